@@ -1,0 +1,148 @@
+/**
+ * node src/launch.mjs <file.ts | vitest | tsc | oxlint> [arguments…]
+ *
+ * Runs a program of the checkout with the Node that the project pins, whatever Node the machine has (20 or
+ * newer), and installs the packages before where they are missing or no longer those of package-lock.json.
+ * Plain JavaScript, since it has to run before anything is installed. Prints to standard error only.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const oldestNode = 20;
+const pinnedNode = 24;
+const installWaitMinutes = 10;
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const modules = join(root, 'node_modules');
+const nodeBinary = join(modules, 'node', 'bin', 'node');
+const installLock = join(root, 'install-lock.tmp');
+
+/** The package and the program in it that a tool's name stands for. */
+const tools = {
+  vitest: join(modules, 'vitest', 'vitest.mjs'),
+  tsc: join(modules, 'typescript', 'bin', 'tsc'),
+  oxlint: join(modules, 'oxlint', 'bin', 'oxlint'),
+};
+
+try {
+  if (Number(process.versions.node.split('.')[0]) < oldestNode) {
+    throw new Error(`offerline needs Node ${oldestNode} or newer, this is ${process.versions.node}; install one from https://nodejs.org`);
+  }
+  const [target, ...programArguments] = process.argv.slice(2);
+  const program = target && (tools[target] ?? (target.endsWith('.ts') && resolve(root, target)));
+  if (!program) throw new Error(`usage: node src/launch.mjs <file.ts | ${Object.keys(tools).join(' | ')}> [arguments…]`);
+  if (!isInstalled()) await install();
+  if (!existsSync(program)) throw new Error(`${program} does not exist`);
+  run(program, programArguments);
+} catch (error) {
+  console.error(error.message);
+  process.exitCode = 1;
+}
+
+/**
+ * Whether node_modules holds what package-lock.json asks for, by npm's own record of what it installed, which
+ * it writes last. So it does not matter who ran npm. Packages for other platforms are never installed.
+ */
+function isInstalled() {
+  const wanted = packagesOf(join(root, 'package-lock.json'));
+  const present = packagesOf(join(modules, '.package-lock.json'));
+  if (wanted === undefined) throw new Error(`${join(root, 'package-lock.json')} is missing or broken; restore it, e.g. by git checkout`);
+  if (present === undefined || !existsSync(nodeBinary)) return false;
+  return Object.entries(wanted).every(
+    ([path, { version, integrity, optional }]) =>
+      path === '' || (present[path] === undefined ? optional : present[path].version === version && present[path].integrity === integrity),
+  );
+}
+
+function packagesOf(lockFile) {
+  try {
+    return JSON.parse(readFileSync(lockFile, 'utf8')).packages;
+  } catch {
+    return undefined;
+  }
+}
+
+/** One installation at a time: a second launch waits for the first and then finds everything there. */
+async function install() {
+  const release = await lockInstallation();
+  try {
+    if (isInstalled()) return;
+    console.error('Installing the packages of package-lock.json …');
+    // Under `npm run` that npm's own path is in the environment. It also hands down -s, which would hide errors.
+    const [command, ...before] = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm'];
+    const options = ['ci', '--include=dev', '--loglevel=error', '--no-audit', '--no-fund', '--no-progress'];
+    const { status, error } = spawnSync(command, [...before, ...options], { cwd: root, stdio: ['ignore', 2, 2] });
+    if (status !== 0) throw new Error(`npm ci failed${error ? `: ${error.message}` : ''}; see above, then run the command again`);
+    if (!isInstalled()) throw new Error(`npm ci did not install ${nodeBinary}; check that npm runs install scripts (npm config get ignore-scripts)`);
+  } finally {
+    release();
+  }
+}
+
+/** A directory that appears whole, with its owner's process id in it, or not at all. */
+async function lockInstallation() {
+  const mine = `${installLock}.${process.pid}`;
+  rmSync(mine, { recursive: true, force: true });
+  mkdirSync(mine);
+  writeFileSync(join(mine, 'pid'), String(process.pid));
+  try {
+    for (let waited = 0; ; waited += 1) {
+      try {
+        renameSync(mine, installLock);
+        return () => rmSync(installLock, { recursive: true, force: true });
+      } catch (error) {
+        if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+      }
+      if (isAbandoned()) rmSync(installLock, { recursive: true, force: true });
+      else if (waited === 0) console.error('Waiting for another launch to install the packages …');
+      else if (waited > installWaitMinutes * 60 * 5) throw new Error(`Another launch has been installing for ${installWaitMinutes} minutes; if there is none, remove ${installLock}`);
+      await setTimeout(200);
+    }
+  } finally {
+    rmSync(mine, { recursive: true, force: true });
+  }
+}
+
+function isAbandoned() {
+  try {
+    const owner = Number(readFileSync(join(installLock, 'pid'), 'utf8'));
+    // A container gives the same process id again after a kill.
+    if (owner === process.pid) return true;
+    process.kill(owner, 0);
+    return false;
+  } catch (error) {
+    return error.code === 'ESRCH';
+  }
+}
+
+function run(program, programArguments) {
+  const version = JSON.parse(readFileSync(join(modules, 'node', 'package.json'), 'utf8')).version;
+  if (Number(version.split('.')[0]) !== pinnedNode) throw new Error(`${nodeBinary} is Node ${version}, the project needs ${pinnedNode}; run npm ci`);
+  const child = spawn(nodeBinary, [program, ...programArguments], {
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      // What the program starts by name, such as oxlint's type checker, comes from the checkout too.
+      PATH: [join(modules, '.bin'), process.env.PATH].filter(Boolean).join(delimiter),
+      // A DuckDB query occupies one of libuv's threads until it ends; four would leave none for files and hashes.
+      UV_THREADPOOL_SIZE: process.env.UV_THREADPOOL_SIZE ?? String(Math.min(64, Math.max(8, 2 * os.availableParallelism()))),
+    },
+  });
+  // On a terminal Ctrl-C reaches the program by itself; twice would mean "at once" to it.
+  process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'));
+  process.on('SIGTERM', () => child.kill('SIGTERM'));
+  process.on('SIGHUP', () => child.kill('SIGHUP'));
+  child.on('error', (error) => {
+    console.error(`${nodeBinary} cannot be started: ${error.message}; remove node_modules and run the command again`);
+    process.exitCode = 1;
+  });
+  child.on('exit', (code, signal) => {
+    if (signal === null) process.exit(code);
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
+}

@@ -1,0 +1,22 @@
+import { defaultSettings } from '../src/config/settings.ts';
+import type { DataDirectory } from '../src/config/data-directory.ts';
+import { realEffects } from '../src/effects/effects.ts';
+import { createLogger } from '../src/stage/log.ts';
+import { noProgress } from '../src/stage/progress.ts';
+import type { Run } from '../src/stage/stage.ts';
+
+/** A silent run at a fixed time over a data directory, for tests of one stage. */
+export function testRun(data: DataDirectory, changes: Partial<Run> = {}): Run {
+  const asOf = changes.asOf ?? '2026-11-18T12:00:00Z';
+  return {
+    runId: 1,
+    asOf,
+    wallClock: asOf,
+    data,
+    settings: defaultSettings,
+    logger: createLogger({ write: () => true }, 'silent'),
+    progress: noProgress,
+    effects: realEffects,
+    ...changes,
+  };
+}
