@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { UsageError } from '../errors/errors.ts';
+import type { DataDirectory } from './data-directory.ts';
+
+const timeZone = z.string().refine(isTimeZone, { error: 'is not an IANA time zone such as Europe/Berlin' });
+
+/** How the files of one catalog source are understood. */
+const source = z.strictObject({
+  /** `full`: each file is the whole catalog and what it lacks is removed; `delta`: files only add and change. */
+  mode: z.enum(['full', 'delta']).default('full'),
+  /** The zone of timestamps written without an offset; without it such rows are rejected. */
+  time_zone: timeZone.optional(),
+});
+
+const log = z.strictObject({ time_zone: timeZone.optional() });
+
+/** `offerline.json`. Every key has a default, so the file itself is optional. */
+const settingsSchema = z.strictObject({
+  host: z.string().default('127.0.0.1'),
+  port: z.int().min(0).max(65535).default(8080),
+  /** The address publishers reach us at, used for pictures. Default: the listening address. */
+  public_url: z.url().optional(),
+  /** The tracker's address, used for tracking links. Default: the listening address. */
+  tracking_url: z.url().optional(),
+  /** What `/api/v1/offers` on the bare host answers where no site is identified. */
+  default_variant: z.enum(['B', 'C']).default('C'),
+  sources: z.record(z.string(), source).default({}),
+  logs: z.strictObject({ clicks: log.default({}), conversions: log.default({}) }).default({ clicks: {}, conversions: {} }),
+  /** USD for one unit of a currency, as decimal text so that no digit is lost. */
+  rates: z
+    .record(z.string().regex(/^[A-Z]{3}$/, 'is not an ISO 4217 code such as EUR'), z.string().regex(/^\d{1,9}(\.\d{1,9})?$/, 'is not a plain decimal in quotes such as "1.08"'))
+    .default({}),
+  schedule: z.strictObject({ refresh: z.string().default('*/5 * * * *') }).default({ refresh: '*/5 * * * *' }),
+  /** How many published snapshots stay on disk, the current one included. */
+  snapshots_kept: z.int().min(1).max(1000).default(5),
+  /** How long a run waits for another that holds the warehouse. */
+  lock_wait_seconds: z.number().min(0).max(3600).default(60),
+  duckdb: z
+    .strictObject({
+      /** DuckDB's buffer limit, such as "4GB". Default: half of the memory that the process may use. */
+      memory_limit: z.string().regex(/^\d+(\.\d+)?\s?(KB|MB|GB|TB|KiB|MiB|GiB|TiB)$/).optional(),
+      threads: z.int().min(1).max(256).optional(),
+    })
+    .default({}),
+});
+
+export type Settings = z.output<typeof settingsSchema>;
+export type SourceSettings = z.output<typeof source>;
+
+export const defaultSettings: Settings = settingsSchema.parse({});
+
+/** Reads `offerline.json`; a missing file means all defaults. Throws `UsageError` naming file and key. */
+export function readSettings(data: DataDirectory): Settings {
+  let text: string;
+  try {
+    text = readFileSync(data.settingsFile, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return defaultSettings;
+    throw new UsageError(`${data.settingsFile} cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+  return parseSettings(text, data.settingsFile);
+}
+
+export function parseSettings(text: string, file: string): Settings {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(`${file} is not valid JSON: ${(error as Error).message}`, { cause: error });
+  }
+  const parsed = settingsSchema.safeParse(json);
+  if (!parsed.success) throw new UsageError(`${file} cannot be used:\n${z.prettifyError(parsed.error)}`);
+  return parsed.data;
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,65 @@
+import { open, link, mkdir, rename, rm, symlink } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/**
+ * What a run does to the world, handed in as a defaulted last argument. A test replaces a member
+ * to stop time, fill the disk or kill the process at a step; product code has no switch for that.
+ */
+export interface Effects {
+  /** Wall clock in milliseconds since the epoch. Read once per run for its as-of time. */
+  now(): number;
+  files: FileEffects;
+}
+
+/** The operations that change the disk and can fail. `step` names the moment for fault tests. */
+export interface FileEffects {
+  makeDirectory(path: string): Promise<void>;
+  /** Forces a file's bytes to the disk. */
+  syncFile(path: string, step: string): Promise<void>;
+  /** Forces a directory's entries to the disk: without it a renamed file may vanish at power loss. */
+  syncDirectory(path: string, step: string): Promise<void>;
+  rename(from: string, to: string, step: string): Promise<void>;
+  hardLink(existing: string, path: string, step: string): Promise<void>;
+  symbolicLink(target: string, path: string, step: string): Promise<void>;
+  writeFile(path: string, content: string | Uint8Array, step: string): Promise<void>;
+  remove(path: string, step: string): Promise<void>;
+}
+
+export const realEffects: Effects = {
+  now: () => Date.now(),
+  files: {
+    makeDirectory: async (path) => void (await mkdir(path, { recursive: true })),
+    syncFile: (path) => sync(path, 'r+'),
+    syncDirectory: (path) => sync(path, 'r'),
+    rename,
+    hardLink: link,
+    symbolicLink: (target, path) => symlink(target, path),
+    writeFile: async (path, content) => {
+      const handle = await open(path, 'w');
+      try {
+        await handle.writeFile(content);
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+    },
+    remove: (path) => rm(path, { recursive: true, force: true }),
+  },
+};
+
+async function sync(path: string, flags: 'r' | 'r+'): Promise<void> {
+  const handle = await open(path, flags);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Writes a file so that a reader sees the old content or the new, never a part: temp name, fsync, rename, fsync of the folder. */
+export async function replaceFile(path: string, content: string | Uint8Array, step: string, files: FileEffects = realEffects.files): Promise<void> {
+  const temporary = `${path}.tmp`;
+  await files.writeFile(temporary, content, `${step}: written`);
+  await files.rename(temporary, path, `${step}: renamed`);
+  await files.syncDirectory(dirname(path), `${step}: folder synced`);
+}

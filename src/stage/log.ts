@@ -1,0 +1,42 @@
+import pino from 'pino';
+import type { Level, Logger } from 'pino';
+
+export type { Logger } from 'pino';
+
+/** Where log lines go: standard error, or what a test looks at. */
+export interface LogOutput {
+  readonly isTTY?: boolean | undefined;
+  write(text: string): unknown;
+}
+
+/**
+ * A logger for people on a terminal (short lines) and for machines elsewhere (one JSON object a line, UTC).
+ * By default on standard error, since standard output belongs to the command's answer.
+ */
+export function createLogger(output: LogOutput = process.stderr, level: Level | 'silent' = 'info'): Logger {
+  const options: pino.LoggerOptions = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+    serializers: { err: pino.stdSerializers.err },
+  };
+  if (output.isTTY !== true) return pino(options, { write: (line) => void output.write(line) });
+  return pino(options, { write: (line) => void output.write(shortLine(JSON.parse(line) as LogLine)) });
+}
+
+interface LogLine {
+  level: string;
+  time: string;
+  msg?: string;
+  err?: { message?: string };
+  [field: string]: unknown;
+}
+
+/** `10:00:00 WARN  message  field=value`, the time in UTC. An error shows its message; its stack is for machines. */
+function shortLine({ level, time, msg = '', err, ...fields }: LogLine): string {
+  const shownLevel = level === 'info' ? '' : `${level.toUpperCase()} `;
+  const shownFields = Object.entries(fields).map(([name, value]) => `  ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  const shownError = err?.message === undefined || err.message === msg ? '' : `  ${err.message}`;
+  return `${time.slice(11, 19)} ${shownLevel}${msg}${shownFields.join('')}${shownError}\n`;
+}
