@@ -1,0 +1,76 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { DataDirectory } from '../config/data-directory.ts';
+import { realEffects, type FileEffects } from '../effects/effects.ts';
+import { quotedList } from '../landing/sql-text.ts';
+import { queryRows } from './dialect/rows.ts';
+
+export type EventKind = 'clicks' | 'conversions';
+
+/**
+ * Columns of an event file beside the event's own fields.
+ * `event_key`: hash of what makes the event one, so that the search for duplicates reads 8 bytes a row of history;
+ * `file_id`: the landing file it came from; `warnings`: what was dropped, as bits; `reject`: always NULL here, used while staging.
+ */
+export const eventColumns: Record<EventKind, Record<string, string>> = {
+  clicks: {
+    click_id: 'VARCHAR', offer_id: 'INTEGER', source: 'VARCHAR', external_id: 'VARCHAR', site_key: 'VARCHAR',
+    user_id: 'VARCHAR', clicked_at: 'TIMESTAMPTZ', country: 'VARCHAR', device: 'VARCHAR', ip: 'VARCHAR',
+    user_agent: 'VARCHAR', sub1: 'VARCHAR', sub2: 'VARCHAR', event_key: 'UBIGINT', file_id: 'BIGINT',
+  },
+  conversions: {
+    conversion_id: 'VARCHAR', click_id: 'VARCHAR', kind: 'VARCHAR', occurred_at: 'TIMESTAMPTZ', event_id: 'VARCHAR',
+    payout: 'DECIMAL(15,6)', reason: 'VARCHAR', event_key: 'UBIGINT', file_id: 'BIGINT',
+  },
+};
+
+/** The moment of each kind's events, which decides their day. */
+export const eventTime: Record<EventKind, string> = { clicks: 'clicked_at', conversions: 'occurred_at' };
+
+/** SQL relation over event files; typed and empty where there are none, since DuckDB refuses an empty list. */
+export function eventRelation(kind: EventKind, paths: readonly string[], options = ''): string {
+  if (paths.length > 0) return `read_parquet(${quotedList(paths)}, hive_partitioning = false${options})`;
+  const columns = Object.entries(eventColumns[kind]).map(([name, type]) => `NULL::${type} AS ${name}`);
+  const located = options === '' ? [] : ['NULL::VARCHAR AS filename', 'NULL::BIGINT AS file_row_number'];
+  return `(SELECT ${[...columns, ...located].join(', ')} WHERE false)`;
+}
+
+/** Reads the files with each row's place. */
+export const withPlace = ', filename = true, file_row_number = true';
+
+/** Absolute paths of the committed event files, oldest day first; only those with events in [from, to] where given (RFC 3339, inclusive). */
+export async function eventFilePaths(connection: DuckDBConnection, data: DataDirectory, kind: EventKind, span?: { from: string; to: string }): Promise<string[]> {
+  const within = span ? 'AND last_at >= $2::TIMESTAMPTZ AND first_at <= $3::TIMESTAMPTZ' : '';
+  const rows = await queryRows<{ path: string }>(
+    connection,
+    `SELECT path FROM event_files WHERE kind = $1 ${within} ORDER BY day, path`,
+    span ? [kind, span.from, span.to] : [kind],
+  );
+  return rows.map(({ path }) => join(data.warehouse, path));
+}
+
+export interface NewFile {
+  sha256: string;
+  bytes: number;
+}
+
+/** Moves a finished file to its name for good: fsync, rename, fsync of the folder. Only then may a committed row name it. */
+export async function settleFile(from: string, to: string, step: string, files: FileEffects = realEffects.files): Promise<NewFile> {
+  await files.syncFile(from, `${step}: fsynced`);
+  const sha256 = await sha256Of(from);
+  const { size } = await stat(from);
+  await files.makeDirectory(dirname(to));
+  await files.rename(from, to, `${step}: renamed`);
+  await files.syncDirectory(dirname(to), `${step}: folder synced`);
+  return { sha256, bytes: size };
+}
+
+/** SHA-256 in hex, by large reads. */
+export async function sha256Of(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path, { highWaterMark: 4 * 1024 * 1024 })) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}

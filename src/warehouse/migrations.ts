@@ -1,0 +1,60 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { sql } from 'kysely';
+import type { Kysely } from 'kysely';
+import { DEFAULT_MIGRATION_TABLE, Migrator } from 'kysely/migration';
+import type { Migration, MigrationProvider } from 'kysely/migration';
+import { OfferlineError } from '../errors/errors.ts';
+
+export const migrationsFolder = fileURLToPath(new URL('../../sql/migrations', import.meta.url));
+
+/** Plain SQL files `NNN_name.sql`; one file is one migration and may hold many statements. There is no way down. */
+class SqlFiles implements MigrationProvider {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async getMigrations(): Promise<Record<string, Migration>> {
+    const names = (await readdir(this.#folder)).filter((name) => name.endsWith('.sql'));
+    const misnamed = names.find((name) => !/^\d{3}_[a-z0-9_]+\.sql$/.test(name));
+    if (misnamed !== undefined) throw new Error(`${join(this.#folder, misnamed)} is not named like 001_initial.sql, so its place in the order is unknown`);
+    const migrations = names.map(async (name): Promise<[string, Migration]> => {
+      const text = await readFile(join(this.#folder, name), 'utf8');
+      return [name.slice(0, -'.sql'.length), { up: async (db: Kysely<unknown>) => void (await sql.raw(text).execute(db)) }];
+    });
+    return Object.fromEntries(await Promise.all(migrations));
+  }
+}
+
+/**
+ * Whether the folder holds migrations that the database has not seen.
+ * Throws `OfferlineError` when the database was written by a newer program: this one does not know its tables.
+ */
+export async function isMigrationPending<T>(db: Kysely<T>, folder: string = migrationsFolder): Promise<boolean> {
+  const known = Object.keys(await new SqlFiles(folder).getMigrations());
+  const executed = await executedMigrations(db);
+  const unknown = executed.find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw new OfferlineError(`The warehouse has the migration ${unknown}, which this version of offerline does not know; run the newer version that wrote it`);
+  }
+  return known.some((name) => !executed.includes(name));
+}
+
+/** Brings the database to the newest schema; a migration that fails is rolled back whole. Nothing else may run meanwhile. */
+export async function migrate<T>(db: Kysely<T>, folder: string = migrationsFolder): Promise<void> {
+  const { error, results } = await new Migrator({ db, provider: new SqlFiles(folder) }).migrateToLatest();
+  if (error === undefined) return;
+  const failed = results?.find(({ status }) => status === 'Error')?.migrationName;
+  const reason = error instanceof Error ? error.message : JSON.stringify(error);
+  throw new OfferlineError(`Migrating the warehouse failed${failed === undefined ? '' : ` in ${failed}`}, nothing was changed: ${reason}`, undefined, { cause: error });
+}
+
+async function executedMigrations<T>(db: Kysely<T>): Promise<string[]> {
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
+  if (!tables.some(({ name }) => name === DEFAULT_MIGRATION_TABLE)) return [];
+  const { rows } = await sql<{ name: string }>`SELECT name FROM ${sql.table(DEFAULT_MIGRATION_TABLE)}`.execute(db);
+  return rows.map(({ name }) => name);
+}

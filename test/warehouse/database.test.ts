@@ -1,0 +1,166 @@
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { sql } from 'kysely';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DataDirectory } from '../../src/config/data-directory.ts';
+import { defaultSettings } from '../../src/config/settings.ts';
+import { OfferlineError, WarehouseBusyError } from '../../src/errors/errors.ts';
+import { openStateDatabase } from '../../src/warehouse/database.ts';
+import type { StateDatabase } from '../../src/warehouse/database.ts';
+import { duckdbOptions } from '../../src/warehouse/duckdb-options.ts';
+import { migrationsFolder } from '../../src/warehouse/migrations.ts';
+import { queryRows } from '../../src/warehouse/dialect/rows.ts';
+
+let folder: string;
+let data: DataDirectory;
+let opened: StateDatabase[];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'offerline-'));
+  data = new DataDirectory(join(folder, 'data'));
+  opened = [];
+});
+
+afterEach(async () => {
+  for (const state of opened) await state.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function open(migrations?: string): Promise<StateDatabase> {
+  const state = await openStateDatabase(data, defaultSettings, migrations);
+  opened.push(state);
+  return state;
+}
+
+async function folderOfMigrations(...added: [name: string, text: string][]): Promise<string> {
+  const copy = join(folder, 'migrations');
+  await cp(migrationsFolder, copy, { recursive: true });
+  for (const [name, text] of added) await writeFile(join(copy, name), text);
+  return copy;
+}
+
+const fact = { fact: 'colour', value: 'blue' };
+
+describe('openStateDatabase', () => {
+  it('makes a migrated database in UTC and keeps what was committed', async () => {
+    const first = await open();
+    await first.transaction(async () => void (await first.db.insertInto('warehouse_facts').values(fact).execute()));
+    await first.close();
+    expect(existsSync(`${data.stateFile}.wal`)).toBe(false);
+    const second = await open();
+    expect(await second.db.selectFrom('warehouse_facts').selectAll().execute()).toEqual([fact]);
+    expect(await queryRows(second.connection, "SELECT current_setting('TimeZone') AS zone, current_setting('temp_directory') AS spill")).toEqual([
+      { zone: 'UTC', spill: data.scratch },
+    ]);
+  });
+
+  it('starts without a log: what a killed process had committed is in the file after opening', async () => {
+    const program = `
+      const { openStateDatabase } = await import(${JSON.stringify(new URL('../../src/warehouse/database.ts', import.meta.url).href)});
+      const { DataDirectory } = await import(${JSON.stringify(new URL('../../src/config/data-directory.ts', import.meta.url).href)});
+      const state = await openStateDatabase(new DataDirectory(${JSON.stringify(data.root)}), { duckdb: {} });
+      await state.connection.run("INSERT INTO warehouse_facts VALUES ('colour', 'blue')");
+      process.kill(process.pid, 'SIGKILL');`;
+    expect(() => execFileSync(process.execPath, ['--input-type=module', '-e', program], { stdio: 'pipe' })).toThrow();
+    expect(existsSync(`${data.stateFile}.wal`)).toBe(true);
+    const state = await open();
+    expect(existsSync(`${data.stateFile}.wal`)).toBe(false);
+    expect(await state.db.selectFrom('warehouse_facts').selectAll().where('fact', '=', 'colour').execute()).toEqual([fact]);
+  });
+
+  it('applies a new migration to old data', async () => {
+    const old = await open();
+    await old.db.insertInto('warehouse_facts').values(fact).execute();
+    await old.close();
+    const state = await open(await folderOfMigrations(['002_more.sql', 'ALTER TABLE warehouse_facts ADD COLUMN note VARCHAR; CREATE TABLE more (id INTEGER);']));
+    expect(await queryRows(state.connection, 'FROM warehouse_facts')).toEqual([{ ...fact, note: null }]);
+    expect(await queryRows(state.connection, 'SELECT count(*) AS rows FROM more')).toEqual([{ rows: 0 }]);
+  });
+
+  it('rolls a failed migration back whole, names it and lets go of the file', async () => {
+    await (await open()).close();
+    const migrations = await folderOfMigrations(['002_broken.sql', 'CREATE TABLE more (id INTEGER); INSERT INTO nowhere VALUES (1);']);
+    const failure = await open(migrations).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(OfferlineError);
+    expect((failure as Error).message).toContain('002_broken');
+    const state = await open();
+    expect((await state.db.introspection.getTables()).map(({ name }) => name)).not.toContain('more');
+  });
+
+  it('refuses a database of a newer version', async () => {
+    await (await open(await folderOfMigrations(['002_newer.sql', 'CREATE TABLE newer (id INTEGER);']))).close();
+    await expect(open()).rejects.toThrow(/002_newer.*newer version/);
+  });
+
+  it('refuses a migration without a place in the order', async () => {
+    await expect(open(await folderOfMigrations(['late.sql', 'SELECT 1']))).rejects.toThrow(/late\.sql is not named like/);
+  });
+
+  it('refuses a second opening in the same process, which would drop the lock of the first', async () => {
+    await open();
+    await expect(openStateDatabase(data, defaultSettings)).rejects.toThrow(/open in this process already/);
+  });
+
+  it('says so when another program has the file open', async () => {
+    await (await open()).close();
+    const duckdb = import.meta.resolve('@duckdb/node-api');
+    const program = `
+      const { default: { DuckDBInstance } } = await import(${JSON.stringify(duckdb)});
+      await DuckDBInstance.create(${JSON.stringify(data.stateFile)});
+      console.log('open');
+      setInterval(() => undefined, 1000);`;
+    const holder = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const ended = once(holder, 'exit');
+    try {
+      await once(holder.stdout, 'data');
+      await expect(open()).rejects.toThrow(WarehouseBusyError);
+    } finally {
+      holder.kill('SIGKILL');
+      await ended;
+    }
+    await open();
+  });
+
+  it('says what to do about a damaged file, and may be tried again', async () => {
+    await (await open()).close();
+    await writeFile(data.stateFile, 'not a database');
+    await expect(open()).rejects.toThrow(OfferlineError);
+    await expect(open()).rejects.toThrow(/state\.duckdb cannot be opened.*backup/);
+  });
+});
+
+describe('a transaction', () => {
+  it('spans Kysely and raw SQL, and rolls both back', async () => {
+    const state = await open();
+    const failing = state.transaction(async () => {
+      await state.db.insertInto('warehouse_facts').values(fact).execute();
+      await state.connection.run("INSERT INTO warehouse_facts VALUES ('shape', 'round')");
+      await sql`UPDATE warehouse_facts SET value = 'red'`.execute(state.db);
+      throw new Error('stopped');
+    });
+    await expect(failing).rejects.toThrow('stopped');
+    expect(await state.db.selectFrom('warehouse_facts').selectAll().execute()).toEqual([]);
+  });
+
+  it('gives back what the work gave', async () => {
+    const state = await open();
+    expect(await state.transaction(async () => 42)).toBe(42);
+  });
+});
+
+describe('duckdbOptions', () => {
+  const machine = { memory: 6 * 2 ** 30, processors: 3 };
+
+  it('takes half of the memory and every processor by default', () => {
+    expect(duckdbOptions(data, defaultSettings, machine)).toMatchObject({ memory_limit: '3072MiB', threads: '3', temp_directory: data.scratch });
+  });
+
+  it('takes what is configured', () => {
+    const duckdb = { memory_limit: '1GB', threads: 2 };
+    expect(duckdbOptions(data, { duckdb }, machine)).toMatchObject({ memory_limit: '1GB', threads: '2' });
+  });
+});
