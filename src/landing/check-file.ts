@@ -1,0 +1,192 @@
+import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { splitJsonDocument } from './json-document.ts';
+import { longestLineBytes, type LandingFile } from './landing-file.ts';
+
+/** What reading a file's bytes once has shown. */
+export interface FileCheck {
+  /** SHA-256 of the bytes as they lie in the landing folder. */
+  sha256: string;
+  /** Where the plain text lies; the landing file itself unless it had to be unpacked or its line ends changed. */
+  readablePath: string;
+  /** Why the file as a whole cannot be read. */
+  problem?: { reason: string; detail: string };
+  /** The file changed under our hands: what we saw may never have existed as a whole. Look again at the next run. */
+  unstable: boolean;
+}
+
+/** Large reads: a stream of 64 KiB chunks takes four times as long over a log of gigabytes. */
+const chunkBytes = 4 * 1024 * 1024;
+
+/**
+ * Reads the file once: digest, wholeness of a gzip, valid UTF-8, first and last bytes of Parquet.
+ * DuckDB loads half of a broken gzip without a word and turns bad UTF-8 into NULL, so this must happen before it.
+ * Text that is packed, is a JSON document, or has carriage returns or a byte order mark, is copied plain beside `scratchPath`.
+ */
+export async function checkFile(file: Pick<LandingFile, 'absolutePath' | 'format' | 'gzip' | 'bytes' | 'modifiedNs'>, scratchPath: string): Promise<FileCheck> {
+  const hash = createHash('sha256');
+  const digest = new Transform({
+    readableHighWaterMark: chunkBytes,
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk);
+      done(null, chunk);
+    },
+  });
+  const text = new TextCheck(file.format !== 'parquet');
+  const source = createReadStream(file.absolutePath, { highWaterMark: chunkBytes });
+  let problem: FileCheck['problem'];
+  let readablePath = file.absolutePath;
+  try {
+    if (file.gzip) {
+      readablePath = scratchPath;
+      await pipeline(source, digest, createGunzip({ chunkSize: chunkBytes }), text.stream(), createWriteStream(scratchPath));
+    } else {
+      await pipeline(source, digest, text.stream(), async (chunks) => { for await (const _ of chunks); });
+    }
+    problem = text.problem();
+    if (file.format === 'parquet' && file.bytes > 0) problem = text.parquetProblem();
+    if (file.format === 'ndjson' || file.format === 'csv') problem ??= text.lineProblem();
+    if (problem === undefined && file.format === 'json') {
+      problem = await unfoldDocument(readablePath, `${scratchPath}.ndjson`);
+      readablePath = `${scratchPath}.ndjson`;
+    } else if (problem === undefined && text.needsPlainCopy) {
+      readablePath = scratchPath;
+      await copyPlain(file, scratchPath);
+    }
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? '';
+    if (!code.startsWith('Z_')) throw error;
+    problem = { reason: 'broken_gzip', detail: `the gzip is truncated or damaged: ${(error as Error).message}` };
+  }
+  const after = await stat(file.absolutePath, { bigint: true });
+  const unstable = Number(after.size) !== file.bytes || after.mtimeNs !== file.modifiedNs;
+  // The digest of a file whose gzip broke in the middle covers the part read; take the rest as well.
+  const sha256 = problem?.reason === 'broken_gzip' ? await digestOf(file.absolutePath) : hash.digest('hex');
+  return { sha256, readablePath, unstable, ...(problem && { problem }) };
+}
+
+/** Looks at text as it passes by, chunk by chunk. */
+class TextCheck {
+  needsPlainCopy = false;
+  /** Exact where a line reaches over the end of a chunk; shorter ones are far below the limit. */
+  #longestLine = 0;
+  #openLine = 0;
+  readonly #isText: boolean;
+  #validUtf8 = true;
+  #rest: Buffer = Buffer.alloc(0);
+  #first: Buffer = Buffer.alloc(0);
+  #last: Buffer = Buffer.alloc(0);
+
+  constructor(isText: boolean) {
+    this.#isText = isText;
+  }
+
+  stream(): Transform {
+    return new Transform({
+      readableHighWaterMark: chunkBytes,
+      writableHighWaterMark: chunkBytes,
+      transform: (chunk: Buffer, _encoding, done) => {
+        this.#see(chunk);
+        done(null, chunk);
+      },
+    });
+  }
+
+  #see(chunk: Buffer): void {
+    if (this.#first.length < 4) this.#first = Buffer.concat([this.#first, chunk.subarray(0, 4)]);
+    this.#last = chunk.length >= 4 ? Buffer.from(chunk.subarray(-4)) : Buffer.concat([this.#last, chunk]).subarray(-4);
+    if (!this.#isText) return;
+    if (chunk.includes(0x0d)) this.needsPlainCopy = true;
+    const lineEnd = chunk.indexOf(0x0a);
+    this.#longestLine = Math.max(this.#longestLine, this.#openLine + (lineEnd < 0 ? chunk.length : lineEnd));
+    this.#openLine = lineEnd < 0 ? this.#openLine + chunk.length : chunk.length - chunk.lastIndexOf(0x0a) - 1;
+    const whole = this.#rest.length > 0 ? Buffer.concat([this.#rest, chunk]) : chunk;
+    const end = whole.length - bytesOfCutCharacter(whole);
+    this.#rest = Buffer.from(whole.subarray(end));
+    this.#validUtf8 &&= isUtf8(whole.subarray(0, end));
+  }
+
+  problem(): FileCheck['problem'] {
+    if (!this.#isText) return undefined;
+    if (this.#first.subarray(0, 3).equals(byteOrderMark)) this.needsPlainCopy = true;
+    if (!this.#validUtf8 || this.#rest.length > 0) return { reason: 'bad_utf8', detail: 'the text is not valid UTF-8' };
+    return undefined;
+  }
+
+  lineProblem(): FileCheck['problem'] {
+    if (this.#longestLine <= longestLineBytes) return undefined;
+    return { reason: 'line_too_long', detail: `a line has ${this.#longestLine} bytes; at most ${longestLineBytes} are read` };
+  }
+
+  parquetProblem(): FileCheck['problem'] {
+    const whole = this.#first.subarray(0, 4).toString('latin1') === 'PAR1' && this.#last.toString('latin1') === 'PAR1';
+    return whole ? undefined : { reason: 'not_parquet', detail: 'the file does not begin and end as Parquet does' };
+  }
+}
+
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** How many bytes at the end belong to a character that the next chunk completes. */
+function bytesOfCutCharacter(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte < 0x80) return 0;
+    if (byte >= 0xc0) {
+      const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+      return length > back ? back : 0;
+    }
+  }
+  return 0;
+}
+
+/** A JSON document of this many bytes does not fit into one string of the engine. */
+const largestDocumentBytes = 500 * 1024 * 1024;
+
+/** Writes a JSON document's records one a line, so that documents and NDJSON are read by the same code. An empty one has none. */
+async function unfoldDocument(path: string, target: string): Promise<FileCheck['problem']> {
+  const { size } = await stat(path);
+  if (size > largestDocumentBytes) {
+    return { reason: 'document_too_large', detail: `a .json document may have ${largestDocumentBytes} bytes at most; write it as .ndjson` };
+  }
+  const text = (await readFile(path, 'utf8')).replace(/^\ufeff/, '');
+  const split = size === 0 ? { records: [] } : splitJsonDocument(text);
+  if ('reason' in split) return split;
+  const longest = split.records.reduce((length, record) => Math.max(length, record.length), 0);
+  if (longest > longestLineBytes) return { reason: 'line_too_long', detail: `a record has ${longest} characters; at most ${longestLineBytes} are read` };
+  await writeFile(target, split.records.map((record) => `${record}\n`).join(''));
+  return undefined;
+}
+
+/** Byte order mark off, every line end `\n`: DuckDB's line reader counts `\r\n` as two lines. */
+async function copyPlain(file: Pick<LandingFile, 'absolutePath' | 'gzip'>, scratchPath: string): Promise<void> {
+  let first = true;
+  let heldReturn = false;
+  const plain = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      let text = chunk.toString('latin1');
+      if (first && chunk.subarray(0, 3).equals(byteOrderMark)) text = text.slice(3);
+      first = false;
+      if (heldReturn) text = `\r${text}`;
+      heldReturn = text.endsWith('\r');
+      if (heldReturn) text = text.slice(0, -1);
+      done(null, Buffer.from(text.replace(/\r\n?/g, '\n'), 'latin1'));
+    },
+    flush(done) {
+      done(null, heldReturn ? Buffer.from('\n') : null);
+    },
+  });
+  const input = createReadStream(file.absolutePath, { highWaterMark: chunkBytes });
+  const unpack = file.gzip ? [createGunzip({ chunkSize: chunkBytes })] : [];
+  await pipeline([input, ...unpack, plain, createWriteStream(scratchPath)]);
+}
+
+async function digestOf(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path, { highWaterMark: chunkBytes })) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}

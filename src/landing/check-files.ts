@@ -1,0 +1,74 @@
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { checkFile, type FileCheck } from './check-file.ts';
+import type { CheckedFile, LandingFile } from './landing-file.ts';
+
+/** Below this many bytes in all, starting a worker costs more than it saves. */
+const worthAWorkerBytes = 16 * 1024 * 1024;
+
+export interface CheckedLanding {
+  readable: CheckedFile[];
+  broken: { file: CheckedFile; reason: string; detail: string }[];
+  /** Changed while we read them; the next run looks again. */
+  unstable: LandingFile[];
+}
+
+/**
+ * Checks each file's bytes (digest, wholeness, encoding), in worker threads where there is enough to read.
+ * `onRead` is told the bytes of every file that is done. Results keep the order of `files`.
+ */
+export async function checkFiles(files: LandingFile[], scratch: string, onRead: (bytes: number) => void = () => {}): Promise<CheckedLanding> {
+  const total = files.reduce((sum, file) => sum + file.bytes, 0);
+  const checks: FileCheck[] = [];
+  const queue = files.map((file, index) => ({ file, index, scratchPath: join(scratch, `plain-${index}.${file.format}`) }));
+  queue.sort((a, b) => b.file.bytes - a.file.bytes);
+
+  const drain = async (check: (task: (typeof queue)[number]) => Promise<FileCheck>) => {
+    for (let task = queue.shift(); task !== undefined; task = queue.shift()) {
+      checks[task.index] = await check(task);
+      onRead(task.file.bytes);
+    }
+  };
+  if (total < worthAWorkerBytes) {
+    await drain(({ file, scratchPath }) => checkFile(file, scratchPath));
+  } else {
+    const workers = Array.from({ length: Math.min(availableParallelism(), files.length) }, () => new CheckWorker());
+    try {
+      await Promise.all(workers.map((worker) => drain(({ file, scratchPath }) => worker.check(file, scratchPath))));
+    } finally {
+      await Promise.all(workers.map((worker) => worker.stop()));
+    }
+  }
+
+  const landing: CheckedLanding = { readable: [], broken: [], unstable: [] };
+  files.forEach((file, index) => {
+    const check = checks[index] as FileCheck;
+    const checked: CheckedFile = { ...file, sha256: check.sha256, readablePath: check.readablePath };
+    if (check.unstable) landing.unstable.push(file);
+    else if (check.problem) landing.broken.push({ file: checked, ...check.problem });
+    else landing.readable.push(checked);
+  });
+  return landing;
+}
+
+class CheckWorker {
+  readonly #worker = new Worker(new URL('./check-file-worker.ts', import.meta.url));
+
+  check(file: LandingFile, scratchPath: string): Promise<FileCheck> {
+    return new Promise((resolve, reject) => {
+      const settle = (answer: { check: FileCheck } | { error: Error }) => {
+        this.#worker.off('error', reject);
+        if ('error' in answer) reject(answer.error);
+        else resolve(answer.check);
+      };
+      this.#worker.once('message', settle);
+      this.#worker.once('error', reject);
+      this.#worker.postMessage({ file, scratchPath });
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.#worker.terminate();
+  }
+}

@@ -1,0 +1,68 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { LandingFile, LandingFormat, LandingKind } from './landing-file.ts';
+
+export interface LandingScan {
+  /** By path, ascending: the order in which the first one of two equal clicks wins. */
+  files: LandingFile[];
+  /** Paths that look like data but are in no place or format that we read. */
+  ignored: { path: string; why: string }[];
+}
+
+const formatsByEnding: Record<string, LandingFormat> = {
+  json: 'json',
+  ndjson: 'ndjson',
+  jsonl: 'ndjson',
+  csv: 'csv',
+  parquet: 'parquet',
+};
+
+/** Lists the landing folder. Names that start with `.` or `_`, or end in `.tmp` or `.part`, are not looked at. */
+export async function findLandingFiles(landing: string): Promise<LandingScan> {
+  const scan: LandingScan = { files: [], ignored: [] };
+  for (const kind of ['offers', 'clicks', 'conversions'] as const) await walk(landing, kind, kind, scan);
+  scan.files.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+  return scan;
+}
+
+async function walk(landing: string, folder: string, kind: LandingKind, scan: LandingScan): Promise<void> {
+  const entries = await readdir(join(landing, folder)).catch(nothingIfGone);
+  for (const name of entries ?? []) {
+    if (/^[._]|\.(tmp|part)$/.test(name)) continue;
+    const path = `${folder}/${name}`;
+    const absolutePath = join(landing, path);
+    const about = await stat(absolutePath, { bigint: true }).catch(nothingIfGone);
+    if (about?.isDirectory()) {
+      await walk(landing, path, kind, scan);
+    } else if (about?.isFile()) {
+      const form = formatOf(name);
+      const source = kind === 'offers' ? sourceOf(path) : null;
+      if (form === undefined) scan.ignored.push({ path, why: 'its ending is none of .json .ndjson .jsonl .csv .parquet' });
+      else if (source === undefined) scan.ignored.push({ path, why: 'a catalog belongs into the folder of its source, landing/offers/<source>/' });
+      else {
+        scan.files.push({
+          kind, source, path, absolutePath, ...form,
+          bytes: Number(about.size), modifiedNs: about.mtimeNs, changedNs: about.ctimeNs,
+        });
+      }
+    }
+  }
+}
+
+function formatOf(name: string): { format: LandingFormat; gzip: boolean } | undefined {
+  const match = /\.([a-z]+?)(\.gz)?$/.exec(name.toLowerCase());
+  const format = formatsByEnding[match?.[1] ?? ''];
+  const gzip = match?.[2] !== undefined;
+  return format === undefined || (gzip && format === 'parquet') ? undefined : { format, gzip };
+}
+
+function sourceOf(path: string): string | undefined {
+  const parts = path.split('/');
+  return parts.length > 2 ? parts[1] : undefined;
+}
+
+/** A file may be moved in or out while we look; what is gone is simply not there. */
+function nothingIfGone(error: NodeJS.ErrnoException): undefined {
+  if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+  throw error;
+}
