@@ -1,0 +1,157 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { checkFiles, type CheckedLanding } from '../landing/check-files.ts';
+import { findLandingFiles, type LandingScan } from '../landing/find-files.ts';
+import { QuarantineError, type CheckedFile, type LandingFile } from '../landing/landing-file.ts';
+import { clickSchema, conversionSchema } from '../landing/log-fields.ts';
+import { readRecords } from '../landing/records.ts';
+import { dateOf } from '../stage/as-of.ts';
+import type { Run, Stage } from '../stage/stage.ts';
+import type { StateDatabase } from '../warehouse/database.ts';
+import { queryRows } from '../warehouse/dialect/rows.ts';
+import { eventFilePaths } from '../warehouse/event-files.ts';
+import { countChange } from '../warehouse/facts.ts';
+import { attributeConversions, recordConversionEvents, touchDaysOf } from './attribution.ts';
+import { syncCatalogs } from './catalog.ts';
+import { rollUpClicks } from './click-roll-up.ts';
+import { ingestLog, type BrokenFile } from './ingest-log.ts';
+import { knownLogDigests, latestCatalogDigests, rememberFiles, unseenFiles } from './ledger.ts';
+import { sweepUnnamedFiles } from './sweep.ts';
+
+export interface IngestSummary {
+  /** Landing files taken up, whatever became of them. */
+  files: number;
+  quarantined: number;
+  rows: number;
+  accepted: number;
+  duplicates: number;
+  rejected: number;
+  warnings: number;
+  /** Content versions of offers written. */
+  offerVersions: number;
+}
+
+/** Columns without which a catalog with a header is none. */
+const catalogColumns = ['external_id', 'title'];
+
+/**
+ * Landing files into the warehouse: catalog, events, ledger, rejects, attribution and the click roll-up, in one
+ * transaction. A file that changed while it was read waits for the next run.
+ */
+export const ingestStage: Stage<StateDatabase, IngestSummary> = {
+  name: 'ingest',
+  async run(run, state) {
+    await sweepUnnamedFiles(run, state);
+    await rm(run.data.scratch, { recursive: true, force: true });
+    await mkdir(run.data.scratch, { recursive: true });
+    const scan = await findLandingFiles(run.data.landing);
+    for (const ignored of scan.ignored) run.logger.warn(ignored, 'left aside');
+    const checked = await checkNewFiles(run, state, scan.files);
+    const news = await withoutKnownContent(state, checked);
+    const summary = await state.transaction(async () => {
+      const taken = await takeUp(run, state, scan, news);
+      await rememberFiles(state, [...checked.readable, ...checked.broken.map(({ file }) => file)], run.effects.now());
+      return taken;
+    });
+    await rm(run.data.scratch, { recursive: true, force: true });
+    return summary;
+  },
+};
+
+async function checkNewFiles(run: Run, state: StateDatabase, files: LandingFile[]): Promise<CheckedLanding> {
+  const unseen = await unseenFiles(state, files);
+  if (unseen.length === 0) return { readable: [], broken: [], unstable: [] };
+  const total = unseen.reduce((sum, file) => sum + file.bytes, 0);
+  let read = 0;
+  run.progress.start('reading landing files', total);
+  try {
+    const checked = await checkFiles(unseen, run.data.scratch, (bytes) => run.progress.advance((read += bytes)));
+    for (const { path } of checked.unstable) run.logger.warn({ file: path }, 'changed while it was read; the next run takes it up');
+    return checked;
+  } finally {
+    run.progress.finish(`${unseen.length} files, ${total} bytes`);
+  }
+}
+
+/**
+ * Drops what brings no news: log bytes that count already under any name, and a catalog file that is as it was when it
+ * was last taken up. A catalog may return to an earlier state.
+ */
+async function withoutKnownContent(state: StateDatabase, { readable, broken }: CheckedLanding): Promise<{ readable: CheckedFile[]; broken: BrokenFile[] }> {
+  const logs = await knownLogDigests(state);
+  const catalogs = await latestCatalogDigests(state);
+  const isNews = (file: CheckedFile) => {
+    if (file.kind === 'offers') return catalogs.get(file.path) !== file.sha256;
+    const key = `${file.kind} ${file.sha256}`;
+    if (logs.has(key)) return false;
+    logs.add(key);
+    return true;
+  };
+  return { readable: readable.filter(isNews), broken: broken.filter(({ file }) => isNews(file)) };
+}
+
+async function takeUp(run: Run, state: StateDatabase, scan: LandingScan, news: { readable: CheckedFile[]; broken: BrokenFile[] }): Promise<IngestSummary> {
+  const summary: IngestSummary = { files: news.readable.length + news.broken.length, quarantined: 0, rows: 0, accepted: 0, duplicates: 0, rejected: 0, warnings: 0, offerVersions: 0 };
+  if (summary.files === 0) return summary;
+  const { connection } = state;
+  const [last] = await queryRows<{ file_id: number | null }>(connection, 'SELECT max(file_id) AS file_id FROM ingest_files');
+  let fileId = last?.file_id ?? 0;
+  const nextFileId = () => ++fileId;
+  const ofKind = (kind: LandingFile['kind']) => ({
+    readable: news.readable.filter((file) => file.kind === kind),
+    broken: news.broken.filter(({ file }) => file.kind === kind),
+  });
+
+  summary.offerVersions = await ingestCatalogs(run, state, scan, ofKind('offers'), nextFileId);
+  const reading = (kind: 'clicks' | 'conversions') => ({ wallClock: run.wallClock, timeZone: run.settings.logs[kind].time_zone });
+  const { readable: clicks, broken: brokenClicks } = ofKind('clicks');
+  const { newFiles: newClickFiles } = await ingestLog(run, state, clickSchema(reading('clicks')), clicks, brokenClicks, nextFileId);
+  const { readable: conversions, broken: brokenConversions } = ofKind('conversions');
+  const { newFiles: newConversionFiles } = await ingestLog(run, state, conversionSchema(reading('conversions')), conversions, brokenConversions, nextFileId);
+  await recordConversionEvents(connection, newConversionFiles);
+  await attributeConversions(connection, await eventFilePaths(connection, run.data, 'clicks'), newClickFiles);
+  await rollUpClicks(connection, newClickFiles);
+  await countChange(connection);
+
+  const [ledger] = await queryRows<Omit<IngestSummary, 'files' | 'offerVersions'>>(
+    connection,
+    `SELECT count(*) FILTER (status = 'quarantined') AS quarantined, sum(rows) AS rows, sum(accepted) AS accepted,
+       sum(duplicates) AS duplicates, sum(rejected) AS rejected, sum(warnings) AS warnings
+     FROM ingest_files WHERE run_id = $1`,
+    [BigInt(run.runId)],
+  );
+  return { ...summary, ...ledger };
+}
+
+async function ingestCatalogs(
+  run: Run, state: StateDatabase, scan: LandingScan, { readable, broken }: { readable: CheckedFile[]; broken: BrokenFile[] }, nextFileId: () => number,
+): Promise<number> {
+  const { connection } = state;
+  const problems = new Map(broken.map(({ file, reason, detail }) => [file.path, new QuarantineError(reason, detail)]));
+  const sync = await syncCatalogs(connection, {
+    files: [...readable, ...broken.map(({ file }) => file)],
+    landed: scan.files.filter((file) => file.kind === 'offers'),
+    readRecords: async (file) => {
+      const problem = problems.get(file.path);
+      if (problem !== undefined) throw problem;
+      return readRecords(connection, file, catalogColumns);
+    },
+    settings: run.settings,
+    runId: run.runId,
+    asOf: run.asOf,
+    wallClock: dateOf(run.wallClock),
+    nextFileId,
+  });
+  for (const warning of sync.warnings) run.logger.warn(warning);
+  for (const file of sync.files) if (file.status === 'quarantined') run.logger.warn({ file: file.path, reason: file.reason }, 'quarantined: nothing of this file was loaded');
+  await touchDaysOfNewOffers(state, sync.changes.filter(({ version }) => version === 1).map(({ offerId }) => offerId));
+  return sync.changes.length;
+}
+
+/** A new offer gives earlier clicks and conversions a home: its first version reaches back for ever. Later versions change no past figure. */
+async function touchDaysOfNewOffers({ connection }: StateDatabase, offerIds: number[]): Promise<void> {
+  if (offerIds.length === 0) return;
+  await connection.run(`CREATE OR REPLACE TEMP TABLE new_offers AS SELECT * FROM offers WHERE offer_id IN (${offerIds.join(', ')})`);
+  const named = '(offer_id IN (SELECT offer_id FROM new_offers) OR (source, external_id) IN (SELECT (source, external_id) FROM new_offers))';
+  await connection.run(`INSERT OR IGNORE INTO touched_days SELECT DISTINCT hour::DATE FROM click_hourly WHERE ${named}`);
+  await touchDaysOf(connection, `SELECT conversion_id FROM conversion_events WHERE click_id IN (SELECT click_id FROM conversion_clicks WHERE ${named})`);
+}

@@ -1,0 +1,68 @@
+import type { CheckedFile, LandingFile } from '../landing/landing-file.ts';
+import type { Run } from '../stage/stage.ts';
+import type { StateDatabase } from '../warehouse/database.ts';
+import { queryRows } from '../warehouse/dialect/rows.ts';
+
+/** rows = accepted + duplicates + rejected; conflicts are among the duplicates, warnings change no count. */
+export interface LedgerCounts {
+  rows: number;
+  accepted: number;
+  duplicates: number;
+  conflicts: number;
+  rejected: number;
+  warnings: number;
+}
+
+export type FileStatus = 'loaded' | 'quarantined' | 'held' | 'superseded';
+
+/** Writes a landing file's ledger row. */
+export async function recordFile(
+  { db }: StateDatabase, run: Run, file: CheckedFile, fileId: number, counts: LedgerCounts, status: FileStatus, reason: string | null,
+): Promise<void> {
+  await db.insertInto('ingest_files').values({
+    file_id: fileId, run_id: run.runId, kind: file.kind, source: file.source, path: file.path, sha256: file.sha256,
+    bytes: file.bytes, modified_ns: file.modifiedNs, ...counts, status, reason, ingested_at: run.wallClock,
+  }).execute();
+}
+
+/** Files that changed in the last two seconds before we looked may change again within the clock's grain, unseen. */
+const settledAfterNs = 2_000_000_000n;
+
+/** Which landing files are new by name, size and times, so that their bytes must be read. */
+export async function unseenFiles({ connection }: StateDatabase, files: LandingFile[]): Promise<LandingFile[]> {
+  const rows = await queryRows<{ path: string; bytes: number; modified_ns: string; changed_ns: string }>(
+    connection, 'SELECT path, bytes, modified_ns::VARCHAR AS modified_ns, changed_ns::VARCHAR AS changed_ns FROM landing_seen',
+  );
+  const seen = new Map(rows.map(({ path, ...about }) => [path, about]));
+  return files.filter((file) => {
+    const before = seen.get(file.path);
+    return before === undefined || before.bytes !== file.bytes
+      || before.modified_ns !== String(file.modifiedNs) || before.changed_ns !== String(file.changedNs);
+  });
+}
+
+/** Remembers what the files looked like, so that the next run need not read them again. */
+export async function rememberFiles({ connection }: StateDatabase, files: CheckedFile[], wallClockMs: number): Promise<void> {
+  const settledBefore = BigInt(Math.trunc(wallClockMs)) * 1_000_000n - settledAfterNs;
+  for (const file of files) {
+    const changedNs = file.changedNs < settledBefore ? file.changedNs : 0n;
+    await connection.run(
+      'INSERT OR REPLACE INTO landing_seen VALUES ($1, $2, $3, $4, $5)',
+      [file.path, BigInt(file.bytes), file.modifiedNs, changedNs, file.sha256],
+    );
+  }
+}
+
+/** Digests of the logs' bytes that count already, whatever their names. */
+export async function knownLogDigests({ connection }: StateDatabase): Promise<Set<string>> {
+  const rows = await queryRows<{ key: string }>(connection, `SELECT DISTINCT kind || ' ' || sha256 AS key FROM ingest_files WHERE kind <> 'offers'`);
+  return new Set(rows.map(({ key }) => key));
+}
+
+/** The digest that each catalog path had when it was last taken up: the same bytes under the same name are no news. */
+export async function latestCatalogDigests({ connection }: StateDatabase): Promise<Map<string, string>> {
+  const rows = await queryRows<{ path: string; sha256: string }>(
+    connection, `SELECT path, sha256 FROM ingest_files WHERE kind = 'offers' QUALIFY row_number() OVER (PARTITION BY path ORDER BY file_id DESC) = 1`,
+  );
+  return new Map(rows.map(({ path, sha256 }) => [path, sha256]));
+}

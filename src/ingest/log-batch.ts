@@ -1,0 +1,55 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { CheckedFile } from '../landing/landing-file.ts';
+import { QuarantineError } from '../landing/landing-file.ts';
+import type { LogSchema } from '../landing/log-fields.ts';
+import { loadRecords, ndjsonLines } from '../landing/records.ts';
+
+/** A log file of this run with its number in the ledger. */
+export interface LogFile extends CheckedFile {
+  fileId: number;
+}
+
+export interface LogBatch {
+  files: LogFile[];
+  /** SQL relation `(file_id, line, raw)` over all of them; `line` is NULL for lines, which are numbered only where a row is bad. */
+  rows: string;
+  quarantined: { file: LogFile; reason: string; detail: string }[];
+}
+
+/**
+ * Makes one relation of a run's files of one log. Lines are read straight from their files; CSV and Parquet pass
+ * through a temporary table as JSON, so that one parser sees them all.
+ */
+export async function openLogBatch(connection: DuckDBConnection, schema: LogSchema, files: LogFile[]): Promise<LogBatch> {
+  await connection.run(`CREATE OR REPLACE TEMP TABLE log_records (file_id BIGINT, line BIGINT, raw VARCHAR)`);
+  await connection.run(`CREATE OR REPLACE TEMP TABLE log_files (file_id BIGINT, path VARCHAR, position BIGINT)`);
+  const batch: LogBatch = { files: [], rows: 'log_records', quarantined: [] };
+  const lineFiles: LogFile[] = [];
+  for (const file of files) {
+    try {
+      if (isLines(file)) {
+        if (file.bytes > 0) lineFiles.push(file);
+      } else {
+        await loadRecords(connection, file, file.fileId, 'log_records', schema.required);
+      }
+      batch.files.push(file);
+    } catch (error) {
+      if (!(error instanceof QuarantineError)) throw error;
+      await connection.run(`DELETE FROM log_records WHERE file_id = ${file.fileId}`);
+      batch.quarantined.push({ file, reason: error.reason, detail: error.message });
+    }
+  }
+  for (const [position, file] of batch.files.entries()) {
+    await connection.run('INSERT INTO log_files VALUES ($1, $2, $3)', [BigInt(file.fileId), file.readablePath, BigInt(position)]);
+  }
+  if (lineFiles.length > 0) {
+    batch.rows = `(SELECT file_id, NULL::BIGINT AS line, raw FROM ${ndjsonLines(lineFiles.map((file) => file.readablePath))} JOIN log_files USING (path)
+      UNION ALL SELECT file_id, line, raw FROM log_records)`;
+  }
+  return batch;
+}
+
+/** JSON documents were unfolded to lines when they were checked. */
+export function isLines(file: CheckedFile): boolean {
+  return file.format === 'ndjson' || file.format === 'json';
+}

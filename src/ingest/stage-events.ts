@@ -1,0 +1,51 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { LogSchema } from '../landing/log-fields.ts';
+import { parsedLog } from '../landing/log-parser.ts';
+import { quoted } from '../landing/sql-text.ts';
+import { queryRows } from '../warehouse/dialect/rows.ts';
+import type { LogBatch } from './log-batch.ts';
+
+/** Parquet files in the scratch folder, not yet part of the warehouse. */
+export interface StagedEvents {
+  /** Accepted and duplicate events, one or more files per UTC day. */
+  days: { day: string; path: string }[];
+  /** Files of rejected rows: only `file_id` and `reject` mean anything there. */
+  rejected: string[];
+}
+
+/** Partition of the rows that are no events. */
+const rejectedPartition = 'rejected';
+
+/** Lookups by key skip row groups by their bounds; small groups keep one click's lookup among a month of days quick. */
+const rowGroupRows = 122_880;
+
+/**
+ * Parses a batch and writes its events as Parquet by day of the event, in one pass over the text: by way of a table it
+ * takes half as long again. Whether a row is a duplicate is asked afterwards, of the files.
+ */
+export async function stageEvents(connection: DuckDBConnection, schema: LogSchema, batch: LogBatch, scratch: string): Promise<StagedEvents> {
+  const folder = join(scratch, `staged-${schema.kind}`);
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  if (batch.files.length === 0) return { days: [], rejected: [] };
+  await connection.run('SET preserve_insertion_order = false');
+  await connection.run(
+    `COPY (
+       SELECT ${schema.fields.map(({ name }) => name).join(', ')}, hash(${schema.key.join(', ')}) AS event_key, file_id, warnings,
+         CASE WHEN reject IS NOT NULL THEN json_merge_patch(reject, json_object('line', line))::VARCHAR END AS reject,
+         CASE WHEN reject IS NULL THEN strftime(${schema.time}, '%Y-%m-%d') ELSE '${rejectedPartition}' END AS dt
+       FROM (${parsedLog(schema, batch.rows)})
+     ) TO ${quoted(folder)} (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (dt), ROW_GROUP_SIZE ${rowGroupRows}, OVERWRITE_OR_IGNORE)`,
+  );
+  await connection.run('RESET preserve_insertion_order');
+  const files = await queryRows<{ file: string }>(connection, `SELECT file FROM glob($1) ORDER BY file`, [join(folder, '*', '*.parquet')]);
+  const staged: StagedEvents = { days: [], rejected: [] };
+  for (const { file } of files) {
+    const day = /dt=([^/\\]+)[/\\][^/\\]+$/.exec(file)?.[1] ?? '';
+    if (day === rejectedPartition) staged.rejected.push(file);
+    else staged.days.push({ day, path: file });
+  }
+  return staged;
+}
