@@ -1,0 +1,36 @@
+-- All clicks ingested, those stamped later than the snapshot's as-of too.
+-- grain: one row per click
+-- inputs: click_events, offers
+-- columns:
+--   click_id: Unique id of the click
+--   offer_id: Public id of the offer; NULL while the catalog does not know it by the click's source and external_id
+--   source: Catalog source, where the click names its offer by it
+--   external_id: The source's id of the offer, where the click names it so
+--   site_key: Publisher site
+--   user_id: Publisher's user
+--   clicked_at: When, UTC
+--   country: ISO 3166-1 alpha-2; NULL where unknown
+--   device: android, ios or desktop; NULL where unknown
+--   ip: Address of the user
+--   user_agent: Browser or app
+--   sub1: Publisher's tracking value
+--   sub2: Publisher's tracking value
+--   file_id: The file in ingest_files that it came from
+SELECT
+  click_events.click_id,
+  coalesce(click_events.offer_id, offers.offer_id) AS offer_id,
+  click_events.source,
+  click_events.external_id,
+  click_events.site_key,
+  click_events.user_id,
+  click_events.clicked_at,
+  click_events.country,
+  click_events.device,
+  click_events.ip,
+  click_events.user_agent,
+  click_events.sub1,
+  click_events.sub2,
+  click_events.file_id
+FROM click_events
+LEFT JOIN offers
+  ON click_events.offer_id IS NULL AND offers.source = click_events.source AND offers.external_id = click_events.external_id

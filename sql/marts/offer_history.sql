@@ -1,0 +1,55 @@
+-- Every content version of every offer with the span it holds.
+-- grain: one row per offer and version
+-- inputs: offer_versions
+-- columns:
+--   offer_id: Public id of the offer
+--   version: Number of the content version, from 1
+--   valid_from: Begin of its span, UTC; for figures the first version also reaches back for ever
+--   valid_to: Begin of the next version, UTC; NULL for the latest
+--   status: active, paused or vanished
+--   payout: Gross USD
+--   titles: JSON, title by language code
+--   descriptions: JSON, description by language code
+--   events: JSON list of milestones: event_id, descriptions, payout (gross USD)
+--   level: Difficulty label
+--   stars: Rating from 0 to 5
+--   categories: Category names
+--   countries: ISO 3166-1 alpha-2 codes; empty means worldwide
+--   devices: android, ios, desktop; empty means all
+--   payment_term: net30 or net60
+--   tracking_type: CPI, CPE, CPA or CPL
+--   report_category: app, web, survey or game
+--   formats: Placements
+--   daily_cap: Most conversions a day; NULL means unlimited
+--   daily_click_cap: Most clicks a day; NULL means unlimited
+--   multi_complete: Whether a user may complete it several times
+--   created_at: As published with this version, UTC
+--   updated_at: As published with this version, UTC
+--   run_id: The run that wrote it
+SELECT
+  offer_id,
+  version,
+  valid_from,
+  lead(valid_from) OVER (PARTITION BY offer_id ORDER BY version) AS valid_to,
+  status,
+  payout,
+  titles,
+  descriptions,
+  events,
+  level,
+  stars,
+  categories,
+  countries,
+  devices,
+  payment_term,
+  tracking_type,
+  report_category,
+  formats,
+  daily_cap,
+  daily_click_cap,
+  multi_complete,
+  created_at,
+  updated_at,
+  run_id
+FROM offer_versions
+ORDER BY offer_id, version

@@ -1,0 +1,26 @@
+-- Clicks, conversions and earnings by hour, up to the snapshot's as-of. Conversions count in the hour of their credit.
+-- grain: one row per offer and UTC hour with a click or a credited conversion
+-- inputs: day_clicks, day_conversions
+-- columns:
+--   offer_id: Public id of the offer
+--   hour: Begin of the UTC hour
+--   clicks: Clicks with clicked_at in the hour
+--   conversions: Conversions credited at the snapshot's as-of whose credit lies in the hour
+--   earnings: Sum of their gross payouts, USD
+SELECT
+  offer_id,
+  hour,
+  sum(clicks)::BIGINT AS clicks,
+  sum(conversions)::BIGINT AS conversions,
+  sum(earnings)::DECIMAL(24, 6) AS earnings
+FROM (
+  SELECT offer_id, hour, clicks, 0 AS conversions, 0::DECIMAL(15, 6) AS earnings
+  FROM day_clicks
+  UNION ALL
+  SELECT offer_id, date_trunc('hour', credited_at) AS hour, 0 AS clicks, count(*) AS conversions, sum(payout) AS earnings
+  FROM day_conversions
+  WHERE status = 'credited'
+  GROUP BY ALL
+)
+GROUP BY ALL
+ORDER BY hour, offer_id

@@ -1,0 +1,104 @@
+-- Figures of each offer over W = [midnight of the day before as-of, as-of], so yesterday and today in UTC, over all sites.
+-- grain: one row per offer with a click or credited conversion in W, or a credited conversion in the last 48 hours
+-- inputs: window_clicks, window_conversions, offer_spans
+-- columns:
+--   offer_id: Public id of the offer
+--   as_of: The moment the figures are true for, UTC
+--   clicks: Clicks with clicked_at in W
+--   conversions: Conversions credited at as-of whose credit lies in W
+--   converted_clicks: Distinct clicks among these conversions
+--   earnings: Sum of their gross payouts, USD
+--   epc: Gross USD per click: earnings / clicks, rounded half away from zero to 6 places; 0 without clicks
+--   cvr: converted_clicks / clicks as a ratio, 6 places; 0 without clicks; may exceed 1, since a click may lie before W
+--   conversions_24h: Credited at as-of, credit in (as-of - 24 h, as-of]
+--   conversions_prior_24h: Credited at as-of, credit in (as-of - 48 h, as-of - 24 h]
+--   trend: up when conversions_24h exceeds conversions_prior_24h by more than a tenth, down when it falls short by more than a tenth, else stable
+--   rank: Among active offers with a conversion in the last 48 hours: by those, then their earnings, then offer_id; 1 is hottest, NULL outside
+WITH credited AS (
+  SELECT *
+  FROM window_conversions
+  WHERE status = 'credited'
+),
+measured AS (
+  SELECT
+    offer_id,
+    sum(clicks)::BIGINT AS clicks,
+    0 AS conversions,
+    0 AS converted_clicks,
+    0::DECIMAL(15, 6) AS earnings,
+    0 AS conversions_24h,
+    0 AS conversions_prior_24h,
+    0::DECIMAL(15, 6) AS earnings_48h
+  FROM window_clicks
+  GROUP BY offer_id
+  UNION ALL
+  SELECT
+    offer_id,
+    0 AS clicks,
+    count(*) FILTER (WHERE credited_at >= $window_start) AS conversions,
+    count(DISTINCT click_id) FILTER (WHERE credited_at >= $window_start) AS converted_clicks,
+    coalesce(sum(payout) FILTER (WHERE credited_at >= $window_start), 0) AS earnings,
+    count(*) FILTER (WHERE credited_at > $as_of - INTERVAL 24 HOURS) AS conversions_24h,
+    count(*) FILTER (
+      WHERE credited_at > $as_of - INTERVAL 48 HOURS AND credited_at <= $as_of - INTERVAL 24 HOURS
+    ) AS conversions_prior_24h,
+    coalesce(sum(payout) FILTER (WHERE credited_at > $as_of - INTERVAL 48 HOURS), 0) AS earnings_48h
+  FROM credited
+  WHERE credited_at >= $window_start OR credited_at > $as_of - INTERVAL 48 HOURS
+  GROUP BY offer_id
+),
+per_offer AS (
+  SELECT
+    offer_id,
+    sum(clicks)::BIGINT AS clicks,
+    sum(conversions)::BIGINT AS conversions,
+    sum(converted_clicks)::BIGINT AS converted_clicks,
+    sum(earnings)::DECIMAL(24, 6) AS earnings,
+    sum(conversions_24h)::BIGINT AS conversions_24h,
+    sum(conversions_prior_24h)::BIGINT AS conversions_prior_24h,
+    sum(earnings_48h)::DECIMAL(24, 6) AS earnings_48h
+  FROM measured
+  GROUP BY offer_id
+),
+-- A DECIMAL division goes through DOUBLE and errs; so millionths as integers, half away from zero: (2e + n) // 2n.
+quotients AS (
+  SELECT
+    *,
+    CASE WHEN clicks = 0 THEN 0 ELSE (2 * (earnings * 1000000)::HUGEINT + clicks) // (2 * clicks) END AS epc_millionths,
+    CASE WHEN clicks = 0 THEN 0 ELSE (2 * converted_clicks::HUGEINT * 1000000 + clicks) // (2 * clicks) END AS cvr_millionths
+  FROM per_offer
+),
+ranked AS (
+  SELECT
+    offer_id,
+    row_number() OVER (
+      ORDER BY conversions_24h + conversions_prior_24h DESC, earnings_48h DESC, offer_id
+    ) AS rank
+  FROM per_offer
+  WHERE conversions_24h + conversions_prior_24h > 0
+    AND offer_id IN (
+      SELECT offer_id
+      FROM offer_spans
+      WHERE status = 'active' AND holds_from <= $as_of AND (holds_until IS NULL OR $as_of < holds_until)
+    )
+)
+SELECT
+  quotients.offer_id,
+  $as_of AS as_of,
+  clicks,
+  conversions,
+  converted_clicks,
+  earnings,
+  (epc_millionths::DECIMAL(30, 0) * 0.000001::DECIMAL(7, 6))::DECIMAL(24, 6) AS epc,
+  (cvr_millionths::DECIMAL(30, 0) * 0.000001::DECIMAL(7, 6))::DECIMAL(24, 6) AS cvr,
+  conversions_24h,
+  conversions_prior_24h,
+  CASE
+    WHEN 10 * conversions_24h > 11 * conversions_prior_24h THEN 'up'
+    WHEN 10 * conversions_24h < 9 * conversions_prior_24h THEN 'down'
+    ELSE 'stable'
+  END AS trend,
+  ranked.rank
+FROM quotients
+LEFT JOIN ranked ON ranked.offer_id = quotients.offer_id
+ORDER BY quotients.offer_id

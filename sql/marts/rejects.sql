@@ -1,0 +1,12 @@
+-- Rows of landing files that were refused.
+-- grain: one row per rejected row
+-- inputs: rejects
+-- columns:
+--   file_id: The file in ingest_files
+--   path: Path under the landing folder
+--   line: Line of NDJSON, element of a JSON document, row of CSV (the header is row 1) or Parquet
+--   reason: Code of what is wrong
+--   raw: The row as it stood there; for CSV and Parquet the record as JSON
+SELECT file_id, path, line, reason, raw
+FROM rejects
+ORDER BY file_id, line

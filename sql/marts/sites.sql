@@ -1,0 +1,28 @@
+-- Publisher sites as sites.json has them at the run, without secrets and addresses.
+-- grain: one row per site
+-- inputs: run_sites, site_commissions
+-- columns:
+--   site_key: Public identifier of the site
+--   name: Display name
+--   status: active, or pending while not approved
+--   variant: The variant of the publisher API it uses: A, B or C
+--   commission: The network's share of a payout, from 0 to 1
+--   commission_changed_at: As-of of the run that last saw the commission change, UTC; NULL while it never did
+--   reward_rate: Publisher's points for one USD
+--   rate_limit_per_hour: Requests an hour per bucket
+SELECT
+  run_sites.site_key,
+  name,
+  status,
+  variant,
+  run_sites.commission,
+  changed.commission_changed_at,
+  reward_rate,
+  rate_limit_per_hour
+FROM run_sites
+LEFT JOIN (
+  SELECT site_key, CASE WHEN count(*) > 1 THEN max(valid_from) END AS commission_changed_at
+  FROM site_commissions
+  GROUP BY site_key
+) AS changed ON changed.site_key = run_sites.site_key
+ORDER BY run_sites.site_key

@@ -1,0 +1,78 @@
+-- Conversions as they stand at $as_of: merged from their events, with click, offer, payout and status.
+-- A conversion is unattributed until its click is ingested and its offer known, and where its milestone is unknown.
+-- The event that decides day and payout is the credit; without one the reject, else the chargeback.
+-- grain: one row per conversion of conversion_scope with an event up to $as_of
+-- inputs: conversion_events, conversion_scope, conversion_clicks, offers, offer_spans, offer_version_events
+WITH events AS (
+  SELECT *
+  FROM conversion_events
+  WHERE occurred_at <= $as_of AND conversion_id IN (SELECT conversion_id FROM conversion_scope)
+),
+moments AS (
+  SELECT
+    conversion_id,
+    min(occurred_at) FILTER (WHERE kind = 'credit') AS credited_at,
+    min(occurred_at) FILTER (WHERE kind <> 'credit') AS reversed_at,
+    count(*) FILTER (WHERE kind = 'chargeback') AS chargebacks
+  FROM events
+  GROUP BY conversion_id
+),
+deciding AS (
+  SELECT *
+  FROM events
+  QUALIFY row_number() OVER (
+    PARTITION BY conversion_id
+    ORDER BY CASE kind WHEN 'credit' THEN 1 WHEN 'reject' THEN 2 ELSE 3 END
+  ) = 1
+),
+attributed AS (
+  SELECT
+    deciding.*,
+    click.site_key,
+    click.user_id,
+    click.clicked_at,
+    coalesce(by_id.offer_id, by_name.offer_id) AS offer_id
+  FROM deciding
+  LEFT JOIN conversion_clicks AS click ON click.click_id = deciding.click_id
+  LEFT JOIN offers AS by_id ON by_id.offer_id = click.offer_id
+  LEFT JOIN offers AS by_name
+    ON click.offer_id IS NULL AND by_name.source = click.source AND by_name.external_id = click.external_id
+),
+priced AS (
+  SELECT
+    attributed.*,
+    CASE
+      WHEN attributed.payout IS NOT NULL THEN attributed.payout
+      WHEN attributed.event_id IS NOT NULL THEN milestone.payout
+      ELSE span.payout
+    END AS worth
+  FROM attributed
+  LEFT JOIN offer_spans AS span
+    ON span.offer_id = attributed.offer_id
+    AND span.holds_from <= attributed.occurred_at
+    AND (span.holds_until IS NULL OR attributed.occurred_at < span.holds_until)
+  LEFT JOIN offer_version_events AS milestone
+    ON milestone.offer_id = span.offer_id
+    AND milestone.version = span.version
+    AND milestone.event_id = attributed.event_id
+)
+SELECT
+  priced.conversion_id,
+  priced.click_id,
+  CASE
+    WHEN priced.offer_id IS NULL OR priced.worth IS NULL THEN 'unattributed'
+    WHEN moments.chargebacks > 0 THEN 'charged_back'
+    WHEN moments.reversed_at IS NOT NULL THEN 'rejected'
+    ELSE 'credited'
+  END AS status,
+  priced.offer_id,
+  priced.site_key,
+  priced.user_id,
+  priced.event_id,
+  priced.worth AS payout,
+  moments.credited_at,
+  moments.reversed_at,
+  priced.clicked_at,
+  priced.occurred_at
+FROM priced
+JOIN moments ON moments.conversion_id = priced.conversion_id

@@ -1,0 +1,12 @@
+-- The span over which each content version of an offer holds. The first one also reaches back for ever.
+-- grain: one row per offer and version
+-- inputs: offer_versions
+SELECT
+  offer_id,
+  version,
+  status,
+  payout,
+  CASE WHEN lag(version) OVER by_version IS NULL THEN TIMESTAMPTZ '0001-01-01 00:00:00+00' ELSE valid_from END AS holds_from,
+  lead(valid_from) OVER by_version AS holds_until
+FROM offer_versions
+WINDOW by_version AS (PARTITION BY offer_id ORDER BY version)

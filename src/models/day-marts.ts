@@ -1,0 +1,62 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { mkdir } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { quoted } from '../landing/sql-text.ts';
+import { addDays, endOfDay, startOfDay, type Day, type Moment } from '../stage/as-of.ts';
+import type { Run } from '../stage/stage.ts';
+import { queryRows } from '../warehouse/dialect/rows.ts';
+import { settleFile } from '../warehouse/event-files.ts';
+import { runModel, type ModelParameters } from './run-model.ts';
+import { computeStats, loadClicks, loadConversions } from './windows.ts';
+
+/** Marts that grow with history: one Parquet file per UTC day, so that a run writes only the days it touched. */
+export const dayMarts = ['conversions', 'offer_hourly', 'report_daily'] as const;
+export type DayMart = (typeof dayMarts)[number];
+
+/** Writes `conversions` and `offer_hourly` of these days as they stand at the run's as-of. */
+export async function writeTouchedDays(run: Run, connection: DuckDBConnection, days: readonly Day[]): Promise<void> {
+  const [first] = days;
+  if (first === undefined) return;
+  await loadClicks(connection, run.data, 'touched_clicks', startOfDay(first), run.asOf);
+  const onTheseDays = days.map((day) => `DATE '${day}'`).join(', ');
+  await loadConversions(connection, 'touched_conversions', `SELECT DISTINCT conversion_id FROM conversion_events WHERE occurred_at::DATE IN (${onTheseDays})`, run.asOf);
+  run.progress.start('days of marts', days.length);
+  try {
+    for (const [index, day] of days.entries()) {
+      const ofDay = (time: string) => `${time} >= TIMESTAMPTZ '${startOfDay(day)}' AND ${time} < TIMESTAMPTZ '${startOfDay(addDays(day, 1))}'`;
+      await connection.run(`CREATE OR REPLACE TEMP VIEW day_clicks AS FROM touched_clicks WHERE ${ofDay('hour')}`);
+      await connection.run(`CREATE OR REPLACE TEMP VIEW day_conversions AS FROM touched_conversions WHERE ${ofDay('occurred_at')}`);
+      await writeDay(run, connection, 'conversions', day, run.asOf);
+      await writeDay(run, connection, 'offer_hourly', day, run.asOf);
+      run.progress.advance(index + 1);
+    }
+  } finally {
+    run.progress.finish();
+  }
+}
+
+/** Writes `report_daily` of a day that is over, as of its last microsecond. */
+export async function writeClosedReport(run: Run, connection: DuckDBConnection, day: Day): Promise<void> {
+  await computeStats(connection, run.data, 'CREATE OR REPLACE TEMP TABLE day_stats AS', endOfDay(day));
+  await writeDay(run, connection, 'report_daily', day, endOfDay(day), { report_date: day });
+}
+
+/** Writes `report_daily` of the day under way from the run's own figures. */
+export async function writeOpenReport(run: Run, connection: DuckDBConnection, day: Day): Promise<void> {
+  await connection.run('CREATE OR REPLACE TEMP TABLE day_stats AS FROM offer_stats_2d');
+  await writeDay(run, connection, 'report_daily', day, run.asOf, { report_date: day });
+}
+
+async function writeDay(run: Run, connection: DuckDBConnection, mart: DayMart, day: Day, asOf: Moment, parameters: ModelParameters = {}): Promise<void> {
+  const scratch = join(run.data.scratch, `${mart}.parquet`);
+  await mkdir(run.data.scratch, { recursive: true });
+  const target = join(run.data.marts, mart, `dt=${day}`, `run-${String(run.runId).padStart(8, '0')}.parquet`);
+  await runModel(connection, 'marts', mart, `CREATE OR REPLACE TEMP TABLE day_rows AS`, parameters);
+  await connection.run(`COPY day_rows TO ${quoted(scratch)} (FORMAT parquet, COMPRESSION zstd)`);
+  const [written] = await queryRows<{ rows: number }>(connection, 'SELECT count(*) AS rows FROM day_rows');
+  const { sha256, bytes } = await settleFile(scratch, target, `mart ${mart}`, run.effects.files);
+  await connection.run(
+    `INSERT OR REPLACE INTO mart_files VALUES ($1, $2::DATE, $3, $4, $5::TIMESTAMPTZ, $6, $7, $8)`,
+    [mart, day, relative(run.data.warehouse, target), BigInt(run.runId), asOf, BigInt(written?.rows ?? 0), BigInt(bytes), sha256],
+  );
+}

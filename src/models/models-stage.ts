@@ -1,0 +1,82 @@
+import { compareMoments, dayOf, endOfDay, startOfDay, type Day, type Moment } from '../stage/as-of.ts';
+import type { Run, Stage } from '../stage/stage.ts';
+import type { StateDatabase } from '../warehouse/database.ts';
+import { queryRows } from '../warehouse/dialect/rows.ts';
+import { readChangeNumber, readFact, writeFact } from '../warehouse/facts.ts';
+import { writeClosedReport, writeOpenReport, writeTouchedDays } from './day-marts.ts';
+import { computeStats, openStaging } from './windows.ts';
+
+export interface ModelsSummary {
+  /** False where as-of and content are those of the last computation. */
+  computed: boolean;
+  /** Days whose marts were written. */
+  days: number;
+  /** Offers with figures. */
+  offers: number;
+}
+
+/** What the marts were computed for last: as-of and the warehouse's change number. */
+const computedFact = 'marts_computed_for';
+const asOfFact = 'marts_as_of';
+
+/**
+ * Figures and marts from roll-ups, events and catalog, as of the run's as-of. Computes only the days that news or the
+ * passing of time has touched; the figures of the window anew each time.
+ */
+export const modelsStage: Stage<StateDatabase, ModelsSummary> = {
+  name: 'models',
+  async run(run, state) {
+    const { connection } = state;
+    const computedFor = `${run.asOf} ${await readChangeNumber(connection)}`;
+    if ((await readFact(connection, computedFact)) === computedFor) return { computed: false, days: 0, offers: await countOffers(state) };
+    await openStaging(connection);
+    return state.transaction(async () => {
+      const today = dayOf(run.asOf);
+      const before = await readFact(connection, asOfFact);
+      // A day that begins after as-of has nothing to show; it is computed when as-of gets there.
+      await connection.run('DELETE FROM mart_files WHERE day > $1::DATE', [today]);
+      const days = await touchedDays(run, state, before);
+      await writeTouchedDays(run, connection, days);
+      for (const day of await reportsToClose(state, today)) await writeClosedReport(run, connection, day);
+      await connection.run('DELETE FROM offer_stats_2d');
+      await computeStats(connection, run.data, 'INSERT INTO offer_stats_2d', run.asOf);
+      await writeOpenReport(run, connection, today);
+      await connection.run('DELETE FROM touched_days');
+      await writeFact(connection, computedFact, computedFor);
+      await writeFact(connection, asOfFact, run.asOf);
+      return { computed: true, days: days.length, offers: await countOffers(state) };
+    });
+  },
+};
+
+/** Days up to as-of that news has touched, that passed since the last run, or that events stamped ahead of it belong to. */
+async function touchedDays(run: Run, { connection }: StateDatabase, before: Moment | undefined): Promise<Day[]> {
+  const since = before === undefined || compareMoments(before, run.asOf) > 0 ? run.asOf : before;
+  const until = before === undefined || compareMoments(before, run.asOf) < 0 ? run.asOf : before;
+  const rows = await queryRows<{ day: Day }>(
+    connection,
+    `SELECT DISTINCT day::VARCHAR AS day FROM (
+       SELECT day FROM touched_days
+       UNION ALL
+       SELECT unnest(generate_series($1::TIMESTAMPTZ, $2::TIMESTAMPTZ, INTERVAL 1 DAY))::DATE
+       UNION ALL
+       SELECT occurred_at::DATE FROM conversion_events WHERE conversion_id IN (
+         SELECT conversion_id FROM conversion_events WHERE occurred_at > $3::TIMESTAMPTZ AND occurred_at <= $4::TIMESTAMPTZ))
+     WHERE day <= $5::DATE ORDER BY day`,
+    [startOfDay(dayOf(since)), run.asOf, since, until, dayOf(run.asOf)],
+  );
+  return rows.map(({ day }) => day);
+}
+
+/** Days whose report was computed while they were under way and that are over now. */
+async function reportsToClose({ connection }: StateDatabase, today: Day): Promise<Day[]> {
+  const rows = await queryRows<{ day: Day; as_of: Moment }>(
+    connection, `SELECT day::VARCHAR AS day, as_of FROM mart_files WHERE mart = 'report_daily' AND day < $1::DATE ORDER BY day`, [today],
+  );
+  return rows.filter(({ day, as_of }) => compareMoments(as_of, endOfDay(day)) < 0).map(({ day }) => day);
+}
+
+async function countOffers({ connection }: StateDatabase): Promise<number> {
+  const [row] = await queryRows<{ rows: number }>(connection, 'SELECT count(*) AS rows FROM offer_stats_2d');
+  return row?.rows ?? 0;
+}
