@@ -1,0 +1,17 @@
+-- No figure is missing or negative, parts do not exceed their wholes, and every offer with figures is in the catalog.
+-- grain: one row per offer with a bad figure
+-- inputs: offer_stats_2d, offers of the snapshot
+SELECT figures.*
+FROM snapshot.offer_stats_2d AS figures
+LEFT JOIN snapshot.offers ON offers.offer_id = figures.offer_id
+WHERE offers.offer_id IS NULL
+  OR clicks IS NULL OR clicks < 0
+  OR conversions IS NULL OR conversions < 0
+  OR converted_clicks IS NULL OR converted_clicks < 0 OR converted_clicks > conversions
+  OR earnings IS NULL OR earnings < 0
+  OR epc IS NULL OR epc < 0
+  OR cvr IS NULL OR cvr < 0
+  OR conversions_24h IS NULL OR conversions_24h < 0
+  OR conversions_prior_24h IS NULL OR conversions_prior_24h < 0
+  OR trend IS NULL
+  OR clicks + conversions + conversions_24h + conversions_prior_24h = 0

@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { UsageError } from '../errors/errors.ts';
+
+const postback = z.strictObject({ url: z.string().min(1), method: z.enum(['GET', 'POST']).default('GET') });
+
+/** A share of the payout kept by the network, read as exact decimal text with up to 6 places. */
+const commission = z
+  .number()
+  .min(0)
+  .max(1)
+  .refine((value) => /^\d(\.\d{1,6})?$/.test(decimalText(value)), { error: 'has more than 6 decimal places' });
+
+export const siteSchema = z.strictObject({
+  site_key: z.string().min(1).max(128),
+  site_secret: z.string().min(1),
+  name: z.string().default(''),
+  status: z.enum(['active', 'pending']).default('active'),
+  variant: z.enum(['A', 'B', 'C']).default('C'),
+  commission: commission.default(0),
+  /** Publisher's points for one USD. */
+  reward_rate: z.number().positive().default(1),
+  rate_limit_per_hour: z.int().min(1).max(1_000_000).default(10),
+  postback: postback.optional(),
+});
+
+const sitesSchema = z
+  .object({ sites: z.array(siteSchema) })
+  .refine(({ sites }) => new Set(sites.map((site) => site.site_key)).size === sites.length, {
+    error: 'two sites have the same site_key',
+  });
+
+export type Site = z.output<typeof siteSchema>;
+
+/** A secret shorter than this draws a warning: it can be guessed. */
+const shortestGoodSecret = 16;
+
+export interface Sites {
+  sites: Site[];
+  /** SHA-256 of what a snapshot takes from the file, so that a run can tell whether anything changed. Holds no secret. */
+  digest: string;
+  warnings: string[];
+}
+
+/**
+ * Reads `sites.json`. A missing file means no sites.
+ * Throws `UsageError` naming file and key; never with a secret in the message.
+ */
+export function readSites(file: string): Sites {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
+      throw new UsageError(`${file} cannot be read: ${(error as Error).message}`, { cause: error });
+    }
+    return { sites: [], digest: digestOf([]), warnings: [`${file} does not exist: no site can identify itself; \`offerline sites list\` shows what is known`] };
+  }
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    // The parser's message quotes the text around the mistake, which may be a secret.
+    throw new UsageError(`${file} is not valid JSON; nothing was changed`);
+  }
+  const parsed = sitesSchema.safeParse(json);
+  if (!parsed.success) throw new UsageError(`${file} cannot be used, nothing was changed:\n${z.prettifyError(parsed.error)}`);
+  const sites = parsed.data.sites;
+  return { sites, digest: digestOf(sites), warnings: warningsAbout(sites) };
+}
+
+function warningsAbout(sites: Site[]): string[] {
+  const weak = sites.filter((site) => site.site_secret.length < shortestGoodSecret).map((site) => site.site_key);
+  if (weak.length === 0) return [];
+  const named = weak.length > 5 ? `${weak.slice(0, 5).join(', ')} and ${weak.length - 5} more` : weak.join(', ');
+  return [`secrets of fewer than ${shortestGoodSecret} characters can be guessed: ${named}`];
+}
+
+/** The commission as plain decimal text, such as "0.2". */
+export function commissionText(site: Pick<Site, 'commission'>): string {
+  return decimalText(site.commission);
+}
+
+/** `1e-7`-style output cannot appear within the accepted 6 places except for values below 1e-6, which are refused. */
+function decimalText(value: number): string {
+  return value !== 0 && value < 1e-6 ? value.toFixed(12) : String(value);
+}
+
+function digestOf(sites: Site[]): string {
+  const published = sites.map(({ site_secret: _secret, ...site }) => site);
+  return createHash('sha256').update(JSON.stringify(published)).digest('hex');
+}

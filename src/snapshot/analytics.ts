@@ -1,0 +1,63 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { identifier, quoted } from '../landing/sql-text.ts';
+import { readModel, type SqlModel } from '../models/sql-model.ts';
+import { queryRows } from '../warehouse/dialect/rows.ts';
+import { eventRelation } from '../warehouse/event-files.ts';
+import type { Site } from '../sites/sites.ts';
+import { commissionText } from '../sites/sites.ts';
+
+/** Copied whole into each snapshot: small, whatever history holds. */
+export const analyticsTables = ['offers', 'offer_history', 'offer_stats_2d', 'sites', 'runs', 'ingest_files', 'rejects'] as const;
+/** Views over the snapshot's Parquet files. */
+export const analyticsViews = ['clicks', 'conversions', 'offer_hourly', 'report_daily'] as const;
+
+/**
+ * Writes the tables and views of `analytics.duckdb`, attached as `snapshot`, with a comment on every table and column.
+ * `parquet` gives the absolute paths of a group's files in the snapshot's folder: the views list them, never a pattern,
+ * so they give the same answers for as long as the folder stands.
+ */
+export async function writeAnalytics(connection: DuckDBConnection, sites: readonly Site[], parquet: (group: string) => string[]): Promise<void> {
+  await loadSites(connection, sites);
+  for (const name of analyticsTables) {
+    const model = readModel('marts', name);
+    const query = name === 'offer_stats_2d' ? 'SELECT * FROM offer_stats_2d ORDER BY offer_id' : model.query;
+    await connection.run(`CREATE TABLE snapshot.${name} AS ${query}`);
+    await comment(connection, 'TABLE', model);
+  }
+  // In its own catalog, so that the view names the snapshot's tables and holds wherever the file is opened.
+  const [own] = await queryRows<{ catalog: string }>(connection, 'SELECT current_catalog() AS catalog');
+  await connection.run('USE snapshot');
+  try {
+    for (const name of analyticsViews) {
+      const model = readModel('marts', name);
+      const query = name === 'clicks'
+        ? `WITH click_events AS (SELECT * FROM ${eventRelation('clicks', parquet('events/clicks'))}) ${model.query}`
+        : `SELECT * FROM read_parquet([${parquet(`marts/${name}`).map(quoted).join(', ')}], hive_partitioning = false)`;
+      await connection.run(`CREATE VIEW ${name} AS ${query}`);
+      await comment(connection, 'VIEW', model);
+    }
+  } finally {
+    await connection.run(`USE ${identifier(own?.catalog ?? 'state')}`);
+  }
+}
+
+async function comment(connection: DuckDBConnection, what: 'TABLE' | 'VIEW', model: SqlModel): Promise<void> {
+  await connection.run(`COMMENT ON ${what} snapshot.${model.name} IS ${quoted(`${model.purpose} Grain: ${model.grain}.`)}`);
+  for (const [column, meaning] of Object.entries(model.columns)) {
+    await connection.run(`COMMENT ON COLUMN snapshot.${model.name}.${column} IS ${quoted(meaning)}`);
+  }
+}
+
+/** What the `sites` mart reads: never a secret, nor a postback address, which may hold credentials. */
+async function loadSites(connection: DuckDBConnection, sites: readonly Site[]): Promise<void> {
+  await connection.run(
+    `CREATE OR REPLACE TEMP TABLE run_sites (site_key VARCHAR, name VARCHAR, status VARCHAR, variant VARCHAR,
+       commission DECIMAL(7, 6), reward_rate DOUBLE, rate_limit_per_hour INTEGER)`,
+  );
+  for (const site of sites) {
+    await connection.run('INSERT INTO run_sites VALUES ($1, $2, $3, $4, $5::DECIMAL(7, 6), $6, $7)', [
+      site.site_key, site.name, site.status, site.variant, commissionText(site), site.reward_rate, site.rate_limit_per_hour,
+    ]);
+  }
+}
+

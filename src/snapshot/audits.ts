@@ -1,0 +1,38 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DataDirectory } from '../config/data-directory.ts';
+import { AuditError, type AuditFailure } from '../errors/errors.ts';
+import { readModel, sqlFolder } from '../models/sql-model.ts';
+import { queryRows } from '../warehouse/dialect/rows.ts';
+import { eventRelation } from '../warehouse/event-files.ts';
+
+/** Bad rows shown of a failed audit; their number is always told. */
+const sampleRows = 3;
+
+/**
+ * Runs every query of `sql/audits` over the snapshot being built; each returns the rows that break its law.
+ * What history holds was audited when it was written: audits look at the days whose marts this run wrote.
+ * Throws `AuditError` naming the audits and some of the rows.
+ */
+export async function auditSnapshot(connection: DuckDBConnection, data: DataDirectory, runId: number): Promise<number> {
+  await connection.run(`CREATE OR REPLACE TEMP TABLE audited_days AS SELECT DISTINCT day FROM mart_files WHERE run_id = ${runId} AND mart = 'offer_hourly'`);
+  const clickFiles = await queryRows<{ path: string }>(
+    connection, `SELECT path FROM event_files WHERE kind = 'clicks' AND day IN (SELECT day FROM audited_days) ORDER BY path`,
+  );
+  await connection.run(
+    `CREATE OR REPLACE TEMP VIEW audited_clicks AS SELECT clicked_at, offer_id, source, external_id
+     FROM ${eventRelation('clicks', clickFiles.map(({ path }) => join(data.warehouse, path)))}`,
+  );
+  const names = readdirSync(join(sqlFolder, 'audits')).filter((file) => file.endsWith('.sql')).map((file) => file.slice(0, -4)).toSorted();
+  const failures: AuditFailure[] = [];
+  for (const name of names) {
+    const { query } = readModel('audits', name);
+    const bad = await queryRows(connection, `SELECT *, count(*) OVER () AS bad_rows FROM (${query}) LIMIT ${sampleRows}`);
+    if (bad.length === 0) continue;
+    failures.push({ audit: name, badRows: Number(bad[0]?.['bad_rows']), sample: bad.map(({ bad_rows: _count, ...row }) => row) });
+  }
+  if (failures.length > 0) throw new AuditError(failures);
+  return names.length;
+}
+

@@ -1,0 +1,41 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { basename, join } from 'node:path';
+import type { DataDirectory } from '../config/data-directory.ts';
+import type { Moment } from '../stage/as-of.ts';
+import { queryRows } from '../warehouse/dialect/rows.ts';
+
+export const analyticsFile = 'analytics.duckdb';
+
+/** Folder names sort in the order of publication: run numbers only grow. */
+export function snapshotIdOf(runId: number, asOf: Moment): string {
+  return `${String(runId).padStart(8, '0')}-${asOf.replace(/\..*$|Z$/, '').replaceAll(/[-:]/g, '')}Z`;
+}
+
+/** A Parquet file of the warehouse that becomes part of a snapshot by a hard link: whole in itself, nothing copied. */
+export interface LinkedFile {
+  /** Events by kind, marts by name. */
+  group: string;
+  warehousePath: string;
+  /** Within the snapshot's folder. */
+  path: string;
+  rows: number;
+  bytes: number;
+  sha256: string;
+}
+
+/** Everything the snapshot's views read, with digests that were taken when the files were written. */
+export async function linkedFiles(connection: DuckDBConnection, data: DataDirectory): Promise<LinkedFile[]> {
+  const rows = await queryRows<{ folder: string; group: string; day: string; path: string; rows: number; bytes: number; sha256: string }>(
+    connection,
+    `SELECT 'events' AS folder, kind AS "group", day::VARCHAR AS day, path, rows, bytes, sha256 FROM event_files
+     UNION ALL
+     SELECT 'marts', mart, day::VARCHAR, path, rows, bytes, sha256 FROM mart_files
+     ORDER BY 1, 2, 3, 4`,
+  );
+  return rows.map(({ folder, group, day, path, ...about }) => ({
+    ...about,
+    group: `${folder}/${group}`,
+    warehousePath: join(data.warehouse, path),
+    path: `${folder}/${group}/${day}-${basename(path)}`,
+  }));
+}

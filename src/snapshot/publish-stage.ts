@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import { readdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { OfferlineError } from '../errors/errors.ts';
+import { feedOffersFile, feedSitesFile } from '../feed/feed-document.ts';
+import { quoted } from '../landing/sql-text.ts';
+import type { Sites } from '../sites/sites.ts';
+import { momentOfMilliseconds } from '../stage/as-of.ts';
+import type { Run, Stage } from '../stage/stage.ts';
+import type { StateDatabase } from '../warehouse/database.ts';
+import { queryRows } from '../warehouse/dialect/rows.ts';
+import { sha256Of } from '../warehouse/event-files.ts';
+import { readChangeNumber } from '../warehouse/facts.ts';
+import { analyticsTables, writeAnalytics } from './analytics.ts';
+import { auditSnapshot } from './audits.ts';
+import { recordCommissions } from './commissions.ts';
+import { currentManifest } from './current.ts';
+import { writeFeedFiles } from './feed-files.ts';
+import { analyticsFile, linkedFiles, snapshotIdOf, type LinkedFile } from './layout.ts';
+import { manifestFile, schemaVersion, type Manifest } from './manifest.ts';
+import { retireSnapshots } from './retention.ts';
+
+export interface PublishInput {
+  state: StateDatabase;
+  sites: Sites;
+}
+
+export interface PublishSummary {
+  /** Null where as-of and content are those of the snapshot that is current already. */
+  snapshotId: string | null;
+  audits: number;
+  retired: string[];
+}
+
+/**
+ * Write, audit, publish: builds a snapshot beside the old ones, audits it, checksums it, and only then moves `current`.
+ * Throws `AuditError` with nothing published; the half-built folder is removed.
+ */
+export const publishStage: Stage<PublishInput, PublishSummary> = {
+  name: 'publish',
+  async run(run, { state, sites }) {
+    await recordCommissions(state, sites.sites, run.asOf);
+    const fingerprint = await fingerprintOf(run, state, sites);
+    if ((await currentManifest(run.data))?.fingerprint === fingerprint) return { snapshotId: null, audits: 0, retired: [] };
+    const snapshotId = snapshotIdOf(run.runId, run.asOf);
+    const folder = join(run.data.published, snapshotId);
+    let audits: number;
+    try {
+      const linked = await linkFiles(run, state, folder);
+      const built = await buildDatabase(run, state, sites, folder, linked);
+      audits = built.audits;
+      await writeManifest(run, folder, snapshotId, fingerprint, linked, built.rowCounts);
+    } catch (error) {
+      await run.effects.files.remove(folder, 'half-built snapshot removed');
+      throw error;
+    }
+    await switchCurrent(run, snapshotId);
+    return { snapshotId, audits, retired: await retireSnapshots(run) };
+  },
+};
+
+/** Equal fingerprints mean that a new snapshot would say what the current one says. */
+async function fingerprintOf(run: Run, state: StateDatabase, sites: Sites): Promise<string> {
+  const decisive = [schemaVersion, run.asOf, await readChangeNumber(state.connection), sites.digest];
+  return createHash('sha256').update(JSON.stringify(decisive)).digest('hex');
+}
+
+async function linkFiles(run: Run, { connection }: StateDatabase, folder: string): Promise<LinkedFile[]> {
+  const linked = await linkedFiles(connection, run.data);
+  for (const subfolder of new Set(['', ...linked.map(({ path }) => dirname(path))])) await run.effects.files.makeDirectory(join(folder, subfolder));
+  for (const file of linked) await run.effects.files.hardLink(file.warehousePath, join(folder, file.path), 'snapshot file: linked');
+  return linked;
+}
+
+async function buildDatabase(run: Run, { connection }: StateDatabase, sites: Sites, folder: string, linked: LinkedFile[]): Promise<{ audits: number; rowCounts: Record<string, number> }> {
+  const parquet = (group: string) => linked.filter((file) => file.group === group).map(({ path }) => join(folder, path));
+  const rowsOf = (group: string) => linked.filter((file) => file.group === group).reduce((sum, { rows }) => sum + rows, 0);
+  await connection.run(`ATTACH ${quoted(join(folder, analyticsFile))} AS snapshot`);
+  try {
+    await connection.run('BEGIN TRANSACTION');
+    await writeAnalytics(connection, sites.sites, parquet);
+    await connection.run('COMMIT');
+    const audits = await auditSnapshot(connection, run.data, run.runId);
+    await writeFeedFiles(connection, folder, run.asOf, run.effects.files);
+    const rowCounts: Record<string, number> = {
+      clicks: rowsOf('events/clicks'), conversions: rowsOf('marts/conversions'),
+      offer_hourly: rowsOf('marts/offer_hourly'), report_daily: rowsOf('marts/report_daily'),
+    };
+    for (const table of analyticsTables) {
+      const [counted] = await queryRows<{ rows: number }>(connection, `SELECT count(*) AS rows FROM snapshot.${table}`);
+      rowCounts[table] = counted?.rows ?? 0;
+    }
+    await connection.run('CHECKPOINT snapshot');
+    return { audits, rowCounts };
+  } catch (error) {
+    await connection.run('ROLLBACK').catch(() => undefined);
+    throw error;
+  } finally {
+    await connection.run('DETACH snapshot');
+  }
+}
+
+async function writeManifest(run: Run, folder: string, snapshotId: string, fingerprint: string, linked: LinkedFile[], rowCounts: Record<string, number>): Promise<void> {
+  const { files } = run.effects;
+  if ((await readdir(folder)).some((name) => name.endsWith('.wal'))) {
+    throw new OfferlineError(`${analyticsFile} was closed with a log left beside it; nothing was published, run again`);
+  }
+  const manifest: Manifest = {
+    snapshot_id: snapshotId, as_of: run.asOf, created_at: momentOfMilliseconds(run.effects.now()), schema_version: schemaVersion,
+    run_id: run.runId, fingerprint, row_counts: rowCounts, files: {},
+  };
+  for (const { path, sha256, bytes } of linked) manifest.files[path] = { sha256, bytes };
+  for (const name of [analyticsFile, feedOffersFile, feedSitesFile]) {
+    const path = join(folder, name);
+    await files.syncFile(path, `${name}: fsynced`);
+    manifest.files[name] = { sha256: await sha256Of(path), bytes: (await stat(path)).size };
+  }
+  for (const subfolder of new Set(linked.map(({ path }) => dirname(path)))) await files.syncDirectory(join(folder, subfolder), 'snapshot subfolder: synced');
+  await files.writeFile(join(folder, `${manifestFile}.tmp`), `${JSON.stringify(manifest, null, 1)}\n`, 'manifest: written');
+  await files.rename(join(folder, `${manifestFile}.tmp`), join(folder, manifestFile), 'manifest: renamed');
+  await files.syncDirectory(folder, 'snapshot folder: synced');
+  await files.syncDirectory(run.data.published, 'published folder: synced');
+}
+
+/** A link cannot be changed in place: a new one takes the old one's name in a single step. */
+async function switchCurrent(run: Run, snapshotId: string): Promise<void> {
+  const { files } = run.effects;
+  const next = `${run.data.current}.next`;
+  await files.remove(next, 'current link: leftover removed');
+  await files.symbolicLink(snapshotId, next, 'current link: made');
+  await files.rename(next, run.data.current, 'current link: switched');
+  await files.syncDirectory(run.data.published, 'current link: synced');
+}

@@ -1,0 +1,43 @@
+import { readFile, readdir, readlink, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Run } from '../stage/stage.ts';
+import { analyticsFile } from './layout.ts';
+
+/**
+ * Removes snapshots beyond those to keep and folders that a killed run left half-built. The current one stays, and so
+ * does one that somebody holds open: an analyst's queries go on giving the same answers.
+ */
+export async function retireSnapshots(run: Run): Promise<string[]> {
+  const current = await readlink(run.data.current).catch(() => undefined);
+  const folders = (await readdir(run.data.published, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map((entry) => entry.name).toSorted();
+  const whole: string[] = [];
+  const retired: string[] = [];
+  for (const folder of folders) {
+    if (await exists(join(run.data.published, folder, 'manifest.json'))) whole.push(folder);
+    else if (folder !== current) retired.push(folder);
+  }
+  const open = await openFiles();
+  for (const folder of whole.slice(0, -run.settings.snapshots_kept)) {
+    if (folder !== current && !(await isHeldOpen(join(run.data.published, folder, analyticsFile), open))) retired.push(folder);
+  }
+  for (const folder of retired) {
+    await run.effects.files.remove(join(run.data.published, folder), 'old snapshot removed');
+    run.logger.info({ snapshot: folder }, 'snapshot retired');
+  }
+  return retired;
+}
+
+async function isHeldOpen(database: string, lockedInodes: Set<string>): Promise<boolean> {
+  const about = await stat(database).catch(() => undefined);
+  return about !== undefined && lockedInodes.has(String(about.ino));
+}
+
+/** Inodes that any process holds a lock on, as DuckDB does on every database it has open. Linux tells; elsewhere only age counts. */
+async function openFiles(): Promise<Set<string>> {
+  const locks = await readFile('/proc/locks', 'utf8').catch(() => '');
+  return new Set([...locks.matchAll(/\b[0-9a-f]+:[0-9a-f]+:(\d+)\b/g)].map(([, inode]) => inode as string));
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined)) !== undefined;
+}
