@@ -1,0 +1,52 @@
+import type { FastifyReply } from 'fastify';
+import type { Refusal } from './refusal.ts';
+import type { Variant } from './variant.ts';
+
+/** A whole HTTP answer, ready to send. Answers may be kept and sent many times, so nothing changes them. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+/** What an answer says of the snapshot that it was made from. */
+export interface SnapshotIdentity {
+  readonly id: string;
+  readonly asOf: string;
+}
+
+const everyAnswer = {
+  'content-type': 'application/json; charset=utf-8',
+  // Credentials are in the query string: no link in a page that shows an answer may hand them on.
+  'referrer-policy': 'no-referrer',
+};
+
+/** What every answer made from a snapshot says of itself; made once per snapshot and variant. */
+export function snapshotHeaders(snapshot: SnapshotIdentity | undefined, variant?: Variant): Readonly<Record<string, string>> {
+  return {
+    ...everyAnswer,
+    ...(snapshot && { 'x-snapshot-id': snapshot.id, 'x-data-as-of': snapshot.asOf }),
+    ...variant?.headers,
+  };
+}
+
+/** An answer that describes this moment, which nobody may keep. */
+export function passingAnswer(status: number, document: object, snapshot: SnapshotIdentity | undefined, variant?: Variant): Answer {
+  return {
+    status,
+    headers: { ...snapshotHeaders(snapshot, variant), 'cache-control': 'no-store' },
+    body: Buffer.from(JSON.stringify(document)),
+  };
+}
+
+/** A refusal in the variant's own form. */
+export function refusalAnswer(refusal: Refusal, variant: Variant, snapshot: SnapshotIdentity | undefined): Answer {
+  const { status, document } = variant.refuse(refusal);
+  const answer = passingAnswer(status, document, snapshot, variant);
+  return refusal.kind === 'wrong_method' ? { ...answer, headers: { ...answer.headers, allow: 'GET, HEAD' } } : answer;
+}
+
+/** The one way by which an answer leaves the process. */
+export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
+  return reply.code(answer.status).headers(answer.headers).send(answer.body);
+}

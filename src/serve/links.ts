@@ -1,0 +1,29 @@
+/**
+ * The addresses that offers link to, ready to stand inside a JSON string. Each is the `{base_url}` of its links
+ * as it stands: the tracker knows nothing of our variants, and pictures are served on the bare host.
+ */
+export interface Links {
+  tracking: string;
+  pictures: string;
+}
+
+export function linksOf(trackingUrl: string, publicUrl: string): Links {
+  return { tracking: baseOf(trackingUrl), pictures: `${baseOf(publicUrl)}/asset/images/offers/` };
+}
+
+/** Percent-encodes all but RFC 3986's unreserved characters. */
+export function percentEncoded(text: string): string {
+  return encodeURIComponent(text.toWellFormed()).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
+
+/** The path of an offer's tracking link up to the site's key; `user` is the placeholder that the publisher replaces. */
+export function trackingPath(offerId: number, user: '{user_id}' | '[USER_ID]'): string {
+  return `/redirect/manual-offer/${offerId}/user/${user}/site/`;
+}
+
+function baseOf(url: string): string {
+  return JSON.stringify(url.replace(/\/+$/, '')).slice(1, -1);
+}

@@ -1,0 +1,110 @@
+import { readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { feedOffersFile, feedSitesFile, feedSitesSchema, readFeedOffers } from '../feed/feed-document.ts';
+import type { FeedOffer, FeedSites } from '../feed/feed-document.ts';
+import { commissionText } from '../sites/sites.ts';
+import type { Site } from '../sites/sites.ts';
+import type { Manifest } from '../snapshot/manifest.ts';
+import { DamagedSnapshotError, verifySnapshot } from '../snapshot/verify.ts';
+import type { Links } from './links.ts';
+import { microsecondsOf } from './moments.ts';
+import type { Microseconds } from './moments.ts';
+import { PageCache } from './page-cache.ts';
+import type { OfferType } from './parameters.ts';
+import { Prices } from './prices.ts';
+import { serveOffer } from './served-offer.ts';
+import type { ServedOffer } from './served-offer.ts';
+import { feedOf } from './site-feed.ts';
+import type { SiteFeed, SiteTerms } from './site-feed.ts';
+
+/** An offer that is no longer active, for those who keep a copy of the list. */
+export interface GoneOffer {
+  id: number;
+  reason: 'paused' | 'vanished';
+  removedAt: string;
+  /** The later of its removal and its last change. */
+  changedAt: Microseconds;
+}
+
+/** Room for prepared pages: some hundred sites with a handful of pages each. */
+const mostPageBytes = 128 * 1024 * 1024;
+
+/** Offers prepared between two turns of the event loop: some milliseconds of work, so that requests go on meanwhile. */
+const offersPerTurn = 250;
+
+/** A verified snapshot held in memory, with all that was prepared from it. It never changes; only its cache fills. */
+export class PublishedSnapshot {
+  readonly id: string;
+  /** As the manifest writes it. */
+  readonly asOf: string;
+  /** Active offers by id, ascending. */
+  readonly offers: readonly ServedOffer[];
+  /** Active offers that converted in the last 48 hours, hottest first. */
+  readonly ranked: readonly ServedOffer[];
+  readonly gone: readonly GoneOffer[];
+  readonly pages = new PageCache(mostPageBytes);
+  readonly #byType: Record<OfferType, readonly ServedOffer[]>;
+  readonly #terms: ReadonlyMap<string, SiteTerms>;
+  readonly #feeds = new Map<string, SiteFeed>();
+  readonly #prices = new Map<string, Prices>();
+  #feedsMade = 0;
+
+  constructor(manifest: Manifest, sites: FeedSites, offers: ServedOffer[], gone: GoneOffer[]) {
+    this.id = manifest.snapshot_id;
+    this.asOf = manifest.as_of;
+    this.offers = offers;
+    this.ranked = offers.filter((offer) => offer.rank !== null).toSorted((one, other) => (one.rank ?? 0) - (other.rank ?? 0));
+    this.gone = gone;
+    this.#byType = { offer: offers.filter((offer) => !offer.multireward), multireward: offers.filter((offer) => offer.multireward) };
+    this.#terms = new Map(
+      sites.sites.map((site) => [site.site_key, { commission: site.commission, commissionChangedAt: site.commission_changed_at }]),
+    );
+  }
+
+  /** Active offers of a type, or all of them, by id ascending. */
+  offersOf(type: OfferType | undefined): readonly ServedOffer[] {
+    return type === undefined ? this.offers : this.#byType[type];
+  }
+
+  /** A site's feed of this snapshot. Links are fixed for as long as the process listens. */
+  feedOf(site: Site, links: Links): SiteFeed {
+    const known = this.#feeds.get(site.site_key);
+    if (known !== undefined && (this.#terms.has(site.site_key) || known.commission === commissionText(site))) return known;
+    const terms = this.#terms.get(site.site_key) ?? { commission: commissionText(site), commissionChangedAt: null };
+    const feed = feedOf(++this.#feedsMade, site.site_key, terms, this.#pricesAt(terms.commission), links);
+    this.#feeds.set(site.site_key, feed);
+    return feed;
+  }
+
+  #pricesAt(commission: string): Prices {
+    const known = this.#prices.get(commission);
+    if (known !== undefined) return known;
+    const prices = new Prices(commission, this.offers.length);
+    this.#prices.set(commission, prices);
+    return prices;
+  }
+}
+
+/** Verifies a snapshot's folder, reads it and prepares its offers. Throws where anything of it is not as it should be. */
+export async function openSnapshot(folder: string): Promise<PublishedSnapshot> {
+  const manifest = await verifySnapshot(folder);
+  if (manifest.snapshot_id !== basename(folder)) {
+    throw new DamagedSnapshotError(folder, `its manifest is that of ${manifest.snapshot_id}`);
+  }
+  const sites = feedSitesSchema.parse(JSON.parse(await readFile(join(folder, feedSitesFile), 'utf8')));
+  const served: ServedOffer[] = [];
+  const gone: GoneOffer[] = [];
+  let prepared = 0;
+  for (const offer of await readFeedOffers(join(folder, feedOffersFile))) {
+    if (offer.status === 'active') served.push(serveOffer(offer, served.length));
+    else gone.push(goneOffer(offer, offer.status));
+    if (++prepared % offersPerTurn === 0) await nextTurn();
+  }
+  return new PublishedSnapshot(manifest, sites, served, gone);
+}
+
+function goneOffer(offer: FeedOffer, reason: GoneOffer['reason']): GoneOffer {
+  const removedAt = offer.removed_at ?? offer.updated_at;
+  return { id: offer.id, reason, removedAt, changedAt: Math.max(microsecondsOf(removedAt), microsecondsOf(offer.updated_at)) };
+}

@@ -1,0 +1,23 @@
+/** Why a request is not answered with what it asked for. Each variant has its own status and code for each. */
+export type RefusalKind =
+  | 'missing_credentials'
+  | 'unknown_credentials'
+  | 'site_pending'
+  | 'wrong_type'
+  | 'wrong_date'
+  | 'wrong_parameter'
+  | 'unreadable_request'
+  | 'unknown_path'
+  | 'wrong_method'
+  | 'no_snapshot'
+  | 'internal';
+
+/** Ends the work on a request; the message is for the publisher, and never holds a secret. */
+export class Refusal extends Error {
+  readonly kind: RefusalKind;
+  constructor(kind: RefusalKind, message: string) {
+    super(message);
+    this.name = 'Refusal';
+    this.kind = kind;
+  }
+}

@@ -1,0 +1,92 @@
+import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
+import type { DataDirectory } from '../config/data-directory.ts';
+import type { Settings } from '../config/settings.ts';
+import { realEffects } from '../effects/effects.ts';
+import type { Effects } from '../effects/effects.ts';
+import { createHttpServer } from './http-server.ts';
+import { linksOf } from './links.ts';
+import type { Links } from './links.ts';
+import { LiveSites } from './live-sites.ts';
+import { PublisherApi } from './publisher-api.ts';
+import { SnapshotFollower } from './snapshot-follower.ts';
+
+export interface ServiceOptions {
+  data: DataDirectory;
+  settings: Settings;
+  log: Logger;
+  effects?: Pick<Effects, 'now'>;
+  /** Calls the task again and again until the function that it returns is called. Default: every second. */
+  repeat?: (task: () => void) => () => void;
+}
+
+/** The HTTP service. It reads published snapshots and `sites.json`, and never opens the warehouse. */
+export interface Service {
+  /** Starts to listen; returns the address, such as `http://127.0.0.1:8080`. Port 0 takes a free one. */
+  listen(at: { host: string; port: number }): Promise<string>;
+  /** Looks now for a new snapshot and changed sites, instead of waiting for the next tick. */
+  poll(): Promise<void>;
+  /** Finishes the answers under way, for ten seconds at most, and stops listening. */
+  close(): Promise<void>;
+}
+
+/** How soon a new snapshot or a changed `sites.json` is taken up. Looking costs two system calls. */
+const pollMilliseconds = 1000;
+
+/** A client that has not taken its answer by then must not keep the process from ending. */
+const closeMilliseconds = 10_000;
+
+/** Prepares a service: reads the sites and the current snapshot. Throws `UsageError` where `sites.json` cannot be used. */
+export async function createService({ data, settings, log, effects = realEffects, repeat = everySecond }: ServiceOptions): Promise<Service> {
+  const sites = new LiveSites(data.sitesFile, log);
+  const follower = new SnapshotFollower(data, log);
+  await sites.start();
+  await follower.start();
+
+  let links: Links | undefined;
+  const listeningAddress = () => addressText(server.server.address() as AddressInfo);
+  const snapshot = () => follower.serving;
+  const state = {
+    sites,
+    snapshot,
+    // The listening address is known from the first request on, and stays.
+    links: () => (links ??= linksOf(settings.tracking_url ?? listeningAddress(), settings.public_url ?? listeningAddress())),
+    now: () => effects.now(),
+  };
+  const server = createHttpServer(new PublisherApi(state, settings), snapshot, log);
+
+  let looking: Promise<void> | undefined;
+  const poll = () => (looking ??= look().finally(() => (looking = undefined)));
+  async function look(): Promise<void> {
+    await sites.poll();
+    await follower.poll();
+  }
+  const stopPolling = repeat(() => void poll().catch((error: unknown) => log.error({ err: error }, 'looking for a new snapshot failed; the next try follows')));
+
+  return {
+    poll,
+    async listen({ host, port }) {
+      await server.listen({ host, port });
+      return listeningAddress();
+    },
+    async close() {
+      stopPolling();
+      const overdue = setTimeout(() => server.server.closeAllConnections(), closeMilliseconds).unref();
+      await server.close();
+      clearTimeout(overdue);
+      await looking?.catch(() => undefined);
+    },
+  };
+}
+
+/** A timer that alone does not keep the process alive. */
+function everySecond(task: () => void): () => void {
+  const timer = setInterval(task, pollMilliseconds).unref();
+  return () => clearInterval(timer);
+}
+
+/** An address as a client on this machine writes it: the wildcard addresses can be listened on, not visited. */
+function addressText({ address, port }: AddressInfo): string {
+  if (address === '0.0.0.0' || address === '::') return `http://localhost:${port}`;
+  return address.includes(':') ? `http://[${address}]:${port}` : `http://${address}:${port}`;
+}

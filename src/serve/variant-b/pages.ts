@@ -1,0 +1,34 @@
+import { pageEndpoint } from '../endpoint.ts';
+import { windowOf } from '../moments.ts';
+import { openOfferB } from './offer-text.ts';
+import { keyOfParametersB, readParametersB } from './parameters.ts';
+import { variantB } from './variant.ts';
+
+/** `GET /api/v1/offers` of Variant B. */
+export const offersB = pageEndpoint({
+  variant: variantB,
+  name: 'offers-b',
+  read: readParametersB,
+  key: keyOfParametersB,
+  write(snapshot, feed, { type, take, skip }) {
+    const page = snapshot.offersOf(type).slice(skip, skip + take);
+    const data = page.map((offer) => `${openOfferB(offer, feed)}}`);
+    return `{"success":true,"version":"v1","offers":{"data":[${data.join(',')}]}}`;
+  },
+});
+
+/** `GET /api/v1/offers/top-converting`: hottest first, ranked within the type that was asked for. */
+export const topConverting = pageEndpoint({
+  variant: variantB,
+  name: 'top-converting',
+  read: readParametersB,
+  key: keyOfParametersB,
+  write(snapshot, feed, { type, take, skip }) {
+    const ranked = type === undefined ? snapshot.ranked : snapshot.ranked.filter((offer) => offer.multireward === (type === 'multireward'));
+    const offers = ranked
+      .slice(skip, skip + take)
+      .map((offer, place) => `${openOfferB(offer, feed)},"trend":"${offer.trend}","rank":${skip + place + 1}}`);
+    const head = `{"success":true,"version":"v1","total":${ranked.length},"window":${JSON.stringify(windowOf(snapshot.asOf))}`;
+    return `${head},"offers":[${offers.join(',')}]}`;
+  },
+});

@@ -1,0 +1,30 @@
+import type { FeedOffer } from '../../feed/feed-document.ts';
+import { members, servedText } from '../json-text.ts';
+import { percentEncoded, trackingPath } from '../links.ts';
+import { milestoneParts } from '../milestones.ts';
+import type { MilestoneParts } from '../milestones.ts';
+import { withOffset } from '../moments.ts';
+
+/** A Variant C offer's JSON, cut where something of the site or of the service's addresses comes in. */
+export interface OfferPartsC {
+  beforeImage: string;
+  /** Percent-encoded file name; empty where the offer has no picture. */
+  image: string;
+  beforeLink: string;
+  link: string;
+  afterUpdatedAt: string;
+  events: MilestoneParts[];
+}
+
+export function offerPartsC(offer: FeedOffer): OfferPartsC {
+  const { id, level, stars, categories, countries, devices, payment_term, android_min_os, ios_min_os } = offer;
+  const terms = { currency: 'USD', level, stars, categories, countries, devices, payment_term, android_min_os, ios_min_os };
+  return {
+    beforeImage: `{${members({ id, title: servedText(offer.titles), description: servedText(offer.descriptions) })},"image":"`,
+    image: percentEncoded(offer.image_name),
+    beforeLink: `,${members(terms)},"tracking_url":"`,
+    link: trackingPath(id, '{user_id}'),
+    afterUpdatedAt: `",${members({ created_at: withOffset(offer.created_at) })}`,
+    events: milestoneParts(offer),
+  };
+}

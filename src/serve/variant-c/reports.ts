@@ -1,0 +1,12 @@
+import { pageEndpoint } from '../endpoint.ts';
+import { reportText } from './report-text.ts';
+import { variantC } from './variant.ts';
+
+/** `GET /api/v1/reports`: all active offers of both types in one answer. It takes no parameters but the credentials. */
+export const reports = pageEndpoint({
+  variant: variantC,
+  name: 'reports',
+  read: () => undefined,
+  key: () => '',
+  write: (snapshot, feed) => `{"success":true,"offers":[${snapshot.offers.map((offer) => reportText(offer, feed)).join(',')}]}`,
+});

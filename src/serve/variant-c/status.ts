@@ -1,0 +1,19 @@
+import { passingAnswer } from '../answer.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { withOffset } from '../moments.ts';
+import { variantC } from './variant.ts';
+
+/** `GET /api/v1/status`: the service as one site sees it, at this moment. */
+export const status: Endpoint = {
+  variant: variantC,
+  answer({ site, snapshot, now }) {
+    const data = {
+      offers_available: snapshot.offersOf('offer').length,
+      multireward_available: snapshot.offersOf('multireward').length,
+      site_status: site.status,
+      rate_limit_per_hour: site.rate_limit_per_hour,
+    };
+    const timestamp = withOffset(new Date(now()).toISOString());
+    return passingAnswer(200, { success: true, status: 'operational', version: '1.0', data, timestamp }, snapshot, variantC);
+  },
+};

@@ -1,0 +1,49 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { linksOf, percentEncoded } from '../../src/serve/links.ts';
+import { Prices } from '../../src/serve/prices.ts';
+import { serveOffer } from '../../src/serve/served-offer.ts';
+import { feedOf } from '../../src/serve/site-feed.ts';
+import { openOfferB } from '../../src/serve/variant-b/offer-text.ts';
+import { offerTextC } from '../../src/serve/variant-c/offer-text.ts';
+import { reportText } from '../../src/serve/variant-c/report-text.ts';
+import { feedOffer } from '../support/published-snapshot.ts';
+
+const links = linksOf('https://go.example/"quoted"/', 'https://cdn.example//');
+const terms = { commission: '0.1', commissionChangedAt: null };
+
+describe('an offer whose texts are anything at all', () => {
+  const text = fc.string({ unit: 'binary' });
+  const anyOffer = fc.record({ title: text, description: text, level: text, category: text, milestones: fc.array(text, { maxLength: 3 }), siteKey: text });
+
+  test('is valid JSON in every form, and says the same in each', () => {
+    fc.assert(
+      fc.property(anyOffer, ({ title, description, level, category, milestones, siteKey }) => {
+        const events = milestones.map((name, place) => ({ event_id: String(place), descriptions: { en: name }, payout: '1.5' }));
+        const offer = serveOffer(feedOffer({ id: 7, titles: { en: title }, descriptions: { en: description }, level, categories: [category], events }), 0);
+        const feed = feedOf(1, siteKey, terms, new Prices(terms.commission, 1), links);
+        const b = JSON.parse(`${openOfferB(offer, feed)}}`);
+        const c = JSON.parse(offerTextC(offer, feed));
+        const report = JSON.parse(reportText(offer, feed));
+        for (const written of [b, c]) expect(written).toMatchObject({ id: 7, title, description, level, categories: [category], payout: 0.9 });
+        expect(report).toMatchObject({ id: '7', name: title, description: { en: description }, payout: 0.9, multiEvent: milestones.length > 1 });
+        expect(b.events).toEqual(c.events);
+        expect((b.events ?? []).map((event: any) => event.description)).toEqual(milestones);
+        expect(report.events.map(({ action, payout }: any) => [action.en, payout])).toEqual(milestones.map((name) => [name, 1.35]));
+        expect(b.url).toBe(c.tracking_url);
+        expect(report.url).toBe(b.url.replace('{user_id}', '[USER_ID]'));
+      }),
+    );
+  });
+});
+
+test('the slashes at the end of a configured address are not doubled in links', () => {
+  const feed = feedOf(1, 's', terms, new Prices(terms.commission, 1), links);
+  const offer = JSON.parse(offerTextC(serveOffer(feedOffer({ id: 7, image_name: 'a b.png' }), 0), feed));
+  expect(offer.tracking_url).toBe('https://go.example/"quoted"/redirect/manual-offer/7/user/{user_id}/site/s');
+  expect(offer.image).toBe('https://cdn.example/asset/images/offers/a%20b.png');
+});
+
+test('keys are encoded down to the unreserved characters', () => {
+  expect(percentEncoded("aZ09-._~ !'()*/?#é")).toBe('aZ09-._~%20%21%27%28%29%2A%2F%3F%23%C3%A9');
+});

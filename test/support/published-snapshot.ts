@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, open, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DataDirectory } from '../../src/config/data-directory.ts';
+import { feedOfferSchema, feedOffersFile, feedSitesFile, feedSitesSchema } from '../../src/feed/feed-document.ts';
+import type { FeedOffer, FeedSites } from '../../src/feed/feed-document.ts';
+import { manifestFile, schemaVersion } from '../../src/snapshot/manifest.ts';
+import type { Manifest } from '../../src/snapshot/manifest.ts';
+
+/** An empty data directory in the system's temporary folder; `remove` deletes it. */
+export async function temporaryData(): Promise<{ data: DataDirectory; remove: () => Promise<void> }> {
+  const root = await mkdtemp(join(tmpdir(), 'offerline-'));
+  const data = new DataDirectory(root);
+  await mkdir(data.published, { recursive: true });
+  return { data, remove: () => rm(root, { recursive: true, force: true }) };
+}
+
+/** A plain single-reward offer, worldwide and for all devices, with what the test cares about put over it. */
+export function feedOffer(own: Partial<FeedOffer> & { id: number }): FeedOffer {
+  return feedOfferSchema.parse({
+    status: 'active',
+    titles: { en: `Offer ${own.id}` },
+    descriptions: { en: `What to do for ${own.id}` },
+    payout: '1.000000',
+    image_name: '',
+    image_source: '',
+    level: '',
+    stars: 0,
+    categories: [],
+    countries: [],
+    devices: [],
+    payment_term: 'net30',
+    android_min_os: null,
+    ios_min_os: null,
+    preview_url: null,
+    tracking_type: 'CPA',
+    report_category: 'web',
+    formats: ['offerwall'],
+    daily_cap: null,
+    daily_click_cap: null,
+    multi_complete: false,
+    events: [],
+    created_at: '2026-11-01T00:00:00Z',
+    updated_at: '2026-11-02T00:00:00Z',
+    removed_at: null,
+    figures: null,
+    ...own,
+  });
+}
+
+export interface SnapshotContent {
+  asOf?: string;
+  offers: FeedOffer[];
+  sites?: FeedSites['sites'];
+  /** Further files by path within the folder, as the pipeline would put databases and events there. */
+  files?: Record<string, string>;
+}
+
+/** Writes a whole published snapshot with its manifest; returns its folder. `current` is left as it is. */
+export async function writeSnapshot(data: DataDirectory, id: string, content: SnapshotContent): Promise<string> {
+  const folder = join(data.published, id);
+  const asOf = content.asOf ?? '2026-11-20T12:00:00Z';
+  const sites = feedSitesSchema.parse({ as_of: asOf, sites: content.sites ?? [] });
+  const files: Record<string, string> = {
+    [feedOffersFile]: content.offers.map((offer) => `${JSON.stringify(offer)}\n`).join(''),
+    [feedSitesFile]: JSON.stringify(sites),
+    'analytics.duckdb': `database of ${id}`,
+    ...content.files,
+  };
+  const manifest: Manifest = {
+    snapshot_id: id,
+    as_of: asOf,
+    created_at: asOf,
+    schema_version: schemaVersion,
+    run_id: 1,
+    fingerprint: `fingerprint of ${id}`,
+    row_counts: { offers: content.offers.length },
+    files: {},
+  };
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(join(folder, path, '..'), { recursive: true });
+    await writeFile(join(folder, path), text);
+    manifest.files[path] = { sha256: createHash('sha256').update(text).digest('hex'), bytes: Buffer.byteLength(text) };
+  }
+  await writeFile(join(folder, manifestFile), JSON.stringify(manifest));
+  return folder;
+}
+
+/** Moves `published/current` to a snapshot in one step, as the pipeline does. */
+export async function makeCurrent(data: DataDirectory, id: string): Promise<void> {
+  const temporary = join(data.published, 'current.tmp');
+  await symlink(id, temporary);
+  await rename(temporary, data.current);
+}
+
+/** Inverts one bit in the middle of a file; its size stays. */
+export async function flipBit(path: string): Promise<void> {
+  const bytes = await readFile(path);
+  const middle = Math.floor(bytes.length / 2);
+  const file = await open(path, 'r+');
+  try {
+    await file.write(Buffer.from([(bytes[middle] ?? 0) ^ 1]), 0, 1, middle);
+  } finally {
+    await file.close();
+  }
+}
+
+export async function writeSites(data: DataDirectory, sites: object[]): Promise<void> {
+  await writeFile(data.sitesFile, JSON.stringify({ sites }));
+}
