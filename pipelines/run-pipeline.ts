@@ -1,0 +1,104 @@
+import { mkdir } from 'node:fs/promises';
+import type { DataDirectory } from '../src/config/data-directory.ts';
+import { readSettings, type Settings } from '../src/config/settings.ts';
+import { realEffects, type Effects } from '../src/effects/effects.ts';
+import { UsageError } from '../src/errors/errors.ts';
+import { readSites, type Sites } from '../src/sites/sites.ts';
+import { currentManifest } from '../src/snapshot/current.ts';
+import { compareMoments, momentOfMilliseconds, type Moment } from '../src/stage/as-of.ts';
+import type { Console } from '../src/stage/progress.ts';
+import { readRunClock, type Run, type Stage } from '../src/stage/stage.ts';
+import { openStateDatabase, type StateDatabase } from '../src/warehouse/database.ts';
+import { acquireWriterLock } from '../src/warehouse/lock.ts';
+import { RunLedger, type StageRows } from '../src/warehouse/run-ledger.ts';
+
+export interface RunRequest {
+  data: DataDirectory;
+  console: Console;
+  /** `T`; the clock at the start of the run where not given. */
+  asOf?: Moment | undefined;
+  /** Lets as-of be older than that of the published snapshot. */
+  allowOlder?: boolean | undefined;
+}
+
+/** What a pipeline works with while it holds the warehouse. */
+export interface OpenRun {
+  run: Run;
+  state: StateDatabase;
+  sites: Sites;
+  /** Runs a stage with its row in the ledger and a log line; `rows` tells the ledger what it took in and gave out. */
+  stage: <Input, Output>(stage: Stage<Input, Output>, input: Input, rows?: (output: Output) => StageRows) => Promise<Output>;
+}
+
+/**
+ * Runs `work` as the one writer: configuration read, lock held, warehouse open, a row in the run ledger.
+ * Throws `UsageError` for bad configuration or an as-of that goes back, `WarehouseBusyError` when the lock stays taken.
+ */
+export async function runPipeline<Result extends object>(
+  pipeline: string, request: RunRequest, work: (open: OpenRun) => Promise<Result>, effects: Effects = realEffects,
+): Promise<Result & { runId: number; asOf: Moment }> {
+  const { data, console } = request;
+  const settings: Settings = readSettings(data);
+  const sites = readSites(data.sitesFile);
+  for (const warning of sites.warnings) console.logger.warn(warning);
+  const clock = readRunClock(effects, request.asOf);
+  await mkdir(data.published, { recursive: true });
+  return withWarehouse(`run ${pipeline}`, data, console, async (state) => {
+    await refuseOlder(data, clock.asOf, request.allowOlder ?? false);
+    return ledgeredRun(pipeline, { ...clock, data, settings, ...console, effects }, state, sites, work);
+  });
+}
+
+/** Opens the warehouse for one process at a time. Waits for another as long as configured; throws `WarehouseBusyError` then. */
+export async function withWarehouse<Result>(command: string, data: DataDirectory, { logger }: Console, work: (state: StateDatabase) => Promise<Result>): Promise<Result> {
+  const settings = readSettings(data);
+  await mkdir(data.warehouse, { recursive: true });
+  const lock = await acquireWriterLock(data, { command, waitSeconds: settings.lock_wait_seconds, onWaiting: (message) => logger.info(message) });
+  try {
+    const state = await openStateDatabase(data, settings);
+    try {
+      return await work(state);
+    } finally {
+      await state.close();
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+async function ledgeredRun<Result extends object>(
+  pipeline: string, parts: Omit<Run, 'runId'>, state: StateDatabase, sites: Sites, work: (open: OpenRun) => Promise<Result>,
+): Promise<Result & { runId: number; asOf: Moment }> {
+  const ledger = new RunLedger(state);
+  const now = () => momentOfMilliseconds(parts.effects.now());
+  const runId = await ledger.begin(pipeline, parts.asOf, parts.wallClock);
+  const run: Run = { ...parts, runId };
+  run.logger.info({ run: runId, as_of: run.asOf }, `${pipeline} begins`);
+  const stage: OpenRun['stage'] = async (each, input, rows = () => ({})) => {
+    await ledger.beginStage(runId, each.name, now());
+    const started = performance.now();
+    try {
+      const output = await each.run(run, input);
+      await ledger.endStage(runId, each.name, now(), rows(output));
+      run.logger.info({ run: runId, ms: Math.round(performance.now() - started), ...(output as object) }, 'done: %s', each.name);
+      return output;
+    } catch (error) {
+      await ledger.endStage(runId, each.name, now(), { error: (error as Error).message });
+      throw error;
+    }
+  };
+  try {
+    const result = await work({ run, state, sites, stage });
+    await ledger.end(runId, now(), { status: 'done', snapshotId: 'snapshotId' in result ? (result.snapshotId as string | null) : null });
+    return { ...result, runId, asOf: run.asOf };
+  } catch (error) {
+    await ledger.end(runId, now(), { status: 'failed', error: (error as Error).message });
+    throw error;
+  }
+}
+
+async function refuseOlder(data: DataDirectory, asOf: Moment, allowOlder: boolean): Promise<void> {
+  const published = await currentManifest(data);
+  if (published === undefined || allowOlder || compareMoments(asOf, published.as_of) >= 0) return;
+  throw new UsageError(`--as-of ${asOf} is older than the published snapshot's ${published.as_of}; pass --allow-older to publish the past`);
+}

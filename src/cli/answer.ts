@@ -1,0 +1,48 @@
+import type { Command } from 'commander';
+import { CommanderError } from 'commander';
+import { existsSync } from 'node:fs';
+import { DataDirectory } from '../config/data-directory.ts';
+import { UsageError } from '../errors/errors.ts';
+import type { CommandContext } from './context.ts';
+
+/** Adds a command that inherits how its parent ends on wrong usage, with the option every command has. */
+export function addCommand(parent: Command, nameAndArguments: string, description: string): Command {
+  return parent.command(nameAndArguments).description(description).option('--json', 'print one JSON document on standard output');
+}
+
+/** Prints an answer: one JSON document, or text for people. */
+export function answer({ print }: CommandContext, options: { json?: boolean }, document: unknown, text: string): void {
+  print(options.json ? `${JSON.stringify(document, null, 2)}\n` : `${text}\n`);
+}
+
+/** Columns as wide as their widest cell; numbers to the right. */
+export function table(rows: Record<string, string | number | boolean | null>[]): string {
+  const names = Object.keys(rows[0] ?? {});
+  if (names.length === 0) return '(none)';
+  const cells = rows.map((row) => names.map((name) => String(row[name] ?? '-')));
+  const widths = names.map((name, column) => Math.max(name.length, ...cells.map((row) => (row[column] as string).length)));
+  const line = (texts: string[], toRight: (column: number) => boolean) =>
+    texts.map((text, column) => (toRight(column) ? text.padStart(widths[column] as number) : text.padEnd(widths[column] as number))).join('  ').trimEnd();
+  const isNumber = (column: number) => rows.every((row) => typeof row[names[column] as string] === 'number');
+  return [line(names, isNumber), ...cells.map((row) => line(row, isNumber))].join('\n');
+}
+
+/** The data directory, which must be there. Throws `UsageError` saying how to get one. */
+export function existingData(): DataDirectory {
+  const data = DataDirectory.fromEnvironment();
+  if (!existsSync(data.root)) {
+    throw new UsageError(`${data.root} does not exist: set OFFERLINE_DATA to a data directory, or run \`npm start\` for a demo network`);
+  }
+  return data;
+}
+
+/** Reads a whole number option. Throws commander's usage error naming the option. */
+export function wholeNumber(option: string, least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= least && value <= most)) {
+      throw new CommanderError(2, 'offerline.badNumber', `${option} takes a whole number from ${least} to ${most}, not "${text}"`);
+    }
+    return value;
+  };
+}

@@ -1,0 +1,52 @@
+import type { Command } from 'commander';
+import { refresh, stages, type StageName } from '../../../pipelines/refresh.ts';
+import type { RunRequest } from '../../../pipelines/run-pipeline.ts';
+import { parseMoment } from '../../stage/as-of.ts';
+import { addCommand, answer, existingData } from '../answer.ts';
+import type { CommandContext } from '../context.ts';
+
+interface RunOptions {
+  asOf?: string;
+  allowOlder?: boolean;
+  json?: boolean;
+}
+
+const stageDescriptions: Record<StageName, string> = {
+  ingest: 'landing files into the warehouse: catalog, events, ledger, rejects, roll-up',
+  models: 'figures and marts as of the run',
+  publish: 'build a snapshot, audit it, switch to it',
+};
+
+export function addRunCommands(program: Command, context: CommandContext): void {
+  const run = program.command('run').description('run the pipeline, or one stage of it');
+  withOptions(addCommand(run, 'refresh', 'ingest → models → audit → publish')).action(async (options: RunOptions) => {
+    const result = await refresh(requestOf(options, context));
+    const { ingested, computed } = result;
+    answer(context, options, result, [
+      `run ${result.runId} as of ${result.asOf}`,
+      `  ingested   ${ingested.files} files, ${ingested.rows} rows: ${ingested.accepted} accepted, ${ingested.duplicates} duplicates, ${ingested.rejected} rejected; ${ingested.quarantined} files quarantined`,
+      `  figures    ${computed.offers} offers with figures, ${computed.days} days of marts written`,
+      result.snapshotId === null ? '  published  nothing: no news since the current snapshot' : `  published  ${result.snapshotId}, ${result.audits} audits passed`,
+    ].join('\n'));
+  });
+  for (const [name, stage] of Object.entries(stages)) {
+    withOptions(addCommand(run, name, stageDescriptions[name as StageName])).action(async (options: RunOptions) => {
+      const result = await stage(requestOf(options, context));
+      answer(context, options, result, `run ${result.runId} as of ${result.asOf}: ${name} done`);
+    });
+  }
+}
+
+function withOptions(command: Command): Command {
+  return command
+    .option('--as-of <time>', 'the moment the figures are true for, such as 2026-11-18T10:00:00Z (default: now)')
+    .option('--allow-older', 'let --as-of be older than the published snapshot');
+}
+
+function requestOf(options: RunOptions, { console }: CommandContext): RunRequest {
+  return {
+    data: existingData(), console,
+    asOf: options.asOf === undefined ? undefined : parseMoment(options.asOf),
+    allowOlder: options.allowOlder,
+  };
+}

@@ -1,0 +1,74 @@
+import type { Command } from 'commander';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { startSchedule, type Schedule } from '../../../pipelines/schedule.ts';
+import { DataDirectory } from '../../config/data-directory.ts';
+import { readSettings, type Settings } from '../../config/settings.ts';
+import { createService, type Service } from '../../serve/service.ts';
+import { addCommand, answer, existingData, wholeNumber } from '../answer.ts';
+import { fillWithDemo, whatToTry } from '../demo.ts';
+import type { CommandContext } from '../context.ts';
+
+interface ServeOptions {
+  port?: number;
+  host?: string;
+  demo?: boolean;
+  json?: boolean;
+}
+
+export function addServeCommands(program: Command, context: CommandContext): void {
+  withAddress(addCommand(program, 'serve', 'the HTTP service, from the published snapshot; follows new ones by itself'))
+    .action((options: ServeOptions) => serve(existingData(), options, context, { scheduled: false }));
+  addCommand(program, 'schedule', 'refresh on schedule, without the HTTP service').action(async () => {
+    const data = existingData();
+    const schedule = scheduleOf(readSettings(data), context);
+    await schedule.runNow();
+    await untilStopped();
+    await schedule.stop();
+  });
+  withAddress(addCommand(program, 'start', 'schedule and serve in one'))
+    .option('--demo', 'fill the data directory with a demo network where there is none')
+    .action(async (options: ServeOptions) => {
+      const data = DataDirectory.fromEnvironment();
+      if (options.demo && !existsSync(data.landing) && !existsSync(data.sitesFile)) await fillWithDemo(data, context);
+      await serve(existingData(), options, context, { scheduled: true });
+    });
+}
+
+function withAddress(command: Command): Command {
+  return command
+    .option('--port <n>', 'port to listen on, 0 for a free one (default: offerline.json, else 8080)', wholeNumber('--port', 0, 65535))
+    .option('--host <address>', 'address to listen on (default: offerline.json, else 127.0.0.1)');
+}
+
+async function serve(data: DataDirectory, options: ServeOptions, context: CommandContext, { scheduled }: { scheduled: boolean }): Promise<void> {
+  const { logger } = context.console;
+  const settings = readSettings(data);
+  const schedule = scheduled ? scheduleOf(settings, context) : undefined;
+  const service: Service = await createService({ data, settings, log: logger });
+  try {
+    const address = await service.listen({ host: options.host ?? settings.host, port: options.port ?? settings.port });
+    logger.info({ address }, 'serving');
+    const first = schedule?.runNow().then(() => service.poll());
+    await Promise.race([first, untilStopped()]);
+    answer(context, options, { address }, whatToTry(data, address));
+    await untilStopped();
+  } finally {
+    logger.info('stopping: answers and the run under way are finished first');
+    await Promise.all([service.close(), schedule?.stop()]);
+  }
+}
+
+function scheduleOf(settings: Settings, { console }: CommandContext): Schedule {
+  const main = fileURLToPath(new URL('../main.ts', import.meta.url));
+  return startSchedule(settings, { executable: process.execPath, arguments: [...process.execArgv, main, 'run', 'refresh'] }, console.logger);
+}
+
+let stopped: Promise<void> | undefined;
+
+/** Resolves at SIGINT or SIGTERM. */
+function untilStopped(): Promise<void> {
+  return (stopped ??= new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  }));
+}

@@ -1,0 +1,9 @@
+import type { Console } from '../stage/progress.ts';
+
+/** What a command works with beside its options. */
+export interface CommandContext {
+  /** Logs and progress, on standard error. */
+  console: Console;
+  /** The command's answer, on standard output. */
+  print: (text: string) => void;
+}
