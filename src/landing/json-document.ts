@@ -29,7 +29,7 @@ function arraysAtTheTop(text: string): string[][] {
     start = end + 1;
   };
   for (let at = 0; at < text.length; at++) {
-    switch (text[at]) {
+    switch (text.charAt(at)) {
       case '"':
         at = endOfString(text, at);
         break;
@@ -53,7 +53,6 @@ function arraysAtTheTop(text: string): string[][] {
       case ',':
         if (depth === arrayDepth && open) closeElement(at);
         break;
-      default:
     }
   }
   return arrays;
