@@ -25,6 +25,8 @@ export class DataDirectory {
   get events() { return join(this.warehouse, 'events'); }
   /** Marts that grow with history, one Parquet file per day. */
   get marts() { return join(this.warehouse, 'marts'); }
+  /** What the HTTP service counts: requests within the windows of their rate limits. */
+  get rateLimitsFile() { return join(this.root, 'serve', 'rate-limits.sqlite'); }
   get published() { return join(this.root, 'published'); }
   get current() { return join(this.published, 'current'); }
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { UsageError } from '../errors/errors.ts';
 import type { DataDirectory } from './data-directory.ts';
@@ -23,6 +24,11 @@ const settingsSchema = z.strictObject({
   public_url: z.url().optional(),
   /** The tracker's address, used for tracking links. Default: the listening address. */
   tracking_url: z.url().optional(),
+  /**
+   * Addresses or networks (`10.0.0.0/8`) of the proxies before the service. Only what they say in `X-Forwarded-For`
+   * is believed; from anybody else the header could be made up.
+   */
+  trusted_proxies: z.array(z.string().refine(isNetwork, { error: 'is not an address or a network such as 10.0.0.0/8' })).default([]),
   /** What `/api/v1/offers` on the bare host answers where no site is identified. */
   default_variant: z.enum(['B', 'C']).default('C'),
   sources: z.record(z.string(), source).default({}),
@@ -48,6 +54,9 @@ const settingsSchema = z.strictObject({
 export type Settings = z.output<typeof settingsSchema>;
 export type SourceSettings = z.output<typeof source>;
 
+/** Every key that `offerline.json` may have. */
+export const settingNames = Object.keys(settingsSchema.shape);
+
 export const defaultSettings: Settings = settingsSchema.parse({});
 
 /** Reads `offerline.json`; a missing file means all defaults. Throws `UsageError` naming file and key. */
@@ -72,6 +81,12 @@ export function parseSettings(text: string, file: string): Settings {
   const parsed = settingsSchema.safeParse(json);
   if (!parsed.success) throw new UsageError(`${file} cannot be used:\n${z.prettifyError(parsed.error)}`);
   return parsed.data;
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/');
+  const most = isIP(address) === 4 ? 32 : 128;
+  return isIP(address) !== 0 && rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most));
 }
 
 function isTimeZone(name: string): boolean {

@@ -1,5 +1,6 @@
-import type { Command } from 'commander';
-import { readSites } from '../../sites/sites.ts';
+import { Option, type Command } from 'commander';
+import { addSite } from '../../sites/add-site.ts';
+import { readSites, type Site } from '../../sites/sites.ts';
 import { addCommand, answer, existingData, table } from '../answer.ts';
 import type { CommandContext } from '../context.ts';
 
@@ -13,4 +14,16 @@ export function addSitesCommands(program: Command, context: CommandContext): voi
     }));
     answer(context, options, { sites: shown }, table(shown));
   });
+  addCommand(sites, 'add', 'add a site with a new secret, which is printed once')
+    .argument('<site_key>', 'its public identifier')
+    .option('--name <text>', 'display name')
+    .addOption(new Option('--variant <variant>', 'of the publisher API').choices(['A', 'B', 'C']).default('C'))
+    .option('--pending', 'not approved yet')
+    .action(async (site_key: string, options: { name?: string; variant: Site['variant']; pending?: boolean; json?: boolean }) => {
+      const { name, variant, pending } = options;
+      const site_secret = await addSite(existingData().sitesFile, {
+        site_key, variant, status: pending ? 'pending' : 'active', ...(name === undefined ? {} : { name }),
+      });
+      answer(context, options, { site_key, site_secret }, `site_key     ${site_key}\nsite_secret  ${site_secret}`);
+    });
 }

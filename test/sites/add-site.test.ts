@@ -1,0 +1,44 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { addSite } from '../../src/sites/add-site.ts';
+import { readSites } from '../../src/sites/sites.ts';
+
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sites-'));
+  file = join(folder, 'sites.json');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+it('gives each site a secret of its own from 32 random bytes', async () => {
+  const first = await addSite(file, { site_key: 'one' });
+  const second = await addSite(file, { site_key: 'two', variant: 'B' });
+  expect(first).toMatch(/^[0-9a-f]{64}$/);
+  expect(second).not.toBe(first);
+  const { sites, warnings } = readSites(file);
+  expect(sites.map(({ site_key, site_secret, variant, status }) => ({ site_key, site_secret, variant, status }))).toEqual([
+    { site_key: 'one', site_secret: first, variant: 'C', status: 'active' },
+    { site_key: 'two', site_secret: second, variant: 'B', status: 'active' },
+  ]);
+  expect(warnings).toEqual([]);
+});
+
+it('keeps a new file to its owner, and an old one as open as it was', async () => {
+  await addSite(file, { site_key: 'one' });
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  writeFileSync(join(folder, 'open.json'), '{"sites": []}', { mode: 0o644 });
+  await addSite(join(folder, 'open.json'), { site_key: 'one' });
+  expect(statSync(join(folder, 'open.json')).mode & 0o777).toBe(0o644);
+});
+
+it('refuses a key that is taken and leaves the file as it is', async () => {
+  writeFileSync(file, '{"sites": [{"site_key": "one", "site_secret": "0123456789abcdef"}], "note": "kept"}');
+  const before = readFileSync(file, 'utf8');
+  await expect(addSite(file, { site_key: 'one' })).rejects.toThrow('there is a site one already');
+  expect(readFileSync(file, 'utf8')).toBe(before);
+  await addSite(file, { site_key: 'two' });
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ note: 'kept', sites: [{ site_key: 'one' }, { site_key: 'two' }] });
+});
