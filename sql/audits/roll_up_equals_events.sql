@@ -1,14 +1,20 @@
 -- On the days this run touched, the hourly roll-up is what the events themselves add up to.
 -- grain: one row per hour and offer that differs
 -- inputs: click_hourly, audited_clicks, audited_days
-WITH counted AS (
+-- hours count from 0001-01-01, since integer division rounds towards zero
+WITH by_hour_number AS (
+  SELECT (epoch_us(clicked_at) + 62135596800000000) // 3600000000 AS hour_number, offer_id, source, external_id, count(*) AS clicks
+  FROM audited_clicks
+  GROUP BY ALL
+),
+counted AS (
   SELECT
-    date_trunc('hour', clicked_at) AS hour,
+    make_timestamptz(hour_number * 3600000000 - 62135596800000000) AS hour,
     coalesce(offer_id, 0) AS offer_id,
     CASE WHEN offer_id IS NULL THEN source ELSE '' END AS source,
     CASE WHEN offer_id IS NULL THEN external_id ELSE '' END AS external_id,
-    count(*) AS clicks
-  FROM audited_clicks
+    sum(clicks)::BIGINT AS clicks
+  FROM by_hour_number
   GROUP BY ALL
 ),
 rolled_up AS (

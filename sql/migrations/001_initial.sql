@@ -164,6 +164,11 @@ CREATE TABLE conversion_clicks (
   clicked_at TIMESTAMPTZ NOT NULL
 );
 
+-- One row per click that a conversion event names and that has not been ingested yet.
+CREATE TABLE waiting_clicks (
+  click_id VARCHAR PRIMARY KEY
+);
+
 -- One row per UTC hour and offer as the clicks name it. An unnamed part is 0 or ''.
 CREATE TABLE click_hourly (
   hour TIMESTAMPTZ NOT NULL,

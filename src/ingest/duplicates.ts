@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { LogSchema } from '../landing/log-fields.ts';
 import { parsedLog } from '../landing/log-parser.ts';
 import { numberedNdjsonLines } from '../landing/records.ts';
-import { quoted } from '../landing/sql-text.ts';
+import { quoted, quotedPath } from '../landing/sql-text.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
 import { eventRelation, withPlace } from '../warehouse/event-files.ts';
 import { isLines, type LogBatch } from './log-batch.ts';
@@ -49,7 +49,7 @@ async function rankCandidates(connection: DuckDBConnection, schema: LogSchema, b
   await connection.run(
     `CREATE OR REPLACE TEMP TABLE candidates AS
      SELECT ${key}, ${contentOf(schema)} AS content, file_id, filename, file_row_number, NULL::BIGINT AS line, position
-     FROM ${stagedRows} JOIN log_files USING (file_id) WHERE event_key IN (SELECT event_key FROM repeated_keys)`,
+     FROM ${stagedRows} JOIN ${batch.positions} USING (file_id) WHERE event_key IN (SELECT event_key FROM repeated_keys)`,
   );
   await connection.run(
     `CREATE OR REPLACE TEMP TABLE known_events AS
@@ -81,7 +81,7 @@ async function numberContradictions(connection: DuckDBConnection, schema: LogSch
     if (file === undefined) continue;
     const rows = isLines(file)
       ? `(SELECT ${file_id} AS file_id, line, raw FROM ${numberedNdjsonLines(file.readablePath)})`
-      : `(SELECT * FROM log_records WHERE file_id = ${file_id})`;
+      : `(SELECT * FROM ${batch.records} WHERE file_id = ${file_id})`;
     await connection.run(
       `CREATE OR REPLACE TEMP TABLE numbered AS
        SELECT file_id, ${key}, ${contentOf(schema)} AS content, min(line) AS line FROM (${parsedLog(schema, rows)}) WHERE reject IS NULL GROUP BY ALL`,
@@ -100,10 +100,10 @@ async function rewriteWithoutDuplicates(connection: DuckDBConnection, staged: St
   const affected = await queryRows<{ filename: string }>(connection, 'SELECT DISTINCT filename FROM duplicate_events');
   for (const { filename } of affected) {
     const rewritten = `${filename}.accepted`;
-    const kept = `FROM read_parquet(${quoted(filename)}, file_row_number = true, hive_partitioning = false)
+    const kept = `FROM read_parquet(${quotedPath(filename)}, file_row_number = true, hive_partitioning = false)
       WHERE file_row_number NOT IN (SELECT file_row_number FROM duplicate_events WHERE filename = ${quoted(filename)})`;
     await connection.run(`COPY (SELECT * EXCLUDE (file_row_number) ${kept}) TO ${quoted(rewritten)} (FORMAT parquet, COMPRESSION zstd)`);
-    const [left] = await queryRows<{ rows: number }>(connection, `SELECT count(*) AS rows FROM read_parquet(${quoted(rewritten)})`);
+    const [left] = await queryRows<{ rows: number }>(connection, `SELECT count(*) AS rows FROM read_parquet(${quotedPath(rewritten)})`);
     const index = staged.days.findIndex(({ path }) => path === filename);
     if (left?.rows === 0) staged.days.splice(index, 1);
     else (staged.days[index] as { path: string }).path = rewritten;

@@ -4,9 +4,10 @@ import type { Run } from '../stage/stage.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
 import { eventFilePaths, eventRelation } from '../warehouse/event-files.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
+import { showProgress } from '../warehouse/query-progress.ts';
 import { removeDuplicates } from './duplicates.ts';
 import { recordFile, type LedgerCounts } from './ledger.ts';
-import { openLogBatch, type LogFile } from './log-batch.ts';
+import type { LogBatch } from './log-batch.ts';
 import { recordRejects, recordWarnings } from './rejects.ts';
 import { settleEvents } from './settle-events.ts';
 import { stageEvents } from './stage-events.ts';
@@ -27,13 +28,11 @@ export interface LogIngest extends LedgerCounts {
  * For every file rows = accepted + duplicates + rejected.
  */
 export async function ingestLog(
-  run: Run, state: StateDatabase, schema: LogSchema, readable: CheckedFile[], broken: BrokenFile[], nextFileId: () => number,
+  run: Run, state: StateDatabase, schema: LogSchema, batch: LogBatch, broken: BrokenFile[], nextFileId: () => number,
 ): Promise<LogIngest> {
   const { connection } = state;
   const history = await eventFilePaths(connection, run.data, schema.kind);
-  const files: LogFile[] = readable.map((file) => ({ ...file, fileId: nextFileId() }));
-  const batch = await openLogBatch(connection, schema, files);
-  const staged = await stageEvents(connection, schema, batch, run.data.scratch);
+  const staged = await showProgress(connection, run.progress, `parsing ${schema.kind}`, () => stageEvents(connection, schema, batch, run.data.scratch));
   const duplicates = await removeDuplicates(connection, schema, batch, staged, history);
   const rejected = await recordRejects(connection, batch, staged);
   const warnings = await recordWarnings(connection, schema, batch, staged.days.map(({ path }) => path));

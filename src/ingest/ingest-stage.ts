@@ -2,7 +2,6 @@ import { mkdir, rm } from 'node:fs/promises';
 import { checkFiles, type CheckedLanding } from '../landing/check-files.ts';
 import { findLandingFiles, type LandingScan } from '../landing/find-files.ts';
 import { QuarantineError, type CheckedFile, type LandingFile } from '../landing/landing-file.ts';
-import { clickSchema, conversionSchema } from '../landing/log-fields.ts';
 import { readRecords } from '../landing/records.ts';
 import { dateOf } from '../stage/as-of.ts';
 import type { Run, Stage } from '../stage/stage.ts';
@@ -13,8 +12,9 @@ import { countChange } from '../warehouse/facts.ts';
 import { attributeConversions, recordConversionEvents, touchDaysOf } from './attribution.ts';
 import { syncCatalogs } from './catalog.ts';
 import { rollUpClicks } from './click-roll-up.ts';
-import { ingestLog, type BrokenFile } from './ingest-log.ts';
-import { knownLogDigests, latestCatalogDigests, rememberFiles, unseenFiles } from './ledger.ts';
+import { ingestLog } from './ingest-log.ts';
+import { knownLogs, latestCatalogDigests, logKey, rememberFiles, unseenFiles } from './ledger.ts';
+import { catalogColumns, readNews, type NewContent, type News } from './read-news.ts';
 import { sweepUnnamedFiles } from './sweep.ts';
 
 export interface IngestSummary {
@@ -30,9 +30,6 @@ export interface IngestSummary {
   offerVersions: number;
 }
 
-/** Columns without which a catalog with a header is none. */
-const catalogColumns = ['external_id', 'title'];
-
 /**
  * Landing files into the warehouse: catalog, events, ledger, rejects, attribution and the click roll-up, in one
  * transaction. A file that changed while it was read waits for the next run.
@@ -46,7 +43,7 @@ export const ingestStage: Stage<StateDatabase, IngestSummary> = {
     const scan = await findLandingFiles(run.data.landing);
     for (const ignored of scan.ignored) run.logger.warn(ignored, 'left aside');
     const checked = await checkNewFiles(run, state, scan.files);
-    const news = await withoutKnownContent(state, checked);
+    const news = await readNews(run, state, await withoutKnownContent(state, checked));
     const summary = await state.transaction(async () => {
       const taken = await takeUp(run, state, scan, news);
       await rememberFiles(state, [...checked.readable, ...checked.broken.map(({ file }) => file)], run.effects.now());
@@ -65,7 +62,7 @@ async function checkNewFiles(run: Run, state: StateDatabase, files: LandingFile[
   run.progress.start('reading landing files', total);
   try {
     const checked = await checkFiles(unseen, run.data.scratch, (bytes) => run.progress.advance((read += bytes)));
-    for (const { path } of checked.unstable) run.logger.warn({ file: path }, 'changed while it was read; the next run takes it up');
+    for (const { path } of checked.unstable) run.logger.warn({ file: path }, 'changed while it was read, or could not be opened; the next run looks again');
     return checked;
   } finally {
     run.progress.finish(`${unseen.length} files, ${total} bytes`);
@@ -76,37 +73,28 @@ async function checkNewFiles(run: Run, state: StateDatabase, files: LandingFile[
  * Drops what brings no news: log bytes that count already under any name, and a catalog file that is as it was when it
  * was last taken up. A catalog may return to an earlier state.
  */
-async function withoutKnownContent(state: StateDatabase, { readable, broken }: CheckedLanding): Promise<{ readable: CheckedFile[]; broken: BrokenFile[] }> {
-  const logs = await knownLogDigests(state);
+async function withoutKnownContent(state: StateDatabase, { readable, broken }: CheckedLanding): Promise<NewContent> {
+  const logs = await knownLogs(state);
   const catalogs = await latestCatalogDigests(state);
-  const isNews = (file: CheckedFile) => {
+  const isNews = (file: CheckedFile, status: 'loaded' | 'quarantined') => {
     if (file.kind === 'offers') return catalogs.get(file.path) !== file.sha256;
-    const key = `${file.kind} ${file.sha256}`;
-    if (logs.has(key)) return false;
-    logs.add(key);
+    if (logs.has(logKey(file, 'loaded')) || logs.has(logKey(file, 'quarantined'))) return false;
+    logs.add(logKey(file, status));
     return true;
   };
-  return { readable: readable.filter(isNews), broken: broken.filter(({ file }) => isNews(file)) };
+  return {
+    readable: readable.filter((file) => isNews(file, 'loaded')),
+    broken: broken.filter(({ file }) => isNews(file, 'quarantined')),
+  };
 }
 
-async function takeUp(run: Run, state: StateDatabase, scan: LandingScan, news: { readable: CheckedFile[]; broken: BrokenFile[] }): Promise<IngestSummary> {
-  const summary: IngestSummary = { files: news.readable.length + news.broken.length, quarantined: 0, rows: 0, accepted: 0, duplicates: 0, rejected: 0, warnings: 0, offerVersions: 0 };
+async function takeUp(run: Run, state: StateDatabase, scan: LandingScan, { files, catalogs, clicks, conversions, nextFileId }: News): Promise<IngestSummary> {
+  const summary: IngestSummary = { files, quarantined: 0, rows: 0, accepted: 0, duplicates: 0, rejected: 0, warnings: 0, offerVersions: 0 };
   if (summary.files === 0) return summary;
   const { connection } = state;
-  const [last] = await queryRows<{ file_id: number | null }>(connection, 'SELECT max(file_id) AS file_id FROM ingest_files');
-  let fileId = last?.file_id ?? 0;
-  const nextFileId = () => ++fileId;
-  const ofKind = (kind: LandingFile['kind']) => ({
-    readable: news.readable.filter((file) => file.kind === kind),
-    broken: news.broken.filter(({ file }) => file.kind === kind),
-  });
-
-  summary.offerVersions = await ingestCatalogs(run, state, scan, ofKind('offers'), nextFileId);
-  const reading = (kind: 'clicks' | 'conversions') => ({ wallClock: run.wallClock, timeZone: run.settings.logs[kind].time_zone });
-  const { readable: clicks, broken: brokenClicks } = ofKind('clicks');
-  const { newFiles: newClickFiles } = await ingestLog(run, state, clickSchema(reading('clicks')), clicks, brokenClicks, nextFileId);
-  const { readable: conversions, broken: brokenConversions } = ofKind('conversions');
-  const { newFiles: newConversionFiles } = await ingestLog(run, state, conversionSchema(reading('conversions')), conversions, brokenConversions, nextFileId);
+  summary.offerVersions = await ingestCatalogs(run, state, scan, catalogs, nextFileId);
+  const { newFiles: newClickFiles } = await ingestLog(run, state, clicks.schema, clicks.batch, clicks.broken, nextFileId);
+  const { newFiles: newConversionFiles } = await ingestLog(run, state, conversions.schema, conversions.batch, conversions.broken, nextFileId);
   await recordConversionEvents(connection, newConversionFiles);
   await attributeConversions(connection, await eventFilePaths(connection, run.data, 'clicks'), newClickFiles);
   await rollUpClicks(connection, newClickFiles);
@@ -123,7 +111,7 @@ async function takeUp(run: Run, state: StateDatabase, scan: LandingScan, news: {
 }
 
 async function ingestCatalogs(
-  run: Run, state: StateDatabase, scan: LandingScan, { readable, broken }: { readable: CheckedFile[]; broken: BrokenFile[] }, nextFileId: () => number,
+  run: Run, state: StateDatabase, scan: LandingScan, { readable, broken }: NewContent, nextFileId: () => number,
 ): Promise<number> {
   const { connection } = state;
   const problems = new Map(broken.map(({ file, reason, detail }) => [file.path, new QuarantineError(reason, detail)]));

@@ -1,3 +1,4 @@
+import { formatOf } from '../landing/find-files.ts';
 import type { CheckedFile, LandingFile } from '../landing/landing-file.ts';
 import type { Run } from '../stage/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
@@ -53,10 +54,20 @@ export async function rememberFiles({ connection }: StateDatabase, files: Checke
   }
 }
 
-/** Digests of the logs' bytes that count already, whatever their names. */
-export async function knownLogDigests({ connection }: StateDatabase): Promise<Set<string>> {
-  const rows = await queryRows<{ key: string }>(connection, `SELECT DISTINCT kind || ' ' || sha256 AS key FROM ingest_files WHERE kind <> 'offers'`);
-  return new Set(rows.map(({ key }) => key));
+/**
+ * What tells a log's bytes from others. Ones that could not be read were read by what their name's ending says, so
+ * that a log under a wrong ending counts once it gets the right one.
+ */
+export function logKey({ kind, sha256, path }: Pick<LandingFile, 'kind' | 'path'> & { sha256: string }, status: 'loaded' | 'quarantined'): string {
+  return JSON.stringify([kind, sha256, ...(status === 'loaded' ? [] : [formatOf(path)])]);
+}
+
+/** Keys of the logs' bytes that count already, whatever their names. */
+export async function knownLogs({ connection }: StateDatabase): Promise<Set<string>> {
+  const rows = await queryRows<{ kind: LandingFile['kind']; sha256: string; path: string; status: 'loaded' | 'quarantined' }>(
+    connection, `SELECT kind, sha256, path, status FROM ingest_files WHERE kind <> 'offers'`,
+  );
+  return new Set(rows.map(({ status, ...file }) => logKey(file, status)));
 }
 
 /** The digest that each catalog path had when it was last taken up: the same bytes under the same name are no news. */

@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { droppableFields, warningBit } from '../landing/log-parser.ts';
 import type { LogSchema } from '../landing/log-fields.ts';
 import { numberedNdjsonLines } from '../landing/records.ts';
-import { quotedList } from '../landing/sql-text.ts';
+import { quotedList, quotedPathList } from '../landing/sql-text.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
 import { eventRelation } from '../warehouse/event-files.ts';
 import { isLines, type LogBatch, type LogFile } from './log-batch.ts';
@@ -15,7 +15,7 @@ export async function recordRejects(connection: DuckDBConnection, batch: LogBatc
   await connection.run(
     `CREATE OR REPLACE TEMP TABLE rejected_rows AS
      SELECT file_id, (reject->>'line')::BIGINT AS line, reject->>'reason' AS reason, reject->>'raw' AS raw
-     FROM read_parquet(${quotedList(staged.rejected)}, hive_partitioning = false)`,
+     FROM read_parquet(${quotedPathList(staged.rejected)}, hive_partitioning = false)`,
   );
   for (const { file_id, rejected } of await queryRows<{ file_id: number; rejected: number }>(
     connection, 'SELECT file_id, count(*) AS rejected FROM rejected_rows GROUP BY file_id',
@@ -56,7 +56,7 @@ export async function recordWarnings(connection: DuckDBConnection, schema: LogSc
       .map(({ field }) => ({ warning: `bad_${field}`, field: field as string | null, rows: row[field] ?? 0 }))
       .filter((warning) => warning.rows > 0);
     if ((row['unknown_field'] ?? 0) > 0) {
-      for (const field of await unknownFields(connection, schema, file)) {
+      for (const field of await unknownFields(connection, schema, batch, file)) {
         warnings.push({ warning: 'unknown_field', field, rows: row['unknown_field'] ?? 0 });
       }
     }
@@ -69,8 +69,8 @@ export async function recordWarnings(connection: DuckDBConnection, schema: LogSc
   return counts;
 }
 
-async function unknownFields(connection: DuckDBConnection, schema: LogSchema, file: LogFile): Promise<(string | null)[]> {
-  const rows = isLines(file) ? numberedNdjsonLines(file.readablePath) : `(SELECT line, raw FROM log_records WHERE file_id = ${file.fileId})`;
+async function unknownFields(connection: DuckDBConnection, schema: LogSchema, batch: LogBatch, file: LogFile): Promise<(string | null)[]> {
+  const rows = isLines(file) ? numberedNdjsonLines(file.readablePath) : `(SELECT line, raw FROM ${batch.records} WHERE file_id = ${file.fileId})`;
   const names = await queryRows<{ name: string }>(
     connection,
     `SELECT DISTINCT name FROM (

@@ -6,7 +6,8 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { splitJsonDocument } from './json-document.ts';
-import { longestLineBytes, type LandingFile } from './landing-file.ts';
+import { longestLineBytes, type LandingFile, type LandingFormat } from './landing-file.ts';
+import { readThrough, sha256Of } from './read-through.ts';
 
 /** What reading a file's bytes once has shown. */
 export interface FileCheck {
@@ -16,37 +17,34 @@ export interface FileCheck {
   readablePath: string;
   /** Why the file as a whole cannot be read. */
   problem?: { reason: string; detail: string };
-  /** The file changed under our hands: what we saw may never have existed as a whole. Look again at the next run. */
+  /** The file changed under our hands, or went, or could not be opened: what we saw may never have existed as a whole. Look again at the next run. */
   unstable: boolean;
 }
 
-/** Large reads: a stream of 64 KiB chunks takes four times as long over a log of gigabytes. */
+/** A stream of the usual 64 KiB chunks takes four times as long over a log of gigabytes. */
 const chunkBytes = 4 * 1024 * 1024;
 
 /**
  * Reads the file once: digest, wholeness of a gzip, valid UTF-8, first and last bytes of Parquet.
  * DuckDB loads half of a broken gzip without a word and turns bad UTF-8 into NULL, so this must happen before it.
- * Text that is packed, is a JSON document, or has carriage returns or a byte order mark, is copied plain beside `scratchPath`.
+ * Text that is packed, is a JSON document, or has carriage returns, a byte order mark or what the line reader cuts at, is copied plain beside `scratchPath`.
  */
 export async function checkFile(file: Pick<LandingFile, 'absolutePath' | 'format' | 'gzip' | 'bytes' | 'modifiedNs'>, scratchPath: string): Promise<FileCheck> {
   const hash = createHash('sha256');
-  const digest = new Transform({
-    readableHighWaterMark: chunkBytes,
-    transform(chunk: Buffer, _encoding, done) {
-      hash.update(chunk);
-      done(null, chunk);
-    },
-  });
-  const text = new TextCheck(file.format !== 'parquet');
-  const source = createReadStream(file.absolutePath, { highWaterMark: chunkBytes });
+  const text = new TextCheck(file.format);
   let problem: FileCheck['problem'];
   let readablePath = file.absolutePath;
   try {
     if (file.gzip) {
       readablePath = scratchPath;
-      await pipeline(source, digest, createGunzip({ chunkSize: chunkBytes }), text.stream(), createWriteStream(scratchPath));
+      const source = createReadStream(file.absolutePath, { highWaterMark: chunkBytes });
+      source.on('data', (chunk) => void hash.update(chunk));
+      await pipeline(source, createGunzip({ chunkSize: chunkBytes }), passingBy((chunk) => text.see(chunk)), createWriteStream(scratchPath));
     } else {
-      await pipeline(source, digest, text.stream(), async (chunks) => { for await (const _ of chunks); });
+      await readThrough(file.absolutePath, (chunk) => {
+        hash.update(chunk);
+        text.see(chunk);
+      });
     }
     problem = text.problem();
     if (file.format === 'parquet' && file.bytes > 0) problem = text.parquetProblem();
@@ -59,15 +57,27 @@ export async function checkFile(file: Pick<LandingFile, 'absolutePath' | 'format
       await copyPlain(file, scratchPath);
     }
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? '';
+    const { code = '', path, syscall } = error as NodeJS.ErrnoException;
+    if (syscall === 'open' && path === file.absolutePath) return { sha256: '', readablePath, unstable: true };
     if (!code.startsWith('Z_')) throw error;
     problem = { reason: 'broken_gzip', detail: `the gzip is truncated or damaged: ${(error as Error).message}` };
   }
-  const after = await stat(file.absolutePath, { bigint: true });
-  const unstable = Number(after.size) !== file.bytes || after.mtimeNs !== file.modifiedNs;
+  const after = await stat(file.absolutePath, { bigint: true }).catch(() => undefined);
+  const unstable = after === undefined || Number(after.size) !== file.bytes || after.mtimeNs !== file.modifiedNs;
   // The digest of a file whose gzip broke in the middle covers the part read; take the rest as well.
-  const sha256 = problem?.reason === 'broken_gzip' ? await digestOf(file.absolutePath) : hash.digest('hex');
+  const sha256 = problem?.reason === 'broken_gzip' ? await sha256Of(file.absolutePath) : hash.digest('hex');
   return { sha256, readablePath, unstable, ...(problem && { problem }) };
+}
+
+function passingBy(see: (chunk: Buffer) => void): Transform {
+  return new Transform({
+    readableHighWaterMark: chunkBytes,
+    writableHighWaterMark: chunkBytes,
+    transform(chunk: Buffer, _encoding, done) {
+      see(chunk);
+      done(null, chunk);
+    },
+  });
 }
 
 /** Looks at text as it passes by, chunk by chunk. */
@@ -77,31 +87,23 @@ class TextCheck {
   #longestLine = 0;
   #openLine = 0;
   readonly #isText: boolean;
+  readonly #isLines: boolean;
   #validUtf8 = true;
   #rest: Buffer = Buffer.alloc(0);
   #first: Buffer = Buffer.alloc(0);
   #last: Buffer = Buffer.alloc(0);
 
-  constructor(isText: boolean) {
-    this.#isText = isText;
+  constructor(format: LandingFormat) {
+    this.#isText = format !== 'parquet';
+    this.#isLines = format === 'ndjson';
   }
 
-  stream(): Transform {
-    return new Transform({
-      readableHighWaterMark: chunkBytes,
-      writableHighWaterMark: chunkBytes,
-      transform: (chunk: Buffer, _encoding, done) => {
-        this.#see(chunk);
-        done(null, chunk);
-      },
-    });
-  }
-
-  #see(chunk: Buffer): void {
+  /** Keeps no part of the chunk, which its reader may overwrite. */
+  see(chunk: Buffer): void {
     if (this.#first.length < 4) this.#first = Buffer.concat([this.#first, chunk.subarray(0, 4)]);
     this.#last = chunk.length >= 4 ? Buffer.from(chunk.subarray(-4)) : Buffer.concat([this.#last, chunk]).subarray(-4);
     if (!this.#isText) return;
-    if (chunk.includes(0x0d)) this.needsPlainCopy = true;
+    if (chunk.includes(0x0d) || (this.#isLines && chunk.includes(lineCut))) this.needsPlainCopy = true;
     const lineEnd = chunk.indexOf(0x0a);
     this.#longestLine = Math.max(this.#longestLine, this.#openLine + (lineEnd < 0 ? chunk.length : lineEnd));
     this.#openLine = lineEnd < 0 ? this.#openLine + chunk.length : chunk.length - chunk.lastIndexOf(0x0a) - 1;
@@ -129,6 +131,10 @@ class TextCheck {
   }
 }
 
+/** DuckDB's line reader cuts here. It is nowhere in valid JSON, so a line that has it is a reject and may show a picture of it. */
+const lineCut = 0x01;
+const lineCutShown = Buffer.from('\u2401').toString('latin1');
+
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** How many bytes at the end belong to a character that the next chunk completes. */
@@ -154,7 +160,7 @@ async function unfoldDocument(path: string, target: string): Promise<FileCheck['
     return { reason: 'document_too_large', detail: `a .json document may have ${largestDocumentBytes} bytes at most; write it as .ndjson` };
   }
   const text = (await readFile(path, 'utf8')).replace(/^\ufeff/, '');
-  const split = size === 0 ? { records: [] } : splitJsonDocument(text);
+  const split = text.trim() === '' ? { records: [] } : splitJsonDocument(text);
   if ('reason' in split) return split;
   const longest = split.records.reduce((length, record) => Math.max(length, record.length), 0);
   if (longest > longestLineBytes) return { reason: 'line_too_long', detail: `a record has ${longest} characters; at most ${longestLineBytes} are read` };
@@ -163,7 +169,7 @@ async function unfoldDocument(path: string, target: string): Promise<FileCheck['
 }
 
 /** Byte order mark off, every line end `\n`: DuckDB's line reader counts `\r\n` as two lines. */
-async function copyPlain(file: Pick<LandingFile, 'absolutePath' | 'gzip'>, scratchPath: string): Promise<void> {
+async function copyPlain(file: Pick<LandingFile, 'absolutePath' | 'format' | 'gzip'>, scratchPath: string): Promise<void> {
   let first = true;
   let heldReturn = false;
   const plain = new Transform({
@@ -174,7 +180,9 @@ async function copyPlain(file: Pick<LandingFile, 'absolutePath' | 'gzip'>, scrat
       if (heldReturn) text = `\r${text}`;
       heldReturn = text.endsWith('\r');
       if (heldReturn) text = text.slice(0, -1);
-      done(null, Buffer.from(text.replace(/\r\n?/g, '\n'), 'latin1'));
+      text = text.replace(/\r\n?/g, '\n');
+      if (file.format === 'ndjson') text = text.replaceAll('\u0001', lineCutShown);
+      done(null, Buffer.from(text, 'latin1'));
     },
     flush(done) {
       done(null, heldReturn ? Buffer.from('\n') : null);
@@ -183,10 +191,4 @@ async function copyPlain(file: Pick<LandingFile, 'absolutePath' | 'gzip'>, scrat
   const input = createReadStream(file.absolutePath, { highWaterMark: chunkBytes });
   const unpack = file.gzip ? [createGunzip({ chunkSize: chunkBytes })] : [];
   await pipeline([input, ...unpack, plain, createWriteStream(scratchPath)]);
-}
-
-async function digestOf(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path, { highWaterMark: chunkBytes })) hash.update(chunk as Buffer);
-  return hash.digest('hex');
 }

@@ -20,12 +20,15 @@ const formatsByEnding: Record<string, LandingFormat> = {
 /** Lists the landing folder. Names that start with `.` or `_`, or end in `.tmp` or `.part`, are not looked at. */
 export async function findLandingFiles(landing: string): Promise<LandingScan> {
   const scan: LandingScan = { files: [], ignored: [] };
-  for (const kind of ['offers', 'clicks', 'conversions'] as const) await walk(landing, kind, kind, scan);
+  for (const kind of ['offers', 'clicks', 'conversions'] as const) await walk(landing, kind, kind, scan, []);
   scan.files.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
   return scan;
 }
 
-async function walk(landing: string, folder: string, kind: LandingKind, scan: LandingScan): Promise<void> {
+/** `above`: the folders on the way down, by device and inode, so that a link to one of them does not lead round in circles. */
+async function walk(landing: string, folder: string, kind: LandingKind, scan: LandingScan, above: readonly string[]): Promise<void> {
+  const here = await identityOf(join(landing, folder));
+  if (here === undefined || above.includes(here)) return;
   const entries = await readdir(join(landing, folder)).catch(nothingIfGone);
   for (const name of entries ?? []) {
     if (/^[._]|\.(tmp|part)$/.test(name)) continue;
@@ -33,11 +36,12 @@ async function walk(landing: string, folder: string, kind: LandingKind, scan: La
     const absolutePath = join(landing, path);
     const about = await stat(absolutePath, { bigint: true }).catch(nothingIfGone);
     if (about?.isDirectory()) {
-      await walk(landing, path, kind, scan);
+      await walk(landing, path, kind, scan, [...above, here]);
     } else if (about?.isFile()) {
       const form = formatOf(name);
       const source = kind === 'offers' ? sourceOf(path) : null;
-      if (form === undefined) scan.ignored.push({ path, why: 'its ending is none of .json .ndjson .jsonl .csv .parquet' });
+      if (/[\\\p{Cc}\ufffd]/u.test(name)) scan.ignored.push({ path, why: 'its name holds a backslash, a control character or bytes that are not UTF-8' });
+      else if (form === undefined) scan.ignored.push({ path, why: 'its ending is none of .json .ndjson .jsonl .csv .parquet' });
       else if (source === undefined) scan.ignored.push({ path, why: 'a catalog belongs into the folder of its source, landing/offers/<source>/' });
       else {
         scan.files.push({
@@ -49,7 +53,8 @@ async function walk(landing: string, folder: string, kind: LandingKind, scan: La
   }
 }
 
-function formatOf(name: string): { format: LandingFormat; gzip: boolean } | undefined {
+/** What a name's ending says; undefined for one that we do not read. */
+export function formatOf(name: string): { format: LandingFormat; gzip: boolean } | undefined {
   const match = /\.([a-z]+?)(\.gz)?$/.exec(name.toLowerCase());
   const format = formatsByEnding[match?.[1] ?? ''];
   const gzip = match?.[2] !== undefined;
@@ -61,8 +66,13 @@ function sourceOf(path: string): string | undefined {
   return parts.length > 2 ? parts[1] : undefined;
 }
 
+async function identityOf(folder: string): Promise<string | undefined> {
+  const about = await stat(folder, { bigint: true }).catch(nothingIfGone);
+  return about && `${about.dev} ${about.ino}`;
+}
+
 /** A file may be moved in or out while we look; what is gone is simply not there. */
 function nothingIfGone(error: NodeJS.ErrnoException): undefined {
-  if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+  if (error.code === 'ENOENT' || error.code === 'ENOTDIR' || error.code === 'ELOOP') return undefined;
   throw error;
 }

@@ -50,4 +50,4 @@ export class QuarantineError extends Error {
 }
 
 /** A longer line is not a record of ours but an accident, and DuckDB needs a bound for its line buffer. */
-export const longestLineBytes = 32 * 1024 * 1024;
+export const longestLineBytes = 16 * 1024 * 1024;

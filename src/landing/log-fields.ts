@@ -2,12 +2,14 @@ import { alpha2Countries } from './countries.ts';
 import { quoted } from './sql-text.ts';
 
 /**
- * One field of a click or conversion log, as SQL over its text. `name` is a text column in that SQL;
- * `value` is the typed column made of it. A fault rejects the row, a drop only loses the value.
+ * One field of a click or conversion log, as SQL over its text. `name` is a text column in that SQL, beside it `raw`, the
+ * line, and `is_plain`, whether one scan has shown it to be plain JSON; `value` is the typed column made of it. A fault rejects the row, a drop only loses the value.
  */
 export interface LogField {
   name: string;
   value: string;
+  /** A condition that several faults ask for, computed once as the column `<name>_unlike`. */
+  unlike?: string;
   /** Checked in order; the first that holds is the row's reason. SQL conditions that are never true for a good row. */
   faults: { when: string; reason: string }[];
   /** Holds where a descriptive value made no sense and became NULL. */
@@ -93,12 +95,14 @@ export function conversionSchema(reading: LogReading): LogSchema {
 
 /**
  * Gross USD. A JSON number is cut out of the line, since a parser would pass it through binary floating point;
- * where the line holds more than one candidate the row is refused rather than guessed.
+ * where the line writes the same value with different digits the row is refused rather than guessed.
  */
 const payoutField: LogField = (() => {
   const written = `regexp_extract_all(raw, '"payout"\\s*:\\s*(-?[0-9][0-9.eE+-]*)', 1)`;
   // Asked only of rows that have a payout: on a line that is no JSON, `json_type` would stop the whole query.
-  const text = `CASE WHEN payout IS NULL THEN NULL WHEN json_type(raw, '$.payout') = 'VARCHAR' THEN payout WHEN len(${written}) = 1 THEN ${written}[1] END`;
+  // A nested object may have its own: only one of the same value as what the parser found can be meant.
+  const meant = `list_distinct(list_filter(${written}, lambda text: TRY_CAST(text AS DOUBLE) = TRY_CAST(payout AS DOUBLE)))`;
+  const text = `CASE WHEN payout IS NULL THEN NULL WHEN json_type(raw, '$.payout') = 'VARCHAR' THEN payout WHEN len(${meant}) = 1 THEN ${meant}[1] END`;
   return {
     name: 'payout',
     value: `TRY_CAST(${text} AS DECIMAL(15, 6))`,
@@ -114,7 +118,9 @@ function identifierField(name: string): LogField {
     value: name,
     faults: [
       { when: `${name} IS NULL`, reason: `missing_${name}` },
-      { when: `strlen(${name}) NOT BETWEEN 1 AND 128 OR NOT regexp_full_match(${name}, '[\\x20-\\x7e]+')`, reason: `bad_${name}` },
+      { when: `strlen(${name}) NOT BETWEEN 1 AND 128 OR strlen(${name}) <> length(${name}) OR contains(${name}, chr(127))`, reason: `bad_${name}` },
+      // A plain line holds no control character.
+      { when: `CASE WHEN NOT is_plain THEN NOT regexp_full_match(${name}, '[\\x20-\\x7e]+') END`, reason: `bad_${name}` },
       { when: notAName(name), reason: `bad_${name}` },
     ],
   };
@@ -133,15 +139,10 @@ function requiredNameField(name: string): LogField {
   return { ...field, faults: [{ when: `${name} IS NULL`, reason: `missing_${name}` }, ...field.faults] };
 }
 
-/**
- * True for values that are no JSON string or whole number. The line is parsed again only where the text could be such a
- * value; plain comparisons decide that, since this runs for every name of every row.
- */
+/** True for values that are no JSON string or whole number. A plain line has no others; inside CASE, since AND does not keep its right side from being computed. */
 function notAName(name: string): string {
-  const fraction = `(${name} < ':' AND contains(${name}, '.'))`;
-  const nested = `${name} >= '{' OR (${name} >= '[' AND ${name} < '\\')`;
-  return `(${fraction} OR ${nested} OR ${name} IN ('true', 'false', 'nan', '-nan', 'inf', '-inf'))
-    AND json_type(raw, '$.${name}') NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT')`;
+  const kind = `json_type(raw, '$.${name}')`;
+  return `CASE WHEN NOT is_plain AND ${name} IS NOT NULL THEN ${kind} NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') AND NOT (${kind} = 'DOUBLE' AND regexp_full_match(${name}, '-?[0-9]+')) END`;
 }
 
 function textField(name: string): LogField {
@@ -149,7 +150,7 @@ function textField(name: string): LogField {
 }
 
 function listedField(name: string, value: string): LogField {
-  return { name, value, faults: [], dropped: `${name} IS NOT NULL AND (${value}) IS NULL` };
+  return { name, value, faults: [], dropped: `${name} IS NOT NULL AND ${name}_value IS NULL` };
 }
 
 /** RFC 3339 with seconds; digits past microseconds are cut by the cast. */
@@ -157,18 +158,21 @@ function timeField(name: string, { wallClock, timeZone }: LogReading): LogField 
   const local = `[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]+)?`;
   const offset = `([Zz]|[+-](0[0-9]|1[0-7]):[0-5][0-9]|[+-]18:00)`;
   const isLocal = `regexp_full_match(${name}, '${local}')`;
-  const withOffset = `TRY_CAST(${name} AS TIMESTAMPTZ)`;
+  // The cast knows no lower-case letters.
+  const withOffset = `coalesce(TRY_CAST(${name} AS TIMESTAMPTZ), TRY_CAST(upper(${name}) AS TIMESTAMPTZ))`;
   const value = timeZone === undefined
     ? withOffset
-    : `CASE WHEN ${isLocal} THEN timezone(${quoted(timeZone)}, TRY_CAST(${name} AS TIMESTAMP)) ELSE ${withOffset} END`;
+    : `CASE WHEN ${isLocal} THEN timezone(${quoted(timeZone)}, TRY_CAST(upper(${name}) AS TIMESTAMP)) ELSE ${withOffset} END`;
   const unlike = `NOT regexp_full_match(${name}, '${local}${offset}${timeZone === undefined ? '' : '?'}')`;
   return {
     name,
     value,
+    unlike,
     faults: [
       { when: `${name} IS NULL`, reason: `missing_${name}` },
-      ...(timeZone === undefined ? [{ when: `${unlike} AND ${isLocal}`, reason: 'timestamp_without_offset' }] : []),
-      { when: `${unlike} OR ${name}_value IS NULL`, reason: `bad_${name}` },
+      ...(timeZone === undefined ? [{ when: `CASE WHEN ${name}_unlike THEN ${isLocal} END`, reason: 'timestamp_without_offset' }] : []),
+      // An offset may lead out of the four digits of year that RFC 3339 has.
+      { when: `${name}_unlike OR ${name}_value IS NULL OR ${name}_value < TIMESTAMPTZ '0001-01-01 00:00:00+00'`, reason: `bad_${name}` },
       { when: `${name}_value > TIMESTAMPTZ ${quoted(wallClock)} + INTERVAL 24 HOURS`, reason: 'future_timestamp' },
     ],
   };

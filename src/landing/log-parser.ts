@@ -1,4 +1,4 @@
-import type { LogSchema } from './log-fields.ts';
+import type { LogField, LogSchema } from './log-fields.ts';
 import { quoted } from './sql-text.ts';
 
 /** Bits of the `warnings` column: what was dropped from an accepted event. */
@@ -18,31 +18,44 @@ export function parsedLog(schema: LogSchema, rows: string): string {
       CASE WHEN fault IS NOT NULL THEN json_object('reason', fault, 'raw', raw)::VARCHAR END AS reject
     FROM (
       SELECT *,
-        CASE WHEN NOT is_object OR (odd AND ${laxJson}) THEN 'not_json_object'
-          WHEN odd AND len(json_keys(raw)) <> len(list_distinct(json_keys(raw))) THEN 'duplicate_key'
+        CASE WHEN NOT is_object OR CASE WHEN NOT is_plain THEN ${laxJson} END THEN 'not_json_object'
+          WHEN CASE WHEN may_repeat THEN len(json_keys(raw)) <> len(list_distinct(json_keys(raw))) END THEN 'duplicate_key'
           ${faults.join('\n          ')} END AS fault,
-        (CASE WHEN odd AND is_object AND ${hasUnknownField(schema)} THEN ${warningBit.unknownField} ELSE 0 END${drops.join('')})::UTINYINT AS warnings
+        (CASE WHEN CASE WHEN is_object AND NOT is_plain THEN ${hasUnknownField(schema)} END THEN ${warningBit.unknownField} ELSE 0 END${drops.join('')})::UTINYINT AS warnings
       FROM (
-        SELECT *, ${fields.map(({ name, value }) => `${value} AS ${name}_value`).join(',\n          ')},
-          ${mayHoldMore(schema)} AS odd
+        SELECT *, ${fields.flatMap(computedColumns).join(',\n          ')},
+          CASE WHEN is_plain THEN ${isNotAsLongAsItsFields(schema)} ELSE is_object END AS may_repeat
         FROM (
-          SELECT file_id, line, raw, is_object, unnest(from_json(CASE WHEN is_object THEN raw END, ${quoted(shape)}))
-          FROM (SELECT *, json_valid(raw) AND (starts_with(raw, '{') OR starts_with(ltrim(raw), '{')) AS is_object
-                FROM ${rows} WHERE strlen(raw) > 64 OR trim(raw) <> ''))))`;
+          SELECT file_id, line, raw, is_plain, is_object, unnest(from_json(CASE WHEN is_object THEN raw END, ${quoted(shape)}))
+          FROM (SELECT *, CASE WHEN is_plain THEN true ELSE json_valid(raw) AND starts_with(ltrim(raw, chr(9) || ' '), '{') END AS is_object
+                FROM (SELECT *, regexp_full_match(raw, ${quoted(plainObject(schema))}) AS is_plain
+                      FROM ${rows} WHERE strlen(raw) > 64 OR trim(raw) <> '')))))`;
+}
+
+/**
+ * The pattern of an object as most writers write it: known fields only, values that are whole numbers or strings without
+ * escapes and control characters, no spaces but one behind `:` and `,`. One scan by it settles that the line is JSON, that
+ * it holds nothing unknown and that no value is of another kind; every other line is looked at closely.
+ */
+function plainObject({ fields }: LogSchema): string {
+  const pair = `"(?:${fields.map(({ name }) => name).join('|')})": ?(?:"[^"\\\\\\x00-\\x1f]*"|[1-9][0-9]{0,17}|0)`;
+  return `\\{${pair}(?:, ?${pair})*\\}`;
+}
+
+/** A plain object that is longer than its fields names one of them twice. Numbers lack two quotes, so they are looked at too. */
+function isNotAsLongAsItsFields({ fields }: LogSchema): string {
+  const lengths = fields.map(({ name, bare }) => `coalesce(strlen(${name}) + ${name.length + (bare ? 4 : 6)}, 0)`).join(' + ');
+  const present = fields.map(({ name }) => `(${name} IS NOT NULL)::INTEGER`).join(' + ');
+  return `CASE WHEN strlen(raw) = 1 + ${lengths} THEN false ELSE strlen(raw) <> ${lengths} + 2 * (${present}) END`;
+}
+
+function computedColumns({ name, value, unlike }: LogField): string[] {
+  return [`${value} AS ${name}_value`, ...(unlike === undefined ? [] : [`${unlike} AS ${name}_unlike`])];
 }
 
 /** Fields whose values may be dropped with a warning, in the order of their bits. */
 export function droppableFields(schema: LogSchema) {
   return schema.fields.filter((field) => field.dropped !== undefined);
-}
-
-/**
- * True where the line is longer than its known fields in compact JSON: only then can it hold anything else, so only
- * then are its keys listed. Compact logs, which are the large ones, are thus parsed once.
- */
-function mayHoldMore({ fields }: LogSchema): string {
-  const lengths = fields.map(({ name, bare }) => `coalesce(strlen(${name}) + ${name.length + (bare ? 4 : 6)}, 0)`);
-  return `is_object AND strlen(raw) > 1 + ${lengths.join(' + ')}`;
 }
 
 function hasUnknownField({ fields }: LogSchema): string {

@@ -1,15 +1,19 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { longestLineBytes, QuarantineError, type CheckedFile, type LandingRecord } from './landing-file.ts';
-import { identifier, quoted } from './sql-text.ts';
+import { identifier, quoted, quotedPath, quotedPathList } from './sql-text.ts';
+
+/** Twice the longest line, or DuckDB takes sixteen times as much for every file that it has open. */
+const readBuffer = `max_line_size = ${longestLineBytes}, buffer_size = ${2 * longestLineBytes}`;
 
 /**
  * SQL for the lines of NDJSON files: `path`, `raw`. Blank lines are NULL.
- * Columns are cut at control characters that JSON text cannot hold unescaped, so a line stays whole.
+ * Columns are cut at a control character that a checked file does not hold, so a line stays whole.
  */
 export function ndjsonLines(paths: readonly string[]): string {
-  return `read_csv([${paths.map(quoted).join(', ')}], columns = {raw: 'VARCHAR'}, delim = '\u0001\u0002', quote = '', escape = '',
-    new_line = '\\n', strict_mode = false, auto_detect = false, header = false, max_line_size = ${longestLineBytes}, filename = 'path')`;
+  return `read_csv(${quotedPathList(paths)}, columns = {raw: 'VARCHAR'}, delim = '\u0001\u0002', quote = '', escape = '',
+    new_line = '\\n', strict_mode = false, auto_detect = false, header = false, hive_partitioning = false, ${readBuffer}, filename = 'path')`;
 }
 
 /** The same with physical line numbers, from 1. Numbering forces file order and costs as much as the reading itself. */
@@ -45,45 +49,75 @@ async function loadNdjson(connection: DuckDBConnection, file: CheckedFile, fileI
 }
 
 async function loadCsv(connection: DuckDBConnection, file: CheckedFile, fileId: number, table: string, required: readonly string[]): Promise<void> {
-  const names = parseCsvRecord(await firstCsvRecord(file.readablePath));
+  const header = await firstCsvRecord(file.readablePath);
+  // Of a packed file only its unpacked text shows that it is empty.
+  if (header.trim() === '' && (await isBlank(file.readablePath))) return;
+  const names = parseCsvRecord(header);
   if (names.some((name) => name === '') || new Set(names).size !== names.length) {
     throw new QuarantineError('bad_header', `the header row names no column or one twice: ${names.join(',').slice(0, 200)}`);
   }
   assertColumns(names, required);
-  const columns = names.map((name) => `${quoted(name)}: 'VARCHAR'`).join(', ');
-  const record = `json_object(${names.map((name) => `${quoted(name)}, ${identifier(name)}`).join(', ')})`;
-  await connection.run('DROP TABLE IF EXISTS csv_errors; DROP TABLE IF EXISTS csv_scans; DROP TABLE IF EXISTS csv_good');
-  await connection.run(
-    `CREATE TEMP TABLE csv_good AS SELECT row_number() OVER () AS nth, ${record}::VARCHAR AS raw
-     FROM read_csv(${quoted(file.readablePath)}, columns = {${columns}}, delim = ',', quote = '"', escape = '"', new_line = '\\n',
-       strict_mode = true, auto_detect = false, header = true, max_line_size = ${longestLineBytes},
-       store_rejects = true, rejects_table = 'csv_errors', rejects_scan = 'csv_scans')`,
-  );
-  const faults = (await connection.runAndReadAll('SELECT line, any_value(csv_line), string_agg(error_type::VARCHAR) FROM csv_errors GROUP BY line ORDER BY line')).getRows();
-  const broken = faults.find(([, , types]) => !/^((TOO MANY|MISSING) COLUMNS,?)+$/.test(String(types)));
-  if (broken) throw new QuarantineError('broken_csv', `line ${String(broken[0])}: ${String(broken[2]).toLowerCase()}`);
-  // Row numbers count every row of the file, the ragged ones among them too, which the reader left out.
+  await connection.run('DROP TABLE IF EXISTS csv_good');
+  await assertQuoting(connection, file, names.length);
+  // One column more, and cells that are missing told from empty ones: DuckDB lets an empty cell too many pass.
+  const faults = await readCsv(connection, file, [...names, ''].length, 'null_padding = true, parallel = false', (csv, columns) =>
+    `CREATE TEMP TABLE csv_good AS SELECT row_number() OVER () AS nth, ${columns.join(', ')} FROM ${csv}`);
+  const record = `json_object(${names.map((name, index) => `${quoted(name)}, nullif(c${index}, '')`).join(', ')})`;
+  const cells = [...names, ''].map((_, index) => `c${index}`).join(', ');
+  // Row numbers count every row of the file, also the longest ones, which the reader left out.
   await connection.run(
     `INSERT INTO ${table}
-     SELECT ${fileId}, nth + 1 + (SELECT count(*) FROM (SELECT line, row_number() OVER (ORDER BY line) AS k FROM (SELECT DISTINCT line FROM csv_errors)) WHERE line - 1 - k < nth), raw
+     SELECT ${fileId}, nth + 1 + (SELECT count(*) FROM (SELECT line, row_number() OVER (ORDER BY line) AS k FROM (SELECT DISTINCT line FROM csv_errors)) WHERE line - 1 - k < nth),
+       CASE WHEN c${names.length - 1} IS NOT NULL AND c${names.length} IS NULL THEN ${record} ELSE to_json(list_filter([${cells}], lambda cell: cell IS NOT NULL)) END::VARCHAR
      FROM csv_good`,
   );
-  for (const [line, text] of faults) {
-    await connection.run(`INSERT INTO ${table} VALUES (${fileId}, $line, $raw)`, {
-      line: BigInt(String(line)), raw: JSON.stringify(parseCsvRecord(String(text))),
-    });
+  for (const { line, text } of faults) {
+    await connection.run(`INSERT INTO ${table} VALUES (${fileId}, $line, $raw)`, { line, raw: JSON.stringify(parseCsvRecord(text)) });
   }
   await connection.run('DROP TABLE csv_good; DROP TABLE csv_errors; DROP TABLE csv_scans');
 }
 
+/** A reader that fills up short rows does not tell an open quote, so the quoting is checked by a pass of its own. */
+async function assertQuoting(connection: DuckDBConnection, file: CheckedFile, cells: number): Promise<void> {
+  const faults = await readCsv(connection, file, cells, 'null_padding = false', (csv) => `SELECT count(*) FROM ${csv}`);
+  const broken = faults.find(({ types }) => !/^((TOO MANY|MISSING) COLUMNS,?)+$/.test(types));
+  if (broken) throw new QuarantineError('broken_csv', `row ${broken.line}: ${broken.types.toLowerCase()}`);
+}
+
+interface CsvFault {
+  /** Row of the file, with the header as row 1. */
+  line: bigint;
+  text: string;
+  types: string;
+}
+
+/**
+ * Runs a statement over a file's cells, as text columns `c0`, `c1` and so on: by number, since DuckDB takes names that
+ * differ in case only for one. What the reader left out stays in the table `csv_errors`.
+ */
+async function readCsv(
+  connection: DuckDBConnection, file: CheckedFile, cells: number, options: string, statement: (csv: string, columns: string[]) => string,
+): Promise<CsvFault[]> {
+  const columns = Array.from({ length: cells }, (_, index) => `c${index}`);
+  await connection.run('DROP TABLE IF EXISTS csv_errors; DROP TABLE IF EXISTS csv_scans');
+  await connection.run(statement(
+    `read_csv(${quotedPath(file.readablePath)}, columns = {${columns.map((column) => `${column}: 'VARCHAR'`).join(', ')}}, delim = ',', quote = '"', escape = '"',
+       new_line = '\\n', strict_mode = true, auto_detect = false, header = true, nullstr = '\u0001\u0002\u0001', hive_partitioning = false, ${readBuffer}, ${options},
+       store_rejects = true, rejects_table = 'csv_errors', rejects_scan = 'csv_scans')`,
+    columns,
+  ));
+  const faults = await connection.runAndReadAll('SELECT line, any_value(csv_line), string_agg(error_type::VARCHAR) FROM csv_errors GROUP BY line ORDER BY line');
+  return faults.getRows().map(([line, text, types]) => ({ line: BigInt(String(line)), text: String(text), types: String(types) }));
+}
+
 async function loadParquet(connection: DuckDBConnection, file: CheckedFile, fileId: number, table: string, required: readonly string[]): Promise<void> {
-  const parquet = `read_parquet(${quoted(file.readablePath)})`;
+  const parquet = `read_parquet(${quotedPath(file.readablePath)}, hive_partitioning = false)`;
   let columns: { name: string; type: string }[];
   try {
     const described = await connection.runAndReadAll(`DESCRIBE SELECT * FROM ${parquet}`);
     columns = described.getRows().map(([name, type]) => ({ name: String(name), type: String(type) }));
   } catch (error) {
-    throw new QuarantineError('not_parquet', (error as Error).message.split('\n')[0] ?? '');
+    throw unreadableParquet(error as Error, file);
   }
   assertColumns(columns.map(({ name }) => name), required);
   const fields = columns.map(({ name, type }) => `${quoted(name)}, ${asJsonValue(identifier(name), type)}`);
@@ -92,8 +126,13 @@ async function loadParquet(connection: DuckDBConnection, file: CheckedFile, file
       `INSERT INTO ${table} SELECT ${fileId}, row_number() OVER (), json_object(${fields.join(', ')})::VARCHAR FROM ${parquet}`,
     );
   } catch (error) {
-    throw new QuarantineError('not_parquet', (error as Error).message.split('\n')[0] ?? '');
+    throw unreadableParquet(error as Error, file);
   }
+}
+
+/** The engine's own words, with the name that we use for the file instead of where it lies on this machine. */
+function unreadableParquet({ message }: Error, file: CheckedFile): QuarantineError {
+  return new QuarantineError('not_parquet', (message.split('\n')[0] ?? '').replaceAll(file.readablePath, file.path));
 }
 
 function assertColumns(names: readonly string[], required: readonly string[]): void {
@@ -107,6 +146,11 @@ function asJsonValue(column: string, type: string): string {
   if (type.startsWith('TIMESTAMP')) return `strftime(${column}, '%Y-%m-%dT%H:%M:%S.%f')`;
   if (/\[|STRUCT|MAP|JSON|BOOLEAN/.test(type)) return `to_json(${column})`;
   return `${column}::VARCHAR`;
+}
+
+async function isBlank(path: string): Promise<boolean> {
+  for await (const chunk of createReadStream(path, 'utf8')) if (String(chunk).trim() !== '') return false;
+  return true;
 }
 
 /** Reads up to the first line end outside quotes. */

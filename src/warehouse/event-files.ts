@@ -1,11 +1,10 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { DataDirectory } from '../config/data-directory.ts';
 import { realEffects, type FileEffects } from '../effects/effects.ts';
-import { quotedList } from '../landing/sql-text.ts';
+import { sha256Of } from '../landing/read-through.ts';
+import { quotedPathList } from '../landing/sql-text.ts';
 import { queryRows } from './dialect/rows.ts';
 
 export type EventKind = 'clicks' | 'conversions';
@@ -32,7 +31,7 @@ export const eventTime: Record<EventKind, string> = { clicks: 'clicked_at', conv
 
 /** SQL relation over event files; typed and empty where there are none, since DuckDB refuses an empty list. */
 export function eventRelation(kind: EventKind, paths: readonly string[], options = ''): string {
-  if (paths.length > 0) return `read_parquet(${quotedList(paths)}, hive_partitioning = false${options})`;
+  if (paths.length > 0) return `read_parquet(${quotedPathList(paths)}, hive_partitioning = false${options})`;
   const columns = Object.entries(eventColumns[kind]).map(([name, type]) => `NULL::${type} AS ${name}`);
   const located = options === '' ? [] : ['NULL::VARCHAR AS filename', 'NULL::BIGINT AS file_row_number'];
   return `(SELECT ${[...columns, ...located].join(', ')} WHERE false)`;
@@ -66,11 +65,4 @@ export async function settleFile(from: string, to: string, step: string, files: 
   await files.rename(from, to, `${step}: renamed`);
   await files.syncDirectory(dirname(to), `${step}: folder synced`);
   return { sha256, bytes: size };
-}
-
-/** SHA-256 in hex, by large reads. */
-export async function sha256Of(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path, { highWaterMark: 4 * 1024 * 1024 })) hash.update(chunk as Buffer);
-  return hash.digest('hex');
 }

@@ -23,6 +23,7 @@ export interface Tables {
   runs: RunsTable;
   site_commissions: SiteCommissionsTable;
   touched_days: TouchedDaysTable;
+  waiting_clicks: WaitingClicksTable;
   warehouse_facts: WarehouseFactsTable;
 }
 
@@ -214,6 +215,10 @@ export interface SiteCommissionsTable {
 
 export interface TouchedDaysTable {
   day: string;
+}
+
+export interface WaitingClicksTable {
+  click_id: string;
 }
 
 export interface WarehouseFactsTable {
