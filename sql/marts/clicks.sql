@@ -33,4 +33,5 @@ SELECT
   click_events.file_id
 FROM click_events
 LEFT JOIN offers
-  ON click_events.offer_id IS NULL AND offers.source = click_events.source AND offers.external_id = click_events.external_id
+  ON offers.source = CASE WHEN click_events.offer_id IS NULL THEN click_events.source END
+  AND offers.external_id = click_events.external_id

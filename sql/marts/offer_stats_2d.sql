@@ -79,7 +79,7 @@ ranked AS (
     AND offer_id IN (
       SELECT offer_id
       FROM offer_spans
-      WHERE status = 'active' AND holds_from <= $as_of AND (holds_until IS NULL OR $as_of < holds_until)
+      WHERE status = 'active' AND holds_from <= $as_of AND $as_of < holds_until
     )
 )
 SELECT

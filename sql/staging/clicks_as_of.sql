@@ -23,6 +23,7 @@ SELECT
 FROM named
 LEFT JOIN offers AS by_id ON by_id.offer_id = named.offer_id
 LEFT JOIN offers AS by_name
-  ON named.offer_id = 0 AND by_name.source = named.source AND by_name.external_id = named.external_id
+  ON by_name.source = CASE WHEN named.offer_id = 0 THEN named.source END
+  AND by_name.external_id = named.external_id
 WHERE coalesce(by_id.offer_id, by_name.offer_id) IS NOT NULL
 GROUP BY ALL

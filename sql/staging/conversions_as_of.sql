@@ -13,17 +13,19 @@ moments AS (
     conversion_id,
     min(occurred_at) FILTER (WHERE kind = 'credit') AS credited_at,
     min(occurred_at) FILTER (WHERE kind <> 'credit') AS reversed_at,
-    count(*) FILTER (WHERE kind = 'chargeback') AS chargebacks
+    count(*) FILTER (WHERE kind = 'chargeback') AS chargebacks,
+    CASE
+      WHEN count(*) FILTER (WHERE kind = 'credit') > 0 THEN 'credit'
+      WHEN count(*) FILTER (WHERE kind = 'reject') > 0 THEN 'reject'
+      ELSE 'chargeback'
+    END AS deciding_kind
   FROM events
   GROUP BY conversion_id
 ),
 deciding AS (
-  SELECT *
+  SELECT events.*
   FROM events
-  QUALIFY row_number() OVER (
-    PARTITION BY conversion_id
-    ORDER BY CASE kind WHEN 'credit' THEN 1 WHEN 'reject' THEN 2 ELSE 3 END
-  ) = 1
+  JOIN moments ON moments.conversion_id = events.conversion_id AND moments.deciding_kind = events.kind
 ),
 attributed AS (
   SELECT
@@ -35,8 +37,10 @@ attributed AS (
   FROM deciding
   LEFT JOIN conversion_clicks AS click ON click.click_id = deciding.click_id
   LEFT JOIN offers AS by_id ON by_id.offer_id = click.offer_id
+  -- Equal keys only, so that the join stays one by hash: a click that gives an id is not looked up by name.
   LEFT JOIN offers AS by_name
-    ON click.offer_id IS NULL AND by_name.source = click.source AND by_name.external_id = click.external_id
+    ON by_name.source = CASE WHEN click.offer_id IS NULL THEN click.source END
+    AND by_name.external_id = click.external_id
 ),
 priced AS (
   SELECT
@@ -50,7 +54,7 @@ priced AS (
   LEFT JOIN offer_spans AS span
     ON span.offer_id = attributed.offer_id
     AND span.holds_from <= attributed.occurred_at
-    AND (span.holds_until IS NULL OR attributed.occurred_at < span.holds_until)
+    AND attributed.occurred_at < span.holds_until
   LEFT JOIN offer_version_events AS milestone
     ON milestone.offer_id = span.offer_id
     AND milestone.version = span.version

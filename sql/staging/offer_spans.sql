@@ -1,4 +1,4 @@
--- The span over which each content version of an offer holds. The first one also reaches back for ever.
+-- The span over which each content version of an offer holds. The first one also reaches back for ever, the last one forward.
 -- grain: one row per offer and version
 -- inputs: offer_versions
 SELECT
@@ -7,6 +7,6 @@ SELECT
   status,
   payout,
   CASE WHEN lag(version) OVER by_version IS NULL THEN TIMESTAMPTZ '0001-01-01 00:00:00+00' ELSE valid_from END AS holds_from,
-  lead(valid_from) OVER by_version AS holds_until
+  coalesce(lead(valid_from) OVER by_version, TIMESTAMPTZ '9999-12-31 23:59:59+00') AS holds_until
 FROM offer_versions
 WINDOW by_version AS (PARTITION BY offer_id ORDER BY version)

@@ -49,6 +49,20 @@ export const modelsStage: Stage<StateDatabase, ModelsSummary> = {
   },
 };
 
+/**
+ * Has the next run compute anew what runs after `sinceRunId` wrote: an audit found it wrong, and what was wrong beneath
+ * it may be put right without any news arriving.
+ */
+export async function distrustMarts(state: StateDatabase, sinceRunId: number): Promise<void> {
+  const { connection } = state;
+  await state.transaction(async () => {
+    await connection.run(`INSERT OR IGNORE INTO touched_days SELECT DISTINCT day FROM mart_files WHERE run_id > ${sinceRunId}`);
+    // A report counts as unfinished where its as-of lies before the end of its day.
+    await connection.run(`UPDATE mart_files SET as_of = day::TIMESTAMPTZ WHERE mart = 'report_daily' AND run_id > ${sinceRunId}`);
+    await connection.run('DELETE FROM warehouse_facts WHERE fact = $1', [computedFact]);
+  });
+}
+
 /** Days up to as-of that news has touched, that passed since the last run, or that events stamped ahead of it belong to. */
 async function touchedDays(run: Run, { connection }: StateDatabase, before: Moment | undefined): Promise<Day[]> {
   const since = before === undefined || compareMoments(before, run.asOf) > 0 ? run.asOf : before;

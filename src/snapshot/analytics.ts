@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { identifier, quoted } from '../landing/sql-text.ts';
+import { identifier, quoted, quotedPathList } from '../landing/sql-text.ts';
 import { readModel, type SqlModel } from '../models/sql-model.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
 import { eventRelation } from '../warehouse/event-files.ts';
@@ -32,7 +32,7 @@ export async function writeAnalytics(connection: DuckDBConnection, sites: readon
       const model = readModel('marts', name);
       const query = name === 'clicks'
         ? `WITH click_events AS (SELECT * FROM ${eventRelation('clicks', parquet('events/clicks'))}) ${model.query}`
-        : `SELECT * FROM read_parquet([${parquet(`marts/${name}`).map(quoted).join(', ')}], hive_partitioning = false)`;
+        : `SELECT * FROM read_parquet(${quotedPathList(parquet(`marts/${name}`))}, hive_partitioning = false)`;
       await connection.run(`CREATE VIEW ${name} AS ${query}`);
       await comment(connection, 'VIEW', model);
     }

@@ -12,11 +12,12 @@ const sampleRows = 3;
 
 /**
  * Runs every query of `sql/audits` over the snapshot being built; each returns the rows that break its law.
- * What history holds was audited when it was written: audits look at the days whose marts this run wrote.
+ * What history holds was audited when it was published: audits look at the days whose marts were written by runs after
+ * `publishedRunId`. Those may be several, since a run that failed or ended after its models left marts unaudited.
  * Throws `AuditError` naming the audits and some of the rows.
  */
-export async function auditSnapshot(connection: DuckDBConnection, data: DataDirectory, runId: number): Promise<number> {
-  await connection.run(`CREATE OR REPLACE TEMP TABLE audited_days AS SELECT DISTINCT day FROM mart_files WHERE run_id = ${runId} AND mart = 'offer_hourly'`);
+export async function auditSnapshot(connection: DuckDBConnection, data: DataDirectory, publishedRunId: number): Promise<number> {
+  await connection.run(`CREATE OR REPLACE TEMP TABLE audited_days AS SELECT DISTINCT day FROM mart_files WHERE run_id > ${publishedRunId} AND mart = 'offer_hourly'`);
   const clickFiles = await queryRows<{ path: string }>(
     connection, `SELECT path FROM event_files WHERE kind = 'clicks' AND day IN (SELECT day FROM audited_days) ORDER BY path`,
   );

@@ -4,7 +4,7 @@ import type { DataDirectory } from '../config/data-directory.ts';
 import type { Moment } from '../stage/as-of.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
 
-export const analyticsFile = 'analytics.duckdb';
+export { analyticsFile } from './manifest.ts';
 
 /** Folder names sort in the order of publication: run numbers only grow. */
 export function snapshotIdOf(runId: number, asOf: Moment): string {

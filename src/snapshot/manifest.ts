@@ -3,6 +3,7 @@ import { z } from 'zod';
 /** The layout of snapshots that this code writes and serves. A service leaves other versions alone. */
 export const schemaVersion = 1;
 export const manifestFile = 'manifest.json';
+export const analyticsFile = 'analytics.duckdb';
 
 /** `manifest.json`: what a snapshot is and what every one of its files must be (contract section 6). */
 export const manifestSchema = z.object({

@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { OfferlineError } from '../errors/errors.ts';
+import { AuditError, OfferlineError } from '../errors/errors.ts';
 import { feedOffersFile, feedSitesFile } from '../feed/feed-document.ts';
+import { sha256Of } from '../landing/read-through.ts';
 import { quoted } from '../landing/sql-text.ts';
+import { distrustMarts } from '../models/models-stage.ts';
 import type { Sites } from '../sites/sites.ts';
 import { momentOfMilliseconds } from '../stage/as-of.ts';
 import type { Run, Stage } from '../stage/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
-import { sha256Of } from '../warehouse/event-files.ts';
 import { readChangeNumber } from '../warehouse/facts.ts';
 import { analyticsTables, writeAnalytics } from './analytics.ts';
 import { auditSnapshot } from './audits.ts';
@@ -41,17 +42,19 @@ export const publishStage: Stage<PublishInput, PublishSummary> = {
   async run(run, { state, sites }) {
     await recordCommissions(state, sites.sites, run.asOf);
     const fingerprint = await fingerprintOf(run, state, sites);
-    if ((await currentManifest(run.data))?.fingerprint === fingerprint) return { snapshotId: null, audits: 0, retired: [] };
+    const published = await currentManifest(run.data);
+    if (published?.fingerprint === fingerprint) return { snapshotId: null, audits: 0, retired: [] };
     const snapshotId = snapshotIdOf(run.runId, run.asOf);
     const folder = join(run.data.published, snapshotId);
     let audits: number;
     try {
       const linked = await linkFiles(run, state, folder);
-      const built = await buildDatabase(run, state, sites, folder, linked);
+      const built = await buildDatabase(run, state, sites, folder, linked, published?.run_id ?? 0);
       audits = built.audits;
       await writeManifest(run, folder, snapshotId, fingerprint, linked, built.rowCounts);
     } catch (error) {
       await run.effects.files.remove(folder, 'half-built snapshot removed');
+      if (error instanceof AuditError) await distrustMarts(state, published?.run_id ?? 0);
       throw error;
     }
     await switchCurrent(run, snapshotId);
@@ -72,7 +75,9 @@ async function linkFiles(run: Run, { connection }: StateDatabase, folder: string
   return linked;
 }
 
-async function buildDatabase(run: Run, { connection }: StateDatabase, sites: Sites, folder: string, linked: LinkedFile[]): Promise<{ audits: number; rowCounts: Record<string, number> }> {
+async function buildDatabase(
+  run: Run, { connection }: StateDatabase, sites: Sites, folder: string, linked: LinkedFile[], publishedRunId: number,
+): Promise<{ audits: number; rowCounts: Record<string, number> }> {
   const parquet = (group: string) => linked.filter((file) => file.group === group).map(({ path }) => join(folder, path));
   const rowsOf = (group: string) => linked.filter((file) => file.group === group).reduce((sum, { rows }) => sum + rows, 0);
   await connection.run(`ATTACH ${quoted(join(folder, analyticsFile))} AS snapshot`);
@@ -80,7 +85,7 @@ async function buildDatabase(run: Run, { connection }: StateDatabase, sites: Sit
     await connection.run('BEGIN TRANSACTION');
     await writeAnalytics(connection, sites.sites, parquet);
     await connection.run('COMMIT');
-    const audits = await auditSnapshot(connection, run.data, run.runId);
+    const audits = await auditSnapshot(connection, run.data, publishedRunId);
     await writeFeedFiles(connection, folder, run.asOf, run.effects.files);
     const rowCounts: Record<string, number> = {
       clicks: rowsOf('events/clicks'), conversions: rowsOf('marts/conversions'),
