@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { CommanderError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { existsSync } from 'node:fs';
 import { DataDirectory } from '../config/data-directory.ts';
 import { UsageError } from '../errors/errors.ts';
@@ -36,12 +36,12 @@ export function existingData(): DataDirectory {
   return data;
 }
 
-/** Reads a whole number option. Throws commander's usage error naming the option. */
-export function wholeNumber(option: string, least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
+/** Reads a whole number option or argument. What it throws commander prints with the option's name. */
+export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {
     const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
     if (!(value >= least && value <= most)) {
-      throw new CommanderError(2, 'offerline.badNumber', `${option} takes a whole number from ${least} to ${most}, not "${text}"`);
+      throw new InvalidArgumentError(`It takes a whole number from ${least} to ${most}.`);
     }
     return value;
   };

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { UsageError } from '../errors/errors.ts';
 
-const postback = z.strictObject({ url: z.string().min(1), method: z.enum(['GET', 'POST']).default('GET') });
+const postback = objectOf({ url: z.string().min(1), method: z.enum(['GET', 'POST']).default('GET') });
 
 /** A share of the payout kept by the network, read as exact decimal text with up to 6 places. */
 const commission = z
@@ -12,7 +12,7 @@ const commission = z
   .max(1)
   .refine((value) => /^\d(\.\d{1,6})?$/.test(decimalText(value)), { error: 'has more than 6 decimal places' });
 
-export const siteSchema = z.strictObject({
+export const siteSchema = objectOf({
   site_key: z.string().min(1).max(128),
   site_secret: z.string().min(1),
   name: z.string().default(''),
@@ -75,6 +75,13 @@ function warningsAbout(sites: Site[]): string[] {
   if (weak.length === 0) return [];
   const named = weak.length > 5 ? `${weak.slice(0, 5).join(', ')} and ${weak.length - 5} more` : weak.join(', ');
   return [`secrets of fewer than ${shortestGoodSecret} characters can be guessed: ${named}`];
+}
+
+/** An object with these keys only. What other key there is stays unsaid: it may be a secret in the wrong place. */
+function objectOf<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.strictObject(shape, {
+    error: ({ code }) => (code === 'unrecognized_keys' ? `has a key that is none of ${Object.keys(shape).join(', ')}` : undefined),
+  });
 }
 
 /** The commission as plain decimal text, such as "0.2". */

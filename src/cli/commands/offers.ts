@@ -11,7 +11,7 @@ export function addOffersCommands(program: Command, context: CommandContext): vo
     answer(context, options, { held }, table(held.map(({ fileId, source, path, reason }) => ({ file_id: fileId, source, path, reason }))));
   });
   addCommand(offers, 'accept', 'let a held export take effect with the next run')
-    .argument('<file_id>', 'as `offers held` shows it', wholeNumber('file_id', 1))
+    .argument('<file_id>', 'as `offers held` shows it', wholeNumber(1))
     .action(async (fileId: number, options: { json?: boolean }) => {
       const accepted = await withWarehouse('offers accept', existingData(), context.console, (state) =>
         state.transaction(() => acceptHeldExport(state.connection, fileId)));

@@ -37,7 +37,7 @@ export function addServeCommands(program: Command, context: CommandContext): voi
 
 function withAddress(command: Command): Command {
   return command
-    .option('--port <n>', 'port to listen on, 0 for a free one (default: offerline.json, else 8080)', wholeNumber('--port', 0, 65535))
+    .option('--port <n>', 'port to listen on, 0 for a free one (default: offerline.json, else 8080)', wholeNumber(0, 65535))
     .option('--host <address>', 'address to listen on (default: offerline.json, else 127.0.0.1)');
 }
 

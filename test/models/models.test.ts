@@ -1,0 +1,28 @@
+import { cp, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { parseCsvRecord } from '../../src/landing/records.ts';
+import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
+
+/** `case.json` of a folder: what it shows, and the runs with what lands before each. */
+const caseSchema = z.strictObject({
+  about: z.string(),
+  runs: z.array(z.strictObject({ as_of: z.string(), landing: z.string() })).min(1),
+});
+
+const folders = (await readdir(import.meta.dirname, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map(({ name }) => name).toSorted();
+const cases = await Promise.all(folders.map(async (folder) => ({ folder, ...caseSchema.parse(JSON.parse(await readFile(join(import.meta.dirname, folder, 'case.json'), 'utf8'))) })));
+
+it.each(cases)('$folder: $about', async ({ folder, runs }) => {
+  await using pipeline = await PipelineUnderTest.create(new Date('2026-03-11T00:00:00Z'));
+  for (const { as_of, landing } of runs) {
+    await cp(join(import.meta.dirname, folder, landing), pipeline.data.landing, { recursive: true });
+    await pipeline.refresh(as_of);
+  }
+  const text = await readFile(join(import.meta.dirname, folder, 'expected.csv'), 'utf8');
+  const [columns = [], ...expected] = text.trimEnd().split('\n').map(parseCsvRecord);
+  const published = await pipeline.ask<Record<string, string | number | null>>(`SELECT ${columns.join(', ')} FROM offer_stats_2d ORDER BY offer_id`);
+  expect(published.map((row) => columns.map((column) => String(row[column] ?? '')))).toEqual(expected);
+  expect(await pipeline.ask(`SELECT * FROM rejects`)).toEqual([]);
+});

@@ -1,0 +1,103 @@
+import { copyFile, mkdir, mkdtemp, readlink, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { refresh } from '../../pipelines/refresh.ts';
+import { DataDirectory } from '../../src/config/data-directory.ts';
+import { realEffects } from '../../src/effects/effects.ts';
+import { readAnalytics } from '../../src/snapshot/read-analytics.ts';
+import { dayOf, type Moment } from '../../src/stage/as-of.ts';
+import { createLogger } from '../../src/stage/log.ts';
+import { noProgress } from '../../src/stage/progress.ts';
+import type { Row } from '../../src/warehouse/dialect/rows.ts';
+import { writeLogFile, type LandingRow, type LogFormat } from './log-files.ts';
+
+/** What is published of the numbers, without what tells runs and files apart. */
+export interface PublishedFigures {
+  offer_stats_2d: Row[];
+  /** `report_daily` of the day of as-of. */
+  report_of_today: Row[];
+  offer_hourly: Row[];
+  conversions: Row[];
+  clicks: Row[];
+}
+
+const silent = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
+
+/** A data directory of its own and refreshes of it, at times that the test decides. */
+export class PipelineUnderTest implements AsyncDisposable {
+  readonly data: DataDirectory;
+  /** Milliseconds since the epoch: what refreshes read as the clock. */
+  readonly #wallClock: number;
+  #files = 0;
+  /** Paths of the logs landed so far. */
+  readonly #logs: string[] = [];
+
+  private constructor(data: DataDirectory, wallClock: Date) {
+    this.data = data;
+    this.#wallClock = wallClock.getTime();
+  }
+
+  /** Over an empty folder, for a test that fills it itself. */
+  static async bare(wallClock: Date): Promise<PipelineUnderTest> {
+    return new PipelineUnderTest(new DataDirectory(await mkdtemp(join(tmpdir(), 'offerline-'))), wallClock);
+  }
+
+  static async create(wallClock: Date, { settings = {}, sites = [] }: { settings?: object; sites?: readonly object[] } = {}): Promise<PipelineUnderTest> {
+    const pipeline = await PipelineUnderTest.bare(wallClock);
+    await mkdir(pipeline.data.landing, { recursive: true });
+    await writeFile(pipeline.data.settingsFile, JSON.stringify(settings));
+    await writeFile(pipeline.data.sitesFile, JSON.stringify({ sites }));
+    return pipeline;
+  }
+
+  /** Lands an export of one catalog source, newer than those before. */
+  async landOffers(source: string, offers: readonly LandingRow[]): Promise<void> {
+    const folder = join(this.data.landing, 'offers', source);
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, `${this.#nextName()}.ndjson`), offers.map((offer) => `${JSON.stringify(offer)}\n`).join(''));
+  }
+
+  async landLog(kind: 'clicks' | 'conversions', format: LogFormat, rows: readonly LandingRow[]): Promise<void> {
+    this.#logs.push(await writeLogFile(join(this.data.landing, kind, this.#nextName()), kind, format, rows));
+  }
+
+  /** Lands the log file that was landed first once more, under a new name. */
+  async landFirstLogAgain(): Promise<void> {
+    const [first] = this.#logs;
+    if (first === undefined) throw new Error('no log has landed yet');
+    await copyFile(first, join(dirname(first), `${this.#nextName()}${basename(first).replace(/^\d+/, '')}`));
+  }
+
+  refresh(asOf: Moment): ReturnType<typeof refresh> {
+    return refresh({ data: this.data, console: silent, asOf }, { ...realEffects, now: () => this.#wallClock });
+  }
+
+  /** Folder names under `published`, with the one that `current` names. */
+  async snapshots(): Promise<{ current: string; all: string[] }> {
+    return { current: await readlink(this.data.current), all: (await readdir(this.data.published)).toSorted() };
+  }
+
+  ask<R = Row>(sql: string): Promise<R[]> {
+    return readAnalytics(this.data.current, (query) => query<R>(sql));
+  }
+
+  /** What `current` says; `asOf` tells which day is today. */
+  figures(asOf: Moment): Promise<PublishedFigures> {
+    return readAnalytics(this.data.current, async (query) => ({
+      offer_stats_2d: await query('FROM offer_stats_2d ORDER BY offer_id'),
+      report_of_today: await query(`SELECT * EXCLUDE (report_date) FROM report_daily WHERE report_date = '${dayOf(asOf)}' ORDER BY offer_id`),
+      offer_hourly: await query('FROM offer_hourly ORDER BY hour, offer_id'),
+      conversions: await query('FROM conversions ORDER BY conversion_id'),
+      clicks: await query('SELECT * EXCLUDE (file_id) FROM clicks ORDER BY click_id'),
+    }));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.data.root, { recursive: true, force: true });
+  }
+
+  /** Sorts in the order of landing. */
+  #nextName(): string {
+    return String(++this.#files).padStart(4, '0');
+  }
+}
