@@ -1,0 +1,23 @@
+/**
+ * node bare-copy.ts <data directory> <target.parquet>
+ *
+ * The yardstick of measure a: DuckDB alone reads the click files of a data directory and writes them as Parquet,
+ * opened as the pipeline opens it (threads, memory).
+ */
+import { DuckDBInstance } from '@duckdb/node-api';
+import { DataDirectory } from '../../src/config/data-directory.ts';
+import { readSettings } from '../../src/config/settings.ts';
+import { findLandingFiles } from '../../src/landing/find-files.ts';
+import { quoted, quotedList } from '../../src/landing/sql-text.ts';
+import { duckdbOptions } from '../../src/warehouse/duckdb-options.ts';
+
+const [folder = '', target = ''] = process.argv.slice(2);
+const data = new DataDirectory(folder);
+const { files } = await findLandingFiles(data.landing);
+const clicks = files.filter(({ kind }) => kind === 'clicks').map(({ absolutePath }) => absolutePath);
+const instance = await DuckDBInstance.create(':memory:', duckdbOptions(data, readSettings(data)));
+const connection = await instance.connect();
+const { rowsChanged } = await connection.run(`COPY (SELECT * FROM read_json(${quotedList(clicks)})) TO ${quoted(target)}`);
+connection.closeSync();
+instance.closeSync();
+process.stdout.write(JSON.stringify({ rows: rowsChanged }));

@@ -1,0 +1,51 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DataDirectory } from '../../src/config/data-directory.ts';
+import { generate } from '../../src/generate/generate.ts';
+import type { Console } from '../../src/stage/progress.ts';
+import type { BenchOptions } from './options.ts';
+
+/** What every measure works with. */
+export interface Bench {
+  options: BenchOptions;
+  /** For everything that is written; removed in the end. */
+  folder: string;
+  /** On standard error. */
+  console: Console;
+  /** Aborted when the user stops the bench. */
+  signal: AbortSignal;
+}
+
+/** Fixed, so that the same options measure the same bytes. Close to midnight, so that all days count the same clicks. */
+export const historyEnd = '2026-01-31T23:55:00Z';
+export const arrivalEnd = '2026-01-31T23:59:00Z';
+
+export interface GeneratedLogs {
+  data: DataDirectory;
+  clicks: number;
+}
+
+/** Fills a folder of this name. NDJSON without mess: what the bare COPY can read as well. Traffic of any seed is of the same network. */
+export async function generateLogs(
+  { options, folder, console, signal }: Bench, name: string, { clicks, days, end, seed = options.seed }: { clicks: number; days: number; end: string; seed?: number },
+): Promise<GeneratedLogs> {
+  const data = new DataDirectory(join(folder, name));
+  console.progress.start(`generating ${clicks} clicks on ${days} days`, clicks);
+  try {
+    const summary = await generate(
+      { out: data.root, seed, networkSeed: options.seed, clicks, days, end: new Date(end), messy: false, formats: 'ndjson' },
+      (done) => {
+        signal.throwIfAborted();
+        console.progress.advance(done);
+      },
+    );
+    return { data, clicks: summary.clicks.accepted };
+  } finally {
+    console.progress.finish();
+  }
+}
+
+/** As if nothing had ever been run on it. The landing folder stays: the pipeline changes nothing there. */
+export async function forgetRuns(data: DataDirectory): Promise<void> {
+  for (const path of [data.warehouse, data.published]) await rm(path, { recursive: true, force: true });
+}

@@ -1,0 +1,43 @@
+import { CommanderError } from 'commander';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { exitCode } from '../../src/errors/errors.ts';
+import { createConsole } from '../../src/stage/progress.ts';
+import { generateLogs, historyEnd, type Bench } from './bench.ts';
+import { measureGrowingHistory } from './growing-history.ts';
+import { parseBenchOptions, type BenchOptions } from './options.ts';
+import { benchReport, reportText, type BenchReport } from './report.ts';
+import { measureWholeRefresh } from './whole-refresh.ts';
+
+const console = createConsole();
+const stop = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(new Error(`stopped by ${signal}`)));
+
+try {
+  const options = parseBenchOptions(process.argv.slice(2), (text) => void process.stdout.write(text));
+  const report = await runBench(options);
+  process.stdout.write(`${options.json ? JSON.stringify(report, null, 2) : reportText(report)}\n`);
+} catch (error) {
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode === 0 ? exitCode.done : exitCode.usage;
+  } else {
+    const { message } = stop.signal.aborted ? (stop.signal.reason as Error) : (error as Error);
+    console.logger.error(message);
+    process.exitCode = exitCode.failed;
+  }
+}
+
+async function runBench(options: BenchOptions): Promise<BenchReport> {
+  const folder = await mkdtemp(join(tmpdir(), 'offerline-bench-'));
+  try {
+    const bench: Bench = { options, folder, console, signal: stop.signal };
+    const logs = await generateLogs(bench, 'all-days', { clicks: options.clicks, days: options.days, end: historyEnd });
+    return benchReport(options, {
+      ...(options.only !== 'b' && { whole: await measureWholeRefresh(bench, logs) }),
+      ...(options.only !== 'a' && { history: await measureGrowingHistory(bench, logs) }),
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

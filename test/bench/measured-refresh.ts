@@ -1,0 +1,34 @@
+import type { DataDirectory } from '../../src/config/data-directory.ts';
+import { currentManifest } from '../../src/snapshot/current.ts';
+import { measureProcess, type Measured } from './measured-process.ts';
+
+export interface MeasuredRefresh extends Measured {
+  /** Seconds by stage, in their order, as the run logged them. */
+  stages: Record<string, number>;
+  ingested: { files: number };
+}
+
+const commandLine = new URL('../../src/cli/main.ts', import.meta.url);
+
+/** `offerline run refresh` as a user runs it, process start and all. Throws where it did not publish that many clicks: nothing else is worth timing. */
+export async function measureRefresh(data: DataDirectory, asOf: string, expected: { clicks: number }, signal: AbortSignal): Promise<MeasuredRefresh> {
+  const measured = await measureProcess(commandLine, ['run', 'refresh', '--json', '--as-of', asOf], {
+    environment: { OFFERLINE_DATA: data.root }, signal,
+  });
+  const { ingested } = JSON.parse(measured.output) as Pick<MeasuredRefresh, 'ingested'>;
+  const clicks = (await currentManifest(data))?.row_counts['clicks'];
+  if (clicks !== expected.clicks) throw new Error(`the refresh published ${clicks} clicks, ${expected.clicks} were generated`);
+  return { ...measured, ingested, stages: stageSeconds(measured.logs) };
+}
+
+/** Reads the lines `done: <stage>` of a log of JSON lines. */
+export function stageSeconds(logs: string): Record<string, number> {
+  const stages: Record<string, number> = {};
+  for (const line of logs.split('\n')) {
+    if (!line.startsWith('{')) continue;
+    const { msg, ms } = JSON.parse(line) as { msg?: string; ms?: number };
+    const stage = /^done: (.+)$/.exec(msg ?? '')?.[1];
+    if (stage !== undefined && ms !== undefined) stages[stage] = ms / 1000;
+  }
+  return stages;
+}

@@ -1,0 +1,121 @@
+import { version as duckdbVersion } from '@duckdb/node-api';
+import { cpus } from 'node:os';
+import { table } from '../../src/cli/answer.ts';
+import { defaultSettings } from '../../src/config/settings.ts';
+import { DataDirectory } from '../../src/config/data-directory.ts';
+import { duckdbOptions, thisMachine } from '../../src/warehouse/duckdb-options.ts';
+import { newClicks, type HistoryRound } from './growing-history.ts';
+import type { Measured } from './measured-process.ts';
+import type { MeasuredRefresh } from './measured-refresh.ts';
+import type { BenchOptions } from './options.ts';
+import { median, medianOf, type Pair } from './rounds.ts';
+import type { WholeRefreshRound } from './whole-refresh.ts';
+
+export interface BenchResults {
+  whole?: WholeRefreshRound[];
+  history?: HistoryRound[];
+}
+
+export const aims = { wholeRefresh: 2.5, growingHistory: 1.2 };
+
+interface RatioReport {
+  /** Median of the pairs' ratios of wall time. */
+  ratio: number;
+  aim: number;
+  /** Wall time, pair by pair. */
+  ratios: number[];
+  /** Median of the pairs' ratios of processor time, which a busy machine distorts less. */
+  cpuRatio: number;
+}
+
+interface RunReport {
+  seconds: number;
+  cpuSeconds: number;
+  peakBytes: number;
+  /** Seconds by stage of the run with the median time. */
+  stages?: Record<string, number>;
+}
+
+export interface BenchReport {
+  options: BenchOptions;
+  machine: { processors: number; model: string; memoryBytes: number; node: string; duckdb: string; duckdbMemoryLimit: string; duckdbThreads: string };
+  wholeRefresh?: RatioReport & { refresh: RunReport; bareCopy: RunReport };
+  growingHistory?: RatioReport & { newClicks: number; long: RunReport; short: RunReport };
+  /** Largest resident set of the whole refresh in any round. */
+  peakBytes?: number;
+}
+
+export function benchReport(options: BenchOptions, { whole, history }: BenchResults): BenchReport {
+  return {
+    options,
+    machine: machineFacts(),
+    ...(whole && {
+      wholeRefresh: { ...ratioReport(whole, aims.wholeRefresh), refresh: refreshReport(whole.map(({ first }) => first)), bareCopy: runReport(whole.map(({ second }) => second)) },
+      peakBytes: Math.max(...whole.map(({ first }) => first.peakBytes)),
+    }),
+    ...(history && {
+      growingHistory: {
+        ...ratioReport(history, aims.growingHistory), newClicks, long: refreshReport(history.map(({ first }) => first)), short: refreshReport(history.map(({ second }) => second)),
+      },
+    }),
+  };
+}
+
+function ratioReport(pairs: readonly Pair<Measured, Measured>[], aim: number): RatioReport {
+  const ratios = pairs.map(({ first, second }) => first.seconds / second.seconds);
+  return { ratio: median(ratios), aim, ratios, cpuRatio: median(pairs.map(({ first, second }) => first.cpuSeconds / second.cpuSeconds)) };
+}
+
+function runReport(runs: readonly Measured[]): RunReport {
+  return { seconds: median(runs.map(({ seconds }) => seconds)), cpuSeconds: median(runs.map(({ cpuSeconds }) => cpuSeconds)), peakBytes: Math.max(...runs.map(({ peakBytes }) => peakBytes)) };
+}
+
+function refreshReport(runs: readonly MeasuredRefresh[]): RunReport {
+  const { stages, seconds } = medianOf(runs, (run) => run.seconds);
+  const inStages = Object.values(stages).reduce((sum, part) => sum + part, 0);
+  return { ...runReport(runs), stages: { ...stages, 'start and end': seconds - inStages } };
+}
+
+function machineFacts(): BenchReport['machine'] {
+  const { memory, processors } = thisMachine();
+  // Of a data directory without settings of its own, as the generated ones are.
+  const { memory_limit = '', threads = '' } = duckdbOptions(new DataDirectory('.'), defaultSettings);
+  return {
+    processors, model: cpus()[0]?.model ?? 'unknown', memoryBytes: memory, node: process.version, duckdb: duckdbVersion(), duckdbMemoryLimit: memory_limit, duckdbThreads: threads,
+  };
+}
+
+/** For people: what was reached beside each aim, then where the time went. */
+export function reportText({ options, machine, wholeRefresh, growingHistory, peakBytes }: BenchReport): string {
+  const measures: Record<string, string>[] = [];
+  if (wholeRefresh) measures.push({ measure: 'a  whole refresh / bare COPY of its click files', ...ratioCells(wholeRefresh) });
+  if (growingHistory) measures.push({ measure: `b  ${newClicks} new clicks: on ${options.days} days / on 1 day`, ...ratioCells(growingHistory) });
+  if (peakBytes !== undefined) measures.push({ measure: 'c  peak memory of the whole refresh', reached: gibibytes(peakBytes), aim: '-', 'by CPU time': '-', rounds: '-' });
+  const runs: Record<string, string>[] = [];
+  if (wholeRefresh) runs.push({ run: 'whole refresh', ...runCells(wholeRefresh.refresh) }, { run: 'bare COPY', ...runCells(wholeRefresh.bareCopy) });
+  if (growingHistory) runs.push({ run: `new clicks on ${options.days} days`, ...runCells(growingHistory.long) }, { run: 'new clicks on 1 day', ...runCells(growingHistory.short) });
+  return [
+    `${options.clicks} clicks on ${options.days} days, seed ${options.seed}, ${options.rounds} rounds`,
+    `${machine.processors} processors (${machine.model}), ${gibibytes(machine.memoryBytes)} memory, Node ${machine.node}, DuckDB ${machine.duckdb} with ${machine.duckdbThreads} threads and ${machine.duckdbMemoryLimit}`,
+    '',
+    table(measures),
+    '',
+    'Median seconds, the largest peak memory, and the seconds of each stage in the median run:',
+    table(runs),
+  ].join('\n');
+}
+
+function ratioCells({ ratio, aim, ratios, cpuRatio }: RatioReport) {
+  return { reached: ratio.toFixed(2), aim: `<= ${aim}`, 'by CPU time': cpuRatio.toFixed(2), rounds: ratios.map((each) => each.toFixed(2)).join(' ') };
+}
+
+function runCells({ seconds, cpuSeconds, peakBytes, stages = {} }: RunReport) {
+  return {
+    seconds: seconds.toFixed(2), 'CPU seconds': cpuSeconds.toFixed(2), 'peak memory': gibibytes(peakBytes),
+    stages: Object.entries(stages).map(([stage, part]) => `${stage} ${part.toFixed(2)}`).join(', ') || '-',
+  };
+}
+
+function gibibytes(bytes: number): string {
+  return `${(bytes / 2 ** 30).toFixed(2)} GiB`;
+}
