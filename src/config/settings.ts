@@ -40,6 +40,8 @@ const settingsSchema = z.strictObject({
   schedule: z.strictObject({ refresh: z.string().default('*/5 * * * *') }).default({ refresh: '*/5 * * * *' }),
   /** How many published snapshots stay on disk, the current one included. */
   snapshots_kept: z.int().min(1).max(1000).default(5),
+  /** A service whose snapshot is older says at `/readyz` that it is not ready. Default: no age is too old. */
+  snapshot_max_age_minutes: z.number().positive().optional(),
   /** How long a run waits for another that holds the warehouse. */
   lock_wait_seconds: z.number().min(0).max(3600).default(60),
   duckdb: z

@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import { cacheControl } from './caching.ts';
 import type { Refusal } from './refusal.ts';
 import type { Variant } from './variant.ts';
 
@@ -6,7 +7,8 @@ import type { Variant } from './variant.ts';
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
+  /** Undefined where there is none, as for a 304. */
+  readonly body: Buffer | undefined;
 }
 
 /** What an answer says of the snapshot that it was made from. */
@@ -19,6 +21,8 @@ const everyAnswer = {
   'content-type': 'application/json; charset=utf-8',
   // Credentials are in the query string: no link in a page that shows an answer may hand them on.
   'referrer-policy': 'no-referrer',
+  // Errors too, so that a cache knows it of every address.
+  vary: 'Accept-Encoding',
 };
 
 /** What every answer made from a snapshot says of itself; made once per snapshot and variant. */
@@ -34,16 +38,21 @@ export function snapshotHeaders(snapshot: SnapshotIdentity | undefined, variant?
 export function passingAnswer(status: number, document: object, snapshot: SnapshotIdentity | undefined, variant?: Variant): Answer {
   return {
     status,
-    headers: { ...snapshotHeaders(snapshot, variant), 'cache-control': 'no-store' },
+    headers: { ...snapshotHeaders(snapshot, variant), 'cache-control': cacheControl.passing },
     body: Buffer.from(JSON.stringify(document)),
   };
+}
+
+/** The same answer with more to say. */
+export function withHeaders(answer: Answer, headers: Readonly<Record<string, string>>): Answer {
+  return { ...answer, headers: { ...answer.headers, ...headers } };
 }
 
 /** A refusal in the variant's own form. */
 export function refusalAnswer(refusal: Refusal, variant: Variant, snapshot: SnapshotIdentity | undefined): Answer {
   const { status, document } = variant.refuse(refusal);
   const answer = passingAnswer(status, document, snapshot, variant);
-  return refusal.kind === 'wrong_method' ? { ...answer, headers: { ...answer.headers, allow: 'GET, HEAD' } } : answer;
+  return refusal.kind === 'wrong_method' ? withHeaders(answer, { allow: 'GET, HEAD' }) : answer;
 }
 
 /** The one way by which an answer leaves the process. */

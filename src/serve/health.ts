@@ -1,20 +1,77 @@
-import { passingAnswer } from './answer.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Settings } from '../config/settings.ts';
+import { passingAnswer, snapshotHeaders, withHeaders } from './answer.ts';
 import type { Answer } from './answer.ts';
+import { cacheControl } from './caching.ts';
+import type { Gauge, Metrics } from './metrics.ts';
+import { openApiDocument } from './openapi/document.ts';
+import { PreparedPage } from './prepared-page.ts';
 import type { PublishedSnapshot } from './published-snapshot.ts';
 
-/** What a machine asks of the service, by path. No credentials, nothing of any site. */
-export const healthAnswers: ReadonlyMap<string, (snapshot: PublishedSnapshot | undefined) => Answer> = new Map([
-  ['/healthz', alive],
-  ['/readyz', ready],
-]);
+/** What a machine asks of the service. No credentials, nothing of any site. */
+export class Health {
+  readonly #settings: Pick<Settings, 'snapshot_max_age_minutes'>;
+  readonly #snapshot: () => PublishedSnapshot | undefined;
+  readonly #metrics: Metrics;
+  readonly #now: () => number;
+  #description: PreparedPage | undefined;
+  /** By path, on the bare host only. */
+  readonly answers: ReadonlyMap<string, (request: IncomingHttpHeaders) => Answer | Promise<Answer>>;
 
-/** The process lives: that it answers is the answer. */
-function alive(snapshot: PublishedSnapshot | undefined): Answer {
-  return passingAnswer(200, { status: 'ok' }, snapshot);
-}
+  /** `now`: milliseconds since the epoch. */
+  constructor(settings: Pick<Settings, 'snapshot_max_age_minutes'>, snapshot: () => PublishedSnapshot | undefined, metrics: Metrics, now: () => number) {
+    this.#settings = settings;
+    this.#snapshot = snapshot;
+    this.#metrics = metrics;
+    this.#now = now;
+    this.answers = new Map<string, (request: IncomingHttpHeaders) => Answer | Promise<Answer>>([
+      ['/healthz', () => this.#alive()],
+      ['/readyz', () => this.#ready()],
+      ['/metrics', () => this.#measured()],
+      ['/openapi.json', (request) => this.#described(request)],
+    ]);
+  }
 
-/** Feeds can be served. */
-function ready(snapshot: PublishedSnapshot | undefined): Answer {
-  if (snapshot === undefined) return passingAnswer(503, { status: 'unavailable', reason: 'no published snapshot that is whole' }, undefined);
-  return passingAnswer(200, { status: 'ready', snapshot_id: snapshot.id, as_of: snapshot.asOf }, snapshot);
+  /** The process lives: that it answers is the answer. */
+  #alive(): Answer {
+    return passingAnswer(200, { status: 'ok' }, this.#snapshot());
+  }
+
+  /** Feeds can be served, and are not older than they may be. */
+  #ready(): Answer {
+    const snapshot = this.#snapshot();
+    if (snapshot === undefined) return passingAnswer(503, { status: 'unavailable', reason: 'no published snapshot that is whole' }, undefined);
+    const { snapshot_max_age_minutes: mostMinutes } = this.#settings;
+    const about = { snapshot_id: snapshot.id, as_of: snapshot.asOf };
+    if (mostMinutes !== undefined && this.#ageOf(snapshot) > mostMinutes * 60) {
+      return passingAnswer(503, { status: 'stale', ...about, reason: `the snapshot is older than ${mostMinutes} minutes` }, snapshot);
+    }
+    return passingAnswer(200, { status: 'ready', ...about }, snapshot);
+  }
+
+  /** Prometheus' text format. */
+  #measured(): Answer {
+    const snapshot = this.#snapshot();
+    const gauges: Gauge[] = [{ name: 'offerline_snapshot_present', help: 'Whether a snapshot is served.', value: snapshot === undefined ? 0 : 1 }];
+    if (snapshot !== undefined) {
+      gauges.push(
+        { name: 'offerline_snapshot_age_seconds', help: 'Time since the as-of of the snapshot that is served.', value: this.#ageOf(snapshot) },
+        { name: 'offerline_snapshot_offers', help: 'Active offers in the snapshot that is served.', value: snapshot.offers.length },
+        { name: 'offerline_prepared_page_bytes', help: 'Memory held by prepared pages.', value: snapshot.pages.bytes + snapshot.userPages.bytes },
+      );
+    }
+    const answer = withHeaders(passingAnswer(200, {}, snapshot), { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' });
+    return { ...answer, body: Buffer.from(this.#metrics.text(gauges)) };
+  }
+
+  /** The interface as OpenAPI. */
+  async #described(request: IncomingHttpHeaders): Promise<Answer> {
+    const page = (this.#description ??= new PreparedPage({ 'cache-control': cacheControl.page }, Buffer.from(JSON.stringify(openApiDocument()))));
+    return withHeaders(await page.answer(request), snapshotHeaders(this.#snapshot()));
+  }
+
+  /** Seconds. */
+  #ageOf(snapshot: PublishedSnapshot): number {
+    return (this.#now() - Date.parse(snapshot.asOf)) / 1000;
+  }
 }

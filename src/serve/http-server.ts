@@ -1,12 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { fastify } from 'fastify';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ConnectionError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { sendAnswer } from './answer.ts';
+import type { Answer } from './answer.ts';
 import { AnswersUnderWay } from './answers-under-way.ts';
-import { healthAnswers } from './health.ts';
-import type { PublishedSnapshot } from './published-snapshot.ts';
+import type { Health } from './health.ts';
+import type { Metrics } from './metrics.ts';
+import { isPicture, pictureFolders } from './pictures.ts';
 import type { PublisherApi } from './publisher-api.ts';
 import { parseQuery } from './query.ts';
 import type { Query } from './query.ts';
@@ -17,12 +20,22 @@ const requestTimeout = 15_000;
 /** A socket that says nothing for so long is closed; longer than the usual keep-alive of proxies. Milliseconds. */
 const connectionTimeout = 75_000;
 const keepAliveTimeout = 72_000;
+/** Of the request line and all headers together. Bytes. */
 const maxHeaderSize = 16 * 1024;
+/** RFC 9110 asks that 8,000 be taken; ours are far shorter. Bytes. */
+const longestAddress = 8 * 1024;
 /** How often Node looks for requests that overran their time; its own 30 s would double the limits. Milliseconds. */
 const connectionsCheckingInterval = 5_000;
 
 /** The HTTP side: paths to answers, time and size limits, one log line per request. It knows nothing of feeds. */
-export function createHttpServer(api: PublisherApi, snapshot: () => PublishedSnapshot | undefined, log: Logger): FastifyInstance {
+export function createHttpServer(api: PublisherApi, health: Health, metrics: Metrics, log: Logger): FastifyInstance {
+  function record(request: FastifyRequest, reply: FastifyReply): void {
+    const { method } = request;
+    const { statusCode: status, elapsedTime } = reply;
+    log.info({ request_id: request.id, method, path: pathOf(request), status, ms: Math.round(elapsedTime * 100) / 100 }, 'answered');
+    // By the route's pattern: addresses that clients make up must not become labels.
+    metrics.answered(request.is404 ? 'none' : (request.routeOptions.url ?? 'none'), method, status, elapsedTime);
+  }
   const server = fastify({
     // Fastify writes whole URLs, secrets among them, in some of its own lines: it gets no logger, we write our own.
     logger: false,
@@ -31,27 +44,30 @@ export function createHttpServer(api: PublisherApi, snapshot: () => PublishedSna
     connectionTimeout,
     keepAliveTimeout,
     bodyLimit: 1024,
+    // Unique over restarts and processes, so that a log of many tells one request's lines apart.
+    genReqId: () => randomUUID(),
     // What still arrives while the service closes is answered like all before it.
     return503OnClosing: false,
     routerOptions: { querystringParser: parseQuery },
     // An address whose percent-encoding is broken; hooks do not see it.
     frameworkErrors(_error, request, reply) {
-      sendAnswer(reply, api.refuse(pathOf(request), unknownPath()));
-      logAnswer(log, request, reply);
+      sendAnswer(reply, api.refuse(pathOf(request), isTooLong(request) ? tooLong() : unknownPath()));
+      record(request, reply);
     },
-    clientErrorHandler: (error, socket) => refuseConnection(api, error.code, socket),
+    clientErrorHandler: (error, socket) => refuseConnection(api, error, socket),
   });
 
-  const paths = new Set([...api.paths, ...healthAnswers.keys()]);
+  const paths = new Set([...api.paths, ...health.answers.keys()]);
   // Before anything else of the request is read: a body that nobody wants, for one.
   server.addHook('onRequest', (request, reply, done) => {
-    if (!request.is404) return done();
     const path = pathOf(request);
-    const refusal = paths.has(path) ? new Refusal('wrong_method', 'use GET or HEAD') : unknownPath();
+    if (isTooLong(request)) return void sendAnswer(reply, api.refuse(path, tooLong()));
+    if (!request.is404) return done();
+    const refusal = paths.has(path) || isPicture(path) ? new Refusal('wrong_method', 'use GET or HEAD') : unknownPath();
     sendAnswer(reply, api.refuse(path, refusal));
   });
   server.addHook('onResponse', (request, reply, done) => {
-    logAnswer(log, request, reply);
+    record(request, reply);
     done();
   });
   const underWay = new AnswersUnderWay(server.server);
@@ -63,19 +79,28 @@ export function createHttpServer(api: PublisherApi, snapshot: () => PublishedSna
   });
 
   for (const path of api.paths) {
-    server.get(path, (request, reply) => sendAnswer(reply, api.answer(path, request.query as Query)));
+    server.get(path, async (request, reply) => {
+      const { query, headers, raw } = request;
+      return sendAnswer(reply, await api.answer(path, { query: query as Query, headers, remoteAddress: raw.socket.remoteAddress }));
+    });
   }
-  for (const [path, answer] of healthAnswers) server.get(path, (_request, reply) => sendAnswer(reply, answer(snapshot())));
+  for (const start of pictureFolders) {
+    server.get<{ Params: { name: string } }>(`${start}:name`, (request, reply) => sendAnswer(reply, api.picture(start, request.params.name)));
+  }
+  for (const [path, answer] of health.answers) server.get(path, async (request, reply) => sendAnswer(reply, await answer(request.headers)));
   return server;
+}
+
+function isTooLong(request: FastifyRequest): boolean {
+  return (request.raw.url?.length ?? 0) > longestAddress;
+}
+
+function tooLong(): Refusal {
+  return new Refusal('address_too_long', `addresses have at most ${longestAddress} characters`);
 }
 
 function unknownPath(): Refusal {
   return new Refusal('unknown_path', 'there is nothing at this address');
-}
-
-function logAnswer(log: Logger, request: FastifyRequest, reply: FastifyReply): void {
-  const ms = Math.round(reply.elapsedTime * 100) / 100;
-  log.info({ request_id: request.id, method: request.method, path: pathOf(request), status: reply.statusCode, ms }, 'answered');
 }
 
 /**
@@ -87,13 +112,20 @@ function pathOf(request: FastifyRequest): string {
 }
 
 /** Answers what could not be read as a request at all, and closes the connection. */
-function refuseConnection(api: PublisherApi, code: string, socket: Socket): void {
-  if (code === 'ECONNRESET' || !socket.writable) {
+function refuseConnection(api: PublisherApi, error: ConnectionError, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
-  const { headers, body } = api.refuse('', new Refusal('unreadable_request', 'this is not a request that can be read'));
+  const { status, headers, body = Buffer.alloc(0) } = unreadable(api, error);
   const lines = Object.entries({ ...headers, 'content-length': String(body.length), connection: 'close' }).map(([name, value]) => `${name}: ${value}`);
   socket.end(Buffer.concat([Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n`), body]));
+}
+
+function unreadable(api: PublisherApi, { code, rawPacket }: ConnectionError): Answer {
+  // Node does not tell whether the address or a header was too long: a first line without an end was the address.
+  const start = (rawPacket as unknown as Buffer | undefined)?.subarray(0, longestAddress).toString('latin1') ?? '';
+  if (code === 'HPE_HEADER_OVERFLOW' && /^[A-Z]+ [^\r\n]*$/.test(start)) return api.refuse('', tooLong());
+  const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+  return { ...api.refuse('', new Refusal('unreadable_request', 'this is not a request that can be read')), status };
 }

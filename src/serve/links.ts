@@ -19,9 +19,14 @@ export function percentEncoded(text: string): string {
   );
 }
 
+/** The path of an offer's tracking link up to the user. */
+export function pathBeforeUser(offerId: number): string {
+  return `/redirect/manual-offer/${offerId}/user/`;
+}
+
 /** The path of an offer's tracking link up to the site's key; `user` is the placeholder that the publisher replaces. */
 export function trackingPath(offerId: number, user: '{user_id}' | '[USER_ID]'): string {
-  return `/redirect/manual-offer/${offerId}/user/${user}/site/`;
+  return `${pathBeforeUser(offerId)}${user}/site/`;
 }
 
 function baseOf(url: string): string {

@@ -67,6 +67,16 @@ export class LiveSites {
     return known.site;
   }
 
+  /**
+   * The site of Variant A that a query's key names. Sites of other variants are not opened by a key alone.
+   * Throws `Refusal`.
+   */
+  identifyByKey({ site_key: key }: Query): Site {
+    const known = typeof key === 'string' ? this.#sites.get(key) : undefined;
+    if (known?.site.variant !== 'A') throw new Refusal('unknown_credentials', 'no site has this site_key');
+    return known.site;
+  }
+
   #read(): void {
     const { sites, warnings } = readSites(this.#file);
     this.#sites = new Map(sites.map((site) => [site.site_key, { site, secretDigest: digestOf(site.site_secret) }]));

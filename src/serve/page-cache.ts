@@ -1,8 +1,6 @@
-import type { Answer } from './answer.ts';
-
 /** Prepared pages by key, bounded by the bytes they hold; the one unused for longest goes first. */
-export class PageCache {
-  readonly #pages = new Map<string, Answer>();
+export class PageCache<Page extends { readonly bytes: number }> {
+  readonly #pages = new Map<string, { page: Page; weight: number }>();
   readonly #mostBytes: number;
   #bytes = 0;
 
@@ -14,31 +12,51 @@ export class PageCache {
     return this.#bytes;
   }
 
-  get(key: string): Answer | undefined {
-    const page = this.#pages.get(key);
-    if (page !== undefined) {
-      // A Map keeps the order of insertion: what was just used goes to the end.
-      this.#pages.delete(key);
-      this.#pages.set(key, page);
-    }
-    return page;
+  get(key: string): Page | undefined {
+    const kept = this.#pages.get(key);
+    if (kept === undefined) return undefined;
+    // A Map keeps the order of insertion: what was just used goes to the end.
+    this.#pages.delete(key);
+    this.#pages.set(key, kept);
+    return kept.page;
   }
 
-  /** Keeps a page under a key that has none. A page larger than the whole cache is not kept. */
-  keep(key: string, page: Answer): void {
-    const bytes = weigh(key, page);
-    if (bytes > this.#mostBytes) return;
-    this.#pages.set(key, page);
-    this.#bytes += bytes;
-    for (const [oldestKey, oldest] of this.#pages) {
+  /** Keeps a page, in place of an older one of its key. A page larger than the whole cache is not kept. */
+  keep(key: string, page: Page): void {
+    this.#drop(key);
+    const weight = weigh(key, page);
+    if (weight > this.#mostBytes) return;
+    this.#pages.set(key, { page, weight });
+    this.#bytes += weight;
+    this.#makeRoom();
+  }
+
+  /** A page has grown since it was kept. */
+  weighAgain(key: string): void {
+    const kept = this.#pages.get(key);
+    if (kept === undefined) return;
+    const weight = weigh(key, kept.page);
+    this.#bytes += weight - kept.weight;
+    kept.weight = weight;
+    this.#makeRoom();
+  }
+
+  #makeRoom(): void {
+    for (const key of this.#pages.keys()) {
       if (this.#bytes <= this.#mostBytes) break;
-      this.#pages.delete(oldestKey);
-      this.#bytes -= weigh(oldestKey, oldest);
+      this.#drop(key);
     }
+  }
+
+  #drop(key: string): void {
+    const kept = this.#pages.get(key);
+    if (kept === undefined) return;
+    this.#pages.delete(key);
+    this.#bytes -= kept.weight;
   }
 }
 
-/** Bytes of body and key, and an allowance for the objects around them, so that tiny pages are not free. */
-function weigh(key: string, page: Answer): number {
-  return page.body.length + key.length * 2 + 300;
+/** Bytes of page and key, and an allowance for the objects around them, so that tiny pages are not free. */
+function weigh(key: string, page: { readonly bytes: number }): number {
+  return page.bytes + key.length * 2 + 300;
 }

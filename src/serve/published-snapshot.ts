@@ -12,11 +12,14 @@ import { microsecondsOf } from './moments.ts';
 import type { Microseconds } from './moments.ts';
 import { PageCache } from './page-cache.ts';
 import type { OfferType } from './parameters.ts';
+import type { PreparedPage } from './prepared-page.ts';
+import { webAddress } from './pictures.ts';
 import { Prices } from './prices.ts';
 import { serveOffer } from './served-offer.ts';
 import type { ServedOffer } from './served-offer.ts';
 import { feedOf } from './site-feed.ts';
 import type { SiteFeed, SiteTerms } from './site-feed.ts';
+import { SnapshotClicks } from './snapshot-clicks.ts';
 
 /** An offer that is no longer active, for those who keep a copy of the list. */
 export interface GoneOffer {
@@ -29,6 +32,7 @@ export interface GoneOffer {
 
 /** Room for prepared pages: some hundred sites with a handful of pages each. */
 const mostPageBytes = 128 * 1024 * 1024;
+const mostUserPageBytes = 32 * 1024 * 1024;
 
 /** Offers prepared between two turns of the event loop: some milliseconds of work, so that requests go on meanwhile. */
 const offersPerTurn = 250;
@@ -43,19 +47,26 @@ export class PublishedSnapshot {
   /** Active offers that converted in the last 48 hours, hottest first. */
   readonly ranked: readonly ServedOffer[];
   readonly gone: readonly GoneOffer[];
-  readonly pages = new PageCache(mostPageBytes);
+  /** Addresses of pictures by their published name, of offers that are gone too: their pictures may still be shown. */
+  readonly pictures: ReadonlyMap<string, string>;
+  readonly pages = new PageCache<PreparedPage>(mostPageBytes);
+  /** Pages that only one user of one site asks for. */
+  readonly userPages = new PageCache<PreparedPage>(mostUserPageBytes);
+  readonly clicks: SnapshotClicks;
   readonly #byType: Record<OfferType, readonly ServedOffer[]>;
   readonly #terms: ReadonlyMap<string, SiteTerms>;
   readonly #feeds = new Map<string, SiteFeed>();
   readonly #prices = new Map<string, Prices>();
   #feedsMade = 0;
 
-  constructor(manifest: Manifest, sites: FeedSites, offers: ServedOffer[], gone: GoneOffer[]) {
+  constructor(folder: string, manifest: Manifest, sites: FeedSites, offers: ServedOffer[], gone: GoneOffer[], pictures: ReadonlyMap<string, string>) {
     this.id = manifest.snapshot_id;
     this.asOf = manifest.as_of;
     this.offers = offers;
     this.ranked = offers.filter((offer) => offer.rank !== null).toSorted((one, other) => (one.rank ?? 0) - (other.rank ?? 0));
     this.gone = gone;
+    this.pictures = pictures;
+    this.clicks = new SnapshotClicks(folder);
     this.#byType = { offer: offers.filter((offer) => !offer.multireward), multireward: offers.filter((offer) => offer.multireward) };
     this.#terms = new Map(
       sites.sites.map((site) => [site.site_key, { commission: site.commission, commissionChangedAt: site.commission_changed_at }]),
@@ -95,13 +106,16 @@ export async function openSnapshot(folder: string): Promise<PublishedSnapshot> {
   const sites = feedSitesSchema.parse(JSON.parse(await readFile(join(folder, feedSitesFile), 'utf8')));
   const served: ServedOffer[] = [];
   const gone: GoneOffer[] = [];
+  const pictures = new Map<string, string>();
   let prepared = 0;
   for (const offer of await readFeedOffers(join(folder, feedOffersFile))) {
     if (offer.status === 'active') served.push(serveOffer(offer, served.length));
     else gone.push(goneOffer(offer, offer.status));
+    const picture = webAddress(offer.image_source);
+    if (offer.image_name !== '' && picture !== undefined) pictures.set(offer.image_name, picture);
     if (++prepared % offersPerTurn === 0) await nextTurn();
   }
-  return new PublishedSnapshot(manifest, sites, served, gone);
+  return new PublishedSnapshot(folder, manifest, sites, served, gone, pictures);
 }
 
 function goneOffer(offer: FeedOffer, reason: GoneOffer['reason']): GoneOffer {

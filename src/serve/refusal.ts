@@ -3,13 +3,16 @@ export type RefusalKind =
   | 'missing_credentials'
   | 'unknown_credentials'
   | 'site_pending'
+  | 'rate_limited'
   | 'wrong_type'
   | 'wrong_date'
   | 'wrong_parameter'
+  | 'nothing_found'
   | 'unreadable_request'
   | 'unknown_path'
+  | 'address_too_long'
   | 'wrong_method'
-  | 'no_snapshot'
+  | 'unavailable'
   | 'internal';
 
 /** Ends the work on a request; the message is for the publisher, and never holds a secret. */

@@ -20,6 +20,7 @@ export interface ServedOffer {
   devices: readonly string[];
   /** In lower case. */
   categories: readonly string[];
+  formats: readonly string[];
   grossPayout: Decimal;
   grossEventPayouts: readonly Decimal[];
   grossEpc: Decimal;
@@ -43,6 +44,7 @@ export function serveOffer(offer: FeedOffer, index: number): ServedOffer {
     countries: new Set(offer.countries),
     devices: offer.devices,
     categories: offer.categories.map((category) => category.toLowerCase()),
+    formats: offer.formats,
     grossPayout: decimalOf(offer.payout),
     grossEventPayouts: offer.events.map((event) => decimalOf(event.payout)),
     grossEpc: offer.figures === null ? zero : decimalOf(offer.figures.epc),

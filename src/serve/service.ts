@@ -4,11 +4,14 @@ import type { DataDirectory } from '../config/data-directory.ts';
 import type { Settings } from '../config/settings.ts';
 import { realEffects } from '../effects/effects.ts';
 import type { Effects } from '../effects/effects.ts';
+import { Health } from './health.ts';
 import { createHttpServer } from './http-server.ts';
 import { linksOf } from './links.ts';
 import type { Links } from './links.ts';
 import { LiveSites } from './live-sites.ts';
+import { Metrics } from './metrics.ts';
 import { PublisherApi } from './publisher-api.ts';
+import { RequestLimits } from './request-limits.ts';
 import { SnapshotFollower } from './snapshot-follower.ts';
 
 export interface ServiceOptions {
@@ -42,18 +45,21 @@ export async function createService({ data, settings, log, effects = realEffects
   const follower = new SnapshotFollower(data, log);
   await sites.start();
   await follower.start();
+  const limits = RequestLimits.embedded(data, effects.now(), log);
 
   let links: Links | undefined;
   const listeningAddress = () => addressText(server.server.address() as AddressInfo);
   const snapshot = () => follower.serving;
   const state = {
     sites,
+    limits,
     snapshot,
     // The listening address is known from the first request on, and stays.
     links: () => (links ??= linksOf(settings.tracking_url ?? listeningAddress(), settings.public_url ?? listeningAddress())),
     now: () => effects.now(),
   };
-  const server = createHttpServer(new PublisherApi(state, settings), snapshot, log);
+  const metrics = new Metrics();
+  const server = createHttpServer(new PublisherApi(state, settings), new Health(settings, snapshot, metrics, state.now), metrics, log);
 
   let looking: Promise<void> | undefined;
   const poll = () => (looking ??= look().finally(() => (looking = undefined)));
@@ -75,6 +81,8 @@ export async function createService({ data, settings, log, effects = realEffects
       await server.close();
       clearTimeout(overdue);
       await looking?.catch(() => undefined);
+      await follower.close();
+      limits.close();
     },
   };
 }

@@ -16,6 +16,7 @@ export interface SiteFeed {
   /** Unique within the snapshot: stands for site and terms in the keys of prepared pages. */
   number: number;
   commission: string;
+  siteKey: string;
   encodedKey: string;
   links: Links;
   prices: Prices;
@@ -29,6 +30,7 @@ export function feedOf(number: number, siteKey: string, terms: SiteTerms, prices
   return {
     number,
     commission: terms.commission,
+    siteKey,
     encodedKey: percentEncoded(siteKey),
     links,
     prices,

@@ -45,14 +45,21 @@ export class SnapshotFollower {
     await this.#take(current);
   }
 
+  /** Lets go of what is served; for the end of the service. */
+  async close(): Promise<void> {
+    await this.#serving?.clicks.retire();
+  }
+
   /** Requests see the old snapshot until the new one is verified and prepared, then at once the new one. */
   async #take(id: string): Promise<boolean> {
+    const before = this.#serving;
     try {
       this.#serving = await openSnapshot(join(this.#data.published, id));
     } catch (error) {
       this.#refuse(id, error as NodeJS.ErrnoException);
       return false;
     }
+    await before?.clicks.retire();
     this.#log.info({ snapshot_id: id, as_of: this.#serving.asOf, offers: this.#serving.offers.length }, 'serving snapshot');
     return true;
   }

@@ -90,6 +90,12 @@ describe('methods', () => {
     }
   });
 
+  test.each(['PROPFIND', 'TRACE', 'PURGE', 'QUERY'])('%s too, which few send', async (method) => {
+    const answer = await exchange(running.address, `${method} /b/api/v1/offers HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    expect(answer.split('\r\n')[0]).toContain('HTTP/1.1 405 ');
+    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ error: 'method_not_allowed' });
+  });
+
   test('a body of any kind does not change that', async () => {
     for (const type of ['application/json', 'text/csv', 'nonsense']) {
       const response = await running.get('/b/api/v1/offers', { method: 'POST', body: 'x'.repeat(5000), headers: { 'content-type': type } });
@@ -106,7 +112,8 @@ describe('methods', () => {
       const head = await running.get(address, { method: 'HEAD' });
       expect(head.status).toBe(status);
       expect(await head.text()).toBe('');
-      const headersOf = ({ headers }: Response) => [...headers].filter(([name]) => !['date', 'connection', 'keep-alive'].includes(name));
+      // Both count, so one fewer is left.
+      const headersOf = ({ headers }: Response) => [...headers].filter(([name]) => !['date', 'connection', 'keep-alive', 'x-ratelimit-remaining'].includes(name));
       expect(headersOf(head)).toEqual(headersOf(get));
       expect(Number(head.headers.get('content-length'))).toBe((await get.arrayBuffer()).byteLength);
     },
@@ -160,11 +167,26 @@ describe('requests that cannot be read', () => {
   test.each([
     ['a line that is not HTTP', 'nonsense\r\n\r\n', 400],
     ['headers beyond 16 KiB', `GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
-    ['an address beyond 16 KiB', `GET /c/api/v1/offers?site_secret=${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
   ])('%s', async (_what, bytes, status) => {
     const answer = await exchange(running.address, bytes);
     expect(answer.split('\r\n')[0]).toContain(`HTTP/1.1 ${status} `);
     expect(answer).toContain('content-type: application/json; charset=utf-8');
     expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ success: false, error: { code: 'BAD_REQUEST' } });
+  });
+});
+
+describe('an address that is too long', () => {
+  test.each([8_200, 15_000, 20_000, 60_000])('of %i characters is a 414 in JSON', async (length) => {
+    const answer = await exchange(running.address, `GET /c/api/v1/offers?site_secret=${'x'.repeat(length)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    expect(answer.split('\r\n')[0]).toContain('HTTP/1.1 414 ');
+    expect(answer).toContain('cache-control: no-store');
+    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ success: false, error: { code: 'URI_TOO_LONG' } });
+  });
+
+  test('is told in the form of its base address, whatever else is wrong with it', async () => {
+    const query = 'x'.repeat(8_200);
+    expect(await running.json(`/b/api/v1/offers?${query}`, 414)).toMatchObject({ error: 'uri_too_long' });
+    expect(await running.json(`/b/nowhere?${query}`, 414)).toMatchObject({ error: 'uri_too_long' });
+    expect(await running.json(`/b/%zz?${query}`, 414)).toMatchObject({ error: 'uri_too_long' });
   });
 });

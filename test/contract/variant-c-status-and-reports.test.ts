@@ -26,7 +26,7 @@ test('status', async () => {
     success: true,
     status: 'operational',
     version: '1.0',
-    data: { offers_available: 4, multireward_available: 2, site_status: 'active', rate_limit_per_hour: 25 },
+    data: { offers_available: 4, multireward_available: 2, site_status: 'active', rate_limit_per_hour: 5000 },
     timestamp: '2026-11-20T12:30:00.000+00:00',
   });
 });

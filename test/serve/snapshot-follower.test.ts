@@ -14,7 +14,7 @@ beforeEach(async () => {
   const temporary = await temporaryData();
   data = temporary.data;
   onTestFinished(temporary.remove);
-  await writeSites(data, [{ site_key: 's', site_secret: 'a-long-enough-secret' }]);
+  await writeSites(data, [{ site_key: 's', site_secret: 'a-long-enough-secret', rate_limit_per_hour: 1_000_000 }]);
 });
 
 /** Writes a snapshot whose only offer has the snapshot's name for a title. */

@@ -54,19 +54,19 @@ export interface SnapshotContent {
   offers: FeedOffer[];
   sites?: FeedSites['sites'];
   /** Further files by path within the folder, as the pipeline would put databases and events there. */
-  files?: Record<string, string>;
+  files?: Record<string, string | Uint8Array>;
 }
 
 /** Writes a whole published snapshot with its manifest; returns its folder. `current` is left as it is. */
-export async function writeSnapshot(data: DataDirectory, id: string, content: SnapshotContent): Promise<string> {
+export async function writeSnapshot(data: DataDirectory, id: string, snapshot: SnapshotContent): Promise<string> {
   const folder = join(data.published, id);
-  const asOf = content.asOf ?? '2026-11-20T12:00:00Z';
-  const sites = feedSitesSchema.parse({ as_of: asOf, sites: content.sites ?? [] });
-  const files: Record<string, string> = {
-    [feedOffersFile]: content.offers.map((offer) => `${JSON.stringify(offer)}\n`).join(''),
+  const asOf = snapshot.asOf ?? '2026-11-20T12:00:00Z';
+  const sites = feedSitesSchema.parse({ as_of: asOf, sites: snapshot.sites ?? [] });
+  const files: Record<string, string | Uint8Array> = {
+    [feedOffersFile]: snapshot.offers.map((offer) => `${JSON.stringify(offer)}\n`).join(''),
     [feedSitesFile]: JSON.stringify(sites),
     'analytics.duckdb': `database of ${id}`,
-    ...content.files,
+    ...snapshot.files,
   };
   const manifest: Manifest = {
     snapshot_id: id,
@@ -75,13 +75,14 @@ export async function writeSnapshot(data: DataDirectory, id: string, content: Sn
     schema_version: schemaVersion,
     run_id: 1,
     fingerprint: `fingerprint of ${id}`,
-    row_counts: { offers: content.offers.length },
+    row_counts: { offers: snapshot.offers.length },
     files: {},
   };
-  for (const [path, text] of Object.entries(files)) {
+  for (const [path, content] of Object.entries(files)) {
+    const bytes = Buffer.from(content as Uint8Array);
     await mkdir(join(folder, path, '..'), { recursive: true });
-    await writeFile(join(folder, path), text);
-    manifest.files[path] = { sha256: createHash('sha256').update(text).digest('hex'), bytes: Buffer.byteLength(text) };
+    await writeFile(join(folder, path), bytes);
+    manifest.files[path] = { sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length };
   }
   await writeFile(join(folder, manifestFile), JSON.stringify(manifest));
   return folder;

@@ -1,8 +1,11 @@
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
+import { prettifyError } from 'zod';
 import { defaultSettings } from '../../src/config/settings.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import type { DataDirectory } from '../../src/config/data-directory.ts';
+import { errors } from '../../src/serve/openapi/bodies.ts';
+import { operationsAt } from '../../src/serve/openapi/operations.ts';
 import { createService } from '../../src/serve/service.ts';
 import type { Service } from '../../src/serve/service.ts';
 
@@ -12,23 +15,24 @@ export interface RunningService {
   address: string;
   /** Log lines written so far. */
   log: { level: number; msg: string; [field: string]: unknown }[];
+  /** Asks for the body as it stands unless told otherwise: `fetch` by itself would ask for it compressed. */
   get(path: string, init?: RequestInit): Promise<Response>;
-  /** The body as JSON; fails where the status is not the expected one. */
+  /** The body as JSON; fails where the status is not the expected one, or where the OpenAPI document does not describe it. */
   json(path: string, status?: number): Promise<any>;
 }
 
 /** Starts a service on a free port of 127.0.0.1. It looks for news only when the test says so. The caller closes it. */
-export async function startService(data: DataDirectory, own: Partial<Settings> = {}, now = Date.UTC(2026, 10, 20, 12, 30)): Promise<RunningService> {
+export async function startService(data: DataDirectory, own: Partial<Settings> = {}, now: number | (() => number) = Date.UTC(2026, 10, 20, 12, 30)): Promise<RunningService> {
   const log: RunningService['log'] = [];
   const service = await createService({
     data,
     settings: { ...defaultSettings, ...own },
     log: pino({ level: 'debug' }, { write: (line: string) => void log.push(JSON.parse(line)) }),
-    effects: { now: () => now },
+    effects: { now: typeof now === 'number' ? () => now : now },
     repeat: () => () => undefined,
   });
   const address = await service.listen({ host: '127.0.0.1', port: 0 });
-  const get = (path: string, init?: RequestInit) => fetch(address + path, init);
+  const get = (path: string, init?: RequestInit) => fetch(address + path, { ...init, headers: { 'accept-encoding': 'identity', ...(init?.headers as Record<string, string>) } });
   return {
     service,
     address,
@@ -38,7 +42,9 @@ export async function startService(data: DataDirectory, own: Partial<Settings> =
       const response = await get(path);
       const body = await response.text();
       if (response.status !== status) throw new Error(`GET ${path}: ${response.status} instead of ${status}: ${body}`);
-      return JSON.parse(body);
+      const document: unknown = JSON.parse(body);
+      checkDescribed(path, status, document);
+      return document;
     },
   };
 }
@@ -48,4 +54,13 @@ export async function serviceForTest(...start: Parameters<typeof startService>):
   const running = await startService(...start);
   onTestFinished(() => running.service.close());
   return running;
+}
+
+/** Every answer of an operation that a test reads is one that the OpenAPI document describes. */
+function checkDescribed(path: string, status: number, document: unknown): void {
+  const candidates = operationsAt(new URL(path, 'http://host').pathname);
+  if (candidates.length === 0) return;
+  const schemas = candidates.map(({ variant, body }) => (status === 200 ? body : errors[variant.letter]));
+  const wrong = schemas.map((schema) => schema.safeParse(document)).flatMap(({ error }) => (error === undefined ? [] : [prettifyError(error)]));
+  if (wrong.length === candidates.length) throw new Error(`GET ${path}: the body of this ${status} is not as described:\n${wrong.join('\n')}`);
 }

@@ -6,8 +6,8 @@ const secretOf = (key: string) => `${key}-secret-0123456789`;
 
 /** Sites of every variant, and one that waits for its approval for each form of error. */
 export const sites = [
-  { site_key: 'site-b', site_secret: secretOf('site-b'), variant: 'B', commission: 0.2, rate_limit_per_hour: 25 },
-  { site_key: 'site-c', site_secret: secretOf('site-c'), variant: 'C', commission: 0.2, rate_limit_per_hour: 25 },
+  { site_key: 'site-b', site_secret: secretOf('site-b'), variant: 'B', commission: 0.2, rate_limit_per_hour: 5000 },
+  { site_key: 'site-c', site_secret: secretOf('site-c'), variant: 'C', commission: 0.2, rate_limit_per_hour: 5000 },
   { site_key: 'site-a', site_secret: secretOf('site-a'), variant: 'A' },
   { site_key: 'changed', site_secret: secretOf('changed'), variant: 'C', commission: 0.5 },
   { site_key: 'a key/with ünusual (parts)', site_secret: secretOf('odd'), variant: 'C' },

@@ -1,5 +1,6 @@
-import { pageEndpoint } from '../endpoint.ts';
+import { heldPageEndpoint, pageEndpoint } from '../endpoint.ts';
 import { windowOf } from '../moments.ts';
+import { hourly } from '../rate-limits.ts';
 import { openOfferB } from './offer-text.ts';
 import { keyOfParametersB, readParametersB } from './parameters.ts';
 import { variantB } from './variant.ts';
@@ -7,6 +8,7 @@ import { variantB } from './variant.ts';
 /** `GET /api/v1/offers` of Variant B. */
 export const offersB = pageEndpoint({
   variant: variantB,
+  limit: hourly('B offers'),
   name: 'offers-b',
   read: readParametersB,
   key: keyOfParametersB,
@@ -18,8 +20,9 @@ export const offersB = pageEndpoint({
 });
 
 /** `GET /api/v1/offers/top-converting`: hottest first, ranked within the type that was asked for. */
-export const topConverting = pageEndpoint({
+export const topConverting = heldPageEndpoint({
   variant: variantB,
+  limit: hourly('B offers'),
   name: 'top-converting',
   read: readParametersB,
   key: keyOfParametersB,

@@ -3,6 +3,7 @@ import type { Microseconds } from '../moments.ts';
 import { withOffset } from '../moments.ts';
 import type { PublishedSnapshot } from '../published-snapshot.ts';
 import type { ServedOffer } from '../served-offer.ts';
+import { hourly } from '../rate-limits.ts';
 import type { SiteFeed } from '../site-feed.ts';
 import { offerTextC } from './offer-text.ts';
 import { keyOfParametersC, readParametersC } from './parameters.ts';
@@ -12,6 +13,7 @@ import { variantC } from './variant.ts';
 /** `GET /api/v1/offers` of Variant C. */
 export const offersC = pageEndpoint({
   variant: variantC,
+  limit: hourly('C offers'),
   name: 'offers-c',
   read: readParametersC,
   key: keyOfParametersC,

@@ -1,6 +1,6 @@
 import type { FeedOffer } from '../../feed/feed-document.ts';
 import { members, servedText } from '../json-text.ts';
-import { percentEncoded, trackingPath } from '../links.ts';
+import { pathBeforeUser, percentEncoded } from '../links.ts';
 import { milestoneParts } from '../milestones.ts';
 import type { MilestoneParts } from '../milestones.ts';
 import { withOffset } from '../moments.ts';
@@ -11,7 +11,7 @@ export interface OfferPartsC {
   /** Percent-encoded file name; empty where the offer has no picture. */
   image: string;
   beforeLink: string;
-  link: string;
+  beforeUser: string;
   afterUpdatedAt: string;
   events: MilestoneParts[];
 }
@@ -23,7 +23,7 @@ export function offerPartsC(offer: FeedOffer): OfferPartsC {
     beforeImage: `{${members({ id, title: servedText(offer.titles), description: servedText(offer.descriptions) })},"image":"`,
     image: percentEncoded(offer.image_name),
     beforeLink: `,${members(terms)},"tracking_url":"`,
-    link: trackingPath(id, '{user_id}'),
+    beforeUser: pathBeforeUser(id),
     afterUpdatedAt: `",${members({ created_at: withOffset(offer.created_at) })}`,
     events: milestoneParts(offer),
   };

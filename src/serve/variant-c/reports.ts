@@ -1,10 +1,12 @@
 import { pageEndpoint } from '../endpoint.ts';
+import { hourly } from '../rate-limits.ts';
 import { reportText } from './report-text.ts';
 import { variantC } from './variant.ts';
 
 /** `GET /api/v1/reports`: all active offers of both types in one answer. It takes no parameters but the credentials. */
 export const reports = pageEndpoint({
   variant: variantC,
+  limit: hourly('C reports'),
   name: 'reports',
   read: () => undefined,
   key: () => '',

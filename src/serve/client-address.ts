@@ -1,0 +1,49 @@
+import { BlockList, isIP } from 'node:net';
+
+/** Tells whose request it is, from the connection's other end and its `X-Forwarded-For`. */
+export type ClientAddresses = (remoteAddress: string | undefined, forwardedFor: string | undefined) => string;
+
+/**
+ * Clients as limits know them: an IPv4 address, or the /64 of an IPv6 one, since whoever has one address of a /64
+ * has them all. `X-Forwarded-For` counts only as far as proxies of the given addresses and networks wrote it.
+ */
+export function clientAddresses(trustedProxies: readonly string[]): ClientAddresses {
+  const trusted = new BlockList();
+  for (const network of trustedProxies) {
+    const [address = '', bits] = network.split('/');
+    const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';
+    trusted.addSubnet(address, bits === undefined ? (family === 'ipv4' ? 32 : 128) : Number(bits), family);
+  }
+  const isTrusted = (address: string) => trusted.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
+  return (remoteAddress, forwardedFor) => {
+    let client = plainAddress(remoteAddress ?? '');
+    // A client that is gone already has no address any more; all such share one window.
+    if (client === undefined) return 'unknown';
+    // Each proxy adds at the end whom it heard from: read backwards until one that nobody vouches for.
+    for (const entry of forwardedFor?.split(',').toReversed() ?? []) {
+      if (!isTrusted(client)) break;
+      const before = plainAddress(entry.trim());
+      if (before === undefined) break;
+      client = before;
+    }
+    return groupOf(client);
+  };
+}
+
+/** An address without port, brackets and zone; an IPv4 address that came over IPv6 as such. Undefined where it is none. */
+function plainAddress(text: string): string | undefined {
+  const address = /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
+  const bare = address.replace(/%.*$/, '');
+  if (isIP(bare) === 0) return undefined;
+  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(bare)?.[1] ?? bare;
+}
+
+function groupOf(address: string): string {
+  if (isIP(address) === 4) return address;
+  // The URL parser writes an address in its one shortest form.
+  const [before = '', after] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
+  const head = before === '' ? [] : before.split(':');
+  const tail = after === undefined || after === '' ? [] : after.split(':');
+  const groups = after === undefined ? head : [...head, ...Array.from({ length: 8 - head.length - tail.length }, () => '0'), ...tail];
+  return `${groups.slice(0, 4).join(':')}::/64`;
+}

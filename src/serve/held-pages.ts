@@ -1,0 +1,30 @@
+import { topConvertingHeld } from './caching.ts';
+import { PageCache } from './page-cache.ts';
+import type { PreparedPage } from './prepared-page.ts';
+
+interface HeldPage {
+  page: PreparedPage;
+  /** Milliseconds since the epoch. */
+  madeAt: number;
+  readonly bytes: number;
+}
+
+const mostBytes = 64 * 1024 * 1024;
+
+/**
+ * Pages that stay the same for 300 seconds, also when a new snapshot is published meanwhile: whoever asks again
+ * within that time sees the answer that was given first, with the snapshot named in its headers.
+ */
+export class HeldPages {
+  readonly #pages = new PageCache<HeldPage>(mostBytes);
+
+  /** The page held under a key, else the one that `make` gives, which is held from `now` on (milliseconds since the epoch). */
+  get(key: string, now: number, make: (grown: () => void) => PreparedPage): PreparedPage {
+    const held = this.#pages.get(key);
+    // A clock that was set back must not prolong it.
+    if (held !== undefined && now >= held.madeAt && now - held.madeAt < topConvertingHeld) return held.page;
+    const page = make(() => this.#pages.weighAgain(key));
+    this.#pages.keep(key, { page, madeAt: now, get bytes() { return page.bytes; } });
+    return page;
+  }
+}

@@ -1,0 +1,83 @@
+/** Upper bounds of the latency histogram: from a page out of memory to one that somebody waits for. Seconds. */
+const latencyBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+
+interface Latencies {
+  /** Answers per bound, each counted once; the last for those beyond all bounds. */
+  counts: number[];
+  seconds: number;
+}
+
+/** A value of this moment, for `/metrics`. */
+export interface Gauge {
+  name: string;
+  help: string;
+  value: number;
+}
+
+/** What was answered at one route. */
+interface Route {
+  /** How many by method and status. */
+  answers: Map<string, Map<number, number>>;
+  latencies: Latencies;
+}
+
+/** Counts what was answered, by route: there are few routes, and no label comes from a client. */
+export class Metrics {
+  readonly #routes = new Map<string, Route>();
+
+  answered(path: string, method: string, status: number, milliseconds: number): void {
+    let route = this.#routes.get(path);
+    if (route === undefined) {
+      route = { answers: new Map(), latencies: { counts: latencyBounds.map(() => 0).concat(0), seconds: 0 } };
+      this.#routes.set(path, route);
+    }
+    const { answers, latencies } = route;
+    let byStatus = answers.get(method);
+    if (byStatus === undefined) answers.set(method, (byStatus = new Map()));
+    byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
+    const seconds = milliseconds / 1000;
+    const bound = latencyBounds.findIndex((most) => seconds <= most);
+    const place = bound === -1 ? latencyBounds.length : bound;
+    latencies.counts[place] = (latencies.counts[place] ?? 0) + 1;
+    latencies.seconds += seconds;
+  }
+
+  /** All of it in Prometheus' text format, with gauges of this moment. */
+  text(gauges: readonly Gauge[]): string {
+    return [
+      ...head('offerline_http_requests_total', 'Answered requests.', 'counter'),
+      ...this.#counts().map(({ path, method, status, count }) => `offerline_http_requests_total{path="${path}",method="${method}",status="${status}"} ${count}`),
+      ...head('offerline_rate_limited_requests_total', 'Requests refused by a rate limit.', 'counter'),
+      ...[...Map.groupBy(this.#counts().filter(({ status }) => status === 429), ({ path }) => path)].map(
+        ([path, refused]) => `offerline_rate_limited_requests_total{path="${path}"} ${refused.reduce((sum, { count }) => sum + count, 0)}`,
+      ),
+      ...this.#histogramLines(),
+      ...gauges.flatMap(({ name, help, value }) => [...head(name, help, 'gauge'), `${name} ${value}`]),
+      '',
+    ].join('\n');
+  }
+
+  #counts(): { path: string; method: string; status: number; count: number }[] {
+    return [...this.#routes].flatMap(([path, { answers }]) =>
+      [...answers].flatMap(([method, byStatus]) => [...byStatus].map(([status, count]) => ({ path, method, status, count }))),
+    );
+  }
+
+  #histogramLines(): string[] {
+    const name = 'offerline_http_request_duration_seconds';
+    const lines = head(name, 'Time from a request to its answer.', 'histogram');
+    for (const [path, { latencies }] of this.#routes) {
+      let upTo = 0;
+      for (const [place, count] of latencies.counts.entries()) {
+        upTo += count;
+        lines.push(`${name}_bucket{path="${path}",le="${latencyBounds[place] ?? '+Inf'}"} ${upTo}`);
+      }
+      lines.push(`${name}_sum{path="${path}"} ${latencies.seconds}`, `${name}_count{path="${path}"} ${upTo}`);
+    }
+    return lines;
+  }
+}
+
+function head(name: string, help: string, type: string): string[] {
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
+}

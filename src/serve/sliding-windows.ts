@@ -1,0 +1,96 @@
+import type { Bucket, RateLimits, Reading } from './rate-limits.ts';
+
+/** How often windows that ran empty are cleared away. Milliseconds. */
+const sweepEvery = 10_000;
+
+interface Window {
+  /** Moments of counted requests, oldest first. */
+  times: number[];
+  /** Those before this place have left the window. */
+  first: number;
+  length: number;
+}
+
+/** Exact sliding windows in memory. */
+export class SlidingWindows implements RateLimits {
+  readonly #windows = new Map<string, Window>();
+  readonly #most: number;
+  #sweptAt = Number.NEGATIVE_INFINITY;
+
+  /** `most`: how many windows are held; beyond that the one unused for longest is forgotten. For buckets that anybody can make up. */
+  constructor({ most = Number.POSITIVE_INFINITY }: { most?: number } = {}) {
+    this.#most = most;
+  }
+
+  /** How many windows are held. */
+  get size(): number {
+    return this.#windows.size;
+  }
+
+  take(bucket: Bucket, now: number): Reading {
+    this.#sweep(now);
+    const window = this.#windowOf(bucket);
+    forget(window, now);
+    if (window.times.length - window.first >= bucket.limit) return { ...reading(window, bucket, now), allowed: false };
+    window.times.push(now);
+    return { ...reading(window, bucket, now), allowed: true };
+  }
+
+  /** Counts what was counted before this process began; oldest first. */
+  restore({ name, length }: Pick<Bucket, 'name' | 'length'>, at: number): void {
+    this.#windowOf({ name, length }).times.push(at);
+  }
+
+  look(bucket: Bucket, now: number): Reading {
+    const window = this.#windows.get(bucket.name) ?? { times: [], first: 0, length: bucket.length };
+    forget(window, now);
+    return reading(window, bucket, now);
+  }
+
+  #windowOf({ name, length }: Pick<Bucket, 'name' | 'length'>): Window {
+    const window = this.#windows.get(name) ?? { times: [], first: 0, length };
+    // A Map keeps the order of insertion: what was just used goes to the end.
+    this.#windows.delete(name);
+    this.#windows.set(name, window);
+    if (this.#windows.size > this.#most) {
+      const [unused = ''] = this.#windows.keys();
+      this.#windows.delete(unused);
+    }
+    return window;
+  }
+
+  #sweep(now: number): void {
+    if (now >= this.#sweptAt && now - this.#sweptAt < sweepEvery) return;
+    this.#sweptAt = now;
+    for (const [name, window] of this.#windows) {
+      forget(window, now);
+      if (window.first === window.times.length) this.#windows.delete(name);
+    }
+  }
+}
+
+function forget(window: Window, now: number): void {
+  const { times, length } = window;
+  // Moments beyond a whole window ahead were counted before a clock was set back: nobody shall wait for them.
+  while (times.length > window.first && (times.at(-1) ?? 0) - now >= length) times.pop();
+  while (window.first < times.length && now - (times[window.first] ?? 0) >= length) window.first++;
+  // Moving the rest to the front costs as much as it is long: done when at least as much has left.
+  if (window.first > times.length / 2) {
+    times.splice(0, window.first);
+    window.first = 0;
+  }
+}
+
+function reading({ times, first }: Window, { limit, length }: Bucket, now: number): Reading {
+  const counted = times.length - first;
+  const oldest = times[first];
+  // Where a limit was lowered, more than one request has to leave before the next has room.
+  const blocking = counted >= limit ? times[first + counted - limit] : undefined;
+  return {
+    allowed: counted < limit,
+    limit,
+    remaining: Math.max(0, limit - counted),
+    resetAt: oldest === undefined ? now : oldest + length,
+    freeAt: blocking === undefined ? now : blocking + length,
+  };
+}

@@ -1,0 +1,29 @@
+import { DuckDBInstance } from '@duckdb/node-api';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** The bytes of an `analytics.duckdb` that the given statements fill. */
+export async function analyticsDatabase(...statements: string[]): Promise<Uint8Array> {
+  const folder = await mkdtemp(join(tmpdir(), 'offerline-'));
+  try {
+    const file = join(folder, 'analytics.duckdb');
+    const instance = await DuckDBInstance.create(file);
+    const connection = await instance.connect();
+    for (const statement of ["SET TimeZone = 'UTC'", ...statements, 'CHECKPOINT']) await connection.run(statement);
+    connection.closeSync();
+    instance.closeSync();
+    return await readFile(file);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** What a click lookup reads, with the columns of the pipeline's tables that it needs. */
+export const clickTables = [
+  `CREATE TABLE offers (offer_id INTEGER, title VARCHAR)`,
+  `CREATE TABLE clicks (click_id VARCHAR, offer_id INTEGER, site_key VARCHAR, user_id VARCHAR, clicked_at TIMESTAMPTZ, country VARCHAR, device VARCHAR,
+     ip VARCHAR, user_agent VARCHAR, sub1 VARCHAR, sub2 VARCHAR)`,
+  `CREATE TABLE conversions (conversion_id VARCHAR, click_id VARCHAR, status VARCHAR, event_id VARCHAR, payout DECIMAL(15, 6), credited_at TIMESTAMPTZ,
+     reversed_at TIMESTAMPTZ, occurred_at TIMESTAMPTZ)`,
+];
