@@ -1,7 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { quotedPathList } from '../landing/sql-text.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
-import { eventRelation } from '../warehouse/event-files.ts';
+import { eventRelation, withPlace } from '../warehouse/event-files.ts';
 
 const eventFields = 'conversion_id, kind, click_id, occurred_at, event_id, payout, reason, file_id';
 
@@ -19,39 +18,36 @@ export async function recordConversionEvents(connection: DuckDBConnection, newFi
  * whose offer is still unknown resolves by itself.
  */
 export async function attributeConversions(connection: DuckDBConnection, allClickFiles: readonly string[], newClickFiles: readonly string[]): Promise<void> {
-  const arrived = await waitForNewClicks(connection);
-  const [waiting] = await queryRows<{ rows: number }>(connection, 'SELECT count(*) AS rows FROM waiting_clicks');
-  const searched = arrived > 0 ? allClickFiles : newClickFiles;
-  if ((waiting?.rows ?? 0) === 0 || searched.length === 0) return;
-  // First only the 8-byte key of every click, then whole rows of the files that hold one.
-  const holding = await queryRows<{ filename: string }>(
-    connection,
-    `SELECT DISTINCT filename FROM read_parquet(${quotedPathList(searched)}, hive_partitioning = false, filename = true)
-     WHERE event_key IN (SELECT hash(click_id) FROM waiting_clicks)`,
-  );
-  if (holding.length === 0) return;
-  await connection.run(
-    `CREATE OR REPLACE TEMP TABLE found_clicks AS
-     SELECT click_id, offer_id, source, external_id, site_key, user_id, clicked_at
-     FROM ${eventRelation('clicks', holding.map(({ filename }) => filename))}
-     WHERE event_key IN (SELECT hash(click_id) FROM waiting_clicks) AND click_id IN (SELECT click_id FROM waiting_clicks)`,
-  );
-  await connection.run('INSERT INTO conversion_clicks FROM found_clicks');
-  await connection.run('DELETE FROM waiting_clicks WHERE click_id IN (SELECT click_id FROM found_clicks)');
-  await touchDaysOf(connection, 'SELECT conversion_id FROM conversion_events WHERE click_id IN (SELECT click_id FROM found_clicks)');
-}
-
-/** Adds the clicks that this run's events name and that are not known yet to `waiting_clicks`; returns how many those are. */
-async function waitForNewClicks(connection: DuckDBConnection): Promise<number> {
   await connection.run(
     `CREATE OR REPLACE TEMP TABLE unknown_clicks AS
      SELECT click_id FROM new_conversion_events
      EXCEPT
      SELECT click_id FROM conversion_clicks WHERE click_id IN (SELECT click_id FROM new_conversion_events)`,
   );
-  await connection.run('INSERT OR IGNORE INTO waiting_clicks FROM unknown_clicks');
-  const [unknown] = await queryRows<{ rows: number }>(connection, 'SELECT count(*) AS rows FROM unknown_clicks');
-  return unknown?.rows ?? 0;
+  await connection.run('CREATE OR REPLACE TEMP TABLE sought_clicks AS SELECT click_id FROM unknown_clicks UNION SELECT click_id FROM waiting_clicks');
+  const [sought] = await queryRows<{ rows: number; unknown: number }>(
+    connection, 'SELECT count(*) AS rows, (SELECT count(*) FROM unknown_clicks) AS unknown FROM sought_clicks',
+  );
+  const searched = (sought?.unknown ?? 0) > 0 ? allClickFiles : newClickFiles;
+  await findClicks(connection, (sought?.rows ?? 0) > 0 ? searched : []);
+  await connection.run('INSERT INTO conversion_clicks FROM found_clicks');
+  await connection.run('DELETE FROM waiting_clicks WHERE click_id IN (SELECT click_id FROM found_clicks)');
+  await connection.run('INSERT OR IGNORE INTO waiting_clicks SELECT click_id FROM unknown_clicks WHERE click_id NOT IN (SELECT click_id FROM found_clicks)');
+  await touchDaysOf(connection, 'SELECT conversion_id FROM conversion_events WHERE click_id IN (SELECT click_id FROM found_clicks)');
+}
+
+/** Fills `found_clicks` from these event files: first only the 8-byte key of every click, then whole rows of the files that hold one. */
+async function findClicks(connection: DuckDBConnection, paths: readonly string[]): Promise<void> {
+  const holding = await queryRows<{ filename: string }>(
+    connection,
+    `SELECT DISTINCT filename FROM ${eventRelation('clicks', paths, withPlace)} WHERE event_key IN (SELECT hash(click_id) FROM sought_clicks)`,
+  );
+  await connection.run(
+    `CREATE OR REPLACE TEMP TABLE found_clicks AS
+     SELECT click_id, offer_id, source, external_id, site_key, user_id, clicked_at
+     FROM ${eventRelation('clicks', holding.map(({ filename }) => filename))}
+     WHERE event_key IN (SELECT hash(click_id) FROM sought_clicks) AND click_id IN (SELECT click_id FROM sought_clicks)`,
+  );
 }
 
 /** Marks every day that any event of these conversions lies on: a late credit moves its conversion to another day. */

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import type { DataDirectory } from '../config/data-directory.ts';
 import type { FileEffects } from '../effects/effects.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
-import { eventRelation, eventTime, settleFile, type EventKind } from '../warehouse/event-files.ts';
+import { eventRelation, eventTime, settleFile, withPlace, type EventKind } from '../warehouse/event-files.ts';
 import type { StagedEvents } from './stage-events.ts';
 
 /**
@@ -13,20 +13,23 @@ import type { StagedEvents } from './stage-events.ts';
 export async function settleEvents(
   connection: DuckDBConnection, data: DataDirectory, kind: EventKind, staged: StagedEvents, runId: number, files: FileEffects,
 ): Promise<string[]> {
-  const settled: string[] = [];
-  for (const [index, { day, path }] of staged.days.entries()) {
+  if (staged.days.length === 0) return [];
+  const time = eventTime[kind];
+  const bounds = await queryRows<{ filename: string; rows: number; first_at: string; last_at: string }>(
+    connection,
+    `SELECT filename, count(*) AS rows, min(${time}) AS first_at, max(${time}) AS last_at
+     FROM ${eventRelation(kind, staged.days.map(({ path }) => path), withPlace)} GROUP BY filename ORDER BY filename`,
+  );
+  const settled = await Promise.all(bounds.map(async ({ filename, ...about }, index) => {
+    const day = staged.days.find(({ path }) => path === filename)?.day as string;
     const target = join(data.events, kind, `dt=${day}`, `run-${String(runId).padStart(8, '0')}-${index}.parquet`);
-    const time = eventTime[kind];
-    const [bounds] = await queryRows<{ rows: number; first_at: string; last_at: string }>(
-      connection, `SELECT count(*) AS rows, min(${time}) AS first_at, max(${time}) AS last_at FROM ${eventRelation(kind, [path])}`,
-    );
-    if (bounds === undefined || bounds.rows === 0) continue;
-    const { sha256, bytes } = await settleFile(path, target, `event file of ${kind}`, files);
+    return { ...about, day, target, ...(await settleFile(filename, target, `event file of ${kind}`, files)) };
+  }));
+  for (const { day, target, rows, bytes, sha256, first_at, last_at } of settled) {
     await connection.run(
       `INSERT INTO event_files VALUES ($1, $2, $3::DATE, $4, $5, $6, $7, $8::TIMESTAMPTZ, $9::TIMESTAMPTZ)`,
-      [relative(data.warehouse, target), kind, day, BigInt(runId), BigInt(bounds.rows), BigInt(bytes), sha256, bounds.first_at, bounds.last_at],
+      [relative(data.warehouse, target), kind, day, BigInt(runId), BigInt(rows), BigInt(bytes), sha256, first_at, last_at],
     );
-    settled.push(target);
   }
-  return settled;
+  return settled.map(({ target }) => target);
 }

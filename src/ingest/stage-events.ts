@@ -40,7 +40,7 @@ export async function stageEvents(connection: DuckDBConnection, schema: LogSchem
          CASE WHEN reject IS NOT NULL THEN json_merge_patch(reject, json_object('line', line))::VARCHAR END AS reject,
          CASE WHEN reject IS NULL THEN (epoch_us(${schema.time}) - ${BigInt(earliestDay) * BigInt(microsecondsPerDay)}) // ${microsecondsPerDay} END AS day_number
        FROM (${parsedLog(schema, batch.rows)})
-     ) TO ${quoted(folder)} (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (day_number), ROW_GROUP_SIZE ${rowGroupRows}, OVERWRITE_OR_IGNORE)`,
+     ) TO ${quoted(folder)} (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, PARTITION_BY (day_number), ROW_GROUP_SIZE ${rowGroupRows}, OVERWRITE_OR_IGNORE)`,
   );
   await connection.run('RESET preserve_insertion_order');
   const files = await queryRows<{ file: string }>(connection, `SELECT file FROM glob($1) ORDER BY file`, [join(literalPath(folder), '*', '*.parquet')]);

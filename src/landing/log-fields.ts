@@ -94,20 +94,23 @@ export function conversionSchema(reading: LogReading): LogSchema {
 }
 
 /**
- * Gross USD. A JSON number is cut out of the line, since a parser would pass it through binary floating point;
- * where the line writes the same value with different digits the row is refused rather than guessed.
+ * Gross USD. A JSON number is cut out of the line, since a parser would pass it through binary floating point. A plain
+ * line names its payout once; elsewhere a nested object may have its own, and only a number of the same value as what
+ * the parser found can be meant. Where that is written with different digits the row is refused rather than guessed.
  */
 const payoutField: LogField = (() => {
+  const plainNumber = `nullif(regexp_extract(raw, '"payout": ?([0-9.]+)', 1), '')`;
   const written = `regexp_extract_all(raw, '"payout"\\s*:\\s*(-?[0-9][0-9.eE+-]*)', 1)`;
-  // Asked only of rows that have a payout: on a line that is no JSON, `json_type` would stop the whole query.
-  // A nested object may have its own: only one of the same value as what the parser found can be meant.
   const meant = `list_distinct(list_filter(${written}, lambda text: TRY_CAST(text AS DOUBLE) = TRY_CAST(payout AS DOUBLE)))`;
-  const text = `CASE WHEN payout IS NULL THEN NULL WHEN json_type(raw, '$.payout') = 'VARCHAR' THEN payout WHEN len(${meant}) = 1 THEN ${meant}[1] END`;
+  // Asked only of rows that have a payout: on a line that is no JSON, `json_type` would stop the whole query.
+  const text = `CASE WHEN payout IS NULL THEN NULL WHEN is_plain THEN coalesce(${plainNumber}, payout)
+    WHEN json_type(raw, '$.payout') = 'VARCHAR' THEN payout WHEN len(${meant}) = 1 THEN ${meant}[1] END`;
   return {
     name: 'payout',
     value: `TRY_CAST(${text} AS DECIMAL(15, 6))`,
+    unlike: `payout IS NOT NULL AND NOT coalesce(regexp_full_match(${text}, '[0-9]{1,9}(\\.[0-9]{1,6})?'), false)`,
     bare: true,
-    faults: [{ when: `payout IS NOT NULL AND NOT coalesce(regexp_full_match(${text}, '[0-9]{1,9}(\\.[0-9]{1,6})?'), false)`, reason: 'bad_payout' }],
+    faults: [{ when: 'payout_unlike', reason: 'bad_payout' }],
   };
 })();
 

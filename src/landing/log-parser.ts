@@ -33,12 +33,16 @@ export function parsedLog(schema: LogSchema, rows: string): string {
 }
 
 /**
- * The pattern of an object as most writers write it: known fields only, values that are whole numbers or strings without
+ * The pattern of an object as most writers write it: known fields only, values that are plain numbers or strings without
  * escapes and control characters, no spaces but one behind `:` and `,`. One scan by it settles that the line is JSON, that
  * it holds nothing unknown and that no value is of another kind; every other line is looked at closely.
  */
 function plainObject({ fields }: LogSchema): string {
-  const pair = `"(?:${fields.map(({ name }) => name).join('|')})": ?(?:"[^"\\\\\\x00-\\x1f]*"|[1-9][0-9]{0,17}|0)`;
+  const named = (some: LogField[]) => `"(?:${some.map(({ name }) => name).join('|')})": ?`;
+  const wholeNumber = '(?:0|[1-9][0-9]{0,17})';
+  const value = `${named(fields)}(?:"[^"\\\\\\x00-\\x1f]*"|${wholeNumber})`;
+  const decimal = `${named(fields.filter(({ bare }) => bare))}${wholeNumber}\\.[0-9]{1,18}`;
+  const pair = `(?:${value}|${decimal})`;
   return `\\{${pair}(?:, ?${pair})*\\}`;
 }
 
