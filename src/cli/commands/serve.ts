@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { startSchedule, type Schedule } from '../../../pipelines/schedule.ts';
 import { DataDirectory } from '../../config/data-directory.ts';
 import { readSettings, type Settings } from '../../config/settings.ts';
+import { UsageError } from '../../errors/errors.ts';
 import { createService, type Service } from '../../serve/service.ts';
 import { addCommand, answer, existingData, wholeNumber } from '../answer.ts';
 import { fillWithDemo, whatToTry } from '../demo.ts';
@@ -47,7 +48,7 @@ async function serve(data: DataDirectory, options: ServeOptions, context: Comman
   const schedule = scheduled ? scheduleOf(settings, context) : undefined;
   const service: Service = await createService({ data, settings, log: logger });
   try {
-    const address = await service.listen({ host: options.host ?? settings.host, port: options.port ?? settings.port });
+    const address = await listen(service, options.host ?? settings.host, options.port ?? settings.port);
     logger.info({ address }, 'serving');
     const first = schedule?.runNow().then(() => service.poll());
     await Promise.race([first, untilStopped()]);
@@ -56,6 +57,17 @@ async function serve(data: DataDirectory, options: ServeOptions, context: Comman
   } finally {
     logger.info('stopping: answers and the run under way are finished first');
     await Promise.all([service.close(), schedule?.stop()]);
+  }
+}
+
+async function listen(service: Service, host: string, port: number): Promise<string> {
+  try {
+    return await service.listen({ host, port });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') throw new UsageError(`port ${port} of ${host} is in use: stop what listens there, or choose another with --port`, { cause: error });
+    if (code === 'EADDRNOTAVAIL' || code === 'EACCES') throw new UsageError(`${host}:${port} cannot be listened on (${code}): choose another with --host and --port`, { cause: error });
+    throw error;
   }
 }
 

@@ -1,0 +1,64 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { readSites } from '../../src/sites/sites.ts';
+import { nodeArguments, offerline } from '../support/command-line.ts';
+
+const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+
+let folder: string;
+let child: ChildProcess | undefined;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'offerline-start-'));
+});
+afterEach(() => {
+  child?.kill('SIGKILL');
+  rmSync(folder, { recursive: true });
+});
+
+/** Starts a serving command and gives what it prints once it serves. */
+async function started(data: string, ...words: string[]): Promise<{ address: string; printed: string }> {
+  child = spawn(process.execPath, [...nodeArguments, main, ...words], {
+    env: { ...process.env, OFFERLINE_DATA: data }, stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  let printed = '';
+  for await (const text of child.stdout?.setEncoding('utf8') ?? []) {
+    printed += text as string;
+    if (printed.includes('Ctrl-C stops.')) break;
+  }
+  return { printed, address: /http:\S+/.exec(printed)?.[0] ?? '' };
+}
+
+it('fills an empty data directory with a demo, refreshes, serves, and ends at SIGTERM', async () => {
+  const data = join(folder, 'data');
+  const { address, printed } = await started(data, 'start', '--demo', '--port', '0');
+  const { sites } = readSites(join(data, 'sites.json'));
+  for (const { site_secret } of sites) expect(printed).not.toContain(site_secret);
+
+  expect((await fetch(`${address}/readyz`)).status).toBe(200);
+  const site = sites.find(({ variant, status }) => variant === 'C' && status === 'active');
+  const list = await fetch(`${address}/c/api/v1/offers?site_key=${site?.site_key}&site_secret=${site?.site_secret}`);
+  expect(list.status).toBe(200);
+  expect(((await list.json()) as { total: number }).total).toBeGreaterThan(100);
+
+  const exit = once(child as ChildProcess, 'exit');
+  child?.kill('SIGTERM');
+  expect(await exit).toEqual([0, null]);
+});
+
+it('leaves a data directory that has something in it alone', async () => {
+  const data = join(folder, 'data');
+  await offerline(folder, 'generate', '--out', data, '--clicks', '500', '--clean');
+  const { address } = await started(data, 'start', '--demo', '--port', '0');
+  expect((await fetch(`${address}/readyz`)).status).toBe(200);
+  expect(existsSync(join(data, 'published', 'current'))).toBe(true);
+
+  // The port is taken now: another service says so and how to go on.
+  const second = await offerline(data, 'serve', '--port', new URL(address).port);
+  expect(second).toMatchObject({ code: 2, stdout: '' });
+  expect(second.stderr).toContain('choose another with --port');
+});
