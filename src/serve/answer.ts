@@ -1,5 +1,5 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
-import { cacheControl } from './caching.ts';
 import type { Refusal } from './refusal.ts';
 import type { Variant } from './variant.ts';
 
@@ -10,6 +10,9 @@ export interface Answer {
   /** Undefined where there is none, as for a 304. */
   readonly body: Buffer | undefined;
 }
+
+/** Answers that need nothing of a request but its headers, by path on the bare host. */
+export type FixedAnswers = ReadonlyMap<string, (request: IncomingHttpHeaders) => Answer | Promise<Answer>>;
 
 /** What an answer says of the snapshot that it was made from. */
 export interface SnapshotIdentity {
@@ -34,11 +37,11 @@ export function snapshotHeaders(snapshot: SnapshotIdentity | undefined, variant?
   };
 }
 
-/** An answer that describes this moment, which nobody may keep. */
+/** An answer that describes this moment: it has no `Cache-Control` of its own, so nobody may keep it (see `caching.ts`). */
 export function passingAnswer(status: number, document: object, snapshot: SnapshotIdentity | undefined, variant?: Variant): Answer {
   return {
     status,
-    headers: { ...snapshotHeaders(snapshot, variant), 'cache-control': cacheControl.passing },
+    headers: snapshotHeaders(snapshot, variant),
     body: Buffer.from(JSON.stringify(document)),
   };
 }

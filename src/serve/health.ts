@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Settings } from '../config/settings.ts';
 import { passingAnswer, snapshotHeaders, withHeaders } from './answer.ts';
-import type { Answer } from './answer.ts';
+import type { Answer, FixedAnswers } from './answer.ts';
 import { cacheControl } from './caching.ts';
 import type { Gauge, Metrics } from './metrics.ts';
 import { openApiDocument } from './openapi/document.ts';
@@ -15,8 +15,7 @@ export class Health {
   readonly #metrics: Metrics;
   readonly #now: () => number;
   #description: PreparedPage | undefined;
-  /** By path, on the bare host only. */
-  readonly answers: ReadonlyMap<string, (request: IncomingHttpHeaders) => Answer | Promise<Answer>>;
+  readonly answers: FixedAnswers;
 
   /** `now`: milliseconds since the epoch. */
   constructor(settings: Pick<Settings, 'snapshot_max_age_minutes'>, snapshot: () => PublishedSnapshot | undefined, metrics: Metrics, now: () => number) {

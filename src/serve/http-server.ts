@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import caching from '@fastify/caching';
 import { fastify } from 'fastify';
 import type { ConnectionError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { sendAnswer } from './answer.ts';
-import type { Answer } from './answer.ts';
+import { sendAnswer, withHeaders } from './answer.ts';
+import type { Answer, FixedAnswers } from './answer.ts';
 import { AnswersUnderWay } from './answers-under-way.ts';
-import type { Health } from './health.ts';
+import { cacheControl, cachingPlugin } from './caching.ts';
 import type { Metrics } from './metrics.ts';
 import { isPicture, pictureFolders } from './pictures.ts';
 import type { PublisherApi } from './publisher-api.ts';
@@ -27,8 +28,11 @@ const longestAddress = 8 * 1024;
 /** How often Node looks for requests that overran their time; its own 30 s would double the limits. Milliseconds. */
 const connectionsCheckingInterval = 5_000;
 
+/** What plugins would add to an answer that hooks do not see. */
+const unseenByPlugins = { 'cache-control': cacheControl.passing };
+
 /** The HTTP side: paths to answers, time and size limits, one log line per request. It knows nothing of feeds. */
-export function createHttpServer(api: PublisherApi, health: Health, metrics: Metrics, log: Logger): FastifyInstance {
+export function createHttpServer(api: PublisherApi, fixed: FixedAnswers, metrics: Metrics, log: Logger): FastifyInstance {
   function record(request: FastifyRequest, reply: FastifyReply): void {
     const { method } = request;
     const { statusCode: status, elapsedTime } = reply;
@@ -51,13 +55,14 @@ export function createHttpServer(api: PublisherApi, health: Health, metrics: Met
     routerOptions: { querystringParser: parseQuery },
     // An address whose percent-encoding is broken; hooks do not see it.
     frameworkErrors(_error, request, reply) {
-      sendAnswer(reply, api.refuse(pathOf(request), isTooLong(request) ? tooLong() : unknownPath()));
+      sendAnswer(reply, withHeaders(api.refuse(pathOf(request), isTooLong(request) ? tooLong() : unknownPath()), unseenByPlugins));
       record(request, reply);
     },
     clientErrorHandler: (error, socket) => refuseConnection(api, error, socket),
   });
 
-  const paths = new Set([...api.paths, ...health.answers.keys()]);
+  void server.register(caching, cachingPlugin);
+  const paths = new Set([...api.paths, ...fixed.keys()]);
   // Before anything else of the request is read: a body that nobody wants, for one.
   server.addHook('onRequest', (request, reply, done) => {
     const path = pathOf(request);
@@ -87,7 +92,7 @@ export function createHttpServer(api: PublisherApi, health: Health, metrics: Met
   for (const start of pictureFolders) {
     server.get<{ Params: { name: string } }>(`${start}:name`, (request, reply) => sendAnswer(reply, api.picture(start, request.params.name)));
   }
-  for (const [path, answer] of health.answers) server.get(path, async (request, reply) => sendAnswer(reply, await answer(request.headers)));
+  for (const [path, answer] of fixed) server.get(path, async (request, reply) => sendAnswer(reply, await answer(request.headers)));
   return server;
 }
 
@@ -118,7 +123,7 @@ function refuseConnection(api: PublisherApi, error: ConnectionError, socket: Soc
     return;
   }
   const { status, headers, body = Buffer.alloc(0) } = unreadable(api, error);
-  const lines = Object.entries({ ...headers, 'content-length': String(body.length), connection: 'close' }).map(([name, value]) => `${name}: ${value}`);
+  const lines = Object.entries({ ...headers, ...unseenByPlugins, 'content-length': String(body.length), connection: 'close' }).map(([name, value]) => `${name}: ${value}`);
   socket.end(Buffer.concat([Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n`), body]));
 }
 

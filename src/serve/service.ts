@@ -4,6 +4,7 @@ import type { DataDirectory } from '../config/data-directory.ts';
 import type { Settings } from '../config/settings.ts';
 import { realEffects } from '../effects/effects.ts';
 import type { Effects } from '../effects/effects.ts';
+import { documentation } from './documentation.ts';
 import { Health } from './health.ts';
 import { createHttpServer } from './http-server.ts';
 import { linksOf } from './links.ts';
@@ -59,7 +60,8 @@ export async function createService({ data, settings, log, effects = realEffects
     now: () => effects.now(),
   };
   const metrics = new Metrics();
-  const server = createHttpServer(new PublisherApi(state, settings), new Health(settings, snapshot, metrics, state.now), metrics, log);
+  const fixed = new Map([...new Health(settings, snapshot, metrics, state.now).answers, ...(await documentation())]);
+  const server = createHttpServer(new PublisherApi(state, settings), fixed, metrics, log);
 
   let looking: Promise<void> | undefined;
   const poll = () => (looking ??= look().finally(() => (looking = undefined)));

@@ -62,6 +62,23 @@ describe('how long an answer may be kept', () => {
   });
 });
 
+test.each([
+  ['an unknown path', '/nowhere', {}, 404],
+  ['a path that cannot be read', '/c/api/v1/%zz', {}, 404],
+  ['another method', listC, { method: 'POST' }, 405],
+  ['a method that few send', listC, { method: 'PROPFIND' }, 405],
+  ['a wrong secret', '/c/api/v1/offers?site_key=site-c&site_secret=wrong', {}, 401],
+  ['an address that is too long', `/c/api/v1/offers?${'x'.repeat(9000)}`, {}, 414],
+  ['a picture that nobody has', '/asset/images/offers/none.png', {}, 404],
+  ['readyz', '/readyz', {}, 200],
+  ['metrics', '/metrics', {}, 200],
+])('%s: nobody may keep that, whatever tag is asked about', async (_name, path, init, code) => {
+  for (const condition of ['*', '"any"']) {
+    const answer = await running.get(path, { ...init, headers: { 'if-none-match': condition } });
+    expect([answer.status, answer.headers.get('cache-control'), answer.headers.get('etag')]).toEqual([code, 'no-store', null]);
+  }
+});
+
 describe('If-None-Match', () => {
   test.each([['offers of C', listC], ['offers of B', listB], ['top-converting', top], ['reports', reports]])('%s: an unchanged page is a 304 without a body', async (_name, path) => {
     const whole = await wire(path);
