@@ -31,11 +31,12 @@ export interface FoundConversion {
   reversed_at: string | null;
 }
 
+/** By the 8-byte key first: reading all click ids of a month takes ten times as long. */
 const clickQuery = `
   SELECT clicks.click_id, clicks.offer_id, offers.title AS offer_title, clicks.user_id, clicks.site_key,
     epoch_us(clicks.clicked_at)::VARCHAR AS clicked_at, clicks.country, clicks.device, clicks.sub1, clicks.sub2
   FROM clicks LEFT JOIN offers ON offers.offer_id = clicks.offer_id
-  WHERE clicks.click_id = $1 AND clicks.site_key = $2`;
+  WHERE clicks.event_key = hash($1::VARCHAR) AND clicks.click_id = $1 AND clicks.site_key = $2`;
 
 const conversionsQuery = `
   SELECT conversion_id, event_id, status, payout::VARCHAR AS payout,
