@@ -21,6 +21,9 @@ const microsecondsPerDay = 86_400_000_000;
 /** Integer division rounds towards zero, so days count from the earliest one that an event can have, 0001-01-01. */
 const earliestDay = -719_162;
 
+/** Finding one click reads its whole row group: an eighth of DuckDB's default halves the lookup and costs the writer nothing. */
+const rowGroupRows = 16_384;
+
 /**
  * Parses a batch and writes its events as Parquet by day of the event, in one pass over the text: by way of a table it
  * takes half as long again. Whether a row is a duplicate is asked afterwards, of the files.
@@ -37,7 +40,7 @@ export async function stageEvents(connection: DuckDBConnection, schema: LogSchem
          CASE WHEN reject IS NOT NULL THEN json_merge_patch(reject, json_object('line', line))::VARCHAR END AS reject,
          CASE WHEN reject IS NULL THEN (epoch_us(${schema.time}) - ${BigInt(earliestDay) * BigInt(microsecondsPerDay)}) // ${microsecondsPerDay} END AS day_number
        FROM (${parsedLog(schema, batch.rows)})
-     ) TO ${quoted(folder)} (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, PARTITION_BY (day_number), OVERWRITE_OR_IGNORE)`,
+     ) TO ${quoted(folder)} (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, PARTITION_BY (day_number), ROW_GROUP_SIZE ${rowGroupRows}, OVERWRITE_OR_IGNORE)`,
   );
   await connection.run('RESET preserve_insertion_order');
   const files = await queryRows<{ file: string }>(connection, `SELECT file FROM glob($1) ORDER BY file`, [join(literalPath(folder), '*', '*.parquet')]);
