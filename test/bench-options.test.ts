@@ -15,6 +15,10 @@ describe('options of the bench', () => {
     });
   });
 
+  it.each(['a', 'b', 'serve'] as const)('can ask for %s alone', (only) => {
+    expect(parseBenchOptions(['--only', only])).toMatchObject({ only });
+  });
+
   it.each([
     [['--clicks', '2e6'], '--clicks'],
     [['--clicks', '999'], '--clicks'],

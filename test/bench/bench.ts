@@ -27,13 +27,14 @@ export interface GeneratedLogs {
 
 /** Fills a folder of this name. NDJSON without mess: what the bare COPY can read as well. Traffic of any seed is of the same network. */
 export async function generateLogs(
-  { options, folder, console, signal }: Bench, name: string, { clicks, days, end, seed = options.seed }: { clicks: number; days: number; end: string; seed?: number },
+  { options, folder, console, signal }: Bench, name: string,
+  { end, seed = options.seed, ...size }: { clicks: number; days: number; end: string; seed?: number; offers?: number; sites?: number },
 ): Promise<GeneratedLogs> {
   const data = new DataDirectory(join(folder, name));
-  console.progress.start(`generating ${clicks} clicks on ${days} days`, clicks);
+  console.progress.start(`generating ${size.clicks} clicks on ${size.days} days`, size.clicks);
   try {
     const summary = await generate(
-      { out: data.root, seed, networkSeed: options.seed, clicks, days, end: new Date(end), messy: false, formats: 'ndjson' },
+      { out: data.root, ...size, seed, networkSeed: options.seed, end: new Date(end), messy: false, formats: 'ndjson' },
       (done) => {
         signal.throwIfAborted();
         console.progress.advance(done);

@@ -8,6 +8,7 @@ import { generateLogs, historyEnd, type Bench } from './bench.ts';
 import { measureGrowingHistory } from './growing-history.ts';
 import { parseBenchOptions, type BenchOptions } from './options.ts';
 import { benchReport, reportText, type BenchReport } from './report.ts';
+import { measureServing } from './serve/measure.ts';
 import { measureWholeRefresh } from './whole-refresh.ts';
 
 const console = createConsole();
@@ -34,10 +35,15 @@ async function runBench(options: BenchOptions): Promise<BenchReport> {
     const bench: Bench = { options, folder, console, signal: stop.signal };
     const logs = await generateLogs(bench, 'all-days', { clicks: options.clicks, days: options.days, end: historyEnd });
     return benchReport(options, {
-      ...(options.only !== 'b' && { whole: await measureWholeRefresh(bench, logs) }),
-      ...(options.only !== 'a' && { history: await measureGrowingHistory(bench, logs) }),
+      ...(wants(options, 'a') && { whole: await measureWholeRefresh(bench, logs) }),
+      ...(wants(options, 'b') && { history: await measureGrowingHistory(bench, logs) }),
+      ...(wants(options, 'serve') && { serving: await measureServing(bench, logs) }),
     });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+function wants({ only }: BenchOptions, measure: NonNullable<BenchOptions['only']>): boolean {
+  return only === undefined || only === measure;
 }

@@ -9,11 +9,14 @@ import type { Measured } from './measured-process.ts';
 import type { MeasuredRefresh } from './measured-refresh.ts';
 import type { BenchOptions } from './options.ts';
 import { median, medianOf, type Pair } from './rounds.ts';
+import type { ServingResults } from './serve/measure.ts';
+import { servingMeasures, servingReport, servingRuns, type ServingReport } from './serve/report.ts';
 import type { WholeRefreshRound } from './whole-refresh.ts';
 
 export interface BenchResults {
   whole?: WholeRefreshRound[];
   history?: HistoryRound[];
+  serving?: ServingResults;
 }
 
 export const aims = { wholeRefresh: 2.5, growingHistory: 1.2 };
@@ -43,9 +46,10 @@ export interface BenchReport {
   growingHistory?: RatioReport & { newClicks: number; long: RunReport; short: RunReport };
   /** Largest resident set of the whole refresh in any round. */
   peakBytes?: number;
+  serving?: ServingReport;
 }
 
-export function benchReport(options: BenchOptions, { whole, history }: BenchResults): BenchReport {
+export function benchReport(options: BenchOptions, { whole, history, serving }: BenchResults): BenchReport {
   return {
     options,
     machine: machineFacts(),
@@ -58,6 +62,7 @@ export function benchReport(options: BenchOptions, { whole, history }: BenchResu
         ...ratioReport(history, aims.growingHistory), newClicks, long: refreshReport(history.map(({ first }) => first)), short: refreshReport(history.map(({ second }) => second)),
       },
     }),
+    ...(serving && { serving: servingReport(serving) }),
   };
 }
 
@@ -86,11 +91,12 @@ function machineFacts(): BenchReport['machine'] {
 }
 
 /** For people: what was reached beside each aim, then where the time went. */
-export function reportText({ options, machine, wholeRefresh, growingHistory, peakBytes }: BenchReport): string {
+export function reportText({ options, machine, wholeRefresh, growingHistory, peakBytes, serving }: BenchReport): string {
   const measures: Record<string, string>[] = [];
   if (wholeRefresh) measures.push({ measure: 'a  whole refresh / bare COPY of its click files', ...ratioCells(wholeRefresh) });
   if (growingHistory) measures.push({ measure: `b  ${newClicks} new clicks: on ${options.days} days / on 1 day`, ...ratioCells(growingHistory) });
   if (peakBytes !== undefined) measures.push({ measure: 'c  peak memory of the whole refresh', reached: gibibytes(peakBytes), aim: '-', 'by CPU time': '-', rounds: '-' });
+  if (serving) measures.push(...servingMeasures(serving));
   const runs: Record<string, string>[] = [];
   if (wholeRefresh) runs.push({ run: 'whole refresh', ...runCells(wholeRefresh.refresh) }, { run: 'bare COPY', ...runCells(wholeRefresh.bareCopy) });
   if (growingHistory) runs.push({ run: `new clicks on ${options.days} days`, ...runCells(growingHistory.long) }, { run: 'new clicks on 1 day', ...runCells(growingHistory.short) });
@@ -99,9 +105,8 @@ export function reportText({ options, machine, wholeRefresh, growingHistory, pea
     `${machine.processors} processors (${machine.model}), ${gibibytes(machine.memoryBytes)} memory, Node ${machine.node}, DuckDB ${machine.duckdb} with ${machine.duckdbThreads} threads and ${machine.duckdbMemoryLimit}`,
     '',
     table(measures),
-    '',
-    'Median seconds, the largest peak memory, and the seconds of each stage in the median run:',
-    table(runs),
+    ...(runs.length > 0 ? ['', 'Median seconds, the largest peak memory, and the seconds of each stage in the median run:', table(runs)] : []),
+    ...(serving ? ['', ...servingRuns(serving)] : []),
   ].join('\n');
 }
 

@@ -1,0 +1,17 @@
+/**
+ * Loaded before a measured server (`node --import`): tells its processor time whenever the bench asks, and ends
+ * the server with the bench, however that ends.
+ */
+import { isMainThread } from 'node:worker_threads';
+
+// Worker threads load this too, and have no parent to talk to.
+if (isMainThread) {
+  process.on('message', (message) => {
+    if (message !== 'usage') return;
+    const { user, system } = process.cpuUsage();
+    process.send?.({ cpuSeconds: (user + system) / 1e6 });
+  });
+  process.once('disconnect', () => process.exit());
+  // Listening to the bench alone must not keep the server from ending.
+  process.channel?.unref();
+}

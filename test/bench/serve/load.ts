@@ -1,0 +1,26 @@
+/** What the client is asked to do. Paths are asked for in turns. */
+export interface LoadPlan {
+  address: string;
+  paths: string[];
+  /** Keep-alive connections; each waits for an answer before it sends the next request. */
+  connections: number;
+  /** Ends after so many requests, or after this time, or when told to, whichever comes first. */
+  requests?: number;
+  seconds?: number;
+  /** Requests spread evenly over time, in place of as many as possible. */
+  ratePerSecond?: number;
+}
+
+export interface Load {
+  requests: number;
+  /** Answers other than 200 and requests that got none. */
+  failed: number;
+  bodyBytes: number;
+  seconds: number;
+  /** Milliseconds from when a request was due until its answer was there. */
+  p50: number;
+  p99: number;
+  longest: number;
+  /** How often the answers began to come from another snapshot. */
+  switches: number;
+}

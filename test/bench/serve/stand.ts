@@ -1,0 +1,92 @@
+import type { DataDirectory } from '../../../src/config/data-directory.ts';
+import type { Load, LoadPlan } from './load.ts';
+import { canPin, clientCore, PinnedProcess, serverCore } from './pinned-process.ts';
+
+export interface MeasuredLoad extends Load {
+  /** Processor time of the server, all its threads: what a busy machine or a slow client distorts least. */
+  cpuMicrosecondsPerRequest: number;
+}
+
+export interface Server {
+  process: PinnedProcess;
+  address: string;
+}
+
+const commandLine = new URL('../../../src/cli/main.ts', import.meta.url);
+const constantServer = new URL('./constant-server.ts', import.meta.url);
+const duckdbServer = new URL('./duckdb-server.ts', import.meta.url);
+const loadClient = new URL('./load-client.ts', import.meta.url);
+
+/** As many as keep a server of one thread busy without a queue that adds nothing. */
+const connections = 16;
+
+/** The measuring stand: one client, and the servers that take turns under its load. Everything listens on 127.0.0.1 alone. */
+export class Stand {
+  readonly pinned = canPin();
+  readonly #signal: AbortSignal;
+  readonly #client: PinnedProcess;
+  readonly #servers: PinnedProcess[] = [];
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+    this.#client = this.#start(loadClient, [], clientCore);
+  }
+
+  /** `offerline serve` as a user runs it. */
+  serve(data: DataDirectory): Promise<Server> {
+    return this.#listen(commandLine, ['serve', '--host', '127.0.0.1', '--port', '0', '--json'], { OFFERLINE_DATA: data.root });
+  }
+
+  constant(sizes: readonly number[]): Promise<Server> {
+    return this.#listen(constantServer, sizes.map(String));
+  }
+
+  duckdb(file: string): Promise<Server> {
+    return this.#listen(duckdbServer, [file]);
+  }
+
+  /** As many requests as the server takes. Throws where one failed: a ratio of errors says nothing. */
+  async load({ process, address }: Server, plan: Omit<LoadPlan, 'address' | 'connections'>): Promise<MeasuredLoad> {
+    this.#signal.throwIfAborted();
+    const before = await process.cpuSeconds();
+    const load = await this.#client.ask<Load>({ address, connections, ...plan });
+    const cpuSeconds = (await process.cpuSeconds()) - before;
+    if (load.failed > 0) throw new Error(`${load.failed} of ${load.requests} requests failed, such as one of ${plan.paths[0]?.replace(/\?.*/, '')}`);
+    return { ...load, cpuMicrosecondsPerRequest: (cpuSeconds / load.requests) * 1e6 };
+  }
+
+  /** A load beside which something else happens: it goes on until that has ended. Failures are counted, not thrown. */
+  async loadDuring({ address }: Server, plan: Pick<LoadPlan, 'paths' | 'ratePerSecond'>, happening: () => Promise<void>): Promise<Load> {
+    this.#signal.throwIfAborted();
+    const { answer } = await this.#client.begin<Load>({ address, connections, ...plan });
+    try {
+      await happening();
+    } finally {
+      this.#client.tell('stop');
+    }
+    return answer;
+  }
+
+  /** One request after the other. */
+  one(server: Server, paths: string[]): Promise<Load> {
+    return this.#client.ask<Load>({ address: server.address, connections: 1, paths, requests: paths.length });
+  }
+
+  async stop(server: Server): Promise<void> {
+    await server.process.stop();
+  }
+
+  async close(): Promise<void> {
+    for (const process of [this.#client, ...this.#servers]) await process.stop();
+  }
+
+  async #listen(program: URL, words: readonly string[], environment?: Record<string, string>): Promise<Server> {
+    const process = this.#start(program, words, serverCore, environment);
+    this.#servers.push(process);
+    return { process, address: await process.address() };
+  }
+
+  #start(program: URL, words: readonly string[], core: number, environment: Record<string, string> = {}): PinnedProcess {
+    return new PinnedProcess(program, words, { core: this.pinned ? core : undefined, environment, signal: this.#signal });
+  }
+}
