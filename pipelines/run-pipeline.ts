@@ -2,10 +2,10 @@ import { mkdir } from 'node:fs/promises';
 import type { DataDirectory } from '../src/config/data-directory.ts';
 import { readSettings, type Settings } from '../src/config/settings.ts';
 import { realEffects, type Effects } from '../src/effects/effects.ts';
-import { UsageError } from '../src/errors/errors.ts';
 import { readSites, type Sites } from '../src/sites/sites.ts';
 import { currentManifest } from '../src/snapshot/current.ts';
-import { compareMoments, momentOfMilliseconds, type Moment } from '../src/stage/as-of.ts';
+import { assertNotOlder } from '../src/snapshot/publish-stage.ts';
+import { momentOfMilliseconds, type Moment } from '../src/stage/as-of.ts';
 import type { Console } from '../src/stage/progress.ts';
 import { readRunClock, type Run, type Stage } from '../src/stage/stage.ts';
 import { openStateDatabase, type StateDatabase } from '../src/warehouse/database.ts';
@@ -44,7 +44,8 @@ export async function runPipeline<Result extends object>(
   const clock = readRunClock(effects, request.asOf);
   await mkdir(data.published, { recursive: true });
   return withWarehouse(`run ${pipeline}`, data, console, async (state) => {
-    await refuseOlder(data, clock.asOf, request.allowOlder ?? false);
+    const published = await currentManifest(data);
+    if (published !== undefined && !request.allowOlder) assertNotOlder(clock.asOf, published.as_of);
     return ledgeredRun(pipeline, { ...clock, data, settings, ...console, effects }, state, sites, work);
   });
 }
@@ -95,10 +96,4 @@ async function ledgeredRun<Result extends object>(
     await ledger.end(runId, now(), { status: 'failed', error: (error as Error).message });
     throw error;
   }
-}
-
-async function refuseOlder(data: DataDirectory, asOf: Moment, allowOlder: boolean): Promise<void> {
-  const published = await currentManifest(data);
-  if (published === undefined || allowOlder || compareMoments(asOf, published.as_of) >= 0) return;
-  throw new UsageError(`--as-of ${asOf} is older than the published snapshot's ${published.as_of}; pass --allow-older to publish the past`);
 }

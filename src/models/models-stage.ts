@@ -1,4 +1,4 @@
-import { compareMoments, dayOf, endOfDay, startOfDay, type Day, type Moment } from '../stage/as-of.ts';
+import { addDays, compareMoments, dayOf, endOfDay, startOfDay, type Day, type Moment } from '../stage/as-of.ts';
 import type { Run, Stage } from '../stage/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
@@ -15,9 +15,9 @@ export interface ModelsSummary {
   offers: number;
 }
 
-/** What the marts were computed for last: as-of and the warehouse's change number. */
-const computedFact = 'marts_computed_for';
+/** The as-of that the marts were computed for last, and the warehouse's change number then. */
 const asOfFact = 'marts_as_of';
+const changeFact = 'marts_change_number';
 
 /**
  * Figures and marts from roll-ups, events and catalog, as of the run's as-of. Computes only the days that news or the
@@ -27,27 +27,30 @@ export const modelsStage: Stage<StateDatabase, ModelsSummary> = {
   name: 'models',
   async run(run, state) {
     const { connection } = state;
-    const computedFor = `${run.asOf} ${await readChangeNumber(connection)}`;
-    if ((await readFact(connection, computedFact)) === computedFor) return { computed: false, days: 0, offers: await countOffers(state) };
+    if ((await currentMarts(state)) === run.asOf) return { computed: false, days: 0, offers: await countOffers(state) };
     await openStaging(connection);
     return state.transaction(async () => {
       const today = dayOf(run.asOf);
       const before = await readFact(connection, asOfFact);
-      // A day that begins after as-of has nothing to show; it is computed when as-of gets there.
-      await connection.run('DELETE FROM mart_files WHERE day > $1::DATE', [today]);
       const days = await touchedDays(run, state, before);
       await writeTouchedDays(run, connection, days);
-      for (const day of await reportsToClose(state, today)) await writeClosedReport(run, connection, day);
+      for (const day of await reportsToClose(state, days, before, today)) await writeClosedReport(run, connection, day);
       await connection.run('DELETE FROM offer_stats_2d');
       await computeStats(connection, run.data, 'INSERT INTO offer_stats_2d', run.asOf);
       await writeOpenReport(run, connection, today);
       await connection.run('DELETE FROM touched_days');
-      await writeFact(connection, computedFact, computedFor);
       await writeFact(connection, asOfFact, run.asOf);
+      await writeFact(connection, changeFact, String(await readChangeNumber(connection)));
       return { computed: true, days: days.length, offers: await countOffers(state) };
     });
   },
 };
+
+/** As-of of the marts; undefined where there are none, or where what they were computed from has changed since. */
+export async function currentMarts({ connection }: StateDatabase): Promise<Moment | undefined> {
+  const asOf = await readFact(connection, asOfFact);
+  return (await readFact(connection, changeFact)) === String(await readChangeNumber(connection)) ? asOf : undefined;
+}
 
 /**
  * Has the next run compute anew what runs after `sinceRunId` wrote: an audit found it wrong, and what was wrong beneath
@@ -59,7 +62,7 @@ export async function distrustMarts(state: StateDatabase, sinceRunId: number): P
     await connection.run(`INSERT OR IGNORE INTO touched_days SELECT DISTINCT day FROM mart_files WHERE run_id > ${sinceRunId}`);
     // A report counts as unfinished where its as-of lies before the end of its day.
     await connection.run(`UPDATE mart_files SET as_of = day::TIMESTAMPTZ WHERE mart = 'report_daily' AND run_id > ${sinceRunId}`);
-    await connection.run('DELETE FROM warehouse_facts WHERE fact = $1', [computedFact]);
+    await connection.run('DELETE FROM warehouse_facts WHERE fact = $1', [changeFact]);
   });
 }
 
@@ -82,12 +85,19 @@ async function touchedDays(run: Run, { connection }: StateDatabase, before: Mome
   return rows.map(({ day }) => day);
 }
 
-/** Days whose report was computed while they were under way and that are over now. */
-async function reportsToClose({ connection }: StateDatabase, today: Day): Promise<Day[]> {
+/**
+ * Days before today whose report is due: computed while they were under way, passed without a run, or touched by news.
+ * A report covers its day and the day before, so a touched day changes the next day's report too.
+ */
+async function reportsToClose({ connection }: StateDatabase, touched: readonly Day[], before: Moment | undefined, today: Day): Promise<Day[]> {
   const rows = await queryRows<{ day: Day; as_of: Moment }>(
-    connection, `SELECT day::VARCHAR AS day, as_of FROM mart_files WHERE mart = 'report_daily' AND day < $1::DATE ORDER BY day`, [today],
+    connection, `SELECT day::VARCHAR AS day, as_of FROM mart_files WHERE mart = 'report_daily' AND day < $1::DATE`, [today],
   );
-  return rows.filter(({ day, as_of }) => compareMoments(as_of, endOfDay(day)) < 0).map(({ day }) => day);
+  const changed = new Set(touched.flatMap((day) => [day, addDays(day, 1)]));
+  const due = new Set(rows.filter(({ day, as_of }) => changed.has(day) || compareMoments(as_of, endOfDay(day)) < 0).map(({ day }) => day));
+  const reported = new Set(rows.map(({ day }) => day));
+  for (let day = before === undefined ? today : dayOf(before); day < today; day = addDays(day, 1)) if (!reported.has(day)) due.add(day);
+  return [...due].toSorted();
 }
 
 async function countOffers({ connection }: StateDatabase): Promise<number> {

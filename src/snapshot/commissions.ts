@@ -3,7 +3,6 @@ import { commissionText } from '../sites/sites.ts';
 import type { Moment } from '../stage/as-of.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
-import { countChange } from '../warehouse/facts.ts';
 
 /**
  * Remembers when a site's commission changed: all that its feed shows changes with it, so its offers count as updated.
@@ -25,6 +24,5 @@ export async function recordCommissions(state: StateDatabase, sites: readonly Si
         [site.site_key, asOf, commissionText(site)],
       );
     }
-    if (changed.length > 0) await countChange(connection);
   });
 }

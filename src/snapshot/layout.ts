@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { basename, join } from 'node:path';
 import type { DataDirectory } from '../config/data-directory.ts';
-import type { Moment } from '../stage/as-of.ts';
+import { dayOf, type Moment } from '../stage/as-of.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
 
 export { analyticsFile } from './manifest.ts';
@@ -23,14 +23,18 @@ export interface LinkedFile {
   sha256: string;
 }
 
-/** Everything the snapshot's views read, with digests that were taken when the files were written. */
-export async function linkedFiles(connection: DuckDBConnection, data: DataDirectory): Promise<LinkedFile[]> {
+/**
+ * Everything the snapshot's views read, with digests that were taken when the files were written. Marts of days after
+ * as-of, left by a run that was further on, have nothing to say in it.
+ */
+export async function linkedFiles(connection: DuckDBConnection, data: DataDirectory, asOf: Moment): Promise<LinkedFile[]> {
   const rows = await queryRows<{ folder: string; group: string; day: string; path: string; rows: number; bytes: number; sha256: string }>(
     connection,
     `SELECT 'events' AS folder, kind AS "group", day::VARCHAR AS day, path, rows, bytes, sha256 FROM event_files
      UNION ALL
-     SELECT 'marts', mart, day::VARCHAR, path, rows, bytes, sha256 FROM mart_files
+     SELECT 'marts', mart, day::VARCHAR, path, rows, bytes, sha256 FROM mart_files WHERE day <= $1::DATE
      ORDER BY 1, 2, 3, 4`,
+    [dayOf(asOf)],
   );
   return rows.map(({ folder, group, day, path, ...about }) => ({
     ...about,

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { AuditError, OfferlineError } from '../errors/errors.ts';
+import { AuditError, OfferlineError, UsageError } from '../errors/errors.ts';
 import { feedOffersFile, feedSitesFile } from '../feed/feed-document.ts';
 import { sha256Of } from '../landing/read-through.ts';
 import { quoted } from '../landing/sql-text.ts';
-import { distrustMarts } from '../models/models-stage.ts';
+import { currentMarts, distrustMarts } from '../models/models-stage.ts';
 import type { Sites } from '../sites/sites.ts';
-import { momentOfMilliseconds } from '../stage/as-of.ts';
+import { compareMoments, momentOfMilliseconds, type Moment } from '../stage/as-of.ts';
 import type { Run, Stage } from '../stage/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
@@ -24,6 +24,10 @@ import { retireSnapshots } from './retention.ts';
 export interface PublishInput {
   state: StateDatabase;
   sites: Sites;
+  /** The as-of that was asked for, if any: a snapshot has that of its marts. */
+  asOf?: Moment | undefined;
+  /** Lets it be older than the published snapshot's. */
+  allowOlder?: boolean | undefined;
 }
 
 export interface PublishSummary {
@@ -35,14 +39,17 @@ export interface PublishSummary {
 
 /**
  * Write, audit, publish: builds a snapshot beside the old ones, audits it, checksums it, and only then moves `current`.
- * Throws `AuditError` with nothing published; the half-built folder is removed.
+ * A snapshot is as of what its marts are as of. Throws `UsageError` where those are not computed from the present
+ * content, or not for the moment that was asked for; `AuditError` with nothing published, the half-built folder removed.
  */
 export const publishStage: Stage<PublishInput, PublishSummary> = {
   name: 'publish',
-  async run(run, { state, sites }) {
+  async run(called, { state, sites, asOf: asked, allowOlder }) {
+    const run: Run = { ...called, asOf: await martsAsOf(state, asked) };
+    const published = await currentManifest(run.data);
+    if (published !== undefined && !allowOlder) assertNotOlder(run.asOf, published.as_of);
     await recordCommissions(state, sites.sites, run.asOf);
     const fingerprint = await fingerprintOf(run, state, sites);
-    const published = await currentManifest(run.data);
     if (published?.fingerprint === fingerprint) return { snapshotId: null, audits: 0, retired: [] };
     const snapshotId = snapshotIdOf(run.runId, run.asOf);
     const folder = join(run.data.published, snapshotId);
@@ -62,6 +69,20 @@ export const publishStage: Stage<PublishInput, PublishSummary> = {
   },
 };
 
+async function martsAsOf(state: StateDatabase, asked: Moment | undefined): Promise<Moment> {
+  const asOf = await currentMarts(state);
+  const advice = 'run `offerline run models` with the as-of that you want, or `offerline run refresh`';
+  if (asOf === undefined) throw new UsageError(`the figures are not those of what was ingested last: ${advice}`);
+  if (asked !== undefined && asked !== asOf) throw new UsageError(`the figures are as of ${asOf}, not ${asked}: ${advice}`);
+  return asOf;
+}
+
+/** Refuses to publish the past by mistake. Throws `UsageError`. */
+export function assertNotOlder(asOf: Moment, published: Moment): void {
+  if (compareMoments(asOf, published) >= 0) return;
+  throw new UsageError(`as-of ${asOf} is older than the published snapshot's ${published}; pass --allow-older to publish the past`);
+}
+
 /** Equal fingerprints mean that a new snapshot would say what the current one says. */
 async function fingerprintOf(run: Run, state: StateDatabase, sites: Sites): Promise<string> {
   const decisive = [schemaVersion, run.asOf, await readChangeNumber(state.connection), sites.digest];
@@ -69,7 +90,7 @@ async function fingerprintOf(run: Run, state: StateDatabase, sites: Sites): Prom
 }
 
 async function linkFiles(run: Run, { connection }: StateDatabase, folder: string): Promise<LinkedFile[]> {
-  const linked = await linkedFiles(connection, run.data);
+  const linked = await linkedFiles(connection, run.data, run.asOf);
   for (const subfolder of new Set(['', ...linked.map(({ path }) => dirname(path))])) await run.effects.files.makeDirectory(join(folder, subfolder));
   for (const file of linked) await run.effects.files.hardLink(file.warehousePath, join(folder, file.path), 'snapshot file: linked');
   return linked;

@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest';
+import { refresh } from '../../pipelines/refresh.ts';
+import { createLogger } from '../../src/stage/log.ts';
+import { noProgress } from '../../src/stage/progress.ts';
+import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
+
+const wallClock = new Date('2026-03-10T12:00:00Z');
+const click = (day: string, id = day) => ({ click_id: `c-${id}`, offer_id: 1, site_key: 's', user_id: 'u', clicked_at: `2026-03-${day}T08:00:00Z` });
+
+/** `day clicks as_of` of every row of report_daily. */
+async function reports(pipeline: PipelineUnderTest): Promise<string[]> {
+  const rows = await pipeline.ask<{ row: string }>(
+    `SELECT strftime(report_date, '%d') || ' ' || clicks || ' ' || strftime(timezone('UTC', as_of), '%dT%H:%M') AS row FROM report_daily ORDER BY report_date`,
+  );
+  return rows.map(({ row }) => row);
+}
+
+async function withClicks(...days: string[]): Promise<PipelineUnderTest> {
+  const pipeline = await PipelineUnderTest.create(wallClock);
+  await pipeline.landOffers('alpha', [{ external_id: 'one', id: 1, title: 'One', payout: '1' }]);
+  for (const day of days) await pipeline.landLog('clicks', 'ndjson', [click(day)]);
+  return pipeline;
+}
+
+it('closes a day as of its last microsecond once it is over', async () => {
+  await using pipeline = await withClicks('05', '06');
+  await pipeline.refresh('2026-03-05T10:00:00Z');
+  expect(await reports(pipeline)).toEqual(['05 1 05T10:00']);
+  await pipeline.refresh('2026-03-06T07:00:00Z');
+  expect(await reports(pipeline)).toEqual(['05 1 05T23:59', '06 1 06T07:00']);
+});
+
+it('has the days on which no run happened', async () => {
+  await using pipeline = await withClicks('05', '06', '07', '08');
+  await pipeline.refresh('2026-03-05T10:00:00Z');
+  await pipeline.refresh('2026-03-08T10:00:00Z');
+  expect(await reports(pipeline)).toEqual(['05 1 05T23:59', '06 2 06T23:59', '07 2 07T23:59', '08 2 08T10:00']);
+});
+
+it('takes late data into the closed days that it touches', async () => {
+  await using pipeline = await withClicks('05', '06', '07', '08');
+  for (const day of ['05', '06', '07', '08']) await pipeline.refresh(`2026-03-${day}T10:00:00Z`);
+  await pipeline.landLog('clicks', 'ndjson', [click('06', 'late')]);
+  await pipeline.refresh('2026-03-08T11:00:00Z');
+  expect(await reports(pipeline)).toEqual(['05 1 05T23:59', '06 3 06T23:59', '07 3 07T23:59', '08 2 08T11:00']);
+});
+
+it('is whole again after an older as-of was published', async () => {
+  await using pipeline = await withClicks('05', '06', '07', '08');
+  for (const day of ['05', '06', '07', '08']) await pipeline.refresh(`2026-03-${day}T10:00:00Z`);
+  const before = await reports(pipeline);
+  await refresh({ data: pipeline.data, console: { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress }, asOf: '2026-03-06T10:00:00Z', allowOlder: true });
+  expect(await reports(pipeline)).toEqual(['05 1 05T23:59', '06 2 06T10:00']);
+  await pipeline.refresh('2026-03-08T10:00:00Z');
+  expect(await reports(pipeline)).toEqual(before);
+});
