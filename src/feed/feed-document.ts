@@ -6,6 +6,11 @@ import { z } from 'zod';
 export type LocalizedText = Record<string, string>;
 const localizedText = z.record(z.string(), z.string());
 
+/** The text that is served where one language is asked for: English, else the first one. */
+export function servedText(texts: LocalizedText): string {
+  return texts['en'] ?? Object.values(texts)[0] ?? '';
+}
+
 /** A decimal as plain text, so that no digit passes through binary floating point. */
 const decimal = z.string().regex(/^\d+(\.\d+)?$/);
 

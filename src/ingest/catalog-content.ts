@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { servedText } from '../feed/feed-document.ts';
 import type { CanonicalOffer } from '../landing/canonical-offer.ts';
 import type { Moment } from '../stage/as-of.ts';
 
@@ -19,7 +20,8 @@ export interface ContentDigests {
 export function digestsOf(offer: CanonicalOffer, createdAt: Moment): ContentDigests {
   const { id: _id, external_id: _externalId, updated_at: _updatedAt, created_at: _createdAt, destination_url, ...shown } = offer;
   const published = { ...shown, created_at: createdAt };
-  return { contentSha256: digest({ ...published, destination_url }), publishedSha256: digest(published) };
+  // Titles are served in one language, descriptions and milestones in all.
+  return { contentSha256: digest({ ...published, destination_url }), publishedSha256: digest({ ...published, titles: servedText(published.titles) }) };
 }
 
 /** A vanished offer keeps its last content, so its digests follow from the last ones. */

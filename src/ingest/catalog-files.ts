@@ -14,18 +14,20 @@ export type LoadedExport = FileAge & { bytes: number };
 
 /**
  * New files of a full source in the order in which they may decide, newest first, and those that cannot:
- * ones older than the export that decided last, as long as that one still lies there unchanged.
+ * ones older than the export that decided last, as long as that one still lies there unchanged. What an operator
+ * accepted may decide whatever came in meanwhile, such as an empty export that removed nothing.
  */
 export function candidates(
   files: readonly CheckedFile[],
   loaded: LoadedExport | undefined,
   landed: readonly LoadedExport[],
+  accepted: ReadonlySet<CheckedFile>,
 ): { newestFirst: CheckedFile[]; outdated: CheckedFile[] } {
   const newestFirst = files.toSorted((a, b) => compareAge(b, a));
   const stands = loaded !== undefined
     && !files.some(({ path }) => path === loaded.path)
     && landed.some(({ path, bytes, modifiedNs }) => path === loaded.path && bytes === loaded.bytes && modifiedNs === loaded.modifiedNs);
   if (!stands) return { newestFirst, outdated: [] };
-  const isNewer = (file: CheckedFile) => compareAge(file, loaded) > 0;
+  const isNewer = (file: CheckedFile) => accepted.has(file) || compareAge(file, loaded) > 0;
   return { newestFirst: newestFirst.filter(isNewer), outdated: newestFirst.filter((file) => !isNewer(file)) };
 }

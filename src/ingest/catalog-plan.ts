@@ -12,6 +12,7 @@ export interface KnownOffer extends OfferName, ContentDigests {
   version: number;
   status: VersionStatus;
   validFrom: Moment;
+  createdAt: Moment;
   updatedAt: Moment;
 }
 
@@ -111,7 +112,7 @@ function tooManyRemovals({ exports: [catalog] }: SourceExports, offers: readonly
 }
 
 function nextVersion(asOf: Moment, offerId: number, source: string, offer: CanonicalOffer, last: KnownOffer | undefined): NewVersion | undefined {
-  const createdAt = offer.created_at ?? last?.firstSeenAt ?? asOf;
+  const createdAt = createdAtOf(offer, last) ?? asOf;
   const digests = digestsOf(offer, createdAt);
   if (last?.contentSha256 === digests.contentSha256) return undefined;
   return {
@@ -126,6 +127,11 @@ function nextVersion(asOf: Moment, offerId: number, source: string, offer: Canon
     content: { offer, createdAt },
     ...digests,
   };
+}
+
+/** The source's word, else when we first saw it; one that returns keeps what it had. */
+function createdAtOf(offer: CanonicalOffer, last: KnownOffer | undefined): Moment | undefined {
+  return last?.status === 'vanished' ? last.createdAt : (offer.created_at ?? last?.firstSeenAt);
 }
 
 function vanish(asOf: Moment, last: KnownOffer): NewVersion {

@@ -86,7 +86,9 @@ async function readSource(connection: DuckDBConnection, source: string, files: C
     }
     return { source, mode, exports, released: false };
   }
-  const { newestFirst, outdated } = candidates(files, await readLoadedExport(connection, source), input.landed);
+  const accepted = new Set<CheckedFile>();
+  for (const file of files) if (await isAccepted(connection, file)) accepted.add(file);
+  const { newestFirst, outdated } = candidates(files, await readLoadedExport(connection, source), input.landed, accepted);
   // Also those that cannot decide are read: what is unreadable is to be known, however old.
   for (const file of [...newestFirst, ...outdated]) {
     const records = await recordsOf(file);
@@ -95,7 +97,7 @@ async function readSource(connection: DuckDBConnection, source: string, files: C
     else ledger.unread(file, 'superseded', 'older_export');
   }
   const [decides] = exports;
-  return { source, mode, exports, released: decides !== undefined && (await isAccepted(connection, decides.file)) };
+  return { source, mode, exports, released: decides !== undefined && accepted.has(decides.file) };
 }
 
 /** Moves rows whose id was taken to the rejects and writes every file that was read to the ledger. */

@@ -1,5 +1,6 @@
+import { servedText } from '../feed/feed-document.ts';
 import type { FeedOffer } from '../feed/feed-document.ts';
-import { members, servedText } from './json-text.ts';
+import { members } from './json-text.ts';
 
 /** A milestone's JSON as Variants B and C show it, cut where the payout comes in. */
 export interface MilestoneParts {

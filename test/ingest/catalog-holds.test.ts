@@ -66,6 +66,17 @@ describe('an export that would remove more than half of ten or more active offer
     expect(await active(warehouse)).toBe(9);
   });
 
+  it('is applied once accepted, also where an export that removed nothing was loaded meanwhile', async () => {
+    await using warehouse = await CatalogWarehouse.create();
+    await warehouse.run(asOf(1), full);
+    await warehouse.run(asOf(2), short);
+    await warehouse.run(asOf(3), { name: '3.ndjson', modified: 3, rows: [] });
+    await acceptHeldExport(warehouse.connection, 2);
+    await warehouse.run(asOf(4), short);
+    expect(await active(warehouse)).toBe(5);
+    expect(await warehouse.ledger()).toContain('2.ndjson loaded 5=5+0+0');
+  });
+
   it('claims no id while it is held', async () => {
     await using warehouse = await CatalogWarehouse.create();
     await warehouse.run(asOf(1), full);

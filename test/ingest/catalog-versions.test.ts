@@ -54,3 +54,15 @@ it('a version is kept for a vanished offer that was changed while away', async (
     { status: 'active', payout: '1.000000' }, { status: 'vanished', valid_from: '01T00:00:00.000001' }, { status: 'active', valid_from: '01T00:00:00.000002', payout: '9.000000', created: '01' },
   ]);
 });
+
+it('a title in a language that is not served makes a version and leaves updated_at', async () => {
+  expect(await versionsOf({ title: { en: 'A', de: 'Ah' } }, { title: { en: 'A', de: 'Aha' } })).toMatchObject([{ updated: '01' }, { version: 2, updated: '01' }]);
+});
+
+it.each([[{}], [{ created_at: '2025-06-02T00:00:00Z' }]])('an offer that returns saying %j of its creation keeps the created_at that it had', async (saying) => {
+  await using warehouse = await CatalogWarehouse.create();
+  await warehouse.run(first, { name: '1.ndjson', modified: 1, rows: [record('a', { created_at: '2025-12-24T00:00:00Z' }), record('b')] });
+  await warehouse.run(second, { name: '2.ndjson', modified: 2, rows: [record('b')] });
+  await warehouse.run('2026-01-03T00:00:00Z', { name: '3.ndjson', modified: 3, rows: [record('a', saying), record('b')] });
+  expect((await warehouse.versions('a')).map(({ status, created }) => `${String(status)} ${String(created)}`)).toEqual(['active 24', 'vanished 24', 'active 24']);
+});

@@ -88,7 +88,7 @@ export class PipelineUnderTest implements AsyncDisposable {
       report_of_today: await query(`SELECT * EXCLUDE (report_date) FROM report_daily WHERE report_date = '${dayOf(asOf)}' ORDER BY offer_id`),
       offer_hourly: await query('FROM offer_hourly ORDER BY hour, offer_id'),
       conversions: await query('FROM conversions ORDER BY conversion_id'),
-      clicks: await query('SELECT * EXCLUDE (file_id) FROM clicks ORDER BY click_id'),
+      clicks: await query('SELECT * EXCLUDE (file_id, event_key), event_key::VARCHAR AS event_key FROM clicks ORDER BY click_id'),
     }));
   }
 

@@ -1,5 +1,6 @@
+import { servedText } from '../../feed/feed-document.ts';
 import type { FeedOffer } from '../../feed/feed-document.ts';
-import { members, servedText } from '../json-text.ts';
+import { members } from '../json-text.ts';
 import { pathBeforeUser, percentEncoded } from '../links.ts';
 import { milestoneParts } from '../milestones.ts';
 import type { MilestoneParts } from '../milestones.ts';
