@@ -46,6 +46,8 @@ it('fills an empty data directory with a demo, refreshes, serves, and ends at SI
   expect(((await list.json()) as { total: number }).total).toBeGreaterThan(100);
 
   const exit = once(child as ChildProcess, 'exit');
+  // Process group and npm may both pass the signal on.
+  child?.kill('SIGTERM');
   child?.kill('SIGTERM');
   expect(await exit).toEqual([0, null]);
 });

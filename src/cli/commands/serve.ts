@@ -78,9 +78,9 @@ function scheduleOf(settings: Settings, { console }: CommandContext): Schedule {
 
 let stopped: Promise<void> | undefined;
 
-/** Resolves at SIGINT or SIGTERM. */
+/** Resolves at SIGINT or SIGTERM. The same signal may come twice, from the terminal's process group and from npm: it stays one wish. */
 function untilStopped(): Promise<void> {
   return (stopped ??= new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve());
   }));
 }
