@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { existsSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startSchedule, type Schedule } from '../../../pipelines/schedule.ts';
 import { DataDirectory } from '../../config/data-directory.ts';
@@ -56,7 +57,7 @@ async function serve(data: DataDirectory, options: ServeOptions, context: Comman
     await untilStopped();
   } finally {
     logger.info('stopping: answers and the run under way are finished first');
-    await Promise.all([service.close(), schedule?.stop()]);
+    await Promise.all([service.close(), schedule?.stop(), setTimeout(echoMilliseconds)]);
   }
 }
 
@@ -78,7 +79,13 @@ function scheduleOf(settings: Settings, { console }: CommandContext): Schedule {
 
 let stopped: Promise<void> | undefined;
 
-/** Resolves at SIGINT or SIGTERM. The same signal may come twice, from the terminal's process group and from npm: it stays one wish. */
+/**
+ * The same signal may come twice, from the process group and passed on by npm. That is one wish; but a process that is
+ * ending has no handler any more and would die of the second one, so it stays for it.
+ */
+const echoMilliseconds = 200;
+
+/** Resolves at SIGINT or SIGTERM. */
 function untilStopped(): Promise<void> {
   return (stopped ??= new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve());
