@@ -66,7 +66,10 @@ export async function distrustMarts(state: StateDatabase, sinceRunId: number): P
   });
 }
 
-/** Days up to as-of that news has touched, that passed since the last run, or that events stamped ahead of it belong to. */
+/**
+ * Days up to as-of that news has touched, that passed since the last run with anything on them, or that events stamped
+ * ahead of it belong to; and today. After a long pause the empty days cost nothing.
+ */
 async function touchedDays(run: Run, { connection }: StateDatabase, before: Moment | undefined): Promise<Day[]> {
   const since = before === undefined || compareMoments(before, run.asOf) > 0 ? run.asOf : before;
   const until = before === undefined || compareMoments(before, run.asOf) < 0 ? run.asOf : before;
@@ -75,7 +78,11 @@ async function touchedDays(run: Run, { connection }: StateDatabase, before: Mome
     `SELECT DISTINCT day::VARCHAR AS day FROM (
        SELECT day FROM touched_days
        UNION ALL
-       SELECT unnest(generate_series($1::TIMESTAMPTZ, $2::TIMESTAMPTZ, INTERVAL 1 DAY))::DATE
+       SELECT $5::DATE
+       UNION ALL
+       SELECT DISTINCT hour::DATE FROM click_hourly WHERE hour >= $1::TIMESTAMPTZ AND hour <= $2::TIMESTAMPTZ
+       UNION ALL
+       SELECT DISTINCT occurred_at::DATE FROM conversion_events WHERE occurred_at >= $1::TIMESTAMPTZ AND occurred_at <= $2::TIMESTAMPTZ
        UNION ALL
        SELECT occurred_at::DATE FROM conversion_events WHERE conversion_id IN (
          SELECT conversion_id FROM conversion_events WHERE occurred_at > $3::TIMESTAMPTZ AND occurred_at <= $4::TIMESTAMPTZ))
@@ -96,7 +103,7 @@ async function reportsToClose({ connection }: StateDatabase, touched: readonly D
   const changed = new Set(touched.flatMap((day) => [day, addDays(day, 1)]));
   const due = new Set(rows.filter(({ day, as_of }) => changed.has(day) || compareMoments(as_of, endOfDay(day)) < 0).map(({ day }) => day));
   const reported = new Set(rows.map(({ day }) => day));
-  for (let day = before === undefined ? today : dayOf(before); day < today; day = addDays(day, 1)) if (!reported.has(day)) due.add(day);
+  for (let day = before === undefined ? today : dayOf(before); day < today; day = addDays(day, 1)) if (changed.has(day) && !reported.has(day)) due.add(day);
   return [...due].toSorted();
 }
 

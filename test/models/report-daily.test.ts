@@ -54,3 +54,13 @@ it('is whole again after an older as-of was published', async () => {
   await pipeline.refresh('2026-03-08T10:00:00Z');
   expect(await reports(pipeline)).toEqual(before);
 });
+
+it('leaves out the empty days of a long pause', async () => {
+  await using pipeline = await withClicks('05');
+  await pipeline.refresh('2026-03-05T10:00:00Z');
+  await pipeline.refresh('2036-03-05T10:00:00Z');
+  expect(await reports(pipeline)).toEqual(['05 1 05T23:59', '06 1 06T23:59']);
+  const { all } = await pipeline.snapshots();
+  const files = await pipeline.ask<{ files: number }>(`SELECT count(*) AS files FROM glob('${pipeline.data.published}/${all.at(-2)}/marts/*/*.parquet')`);
+  expect(files[0]?.files).toBeLessThan(10);
+});
