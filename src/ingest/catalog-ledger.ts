@@ -3,9 +3,10 @@ import type { CheckedFile, LandingRecord } from '../landing/landing-file.ts';
 import { momentOfMilliseconds, type Moment } from '../stage/as-of.ts';
 import { insertFrom, type Shape } from './catalog-bulk-insert.ts';
 import type { CatalogExport } from './catalog-export.ts';
+import type { FileStatus, LedgerCounts } from './ledger.ts';
 
 /** One row of the ledger of landing files: rows = accepted + duplicates + rejected. */
-export interface CatalogLedgerEntry {
+export interface CatalogLedgerEntry extends LedgerCounts {
   file_id: number;
   run_id: number;
   kind: 'offers';
@@ -15,13 +16,7 @@ export interface CatalogLedgerEntry {
   bytes: number;
   /** Nanoseconds since the epoch, as text: they exceed what a JSON number holds. */
   modified_ns: string;
-  rows: number;
-  accepted: number;
-  duplicates: number;
-  conflicts: number;
-  rejected: number;
-  warnings: number;
-  status: 'loaded' | 'quarantined' | 'held' | 'superseded';
+  status: FileStatus;
   reason: string | null;
   ingested_at: Moment;
 }
@@ -85,7 +80,7 @@ export class CatalogLedger {
     await insertFrom(connection, warningShape, this.#warnings, 'INSERT INTO ingest_warnings BY NAME SELECT * FROM rows');
   }
 
-  #add(file: CheckedFile, rest: Pick<CatalogLedgerEntry, 'rows' | 'accepted' | 'duplicates' | 'conflicts' | 'rejected' | 'warnings' | 'status' | 'reason'>): number {
+  #add(file: CheckedFile, rest: LedgerCounts & Pick<CatalogLedgerEntry, 'status' | 'reason'>): number {
     const file_id = this.#nextFileId();
     this.entries.push({
       file_id, run_id: this.#runId, kind: 'offers', source: file.source ?? '', path: file.path, sha256: file.sha256, bytes: file.bytes,

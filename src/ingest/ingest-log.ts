@@ -6,7 +6,7 @@ import { eventFilePaths, eventRelation } from '../warehouse/event-files.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { showProgress } from '../warehouse/query-progress.ts';
 import { removeDuplicates } from './duplicates.ts';
-import { recordFile, type LedgerCounts } from './ledger.ts';
+import { recordFile } from './ledger.ts';
 import type { LogBatch } from './log-batch.ts';
 import { recordRejects, recordWarnings } from './rejects.ts';
 import { settleEvents } from './settle-events.ts';
@@ -18,18 +18,13 @@ export interface BrokenFile {
   detail: string;
 }
 
-export interface LogIngest extends LedgerCounts {
-  /** Absolute paths of this run's event files. */
-  newFiles: string[];
-}
-
 /**
  * Ingests a run's new files of one log within the open transaction: events as Parquet, ledger, rejects, warnings.
- * For every file rows = accepted + duplicates + rejected.
+ * For every file rows = accepted + duplicates + rejected. Returns the absolute paths of the run's event files.
  */
 export async function ingestLog(
   run: Run, state: StateDatabase, schema: LogSchema, batch: LogBatch, broken: BrokenFile[], nextFileId: () => number,
-): Promise<LogIngest> {
+): Promise<string[]> {
   const { connection } = state;
   const history = await eventFilePaths(connection, run.data, schema.kind);
   const staged = await showProgress(connection, run.progress, `parsing ${schema.kind}`, () => stageEvents(connection, schema, batch, run.data.scratch));
@@ -39,7 +34,6 @@ export async function ingestLog(
   const newFiles = await settleEvents(connection, run.data, schema.kind, staged, run.runId, run.effects.files);
   const accepted = await acceptedByFile(state, schema, newFiles);
 
-  const total: LogIngest = { newFiles, rows: 0, accepted: 0, duplicates: 0, conflicts: 0, rejected: 0, warnings: 0 };
   for (const file of batch.files) {
     const counts = {
       accepted: accepted.get(file.fileId) ?? 0,
@@ -50,12 +44,10 @@ export async function ingestLog(
     };
     const rows = counts.accepted + counts.duplicates + counts.rejected;
     await recordFile(state, run, file, file.fileId, { ...counts, rows }, 'loaded', null);
-    total.rows += rows;
-    for (const name of ['accepted', 'duplicates', 'conflicts', 'rejected', 'warnings'] as const) total[name] += counts[name];
   }
   for (const { file, reason, detail } of batch.quarantined) await quarantine(run, state, file, file.fileId, reason, detail);
   for (const { file, reason, detail } of broken) await quarantine(run, state, file, nextFileId(), reason, detail);
-  return total;
+  return newFiles;
 }
 
 async function quarantine(run: Run, state: StateDatabase, file: CheckedFile, fileId: number, reason: string, detail: string): Promise<void> {

@@ -95,8 +95,8 @@ async function takeUp(run: Run, state: StateDatabase, scan: LandingScan, { files
   if (summary.files === 0) return summary;
   const { connection } = state;
   summary.offerVersions = await ingestCatalogs(run, state, scan, catalogs, nextFileId);
-  const { newFiles: newClickFiles } = await ingestLog(run, state, clicks.schema, clicks.batch, clicks.broken, nextFileId);
-  const { newFiles: newConversionFiles } = await ingestLog(run, state, conversions.schema, conversions.batch, conversions.broken, nextFileId);
+  const newClickFiles = await ingestLog(run, state, clicks.schema, clicks.batch, clicks.broken, nextFileId);
+  const newConversionFiles = await ingestLog(run, state, conversions.schema, conversions.batch, conversions.broken, nextFileId);
   await recordConversionEvents(connection, newConversionFiles);
   await attributeConversions(connection, await eventFilePaths(connection, run.data, 'clicks'), newClickFiles);
   await rollUpClicks(connection, newClickFiles);
