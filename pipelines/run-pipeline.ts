@@ -38,7 +38,7 @@ export async function runPipeline<Result extends object>(
   pipeline: string, request: RunRequest, work: (open: OpenRun) => Promise<Result>, effects: Effects = realEffects,
 ): Promise<Result & { runId: number; asOf: Moment }> {
   const { data, console } = request;
-  const settings: Settings = readSettings(data);
+  const settings = readSettings(data);
   const sites = readSites(data.sitesFile);
   for (const warning of sites.warnings) console.logger.warn(warning);
   const clock = readRunClock(effects, request.asOf);
@@ -47,12 +47,13 @@ export async function runPipeline<Result extends object>(
     const published = await currentManifest(data);
     if (published !== undefined && !request.allowOlder) assertNotOlder(clock.asOf, published.as_of);
     return ledgeredRun(pipeline, { ...clock, data, settings, ...console, effects }, state, sites, work);
-  });
+  }, settings);
 }
 
 /** Opens the warehouse for one process at a time. Waits for another as long as configured; throws `WarehouseBusyError` then. */
-export async function withWarehouse<Result>(command: string, data: DataDirectory, { logger }: Console, work: (state: StateDatabase) => Promise<Result>): Promise<Result> {
-  const settings = readSettings(data);
+export async function withWarehouse<Result>(
+  command: string, data: DataDirectory, { logger }: Console, work: (state: StateDatabase) => Promise<Result>, settings: Settings = readSettings(data),
+): Promise<Result> {
   await mkdir(data.warehouse, { recursive: true });
   const lock = await acquireWriterLock(data, { command, waitSeconds: settings.lock_wait_seconds, onWaiting: (message) => logger.info(message) });
   try {

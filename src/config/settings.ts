@@ -54,7 +54,6 @@ const settingsSchema = z.strictObject({
 });
 
 export type Settings = z.output<typeof settingsSchema>;
-export type SourceSettings = z.output<typeof source>;
 
 /** Every key that `offerline.json` may have. */
 export const settingNames = Object.keys(settingsSchema.shape);

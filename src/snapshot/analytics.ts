@@ -60,4 +60,3 @@ async function loadSites(connection: DuckDBConnection, sites: readonly Site[]): 
     ]);
   }
 }
-

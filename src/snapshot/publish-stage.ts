@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { replaceFile } from '../effects/effects.ts';
 import { AuditError, OfferlineError, UsageError } from '../errors/errors.ts';
 import { feedOffersFile, feedSitesFile } from '../feed/feed-document.ts';
 import { sha256Of } from '../landing/read-through.ts';
@@ -142,9 +143,7 @@ async function writeManifest(run: Run, folder: string, snapshotId: string, finge
     manifest.files[name] = { sha256: await sha256Of(path), bytes: (await stat(path)).size };
   }
   for (const subfolder of new Set(linked.map(({ path }) => dirname(path)))) await files.syncDirectory(join(folder, subfolder), 'snapshot subfolder: synced');
-  await files.writeFile(join(folder, `${manifestFile}.tmp`), `${JSON.stringify(manifest, null, 1)}\n`, 'manifest: written');
-  await files.rename(join(folder, `${manifestFile}.tmp`), join(folder, manifestFile), 'manifest: renamed');
-  await files.syncDirectory(folder, 'snapshot folder: synced');
+  await replaceFile(join(folder, manifestFile), `${JSON.stringify(manifest, null, 1)}\n`, 'manifest', files);
   await files.syncDirectory(run.data.published, 'published folder: synced');
 }
 

@@ -26,7 +26,7 @@ export function addServeCommands(program: Command, context: CommandContext): voi
     const schedule = scheduleOf(readSettings(data), context);
     await schedule.runNow();
     await untilStopped();
-    await schedule.stop();
+    await leave(schedule.stop());
   });
   withAddress(addCommand(program, 'start', 'schedule and serve in one'))
     .option('--demo', 'fill the data directory with a demo network where there is none')
@@ -57,7 +57,7 @@ async function serve(data: DataDirectory, options: ServeOptions, context: Comman
     await untilStopped();
   } finally {
     logger.info('stopping: answers and the run under way are finished first');
-    await Promise.all([service.close(), schedule?.stop(), setTimeout(echoMilliseconds)]);
+    await leave(service.close(), schedule?.stop());
   }
 }
 
@@ -84,6 +84,10 @@ let stopped: Promise<void> | undefined;
  * ending has no handler any more and would die of the second one, so it stays for it.
  */
 const echoMilliseconds = 200;
+
+async function leave(...endings: (Promise<void> | undefined)[]): Promise<void> {
+  await Promise.all([...endings, setTimeout(echoMilliseconds)]);
+}
 
 /** Resolves at SIGINT or SIGTERM. */
 function untilStopped(): Promise<void> {

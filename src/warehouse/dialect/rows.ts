@@ -9,7 +9,7 @@ import {
   objectArrayFromMapValue,
   objectFromStructValue,
 } from '@duckdb/node-api';
-import type { DuckDBConnection, DuckDBResult, DuckDBType, DuckDBValue, DuckDBValueConverter } from '@duckdb/node-api';
+import type { DuckDBConnection, DuckDBResult, DuckDBValueConverter } from '@duckdb/node-api';
 import { momentOf } from '../../stage/as-of.ts';
 import { bindParameters } from './parameters.ts';
 
@@ -88,11 +88,6 @@ export async function rowsOf(result: DuckDBResult): Promise<Row[]> {
 /** The rows of a streaming result, one chunk (up to 2,048 rows) at a time. */
 export function chunksOf(result: DuckDBResult): AsyncIterableIterator<Row[]> {
   return result.yieldConvertedRowObjects(convertValue);
-}
-
-/** One value by its type. */
-export function columnValue(value: DuckDBValue, type: DuckDBType): ColumnValue {
-  return convertValue(value, type, convertValue);
 }
 
 /** Runs raw SQL with `$1`-style parameters and gives its rows as Kysely would. `R` is the caller's word on their shape. */
