@@ -19,6 +19,7 @@ const layers = [
   'src/ingest',
   'src/models',
   'src/snapshot',
+  'src/postbacks',
   'src/serve',
   'src/generate',
   'pipelines',

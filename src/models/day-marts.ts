@@ -6,7 +6,7 @@ import { addDays, endOfDay, startOfDay, type Day, type Moment } from '../stage/a
 import type { Run } from '../stage/stage.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
 import { settleFile } from '../warehouse/event-files.ts';
-import { runModel, type ModelParameters } from './run-model.ts';
+import { runModel, type ModelParameters } from '../warehouse/run-model.ts';
 import { computeStats, loadClicks, loadConversions } from './windows.ts';
 
 /** Marts that grow with history: one Parquet file per UTC day, so that a run writes only the days it touched. */

@@ -2,8 +2,8 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { DataDirectory } from '../config/data-directory.ts';
 import { addDays, dayOf, startOfDay, type Moment } from '../stage/as-of.ts';
 import { eventFilePaths, eventRelation } from '../warehouse/event-files.ts';
-import { readModel } from './sql-model.ts';
-import { runModel } from './run-model.ts';
+import { readModel } from '../warehouse/sql-model.ts';
+import { runModel } from '../warehouse/run-model.ts';
 
 /** Begin of W: midnight, UTC, of the day before as-of. */
 export function windowStart(asOf: Moment): Moment {

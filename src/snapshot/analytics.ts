@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { identifier, quoted, quotedPathList } from '../landing/sql-text.ts';
-import { readModel, type SqlModel } from '../models/sql-model.ts';
+import { readModel, type SqlModel } from '../warehouse/sql-model.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
 import { eventRelation } from '../warehouse/event-files.ts';
 import type { Site } from '../sites/sites.ts';

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DataDirectory } from '../config/data-directory.ts';
 import { AuditError, type AuditFailure } from '../errors/errors.ts';
-import { readModel, sqlFolder } from '../models/sql-model.ts';
+import { readModel, sqlFolder } from '../warehouse/sql-model.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
 import { eventRelation } from '../warehouse/event-files.ts';
 

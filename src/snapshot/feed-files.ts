@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { join } from 'node:path';
 import type { FileEffects } from '../effects/effects.ts';
 import { feedOfferSchema, feedOffersFile, feedSitesFile, feedSitesSchema, type FeedOffer } from '../feed/feed-document.ts';
-import { readModel } from '../models/sql-model.ts';
+import { readModel } from '../warehouse/sql-model.ts';
 import type { Moment } from '../stage/as-of.ts';
 import { queryRows, type Row } from '../warehouse/dialect/rows.ts';
 
