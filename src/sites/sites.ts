@@ -2,25 +2,31 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { UsageError } from '../errors/errors.ts';
+import { readPostbackAddress } from './postback-address.ts';
 
-const postback = objectOf({ url: z.string().min(1), method: z.enum(['GET', 'POST']).default('GET') });
+/** An address may hold credentials, so what is wrong with it is said without it. */
+const postbackUrl = z.string().superRefine((url, context) => {
+  const address = readPostbackAddress(url);
+  if ('mistake' in address) context.addIssue({ code: 'custom', message: address.mistake });
+});
 
-/** A share of the payout kept by the network, read as exact decimal text with up to 6 places. */
-const commission = z
-  .number()
-  .min(0)
-  .max(1)
-  .refine((value) => /^\d(\.\d{1,6})?$/.test(decimalText(value)), { error: 'has more than 6 decimal places' });
+const postback = objectOf({ url: postbackUrl, method: z.enum(['GET', 'POST']).default('GET') });
+
+/** A number that its shortest decimal text states exactly, with up to 6 places. */
+const exactNumber = z.number().refine((value) => /^\d{1,9}(\.\d{1,6})?$/.test(decimalText(value)), { error: 'has more than 6 decimal places, or is 1000000000 or more' });
 
 export const siteSchema = objectOf({
   site_key: z.string().min(1).max(128),
   site_secret: z.string().min(1),
+  /** The secret before `site_secret`, while the publisher changes over: bodies of postbacks are signed with both. Opens nothing. */
+  previous_site_secret: z.string().min(1).optional(),
   name: z.string().default(''),
   status: z.enum(['active', 'pending']).default('active'),
   variant: z.enum(['A', 'B', 'C']).default('C'),
-  commission: commission.default(0),
+  /** A share of the payout kept by the network. */
+  commission: exactNumber.min(0).max(1).default(0),
   /** Publisher's points for one USD. */
-  reward_rate: z.number().positive().default(1),
+  reward_rate: exactNumber.positive().default(1),
   rate_limit_per_hour: z.int().min(1).max(1_000_000).default(10),
   postback: postback.optional(),
 });
@@ -71,7 +77,7 @@ export function readSites(file: string): Sites {
 }
 
 function warningsAbout(sites: Site[]): string[] {
-  const weak = sites.filter((site) => site.site_secret.length < shortestGoodSecret).map((site) => site.site_key);
+  const weak = sites.filter((site) => [site.site_secret, site.previous_site_secret].some((secret) => secret !== undefined && secret.length < shortestGoodSecret)).map((site) => site.site_key);
   if (weak.length === 0) return [];
   const named = weak.length > 5 ? `${weak.slice(0, 5).join(', ')} and ${weak.length - 5} more` : weak.join(', ');
   return [`secrets of fewer than ${shortestGoodSecret} characters can be guessed: ${named}`];
@@ -89,12 +95,17 @@ export function commissionText(site: Pick<Site, 'commission'>): string {
   return decimalText(site.commission);
 }
 
+/** The reward rate as plain decimal text, such as "100" or "0.5". */
+export function rewardRateText(site: Pick<Site, 'reward_rate'>): string {
+  return decimalText(site.reward_rate);
+}
+
 /** `1e-7`-style output cannot appear within the accepted 6 places except for values below 1e-6, which are refused. */
 function decimalText(value: number): string {
   return value !== 0 && value < 1e-6 ? value.toFixed(12) : String(value);
 }
 
 function digestOf(sites: Site[]): string {
-  const published = sites.map(({ site_secret: _secret, ...site }) => site);
+  const published = sites.map(({ site_secret: _secret, previous_site_secret: _previous, ...site }) => site);
   return createHash('sha256').update(JSON.stringify(published)).digest('hex');
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { commissionText, readSites } from '../../src/sites/sites.ts';
+import { commissionText, readSites, rewardRateText } from '../../src/sites/sites.ts';
 
 let folder: string;
 let file: string;
@@ -39,6 +39,12 @@ describe('sites.json', () => {
     ['an unknown status', { sites: [{ site_key: 'one', site_secret: secret, status: 'closed' }] }],
     ['a commission over 1', { sites: [{ site_key: 'one', site_secret: secret, commission: 1.1 }] }],
     ['a commission of 7 places', { sites: [{ site_key: 'one', site_secret: secret, commission: 0.1234567 }] }],
+    ['a reward rate of 7 places', { sites: [{ site_key: 'one', site_secret: secret, reward_rate: 1.0000001 }] }],
+    ['a reward rate of 1000000000', { sites: [{ site_key: 'one', site_secret: secret, reward_rate: 1e9 }] }],
+    ['a reward rate of nothing', { sites: [{ site_key: 'one', site_secret: secret, reward_rate: 0 }] }],
+    ['a reward rate below nothing', { sites: [{ site_key: 'one', site_secret: secret, reward_rate: -1 }] }],
+    ['a previous secret that is empty', { sites: [{ site_key: 'one', site_secret: secret, previous_site_secret: '' }] }],
+    ['a postback that goes nowhere', { sites: [{ site_key: 'one', site_secret: secret, postback: { url: 'nowhere' } }] }],
     ['the same key twice', { sites: [{ site_key: 'one', site_secret: secret }, { site_key: 'one', site_secret: secret }] }],
   ])('with %s is refused by name and without the secret', (_what, document) => {
     const refuse = () => read(document);
@@ -55,10 +61,22 @@ describe('sites.json', () => {
   it('has a digest that changes with what a snapshot shows, and not with the secret', () => {
     const digest = (site: object) => read({ sites: [{ site_key: 'one', site_secret: secret, ...site }] }).digest;
     expect(digest({ site_secret: 'another-secret-of-16' })).toBe(digest({}));
+    expect(digest({ previous_site_secret: 'the-secret-before-it' })).toBe(digest({}));
     expect(digest({ commission: 0.1 })).not.toBe(digest({}));
   });
 
   it.each([[0, '0'], [0.2, '0.2'], [0.000001, '0.000001'], [1, '1']])('writes the commission %d as %s', (commission, text) => {
     expect(commissionText({ commission })).toBe(text);
+  });
+
+  it.each([[1, '1'], [0.000001, '0.000001'], [0.3, '0.3'], [999_999_999.999999, '999999999.999999'], [100, '100']])('takes the reward rate %d as %s', (reward_rate, text) => {
+    const [site] = read({ sites: [{ site_key: 'one', site_secret: secret, reward_rate }] }).sites;
+    expect(rewardRateText(site ?? { reward_rate: 0 })).toBe(text);
+  });
+
+  it('may know the secret before the current one, which draws a warning where it is weak', () => {
+    const { sites, warnings } = read({ sites: [{ site_key: 'one', site_secret: secret, previous_site_secret: 'weak' }] });
+    expect(sites).toMatchObject([{ previous_site_secret: 'weak' }]);
+    expect(warnings).toEqual(['secrets of fewer than 16 characters can be guessed: one']);
   });
 });

@@ -1,0 +1,40 @@
+/** The fields of a postback, each also the name of a macro; in the order in which they are appended to an address. */
+export const postbackFields = ['event', 'site_key', 'user_id', 'click_id', 'reward', 'signature'] as const;
+export type PostbackField = (typeof postbackFields)[number];
+
+/** A publisher's address, taken apart so that a value put into it can change nothing but its own place. */
+export interface PostbackAddress {
+  /** Such as `https://partner.example:8443`, as URLs spell it: a host of digits is in plain dotted form. */
+  origin: string;
+  /** Path and query, percent-encoded where they must be, with macros in between. */
+  target: (string | { macro: PostbackField })[];
+}
+
+const macroPattern = new RegExp(`\\{(${postbackFields.join('|')})\\}`);
+const everyMacro = new RegExp(macroPattern, 'g');
+
+/**
+ * Takes an address of `sites.json` apart, or says what is wrong with it. The text of an address is never repeated:
+ * it may hold credentials.
+ */
+export function readPostbackAddress(text: string): PostbackAddress | { mistake: string } {
+  if (/[\s\p{Cc}]/u.test(text)) return { mistake: 'has a blank or a control character; a blank is written %20' };
+  const [, scheme = '', authority = '', target = '', fragment = ''] = /^([^:/?#]*):\/\/([^/?#\\]*)([^#]*)(.*)$/u.exec(text) ?? [];
+  if (macroPattern.test(scheme + authority + fragment)) return { mistake: 'has a macro outside of its path and query' };
+  if (!/^https?$/i.test(scheme)) return { mistake: 'must begin with http:// or https://' };
+  if (authority.includes('@')) return { mistake: 'has a user name or password before its host, which is not sent; use a parameter of the query' };
+  const url = URL.parse(`${scheme}://${authority}`);
+  if (url === null || target.startsWith('\\')) return { mistake: 'has no host that can be understood' };
+  // A path of dots stays as it is written: cleaning it up once values stand in it would let a value remove what stands before.
+  const parts = (target.startsWith('/') ? target : `/${target}`).split(everyMacro);
+  // Splitting by a pattern with one group gives text and macro in turns.
+  if (parts.some((part, index) => index % 2 === 0 && /\{[\w-]*\}/.test(part))) {
+    return { mistake: `has a macro that is none of ${postbackFields.map((field) => `{${field}}`).join(' ')}` };
+  }
+  return { origin: url.origin, target: parts.map((part, index) => (index % 2 === 1 ? { macro: part as PostbackField } : encodeLiteral(part))) };
+}
+
+/** Percent-encodes what may not stand in a path or query. What is encoded already stays. */
+function encodeLiteral(text: string): string {
+  return text.toWellFormed().replaceAll(/[^\w\-.~:/?#[\]@!$&'()*+,;=%]/gu, encodeURIComponent);
+}
