@@ -1,0 +1,118 @@
+import { lookup as systemLookup } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
+import { isIP } from 'node:net';
+import type { LookupFunction, Socket } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { buildConnector } from 'undici';
+
+/** Why no connection was made. */
+export type ConnectProblem = 'refused_address' | 'dns' | 'timeout' | 'tls' | 'connection';
+
+export class ConnectError extends Error {
+  readonly problem: ConnectProblem;
+
+  constructor(problem: ConnectProblem, options?: ErrorOptions) {
+    super(`no connection: ${problem}`, options);
+    this.problem = problem;
+  }
+}
+
+/** All addresses of a name, as `dns.lookup` gives them. */
+export type Lookup = (hostname: string, options: { all: true }, callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void) => void;
+
+export interface GuardOptions {
+  /** Lifts the ranges of addresses, for tests and private networks. */
+  allowPrivate: boolean;
+  connectMilliseconds: number;
+  lookup?: Lookup | undefined;
+}
+
+/**
+ * Names that are never of the public internet (RFC 6761, 6762, 8375, 7686 and ICANN's reservation of .internal). They
+ * are not even looked up: a network's own servers may know some of them.
+ */
+const reservedName = /(?:^|\.)(?:localhost|local|internal|invalid|test|example|onion|home\.arpa)\.?$/i;
+
+/**
+ * Makes undici's connections, to public addresses only. It looks three times: at a host that is an address or a reserved name, at all
+ * addresses of a name before any of them is tried, and at the address that the socket reached in the end.
+ * Fails with `ConnectError`.
+ */
+export function guardedConnector({ allowPrivate, connectMilliseconds, lookup = systemLookup }: GuardOptions): buildConnector.connector {
+  const allowed = (address: string) => allowPrivate || isPublicAddress(address);
+  // One request at a time on a connection: the answers of many on one would fail together.
+  const connector = buildConnector({ allowH2: false, timeout: connectMilliseconds, lookup: guardedLookup(lookup, allowed) });
+  return (options, callback) => {
+    const literal = options.hostname.replace(/^\[(.*)\]$/, '$1');
+    if (isIP(literal) !== 0 ? !allowed(literal) : !allowPrivate && reservedName.test(literal)) {
+      queueMicrotask(() => callback(new ConnectError('refused_address'), null));
+      return;
+    }
+    let reached = false;
+    // The types leave out that a socket is returned.
+    const socket = connector(options, (error, opened) => {
+      if (error !== null) callback(connectError(error, reached), null);
+      else if (opened.errored !== null) callback(connectError(opened.errored, reached), null);
+      else callback(null, opened);
+    }) as unknown as Socket;
+    // Before undici's own listener, which would go on to send the request.
+    socket.prependOnceListener('connect', () => {
+      reached = true;
+      const address = socket.remoteAddress;
+      // There is none when the other side has hung up already.
+      if (!allowed(address ?? '')) socket.destroy(new ConnectError(address === undefined ? 'connection' : 'refused_address'));
+    });
+  };
+}
+
+/**
+ * Whether an address is one of the public internet. Addresses of IPv6 that carry one of IPv4 are none, whatever they
+ * carry: where they lead depends on the network.
+ */
+export function isPublicAddress(address: string): boolean {
+  // The library would also take the older spellings, such as 127.1.
+  if (isIP(address) === 0) return false;
+  const parsed = ipaddr.parse(address);
+  if (parsed.range() !== 'unicast') return false;
+  // Beyond 2000::/3 nothing has been given out yet, and the old ::/96 carries IPv4.
+  return parsed.kind() === 'ipv4' || (parsed as ipaddr.IPv6).match(ipaddr.IPv6.parse('2000::'), 3);
+}
+
+/**
+ * A name with one private address among its addresses is refused as a whole. A name is looked up once at a time,
+ * however many connections want it: the system's lookup holds a thread, and names that hang must not take them all.
+ */
+function guardedLookup(lookup: Lookup, allowed: (address: string) => boolean): LookupFunction {
+  type Waiting = (error: Error | null, addresses: LookupAddress[]) => void;
+  const underWay = new Map<string, Waiting[]>();
+  function addressesOf(hostname: string, callback: Waiting): void {
+    const waiting = underWay.get(hostname);
+    if (waiting !== undefined) {
+      waiting.push(callback);
+      return;
+    }
+    const callbacks = [callback];
+    underWay.set(hostname, callbacks);
+    lookup(hostname, { all: true }, (error, addresses) => {
+      underWay.delete(hostname);
+      for (const answer of callbacks) answer(error, addresses);
+    });
+  }
+  return (hostname, options, callback) => {
+    addressesOf(hostname, (error, addresses) => {
+      const [first] = addresses ?? [];
+      if (error !== null || first === undefined) callback(new ConnectError('dns', { cause: error }), '');
+      else if (!addresses.every(({ address }) => allowed(address))) callback(new ConnectError('refused_address'), '');
+      else if (options.all === true) callback(null, addresses);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
+
+function connectError(error: Error, reached: boolean): ConnectError {
+  if (error instanceof ConnectError) return error;
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') return new ConnectError('timeout', { cause: error });
+  // A plain connection is made once it is reached; what fails after that is the handshake.
+  return new ConnectError(reached ? 'tls' : 'connection', { cause: error });
+}

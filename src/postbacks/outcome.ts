@@ -1,0 +1,23 @@
+/** Why an attempt failed. */
+export type OutcomeError =
+  /** By the status: 410, one that sends elsewhere, and any other that is not 2xx. */
+  | 'gone' | 'redirect' | 'http_status'
+  /** No connection was made, or it broke before a status arrived. */
+  | 'refused_address' | 'dns' | 'tls' | 'connection'
+  /** No status arrived before the deadline, or what arrived was no answer. */
+  | 'timeout' | 'bad_answer'
+  /** Nothing was sent, since no request could be made of it. */
+  | 'unsendable';
+
+/** How one attempt ended. */
+export interface Outcome {
+  /** Null where no status line arrived. */
+  status: number | null;
+  /** Null after a 2xx status, whatever came after that. */
+  error: OutcomeError | null;
+  /** In seconds, as the receiver asked by `Retry-After`. */
+  retryAfter: number | null;
+  durationMilliseconds: number;
+  /** Host and port only: the rest of the address may hold credentials. */
+  host: string;
+}
