@@ -1,6 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { basename, join } from 'node:path';
 import type { DataDirectory } from '../config/data-directory.ts';
+import { quoted } from '../landing/sql-text.ts';
+import { postbackMarts } from '../models/postback-marts.ts';
 import { dayOf, type Moment } from '../stage/as-of.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
 
@@ -25,14 +27,14 @@ export interface LinkedFile {
 
 /**
  * Everything the snapshot's views read, with digests that were taken when the files were written. Marts of days after
- * as-of, left by a run that was further on, have nothing to say in it.
+ * as-of, left by a run that was further on, have nothing to say in it, but for those of postbacks: what was sent was sent.
  */
 export async function linkedFiles(connection: DuckDBConnection, data: DataDirectory, asOf: Moment): Promise<LinkedFile[]> {
   const rows = await queryRows<{ folder: string; group: string; day: string; path: string; rows: number; bytes: number; sha256: string }>(
     connection,
     `SELECT 'events' AS folder, kind AS "group", day::VARCHAR AS day, path, rows, bytes, sha256 FROM event_files
      UNION ALL
-     SELECT 'marts', mart, day::VARCHAR, path, rows, bytes, sha256 FROM mart_files WHERE day <= $1::DATE
+     SELECT 'marts', mart, day::VARCHAR, path, rows, bytes, sha256 FROM mart_files WHERE day <= $1::DATE OR mart IN (${postbackMarts.map(quoted).join(', ')})
      ORDER BY 1, 2, 3, 4`,
     [dayOf(asOf)],
   );

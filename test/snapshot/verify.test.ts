@@ -2,6 +2,7 @@ import { link, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { DataDirectory } from '../../src/config/data-directory.ts';
+import { manifestText, schemaVersion } from '../../src/snapshot/manifest.ts';
 import { DamagedSnapshotError, verifySnapshot } from '../../src/snapshot/verify.ts';
 import { feedOffer, flipBit, temporaryData, writeSnapshot } from '../support/published-snapshot.ts';
 
@@ -49,7 +50,7 @@ test('a torn manifest and one of another version are refused', async () => {
   const text = await readFile(file, 'utf8');
   await writeFile(file, text.slice(0, text.length / 2));
   await expect(verifySnapshot(folder)).rejects.toThrow(/manifest\.json cannot be used/);
-  await writeFile(file, JSON.stringify({ ...JSON.parse(text), schema_version: 2 }));
+  await writeFile(file, JSON.stringify({ ...JSON.parse(text), schema_version: schemaVersion + 1 }));
   await expect(verifySnapshot(folder)).rejects.toThrow(/schema_version/);
 });
 
@@ -57,7 +58,8 @@ test('a manifest cannot name files outside of its folder', async () => {
   const file = join(folder, 'manifest.json');
   const manifest = JSON.parse(await readFile(file, 'utf8'));
   manifest.files['../one/empty.ndjson'] = manifest.files['empty.ndjson'];
-  await writeFile(file, JSON.stringify(manifest));
+  delete manifest.manifest_sha256;
+  await writeFile(file, manifestText(manifest));
   await expect(verifySnapshot(folder)).rejects.toThrow(/outside of the folder/);
 });
 

@@ -41,7 +41,7 @@ export class LogLanding implements AsyncDisposable {
 
   /** One run of the ingest stage. */
   ingest(changes: Partial<Run> = {}): Promise<IngestSummary> {
-    return ingestStage.run(testRun(this.data, { runId: ++this.#runId, settings: defaultSettings, ...changes }), this.state);
+    return ingestStage.run(testRun(this.data, { runId: ++this.#runId, settings: defaultSettings, ...changes }), { state: this.state, sites: { sites: [] } });
   }
 
   query<R = Row>(sql: string, parameters: readonly unknown[] = []): Promise<R[]> {

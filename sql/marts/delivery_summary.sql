@@ -1,0 +1,41 @@
+-- How postbacks stand, for the service's metrics. Lag is the time from writing to the outbox to delivery, of what was
+-- delivered within the 24 hours before the last delivery.
+-- grain: one row
+-- inputs: postbacks (the mart), postback_attempts (the mart)
+-- columns:
+--   pending: Postbacks that wait for a try, or are being tried
+--   delivered: Postbacks that the site has taken
+--   dead: Postbacks that nothing more is tried for
+--   attempts: Tries so far
+--   failed_attempts: Tries that failed
+--   oldest_pending_at: When the oldest pending one was written, UTC; NULL where none is pending
+--   lag_seconds_p95: 95th percentile of the lag, in seconds; NULL where none was delivered
+WITH told AS (
+  SELECT
+    count(*) FILTER (WHERE state IN ('pending', 'delivering')) AS pending,
+    count(*) FILTER (WHERE state = 'delivered') AS delivered,
+    count(*) FILTER (WHERE state = 'dead') AS dead,
+    min(enqueued_at) FILTER (WHERE state IN ('pending', 'delivering')) AS oldest_pending_at,
+    max(delivered_at) AS last_delivered_at
+  FROM snapshot.postbacks
+),
+tried AS (
+  SELECT count(*) AS attempts, count(*) FILTER (WHERE error IS NOT NULL) AS failed_attempts
+  FROM snapshot.postback_attempts
+),
+recent AS (
+  SELECT quantile_cont(date_diff('millisecond', enqueued_at, delivered_at), 0.95) / 1000 AS lag_seconds_p95
+  FROM snapshot.postbacks
+  WHERE delivered_at > (SELECT last_delivered_at FROM told) - INTERVAL 24 HOURS
+)
+SELECT
+  told.pending,
+  told.delivered,
+  told.dead,
+  tried.attempts,
+  tried.failed_attempts,
+  told.oldest_pending_at,
+  recent.lag_seconds_p95
+FROM told
+CROSS JOIN tried
+CROSS JOIN recent

@@ -1,0 +1,25 @@
+-- Tries at delivering postbacks, failed ones too.
+-- grain: one row per try
+-- inputs: delivery_attempts, outbox
+-- columns:
+--   webhook_id: The postback, as in postbacks
+--   attempt: Number of the try of this postback, from 1
+--   site_key: The site that was told
+--   started_at: Wall clock, UTC
+--   duration_ms: How long it took, in milliseconds
+--   status: HTTP status; NULL where no status line came
+--   error: Why it failed, as a short code; NULL where it did not
+--   host: Host and port that it went to; never the whole address, which may hold credentials
+SELECT
+  attempt.webhook_id,
+  attempt.attempt,
+  outbox.site_key,
+  attempt.started_at,
+  attempt.duration_ms,
+  attempt.status,
+  attempt.error,
+  attempt.host
+FROM delivery_attempts AS attempt
+JOIN outbox ON outbox.webhook_id = attempt.webhook_id
+WHERE attempt.started_at >= $day_start AND attempt.started_at < $day_end
+ORDER BY attempt.started_at, attempt.webhook_id, attempt.attempt

@@ -1,0 +1,44 @@
+-- Postbacks to publishers as the run that built the snapshot found them: what was to be told, and how far delivery has come.
+-- Their number: one for each credit, reject or chargeback of an attributed conversion whose site has a postback address.
+-- grain: one row per postback, so per conversion and kind
+-- inputs: outbox, delivery_states
+-- columns:
+--   webhook_id: Id that every try of it carries as webhook-id; follows from conversion and kind
+--   conversion_id: The advertiser's id of the conversion
+--   kind: credit, reject or chargeback
+--   click_id: The click that the conversion came from; deliveries of one click keep the order of occurrence
+--   site_key: Site of the click, which is told
+--   user_id: Publisher's user of the click
+--   offer_id: Public id of the click's offer
+--   reward: Payout × (1 − commission) × reward rate of the time it was written, in the site's points, rounded once to 4 places; positive for all kinds
+--   occurred_at: When the event happened, UTC
+--   enqueued_at: As-of of the run that wrote it, UTC
+--   state: pending, delivering, delivered or dead
+--   attempts: Tries so far, over all plans
+--   last_attempt_at: When the last try began, UTC; NULL before the first
+--   last_status: HTTP status of the last try; NULL where no status line came
+--   last_error: Why the last try failed, as a short code; NULL where it did not
+--   delivered_at: When it was delivered, UTC
+--   next_attempt_at: When the next try is due, UTC; NULL where none is
+SELECT
+  outbox.webhook_id,
+  outbox.conversion_id,
+  outbox.kind,
+  outbox.click_id,
+  outbox.site_key,
+  outbox.user_id,
+  outbox.offer_id,
+  coalesce(delivery.reward, outbox.reward) AS reward,
+  outbox.occurred_at,
+  outbox.enqueued_at,
+  coalesce(delivery.state, 'pending') AS state,
+  coalesce(delivery.attempts, 0) AS attempts,
+  delivery.last_attempt_at,
+  delivery.last_status,
+  delivery.last_error,
+  delivery.delivered_at,
+  delivery.next_attempt_at
+FROM outbox
+LEFT JOIN delivery_states AS delivery ON delivery.webhook_id = outbox.webhook_id
+WHERE outbox.enqueued_at >= $day_start AND outbox.enqueued_at < $day_end
+ORDER BY outbox.enqueued_at, outbox.number
