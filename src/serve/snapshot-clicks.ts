@@ -19,6 +19,7 @@ export interface FoundClick {
     sub2: string | null;
   };
   conversions: FoundConversion[];
+  postbacks: FoundPostback[];
 }
 
 export interface FoundConversion {
@@ -29,6 +30,17 @@ export interface FoundConversion {
   payout: string | null;
   credited_at: string | null;
   reversed_at: string | null;
+}
+
+export interface FoundPostback {
+  /** credit, reject or chargeback. */
+  event: string;
+  /** In the site's points. */
+  reward: string;
+  state: string;
+  attempts: number;
+  last_attempt_at: string | null;
+  last_status: number | null;
 }
 
 /** By the 8-byte key first: reading all click ids of a month takes ten times as long. */
@@ -43,6 +55,11 @@ const conversionsQuery = `
     epoch_us(credited_at)::VARCHAR AS credited_at, epoch_us(reversed_at)::VARCHAR AS reversed_at
   FROM conversions WHERE click_id = $1 ORDER BY occurred_at, conversion_id`;
 
+const postbacksQuery = `
+  SELECT kind AS event, reward::VARCHAR AS reward, state, attempts, epoch_us(last_attempt_at)::VARCHAR AS last_attempt_at, last_status
+  FROM postbacks WHERE click_id = $1
+  ORDER BY occurred_at, CASE kind WHEN 'credit' THEN 1 WHEN 'reject' THEN 2 ELSE 3 END, conversion_id`;
+
 /** Lookups occupy threads that the process also needs for files and compression: more of them wait their turn. */
 const mostAtOnce = 2;
 /** Whoever would have to wait behind so many is told to come back. */
@@ -52,6 +69,7 @@ interface Lookup {
   connection: DuckDBConnection;
   click: DuckDBPreparedStatement;
   conversions: DuckDBPreparedStatement;
+  postbacks: DuckDBPreparedStatement;
 }
 
 interface OpenDatabase {
@@ -74,6 +92,11 @@ export class SnapshotClicks {
     this.#folder = folder;
   }
 
+  /** Opens the database before the first lookup: a snapshot that is held open is not removed. */
+  async hold(): Promise<void> {
+    await (this.#database ??= this.#open());
+  }
+
   /** A site's click with what became of it; undefined where the site has no such click. Throws `Refusal` where too many wait already. */
   async find(clickId: string, siteKey: string): Promise<FoundClick | undefined> {
     this.#underWay++;
@@ -84,7 +107,11 @@ export class SnapshotClicks {
       try {
         const [click] = await rowsOf<FoundClick['click']>(lookup.click, [clickId, siteKey]);
         if (click === undefined) return undefined;
-        return { click, conversions: await rowsOf<FoundConversion>(lookup.conversions, [clickId]) };
+        return {
+          click,
+          conversions: await rowsOf<FoundConversion>(lookup.conversions, [clickId]),
+          postbacks: await rowsOf<FoundPostback>(lookup.postbacks, [clickId]),
+        };
       } finally {
         const next = database.waiting.shift();
         if (next === undefined) database.idle.push(lookup);
@@ -135,7 +162,12 @@ async function prepareLookup(instance: DuckDBInstance): Promise<Lookup> {
   const connection = await instance.connect();
   // The Parquet files of a snapshot never change: what is known of them stays true.
   await connection.run('SET parquet_metadata_cache = true');
-  return { connection, click: await connection.prepare(clickQuery), conversions: await connection.prepare(conversionsQuery) };
+  return {
+    connection,
+    click: await connection.prepare(clickQuery),
+    conversions: await connection.prepare(conversionsQuery),
+    postbacks: await connection.prepare(postbacksQuery),
+  };
 }
 
 async function rowsOf<Row>(statement: DuckDBPreparedStatement, values: string[]): Promise<Row[]> {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { DataDirectory } from '../../src/config/data-directory.ts';
-import { temporaryData } from '../support/published-snapshot.ts';
+import { makeCurrent, temporaryData, writeSnapshot } from '../support/published-snapshot.ts';
 import { serviceForTest } from '../support/running-service.ts';
 import { credentials, publishSmallNetwork } from '../support/small-network.ts';
 
@@ -55,6 +55,19 @@ describe('metrics', () => {
       expect(described.has(name.replace(/_(bucket|sum|count)$/, '')) || described.has(name), sample).toBe(true);
     }
     expect(text).not.toMatch(/secret|made up/);
+  });
+
+  test('how postbacks stood when the snapshot was built', async () => {
+    const { data: own, remove } = await temporaryData();
+    onTestFinished(remove);
+    const deliveries = { pending: 3, delivered: 40, dead: 1, attempts: 52, failed_attempts: 12, oldest_pending_at: '2026-11-20T11:59:00Z', lag_seconds_p95: 4.25 };
+    await writeSnapshot(own, 'one', { offers: [], deliveries });
+    await makeCurrent(own, 'one');
+    const lines = (await (await (await serviceForTest(own)).get('/metrics')).text()).split('\n');
+    expect(lines).toEqual(expect.arrayContaining([
+      'offerline_postbacks_pending 3', 'offerline_postbacks_delivered 40', 'offerline_postbacks_dead 1', 'offerline_postback_attempts 52',
+      'offerline_postback_attempts_failed 12', 'offerline_postbacks_oldest_pending_seconds 60', 'offerline_postbacks_lag_seconds_p95 4.25',
+    ]));
   });
 
   test('are on the bare host only, and there before anything is published', async () => {

@@ -32,6 +32,11 @@ const clicks = [
      ('a', 'click-2', 'credited', NULL, 6, '2026-11-20 08:00:00Z', NULL, '2026-11-20 08:00:00Z'),
      ('c', 'click-3', 'unattributed', NULL, NULL, '2026-11-20 09:00:00Z', NULL, '2026-11-20 09:00:00Z'),
      ('d', 'click-4', 'credited', NULL, 1, '2026-11-20 09:00:00Z', NULL, '2026-11-20 09:00:00Z')`,
+  `INSERT INTO postbacks VALUES
+     ('b', 'chargeback', 'click-2', 0.8, '2026-11-20 10:00:00.5Z', 'pending', 0, NULL, NULL),
+     ('b', 'credit', 'click-2', 0.8, '2026-11-20 09:00:00Z', 'delivered', 3, '2026-11-20 09:05:00.25Z', 204),
+     ('a', 'credit', 'click-2', 480, '2026-11-20 08:00:00Z', 'dead', 10, '2026-11-20 09:30:00Z', NULL),
+     ('d', 'credit', 'click-4', 1, '2026-11-20 09:00:00Z', 'delivered', 1, '2026-11-20 09:00:00Z', 200)`,
 ];
 
 beforeAll(async () => {
@@ -100,7 +105,7 @@ describe('offers', () => {
 });
 
 describe('click lookup', () => {
-  test('the click and its conversions, after commission', async () => {
+  test('the click, its conversions after commission, and its postbacks in the order of their events', async () => {
     expect(await running.json(lookup)).toStrictEqual({
       success: true,
       click: {
@@ -111,7 +116,11 @@ describe('click lookup', () => {
         { conversion_id: 'a', event_id: null, status: 'credited', payout: 4.8, credited_at: '2026-11-20T08:00:00+00:00', reversed_at: null },
         { conversion_id: 'b', event_id: 'level-5', status: 'charged_back', payout: 0.8, credited_at: '2026-11-20T09:00:00+00:00', reversed_at: '2026-11-20T10:00:00.500000+00:00' },
       ],
-      postbacks: [],
+      postbacks: [
+        { event: 'credit', reward: 480, state: 'dead', attempts: 10, last_attempt_at: '2026-11-20T09:30:00+00:00', last_status: null },
+        { event: 'credit', reward: 0.8, state: 'delivered', attempts: 3, last_attempt_at: '2026-11-20T09:05:00.250000+00:00', last_status: 204 },
+        { event: 'chargeback', reward: 0.8, state: 'pending', attempts: 0, last_attempt_at: null, last_status: null },
+      ],
     });
   });
 

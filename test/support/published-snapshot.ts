@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DataDirectory } from '../../src/config/data-directory.ts';
 import { feedOfferSchema, feedOffersFile, feedSitesFile, feedSitesSchema } from '../../src/feed/feed-document.ts';
 import type { FeedOffer, FeedSites } from '../../src/feed/feed-document.ts';
-import { manifestFile, schemaVersion } from '../../src/snapshot/manifest.ts';
+import { manifestFile, manifestText, schemaVersion } from '../../src/snapshot/manifest.ts';
 import type { Manifest } from '../../src/snapshot/manifest.ts';
 
 /** An empty data directory in the system's temporary folder; `remove` deletes it. */
@@ -55,6 +55,8 @@ export interface SnapshotContent {
   sites?: FeedSites['sites'];
   /** Further files by path within the folder, as the pipeline would put databases and events there. */
   files?: Record<string, string | Uint8Array>;
+  /** How its postbacks stand; none where not given. */
+  deliveries?: Partial<Manifest['deliveries']>;
 }
 
 /** Writes a whole published snapshot with its manifest; returns its folder. `current` is left as it is. */
@@ -76,6 +78,7 @@ export async function writeSnapshot(data: DataDirectory, id: string, snapshot: S
     run_id: 1,
     fingerprint: `fingerprint of ${id}`,
     row_counts: { offers: snapshot.offers.length },
+    deliveries: { pending: 0, delivered: 0, dead: 0, attempts: 0, failed_attempts: 0, oldest_pending_at: null, lag_seconds_p95: null, ...snapshot.deliveries },
     files: {},
   };
   for (const [path, content] of Object.entries(files)) {
@@ -84,7 +87,7 @@ export async function writeSnapshot(data: DataDirectory, id: string, snapshot: S
     await writeFile(join(folder, path), bytes);
     manifest.files[path] = { sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length };
   }
-  await writeFile(join(folder, manifestFile), JSON.stringify(manifest));
+  await writeFile(join(folder, manifestFile), manifestText(manifest));
   return folder;
 }
 

@@ -1,13 +1,13 @@
 import { momentOf } from '../../stage/as-of.ts';
 import { withOffset } from '../moments.ts';
-import { amountText, decimalOf, publishedAmount } from '../money.ts';
-import type { FoundClick, FoundConversion } from '../snapshot-clicks.ts';
+import { amountText, decimalOf, publishedAmount, shortestText } from '../money.ts';
+import type { FoundClick, FoundConversion, FoundPostback } from '../snapshot-clicks.ts';
 
 /** The body of a click lookup. Payouts are after the site's commission, as everywhere that a publisher sees money. */
-export function clickText({ click, conversions }: FoundClick, commission: string): string {
+export function clickText({ click, conversions, postbacks }: FoundClick, commission: string): string {
   const shown = { ...click, clicked_at: momentText(click.clicked_at) };
-  // No postbacks are kept yet.
-  return `{"success":true,"click":${JSON.stringify(shown)},"conversions":[${conversions.map((conversion) => conversionText(conversion, commission)).join(',')}],"postbacks":[]}`;
+  const conversionTexts = conversions.map((conversion) => conversionText(conversion, commission));
+  return `{"success":true,"click":${JSON.stringify(shown)},"conversions":[${conversionTexts.join(',')}],"postbacks":[${postbacks.map(postbackText).join(',')}]}`;
 }
 
 function conversionText({ conversion_id, event_id, status, payout, credited_at, reversed_at }: FoundConversion, commission: string): string {
@@ -15,6 +15,12 @@ function conversionText({ conversion_id, event_id, status, payout, credited_at, 
   const money = payout === null ? 'null' : amountText(publishedAmount(decimalOf(payout), decimalOf(commission)));
   const moments = JSON.stringify({ credited_at: momentText(credited_at), reversed_at: momentText(reversed_at) }).slice(1);
   return `${start},"payout":${money},${moments}`;
+}
+
+/** The reward as it is told: in the site's points, frozen when the postback was written. */
+function postbackText({ event, reward, state, attempts, last_attempt_at, last_status }: FoundPostback): string {
+  const rest = JSON.stringify({ state, attempts, last_attempt_at: momentText(last_attempt_at), last_status }).slice(1);
+  return `{"event":${JSON.stringify(event)},"reward":${shortestText(decimalOf(reward))},${rest}`;
 }
 
 function momentText(microseconds: string | null): string | null {
