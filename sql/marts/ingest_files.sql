@@ -7,7 +7,7 @@
 --   kind: offers, clicks or conversions
 --   source: Catalog source; NULL for logs
 --   sha256: Digest of the bytes
---   bytes: Size
+--   bytes: Size in bytes
 --   rows: Rows in the file; 0 where it was quarantined or superseded
 --   accepted: Rows taken
 --   duplicates: Rows that were there already

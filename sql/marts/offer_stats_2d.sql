@@ -1,6 +1,7 @@
 -- Figures of each offer over W = [midnight of the day before as-of, as-of], so yesterday and today in UTC, over all sites.
 -- grain: one row per offer with a click or credited conversion in W, or a credited conversion in the last 48 hours
 -- inputs: window_clicks, window_conversions, offer_spans
+-- fills: day_stats
 -- columns:
 --   offer_id: Public id of the offer
 --   as_of: The moment the figures are true for, UTC

@@ -1,6 +1,7 @@
 -- Clicks by hour from $from up to $as_of: whole hours from the roll-up, the hour that $as_of cuts from events.
 -- grain: one row per UTC hour and offer in the catalog
 -- inputs: click_hourly, edge_clicks, offers
+-- fills: window_clicks, touched_clicks, day_clicks
 WITH named AS (
   SELECT hour, offer_id, source, external_id, clicks
   FROM click_hourly

@@ -3,6 +3,7 @@
 -- The event that decides day and payout is the credit; without one the reject, else the chargeback.
 -- grain: one row per conversion of conversion_scope with an event up to $as_of
 -- inputs: conversion_events, conversion_scope, conversion_clicks, offers, offer_spans, offer_version_events
+-- fills: window_conversions, touched_conversions, day_conversions
 WITH events AS (
   SELECT *
   FROM conversion_events

@@ -5,25 +5,34 @@ import { queryRows } from '../warehouse/dialect/rows.ts';
 import { eventRelation } from '../warehouse/event-files.ts';
 import type { Site } from '../sites/sites.ts';
 import { commissionText } from '../sites/sites.ts';
+import type { Moment } from '../stage/as-of.ts';
+import { writeExplained } from './explained.ts';
+import { loadLineage } from './lineage.ts';
+import { loadMetrics } from './metrics.ts';
 
 /** Copied whole into each snapshot: small, whatever history holds. */
-export const analyticsTables = ['offers', 'offer_history', 'offer_stats_2d', 'sites', 'runs', 'ingest_files', 'rejects'] as const;
+export const analyticsTables = ['offers', 'offer_history', 'offer_stats_2d', 'sites', 'runs', 'run_stages', 'report_days', 'ingest_files', 'ingest_warnings', 'rejects', 'metrics', 'lineage'] as const;
 /** Views over the snapshot's Parquet files. */
-export const analyticsViews = ['clicks', 'conversions', 'offer_hourly', 'report_daily'] as const;
+export const analyticsViews = ['clicks', 'conversions', 'offer_hourly', 'report_daily', 'postbacks', 'postback_attempts'] as const;
 
 /**
  * Writes the tables and views of `analytics.duckdb`, attached as `snapshot`, with a comment on every table and column.
  * `parquet` gives the absolute paths of a group's files in the snapshot's folder: the views list them, never a pattern,
  * so they give the same answers for as long as the folder stands.
  */
-export async function writeAnalytics(connection: DuckDBConnection, sites: readonly Site[], parquet: (group: string) => string[]): Promise<void> {
+export async function writeAnalytics(
+  connection: DuckDBConnection, sites: readonly Site[], folder: string, asOf: Moment, parquet: (group: string) => string[],
+): Promise<void> {
   await loadSites(connection, sites);
+  await loadMetrics(connection, asOf);
+  await loadLineage(connection, [...analyticsTables, ...analyticsViews], ['clicks']);
   for (const name of analyticsTables) {
     const model = readModel('marts', name);
     const query = name === 'offer_stats_2d' ? 'SELECT * FROM offer_stats_2d ORDER BY offer_id' : model.query;
     await connection.run(`CREATE TABLE snapshot.${name} AS ${query}`);
     await comment(connection, 'TABLE', model);
   }
+  await writeExplained(connection, folder, asOf, parquet);
   // In its own catalog, so that the view names the snapshot's tables and holds wherever the file is opened.
   const [own] = await queryRows<{ catalog: string }>(connection, 'SELECT current_catalog() AS catalog');
   await connection.run('USE snapshot');

@@ -11,16 +11,20 @@ import type { Sites } from '../sites/sites.ts';
 import { compareMoments, momentOfMilliseconds, type Moment } from '../stage/as-of.ts';
 import type { Run, Stage } from '../stage/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
+import { readModel } from '../warehouse/sql-model.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
 import { readChangeNumber } from '../warehouse/facts.ts';
+import { troubleOf } from '../warehouse/named-files.ts';
 import { analyticsTables, writeAnalytics } from './analytics.ts';
 import { auditSnapshot } from './audits.ts';
 import { recordCommissions } from './commissions.ts';
 import { currentManifest } from './current.ts';
+import { offerNamesFile } from './explained.ts';
 import { writeFeedFiles } from './feed-files.ts';
 import { analyticsFile, linkedFiles, snapshotIdOf, type LinkedFile } from './layout.ts';
-import { manifestFile, schemaVersion, type Manifest } from './manifest.ts';
+import { manifestFile, manifestText, schemaVersion, type Manifest } from './manifest.ts';
 import { retireSnapshots } from './retention.ts';
+import { DamagedSnapshotError, verifyOwnFiles } from './verify.ts';
 
 export interface PublishInput {
   state: StateDatabase;
@@ -36,6 +40,10 @@ export interface PublishSummary {
   snapshotId: string | null;
   audits: number;
   retired: string[];
+  /** Of all tables and views of the snapshot; 0 where none was published. */
+  rows: number;
+  /** Of all its files, those shared with other snapshots too. */
+  bytes: number;
 }
 
 /**
@@ -51,24 +59,56 @@ export const publishStage: Stage<PublishInput, PublishSummary> = {
     if (published !== undefined && !allowOlder) assertNotOlder(run.asOf, published.as_of);
     await recordCommissions(state, sites.sites, run.asOf);
     const fingerprint = await fingerprintOf(run, state, sites);
-    if (published?.fingerprint === fingerprint) return { snapshotId: null, audits: 0, retired: [] };
+    if (published?.fingerprint === fingerprint) {
+      if (await standsWhole(run, published.snapshot_id)) return { snapshotId: null, audits: 0, retired: [], rows: 0, bytes: 0 };
+      await assertSharedFilesWhole(run, state);
+    }
     const snapshotId = snapshotIdOf(run.runId, run.asOf);
     const folder = join(run.data.published, snapshotId);
     let audits: number;
+    let manifest: Manifest;
+    // A run whose row was lost with a damaged log had the same number, and may have left a folder that was never switched to.
+    await run.effects.files.remove(folder, 'leftover snapshot: removed');
     try {
       const linked = await linkFiles(run, state, folder);
       const built = await buildDatabase(run, state, sites, folder, linked, published?.run_id ?? 0);
       audits = built.audits;
-      await writeManifest(run, folder, snapshotId, fingerprint, linked, built.rowCounts);
+      manifest = await writeManifest(run, folder, snapshotId, fingerprint, linked, built);
     } catch (error) {
       await run.effects.files.remove(folder, 'half-built snapshot removed');
       if (error instanceof AuditError) await distrustMarts(state, published?.run_id ?? 0);
       throw error;
     }
+    // What is published must never be ahead of what a lost log leaves of the state.
+    await run.effects.perform('state: checkpointed before the switch', () => state.connection.run('CHECKPOINT'));
     await switchCurrent(run, snapshotId);
-    return { snapshotId, audits, retired: await retireSnapshots(run) };
+    const sum = (numbers: number[]) => numbers.reduce((total, each) => total + each, 0);
+    return {
+      snapshotId, audits, retired: await retireSnapshots(run),
+      rows: sum(Object.values(manifest.row_counts)), bytes: sum(Object.values(manifest.files).map(({ bytes }) => bytes)),
+    };
   },
 };
+
+/** Whether the published snapshot can go on being served. Where it cannot, one with the same content takes its place. */
+async function standsWhole(run: Run, snapshotId: string): Promise<boolean> {
+  try {
+    await verifyOwnFiles(join(run.data.published, snapshotId));
+    return true;
+  } catch (error) {
+    if (!(error instanceof DamagedSnapshotError)) throw error;
+    run.logger.warn({ snapshot: snapshotId }, 'the published snapshot is damaged, so it is published anew: %s', error.message);
+    return false;
+  }
+}
+
+/** A new snapshot would share a damaged file with the old one. Throws `OfferlineError` naming it. */
+async function assertSharedFilesWhole(run: Run, { connection }: StateDatabase): Promise<void> {
+  for (const file of await linkedFiles(connection, run.data, run.asOf)) {
+    if ((await troubleOf(file.warehousePath, file, true)) === undefined) continue;
+    throw new OfferlineError(`${file.warehousePath} is damaged, and every snapshot shares it: \`offerline doctor --deep --repair\` puts it aside and says how its rows come back`);
+  }
+}
 
 async function martsAsOf(state: StateDatabase, asked: Moment | undefined): Promise<Moment> {
   const asOf = await currentMarts(state);
@@ -97,28 +137,37 @@ async function linkFiles(run: Run, { connection }: StateDatabase, folder: string
   return linked;
 }
 
+interface Built {
+  audits: number;
+  rowCounts: Manifest['row_counts'];
+  deliveries: Manifest['deliveries'];
+}
+
 async function buildDatabase(
   run: Run, { connection }: StateDatabase, sites: Sites, folder: string, linked: LinkedFile[], publishedRunId: number,
-): Promise<{ audits: number; rowCounts: Record<string, number> }> {
+): Promise<Built> {
   const parquet = (group: string) => linked.filter((file) => file.group === group).map(({ path }) => join(folder, path));
   const rowsOf = (group: string) => linked.filter((file) => file.group === group).reduce((sum, { rows }) => sum + rows, 0);
-  await connection.run(`ATTACH ${quoted(join(folder, analyticsFile))} AS snapshot`);
+  await run.effects.perform('analytics.duckdb: made', () => connection.run(`ATTACH ${quoted(join(folder, analyticsFile))} AS snapshot`));
   try {
     await connection.run('BEGIN TRANSACTION');
-    await writeAnalytics(connection, sites.sites, parquet);
-    await connection.run('COMMIT');
+    await run.effects.perform('analytics.duckdb: filled', () => writeAnalytics(connection, sites.sites, folder, run.asOf, parquet));
+    await run.effects.perform('analytics.duckdb: written', () => connection.run('COMMIT'));
     const audits = await auditSnapshot(connection, run.data, publishedRunId);
     await writeFeedFiles(connection, folder, run.asOf, run.effects.files);
     const rowCounts: Record<string, number> = {
       clicks: rowsOf('events/clicks'), conversions: rowsOf('marts/conversions'),
       offer_hourly: rowsOf('marts/offer_hourly'), report_daily: rowsOf('marts/report_daily'),
+      postbacks: rowsOf('marts/postbacks'), postback_attempts: rowsOf('marts/postback_attempts'),
     };
+    const [deliveries] = await queryRows<Manifest['deliveries']>(connection, readModel('marts', 'delivery_summary').query);
+    if (deliveries === undefined) throw new Error('delivery_summary gave no row');
     for (const table of analyticsTables) {
       const [counted] = await queryRows<{ rows: number }>(connection, `SELECT count(*) AS rows FROM snapshot.${table}`);
       rowCounts[table] = counted?.rows ?? 0;
     }
-    await connection.run('CHECKPOINT snapshot');
-    return { audits, rowCounts };
+    await run.effects.perform('analytics.duckdb: checkpointed', () => connection.run('CHECKPOINT snapshot'));
+    return { audits, rowCounts, deliveries };
   } catch (error) {
     await connection.run('ROLLBACK').catch(() => undefined);
     throw error;
@@ -127,24 +176,25 @@ async function buildDatabase(
   }
 }
 
-async function writeManifest(run: Run, folder: string, snapshotId: string, fingerprint: string, linked: LinkedFile[], rowCounts: Record<string, number>): Promise<void> {
+async function writeManifest(run: Run, folder: string, snapshotId: string, fingerprint: string, linked: LinkedFile[], built: Built): Promise<Manifest> {
   const { files } = run.effects;
   if ((await readdir(folder)).some((name) => name.endsWith('.wal'))) {
     throw new OfferlineError(`${analyticsFile} was closed with a log left beside it; nothing was published, run again`);
   }
   const manifest: Manifest = {
     snapshot_id: snapshotId, as_of: run.asOf, created_at: momentOfMilliseconds(run.effects.now()), schema_version: schemaVersion,
-    run_id: run.runId, fingerprint, row_counts: rowCounts, files: {},
+    run_id: run.runId, fingerprint, row_counts: built.rowCounts, deliveries: built.deliveries, files: {},
   };
   for (const { path, sha256, bytes } of linked) manifest.files[path] = { sha256, bytes };
-  for (const name of [analyticsFile, feedOffersFile, feedSitesFile]) {
+  for (const name of [analyticsFile, offerNamesFile, feedOffersFile, feedSitesFile]) {
     const path = join(folder, name);
     await files.syncFile(path, `${name}: fsynced`);
     manifest.files[name] = { sha256: await sha256Of(path), bytes: (await stat(path)).size };
   }
   for (const subfolder of new Set(linked.map(({ path }) => dirname(path)))) await files.syncDirectory(join(folder, subfolder), 'snapshot subfolder: synced');
-  await replaceFile(join(folder, manifestFile), `${JSON.stringify(manifest, null, 1)}\n`, 'manifest', files);
+  await replaceFile(join(folder, manifestFile), manifestText(manifest), 'manifest', files);
   await files.syncDirectory(run.data.published, 'published folder: synced');
+  return manifest;
 }
 
 /** A link cannot be changed in place: a new one takes the old one's name in a single step. */

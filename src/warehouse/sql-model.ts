@@ -11,10 +11,12 @@ export interface SqlModel {
   grain: string;
   /** Meaning of each column, where the header lists them: they become the published table's comments. */
   columns: Record<string, string>;
+  /** Further lines of the header, such as `unit: USD`, by what stands before the colon. */
+  facts: Record<string, string>;
   query: string;
 }
 
-export type ModelFolder = 'staging' | 'marts' | 'audits';
+export type ModelFolder = 'staging' | 'marts' | 'audits' | 'metrics' | 'macros';
 
 export const sqlFolder = fileURLToPath(new URL('../../sql', import.meta.url));
 
@@ -37,11 +39,13 @@ export function parseModel(name: string, text: string): SqlModel {
     const column = /^ {2}(\w+): (.+)$/.exec(line);
     if (column) columns[column[1] as string] = column[2] as string;
   }
+  const facts = header.slice(grainAt + 1).flatMap((line) => [...line.matchAll(/^(\w[\w ]*): (.+)$/g)].map(([, name = '', value = '']) => [name, value] as const));
   return {
     name,
     purpose: header.slice(0, grainAt).join(' '),
     grain: (header[grainAt] as string).slice('grain: '.length),
     columns,
+    facts: Object.fromEntries(facts),
     query: text.split('\n').slice(header.length).join('\n').trim(),
   };
 }

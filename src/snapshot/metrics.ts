@@ -1,0 +1,21 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { quoted } from '../landing/sql-text.ts';
+import type { Moment } from '../stage/as-of.ts';
+import { readModel, sqlFolder } from '../warehouse/sql-model.ts';
+import { withMoments } from './moments-in-sql.ts';
+
+/** What the `metrics` mart reads: the files of `sql/metrics`, one figure each. */
+export async function loadMetrics(connection: DuckDBConnection, asOf: Moment): Promise<void> {
+  await connection.run(
+    `CREATE OR REPLACE TEMP TABLE run_metrics (metric VARCHAR, definition VARCHAR, unit VARCHAR, grain VARCHAR, served_as VARCHAR, sql VARCHAR)`,
+  );
+  const rows = readdirSync(join(sqlFolder, 'metrics')).toSorted().map((file) => {
+    const { name, purpose, grain, facts, query } = readModel('metrics', file.replace(/\.sql$/, ''));
+    const { unit, 'served as': servedAs } = facts;
+    if (unit === undefined || servedAs === undefined) throw new Error(`sql/metrics/${file} has no "unit:" or no "served as:" in its header`);
+    return [name, purpose, unit, grain, servedAs, withMoments(query, asOf)];
+  });
+  await connection.run(`INSERT INTO run_metrics VALUES ${rows.map((row) => `(${row.map(quoted).join(', ')})`).join(', ')}`);
+}
