@@ -31,7 +31,7 @@ export function whatToTry(data: DataDirectory, address: string): string {
     `  curl '${address}/c/api/v1/reports?site_key=${key('C')}&site_secret=${secret}'`,
     `  curl '${address}/b/api/v1/offers/top-converting?site_key=${key('B')}&site_secret=${secret}&take=5'`,
     `  npm run -s offerline -- status`,
-    `  duckdb -readonly ${data.current}/analytics.duckdb "FROM offer_stats_2d ORDER BY rank LIMIT 10"`,
+    `  npm run -s offerline -- sql "FROM offer_stats_2d ORDER BY rank LIMIT 10"`,
     '',
     'Land more files under landing/ and they are served within five minutes. Ctrl-C stops.',
   ].join('\n');

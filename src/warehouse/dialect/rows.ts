@@ -46,7 +46,7 @@ const localText: Converter = (value) => {
   return timestamp.isFinite ? momentOf(timestamp.micros).slice(0, -1) : String(timestamp);
 };
 
-const converters: Partial<Record<DuckDBTypeId, Converter>> = {
+export const columnConverters: Partial<Record<DuckDBTypeId, Converter>> = {
   [DuckDBTypeId.SQLNULL]: () => null,
   [DuckDBTypeId.BOOLEAN]: asIs,
   [DuckDBTypeId.TINYINT]: asIs,
@@ -78,7 +78,7 @@ const converters: Partial<Record<DuckDBTypeId, Converter>> = {
 };
 
 /** A column of a type that is not listed above throws; the query casts it. */
-const convertValue = createDuckDBValueConverter<ColumnValue>(converters as Record<DuckDBTypeId, Converter | undefined>);
+const convertValue = createDuckDBValueConverter<ColumnValue>(columnConverters as Record<DuckDBTypeId, Converter | undefined>);
 
 /** All rows of a result. */
 export async function rowsOf(result: DuckDBResult): Promise<Row[]> {

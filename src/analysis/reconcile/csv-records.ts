@@ -1,0 +1,43 @@
+import { UsageError } from '../../errors/errors.ts';
+
+/** A row of a CSV file and the line that it begins on, from 1. */
+export interface CsvRecord {
+  line: number;
+  cells: string[];
+}
+
+/**
+ * Reads CSV as other people's programs write it: cells parted by comma, semicolon or tab (whichever the first line has
+ * most of), quoted or not, any line end. Blank lines are left out. Throws `UsageError` naming file and line.
+ */
+export function* csvRecords(text: string, file: string): Generator<CsvRecord> {
+  const separator = separatorOf(text.slice(0, text.search(/[\r\n]|$/)));
+  const cell = new RegExp(`"((?:[^"]|"")*)"|([^"${separator}\\r\\n][^${separator}\\r\\n]*)?`, 'y');
+  const lineEnd = /\r\n|\r|\n/y;
+  let line = 1;
+  for (let at = 0; at < text.length;) {
+    const record: CsvRecord = { line, cells: [] };
+    for (;;) {
+      cell.lastIndex = at;
+      const match = cell.exec(text);
+      const [whole = '', quoted, plain = ''] = match ?? [];
+      if (text[at] === '"' && quoted === undefined) throw new UsageError(`${file} line ${line}: a quote is opened and never closed`);
+      record.cells.push((quoted?.replaceAll('""', '"') ?? plain).trim());
+      line += quoted === undefined ? 0 : (quoted.match(/\r\n|\r|\n/g) ?? []).length;
+      at += whole.length;
+      if (text[at] !== separator) break;
+      at++;
+    }
+    lineEnd.lastIndex = at;
+    const end = lineEnd.exec(text);
+    if (end === null && at < text.length) throw new UsageError(`${file} line ${line}: there is text behind a closing quote; write quotes inside of a cell twice`);
+    at += end?.[0].length ?? 0;
+    line++;
+    if (record.cells.length > 1 || record.cells[0] !== '') yield record;
+  }
+}
+
+function separatorOf(header: string): string {
+  const count = (separator: string) => header.split(separator).length;
+  return [',', ';', '\t'].toSorted((one, other) => count(other) - count(one))[0] as string;
+}

@@ -1,0 +1,106 @@
+import type { OurConversion } from './our-conversions.ts';
+import type { ClaimedState, PublisherReward } from './publisher-file.ts';
+
+/** A conversion as a publisher has it: one row, or several that book the same one forth and back. */
+export interface Claim extends PublisherReward {
+  /** States that its rows tell, each once. */
+  told: ClaimedState[];
+  /** Further rows that tell one of these once more. */
+  repeated: PublisherReward[];
+}
+
+export interface Matched {
+  pairs: { claim: Claim; conversion: OurConversion }[];
+  /** Claims that no conversion is left for. */
+  claims: Claim[];
+  /** Conversions that no claim is left for. */
+  conversions: OurConversion[];
+}
+
+/** Which state wins where several rows tell of one conversion: what was taken back was given before. */
+const finality: Record<ClaimedState, number> = { pending: 0, credited: 1, rejected: 2, charged_back: 3 };
+
+/**
+ * Pairs each conversion with at most one claim: by conversion id first; then, since publishers may number conversions
+ * in their own way, by click, those with equal state and amount first.
+ */
+export function match(rewards: readonly PublisherReward[], conversions: readonly OurConversion[]): Matched {
+  const ours = new Map(conversions.map((conversion) => [conversion.conversionId, conversion]));
+  const pairs: Matched['pairs'] = [];
+  const left: Claim[] = [];
+  const claimed = new Set<OurConversion>();
+  for (const claim of byConversionId(rewards)) {
+    const conversion = claim.conversionId === undefined ? undefined : ours.get(claim.conversionId);
+    if (conversion === undefined || conversion.clickId !== claim.clickId) left.push(claim);
+    else {
+      pairs.push({ claim, conversion });
+      claimed.add(conversion);
+    }
+  }
+  const open = Map.groupBy(conversions.filter((conversion) => !claimed.has(conversion)), ({ clickId }) => clickId);
+  const paired = Map.groupBy(pairs, ({ claim }) => claim.clickId);
+  const claims: Claim[] = [];
+  for (const [clickId, ofClick] of Map.groupBy(left, (claim) => claim.clickId)) {
+    const found = matchClick(ofClick, open.get(clickId) ?? [], paired.get(clickId) ?? []);
+    pairs.push(...found.pairs);
+    claims.push(...found.claims);
+    open.set(clickId, found.conversions);
+  }
+  return { pairs, claims, conversions: [...open.values()].flat() };
+}
+
+/** One claim for each conversion id; a row without one is a claim of its own. */
+function byConversionId(rewards: readonly PublisherReward[]): Claim[] {
+  const claims: Claim[] = [];
+  const known = new Map<string, Claim>();
+  for (const reward of rewards) {
+    const key = reward.conversionId === undefined ? undefined : JSON.stringify([reward.clickId, reward.conversionId]);
+    const claim = key === undefined ? undefined : known.get(key);
+    if (claim !== undefined) merge(claim, reward);
+    else {
+      const first: Claim = { ...reward, told: [reward.state], repeated: [] };
+      claims.push(first);
+      if (key !== undefined) known.set(key, first);
+    }
+  }
+  return claims;
+}
+
+/** A row in another state goes on with the claim's story, in whatever order they come; one in the same state repeats it. */
+function merge(claim: Claim, row: PublisherReward): void {
+  const { state, amount } = row;
+  if (claim.told.includes(state)) claim.repeated.push(row);
+  else {
+    claim.told.push(state);
+    if (finality[state] > finality[claim.state]) claim.state = state;
+    if (claim.amount === undefined && amount !== undefined) claim.amount = amount;
+  }
+}
+
+/** Pairs the claims and conversions of one click that no id holds together. `settled` are those of this click that one does. */
+function matchClick(claims: Claim[], conversions: OurConversion[], settled: Matched['pairs']): Matched {
+  const pairs: Matched['pairs'] = [];
+  const open = { claims: new Set(claims), conversions: new Set(conversions) };
+  const pairWhere = (fits: (claim: Claim, conversion: OurConversion) => boolean) => {
+    for (const claim of open.claims) {
+      const conversion = [...open.conversions].find((candidate) => fits(claim, candidate));
+      if (conversion === undefined) continue;
+      pairs.push({ claim, conversion });
+      open.claims.delete(claim);
+      open.conversions.delete(conversion);
+    }
+  };
+  const isAlikeDue = ({ state }: Claim, { status }: OurConversion) => (state === 'credited') === (status === 'credited');
+  pairWhere((claim, conversion) => claim.amount === conversion.amount && isAlikeDue(claim, conversion));
+  pairWhere((claim, conversion) => claim.amount === conversion.amount);
+  pairWhere(isAlikeDue);
+  // What says the same as a claim that has its conversion is a further row of that one, not a claim to the next best.
+  for (const claim of open.claims) {
+    const same = [...settled, ...pairs].find(({ claim: other }) => claim.amount === undefined || other.amount === undefined || other.amount === claim.amount);
+    if (same === undefined) continue;
+    merge(same.claim, claim);
+    open.claims.delete(claim);
+  }
+  pairWhere(() => true);
+  return { pairs, claims: [...open.claims], conversions: [...open.conversions] };
+}

@@ -1,0 +1,81 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { UsageError } from '../../errors/errors.ts';
+import type { Moment } from '../../stage/as-of.ts';
+import { queryRows } from '../../warehouse/dialect/rows.ts';
+import { parseAmount, type Amount } from './amount.ts';
+
+/** A conversion of the site as the snapshot has it. */
+export interface OurConversion {
+  conversionId: string;
+  clickId: string;
+  offerId: number | null;
+  status: 'credited' | 'rejected' | 'charged_back' | 'unattributed';
+  /** What the postback told, else payout × (1 − commission) × reward rate as the site has them now; absent while the payout is unknown. */
+  amount?: Amount;
+  /** When it was credited; without a credit, when it was refused or taken back. */
+  time: Moment;
+  /** When it was first refused or taken back; null where it never was. */
+  reversedAt: Moment | null;
+  /** How far its postback has come; null where there is none. */
+  postback: { state: string; deliveredAt: Moment | null; lastError: string | null } | null;
+}
+
+/** What is known of a click that no conversion of the site names. */
+export interface KnownClick {
+  clickId: string;
+  /** Null where only a conversion that waits for the click names it. */
+  siteKey: string | null;
+  clickedAt: Moment | null;
+}
+
+/** All conversions of a site. Throws `UsageError` where the snapshot does not have the site. */
+export async function ourConversions(connection: DuckDBConnection, siteKey: string): Promise<OurConversion[]> {
+  const sites = await queryRows<{ site_key: string }>(connection, 'SELECT site_key FROM sites ORDER BY site_key');
+  if (!sites.some(({ site_key }) => site_key === siteKey)) {
+    throw new UsageError(`the snapshot has no site "${siteKey}"; it has ${sites.map(({ site_key }) => site_key).join(', ') || 'none'}`);
+  }
+  const rows = await queryRows<{
+    conversion_id: string; click_id: string; offer_id: number | null; status: OurConversion['status']; reward: string | null; time: Moment; reversed_at: Moment | null;
+    state: string | null; delivered_at: Moment | null; last_error: string | null;
+  }>(
+    connection,
+    // The product has 18 places and is exact; it is rounded once.
+    `SELECT conversions.conversion_id, conversions.click_id, conversions.offer_id, conversions.status,
+       coalesce(postbacks.reward, round(
+         conversions.payout * (1 - sites.commission)::DECIMAL(7, 6) * sites.reward_rate::VARCHAR::DECIMAL(15, 6), 4))::DECIMAL(24, 4) AS reward,
+       coalesce(conversions.credited_at, conversions.occurred_at) AS time, conversions.reversed_at, postbacks.state, postbacks.delivered_at, postbacks.last_error
+     FROM conversions
+     JOIN sites ON sites.site_key = conversions.site_key
+     LEFT JOIN postbacks ON postbacks.conversion_id = conversions.conversion_id AND postbacks.kind = 'credit'
+     WHERE conversions.site_key = $1
+     ORDER BY time, conversions.conversion_id`,
+    [siteKey],
+  );
+  return rows.map(({ conversion_id, click_id, offer_id, status, reward, time, reversed_at, state, delivered_at, last_error }) => {
+    const amount = reward === null ? undefined : parseAmount(reward);
+    return {
+      conversionId: conversion_id, clickId: click_id, offerId: offer_id, status, time, reversedAt: reversed_at, ...(amount === undefined ? {} : { amount }),
+      postback: state === null ? null : { state, deliveredAt: delivered_at, lastError: last_error },
+    };
+  });
+}
+
+/** Those of the click ids that the snapshot knows, of whichever site. */
+export async function knownClicks(connection: DuckDBConnection, clickIds: readonly string[]): Promise<Map<string, KnownClick>> {
+  await connection.run('CREATE OR REPLACE TEMP TABLE asked_clicks (click_id VARCHAR)');
+  const appender = await connection.createAppender('asked_clicks', 'main', 'temp');
+  for (const clickId of new Set(clickIds)) {
+    appender.appendVarchar(clickId);
+    appender.endRow();
+  }
+  appender.closeSync();
+  const rows = await queryRows<{ click_id: string; site_key: string | null; clicked_at: Moment | null }>(
+    connection,
+    `SELECT clicks.click_id, clicks.site_key, clicks.clicked_at FROM asked_clicks
+     JOIN clicks ON clicks.event_key = hash(asked_clicks.click_id) AND clicks.click_id = asked_clicks.click_id
+     UNION ALL
+     SELECT DISTINCT conversions.click_id, NULL, NULL::TIMESTAMPTZ FROM asked_clicks
+     JOIN conversions ON conversions.click_id = asked_clicks.click_id WHERE conversions.site_key IS NULL`,
+  );
+  return new Map(rows.map(({ click_id, site_key, clicked_at }) => [click_id, { clickId: click_id, siteKey: site_key, clickedAt: clicked_at }]));
+}

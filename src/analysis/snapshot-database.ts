@@ -1,0 +1,67 @@
+import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { OfferlineError } from '../errors/errors.ts';
+import { quotedList } from '../landing/sql-text.ts';
+import { analyticsFile } from '../snapshot/manifest.ts';
+import { queryRows } from '../warehouse/dialect/rows.ts';
+import { thisMachine } from '../warehouse/duckdb-options.ts';
+import type { KeptSnapshot } from './kept-snapshots.ts';
+
+/** A quarter of the memory at most: a run on the same machine may take half. What does not fit is spilled. */
+const memoryShare = 4;
+
+/**
+ * Opens a snapshot's `analytics.duckdb` for queries of people: read-only, and with no way to any file but the
+ * snapshot's own, nor to the settings that say so; and to those of `writable`. Holds the file open, so the snapshot is not retired meanwhile.
+ */
+export async function withSnapshotDatabase<Answer>(
+  { folder }: Pick<KeptSnapshot, 'folder'>, work: (connection: DuckDBConnection) => Promise<Answer>, writable: readonly string[] = [],
+): Promise<Answer> {
+  // By default DuckDB spills beside the database, which is inside of what was published.
+  const spill = mkdtempSync(join(tmpdir(), 'offerline-query-'));
+  const removeSpill = () => rmSync(spill, { recursive: true, force: true });
+  // A process also ends in the middle, where nobody reads the answer on.
+  process.once('exit', removeSpill);
+  try {
+    const instance = await open(folder, spill);
+    const connection = await instance.connect();
+    try {
+      const published = await folderOfViews(connection, folder);
+      await connection.run("SET TimeZone = 'UTC'; SET enable_progress_bar = true; SET enable_progress_bar_print = false");
+      await connection.run(`SET allowed_directories = ${quotedList([join(published, '/')])}; SET allowed_paths = ${quotedList(writable)}`);
+      await connection.run('SET enable_external_access = false; SET lock_configuration = true');
+      return await work(connection);
+    } finally {
+      connection.closeSync();
+      instance.closeSync();
+    }
+  } finally {
+    process.off('exit', removeSpill);
+    removeSpill();
+  }
+}
+
+async function open(folder: string, spill: string): Promise<DuckDBInstance> {
+  const file = join(folder, analyticsFile);
+  try {
+    return await DuckDBInstance.create(file, {
+      access_mode: 'READ_ONLY', temp_directory: spill, memory_limit: `${Math.floor(thisMachine().memory / memoryShare / 2 ** 20)}MiB`, autoinstall_known_extensions: 'false', autoload_known_extensions: 'false',
+    });
+  } catch (error) {
+    throw new OfferlineError(`${file} cannot be opened: ${(error as Error).message}`, undefined, { cause: error });
+  }
+}
+
+/** Where the views look for their Parquet files: the folder as it was named when the snapshot was published. Throws where it is gone. */
+async function folderOfViews(connection: DuckDBConnection, folder: string): Promise<string> {
+  const [view] = await queryRows<{ sql: string }>(connection, `SELECT sql FROM duckdb_views() WHERE NOT internal AND sql LIKE '%read_parquet%' LIMIT 1`);
+  const [, path] = new RegExp(`'([^']*/${basename(folder)})/`).exec(view?.sql ?? '') ?? [];
+  // Paths stand there as patterns, with what could be a wildcard in brackets.
+  const published = path?.replaceAll(/\[(.)\]/g, '$1') ?? folder;
+  if (!existsSync(published)) {
+    throw new OfferlineError(`snapshot ${folder} was published as ${published}, where it is not any more; move the data directory back, or let \`offerline run refresh\` publish a new one`);
+  }
+  return published;
+}
