@@ -14,7 +14,7 @@ const later = (kind: string, time: string, more: object = {}) => ({ ...credit, k
 interface Told { conversion_id: string; kind: string; reward: string; enqueued_at: string; webhook_id: string; state: string }
 
 /** Lands and refreshes step by step; at a time of its own each, an hour apart from 11:00. */
-class Steps {
+class Steps implements AsyncDisposable {
   readonly pipeline: PipelineUnderTest;
   #hour = 11;
 
@@ -36,13 +36,16 @@ class Steps {
     await this.pipeline.refresh(`2026-11-18T${this.#hour++}:00:00Z`);
     return this.pipeline.ask<Told>('SELECT conversion_id, kind, reward, enqueued_at, webhook_id, state FROM postbacks ORDER BY enqueued_at, occurred_at, kind');
   }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.pipeline[Symbol.asyncDispose]();
+  }
 }
 
 const inShort = (told: readonly Told[]) => told.map(({ conversion_id, kind, reward, enqueued_at }) => `${conversion_id} ${kind} ${reward} ${enqueued_at.slice(11, 13)}`);
 
 test('a credit is told once, with the reward of that time, whatever lands again', async () => {
-  const steps = await Steps.begin();
-  await using _pipeline = steps.pipeline;
+  await using steps = await Steps.begin();
   const first = await steps.next({ clicks: [click], conversions: [credit] });
   expect(inShort(first)).toEqual(['v-1 credit 120.0000 11']);
   expect(first[0]).toMatchObject({ webhook_id: expect.stringMatching(/^pb_[0-9a-f]{32}$/), state: 'pending' });
@@ -51,16 +54,14 @@ test('a credit is told once, with the reward of that time, whatever lands again'
 });
 
 test('a chargeback carries what its credit carried, even after the commission changed', async () => {
-  const steps = await Steps.begin();
-  await using _pipeline = steps.pipeline;
+  await using steps = await Steps.begin();
   await steps.next({ clicks: [click], conversions: [credit] });
   const told = await steps.next({ conversions: [later('chargeback', '10:30:00', { payout: '0.10' })], sites: [{ ...site, commission: 0.9 }] });
   expect(inShort(told)).toEqual(['v-1 credit 120.0000 11', 'v-1 chargeback 120.0000 12']);
 });
 
 test('without a credit, a reject carries its own amount, else the catalog\'s at its time', async () => {
-  const steps = await Steps.begin();
-  await using _pipeline = steps.pipeline;
+  await using steps = await Steps.begin();
   const told = await steps.next({
     clicks: [click, { ...click, click_id: 'c-2' }],
     conversions: [later('reject', '10:00:00', { payout: '0.5' }), later('reject', '10:00:01', { conversion_id: 'v-2', click_id: 'c-2' })],
@@ -70,8 +71,7 @@ test('without a credit, a reject carries its own amount, else the catalog\'s at 
 
 test('what lacks its click or offer is told by the run that brings it, an unknown milestone by none', async () => {
   const many = { ...offer, events: [{ event_id: 'level-5', description: 'Level 5', payout: '1' }] };
-  const steps = await Steps.begin([site], []);
-  await using _pipeline = steps.pipeline;
+  await using steps = await Steps.begin([site], []);
   expect(await steps.next({ conversions: [credit, later('credit', '10:05:00', { conversion_id: 'v-2', event_id: 'level-5' })] })).toEqual([]);
   expect(await steps.next({ clicks: [click] })).toEqual([]);
   expect(inShort(await steps.next({ offers: [offer] }))).toEqual(['v-1 credit 120.0000 13']);
@@ -79,16 +79,13 @@ test('what lacks its click or offer is told by the run that brings it, an unknow
 });
 
 test('an event stamped ahead waits for its time, without further news', async () => {
-  const steps = await Steps.begin();
-  await using _pipeline = steps.pipeline;
+  await using steps = await Steps.begin();
   expect(await steps.next({ clicks: [click], conversions: [later('credit', '11:30:00')] })).toEqual([]);
   expect(inShort(await steps.next({}))).toEqual(['v-1 credit 120.0000 12']);
 });
 
 test('a site without an address is told nothing of the past; one that is unknown for a while loses nothing', async () => {
-  const { postback: _none, ...silent } = site;
-  const steps = await Steps.begin([silent]);
-  await using _pipeline = steps.pipeline;
+  await using steps = await Steps.begin([{ ...site, postback: undefined }]);
   const elsewhere = { ...click, click_id: 'c-2', site_key: 'new' };
   expect(await steps.next({ clicks: [click, elsewhere], conversions: [credit, { ...credit, conversion_id: 'v-2', click_id: 'c-2' }] })).toEqual([]);
   expect(inShort(await steps.next({ sites: [site, { ...site, site_key: 'new' }] }))).toEqual(['v-2 credit 120.0000 12']);
@@ -101,9 +98,8 @@ test('rewards are exact and rounded once, half away from zero', async () => {
     commission: fc.integer({ min: 0, max: 1_000_000 }),
     rate: fc.oneof(fc.constantFrom(1_000_000, 500_000, 100_000_000), fc.integer({ min: 1, max: 2_000_000_000 })),
   }), { numRuns: 60, seed: 20261121 });
-  const steps = await Steps.begin(cases.map(({ commission, rate }, index) => (
+  await using steps = await Steps.begin(cases.map(({ commission, rate }, index) => (
     { ...site, site_key: `s${index}`, commission: commission / 1e6, reward_rate: rate / 1e6 })));
-  await using _pipeline = steps.pipeline;
   const told = await steps.next({
     clicks: cases.map((_, index) => ({ ...click, click_id: `c${index}`, site_key: `s${index}` })),
     conversions: cases.map(({ payout }, index) => ({ ...credit, conversion_id: `v${index}`, click_id: `c${index}`, payout: micro(payout) })),
