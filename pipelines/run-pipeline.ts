@@ -1,15 +1,18 @@
-import { mkdir } from 'node:fs/promises';
 import type { DataDirectory } from '../src/config/data-directory.ts';
 import { readSettings, type Settings } from '../src/config/settings.ts';
 import { realEffects, type Effects } from '../src/effects/effects.ts';
+import { StoppedError } from '../src/errors/errors.ts';
+import { keepCopy, noteDamage } from '../src/doctor/damage-note.ts';
+import { openWarehouse, type Opening } from '../src/doctor/recover-state.ts';
 import { readSites, type Sites } from '../src/sites/sites.ts';
 import { currentManifest } from '../src/snapshot/current.ts';
 import { assertNotOlder } from '../src/snapshot/publish-stage.ts';
 import { momentOfMilliseconds, type Moment } from '../src/stage/as-of.ts';
 import type { Console } from '../src/stage/progress.ts';
 import { readRunClock, type Run, type Stage } from '../src/stage/stage.ts';
-import { openStateDatabase, type StateDatabase } from '../src/warehouse/database.ts';
+import type { StateDatabase } from '../src/warehouse/database.ts';
 import { acquireWriterLock } from '../src/warehouse/lock.ts';
+import { copyRecentRuns } from '../src/warehouse/recent-runs.ts';
 import { RunLedger, type StageRows } from '../src/warehouse/run-ledger.ts';
 
 export interface RunRequest {
@@ -19,6 +22,10 @@ export interface RunRequest {
   asOf?: Moment | undefined;
   /** Lets as-of be older than that of the published snapshot. */
   allowOlder?: boolean | undefined;
+  /** The moment of the schedule that this run is for; by it the schedule remembers what has run. */
+  scheduledAt?: Moment | undefined;
+  /** Aborted once the run shall end: it does so before its next stage. */
+  stop?: AbortSignal | undefined;
 }
 
 /** What a pipeline works with while it holds the warehouse. */
@@ -42,41 +49,62 @@ export async function runPipeline<Result extends object>(
   const sites = readSites(data.sitesFile);
   for (const warning of sites.warnings) console.logger.warn(warning);
   const clock = readRunClock(effects, request.asOf);
-  await mkdir(data.published, { recursive: true });
+  await effects.files.makeDirectory(data.published);
   return withWarehouse(`run ${pipeline}`, data, console, async (state) => {
     const published = await currentManifest(data);
     if (published !== undefined && !request.allowOlder) assertNotOlder(clock.asOf, published.as_of);
-    return ledgeredRun(pipeline, { ...clock, data, settings, ...console, effects }, state, sites, work);
-  }, settings);
+    return ledgeredRun(pipeline, request, { ...clock, data, settings, ...console, effects }, state, sites, work);
+  }, settings, effects);
 }
 
 /** Opens the warehouse for one process at a time. Waits for another as long as configured; throws `WarehouseBusyError` then. */
 export async function withWarehouse<Result>(
   command: string, data: DataDirectory, { logger }: Console, work: (state: StateDatabase) => Promise<Result>, settings: Settings = readSettings(data),
+  effects: Effects = realEffects,
 ): Promise<Result> {
-  await mkdir(data.warehouse, { recursive: true });
-  const lock = await acquireWriterLock(data, { command, waitSeconds: settings.lock_wait_seconds, onWaiting: (message) => logger.info(message) });
-  try {
-    const state = await openStateDatabase(data, settings);
+  return asWriter(command, { data, settings, logger, effects }, async (opening) => {
+    const state = await openWarehouse(opening);
+    let result: Result;
     try {
-      return await work(state);
-    } finally {
-      await state.close();
+      result = await work(state);
+    } catch (error) {
+      // What went wrong first is what is told.
+      await state.close().catch(() => undefined);
+      throw (await noteDamage(data, error, effects)) ?? error;
     }
+    await state.close();
+    await keepCopy(opening);
+    return result;
+  });
+}
+
+/** Does what only one process at a time may do to the warehouse. Waits for another as long as configured; throws `WarehouseBusyError` then. */
+export async function asWriter<Result>(
+  command: string, opening: Opening & { settings: Settings }, work: (opening: Opening) => Promise<Result>,
+): Promise<Result> {
+  const { data, settings, logger, effects } = opening;
+  await effects.files.makeDirectory(data.warehouse);
+  const lock = await effects.perform('lock: taken', () =>
+    acquireWriterLock(data, { command, waitSeconds: settings.lock_wait_seconds, onWaiting: (message) => logger.info(message) }));
+  try {
+    return await work(opening);
   } finally {
     lock.release();
   }
 }
 
 async function ledgeredRun<Result extends object>(
-  pipeline: string, parts: Omit<Run, 'runId'>, state: StateDatabase, sites: Sites, work: (open: OpenRun) => Promise<Result>,
+  pipeline: string, { scheduledAt, stop }: Pick<RunRequest, 'scheduledAt' | 'stop'>, parts: Omit<Run, 'runId'>, state: StateDatabase, sites: Sites,
+  work: (open: OpenRun) => Promise<Result>,
 ): Promise<Result & { runId: number; asOf: Moment }> {
   const ledger = new RunLedger(state);
   const now = () => momentOfMilliseconds(parts.effects.now());
-  const runId = await ledger.begin(pipeline, parts.asOf, parts.wallClock);
+  const runId = await ledger.begin(pipeline, parts.asOf, parts.wallClock, scheduledAt);
   const run: Run = { ...parts, runId };
+  await copyRecentRuns(run, state);
   run.logger.info({ run: runId, as_of: run.asOf }, `${pipeline} begins`);
   const stage: OpenRun['stage'] = async (each, input, rows = () => ({})) => {
+    assertNotStopped(stop, `${pipeline} was asked to end before its stage ${each.name}; what is done stays done, and the next run goes on`);
     await ledger.beginStage(runId, each.name, now());
     const started = performance.now();
     try {
@@ -94,7 +122,14 @@ async function ledgeredRun<Result extends object>(
     await ledger.end(runId, now(), { status: 'done', snapshotId: 'snapshotId' in result ? (result.snapshotId as string | null) : null });
     return { ...result, runId, asOf: run.asOf };
   } catch (error) {
-    await ledger.end(runId, now(), { status: 'failed', error: (error as Error).message });
+    await ledger.end(runId, now(), { status: error instanceof StoppedError ? 'interrupted' : 'failed', error: (error as Error).message });
     throw error;
+  } finally {
+    await copyRecentRuns(run, state);
   }
+}
+
+/** Throws `StoppedError` with the message once the signal is aborted. */
+export function assertNotStopped(stop: AbortSignal | undefined, message: string): void {
+  if (stop?.aborted === true) throw new StoppedError(message);
 }

@@ -18,7 +18,17 @@ export class DataDirectory {
   get warehouse() { return join(this.root, 'warehouse'); }
   /** Catalog, ledger, roll-ups and everything else that is small and changes. */
   get stateFile() { return join(this.warehouse, 'state.duckdb'); }
+  /** Copies of the state as it was after a run that published, by that run's number. */
+  get stateCopies() { return join(this.warehouse, 'copies'); }
+  /** What was found damaged, and what nothing named any more after it: kept for people to look at. */
+  get putAside() { return join(this.warehouse, 'put-aside'); }
+  /** Says why the next opening must not trust the state. */
+  get damageNote() { return join(this.warehouse, 'state-is-damaged.txt'); }
   get lockFile() { return join(this.warehouse, 'writer.lock'); }
+  /** Held by the one scheduler of the data directory. */
+  get scheduleLockFile() { return join(this.warehouse, 'schedule.lock'); }
+  /** The newest part of the run ledger, to be read while a run holds the warehouse. */
+  get recentRunsFile() { return join(this.warehouse, 'recent-runs.json'); }
   /** Work in progress of the run that holds the lock; swept by the next one. */
   get scratch() { return join(this.warehouse, 'scratch'); }
   /** Accepted events as day-partitioned Parquet. */
@@ -27,6 +37,11 @@ export class DataDirectory {
   get marts() { return join(this.warehouse, 'marts'); }
   /** What the HTTP service counts: requests within the windows of their rate limits. */
   get rateLimitsFile() { return join(this.root, 'serve', 'rate-limits.sqlite'); }
+  get postbacks() { return join(this.root, 'postbacks'); }
+  /** State and attempts of every postback; written by refreshes and deliveries at the same time. */
+  get deliveriesFile() { return join(this.postbacks, 'deliveries.sqlite'); }
+  /** Held by the one delivery pass under way. */
+  get deliveryLockFile() { return join(this.postbacks, 'delivery.lock'); }
   get published() { return join(this.root, 'published'); }
   get current() { return join(this.published, 'current'); }
 }

@@ -16,6 +16,18 @@ const source = z.strictObject({
 
 const log = z.strictObject({ time_zone: timeZone.optional() });
 
+/** When a pipeline runs: a cron expression, UTC, alone or with what becomes of times that passed without a run; null for never. */
+function plan(cron: string) {
+  const full = z.strictObject({
+    cron: z.string(),
+    /** Times that passed while no scheduler ran: one run for each, one for the newest, or none. */
+    catch_up: z.enum(['all', 'last', 'none']).default('last'),
+    /** A time that comes while the run before is still under way: left out, or run after it. */
+    overlap: z.enum(['skip', 'queue']).default('skip'),
+  });
+  return z.union([full, z.string().transform((text) => full.parse({ cron: text })), z.null()]).prefault(cron);
+}
+
 /** `offerline.json`. Every key has a default, so the file itself is optional. */
 const settingsSchema = z.strictObject({
   host: z.string().default('127.0.0.1'),
@@ -37,7 +49,24 @@ const settingsSchema = z.strictObject({
   rates: z
     .record(z.string().regex(/^[A-Z]{3}$/, 'is not an ISO 4217 code such as EUR'), z.string().regex(/^\d{1,9}(\.\d{1,9})?$/, 'is not a plain decimal in quotes such as "1.08"'))
     .default({}),
-  schedule: z.strictObject({ refresh: z.string().default('*/5 * * * *') }).default({ refresh: '*/5 * * * *' }),
+  schedule: z.strictObject({ refresh: plan('*/5 * * * *'), postbacks: plan('*/10 * * * * *'), maintenance: plan('30 3 * * *') }).prefault({}),
+  /** In days; without a number everything is kept. */
+  retention: z
+    .strictObject({
+      /** Older clicks lose what is about a person or is free text; what counts and tells duplicates apart stays. */
+      events: z.int().min(2).max(36_500).optional(),
+      /** Older runs leave the run ledger. */
+      runs: z.int().min(1).max(36_500).optional(),
+      /** Older attempts at delivering postbacks are no longer told one by one. More days than a postback is tried for. */
+      attempts: z.int().min(7).max(36_500).optional(),
+    })
+    .default({}),
+  /** What `status` takes as stale, by the data's own time; without a number nothing is. */
+  freshness: z
+    .strictObject({ clicks_minutes: z.number().positive().optional(), conversions_minutes: z.number().positive().optional(), offers_minutes: z.number().positive().optional() })
+    .default({}),
+  /** A packed landing file that unpacks to more is quarantined: it would fill the disk. Gigabytes of 10⁹ bytes. */
+  unpacked_gigabytes: z.number().positive().default(10),
   /** How many published snapshots stay on disk, the current one included. */
   snapshots_kept: z.int().min(1).max(1000).default(5),
   /** A service whose snapshot is older says at `/readyz` that it is not ready. Default: no age is too old. */
@@ -54,6 +83,8 @@ const settingsSchema = z.strictObject({
 });
 
 export type Settings = z.output<typeof settingsSchema>;
+/** One entry of `schedule`. */
+export type Plan = NonNullable<Settings['schedule']['refresh']>;
 
 /** Every key that `offerline.json` may have. */
 export const settingNames = Object.keys(settingsSchema.shape);

@@ -26,6 +26,9 @@ export class WarehouseBusyError extends OfferlineError {
   }
 }
 
+/** Somebody asked the process to end, and it did so between two steps of its work. */
+export class StoppedError extends OfferlineError {}
+
 /** What one audit found: the model's grain or a law of the figures does not hold. */
 export interface AuditFailure {
   audit: string;

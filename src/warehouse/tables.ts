@@ -9,6 +9,8 @@ export interface Tables {
   click_hourly: ClickHourlyTable;
   conversion_clicks: ConversionClicksTable;
   conversion_events: ConversionEventsTable;
+  delivery_attempts: DeliveryAttemptsTable;
+  delivery_states: DeliveryStatesTable;
   event_files: EventFilesTable;
   ingest_files: IngestFilesTable;
   ingest_warnings: IngestWarningsTable;
@@ -18,11 +20,17 @@ export interface Tables {
   offer_version_events: OfferVersionEventsTable;
   offer_versions: OfferVersionsTable;
   offers: OffersTable;
+  outbox: OutboxTable;
+  outdated_reports: OutdatedReportsTable;
+  postbacks_undecided: PostbacksUndecidedTable;
   rejects: RejectsTable;
   run_stages: RunStagesTable;
   runs: RunsTable;
+  settled_events: SettledEventsTable;
   site_commissions: SiteCommissionsTable;
+  staged_reports: StagedReportsTable;
   touched_days: TouchedDaysTable;
+  touched_postback_days: TouchedPostbackDaysTable;
   waiting_clicks: WaitingClicksTable;
   warehouse_facts: WarehouseFactsTable;
 }
@@ -56,6 +64,28 @@ export interface ConversionEventsTable {
   file_id: number;
 }
 
+export interface DeliveryAttemptsTable {
+  webhook_id: string;
+  attempt: number;
+  started_at: ColumnType<string, string | Date>;
+  duration_ms: number;
+  status: number | null;
+  error: string | null;
+  host: string;
+}
+
+export interface DeliveryStatesTable {
+  webhook_id: string;
+  reward: string;
+  state: 'pending' | 'delivering' | 'delivered' | 'dead';
+  attempts: number;
+  last_attempt_at: ColumnType<string | null, string | Date | null>;
+  last_status: number | null;
+  last_error: string | null;
+  delivered_at: ColumnType<string | null, string | Date | null>;
+  next_attempt_at: ColumnType<string | null, string | Date | null>;
+}
+
 export interface EventFilesTable {
   path: string;
   kind: 'clicks' | 'conversions';
@@ -66,6 +96,7 @@ export interface EventFilesTable {
   sha256: string;
   first_at: ColumnType<string, string | Date>;
   last_at: ColumnType<string, string | Date>;
+  form: string | null;
 }
 
 export interface IngestFilesTable {
@@ -177,6 +208,31 @@ export interface OffersTable {
   first_seen_at: ColumnType<string, string | Date>;
 }
 
+export interface OutboxTable {
+  number: number;
+  webhook_id: string;
+  conversion_id: string;
+  kind: 'credit' | 'reject' | 'chargeback';
+  click_id: string;
+  site_key: string;
+  user_id: string;
+  offer_id: number;
+  reward: string;
+  occurred_at: ColumnType<string, string | Date>;
+  enqueued_at: ColumnType<string, string | Date>;
+}
+
+export interface OutdatedReportsTable {
+  day: string;
+  cause: 'clicks' | 'conversions' | 'attribution' | 'offers';
+  run_id: number;
+}
+
+export interface PostbacksUndecidedTable {
+  conversion_id: string;
+  kind: string;
+}
+
 export interface RejectsTable {
   file_id: number;
   path: string;
@@ -194,6 +250,7 @@ export interface RunStagesTable {
   rows_in: number | null;
   rows_out: number | null;
   error: string | null;
+  bytes: number | null;
 }
 
 export interface RunsTable {
@@ -205,6 +262,12 @@ export interface RunsTable {
   status: 'running' | 'done' | 'failed' | 'interrupted';
   snapshot_id: string | null;
   error: string | null;
+  scheduled_at: ColumnType<string | null, string | Date | null>;
+}
+
+export interface SettledEventsTable {
+  conversion_id: string;
+  kind: string;
 }
 
 export interface SiteCommissionsTable {
@@ -213,7 +276,22 @@ export interface SiteCommissionsTable {
   commission: string;
 }
 
+export interface StagedReportsTable {
+  day: string;
+  path: string;
+  run_id: number;
+  as_of: ColumnType<string, string | Date>;
+  rows: number;
+  bytes: number;
+  sha256: string;
+}
+
 export interface TouchedDaysTable {
+  day: string;
+}
+
+export interface TouchedPostbackDaysTable {
+  mart: string;
   day: string;
 }
 

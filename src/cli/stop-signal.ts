@@ -1,0 +1,40 @@
+import { setTimeout } from 'node:timers/promises';
+import { exitCode } from '../errors/errors.ts';
+import type { Logger } from '../stage/log.ts';
+
+/** The same signal may come twice, from the process group and passed on by npm. That is one wish. */
+const echoMilliseconds = 1000;
+/** A process that is ending has no handler any more and would die of the second signal, so it stays for it. */
+const stayMilliseconds = 200;
+
+let controller: AbortController | undefined;
+
+/**
+ * Aborted at the first SIGINT or SIGTERM: the work ends at its next step. Whoever asks once more after a second is
+ * obeyed at once; a process may be killed at any moment.
+ */
+export function stopSignal(logger?: Logger): AbortSignal {
+  if (controller !== undefined) return controller.signal;
+  const stopping = (controller = new AbortController());
+  let first: number | undefined;
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(name, () => {
+      first ??= performance.now();
+      if (performance.now() - first > echoMilliseconds) process.exit(exitCode.failed);
+      if (!stopping.signal.aborted) logger?.info('ending after this step; once more ends at once, which loses no more than this step');
+      stopping.abort();
+    });
+  }
+  return stopping.signal;
+}
+
+/** Resolves at SIGINT or SIGTERM. */
+export function untilStopped(): Promise<void> {
+  const signal = stopSignal();
+  return signal.aborted ? Promise.resolve() : new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
+}
+
+/** Waits for the endings, and for the echo of the signal. */
+export async function leave(...endings: (Promise<void> | undefined)[]): Promise<void> {
+  await Promise.all([...endings, setTimeout(stayMilliseconds)]);
+}
