@@ -1,5 +1,4 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { mkdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { quoted } from '../landing/sql-text.ts';
 import { addDays, endOfDay, startOfDay, type Day, type Moment } from '../stage/as-of.ts';
@@ -10,7 +9,7 @@ import { runModel, type ModelParameters } from '../warehouse/run-model.ts';
 import { computeStats, loadClicks, loadConversions } from './windows.ts';
 
 /** Marts that grow with history: one Parquet file per UTC day, so that a run writes only the days it touched. */
-export const dayMarts = ['conversions', 'offer_hourly', 'report_daily'] as const;
+export const dayMarts = ['conversions', 'offer_hourly', 'report_daily', 'postbacks', 'postback_attempts'] as const;
 export type DayMart = (typeof dayMarts)[number];
 
 /** Writes `conversions` and `offer_hourly` of these days as they stand at the run's as-of. */
@@ -39,10 +38,21 @@ function ofDay(time: string, day: Day): string {
   return `${time} >= TIMESTAMPTZ '${startOfDay(day)}' AND ${time} < TIMESTAMPTZ '${startOfDay(addDays(day, 1))}'`;
 }
 
-/** Writes `report_daily` of a day that is over, as of its last microsecond. */
+/** Writes `report_daily` of a day that is over, as of its last microsecond. It agrees with all that is known by now. */
 export async function writeClosedReport(run: Run, connection: DuckDBConnection, day: Day): Promise<void> {
   await computeStats(connection, run.data, 'CREATE OR REPLACE TEMP TABLE day_stats AS', endOfDay(day));
   await writeDay(run, connection, 'report_daily', day, endOfDay(day), { report_date: day });
+  for (const table of ['outdated_reports', 'staged_reports']) await connection.run(`DELETE FROM ${table} WHERE day = $1::DATE`, [day]);
+}
+
+/** The same beside the report in force, which stays until `takeUpStagedReports`. */
+export async function stageClosedReport(run: Run, connection: DuckDBConnection, day: Day): Promise<void> {
+  await computeStats(connection, run.data, 'CREATE OR REPLACE TEMP TABLE day_stats AS', endOfDay(day));
+  const { path, rows, bytes, sha256 } = await writeDayFile(run, connection, 'report_daily', day, { report_date: day });
+  await connection.run(
+    'INSERT OR REPLACE INTO staged_reports VALUES ($1::DATE, $2, $3, $4::TIMESTAMPTZ, $5, $6, $7)',
+    [day, path, BigInt(run.runId), endOfDay(day), BigInt(rows), BigInt(bytes), sha256],
+  );
 }
 
 /** Writes `report_daily` of the day under way from the run's own figures. */
@@ -51,16 +61,30 @@ export async function writeOpenReport(run: Run, connection: DuckDBConnection, da
   await writeDay(run, connection, 'report_daily', day, run.asOf, { report_date: day });
 }
 
-async function writeDay(run: Run, connection: DuckDBConnection, mart: DayMart, day: Day, asOf: Moment, parameters: ModelParameters = {}): Promise<void> {
-  const scratch = join(run.data.scratch, `${mart}.parquet`);
-  await mkdir(run.data.scratch, { recursive: true });
-  const target = join(run.data.marts, mart, `dt=${day}`, `run-${String(run.runId).padStart(8, '0')}.parquet`);
-  await runModel(connection, 'marts', mart, `CREATE OR REPLACE TEMP TABLE day_rows AS`, parameters);
-  await connection.run(`COPY day_rows TO ${quoted(scratch)} (FORMAT parquet, COMPRESSION zstd)`);
-  const [written] = await queryRows<{ rows: number }>(connection, 'SELECT count(*) AS rows FROM day_rows');
-  const { sha256, bytes } = await settleFile(scratch, target, `mart ${mart}`, run.effects.files);
+/** Writes one day of a mart from its model as it stands now, and names the file in `mart_files`. */
+export async function writeDay(run: Run, connection: DuckDBConnection, mart: DayMart, day: Day, asOf: Moment, parameters: ModelParameters = {}): Promise<void> {
+  const { path, rows, bytes, sha256 } = await writeDayFile(run, connection, mart, day, parameters);
   await connection.run(
     `INSERT OR REPLACE INTO mart_files VALUES ($1, $2::DATE, $3, $4, $5::TIMESTAMPTZ, $6, $7, $8)`,
-    [mart, day, relative(run.data.warehouse, target), BigInt(run.runId), asOf, BigInt(written?.rows ?? 0), BigInt(bytes), sha256],
+    [mart, day, path, BigInt(run.runId), asOf, BigInt(rows), BigInt(bytes), sha256],
   );
+}
+
+interface DayFile {
+  /** Within the warehouse folder. */
+  path: string;
+  rows: number;
+  bytes: number;
+  sha256: string;
+}
+
+async function writeDayFile(run: Run, connection: DuckDBConnection, mart: DayMart, day: Day, parameters: ModelParameters): Promise<DayFile> {
+  const scratch = join(run.data.scratch, `${mart}.parquet`);
+  await run.effects.files.makeDirectory(run.data.scratch);
+  const target = join(run.data.marts, mart, `dt=${day}`, `run-${String(run.runId).padStart(8, '0')}.parquet`);
+  await runModel(connection, 'marts', mart, `CREATE OR REPLACE TEMP TABLE day_rows AS`, parameters);
+  await run.effects.perform(`mart ${mart}: written`, () => connection.run(`COPY day_rows TO ${quoted(scratch)} (FORMAT parquet, COMPRESSION zstd)`));
+  const [written] = await queryRows<{ rows: number }>(connection, 'SELECT count(*) AS rows FROM day_rows');
+  const settled = await settleFile(scratch, target, `mart ${mart}`, run.effects.files);
+  return { path: relative(run.data.warehouse, target), rows: written?.rows ?? 0, ...settled };
 }

@@ -1,9 +1,12 @@
-import { addDays, compareMoments, dayOf, endOfDay, startOfDay, type Day, type Moment } from '../stage/as-of.ts';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { compareMoments, dayOf, startOfDay, type Day, type Moment } from '../stage/as-of.ts';
 import type { Run, Stage } from '../stage/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
 import { readChangeNumber, readFact, writeFact } from '../warehouse/facts.ts';
 import { writeClosedReport, writeOpenReport, writeTouchedDays } from './day-marts.ts';
+import { writePostbackMarts } from './postback-marts.ts';
+import { readReportDays } from './report-days.ts';
 import { computeStats, openStaging } from './windows.ts';
 
 export interface ModelsSummary {
@@ -11,13 +14,21 @@ export interface ModelsSummary {
   computed: boolean;
   /** Days whose marts were written. */
   days: number;
+  /** Reports of closed days that are outdated still; the next runs go on, or `backfill reports`. */
+  reportsOutdated: number;
   /** Offers with figures. */
   offers: number;
 }
 
 /** The as-of that the marts were computed for last, and the warehouse's change number then. */
 const asOfFact = 'marts_as_of';
-const changeFact = 'marts_change_number';
+export const martsChangeFact = 'marts_change_number';
+
+/**
+ * Late data may touch many closed reports. A run computes so many of them, the newest first, and is not held up by the
+ * others: they stay marked, as `report_days` tells, and the next runs go on.
+ */
+const reportsAtOnce = 10;
 
 /**
  * Figures and marts from roll-ups, events and catalog, as of the run's as-of. Computes only the days that news or the
@@ -27,29 +38,41 @@ export const modelsStage: Stage<StateDatabase, ModelsSummary> = {
   name: 'models',
   async run(run, state) {
     const { connection } = state;
-    if ((await currentMarts(state)) === run.asOf) return { computed: false, days: 0, offers: await countOffers(state) };
+    if ((await currentMarts(state)) === run.asOf) return { computed: false, days: 0, reportsOutdated: 0, offers: await countOffers(state) };
     await openStaging(connection);
     return state.transaction(async () => {
       const today = dayOf(run.asOf);
-      const before = await readFact(connection, asOfFact);
+      const before = await martsAsOf(connection);
       const days = await touchedDays(run, state, before);
       await writeTouchedDays(run, connection, days);
-      for (const day of await reportsToClose(state, days, before, today)) await writeClosedReport(run, connection, day);
+      const reports = await reportsToClose(connection, before, today);
+      for (const day of reports.now) await writeClosedReport(run, connection, day);
       await connection.run('DELETE FROM offer_stats_2d');
       await computeStats(connection, run.data, 'INSERT INTO offer_stats_2d', run.asOf);
       await writeOpenReport(run, connection, today);
+      await writePostbackMarts(run, connection);
       await connection.run('DELETE FROM touched_days');
       await writeFact(connection, asOfFact, run.asOf);
-      await writeFact(connection, changeFact, String(await readChangeNumber(connection)));
-      return { computed: true, days: days.length, offers: await countOffers(state) };
-    });
+      await keepMartsCurrent(connection);
+      return { computed: true, days: days.length, reportsOutdated: reports.later, offers: await countOffers(state) };
+    }, 'models');
   },
 };
 
+/** As-of of the marts, whether or not there is news since; undefined where there are none. */
+export async function martsAsOf(connection: DuckDBConnection): Promise<Moment | undefined> {
+  return readFact(connection, asOfFact);
+}
+
+/** Has the marts count as computed from the present content. */
+export async function keepMartsCurrent(connection: DuckDBConnection): Promise<void> {
+  await writeFact(connection, martsChangeFact, String(await readChangeNumber(connection)));
+}
+
 /** As-of of the marts; undefined where there are none, or where what they were computed from has changed since. */
 export async function currentMarts({ connection }: StateDatabase): Promise<Moment | undefined> {
-  const asOf = await readFact(connection, asOfFact);
-  return (await readFact(connection, changeFact)) === String(await readChangeNumber(connection)) ? asOf : undefined;
+  const asOf = await martsAsOf(connection);
+  return (await readFact(connection, martsChangeFact)) === String(await readChangeNumber(connection)) ? asOf : undefined;
 }
 
 /**
@@ -62,8 +85,8 @@ export async function distrustMarts(state: StateDatabase, sinceRunId: number): P
     await connection.run(`INSERT OR IGNORE INTO touched_days SELECT DISTINCT day FROM mart_files WHERE run_id > ${sinceRunId}`);
     // A report counts as unfinished where its as-of lies before the end of its day.
     await connection.run(`UPDATE mart_files SET as_of = day::TIMESTAMPTZ WHERE mart = 'report_daily' AND run_id > ${sinceRunId}`);
-    await connection.run('DELETE FROM warehouse_facts WHERE fact = $1', [changeFact]);
-  });
+    await connection.run('DELETE FROM warehouse_facts WHERE fact = $1', [martsChangeFact]);
+  }, 'distrust of marts');
 }
 
 /**
@@ -93,18 +116,16 @@ async function touchedDays(run: Run, { connection }: StateDatabase, before: Mome
 }
 
 /**
- * Days before today whose report is due: computed while they were under way, passed without a run, or touched by news.
- * A report covers its day and the day before, so a touched day changes the next day's report too.
+ * Days before today whose report is due: those that passed without a run, all of them, and those that were computed
+ * while they were under way or that news has touched, the newest of them; how many stay marked. Days from before the
+ * first run stay missing until somebody asks for them by `backfill reports`.
  */
-async function reportsToClose({ connection }: StateDatabase, touched: readonly Day[], before: Moment | undefined, today: Day): Promise<Day[]> {
-  const rows = await queryRows<{ day: Day; as_of: Moment }>(
-    connection, `SELECT day::VARCHAR AS day, as_of FROM mart_files WHERE mart = 'report_daily' AND day < $1::DATE`, [today],
-  );
-  const changed = new Set(touched.flatMap((day) => [day, addDays(day, 1)]));
-  const due = new Set(rows.filter(({ day, as_of }) => changed.has(day) || compareMoments(as_of, endOfDay(day)) < 0).map(({ day }) => day));
-  const reported = new Set(rows.map(({ day }) => day));
-  for (let day = before === undefined ? today : dayOf(before); day < today; day = addDays(day, 1)) if (changed.has(day) && !reported.has(day)) due.add(day);
-  return [...due].toSorted();
+async function reportsToClose(connection: DuckDBConnection, before: Moment | undefined, today: Day): Promise<{ now: Day[]; later: number }> {
+  const passedFrom = before === undefined ? today : dayOf(before);
+  const days = await readReportDays(connection, today);
+  const passed = days.filter(({ day, state }) => state === 'missing' && day >= passedFrom);
+  const outdated = days.filter(({ state }) => state === 'outdated').toReversed();
+  return { now: [...passed, ...outdated.slice(0, reportsAtOnce)].map(({ day }) => day), later: Math.max(0, outdated.length - reportsAtOnce) };
 }
 
 async function countOffers({ connection }: StateDatabase): Promise<number> {

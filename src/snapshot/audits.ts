@@ -18,6 +18,7 @@ const sampleRows = 3;
  */
 export async function auditSnapshot(connection: DuckDBConnection, data: DataDirectory, publishedRunId: number): Promise<number> {
   await connection.run(`CREATE OR REPLACE TEMP TABLE audited_days AS SELECT DISTINCT day FROM mart_files WHERE run_id > ${publishedRunId} AND mart = 'offer_hourly'`);
+  await connection.run(`CREATE OR REPLACE TEMP TABLE audited_reports AS SELECT day FROM mart_files WHERE run_id > ${publishedRunId} AND mart = 'report_daily'`);
   const clickFiles = await queryRows<{ path: string }>(
     connection, `SELECT path FROM event_files WHERE kind = 'clicks' AND day IN (SELECT day FROM audited_days) ORDER BY path`,
   );

@@ -55,7 +55,7 @@ class LoggedProgress implements Progress {
 
 class TerminalProgress implements Progress {
   readonly #output: LogOutput & NodeJS.WritableStream;
-  #step: { label: string; bars: MultiBar; bar: SingleBar } | undefined;
+  #step: { label: string; bars: MultiBar; bar: SingleBar; started: number } | undefined;
 
   constructor(output: LogOutput & NodeJS.WritableStream) {
     this.#output = output;
@@ -66,7 +66,7 @@ class TerminalProgress implements Progress {
     const bars = new MultiBar(
       {
         stream: this.#output,
-        format: total === undefined ? '{label} {value}' : '{label} [{bar}] {percentage}% of {total}',
+        format: total === undefined ? '{label} {value}' : '{label} [{bar}] {percentage}% of {total}, {rate} a second, {eta_formatted} left',
         barsize: 30,
         // Fast enough to look alive.
         fps: 8,
@@ -76,11 +76,13 @@ class TerminalProgress implements Progress {
       },
       Presets.legacy,
     );
-    this.#step = { label, bars, bar: bars.create(total ?? 0, 0, { label }) };
+    this.#step = { label, bars, bar: bars.create(total ?? 0, 0, { label, rate: '-' }), started: performance.now() };
   }
 
   advance(done: number): void {
-    this.#step?.bar.update(done);
+    if (this.#step === undefined) return;
+    const { bar, started } = this.#step;
+    bar.update(done, { rate: rateOf(done, performance.now() - started) });
   }
 
   finish(summary?: string): void {
@@ -97,4 +99,10 @@ class TerminalProgress implements Progress {
     if (this.#step === undefined) this.#output.write(line);
     else this.#step.bars.log(line);
   }
+}
+
+/** Two digits for slow steps, whole numbers for fast ones. */
+function rateOf(done: number, milliseconds: number): string {
+  const rate = (done / Math.max(1, milliseconds)) * 1000;
+  return rate < 10 ? rate.toPrecision(2) : Math.round(rate).toLocaleString('en');
 }

@@ -45,6 +45,18 @@ it('takes late data into the closed days that it touches', async () => {
   expect(await reports(pipeline)).toEqual(['05 1 05T23:59', '06 3 06T23:59', '07 3 07T23:59', '08 2 08T11:00']);
 });
 
+it('tells which of its days are there, and why others are not', async () => {
+  await using pipeline = await withClicks('03', '06', '07', '08');
+  const states = async () => (await pipeline.ask<{ day: string }>(`SELECT strftime(report_date, '%d') || ' ' || state AS day FROM report_days ORDER BY report_date`)).map(({ day }) => day);
+  await pipeline.refresh('2026-03-06T10:00:00Z');
+  // The 8th's click is there already, but its day is still to come.
+  expect(await states()).toEqual(['03 missing', '04 missing', '06 open']);
+  await pipeline.landLog('clicks', 'ndjson', [click('04', 'late')]);
+  await pipeline.refresh('2026-03-07T10:00:00Z');
+  expect(await states()).toEqual(['03 missing', '04 missing', '05 missing', '06 current', '07 open']);
+  expect(await pipeline.ask(`SELECT new_clicks, new_conversions FROM report_days WHERE report_date = '2026-03-04'`)).toEqual([{ new_clicks: true, new_conversions: false }]);
+});
+
 it('is whole again after an older as-of was published', async () => {
   await using pipeline = await withClicks('05', '06', '07', '08');
   for (const day of ['05', '06', '07', '08']) await pipeline.refresh(`2026-03-${day}T10:00:00Z`);

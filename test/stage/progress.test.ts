@@ -62,6 +62,7 @@ describe('on a terminal', () => {
     logger.info('one file was quarantined');
     progress.finish('4 files');
     expect(output.text).toContain('75% of 4');
+    expect(output.text).toMatch(/of 4, [\d.,e+]+ a second, \d+\S* left/);
     expect(output.text).toMatch(/\d\d:\d\d:\d\d one file was quarantined\n/);
     expect(output.text).toMatch(/ingest: 4 files\n$/);
     logger.info('later');

@@ -1,0 +1,65 @@
+import { setTimeout } from 'node:timers/promises';
+import { realEffects, type Effects } from '../src/effects/effects.ts';
+import { currentMarts, modelsStage } from '../src/models/models-stage.ts';
+import { reportsToBackfill, stageReportsStage, takeUpReportsStage, type BackfillScope, type ReportChange } from '../src/models/report-backfill.ts';
+import type { ReportDay } from '../src/models/report-days.ts';
+import { publishStage } from '../src/snapshot/publish-stage.ts';
+import { assertNotStopped, runPipeline, withWarehouse, type RunRequest } from './run-pipeline.ts';
+
+export interface BackfillRequest extends RunRequest {
+  scope: BackfillScope;
+}
+
+export interface BackfillSummary {
+  reports: ReportChange[];
+  /** Null where there was nothing to do. */
+  snapshotId: string | null;
+}
+
+/** Reports computed before others may have the warehouse: seconds of work, so that a refresh beside is hardly late. */
+const reportsAtOnce = 20;
+/** Longer than another process takes to look whether the warehouse is free. */
+const pauseMilliseconds = 300;
+
+/** What a backfill would do, and why. */
+export function planBackfill({ data, console, scope }: BackfillRequest): Promise<ReportDay[]> {
+  return withWarehouse('backfill reports --dry-run', data, console, (state) => reportsToBackfill(state, scope));
+}
+
+/**
+ * Computes `report_daily` anew in batches, each a run of its own that lets go of the warehouse, so that scheduled runs go
+ * on beside it; the last batch puts all of them into force and publishes. Interrupted at any moment it goes on where it
+ * was, and reports that news changes meanwhile are computed once more. The figures of the open day stay as of their as-of.
+ * Throws `WarehouseBusyError` when the warehouse stays taken.
+ */
+export async function backfillReports(request: BackfillRequest, effects: Effects = realEffects): Promise<BackfillSummary> {
+  const planned = (await planBackfill(request)).filter(({ staged }) => !staged).length;
+  const { progress } = request.console;
+  let done = 0;
+  progress.start('reports', planned);
+  try {
+    for (;;) {
+      const summary = await batch(request, effects, () => progress.advance(Math.min(++done, planned)));
+      if (summary !== undefined) return summary;
+      await setTimeout(pauseMilliseconds);
+      assertNotStopped(request.stop, 'the backfill was asked to end; run the same again and it goes on where it was');
+    }
+  } finally {
+    progress.finish();
+  }
+}
+
+/** One batch; the summary where it was the last. */
+async function batch({ scope, ...request }: BackfillRequest, effects: Effects, onDay: () => void): Promise<BackfillSummary | undefined> {
+  const { summary } = await runPipeline('backfill', { ...request, allowOlder: true }, async ({ state, sites, stage }) => {
+    const { left } = await stage(stageReportsStage, { state, scope, most: reportsAtOnce, onDay }, ({ reports }) => ({ rowsOut: reports }));
+    if (left > 0) return { summary: undefined, snapshotId: null };
+    const { reports } = await stage(takeUpReportsStage, { state, scope }, (taken) => ({ rowsOut: taken.reports.length }));
+    if (reports.length === 0) return { summary: { reports, snapshotId: null }, snapshotId: null };
+    // News that was ingested alone, without figures, would stop the publish.
+    if ((await currentMarts(state)) === undefined) await stage(modelsStage, state, ({ offers }) => ({ rowsOut: offers }));
+    const { snapshotId } = await stage(publishStage, { state, sites }, ({ rows, bytes }) => ({ rowsOut: rows, bytes }));
+    return { summary: { reports, snapshotId }, snapshotId };
+  }, effects);
+  return summary;
+}
