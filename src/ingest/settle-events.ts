@@ -20,14 +20,20 @@ export async function settleEvents(
     `SELECT filename, count(*) AS rows, min(${time}) AS first_at, max(${time}) AS last_at
      FROM ${eventRelation(kind, staged.days.map(({ path }) => path), withPlace)} GROUP BY filename ORDER BY filename`,
   );
-  const settled = await Promise.all(bounds.map(async ({ filename, ...about }, index) => {
+  const outcomes = await Promise.allSettled(bounds.map(async ({ filename, ...about }, index) => {
     const day = staged.days.find(({ path }) => path === filename)?.day as string;
     const target = join(data.events, kind, `dt=${day}`, `run-${String(runId).padStart(8, '0')}-${index}.parquet`);
     return { ...about, day, target, ...(await settleFile(filename, target, `event file of ${kind}`, files)) };
   }));
+  // Only when all have ended does one that failed end the run: whoever sweeps next must find none on its way.
+  const settled = outcomes.map((outcome) => {
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
+  });
   for (const { day, target, rows, bytes, sha256, first_at, last_at } of settled) {
     await connection.run(
-      `INSERT INTO event_files VALUES ($1, $2, $3::DATE, $4, $5, $6, $7, $8::TIMESTAMPTZ, $9::TIMESTAMPTZ)`,
+      `INSERT INTO event_files (path, kind, day, run_id, rows, bytes, sha256, first_at, last_at)
+       VALUES ($1, $2, $3::DATE, $4, $5, $6, $7, $8::TIMESTAMPTZ, $9::TIMESTAMPTZ)`,
       [relative(data.warehouse, target), kind, day, BigInt(runId), BigInt(rows), BigInt(bytes), sha256, first_at, last_at],
     );
   }

@@ -1,10 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import { expect, it, onTestFinished } from 'vitest';
-import { nodeArguments, offerline } from '../support/command-line.ts';
+import { expect, it } from 'vitest';
+import { offerline } from '../support/command-line.ts';
+import { openAnalyst } from './open-analyst.ts';
 import { asOf, clicks, smallData } from './small-data.ts';
 
 const snapshotsKept = 2;
@@ -38,31 +35,20 @@ it('an analyst who holds the database open and the pipeline never hinder one ano
   expect((await pipeline.snapshots()).all).not.toContain(held);
 });
 
-interface Analyst {
-  /** A digest of everything that the database says. */
-  ask(): Promise<string>;
-  close(): Promise<void>;
-}
+it('compaction and retention take nothing from an analyst who holds an older snapshot open', async () => {
+  await using pipeline = await smallData({ retention: { events: 2 } });
+  const root = pipeline.data.root;
+  await pipeline.refresh(asOf);
+  await pipeline.landLog('clicks', 'ndjson', clicks('more', 10, '2025-03-10T11:15:00Z'));
+  await pipeline.refresh('2025-03-10T12:10:00Z');
+  const analyst = await openAnalyst(join(pipeline.data.current, 'analytics.duckdb'));
+  const before = await analyst.ask();
 
-async function openAnalyst(database: string): Promise<Analyst> {
-  const child = spawn(process.execPath, [...nodeArguments, fileURLToPath(new URL('analyst.ts', import.meta.url)), database], { stdio: ['pipe', 'pipe', 'inherit'] });
-  onTestFinished(() => void child.kill());
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const next = async () => {
-    const { value, done } = await lines.next();
-    if (done === true) throw new Error('the analyst\'s process ended before it answered');
-    return value;
-  };
-  expect(await next()).toBe('ready');
-  return {
-    ask: () => {
-      child.stdin.write('ask\n');
-      return next();
-    },
-    close: async () => {
-      const ended = once(child, 'exit');
-      child.stdin.end();
-      expect((await ended)[0]).toBe(0);
-    },
-  };
-}
+  const compacted = await offerline(root, 'run', 'maintenance', '--as-of', '2025-03-20T12:00:00Z', '--json');
+  expect(JSON.parse(compacted.stdout)).toMatchObject({ compacted: { days: 2, files: 3 } });
+  expect(await analyst.ask()).toBe(before);
+  await pipeline.refresh('2025-03-20T12:30:00Z');
+  expect(await pipeline.ask('SELECT count(*) AS clicks FROM clicks')).toEqual([{ clicks: 30 }]);
+  expect(await analyst.ask()).toBe(before);
+  await analyst.close();
+});

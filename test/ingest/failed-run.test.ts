@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { realEffects, type Effects } from '../../src/effects/effects.ts';
 import { click, conversion, LogLanding } from '../support/log-landing.ts';
 
-const tables = ['ingest_files', 'landing_seen', 'rejects', 'ingest_warnings', 'event_files', 'conversion_events', 'conversion_clicks', 'click_hourly', 'touched_days', 'warehouse_facts', 'offers', 'offer_versions'];
+const tables = ['ingest_files', 'landing_seen', 'rejects', 'ingest_warnings', 'event_files', 'conversion_events', 'conversion_clicks', 'click_hourly', 'touched_days', 'outdated_reports', 'warehouse_facts', 'offers', 'offer_versions'];
 
 async function content(landing: LogLanding): Promise<unknown> {
   return Promise.all(tables.map(async (table) => [table, await landing.query(`SELECT to_json(t)::VARCHAR AS row FROM ${table} AS t ORDER BY ALL`)]));

@@ -1,0 +1,18 @@
+import type { Effects } from '../src/effects/effects.ts';
+import { sweepUnnamedFiles } from '../src/ingest/sweep.ts';
+import { compactStage } from '../src/maintenance/compact-stage.ts';
+import { retainStage } from '../src/maintenance/retain-stage.ts';
+import { runPipeline, type RunRequest } from './run-pipeline.ts';
+
+/**
+ * What nobody waits for: sweep → compact closed days → let go of what is older than configured. Changes no figure and
+ * publishes nothing; the next snapshot has the compacted files. Bounded: what is left over is done by the next run.
+ */
+export function maintenance(request: RunRequest, effects?: Effects) {
+  return runPipeline('maintenance', { ...request, allowOlder: true }, async ({ run, state, stage }) => {
+    await sweepUnnamedFiles(run, state);
+    const compacted = await stage(compactStage, state, ({ rows, bytesAfter }) => ({ rowsIn: rows, rowsOut: rows, bytes: bytesAfter }));
+    const retained = await stage(retainStage, state, ({ runs }) => ({ rowsOut: runs }));
+    return { compacted, retained };
+  }, effects);
+}

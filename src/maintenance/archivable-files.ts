@@ -1,0 +1,37 @@
+import { findLandingFiles } from '../landing/find-files.ts';
+import type { DataDirectory } from '../config/data-directory.ts';
+import type { StateDatabase } from '../warehouse/database.ts';
+import { queryRows } from '../warehouse/dialect/rows.ts';
+
+/** A landing file that a run needs no more. */
+export interface ArchivableFile {
+  /** Under the landing folder. */
+  path: string;
+  bytes: number;
+  /** Milliseconds since the epoch. */
+  modified: number;
+}
+
+/**
+ * Landing files last changed before a moment, in milliseconds since the epoch, whose bytes were taken up as they lie
+ * there. The newest catalog file of each source is not among them: it says what the catalog is; nor are those that wait
+ * for an operator. For whoever archives them: nothing here changes or removes a landing file. Without them the warehouse
+ * cannot be built anew from landing, so they are to be moved, not thrown away.
+ */
+export async function archivableFiles(data: DataDirectory, { connection }: StateDatabase, before: number): Promise<ArchivableFile[]> {
+  const rows = await queryRows<{ path: string; bytes: number; modified_ns: string }>(
+    connection,
+    `SELECT path, bytes, modified_ns::VARCHAR AS modified_ns FROM landing_seen
+     WHERE path NOT IN (SELECT path FROM ingest_files WHERE status = 'held')`,
+  );
+  const taken = new Map(rows.map(({ path, bytes, modified_ns }) => [path, `${bytes} ${modified_ns}`]));
+  const { files } = await findLandingFiles(data.landing);
+  const newestExports = new Map<string | null, bigint>();
+  for (const { kind, source, modifiedNs } of files) {
+    if (kind === 'offers' && modifiedNs > (newestExports.get(source) ?? -1n)) newestExports.set(source, modifiedNs);
+  }
+  return files
+    .map(({ path, bytes, modifiedNs, kind, source }) => ({ path, bytes, modifiedNs, needed: kind === 'offers' && newestExports.get(source) === modifiedNs }))
+    .filter(({ path, bytes, modifiedNs, needed }) => !needed && modifiedNs < BigInt(before) * 1_000_000n && taken.get(path) === `${bytes} ${modifiedNs}`)
+    .map(({ path, bytes, modifiedNs }) => ({ path, bytes, modified: Number(modifiedNs / 1_000_000n) }));
+}

@@ -1,0 +1,91 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { join, relative } from 'node:path';
+import { OfferlineError } from '../errors/errors.ts';
+import { sha256Of } from '../landing/read-through.ts';
+import { quoted, quotedPath } from '../landing/sql-text.ts';
+import type { Day } from '../stage/as-of.ts';
+import type { Run } from '../stage/stage.ts';
+import type { StateDatabase } from '../warehouse/database.ts';
+import { queryRows } from '../warehouse/dialect/rows.ts';
+import { eventRelation, eventTime, settleFile, type EventKind } from '../warehouse/event-files.ts';
+
+/** How a compacted file is written: `reduced` lacks the clicks' details as well. */
+export type CompactForm = 'sorted' | 'reduced';
+
+/** One UTC day of one log. */
+export interface EventDay {
+  kind: EventKind;
+  day: Day;
+  form: CompactForm;
+}
+
+export interface CompactedDay {
+  /** Files that became one. */
+  files: number;
+  rows: number;
+  bytesBefore: number;
+  bytesAfter: number;
+}
+
+/** Where a person's traces and free text lie. What is left tells duplicates apart, attributes late conversions and counts. */
+export const clickDetails = ['ip', 'user_agent', 'sub1', 'sub2'] as const;
+
+/** A click is found by one row group of the day's file: few rows each, and only one of them has its key within its bounds. */
+const rowGroupRows = 16_384;
+
+interface EventFile {
+  path: string;
+  rows: number;
+  bytes: number;
+  sha256: string;
+}
+
+/**
+ * Makes one file of a day's event files, with the same rows and columns, sorted by event key. Its row replaces theirs in
+ * one transaction. The old files, which no row names then, are swept by the next run: by that time a copy of the state
+ * is made that does not need them. Published snapshots have hard links to them and keep them.
+ * Throws `OfferlineError` where a file is not what was written: a rewrite would give the damage a digest of its own.
+ */
+export async function compactDay(run: Run, state: StateDatabase, { kind, day, form }: EventDay): Promise<CompactedDay> {
+  const { connection } = state;
+  const { files } = run.effects;
+  const old = await queryRows<EventFile>(
+    connection, 'SELECT path, rows, bytes, sha256 FROM event_files WHERE kind = $1 AND day = $2::DATE ORDER BY path', [kind, day],
+  );
+  const oldPaths = old.map(({ path }) => join(run.data.warehouse, path));
+  for (const [index, file] of old.entries()) await assertUndamaged(oldPaths[index] as string, file.sha256);
+  const rows = old.reduce((sum, file) => sum + file.rows, 0);
+  const scratch = join(run.data.scratch, `${form}-${kind}.parquet`);
+  await files.makeDirectory(run.data.scratch);
+  await run.effects.perform(`compacted ${kind}: written`, () => writeSorted(connection, kind, oldPaths, form, scratch));
+  const [written] = await queryRows<{ rows: number; first_at: string; last_at: string }>(
+    connection, `SELECT count(*) AS rows, min(${eventTime[kind]}) AS first_at, max(${eventTime[kind]}) AS last_at FROM read_parquet(${quotedPath(scratch)})`,
+  );
+  if (written?.rows !== rows) throw new Error(`the compacted ${kind} of ${day} have ${written?.rows} rows, their files ${rows}`);
+  const target = join(run.data.events, kind, `dt=${day}`, `run-${String(run.runId).padStart(8, '0')}-${form}.parquet`);
+  const settled = await settleFile(scratch, target, `compacted ${kind}`, files);
+  await state.transaction(async () => {
+    await connection.run('DELETE FROM event_files WHERE kind = $1 AND day = $2::DATE', [kind, day]);
+    await connection.run(
+      `INSERT INTO event_files (path, kind, day, run_id, rows, bytes, sha256, first_at, last_at, form)
+       VALUES ($1, $2, $3::DATE, $4, $5, $6, $7, $8::TIMESTAMPTZ, $9::TIMESTAMPTZ, $10)`,
+      [relative(run.data.warehouse, target), kind, day, BigInt(run.runId), BigInt(rows), BigInt(settled.bytes), settled.sha256, written.first_at, written.last_at, form],
+    );
+  }, `compacted ${kind}`);
+  return { files: old.length, rows, bytesBefore: old.reduce((sum, file) => sum + file.bytes, 0), bytesAfter: settled.bytes };
+}
+
+async function writeSorted(connection: DuckDBConnection, kind: EventKind, paths: readonly string[], form: CompactForm, target: string): Promise<void> {
+  const emptied = kind === 'clicks' && form === 'reduced' ? ` REPLACE (${clickDetails.map((name) => `NULL::VARCHAR AS ${name}`).join(', ')})` : '';
+  const id = kind === 'clicks' ? 'click_id' : 'conversion_id, kind';
+  await connection.run(
+    `COPY (SELECT *${emptied} FROM ${eventRelation(kind, paths)} ORDER BY event_key, ${id})
+     TO ${quoted(target)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows})`,
+  );
+}
+
+async function assertUndamaged(path: string, sha256: string): Promise<void> {
+  const found = await sha256Of(path).catch((error: Error) => error.message);
+  if (found === sha256) return;
+  throw new OfferlineError(`${path} is not what was written (${found}): restore the warehouse folder from a backup. It is left as it is`);
+}

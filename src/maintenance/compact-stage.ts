@@ -1,0 +1,70 @@
+import { addDays, dayOf, type Day } from '../stage/as-of.ts';
+import type { Run, Stage } from '../stage/stage.ts';
+import type { StateDatabase } from '../warehouse/database.ts';
+import { queryRows } from '../warehouse/dialect/rows.ts';
+import { wantStateCopy } from '../warehouse/state-copies.ts';
+import { compactDay, type CompactForm, type EventDay } from './compact-day.ts';
+
+export interface CompactSummary {
+  /** Days of a log that were rewritten. */
+  days: number;
+  /** Files that they were made of. */
+  files: number;
+  rows: number;
+  bytesBefore: number;
+  bytesAfter: number;
+  /** Days that wait for the next run. */
+  left: number;
+}
+
+/** Few enough that other runs, which wait for the warehouse, get in within half a minute at a million clicks a day. */
+const daysAtOnce = 10;
+
+/**
+ * Makes one sorted file of each closed day that has several files or an unsorted one, the oldest first. A day is closed
+ * once it is neither today nor yesterday: those two are the window that figures are computed from, so nearly every run
+ * adds to them, and rewriting them would be work for an hour.
+ * Each day is a transaction of its own: what an interrupted run has done stays done.
+ */
+export const compactStage: Stage<StateDatabase, CompactSummary> = {
+  name: 'compact',
+  async run(run, state) {
+    const due = await daysToCompact(run, state);
+    const now = due.slice(0, daysAtOnce);
+    const summary: CompactSummary = { days: 0, files: 0, rows: 0, bytesBefore: 0, bytesAfter: 0, left: due.length - now.length };
+    if (now.length === 0) return summary;
+    await wantStateCopy(run.data, run.effects.files);
+    run.progress.start('compacting days', now.length);
+    try {
+      for (const each of now) {
+        const { files, rows, bytesBefore, bytesAfter } = await compactDay(run, state, each);
+        summary.days++;
+        summary.files += files;
+        summary.rows += rows;
+        summary.bytesBefore += bytesBefore;
+        summary.bytesAfter += bytesAfter;
+        run.progress.advance(summary.days);
+      }
+    } finally {
+      run.progress.finish();
+    }
+    return summary;
+  },
+};
+
+async function daysToCompact(run: Run, { connection }: StateDatabase): Promise<EventDay[]> {
+  const today = dayOf(run.asOf);
+  const { events } = run.settings.retention;
+  const keptFrom: Day | null = events === undefined ? null : addDays(today, -events);
+  return queryRows<{ kind: EventDay['kind']; day: Day; form: CompactForm }>(
+    connection,
+    `SELECT kind, day::VARCHAR AS day, CASE WHEN past THEN 'reduced' ELSE 'sorted' END AS form
+     FROM (
+       SELECT kind, day, coalesce(kind = 'clicks' AND day < $2::DATE, false) OR count(*) FILTER (form = 'reduced') > 0 AS past,
+         count(*) AS files, count(*) FILTER (form IS NULL) AS unsorted, count(*) FILTER (form = 'reduced') AS reduced
+       FROM event_files WHERE day < $1::DATE GROUP BY kind, day)
+     WHERE files > 1 OR unsorted > 0 OR (past AND reduced = 0)
+     ORDER BY day, kind`,
+    [addDays(today, -1), keptFrom],
+  );
+}
