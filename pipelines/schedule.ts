@@ -1,48 +1,73 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import cron from 'node-cron';
-import { UsageError } from '../src/errors/errors.ts';
-import type { Settings } from '../src/config/settings.ts';
+import type { DataDirectory } from '../src/config/data-directory.ts';
+import { exitCode, OfferlineError } from '../src/errors/errors.ts';
 import type { Logger } from '../src/stage/log.ts';
+import { acquireProcessLock } from '../src/stage/process-lock.ts';
+import { CronTimes } from './cron-times.ts';
+import { ScheduleLane, type ScheduledPipeline, type StartRun } from './schedule-lane.ts';
+
+/** Another scheduler works on the data directory. */
+export class SchedulerBusyError extends OfferlineError {
+  constructor(message: string) {
+    super(message, exitCode.busy);
+  }
+}
+
+/** What moves a schedule; a test hands in its own. */
+export interface ScheduleEffects {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Calls `onTick` at the moments of a cron expression, UTC, until it is stopped. */
+  tick(expression: string, onTick: () => void): { stop(): void | Promise<void> };
+}
+
+export const realScheduleEffects: ScheduleEffects = {
+  now: () => Date.now(),
+  tick: (expression, onTick) => cron.schedule(expression, onTick, { timezone: 'UTC' }),
+};
 
 export interface Schedule {
-  /** Resolves when the run under way, if any, has ended; its exit code, null where none ran. */
-  runNow(): Promise<number | null>;
-  /** No further runs; waits for the one under way. */
+  /** Resolves when the runs that were missed before the start have ended. */
+  readonly caughtUp: Promise<void>;
+  /** No further runs; waits for those under way. */
   stop(): Promise<void>;
 }
 
 /**
- * Runs the refresh pipeline by the settings' cron expression (UTC), each run in a process of its own: a run that dies
- * takes nothing along, and computing never holds up the service's answers. A tick while a run is under way is left out,
- * since that run takes up what has arrived.
+ * Starts pipelines at the moments of their plans, UTC, each pipeline one run at a time. node-cron is the tick; which
+ * moments passed without a run comes from the run ledger, so an outage is caught up as each plan says.
+ * Throws `SchedulerBusyError` where another scheduler works on the data directory, `UsageError` for a bad expression.
  */
-export function startSchedule({ schedule }: Pick<Settings, 'schedule'>, command: { executable: string; arguments: string[] }, logger: Logger): Schedule {
-  if (!cron.validate(schedule.refresh)) {
-    throw new UsageError(`offerline.json: schedule.refresh "${schedule.refresh}" is no cron expression; write it like "*/5 * * * *"`);
-  }
-  let underWay: Promise<number | null> | undefined;
-  const runNow = () => (underWay ??= runToItsEnd(command).then((code) => {
-    if (code !== 0) logger.error({ exit_code: code }, 'a scheduled refresh failed; the last good snapshot goes on being served, the next tick tries again');
-    return code;
-  }).finally(() => (underWay = undefined)));
-  const task = cron.schedule(schedule.refresh, () => {
-    if (underWay === undefined) void runNow();
-    else logger.info('the last refresh is still running; this tick is left out');
-  }, { timezone: 'UTC' });
+export async function startSchedule(
+  data: DataDirectory, pipelines: readonly ScheduledPipeline[], start: StartRun, logger: Logger, effects: ScheduleEffects = realScheduleEffects,
+): Promise<Schedule> {
+  const lanes = pipelines.map((pipeline) => {
+    const times = new CronTimes(pipeline.plan.cron, `schedule.${pipeline.name}`);
+    return { times, lane: new ScheduleLane(pipeline, times, start, logger) };
+  });
+  const lock = await acquireProcessLock(
+    { name: 'scheduler', lockFile: data.scheduleLockFile, busy: (message) => new SchedulerBusyError(`${message} One scheduler works on a data directory.`) },
+    { command: 'schedule', waitSeconds: 0, onWaiting: () => undefined },
+  );
+  const caughtUp = Promise.all(lanes.map(({ lane }) => lane.begin(effects.now()))).then(() => undefined);
+  const ticks = lanes.map(({ times, lane }) => effects.tick(times.expression, () => lane.tick(effects.now())));
   return {
-    runNow,
+    caughtUp,
     async stop() {
-      await task.stop();
-      await underWay;
+      const ended = lanes.map(({ lane }) => lane.stop());
+      for (const tick of ticks) await tick.stop();
+      await Promise.all(ended);
+      lock.release();
     },
   };
 }
 
-function runToItsEnd({ executable, arguments: words }: { executable: string; arguments: string[] }): Promise<number | null> {
-  return new Promise((resolve, reject) => {
-    // Its answer is for whoever calls it by hand; what it logs belongs to ours.
-    const child: ChildProcess = spawn(executable, words, { stdio: ['ignore', 'ignore', 'inherit'] });
-    child.once('error', reject);
-    child.once('exit', (code) => resolve(code));
+/** The next moments of each plan, in milliseconds since the epoch. */
+export function nextRuns(pipelines: readonly Pick<ScheduledPipeline, 'name' | 'plan'>[], now: number, count: number): { pipeline: string; times: number[] }[] {
+  return pipelines.map(({ name, plan }) => {
+    const times = new CronTimes(plan.cron, `schedule.${name}`);
+    const next: number[] = [];
+    for (let time = times.next(now); time !== undefined && next.length < count; time = times.next(time)) next.push(time);
+    return { pipeline: name, times: next };
   });
 }

@@ -1,33 +1,29 @@
 import type { Command } from 'commander';
 import { existsSync } from 'node:fs';
-import { setTimeout } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { startSchedule, type Schedule } from '../../../pipelines/schedule.ts';
+import { basename } from 'node:path';
+import { findSnapshot } from '../../analysis/kept-snapshots.ts';
 import { DataDirectory } from '../../config/data-directory.ts';
-import { readSettings, type Settings } from '../../config/settings.ts';
+import { readSettings } from '../../config/settings.ts';
 import { UsageError } from '../../errors/errors.ts';
 import { createService, type Service } from '../../serve/service.ts';
 import { addCommand, answer, existingData, wholeNumber } from '../answer.ts';
 import { fillWithDemo, whatToTry } from '../demo.ts';
 import type { CommandContext } from '../context.ts';
+import { leave, untilStopped } from '../stop-signal.ts';
+import { openSchedule } from './schedule.ts';
 
 interface ServeOptions {
   port?: number;
   host?: string;
   demo?: boolean;
+  snapshot?: string;
   json?: boolean;
 }
 
 export function addServeCommands(program: Command, context: CommandContext): void {
   withAddress(addCommand(program, 'serve', 'the HTTP service, from the published snapshot; follows new ones by itself'))
+    .option('--snapshot <id>', 'serve this kept snapshot, once it is found whole, and follow none')
     .action((options: ServeOptions) => serve(existingData(), options, context, { scheduled: false }));
-  addCommand(program, 'schedule', 'refresh on schedule, without the HTTP service').action(async () => {
-    const data = existingData();
-    const schedule = scheduleOf(readSettings(data), context);
-    await schedule.runNow();
-    await untilStopped();
-    await leave(schedule.stop());
-  });
   withAddress(addCommand(program, 'start', 'schedule and serve in one'))
     .option('--demo', 'fill the data directory with a demo network where there is none')
     .action(async (options: ServeOptions) => {
@@ -46,12 +42,14 @@ function withAddress(command: Command): Command {
 async function serve(data: DataDirectory, options: ServeOptions, context: CommandContext, { scheduled }: { scheduled: boolean }): Promise<void> {
   const { logger } = context.console;
   const settings = readSettings(data);
-  const schedule = scheduled ? scheduleOf(settings, context) : undefined;
-  const service: Service = await createService({ data, settings, log: logger });
+  const schedule = scheduled ? await openSchedule(data, settings, context) : undefined;
+  const service: Service = await createService({
+    data, settings, log: logger, snapshotId: options.snapshot === undefined ? undefined : basename((await findSnapshot(data, options.snapshot)).folder),
+  });
   try {
     const address = await listen(service, options.host ?? settings.host, options.port ?? settings.port);
     logger.info({ address }, 'serving');
-    const first = schedule?.runNow().then(() => service.poll());
+    const first = schedule?.caughtUp.then(() => service.poll());
     await Promise.race([first, untilStopped()]);
     answer(context, options, { address }, whatToTry(data, address));
     await untilStopped();
@@ -70,28 +68,4 @@ async function listen(service: Service, host: string, port: number): Promise<str
     if (code === 'EADDRNOTAVAIL' || code === 'EACCES') throw new UsageError(`${host}:${port} cannot be listened on (${code}): choose another with --host and --port`, { cause: error });
     throw error;
   }
-}
-
-function scheduleOf(settings: Settings, { console }: CommandContext): Schedule {
-  const main = fileURLToPath(new URL('../main.ts', import.meta.url));
-  return startSchedule(settings, { executable: process.execPath, arguments: [...process.execArgv, main, 'run', 'refresh'] }, console.logger);
-}
-
-let stopped: Promise<void> | undefined;
-
-/**
- * The same signal may come twice, from the process group and passed on by npm. That is one wish; but a process that is
- * ending has no handler any more and would die of the second one, so it stays for it.
- */
-const echoMilliseconds = 200;
-
-async function leave(...endings: (Promise<void> | undefined)[]): Promise<void> {
-  await Promise.all([...endings, setTimeout(echoMilliseconds)]);
-}
-
-/** Resolves at SIGINT or SIGTERM. */
-function untilStopped(): Promise<void> {
-  return (stopped ??= new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve());
-  }));
 }

@@ -1,0 +1,42 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import type { ScheduledRun, StartRun } from './schedule-lane.ts';
+
+/** A run that was asked to end does so after its stage. One that takes longer is killed: that leaves a good state, too. */
+const longestEndingMilliseconds = 30_000;
+
+export interface ScheduledProcesses {
+  start: StartRun;
+  /** Asks every process to end after its step, and waits for that, but not for ever. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs pipelines as processes of their own: one that dies takes nothing along, and computing never holds up the
+ * service's answers. `words` gives the command line of a run.
+ */
+export function scheduledProcesses(executable: string, words: (run: ScheduledRun) => readonly string[], endingMilliseconds = longestEndingMilliseconds): ScheduledProcesses {
+  const children = new Map<ChildProcess, Promise<number | null>>();
+  let stopped = false;
+  return {
+    start(run) {
+      if (stopped) return Promise.resolve(null);
+      // Its answer is for whoever calls it by hand; what it logs belongs to ours.
+      const child = spawn(executable, words(run), { stdio: ['ignore', 'ignore', 'inherit'] });
+      const ended = new Promise<number | null>((resolve, reject) => {
+        child.once('error', reject);
+        child.once('exit', (code) => resolve(code));
+      }).finally(() => children.delete(child));
+      children.set(child, ended);
+      return ended;
+    },
+    async stop() {
+      stopped = true;
+      await Promise.all([...children].map(async ([child, ended]) => {
+        child.kill('SIGTERM');
+        const timer = setTimeout(() => child.kill('SIGKILL'), endingMilliseconds);
+        await ended.catch(() => null);
+        clearTimeout(timer);
+      }));
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import type { Command } from 'commander';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { duePostbacks } from '../../../pipelines/postbacks.ts';
+import { nextRuns, startSchedule, type Schedule } from '../../../pipelines/schedule.ts';
+import type { ScheduledPipeline, ScheduledRun } from '../../../pipelines/schedule-lane.ts';
+import { scheduledProcesses } from '../../../pipelines/scheduled-process.ts';
+import type { DataDirectory } from '../../config/data-directory.ts';
+import { readSettings, type Settings } from '../../config/settings.ts';
+import { currentManifest } from '../../snapshot/current.ts';
+import { dateOf, momentOfMilliseconds, type Moment } from '../../stage/as-of.ts';
+import { realEffects } from '../../effects/effects.ts';
+import { readRecentRuns } from '../../warehouse/recent-runs.ts';
+import { addCommand, answer, existingData } from '../answer.ts';
+import type { CommandContext } from '../context.ts';
+import { leave, untilStopped } from '../stop-signal.ts';
+
+/** How many of each pipeline's next moments `--dry-run` tells. */
+const shownRuns = 10;
+
+export function addScheduleCommand(program: Command, context: CommandContext): void {
+  addCommand(program, 'schedule', 'run the pipelines by their cron expressions, without the HTTP service')
+    .option('--dry-run', `only say when each would run next, ${shownRuns} times`)
+    .action(async (options: { dryRun?: boolean; json?: boolean }) => {
+      const data = existingData();
+      const settings = readSettings(data);
+      if (options.dryRun === true) {
+        const plans = (await pipelinesOf(data, settings)).map(({ name, plan }) => ({ name, plan }));
+        const next = nextRuns(plans, realEffects.now(), shownRuns).map(({ pipeline, times }, index) => ({
+          pipeline, ...plans[index]?.plan, next: times.map((time) => momentOfMilliseconds(time)),
+        }));
+        answer(context, options, { schedule: next }, next.map(({ pipeline, cron, catch_up, overlap, next: moments }) =>
+          [`${pipeline}  "${cron}", UTC  (catch up: ${catch_up}, overlap: ${overlap})`, ...moments.map((moment) => `  ${moment}`)].join('\n')).join('\n\n'));
+        return;
+      }
+      const schedule = await openSchedule(data, settings, context);
+      await untilStopped();
+      context.console.logger.info('stopping: runs under way end after their step');
+      await leave(schedule.stop());
+    });
+}
+
+/** Starts the schedule of a data directory, each run in a process of its own. */
+export async function openSchedule(data: DataDirectory, settings: Settings, { console }: CommandContext): Promise<Schedule> {
+  const main = fileURLToPath(new URL('../main.ts', import.meta.url));
+  const processes = scheduledProcesses(process.execPath, (run) => [...process.execArgv, main, ...wordsOf(run)]);
+  const schedule = await startSchedule(data, await pipelinesOf(data, settings), (run) => processes.start(run), console.logger);
+  return {
+    caughtUp: schedule.caughtUp,
+    async stop() {
+      await Promise.all([schedule.stop(), processes.stop()]);
+    },
+  };
+}
+
+/** Postbacks remember by their own store what is due. */
+function wordsOf({ pipeline, scheduledAt, asOf }: ScheduledRun): string[] {
+  if (pipeline === 'postbacks') return ['postbacks', 'deliver'];
+  return ['run', pipeline, '--scheduled-at', scheduledAt, ...(asOf === undefined ? [] : ['--as-of', asOf])];
+}
+
+/** The pipelines with a plan, and which of their moments have had a run. */
+async function pipelinesOf(data: DataDirectory, { schedule }: Settings): Promise<ScheduledPipeline[]> {
+  const { scheduled, runs } = readRecentRuns(data);
+  const published = await currentManifest(data);
+  const newest = (...moments: (Moment | undefined)[]) => {
+    const known = moments.filter((moment) => moment !== undefined).map((moment) => dateOf(moment).getTime());
+    return known.length === 0 ? undefined : Math.max(...known);
+  };
+  // What a run by hand has published as of later needs no refresh any more.
+  const covered = {
+    refresh: newest(scheduled['refresh'], published?.as_of),
+    postbacks: undefined,
+    // Nothing to maintain before there was anything.
+    maintenance: newest(scheduled['maintenance'] ?? runs.at(-1)?.started_at) ?? realEffects.now(),
+  };
+  const duePostback = () => existsSync(data.deliveriesFile) && duePostbacks(data).some(({ waits_for }) => waits_for === '');
+  return (['refresh', 'postbacks', 'maintenance'] as const).flatMap((name): ScheduledPipeline[] => {
+    const plan = schedule[name];
+    return plan === null ? [] : [{ name, plan, coveredUntil: covered[name], ...(name === 'postbacks' ? { isDue: duePostback } : {}) }];
+  });
+}
