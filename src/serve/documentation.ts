@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { snapshotHeaders } from './answer.ts';
 import type { FixedAnswers } from './answer.ts';
 import { cacheControl } from './caching.ts';
-import { entityTag, PreparedPage } from './prepared-page.ts';
+import { entityTag, pageBody, PreparedPage } from './prepared-page.ts';
 
 const javaScript = 'text/javascript; charset=utf-8';
 
@@ -55,8 +55,8 @@ export async function documentation(): Promise<FixedAnswers> {
   files.push({ name: 'start.js', type: javaScript, body: Buffer.from(start) });
   const version = entityTag(Buffer.concat(files.map(({ body }) => body)));
   const html = Buffer.from(pageIn(`docs/${version}`));
-  const pages = new Map([['/docs', new PreparedPage({ ...headersOf('text/html; charset=utf-8', cacheControl.page), 'content-security-policy': contentSecurityPolicy }, html)]]);
-  for (const { name, type, body } of files) pages.set(`/docs/${version}/${name}`, new PreparedPage(headersOf(type, cacheControl.versioned), body));
+  const pages = new Map([['/docs', new PreparedPage({ ...headersOf('text/html; charset=utf-8', cacheControl.page), 'content-security-policy': contentSecurityPolicy }, pageBody(html))]]);
+  for (const { name, type, body } of files) pages.set(`/docs/${version}/${name}`, new PreparedPage(headersOf(type, cacheControl.versioned), pageBody(body)));
   return new Map([...pages].map(([path, page]) => [path, (request: IncomingHttpHeaders) => page.answer(request)]));
 }
 

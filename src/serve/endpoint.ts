@@ -5,7 +5,10 @@ import { cacheControl } from './caching.ts';
 import type { HeldPages } from './held-pages.ts';
 import { bySecret } from './identification.ts';
 import type { Identification } from './identification.ts';
-import { PreparedPage } from './prepared-page.ts';
+import { putTogether } from './offer-page.ts';
+import type { OfferPage } from './offer-page.ts';
+import { pageBody, PreparedPage } from './prepared-page.ts';
+import type { PageBody } from './prepared-page.ts';
 import type { PublishedSnapshot } from './published-snapshot.ts';
 import type { Query } from './query.ts';
 import type { LimitRule } from './rate-limits.ts';
@@ -45,8 +48,7 @@ export interface Page<Parameters> {
   read(query: Query): Parameters;
   /** The same text for all queries that mean the same. */
   key(parameters: Parameters): string;
-  /** The page's JSON. */
-  write(snapshot: PublishedSnapshot, feed: SiteFeed, parameters: Parameters): string;
+  write(snapshot: PublishedSnapshot, feed: SiteFeed, parameters: Parameters): OfferPage;
 }
 
 export function pageEndpoint<Parameters>(page: Page<Parameters>): Endpoint {
@@ -60,9 +62,12 @@ export function pageEndpoint<Parameters>(page: Page<Parameters>): Endpoint {
       const pages = page.perUser ? snapshot.userPages : snapshot.pages;
       const kept = pages.get(key);
       if (kept !== undefined) return kept;
-      const made = prepare(page, snapshot, feed, parameters, cacheControl.page, () => pages.weighAgain(key));
-      pages.keep(key, made);
-      return made;
+      const headers = { ...snapshotHeaders(snapshot, page.variant), 'cache-control': cacheControl.page };
+      return whenWritten(putTogether(page.write(snapshot, feed, parameters)), () => pages.get(key), (body) => {
+        const made = new PreparedPage(headers, body, () => pages.weighAgain(key));
+        pages.keep(key, made);
+        return made;
+      });
     },
   };
 }
@@ -75,18 +80,25 @@ export function heldPageEndpoint<Parameters>(page: Page<Parameters>): Endpoint {
     limit: page.limit,
     answer({ site, query, snapshot, feed, held, now }) {
       const parameters = page.read(query);
-      const make = (grown: () => void) => prepare(page, snapshot, feed, parameters, cacheControl.topConverting, grown);
-      return held.get(`${page.name} ${page.key(parameters)} ${site.site_key}`, now, make);
+      const key = `${page.name} ${page.key(parameters)} ${site.site_key}`;
+      const known = held.get(key, now);
+      if (known !== undefined) return known;
+      const headers = { ...snapshotHeaders(snapshot, page.variant), 'cache-control': cacheControl.topConverting };
+      return whenWritten(putTogether(page.write(snapshot, feed, parameters)), () => held.get(key, now), (body) => {
+        const made = new PreparedPage(headers, body, () => held.weighAgain(key));
+        held.keep(key, now, made);
+        return made;
+      });
     },
   };
 }
 
 /** An answer that nobody is expected to ask for again soon. */
 export function writtenAnswer(variant: Variant, snapshot: PublishedSnapshot, text: string): PreparedPage {
-  return new PreparedPage({ ...snapshotHeaders(snapshot, variant), 'cache-control': cacheControl.page }, Buffer.from(text));
+  return new PreparedPage({ ...snapshotHeaders(snapshot, variant), 'cache-control': cacheControl.page }, pageBody(Buffer.from(text)));
 }
 
-function prepare<Parameters>(page: Page<Parameters>, snapshot: PublishedSnapshot, feed: SiteFeed, parameters: Parameters, keeping: string, grown: () => void): PreparedPage {
-  const headers = { ...snapshotHeaders(snapshot, page.variant), 'cache-control': keeping };
-  return new PreparedPage(headers, Buffer.from(page.write(snapshot, feed, parameters)), grown);
+/** Keeps a page when it is put together, unless another request has put it together meanwhile. */
+function whenWritten(body: PageBody | Promise<PageBody>, known: () => PreparedPage | undefined, keep: (body: PageBody) => PreparedPage): PreparedPage | Promise<PreparedPage> {
+  return body instanceof Promise ? body.then((written) => known() ?? keep(written)) : keep(body);
 }

@@ -5,7 +5,7 @@ import type { Answer, FixedAnswers } from './answer.ts';
 import { cacheControl } from './caching.ts';
 import type { Gauge, Metrics } from './metrics.ts';
 import { openApiDocument } from './openapi/document.ts';
-import { PreparedPage } from './prepared-page.ts';
+import { pageBody, PreparedPage } from './prepared-page.ts';
 import type { PublishedSnapshot } from './published-snapshot.ts';
 
 /** What a machine asks of the service. No credentials, nothing of any site. */
@@ -57,15 +57,31 @@ export class Health {
         { name: 'offerline_snapshot_age_seconds', help: 'Time since the as-of of the snapshot that is served.', value: this.#ageOf(snapshot) },
         { name: 'offerline_snapshot_offers', help: 'Active offers in the snapshot that is served.', value: snapshot.offers.length },
         { name: 'offerline_prepared_page_bytes', help: 'Memory held by prepared pages.', value: snapshot.pages.bytes + snapshot.userPages.bytes },
+        ...this.#deliveries(snapshot),
       );
     }
     const answer = withHeaders(passingAnswer(200, {}, snapshot), { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' });
     return { ...answer, body: Buffer.from(this.#metrics.text(gauges)) };
   }
 
+  /** Postbacks as the run that built the snapshot found them. */
+  #deliveries({ deliveries, asOf }: PublishedSnapshot): Gauge[] {
+    const { pending, delivered, dead, attempts, failed_attempts, oldest_pending_at: oldest, lag_seconds_p95: lag } = deliveries;
+    const waited = oldest === null ? 0 : Math.max(0, (Date.parse(asOf) - Date.parse(oldest)) / 1000);
+    return [
+      { name: 'offerline_postbacks_pending', help: 'Postbacks that wait for a try, as of the snapshot.', value: pending },
+      { name: 'offerline_postbacks_delivered', help: 'Postbacks that their sites have taken, as of the snapshot.', value: delivered },
+      { name: 'offerline_postbacks_dead', help: 'Postbacks that nothing more is tried for until somebody revives them, as of the snapshot.', value: dead },
+      { name: 'offerline_postback_attempts', help: 'Tries at delivering postbacks, as of the snapshot.', value: attempts },
+      { name: 'offerline_postback_attempts_failed', help: 'Tries that failed, as of the snapshot.', value: failed_attempts },
+      { name: 'offerline_postbacks_oldest_pending_seconds', help: 'How long the oldest pending postback had waited at the as-of of the snapshot.', value: waited },
+      ...(lag === null ? [] : [{ name: 'offerline_postbacks_lag_seconds_p95', help: 'From writing a postback to its delivery, 95th percentile of the last 24 hours of deliveries.', value: lag }]),
+    ];
+  }
+
   /** The interface as OpenAPI. */
   async #described(request: IncomingHttpHeaders): Promise<Answer> {
-    const page = (this.#description ??= new PreparedPage({ 'cache-control': cacheControl.page }, Buffer.from(JSON.stringify(openApiDocument()))));
+    const page = (this.#description ??= new PreparedPage({ 'cache-control': cacheControl.page }, pageBody(Buffer.from(JSON.stringify(openApiDocument())))));
     return withHeaders(await page.answer(request), snapshotHeaders(this.#snapshot()));
   }
 

@@ -18,13 +18,20 @@ const mostBytes = 64 * 1024 * 1024;
 export class HeldPages {
   readonly #pages = new PageCache<HeldPage>(mostBytes);
 
-  /** The page held under a key, else the one that `make` gives, which is held from `now` on (milliseconds since the epoch). */
-  get(key: string, now: number, make: (grown: () => void) => PreparedPage): PreparedPage {
+  /** The page held under a key at a moment (milliseconds since the epoch), if any. */
+  get(key: string, now: number): PreparedPage | undefined {
     const held = this.#pages.get(key);
     // A clock that was set back must not prolong it.
-    if (held !== undefined && now >= held.madeAt && now - held.madeAt < topConvertingHeld) return held.page;
-    const page = make(() => this.#pages.weighAgain(key));
+    return held !== undefined && now >= held.madeAt && now - held.madeAt < topConvertingHeld ? held.page : undefined;
+  }
+
+  /** Holds a page from `now` on. */
+  keep(key: string, now: number, page: PreparedPage): void {
     this.#pages.keep(key, { page, madeAt: now, get bytes() { return page.bytes; } });
-    return page;
+  }
+
+  /** A page has grown since it was held. */
+  weighAgain(key: string): void {
+    this.#pages.weighAgain(key);
   }
 }

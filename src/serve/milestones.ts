@@ -2,20 +2,31 @@ import { servedText } from '../feed/feed-document.ts';
 import type { FeedOffer } from '../feed/feed-document.ts';
 import { members } from './json-text.ts';
 
-/** A milestone's JSON as Variants B and C show it, cut where the payout comes in. */
-export interface MilestoneParts {
-  beforePayout: string;
-  afterPayout: string;
+/** The `events` of an offer as Variants B and C show them: JSON cut where each payout comes in; one piece where there are none. */
+export function milestonePieces(offer: FeedOffer): string[] {
+  return cutAtPayouts(
+    offer.events.map((event) => ({
+      before: `{"offer_id":${offer.id},"payout":`,
+      after: `,${members({ description: servedText(event.descriptions) })}}`,
+    })),
+  );
 }
 
-export function milestoneParts(offer: FeedOffer): MilestoneParts[] {
-  return offer.events.map((event) => ({
-    beforePayout: `{"offer_id":${offer.id},"payout":`,
-    afterPayout: `,${members({ description: servedText(event.descriptions) })}}`,
-  }));
+/** The JSON of a list, cut where each entry's payout comes in. */
+export function cutAtPayouts(entries: readonly { before: string; after: string }[]): string[] {
+  const pieces: string[] = [];
+  let piece = '[';
+  for (const { before, after } of entries) {
+    pieces.push(piece + before);
+    piece = `${after},`;
+  }
+  pieces.push(entries.length === 0 ? '[]' : piece.replace(/,$/, ']'));
+  return pieces;
 }
 
-/** The `events` of one offer, with its payouts in the same order. */
-export function milestonesText(parts: readonly MilestoneParts[], payouts: readonly string[]): string {
-  return `[${parts.map((event, place) => `${event.beforePayout}${payouts[place]}${event.afterPayout}`).join(',')}]`;
+/** Payouts, each with the piece that follows it; `from`: where the first of these pieces stands. */
+export function payoutsBetween(payouts: readonly string[], pieces: readonly string[], from: number): string {
+  let text = '';
+  for (let place = 0; place < payouts.length; place++) text += `${payouts[place]}${pieces[from + place]}`;
+  return text;
 }

@@ -30,6 +30,24 @@ export function leastAmountFrom(minimum: Decimal): bigint {
   return (minimum.units + divisor - 1n) / divisor;
 }
 
+/**
+ * The same as a number, for catalogs of thousands. Whole numbers all the way: where one would be too large to be exact,
+ * big integers step in. Throws `RangeError` where the result itself is: a thousand times what a catalog's payout can be.
+ */
+export function publishedNumber(gross: Decimal, commission: Decimal): number {
+  const share = 10 ** commission.places - Number(commission.units);
+  const product = Number(gross.units) * share;
+  const places = gross.places + commission.places - publishedPlaces;
+  if (product * 2 < Number.MAX_SAFE_INTEGER && places >= 0 && places <= 15 && commission.places <= 15) {
+    const divisor = 10 ** places;
+    const whole = Math.floor(product / divisor);
+    return (product - whole * divisor) * 2 >= divisor ? whole + 1 : whole;
+  }
+  const amount = publishedAmount(gross, commission);
+  if (amount > Number.MAX_SAFE_INTEGER) throw new RangeError(`${amount} ten-thousandths of a USD are too many for a payout`);
+  return Number(amount);
+}
+
 /** Ten-thousandths as the shortest JSON number: 1.5, 0.0123, 3. */
 export function amountText(amount: bigint): string {
   return shortestText({ units: amount, places: publishedPlaces });

@@ -17,6 +17,12 @@ const compress: Record<Exclude<ContentCoding, 'identity'>, (body: Buffer) => Pro
   gzip: promisify(gzip),
 };
 
+/** A page's bytes, and the text that stands for exactly these bytes in entity tags. */
+export interface PageBody {
+  bytes: Buffer;
+  tag: string;
+}
+
 interface Form {
   whole: Answer | Promise<Answer> | undefined;
   notModified: Answer;
@@ -31,17 +37,17 @@ export class PreparedPage {
   readonly #headers: Readonly<Record<string, string>>;
   readonly #body: Buffer;
   readonly #grown: () => void;
-  readonly #digest: string;
+  readonly #tag: string;
   readonly #forms: Partial<Record<ContentCoding, Form>> = {};
   #bytes: number;
 
   /** `grown` is called when a compressed form was added. */
-  constructor(headers: Readonly<Record<string, string>>, body: Buffer, grown: () => void = () => undefined) {
+  constructor(headers: Readonly<Record<string, string>>, { bytes, tag }: PageBody, grown: () => void = () => undefined) {
     this.#headers = headers;
-    this.#body = body;
+    this.#body = bytes;
     this.#grown = grown;
-    this.#digest = entityTag(body);
-    this.#bytes = body.length;
+    this.#tag = tag;
+    this.#bytes = bytes.length;
   }
 
   /** Of all its forms so far. */
@@ -60,7 +66,7 @@ export class PreparedPage {
   #formOf(coding: ContentCoding): Form {
     const known = this.#forms[coding];
     if (known !== undefined) return known;
-    const etag = coding === 'identity' ? `"${this.#digest}"` : `"${this.#digest}-${coding}"`;
+    const etag = coding === 'identity' ? `"${this.#tag}"` : `"${this.#tag}-${coding}"`;
     const headers = { ...this.#headers, etag };
     const form: Form = { etag, notModified: { status: 304, headers, body: undefined }, whole: undefined };
     if (coding === 'identity') form.whole = { status: 200, headers, body: this.#body };
@@ -83,9 +89,14 @@ export class PreparedPage {
   }
 }
 
-/** Stands for these bytes: a digest of 160 bits. */
-export function entityTag(body: Buffer): string {
-  return hash('sha256', body, 'base64url').slice(0, 27);
+/** Stands for this content: a digest of 160 bits. */
+export function entityTag(content: Buffer | string): string {
+  return hash('sha256', content, 'base64url').slice(0, 27);
+}
+
+/** A page of bytes that were not put together by ourselves. */
+export function pageBody(bytes: Buffer): PageBody {
+  return { bytes, tag: entityTag(bytes) };
 }
 
 /** Whether an `If-None-Match` names a tag. Tags are compared without the `W/` that proxies put before them. */

@@ -1,32 +1,27 @@
-import { amountText, decimalOf, publishedAmount } from './money.ts';
+import { amountText, decimalOf, publishedAmount, publishedNumber } from './money.ts';
 import type { Decimal } from './money.ts';
 import type { ServedOffer } from './served-offer.ts';
 
-/**
- * A snapshot's published money at one commission. Worked out when it is first asked for and then kept: a page shows a
- * hundred offers of maybe ten thousand.
- */
+/** A snapshot's published money at one commission. Texts are made when they are first asked for and then kept. */
 export class Prices {
+  /** By position of the offer, in ten-thousandths of a USD. */
+  readonly payouts: Float64Array;
   readonly #commission: Decimal;
-  readonly #payouts: (bigint | undefined)[];
   readonly #payoutTexts: (string | undefined)[];
+  readonly #epcTexts: (string | undefined)[];
   readonly #eventPayoutTexts: (readonly string[] | undefined)[];
 
-  /** Commission as decimal text; the number of the snapshot's active offers. */
-  constructor(commission: string, offers: number) {
+  /** Commission as decimal text; the snapshot's active offers. */
+  constructor(commission: string, offers: readonly Pick<ServedOffer, 'grossPayout'>[]) {
     this.#commission = decimalOf(commission);
-    this.#payouts = Array.from({ length: offers });
-    this.#payoutTexts = Array.from({ length: offers });
-    this.#eventPayoutTexts = Array.from({ length: offers });
+    this.payouts = Float64Array.from(offers, ({ grossPayout }) => publishedNumber(grossPayout, this.#commission));
+    this.#payoutTexts = Array.from({ length: offers.length });
+    this.#epcTexts = Array.from({ length: offers.length });
+    this.#eventPayoutTexts = Array.from({ length: offers.length });
   }
 
-  /** In ten-thousandths of a USD. */
-  payout({ index, grossPayout }: ServedOffer): bigint {
-    return (this.#payouts[index] ??= publishedAmount(grossPayout, this.#commission));
-  }
-
-  payoutText(offer: ServedOffer): string {
-    return (this.#payoutTexts[offer.index] ??= amountText(this.payout(offer)));
+  payoutText({ index }: ServedOffer): string {
+    return (this.#payoutTexts[index] ??= amountText(BigInt(this.payouts[index] ?? 0)));
   }
 
   /** In the order of the offer's milestones. */
@@ -34,7 +29,7 @@ export class Prices {
     return (this.#eventPayoutTexts[index] ??= grossEventPayouts.map((gross) => amountText(publishedAmount(gross, this.#commission))));
   }
 
-  epcText({ grossEpc }: ServedOffer): string {
-    return amountText(publishedAmount(grossEpc, this.#commission));
+  epcText({ index, grossEpc }: ServedOffer): string {
+    return (this.#epcTexts[index] ??= amountText(publishedAmount(grossEpc, this.#commission)));
   }
 }

@@ -10,6 +10,8 @@ import { DamagedSnapshotError, verifySnapshot } from '../snapshot/verify.ts';
 import type { Links } from './links.ts';
 import { microsecondsOf } from './moments.ts';
 import type { Microseconds } from './moments.ts';
+import { OfferTexts } from './offer-texts.ts';
+import type { TextForm } from './offer-texts.ts';
 import { PageCache } from './page-cache.ts';
 import type { OfferType } from './parameters.ts';
 import type { PreparedPage } from './prepared-page.ts';
@@ -20,6 +22,7 @@ import type { ServedOffer } from './served-offer.ts';
 import { feedOf } from './site-feed.ts';
 import type { SiteFeed, SiteTerms } from './site-feed.ts';
 import { SnapshotClicks } from './snapshot-clicks.ts';
+import { OfferIndex } from './variant-c/offer-index.ts';
 
 /** An offer that is no longer active, for those who keep a copy of the list. */
 export interface GoneOffer {
@@ -34,14 +37,24 @@ export interface GoneOffer {
 const mostPageBytes = 128 * 1024 * 1024;
 const mostUserPageBytes = 32 * 1024 * 1024;
 
-/** Offers prepared between two turns of the event loop: some milliseconds of work, so that requests go on meanwhile. */
-const offersPerTurn = 250;
+/** What is made of a snapshot's offers before anybody asks. */
+interface PreparedOffers {
+  offers: ServedOffer[];
+  index: OfferIndex;
+  gone: GoneOffer[];
+  pictures: ReadonlyMap<string, string>;
+}
+
+/** Offers prepared between two turns of the event loop: about a millisecond of work, so that requests go on meanwhile. */
+const offersPerTurn = 50;
 
 /** A verified snapshot held in memory, with all that was prepared from it. It never changes; only its cache fills. */
 export class PublishedSnapshot {
   readonly id: string;
   /** As the manifest writes it. */
   readonly asOf: string;
+  /** How postbacks stood when it was built. */
+  readonly deliveries: Manifest['deliveries'];
   /** Active offers by id, ascending. */
   readonly offers: readonly ServedOffer[];
   /** Active offers that converted in the last 48 hours, hottest first. */
@@ -53,20 +66,24 @@ export class PublishedSnapshot {
   /** Pages that only one user of one site asks for. */
   readonly userPages = new PageCache<PreparedPage>(mostUserPageBytes);
   readonly clicks: SnapshotClicks;
+  readonly index: OfferIndex;
   readonly #byType: Record<OfferType, readonly ServedOffer[]>;
   readonly #terms: ReadonlyMap<string, SiteTerms>;
   readonly #feeds = new Map<string, SiteFeed>();
   readonly #prices = new Map<string, Prices>();
+  readonly #texts = new Map<string, OfferTexts>();
   #feedsMade = 0;
 
-  constructor(folder: string, manifest: Manifest, sites: FeedSites, offers: ServedOffer[], gone: GoneOffer[], pictures: ReadonlyMap<string, string>) {
+  constructor(folder: string, manifest: Manifest, sites: FeedSites, { offers, index, gone, pictures }: PreparedOffers) {
     this.id = manifest.snapshot_id;
     this.asOf = manifest.as_of;
+    this.deliveries = manifest.deliveries;
     this.offers = offers;
     this.ranked = offers.filter((offer) => offer.rank !== null).toSorted((one, other) => (one.rank ?? 0) - (other.rank ?? 0));
     this.gone = gone;
     this.pictures = pictures;
     this.clicks = new SnapshotClicks(folder);
+    this.index = index;
     this.#byType = { offer: offers.filter((offer) => !offer.multireward), multireward: offers.filter((offer) => offer.multireward) };
     this.#terms = new Map(
       sites.sites.map((site) => [site.site_key, { commission: site.commission, commissionChangedAt: site.commission_changed_at }]),
@@ -88,10 +105,17 @@ export class PublishedSnapshot {
     return feed;
   }
 
+  /** Its offers as a form writes them. Links are fixed for as long as the process listens. */
+  textsOf(form: TextForm, links: Links): OfferTexts {
+    let texts = this.#texts.get(form.name);
+    if (texts === undefined) this.#texts.set(form.name, (texts = new OfferTexts(form, links, this.offers.length)));
+    return texts;
+  }
+
   #pricesAt(commission: string): Prices {
     const known = this.#prices.get(commission);
     if (known !== undefined) return known;
-    const prices = new Prices(commission, this.offers.length);
+    const prices = new Prices(commission, this.offers);
     this.#prices.set(commission, prices);
     return prices;
   }
@@ -104,18 +128,23 @@ export async function openSnapshot(folder: string): Promise<PublishedSnapshot> {
     throw new DamagedSnapshotError(folder, `its manifest is that of ${manifest.snapshot_id}`);
   }
   const sites = feedSitesSchema.parse(JSON.parse(await readFile(join(folder, feedSitesFile), 'utf8')));
-  const served: ServedOffer[] = [];
+  const read = await readFeedOffers(join(folder, feedOffersFile));
+  const offers: ServedOffer[] = [];
+  const index = new OfferIndex(read.length);
   const gone: GoneOffer[] = [];
   const pictures = new Map<string, string>();
   let prepared = 0;
-  for (const offer of await readFeedOffers(join(folder, feedOffersFile))) {
-    if (offer.status === 'active') served.push(serveOffer(offer, served.length));
-    else gone.push(goneOffer(offer, offer.status));
+  for (const offer of read) {
+    if (offer.status === 'active') {
+      const served = serveOffer(offer, offers.length);
+      offers.push(served);
+      index.add(served);
+    } else gone.push(goneOffer(offer, offer.status));
     const picture = webAddress(offer.image_source);
     if (offer.image_name !== '' && picture !== undefined) pictures.set(offer.image_name, picture);
     if (++prepared % offersPerTurn === 0) await nextTurn();
   }
-  return new PublishedSnapshot(folder, manifest, sites, served, gone, pictures);
+  return new PublishedSnapshot(folder, manifest, sites, { offers, index, gone, pictures });
 }
 
 function goneOffer(offer: FeedOffer, reason: GoneOffer['reason']): GoneOffer {

@@ -16,7 +16,7 @@ export interface ServedOffer {
   /** Position among the snapshot's active offers: where a site's prices of it stand. */
   index: number;
   multireward: boolean;
-  countries: ReadonlySet<string>;
+  countries: readonly string[];
   devices: readonly string[];
   /** In lower case. */
   categories: readonly string[];
@@ -41,7 +41,7 @@ export function serveOffer(offer: FeedOffer, index: number): ServedOffer {
     id: offer.id,
     index,
     multireward: offer.events.length > 0,
-    countries: new Set(offer.countries),
+    countries: offer.countries,
     devices: offer.devices,
     categories: offer.categories.map((category) => category.toLowerCase()),
     formats: offer.formats,

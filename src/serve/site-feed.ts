@@ -16,6 +16,8 @@ export interface SiteFeed {
   /** Unique within the snapshot: stands for site and terms in the keys of prepared pages. */
   number: number;
   commission: string;
+  /** The same for sites whose offers differ in their keys alone. */
+  terms: string;
   siteKey: string;
   encodedKey: string;
   links: Links;
@@ -30,6 +32,7 @@ export function feedOf(number: number, siteKey: string, terms: SiteTerms, prices
   return {
     number,
     commission: terms.commission,
+    terms: `${terms.commission} ${changedAt ?? ''}`,
     siteKey,
     encodedKey: percentEncoded(siteKey),
     links,

@@ -4,28 +4,41 @@ import { linksOf, percentEncoded } from '../../src/serve/links.ts';
 import { Prices } from '../../src/serve/prices.ts';
 import { serveOffer } from '../../src/serve/served-offer.ts';
 import { feedOf } from '../../src/serve/site-feed.ts';
-import { openOfferB } from '../../src/serve/variant-b/offer-text.ts';
-import { offerTextC } from '../../src/serve/variant-c/offer-text.ts';
-import { reportText } from '../../src/serve/variant-c/report-text.ts';
+import type { OfferPage } from '../../src/serve/offer-page.ts';
+import { putTogether } from '../../src/serve/offer-page.ts';
+import { OfferTexts } from '../../src/serve/offer-texts.ts';
+import type { TextForm } from '../../src/serve/offer-texts.ts';
+import type { ServedOffer } from '../../src/serve/served-offer.ts';
+import type { SiteFeed } from '../../src/serve/site-feed.ts';
+import { openFormB } from '../../src/serve/variant-b/offer-text.ts';
+import { formC, linkEndC } from '../../src/serve/variant-c/offer-text.ts';
+import { reportForm } from '../../src/serve/variant-c/report-text.ts';
 import { feedOffer } from '../support/published-snapshot.ts';
 
 const links = linksOf('https://go.example/"quoted"/', 'https://cdn.example//');
 const terms = { commission: '0.1', commissionChangedAt: null };
 
+/** The one offer of a page in a form. */
+async function written(form: TextForm, offer: ServedOffer, feed: SiteFeed, link: string, more: Pick<OfferPage, 'more'> = {}): Promise<any> {
+  const texts = new OfferTexts(form, links, 1);
+  const { bytes } = await putTogether({ head: '[', offers: [offer], texts, feed, link, tail: ']', ...more });
+  return JSON.parse(bytes.toString())[0];
+}
+
 describe('an offer whose texts are anything at all', () => {
   const text = fc.string({ unit: 'binary' });
   const anyOffer = fc.record({ title: text, description: text, level: text, category: text, milestones: fc.array(text, { maxLength: 3 }), siteKey: text });
 
-  test('is valid JSON in every form, and says the same in each', () => {
-    fc.assert(
-      fc.property(anyOffer, ({ title, description, level, category, milestones, siteKey }) => {
+  test('is valid JSON in every form, and says the same in each', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyOffer, async ({ title, description, level, category, milestones, siteKey }) => {
         const events = milestones.map((name, place) => ({ event_id: String(place), descriptions: { en: name }, payout: '1.5' }));
         const offer = serveOffer(feedOffer({ id: 7, titles: { en: title }, descriptions: { en: description }, level, categories: [category], events }), 0);
-        const feed = feedOf(1, siteKey, terms, new Prices(terms.commission, 1), links);
-        const b = JSON.parse(`${openOfferB(offer, feed)}}`);
-        const c = JSON.parse(offerTextC(offer, feed));
-        const report = JSON.parse(reportText(offer, feed));
-        for (const written of [b, c]) expect(written).toMatchObject({ id: 7, title, description, level, categories: [category], payout: 0.9 });
+        const feed = feedOf(1, siteKey, terms, new Prices(terms.commission, [offer]), links);
+        const b = await written(openFormB, offer, feed, feed.encodedKey, { more: () => '}' });
+        const c = await written(formC, offer, feed, linkEndC(feed.encodedKey));
+        const report = await written(reportForm, offer, feed, feed.encodedKey);
+        for (const each of [b, c]) expect(each).toMatchObject({ id: 7, title, description, level, categories: [category], payout: 0.9 });
         expect(report).toMatchObject({ id: '7', name: title, description: { en: description }, payout: 0.9, multiEvent: milestones.length > 1 });
         expect(b.events).toEqual(c.events);
         expect((b.events ?? []).map((event: any) => event.description)).toEqual(milestones);
@@ -37,9 +50,10 @@ describe('an offer whose texts are anything at all', () => {
   });
 });
 
-test('the slashes at the end of a configured address are not doubled in links', () => {
-  const feed = feedOf(1, 's', terms, new Prices(terms.commission, 1), links);
-  const offer = JSON.parse(offerTextC(serveOffer(feedOffer({ id: 7, image_name: 'a b.png' }), 0), feed));
+test('the slashes at the end of a configured address are not doubled in links', async () => {
+  const served = serveOffer(feedOffer({ id: 7, image_name: 'a b.png' }), 0);
+  const feed = feedOf(1, 's', terms, new Prices(terms.commission, [served]), links);
+  const offer = await written(formC, served, feed, linkEndC(feed.encodedKey));
   expect(offer.tracking_url).toBe('https://go.example/"quoted"/redirect/manual-offer/7/user/{user_id}/site/s');
   expect(offer.image).toBe('https://cdn.example/asset/images/offers/a%20b.png');
 });

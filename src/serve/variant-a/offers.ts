@@ -5,7 +5,7 @@ import { readChoice, readText } from '../parameters.ts';
 import type { Query } from '../query.ts';
 import { perMinuteAndClient } from '../rate-limits.ts';
 import { Refusal } from '../refusal.ts';
-import { offerTextC } from '../variant-c/offer-text.ts';
+import { formC, linkEndC } from '../variant-c/offer-text.ts';
 import { variantA } from './variant.ts';
 
 const formats = ['offerwall', 'banners', 'surveys', 'PTC'] as const;
@@ -26,10 +26,10 @@ export const offersA = pageEndpoint({
   },
   key: ({ userId, format }) => `${format} ${userId}`,
   write(snapshot, feed, { userId, format }) {
-    const user = percentEncoded(userId);
-    const offers = snapshot.offers.filter((offer) => offer.formats.includes(format)).map((offer) => offerTextC(offer, feed, user));
+    const offers = snapshot.offers.filter((offer) => offer.formats.includes(format));
     const head = JSON.stringify({ success: true, site_key: feed.siteKey, user_id: userId, format, total: offers.length });
-    return `${head.slice(0, -1)},"offers":[${offers.join(',')}]}`;
+    const link = linkEndC(feed.encodedKey, percentEncoded(userId));
+    return { head: `${head.slice(0, -1)},"offers":[`, offers, texts: snapshot.textsOf(formC, feed.links), feed, link, tail: ']}' };
   },
 });
 

@@ -2,15 +2,15 @@ import { servedText } from '../../feed/feed-document.ts';
 import type { FeedOffer } from '../../feed/feed-document.ts';
 import { members } from '../json-text.ts';
 import { trackingPath } from '../links.ts';
-import { milestoneParts } from '../milestones.ts';
-import type { MilestoneParts } from '../milestones.ts';
+import { milestonePieces } from '../milestones.ts';
 
 /** A Variant B offer's JSON, cut where something of the site comes in. */
 export interface OfferPartsB {
   beforePayout: string;
   beforeLink: string;
   link: string;
-  events: MilestoneParts[];
+  /** Cut at each payout. */
+  events: string[];
 }
 
 export function offerPartsB(offer: FeedOffer): OfferPartsB {
@@ -29,7 +29,7 @@ export function offerPartsB(offer: FeedOffer): OfferPartsB {
     beforePayout: `{${members({ id, type, level, stars, ...described })},"payout":`,
     beforeLink: `,${members(terms)},"url":"`,
     link: trackingPath(id, '{user_id}'),
-    events: milestoneParts(offer),
+    events: milestonePieces(offer),
   };
 }
 

@@ -1,7 +1,7 @@
 import { heldPageEndpoint, pageEndpoint } from '../endpoint.ts';
 import { windowOf } from '../moments.ts';
 import { hourly } from '../rate-limits.ts';
-import { openOfferB } from './offer-text.ts';
+import { openFormB } from './offer-text.ts';
 import { keyOfParametersB, readParametersB } from './parameters.ts';
 import { variantB } from './variant.ts';
 
@@ -13,9 +13,9 @@ export const offersB = pageEndpoint({
   read: readParametersB,
   key: keyOfParametersB,
   write(snapshot, feed, { type, take, skip }) {
-    const page = snapshot.offersOf(type).slice(skip, skip + take);
-    const data = page.map((offer) => `${openOfferB(offer, feed)}}`);
-    return `{"success":true,"version":"v1","offers":{"data":[${data.join(',')}]}}`;
+    const offers = snapshot.offersOf(type).slice(skip, skip + take);
+    const texts = snapshot.textsOf(openFormB, feed.links);
+    return { head: '{"success":true,"version":"v1","offers":{"data":[', offers, texts, feed, link: feed.encodedKey, more: () => '}', tail: ']}}' };
   },
 });
 
@@ -28,10 +28,15 @@ export const topConverting = heldPageEndpoint({
   key: keyOfParametersB,
   write(snapshot, feed, { type, take, skip }) {
     const ranked = type === undefined ? snapshot.ranked : snapshot.ranked.filter((offer) => offer.multireward === (type === 'multireward'));
-    const offers = ranked
-      .slice(skip, skip + take)
-      .map((offer, place) => `${openOfferB(offer, feed)},"trend":"${offer.trend}","rank":${skip + place + 1}}`);
     const head = `{"success":true,"version":"v1","total":${ranked.length},"window":${JSON.stringify(windowOf(snapshot.asOf))}`;
-    return `${head},"offers":[${offers.join(',')}]}`;
+    return {
+      head: `${head},"offers":[`,
+      offers: ranked.slice(skip, skip + take),
+      texts: snapshot.textsOf(openFormB, feed.links),
+      feed,
+      link: feed.encodedKey,
+      more: ({ trend }, place) => `,"trend":"${trend}","rank":${skip + place + 1}}`,
+      tail: ']}',
+    };
   },
 });

@@ -1,11 +1,13 @@
 import { pageEndpoint } from '../endpoint.ts';
 import type { Microseconds } from '../moments.ts';
 import { withOffset } from '../moments.ts';
+import type { OfferSet } from '../offer-set.ts';
+import type { OfferType } from '../parameters.ts';
 import type { PublishedSnapshot } from '../published-snapshot.ts';
 import type { ServedOffer } from '../served-offer.ts';
 import { hourly } from '../rate-limits.ts';
 import type { SiteFeed } from '../site-feed.ts';
-import { offerTextC } from './offer-text.ts';
+import { formC, linkEndC } from './offer-text.ts';
 import { keyOfParametersC, readParametersC } from './parameters.ts';
 import type { FiltersC } from './parameters.ts';
 import { variantC } from './variant.ts';
@@ -18,25 +20,26 @@ export const offersC = pageEndpoint({
   read: readParametersC,
   key: keyOfParametersC,
   write(snapshot, feed, { type, limit, offset, filters, includeRemoved }) {
-    const matching = snapshot.offersOf(type).filter((offer) => matches(offer, feed, filters));
-    const page = matching.slice(offset, offset + limit).map((offer) => offerTextC(offer, feed));
-    const total = matching.length;
-    const counts = `"total":${total},"offset":${offset},"limit":${limit},"has_more":${offset + page.length < total}`;
+    const matching = matchingOffers(snapshot, feed, type, filters);
+    const offers = matching.slice(offset, limit).map((position) => snapshot.offers[position] as ServedOffer);
+    const total = matching.size;
+    const counts = `"total":${total},"offset":${offset},"limit":${limit},"has_more":${offset + offers.length < total}`;
     const { updatedSince } = filters;
     const removed = includeRemoved && updatedSince !== undefined ? `,"removed":${removedText(snapshot, feed, matching, updatedSince)}` : '';
-    return `{"success":true,"version":"v1",${counts},"offers":[${page.join(',')}]${removed}}`;
+    const head = `{"success":true,"version":"v1",${counts},"offers":[`;
+    return { head, offers, texts: snapshot.textsOf(formC, feed.links), feed, link: linkEndC(feed.encodedKey), tail: `]${removed}}` };
   },
 });
 
-function matches(offer: ServedOffer, feed: SiteFeed, filters: FiltersC): boolean {
-  const { country, device, category, minPayout, updatedSince } = filters;
-  return (
-    (country === undefined || offer.countries.size === 0 || offer.countries.has(country)) &&
-    (device === undefined || offer.devices.length === 0 || offer.devices.includes(device)) &&
-    (category === undefined || offer.categories.includes(category)) &&
-    (minPayout === undefined || feed.prices.payout(offer) >= minPayout) &&
-    (updatedSince === undefined || changedAt(offer, feed) > updatedSince)
-  );
+function matchingOffers({ index, offers }: PublishedSnapshot, feed: SiteFeed, type: OfferType, filters: FiltersC): OfferSet {
+  const matching = index.matching(type, filters);
+  const { minPayout, updatedSince } = filters;
+  if (minPayout !== undefined) {
+    // A minimum too large to be a number exactly is still larger than every payout.
+    matching.keepFrom(feed.prices.payouts, Number(minPayout));
+  }
+  if (updatedSince !== undefined) matching.keepWhere((position) => changedAt(offers[position] as ServedOffer, feed) > updatedSince);
+  return matching;
 }
 
 /** An offer also changes for a site when the site's commission does. */
@@ -54,10 +57,9 @@ interface RemovedOffer {
  * Every offer that changed or went after the moment and is not in the answer's unpaged result, so that a publisher
  * who syncs by `updated_since` can drop it. One that is active but no longer matches left when it last changed.
  */
-function removedText(snapshot: PublishedSnapshot, feed: SiteFeed, matching: readonly ServedOffer[], since: Microseconds): string {
-  const listed = new Set(matching);
+function removedText(snapshot: PublishedSnapshot, feed: SiteFeed, matching: OfferSet, since: Microseconds): string {
   const unmatched = snapshot.offers
-    .filter((offer) => changedAt(offer, feed) > since && !listed.has(offer))
+    .filter((offer) => changedAt(offer, feed) > since && !matching.has(offer.index))
     .map((offer): RemovedOffer => {
       const removed_at = feed.commissionChangedAt > offer.updatedAt ? feed.commissionChangedAtText : offer.updatedAtText;
       return { id: offer.id, removed_at, reason: 'no_match' };

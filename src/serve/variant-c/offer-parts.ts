@@ -2,8 +2,7 @@ import { servedText } from '../../feed/feed-document.ts';
 import type { FeedOffer } from '../../feed/feed-document.ts';
 import { members } from '../json-text.ts';
 import { pathBeforeUser, percentEncoded } from '../links.ts';
-import { milestoneParts } from '../milestones.ts';
-import type { MilestoneParts } from '../milestones.ts';
+import { milestonePieces } from '../milestones.ts';
 import { withOffset } from '../moments.ts';
 
 /** A Variant C offer's JSON, cut where something of the site or of the service's addresses comes in. */
@@ -14,7 +13,8 @@ export interface OfferPartsC {
   beforeLink: string;
   beforeUser: string;
   afterUpdatedAt: string;
-  events: MilestoneParts[];
+  /** Cut at each payout. */
+  events: string[];
 }
 
 export function offerPartsC(offer: FeedOffer): OfferPartsC {
@@ -26,6 +26,6 @@ export function offerPartsC(offer: FeedOffer): OfferPartsC {
     beforeLink: `,${members(terms)},"tracking_url":"`,
     beforeUser: pathBeforeUser(id),
     afterUpdatedAt: `",${members({ created_at: withOffset(offer.created_at) })}`,
-    events: milestoneParts(offer),
+    events: milestonePieces(offer),
   };
 }

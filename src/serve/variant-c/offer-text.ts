@@ -1,15 +1,31 @@
-import { milestonesText } from '../milestones.ts';
-import type { ServedOffer } from '../served-offer.ts';
-import type { SiteFeed } from '../site-feed.ts';
+import { payoutsBetween } from '../milestones.ts';
+import type { TextForm } from '../offer-texts.ts';
 
-/** One offer for one site, whose link leads on in the name of a user: percent-encoded, or the placeholder for one. */
-export function offerTextC(offer: ServedOffer, feed: SiteFeed, user = '{user_id}'): string {
-  const parts = offer.c;
-  const image = parts.image === '' ? '' : `${feed.links.pictures}${parts.image}`;
-  const payout = feed.prices.payoutText(offer);
-  const link = `${feed.links.tracking}${parts.beforeUser}${user}/site/${feed.encodedKey}`;
-  const start = `${parts.beforeImage}${image}","payout":${payout}${parts.beforeLink}${link}`;
-  const updatedAt = feed.commissionChangedAt > offer.updatedAt ? feed.commissionChangedAtText : offer.updatedAtText;
-  const whole = `${start}","updated_at":"${updatedAt}${parts.afterUpdatedAt}`;
-  return offer.multireward ? `${whole},"events":${milestonesText(parts.events, feed.prices.eventPayoutTexts(offer))}}` : `${whole}}`;
+/** Offers of Variants A and C. What `link` goes on with follows `…/user/`. */
+export const formC: TextForm = {
+  name: 'c',
+  cut({ c: parts, multireward, updatedAtText }, links) {
+    const image = parts.image === '' ? '' : `${links.pictures}${parts.image}`;
+    const [beforeEvents, ...events] = multireward ? parts.events : [''];
+    const afterUpdatedAt = multireward ? `${parts.afterUpdatedAt},"events":${beforeEvents}` : `${parts.afterUpdatedAt}}`;
+    if (multireward) events.push(`${events.pop()}}`);
+    return [
+      `${parts.beforeImage}${image}","payout":`,
+      `${parts.beforeLink}${links.tracking}${parts.beforeUser}`,
+      `","updated_at":"${updatedAtText}${afterUpdatedAt}`,
+      afterUpdatedAt,
+      ...events,
+    ];
+  },
+  fill(pieces, offer, feed, link) {
+    const [beforePayout, beforeLink, afterLink, afterUpdatedAt] = pieces;
+    const rest = feed.commissionChangedAt > offer.updatedAt ? `","updated_at":"${feed.commissionChangedAtText}${afterUpdatedAt}` : afterLink;
+    const start = `${beforePayout}${feed.prices.payoutText(offer)}${beforeLink}${link}${rest}`;
+    return offer.multireward ? start + payoutsBetween(feed.prices.eventPayoutTexts(offer), pieces, 4) : start;
+  },
+};
+
+/** What the link goes on with; the user is percent-encoded, or the placeholder for one. */
+export function linkEndC(encodedKey: string, user = '{user_id}'): string {
+  return `${user}/site/${encodedKey}`;
 }

@@ -2,11 +2,13 @@ import { servedText } from '../../feed/feed-document.ts';
 import type { FeedOffer } from '../../feed/feed-document.ts';
 import { members } from '../json-text.ts';
 import { percentEncoded, trackingPath } from '../links.ts';
+import { cutAtPayouts } from '../milestones.ts';
 import { decimalOf, shortestText } from '../money.ts';
 
 /** An offer of the reports list as JSON, cut where something of the site or of the service's addresses comes in. */
 export interface ReportParts {
   beforePayout: string;
+  /** Cut at each payout. */
   events: string[];
   beforeIcon: string;
   /** Percent-encoded file name; empty where the offer has no picture. */
@@ -32,8 +34,8 @@ export function reportParts(offer: FeedOffer): ReportParts {
   };
   return {
     beforePayout: `{${members({ id: String(offer.id), name: servedText(offer.titles), description: offer.descriptions })},"payout":`,
-    events: offer.events.map((event) => `{${members({ eventId: event.event_id, action: event.descriptions })},"payout":`),
-    beforeIcon: `],${members(kind)},"icon":"`,
+    events: cutAtPayouts(offer.events.map((event) => ({ before: `{${members({ eventId: event.event_id, action: event.descriptions })},"payout":`, after: '}' }))),
+    beforeIcon: `${members(kind)},"icon":"`,
     icon: percentEncoded(offer.image_name),
     beforeLink: `",${members({ category: offer.report_category, country: offer.countries })},"url":"`,
     link: trackingPath(offer.id, '[USER_ID]'),

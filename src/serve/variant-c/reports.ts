@@ -1,6 +1,6 @@
 import { pageEndpoint } from '../endpoint.ts';
 import { hourly } from '../rate-limits.ts';
-import { reportText } from './report-text.ts';
+import { reportForm } from './report-text.ts';
 import { variantC } from './variant.ts';
 
 /** `GET /api/v1/reports`: all active offers of both types in one answer. It takes no parameters but the credentials. */
@@ -10,5 +10,5 @@ export const reports = pageEndpoint({
   name: 'reports',
   read: () => undefined,
   key: () => '',
-  write: (snapshot, feed) => `{"success":true,"offers":[${snapshot.offers.map((offer) => reportText(offer, feed)).join(',')}]}`,
+  write: (snapshot, feed) => ({ head: '{"success":true,"offers":[', offers: snapshot.offers, texts: snapshot.textsOf(reportForm, feed.links), feed, link: feed.encodedKey, tail: ']}' }),
 });

@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { linksOf } from '../../src/serve/links.ts';
+import { putTogether } from '../../src/serve/offer-page.ts';
+import type { OfferPage } from '../../src/serve/offer-page.ts';
+import { OfferTexts } from '../../src/serve/offer-texts.ts';
+import type { PageBody } from '../../src/serve/prepared-page.ts';
+import { Prices } from '../../src/serve/prices.ts';
+import { serveOffer } from '../../src/serve/served-offer.ts';
+import { feedOf } from '../../src/serve/site-feed.ts';
+import { openFormB } from '../../src/serve/variant-b/offer-text.ts';
+import { formC } from '../../src/serve/variant-c/offer-text.ts';
+import { reportForm } from '../../src/serve/variant-c/report-text.ts';
+import { feedOffer } from '../support/published-snapshot.ts';
+
+const links = linksOf('https://go.example', 'https://cdn.example');
+
+/** All that a page depends on, each from so few values that many pages are alike. */
+const anyPage = fc.record({
+  form: fc.constantFrom(formC, openFormB, reportForm),
+  commission: fc.constantFrom('0', '0.1', '0.10', '0.00001'),
+  commissionChangedAt: fc.constantFrom(null, '2026-11-03T00:00:00Z'),
+  siteKey: fc.constantFrom('s', 't'),
+  head: fc.constantFrom('[', '[ '),
+  tail: fc.constantFrom(']', ' ]'),
+  more: fc.constantFrom(undefined, '1', '2'),
+  offers: fc.array(
+    fc.record({
+      title: fc.constantFrom('a', 'é', '漢字 🎁'),
+      payout: fc.constantFrom('1.00', '1.0001', '2'),
+      milestone: fc.constantFrom(undefined, '1', '1.0'),
+      updatedAt: fc.constantFrom('2026-11-02T00:00:00Z', '2026-11-04T00:00:00Z'),
+      epc: fc.constantFrom('0.1', '0.2'),
+    }),
+    { maxLength: 2 },
+  ),
+});
+
+function pageOf({ form, commission, commissionChangedAt, siteKey, head, tail, more, offers }: typeof anyPage extends fc.Arbitrary<infer Page> ? Page : never): OfferPage {
+  const served = offers.map(({ title, payout, milestone, updatedAt, epc }, index) =>
+    serveOffer(feedOffer({
+      id: index + 1, titles: { en: title }, payout, updated_at: updatedAt, figures: { epc, cvr: '0', trend: 'stable', rank: null },
+      events: milestone === undefined ? [] : [{ event_id: 'm', descriptions: {}, payout: milestone }],
+    }), index));
+  const feed = feedOf(1, siteKey, { commission, commissionChangedAt }, new Prices(commission, served), links);
+  return { head, offers: served, texts: new OfferTexts(form, links, served.length), feed, link: siteKey, tail, ...(more !== undefined && { more: () => more }) };
+}
+
+test('pages of one tag are the same to the byte, whatever they were made of', async () => {
+  const byTag = new Map<string, string>();
+  await fc.assert(
+    fc.asyncProperty(anyPage, async (description) => {
+      const { bytes, tag } = await putTogether(pageOf(description));
+      expect((await putTogether(pageOf(description))).tag, 'made again, as from another snapshot of the same content').toBe(tag);
+      expect(bytes.toString()).toBe(byTag.get(tag) ?? bytes.toString());
+      byTag.set(tag, bytes.toString());
+    }),
+    { numRuns: 1500 },
+  );
+  expect(byTag.size).toBeGreaterThan(300);
+});
+
+test('a long page lets other work go on, and is what it would be in one piece', async () => {
+  const ids = Array.from({ length: 1100 }, (_value, index) => index + 1);
+  const offers = ids.map((id, index) => serveOffer(feedOffer({ id, titles: { en: `Offer ${id} – 漢字` } }), index));
+  const feed = feedOf(1, 's', { commission: '0', commissionChangedAt: null }, new Prices('0', offers), links);
+  let turns = 0;
+  let finished = false;
+  const count = () => void setImmediate(() => {
+    if (finished) return;
+    turns++;
+    count();
+  });
+  count();
+  const body: PageBody = await putTogether({ head: '[', offers, texts: new OfferTexts(formC, links, offers.length), feed, link: 's', tail: ']' });
+  finished = true;
+  expect(turns).toBeGreaterThanOrEqual(4);
+  expect(JSON.parse(body.bytes.toString())).toMatchObject(ids.map((id) => ({ id, title: `Offer ${id} – 漢字` })));
+});
