@@ -65,9 +65,10 @@ export function createHttpServer(api: PublisherApi, fixed: FixedAnswers, metrics
   const paths = new Set([...api.paths, ...fixed.keys()]);
   // Before anything else of the request is read: a body that nobody wants, for one.
   server.addHook('onRequest', (request, reply, done) => {
+    const tooLongAddress = isTooLong(request);
+    if (!tooLongAddress && !request.is404) return done();
     const path = pathOf(request);
-    if (isTooLong(request)) return void sendAnswer(reply, api.refuse(path, tooLong()));
-    if (!request.is404) return done();
+    if (tooLongAddress) return void sendAnswer(reply, api.refuse(path, tooLong()));
     const refusal = paths.has(path) || isPicture(path) ? new Refusal('wrong_method', 'use GET or HEAD') : unknownPath();
     sendAnswer(reply, api.refuse(path, refusal));
   });

@@ -19,16 +19,14 @@ const busyTimeout = 1000;
 const forgetEvery = 10_000;
 
 /**
- * Counted requests in an SQLite file. What one turn of the event loop counts is written in one transaction, and its
- * answers wait for that, so no end of the process loses a count. Measured: 12 µs for one request, 3 µs each for ten at once.
+ * Counted requests in an SQLite file. What one turn of the event loop counts is written as one row, and its answers wait
+ * for that, so no end of the process loses a count. Measured: some 15 µs for one request, 2.5 µs each for ten at once.
  * The disk is not waited for (`synchronous = OFF`): a loss of power may cost the counts of an hour, but waiting
  * was seen to hold up all requests for up to 100 ms.
  */
 export class RateLimitJournal {
   readonly #database: DatabaseSync;
   readonly #log: Logger;
-  readonly #begin: StatementSync;
-  readonly #commit: StatementSync;
   readonly #insert: StatementSync;
   readonly #select: StatementSync;
   readonly #delete: StatementSync;
@@ -43,14 +41,16 @@ export class RateLimitJournal {
     try {
       this.#database = openWhole(file, log);
       this.#database.exec(`
-        CREATE TABLE IF NOT EXISTS ${table} (bucket TEXT NOT NULL, at INTEGER NOT NULL, expires_at INTEGER NOT NULL) STRICT;
-        CREATE INDEX IF NOT EXISTS ${table}_by_expiry ON ${table} (expires_at);
+        CREATE TABLE IF NOT EXISTS ${table}_by_turn (requests TEXT NOT NULL, expires_at INTEGER NOT NULL) STRICT;
+        CREATE INDEX IF NOT EXISTS ${table}_by_turn_expiry ON ${table}_by_turn (expires_at);
       `);
-      this.#begin = this.#database.prepare('BEGIN IMMEDIATE');
-      this.#commit = this.#database.prepare('COMMIT');
-      this.#insert = this.#database.prepare(`INSERT INTO ${table} (bucket, at, expires_at) VALUES (?, ?, ?)`);
-      this.#select = this.#database.prepare(`SELECT bucket, at, expires_at FROM ${table} WHERE expires_at > ? AND at <= ? ORDER BY at, rowid`);
-      this.#delete = this.#database.prepare(`DELETE FROM ${table} WHERE expires_at <= ?`);
+      this.#insert = this.#database.prepare(`INSERT INTO ${table}_by_turn (requests, expires_at) VALUES (?, ?)`);
+      this.#select = this.#database.prepare(`
+        SELECT request.value ->> 0 AS bucket, request.value ->> 1 AS at, request.value ->> 2 AS expires_at
+        FROM ${table}_by_turn AS turn, json_each(turn.requests) AS request
+        WHERE turn.expires_at > ? AND request.value ->> 2 > ? AND request.value ->> 1 <= ?
+        ORDER BY 2, turn.rowid, request.id`);
+      this.#delete = this.#database.prepare(`DELETE FROM ${table}_by_turn WHERE expires_at <= ?`);
     } catch (error) {
       throw new OfferlineError(`${file} cannot be used: ${(error as Error).message}. Make its folder writable, or remove the file: rate limits then count from zero`, undefined, { cause: error });
     }
@@ -58,7 +58,7 @@ export class RateLimitJournal {
 
   /** Those that have not expired, oldest first. */
   *remembered(now: number): Iterable<CountedRequest> {
-    for (const { bucket, at, expires_at } of this.#select.iterate(now, now)) yield { bucket: String(bucket), at: Number(at), expiresAt: Number(expires_at) };
+    for (const { bucket, at, expires_at } of this.#select.iterate(now, now, now)) yield { bucket: String(bucket), at: Number(at), expiresAt: Number(expires_at) };
   }
 
   /** Returns when the request is written down. */
@@ -83,16 +83,11 @@ export class RateLimitJournal {
     const requests = this.#pending;
     this.#pending = [];
     this.#written = undefined;
+    if (requests.length === 0) return;
     try {
-      this.#begin.run();
-      try {
-        for (const { bucket, at, expiresAt } of requests) this.#insert.run(bucket, at, expiresAt);
-        this.#forgetExpired(requests.at(-1)?.at ?? this.#forgotAt);
-        this.#commit.run();
-      } catch (error) {
-        if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
-        throw error;
-      }
+      const lastExpiry = requests.reduce((last, { expiresAt }) => Math.max(last, expiresAt), 0);
+      this.#insert.run(JSON.stringify(requests.map(({ bucket, at, expiresAt }) => [bucket, at, expiresAt])), lastExpiry);
+      this.#forgetExpired(requests.at(-1)?.at ?? this.#forgotAt);
       this.#failing = false;
     } catch (error) {
       if (!this.#failing) this.#log.error({ reason: (error as Error).message }, 'counted requests cannot be written down; until they can, a restart forgets them');

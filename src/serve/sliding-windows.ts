@@ -48,7 +48,10 @@ export class SlidingWindows implements RateLimits {
   }
 
   #windowOf({ name, length }: Pick<Bucket, 'name' | 'length'>): Window {
-    const window = this.#windows.get(name) ?? { times: [], first: 0, length };
+    const known = this.#windows.get(name);
+    // Where all windows are kept, their order does not matter.
+    if (known !== undefined && this.#most === Number.POSITIVE_INFINITY) return known;
+    const window = known ?? { times: [], first: 0, length };
     // A Map keeps the order of insertion: what was just used goes to the end.
     this.#windows.delete(name);
     this.#windows.set(name, window);

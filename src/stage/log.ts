@@ -1,5 +1,6 @@
 import pino from 'pino';
 import type { Level, Logger } from 'pino';
+import { TurnOutput } from './turn-output.ts';
 
 export type { Logger } from 'pino';
 
@@ -21,6 +22,7 @@ export function createLogger(output: LogOutput = process.stderr, level: Level | 
     formatters: { level: (label) => ({ level: label }) },
     serializers: { err: pino.stdSerializers.err },
   };
+  if (output === process.stderr && output.isTTY !== true) return pino(options, new TurnOutput(output));
   if (output.isTTY !== true) return pino(options, { write: (line) => void output.write(line) });
   return pino(options, { write: (line) => void output.write(shortLine(JSON.parse(line) as LogLine)) });
 }
