@@ -1,19 +1,17 @@
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { readSites } from '../sites/sites.ts';
 import type { Site } from '../sites/sites.ts';
-import { repeated, undecodable } from './query.ts';
 import type { Query } from './query.ts';
 import { Refusal } from './refusal.ts';
+import { isSecret, noSecret, padded } from './secrets.ts';
+import type { PaddedSecret } from './secrets.ts';
 
 interface KnownSite {
   site: Site;
-  secretDigest: Buffer;
+  secret: PaddedSecret;
 }
 
-/** Compared with where the key is unknown, so that the time taken does not tell which keys exist. */
-const nobody = randomBytes(32);
 
 /** Secrets, status and limits of the sites as `sites.json` says now; a broken file leaves the last good content. */
 export class LiveSites {
@@ -59,9 +57,9 @@ export class LiveSites {
       throw new Refusal('missing_credentials', `${key === undefined ? 'site_key' : 'site_secret'} is missing`);
     }
     const known = typeof key === 'string' ? this.#sites.get(key) : undefined;
-    const digest = secret === repeated || secret === undecodable ? nobody : digestOf(secret);
-    const same = timingSafeEqual(digest, known?.secretDigest ?? nobody);
-    if (!same || known === undefined || digest === nobody) {
+    // Compared with nothing where the key is unknown, so that the time taken does not tell which keys exist.
+    const same = isSecret(typeof secret === 'string' ? secret : '', known?.secret ?? noSecret);
+    if (!same || known === undefined || typeof secret !== 'string') {
       throw new Refusal('unknown_credentials', 'no site has this site_key and site_secret');
     }
     return known.site;
@@ -79,7 +77,7 @@ export class LiveSites {
 
   #read(): void {
     const { sites, warnings } = readSites(this.#file);
-    this.#sites = new Map(sites.map((site) => [site.site_key, { site, secretDigest: digestOf(site.site_secret) }]));
+    this.#sites = new Map(sites.map((site) => [site.site_key, { site, secret: padded(site.site_secret) }]));
     for (const warning of warnings) this.#log.warn(warning);
     this.#log.info({ sites: sites.length }, 'sites.json read');
   }
@@ -95,8 +93,4 @@ async function versionOf(file: string): Promise<string> {
   } catch {
     return missing;
   }
-}
-
-function digestOf(secret: string): Buffer {
-  return hash('sha256', secret, 'buffer');
 }
