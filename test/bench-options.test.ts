@@ -15,7 +15,7 @@ describe('options of the bench', () => {
     });
   });
 
-  it.each(['a', 'b', 'serve'] as const)('can ask for %s alone', (only) => {
+  it.each(['a', 'b', 'serve', 'lookup', 'postbacks'] as const)('can ask for %s alone', (only) => {
     expect(parseBenchOptions(['--only', only])).toMatchObject({ only });
   });
 

@@ -28,4 +28,4 @@ SELECT
   clicked_at,
   occurred_at
 FROM day_conversions
-ORDER BY occurred_at, conversion_id
+ORDER BY click_id, occurred_at, conversion_id

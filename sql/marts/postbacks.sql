@@ -41,4 +41,4 @@ SELECT
 FROM outbox
 LEFT JOIN delivery_states AS delivery ON delivery.webhook_id = outbox.webhook_id
 WHERE outbox.enqueued_at >= $day_start AND outbox.enqueued_at < $day_end
-ORDER BY outbox.enqueued_at, outbox.number
+ORDER BY outbox.click_id, outbox.number

@@ -12,6 +12,9 @@ import { computeStats, loadClicks, loadConversions } from './windows.ts';
 export const dayMarts = ['conversions', 'offer_hourly', 'report_daily', 'postbacks', 'postback_attempts'] as const;
 export type DayMart = (typeof dayMarts)[number];
 
+/** Marts that lookups search are in the order of click ids: of a day's file they read one row group, of few rows. */
+const rowGroupRows = 4096;
+
 /** Writes `conversions` and `offer_hourly` of these days as they stand at the run's as-of. */
 export async function writeTouchedDays(run: Run, connection: DuckDBConnection, days: readonly Day[]): Promise<void> {
   const [first] = days;
@@ -83,7 +86,7 @@ async function writeDayFile(run: Run, connection: DuckDBConnection, mart: DayMar
   await run.effects.files.makeDirectory(run.data.scratch);
   const target = join(run.data.marts, mart, `dt=${day}`, `run-${String(run.runId).padStart(8, '0')}.parquet`);
   await runModel(connection, 'marts', mart, `CREATE OR REPLACE TEMP TABLE day_rows AS`, parameters);
-  await run.effects.perform(`mart ${mart}: written`, () => connection.run(`COPY day_rows TO ${quoted(scratch)} (FORMAT parquet, COMPRESSION zstd)`));
+  await run.effects.perform(`mart ${mart}: written`, () => connection.run(`COPY day_rows TO ${quoted(scratch)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows})`));
   const [written] = await queryRows<{ rows: number }>(connection, 'SELECT count(*) AS rows FROM day_rows');
   const settled = await settleFile(scratch, target, `mart ${mart}`, run.effects.files);
   return { path: relative(run.data.warehouse, target), rows: written?.rows ?? 0, ...settled };

@@ -1,7 +1,9 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { analyticsFile } from '../snapshot/manifest.ts';
+import { clickQuery, clicksIn, conversionsQuery, filesQuery, postbacksQuery } from './click-queries.ts';
 import { Refusal } from './refusal.ts';
 
 /** Moments are microseconds since the epoch, as text. */
@@ -43,23 +45,6 @@ export interface FoundPostback {
   last_status: number | null;
 }
 
-/** By the 8-byte key first: reading all click ids of a month takes ten times as long. */
-const clickQuery = `
-  SELECT clicks.click_id, clicks.offer_id, offers.title AS offer_title, clicks.user_id, clicks.site_key,
-    epoch_us(clicks.clicked_at)::VARCHAR AS clicked_at, clicks.country, clicks.device, clicks.sub1, clicks.sub2
-  FROM clicks LEFT JOIN offers ON offers.offer_id = clicks.offer_id
-  WHERE clicks.event_key = hash($1::VARCHAR) AND clicks.click_id = $1 AND clicks.site_key = $2`;
-
-const conversionsQuery = `
-  SELECT conversion_id, event_id, status, payout::VARCHAR AS payout,
-    epoch_us(credited_at)::VARCHAR AS credited_at, epoch_us(reversed_at)::VARCHAR AS reversed_at
-  FROM conversions WHERE click_id = $1 ORDER BY occurred_at, conversion_id`;
-
-const postbacksQuery = `
-  SELECT kind AS event, reward::VARCHAR AS reward, state, attempts, epoch_us(last_attempt_at)::VARCHAR AS last_attempt_at, last_status
-  FROM postbacks WHERE click_id = $1
-  ORDER BY occurred_at, CASE kind WHEN 'credit' THEN 1 WHEN 'reject' THEN 2 ELSE 3 END, conversion_id`;
-
 /** Lookups occupy threads that the process also needs for files and compression: more of them wait their turn. */
 const mostAtOnce = 2;
 /** Whoever would have to wait behind so many is told to come back. */
@@ -67,7 +52,8 @@ const mostWaiting = 100;
 
 interface Lookup {
   connection: DuckDBConnection;
-  click: DuckDBPreparedStatement;
+  /** Undefined where the snapshot has no event files: its view `clicks` says what there is. */
+  files: DuckDBPreparedStatement | undefined;
   conversions: DuckDBPreparedStatement;
   postbacks: DuckDBPreparedStatement;
 }
@@ -105,7 +91,7 @@ export class SnapshotClicks {
       if (database.waiting.length >= mostWaiting) throw new Refusal('unavailable', 'too many lookups at once; try again in some seconds');
       const lookup = database.idle.pop() ?? (await new Promise<Lookup>((resolve) => database.waiting.push(resolve)));
       try {
-        const [click] = await rowsOf<FoundClick['click']>(lookup.click, [clickId, siteKey]);
+        const click = await findClick(lookup, clickId, siteKey);
         if (click === undefined) return undefined;
         return {
           click,
@@ -149,7 +135,8 @@ export class SnapshotClicks {
         autoload_known_extensions: 'false',
       });
       const idle: Lookup[] = [];
-      for (let number = 0; number < mostAtOnce; number++) idle.push(await prepareLookup(instance));
+      const files = await eventFiles(this.#folder);
+      for (let number = 0; number < mostAtOnce; number++) idle.push(await prepareLookup(instance, files));
       return { instance, idle, waiting: [] };
     } catch (error) {
       this.#database = undefined;
@@ -158,13 +145,36 @@ export class SnapshotClicks {
   }
 }
 
-async function prepareLookup(instance: DuckDBInstance): Promise<Lookup> {
+/** Those that the view `clicks` reads: a snapshot's folder has no others. */
+async function eventFiles(snapshot: string): Promise<string[]> {
+  const folder = join(snapshot, 'events', 'clicks');
+  try {
+    return (await readdir(folder)).toSorted().map((name) => join(folder, name));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+async function findClick({ connection, files }: Lookup, clickId: string, siteKey: string): Promise<FoundClick['click'] | undefined> {
+  let clicks = 'clicks';
+  if (files !== undefined) {
+    const found = await rowsOf<{ filename: string }>(files, [clickId]);
+    if (found.length === 0) return undefined;
+    clicks = clicksIn(found.map(({ filename }) => filename));
+  }
+  const reader = await connection.runAndReadAll(clickQuery(clicks), [clickId, siteKey]);
+  const [click] = reader.getRowObjectsJson() as unknown as FoundClick['click'][];
+  return click;
+}
+
+async function prepareLookup(instance: DuckDBInstance, files: readonly string[]): Promise<Lookup> {
   const connection = await instance.connect();
   // The Parquet files of a snapshot never change: what is known of them stays true.
   await connection.run('SET parquet_metadata_cache = true');
   return {
     connection,
-    click: await connection.prepare(clickQuery),
+    files: files.length === 0 ? undefined : await connection.prepare(filesQuery(files)),
     conversions: await connection.prepare(conversionsQuery),
     postbacks: await connection.prepare(postbacksQuery),
   };

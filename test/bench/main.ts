@@ -7,8 +7,9 @@ import { createConsole } from '../../src/stage/progress.ts';
 import { generateLogs, historyEnd, type Bench } from './bench.ts';
 import { measureGrowingHistory } from './growing-history.ts';
 import { parseBenchOptions, type BenchOptions } from './options.ts';
-import { benchReport, reportText, type BenchReport } from './report.ts';
-import { measureServing } from './serve/measure.ts';
+import { measurePostbacks } from './postbacks/measure.ts';
+import { benchReport, reportText, type BenchReport, type BenchResults } from './report.ts';
+import { measureLongLookups, measureServing } from './serve/measure.ts';
 import { measureWholeRefresh } from './whole-refresh.ts';
 
 const console = createConsole();
@@ -33,15 +34,25 @@ async function runBench(options: BenchOptions): Promise<BenchReport> {
   const folder = await mkdtemp(join(tmpdir(), 'offerline-bench-'));
   try {
     const bench: Bench = { options, folder, console, signal: stop.signal };
-    const logs = await generateLogs(bench, 'all-days', { clicks: options.clicks, days: options.days, end: historyEnd });
     return benchReport(options, {
-      ...(wants(options, 'a') && { whole: await measureWholeRefresh(bench, logs) }),
-      ...(wants(options, 'b') && { history: await measureGrowingHistory(bench, logs) }),
-      ...(wants(options, 'serve') && { serving: await measureServing(bench, logs) }),
+      ...(options.only !== 'postbacks' && options.only !== 'lookup' && (await measureOnClicks(bench))),
+      // Only when asked for: its time is that of writing the history.
+      ...(options.only === 'lookup' && { lookups: await measureLongLookups(bench) }),
+      ...(wants(options, 'postbacks') && { postbacks: await measurePostbacks(bench) }),
     });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+async function measureOnClicks(bench: Bench): Promise<BenchResults> {
+  const { options } = bench;
+  const logs = await generateLogs(bench, 'all-days', { clicks: options.clicks, days: options.days, end: historyEnd });
+  return {
+    ...(wants(options, 'a') && { whole: await measureWholeRefresh(bench, logs) }),
+    ...(wants(options, 'b') && { history: await measureGrowingHistory(bench, logs) }),
+    ...(wants(options, 'serve') && { serving: await measureServing(bench, logs) }),
+  };
 }
 
 function wants({ only }: BenchOptions, measure: NonNullable<BenchOptions['only']>): boolean {

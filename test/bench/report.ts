@@ -8,15 +8,21 @@ import { newClicks, type HistoryRound } from './growing-history.ts';
 import type { Measured } from './measured-process.ts';
 import type { MeasuredRefresh } from './measured-refresh.ts';
 import type { BenchOptions } from './options.ts';
+import type { PostbackResults } from './postbacks/measure.ts';
+import { postbackMeasures, postbackReport, postbackRuns, type PostbackReport } from './postbacks/report.ts';
 import { median, medianOf, type Pair } from './rounds.ts';
+import type { Lookups } from './serve/latency.ts';
 import type { ServingResults } from './serve/measure.ts';
-import { servingMeasures, servingReport, servingRuns, type ServingReport } from './serve/report.ts';
+import { lookupMeasure, lookupReport, servingMeasures, servingReport, servingRuns, type LookupReport, type ServingReport } from './serve/report.ts';
 import type { WholeRefreshRound } from './whole-refresh.ts';
 
 export interface BenchResults {
   whole?: WholeRefreshRound[];
   history?: HistoryRound[];
   serving?: ServingResults;
+  /** In a long history. */
+  lookups?: Lookups;
+  postbacks?: PostbackResults;
 }
 
 export const aims = { wholeRefresh: 2.5, growingHistory: 1.2 };
@@ -47,9 +53,11 @@ export interface BenchReport {
   /** Largest resident set of the whole refresh in any round. */
   peakBytes?: number;
   serving?: ServingReport;
+  lookups?: LookupReport;
+  postbacks?: PostbackReport;
 }
 
-export function benchReport(options: BenchOptions, { whole, history, serving }: BenchResults): BenchReport {
+export function benchReport(options: BenchOptions, { whole, history, serving, lookups, postbacks }: BenchResults): BenchReport {
   return {
     options,
     machine: machineFacts(),
@@ -62,7 +70,9 @@ export function benchReport(options: BenchOptions, { whole, history, serving }: 
         ...ratioReport(history, aims.growingHistory), newClicks, long: refreshReport(history.map(({ first }) => first)), short: refreshReport(history.map(({ second }) => second)),
       },
     }),
+    ...(lookups && { lookups: lookupReport(lookups) }),
     ...(serving && { serving: servingReport(serving) }),
+    ...(postbacks && { postbacks: postbackReport(postbacks) }),
   };
 }
 
@@ -91,12 +101,14 @@ function machineFacts(): BenchReport['machine'] {
 }
 
 /** For people: what was reached beside each aim, then where the time went. */
-export function reportText({ options, machine, wholeRefresh, growingHistory, peakBytes, serving }: BenchReport): string {
+export function reportText({ options, machine, wholeRefresh, growingHistory, peakBytes, serving, lookups, postbacks }: BenchReport): string {
   const measures: Record<string, string>[] = [];
   if (wholeRefresh) measures.push({ measure: 'a  whole refresh / bare COPY of its click files', ...ratioCells(wholeRefresh) });
   if (growingHistory) measures.push({ measure: `b  ${newClicks} new clicks: on ${options.days} days / on 1 day`, ...ratioCells(growingHistory) });
   if (peakBytes !== undefined) measures.push({ measure: 'c  peak memory of the whole refresh', reached: gibibytes(peakBytes), aim: '-', 'by CPU time': '-', rounds: '-' });
   if (serving) measures.push(...servingMeasures(serving));
+  if (lookups) measures.push(lookupMeasure(lookups));
+  if (postbacks) measures.push(...postbackMeasures(postbacks));
   const runs: Record<string, string>[] = [];
   if (wholeRefresh) runs.push({ run: 'whole refresh', ...runCells(wholeRefresh.refresh) }, { run: 'bare COPY', ...runCells(wholeRefresh.bareCopy) });
   if (growingHistory) runs.push({ run: `new clicks on ${options.days} days`, ...runCells(growingHistory.long) }, { run: 'new clicks on 1 day', ...runCells(growingHistory.short) });
@@ -107,6 +119,7 @@ export function reportText({ options, machine, wholeRefresh, growingHistory, pea
     table(measures),
     ...(runs.length > 0 ? ['', 'Median seconds, the largest peak memory, and the seconds of each stage in the median run:', table(runs)] : []),
     ...(serving ? ['', ...servingRuns(serving)] : []),
+    ...(postbacks ? ['', ...postbackRuns(postbacks)] : []),
   ].join('\n');
 }
 

@@ -1,5 +1,6 @@
-import type { Bench, GeneratedLogs } from '../bench.ts';
+import { generateLogs, historyEnd, type Bench, type GeneratedLogs } from '../bench.ts';
 import { measureLatencies, measureLookups, type Latencies, type Lookups } from './latency.ts';
+import { lengthenHistory } from './long-history.ts';
 import { generateLargeCatalog, largeCatalog, publishForServing } from './serving-data.ts';
 import { Stand } from './stand.ts';
 import { measureDefaultPages, measureFilters, type Throughput } from './throughput.ts';
@@ -27,6 +28,20 @@ export async function measureServing(bench: Bench, logs: GeneratedLogs): Promise
     const filters = await measureFilters(bench, stand, catalog);
     const latencies = await measureLatencies(bench, stand, catalog);
     return { pinned: stand.pinned, catalog: largeCatalog, throughput: [...pages, ...filters], latencies, lookups };
+  } finally {
+    await stand.close();
+  }
+}
+
+/** Clicks of the network whose snapshot is then given a long history. */
+const ownClicks = 10_000;
+
+/** Lookups of single clicks in a history of any length. */
+export async function measureLongLookups(bench: Bench): Promise<Lookups> {
+  const stand = new Stand(bench.signal);
+  try {
+    const logs = await generateLogs(bench, 'lookups', { clicks: ownClicks, days: 2, end: historyEnd });
+    return await measureLookups(bench, stand, await lengthenHistory(bench, await publishForServing(logs, bench.signal)));
   } finally {
     await stand.close();
   }

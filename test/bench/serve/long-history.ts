@@ -1,0 +1,104 @@
+import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import { readFile, realpath, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sha256Of } from '../../../src/landing/read-through.ts';
+import { quoted } from '../../../src/landing/sql-text.ts';
+import { analyticsFile, manifestFile, manifestText, parseManifest, type Manifest } from '../../../src/snapshot/manifest.ts';
+import { addDays, dayOf, type Day } from '../../../src/stage/as-of.ts';
+import { eventRelation } from '../../../src/warehouse/event-files.ts';
+import { readModel } from '../../../src/warehouse/sql-model.ts';
+import { historyEnd, type Bench } from '../bench.ts';
+import type { ServingData } from './serving-data.ts';
+
+/** As compaction leaves closed days, and staging the pieces of a day that is still open. */
+const rowGroupRows = 16_384;
+/** Of the newest day: what a refresh every half hour leaves until the day is closed. */
+const pieces = 48;
+
+/**
+ * Gives a published snapshot a long history: closed days of one file each, sorted by event key, and a newest day in
+ * unsorted pieces. Written directly, in the layout and with the view that the pipeline makes: ingesting a month of a
+ * million clicks a day would take the better part of an hour, and a lookup cannot tell.
+ */
+export async function lengthenHistory({ options, console, signal }: Bench, { data, sites }: ServingData): Promise<ServingData> {
+  const { clicks, days } = options;
+  const perDay = Math.floor(clicks / days);
+  const folder = await realpath(data.current);
+  const manifest = parseManifest(await readFile(join(folder, manifestFile), 'utf8'));
+  const events = Object.keys(manifest.files).filter((path) => path.startsWith('events/clicks/'));
+  const added: string[] = [];
+  const instance = await DuckDBInstance.create();
+  const connection = await instance.connect();
+  console.progress.start(`writing ${perDay * days} clicks of ${days} days`, days);
+  try {
+    const siteKeys = sites.map(({ site_key }) => site_key);
+    for (let day = 0; day < days; day++) {
+      signal.throwIfAborted();
+      const date = addDays(dayOf(historyEnd), day + 1 - days);
+      const first = day * perDay;
+      if (day < days - 1) added.push(await writePiece(connection, folder, siteKeys, { date, name: 'run-00000002-full', first, count: perDay, sorted: true }));
+      else for (let piece = 0; piece < pieces; piece++) {
+        const [from, to] = [piece, piece + 1].map((place) => Math.floor((perDay * place) / pieces)) as [number, number];
+        added.push(await writePiece(connection, folder, siteKeys, { date, name: `run-${String(piece + 3).padStart(8, '0')}-0`, first: first + from, count: to - from, sorted: false }));
+      }
+      console.progress.advance(day + 1);
+    }
+  } finally {
+    console.progress.finish();
+    connection.closeSync();
+    instance.closeSync();
+  }
+  const own = manifest.row_counts['clicks'] ?? 0;
+  await nameInView(folder, [...events, ...added]);
+  for (const path of [...added, analyticsFile]) manifest.files[path] = await fileFacts(join(folder, path));
+  const longer: Manifest = { ...manifest, row_counts: { ...manifest.row_counts, clicks: own + perDay * days } };
+  await writeFile(join(folder, manifestFile), manifestText(longer));
+  return { data, sites, clicks: own + perDay * days };
+}
+
+interface Piece {
+  date: Day;
+  name: string;
+  first: number;
+  count: number;
+  sorted: boolean;
+}
+
+/** Returns its path within the folder. Ids that look like random ones, so that keys lie all over a file. */
+async function writePiece(connection: DuckDBConnection, folder: string, siteKeys: readonly string[], { date, name, first, count, sorted }: Piece): Promise<string> {
+  const path = `events/clicks/${date}-${name}.parquet`;
+  await connection.run(
+    `COPY (
+       SELECT click_id, 1000001 + (number % 300)::INTEGER AS offer_id, NULL::VARCHAR AS source, NULL::VARCHAR AS external_id,
+         ([${siteKeys.map(quoted).join(', ')}])[1 + (hash(number + 1) % ${siteKeys.length})::INTEGER] AS site_key,
+         'user-' || hash(number + 2) % 1000000 AS user_id,
+         TIMESTAMPTZ '${date} 00:00:00+00' + to_microseconds((number - ${first}) * 86400000000 // ${count}) AS clicked_at,
+         (['US', 'GB', 'DE', 'FR', 'BR', 'JP'])[1 + (hash(number + 3) % 6)::INTEGER] AS country,
+         (['android', 'ios', 'desktop'])[1 + (hash(number + 4) % 3)::INTEGER] AS device,
+         '203.0.113.' || hash(number + 5) % 256 AS ip, 'Mozilla/5.0 (Linux; Android 14) Mobile/' || hash(number + 6) % 500 AS user_agent,
+         'campaign-' || number % 40 AS sub1, NULL::VARCHAR AS sub2,
+         hash(click_id) AS event_key, 1::BIGINT AS file_id, 0::UTINYINT AS warnings, NULL::VARCHAR AS reject
+       FROM (SELECT range AS number, format('{:016x}', hash(range)) AS click_id FROM range(${first}, ${first + count}))
+       ${sorted ? 'ORDER BY event_key, click_id' : ''}
+     ) TO ${quoted(join(folder, path))} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows})`,
+  );
+  return path;
+}
+
+/** Names the files in the view as the publish does: in the order of their days, by absolute paths. */
+async function nameInView(folder: string, paths: readonly string[]): Promise<void> {
+  const instance = await DuckDBInstance.create(join(folder, analyticsFile));
+  const connection = await instance.connect();
+  try {
+    const files = paths.toSorted().map((path) => join(folder, path));
+    await connection.run(`CREATE OR REPLACE VIEW clicks AS WITH click_events AS (SELECT * FROM ${eventRelation('clicks', files)}) ${readModel('marts', 'clicks').query}`);
+    await connection.run('CHECKPOINT');
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
+  }
+}
+
+async function fileFacts(path: string): Promise<{ sha256: string; bytes: number }> {
+  return { sha256: await sha256Of(path), bytes: (await stat(path)).size };
+}
