@@ -19,6 +19,8 @@ export interface ServiceOptions {
   data: DataDirectory;
   settings: Settings;
   log: Logger;
+  /** Serves this snapshot and no newer one. Default: the current one, and what follows it. */
+  snapshotId?: string | undefined;
   effects?: Pick<Effects, 'now'>;
   /** Calls the task again and again until the function that it returns is called. Default: every second. */
   repeat?: (task: () => void) => () => void;
@@ -41,9 +43,9 @@ const pollMilliseconds = 1000;
 const closeMilliseconds = 10_000;
 
 /** Prepares a service: reads the sites and the current snapshot. Throws `UsageError` where `sites.json` cannot be used. */
-export async function createService({ data, settings, log, effects = realEffects, repeat = everySecond }: ServiceOptions): Promise<Service> {
+export async function createService({ data, settings, log, snapshotId, effects = realEffects, repeat = everySecond }: ServiceOptions): Promise<Service> {
   const sites = new LiveSites(data.sitesFile, log);
-  const follower = new SnapshotFollower(data, log);
+  const follower = new SnapshotFollower(data, log, snapshotId);
   await sites.start();
   await follower.start();
   const limits = RequestLimits.embedded(data, effects.now(), log);

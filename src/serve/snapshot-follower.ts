@@ -8,26 +8,37 @@ import type { PublishedSnapshot } from './published-snapshot.ts';
 /** Errors of the machine's moment, not of the snapshot: worth another try at the next look. */
 const momentary = new Set(['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM']);
 
-/** Keeps the snapshot that `published/current` names in memory; one that is not whole leaves the last good one. */
+/**
+ * Keeps the snapshot that `published/current` names in memory; one that is not whole leaves the last good one. With a
+ * `pinned` one it serves that and follows nothing.
+ */
 export class SnapshotFollower {
   readonly #data: DataDirectory;
   readonly #log: Logger;
+  readonly #pinned: string | undefined;
   #serving: PublishedSnapshot | undefined;
   /** Snapshots that were found bad: neither hashed nor complained about again. */
   readonly #refused = new Set<string>();
   readonly #complained = new Set<string>();
 
-  constructor(data: DataDirectory, log: Logger) {
+  constructor(data: DataDirectory, log: Logger, pinned?: string) {
     this.#data = data;
     this.#log = log;
+    this.#pinned = pinned;
   }
 
   get serving(): PublishedSnapshot | undefined {
     return this.#serving;
   }
 
-  /** Takes up the current snapshot, or where that is not whole the newest older one that is. */
+  /** Takes up the current snapshot, or where that is not whole the newest older one that is. Throws where a pinned one is not whole. */
   async start(): Promise<void> {
+    if (this.#pinned !== undefined) {
+      this.#serving = await openSnapshot(join(this.#data.published, this.#pinned));
+      await this.#serving.clicks.hold();
+      this.#log.info({ snapshot_id: this.#pinned, as_of: this.#serving.asOf, offers: this.#serving.offers.length }, 'serving this snapshot only');
+      return;
+    }
     const current = await this.#currentId();
     if (current === undefined) {
       this.#log.warn({ published: this.#data.published }, 'nothing is published yet; `offerline run refresh` publishes a first snapshot');
@@ -40,6 +51,7 @@ export class SnapshotFollower {
 
   /** Looks whether another snapshot is current, and takes it up if it is whole. */
   async poll(): Promise<void> {
+    if (this.#pinned !== undefined) return;
     const current = await this.#currentId();
     if (current === undefined || current === this.#serving?.id || this.#refused.has(current)) return;
     await this.#take(current);
