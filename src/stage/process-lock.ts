@@ -1,0 +1,133 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { DatabaseSync } from 'node:sqlite';
+import { OfferlineError } from '../errors/errors.ts';
+import { machineFailure } from '../errors/machine-failure.ts';
+import { momentOfMilliseconds } from './as-of.ts';
+
+/** What one process at a time may hold. */
+export interface Lockable {
+  /** As in "the warehouse is busy". */
+  name: string;
+  lockFile: string;
+  /** What to throw when it stays taken. */
+  busy(message: string): OfferlineError;
+}
+
+/** Who holds a lock, as that process wrote it down. */
+export interface LockHolder {
+  pid: number;
+  /** Such as `run refresh`. */
+  command: string;
+  /** When it took the lock, UTC. */
+  since: string;
+}
+
+export interface LockRequest {
+  /** What the holder is doing, for those who have to wait for it. */
+  command: string;
+  waitSeconds: number;
+  /** Called once, with a sentence for the operator, when the lock is not free at once. */
+  onWaiting(message: string): void;
+}
+
+export interface ProcessLock {
+  /** Lets the next one in. May be called twice. */
+  release(): void;
+}
+
+/** Time as the lock sees it, in milliseconds. */
+export interface LockEffects {
+  now(): number;
+  wait(milliseconds: number): Promise<void>;
+}
+
+const realLockEffects: LockEffects = { now: () => Date.now(), wait: (milliseconds) => setTimeout(milliseconds) };
+
+/** Short enough that nobody notices it, long enough to cost nothing. */
+const pollMilliseconds = 200;
+
+/** SQLite's SQLITE_BUSY: another connection has the lock. */
+const sqliteBusy = 5;
+
+/**
+ * Takes a lock, which one process at a time holds. An exclusive SQLite transaction on an
+ * otherwise empty file is the lock: the operating system holds it, so it is gone at once when the process dies,
+ * and child processes do not inherit it. The lock file itself is never read or removed: either would break the lock.
+ *
+ * Waits for another holder up to `waitSeconds`, then throws what the lock names, with the holder in the message.
+ */
+export async function acquireProcessLock(lockable: Lockable, request: LockRequest, effects: LockEffects = realLockEffects): Promise<ProcessLock> {
+  const start = effects.now();
+  let told = false;
+  for (;;) {
+    const database = tryLock(lockable.lockFile);
+    if (database !== undefined) return new HeldLock(lockable.lockFile, database, { pid: process.pid, command: request.command, since: momentOfMilliseconds(effects.now()) });
+    const remaining = start + request.waitSeconds * 1000 - effects.now();
+    if (remaining <= 0) {
+      throw lockable.busy(`The ${lockable.name} stayed busy for ${request.waitSeconds} s: ${describe(readHolder(lockable.lockFile))} holds it. Run again when that has ended; nothing was changed.`);
+    }
+    if (!told) request.onWaiting(`Waiting up to ${request.waitSeconds} s for the ${lockable.name}: ${describe(readHolder(lockable.lockFile))} holds it.`);
+    told = true;
+    await effects.wait(Math.min(pollMilliseconds, remaining));
+  }
+}
+
+/** Who took the lock last: its present holder where there is one. For messages, never for decisions. */
+export function readHolder(lockFile: string): LockHolder | undefined {
+  try {
+    return JSON.parse(readFileSync(holderFile(lockFile), 'utf8')) as LockHolder;
+  } catch {
+    // Between taking the lock and writing the name, and after a clean release, there is none.
+    return undefined;
+  }
+}
+
+class HeldLock implements ProcessLock {
+  readonly #lockFile: string;
+  #database: DatabaseSync | undefined;
+
+  constructor(lockFile: string, database: DatabaseSync, holder: LockHolder) {
+    this.#lockFile = lockFile;
+    this.#database = database;
+    try {
+      const temporary = `${holderFile(lockFile)}.tmp`;
+      writeFileSync(temporary, `${JSON.stringify(holder)}\n`);
+      renameSync(temporary, holderFile(lockFile));
+    } catch (error) {
+      this.release();
+      throw error;
+    }
+  }
+
+  release(): void {
+    if (this.#database === undefined) return;
+    // While the lock is held, so that the next holder's name is not the one removed.
+    rmSync(holderFile(this.#lockFile), { force: true });
+    this.#database.close();
+    this.#database = undefined;
+  }
+}
+
+function tryLock(lockFile: string): DatabaseSync | undefined {
+  mkdirSync(dirname(lockFile), { recursive: true });
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(lockFile, { timeout: 0 });
+    database.exec('BEGIN EXCLUSIVE');
+    return database;
+  } catch (error) {
+    database?.close();
+    if ((error as { errcode?: number }).errcode === sqliteBusy) return undefined;
+    throw machineFailure(error) ?? new OfferlineError(`The lock ${lockFile} cannot be taken: ${(error as Error).message}. The folder must be writable and on a file system with locks.`, undefined, { cause: error });
+  }
+}
+
+function holderFile(lockFile: string): string {
+  return `${lockFile}.json`;
+}
+
+function describe(holder: LockHolder | undefined): string {
+  return holder === undefined ? 'another process' : `"${holder.command}" (process ${holder.pid}, since ${holder.since})`;
+}
