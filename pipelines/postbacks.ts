@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import type { DataDirectory } from '../src/config/data-directory.ts';
+import { readSettings } from '../src/config/settings.ts';
+import { realEffects, type Effects } from '../src/effects/effects.ts';
+import { UsageError } from '../src/errors/errors.ts';
+import { deliverDue, type DeliverySummary } from '../src/postbacks/deliver-due.ts';
+import { acquireDeliveryLock, DeliveryBusyError } from '../src/postbacks/delivery-lock.ts';
+import { DeliveryQueue } from '../src/postbacks/delivery-queue.ts';
+import { DeliveryStore } from '../src/postbacks/delivery-store.ts';
+import type { Outcome } from '../src/postbacks/outcome.ts';
+import type { Postback } from '../src/postbacks/postback.ts';
+import { postbackRequest } from '../src/postbacks/postback-request.ts';
+import { createSender, type PostbackSender } from '../src/postbacks/sender.ts';
+import { readSites } from '../src/sites/sites.ts';
+import { momentOfMilliseconds } from '../src/stage/as-of.ts';
+import type { Console } from '../src/stage/progress.ts';
+
+export interface DeliveryOptions {
+  data: DataDirectory;
+  console: Console;
+  /** Of the command that delivers, for those who have to wait for it. */
+  command: string;
+  /** How long to wait for another pass; as configured where not given. */
+  waitSeconds?: number;
+}
+
+/** One pass over the postbacks that are due. Throws `DeliveryBusyError` when another process goes on delivering. */
+export async function deliverPostbacks({ data, console, command, waitSeconds }: DeliveryOptions, effects: Effects = realEffects): Promise<DeliverySummary> {
+  const settings = readSettings(data);
+  const { sites } = readSites(data.sitesFile);
+  const lock = await acquireDeliveryLock(data, { command, waitSeconds: waitSeconds ?? settings.lock_wait_seconds, onWaiting: (message) => console.logger.info(message) });
+  try {
+    const store = DeliveryStore.open(data);
+    const sender = postbackSender(effects);
+    try {
+      return await deliverDue({ ...console, store, sites, sender, now: () => effects.now() });
+    } finally {
+      await sender.close();
+      store.close();
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+/**
+ * The pass at the end of a refresh: null where there has never been a postback, and where another process delivers
+ * already, which takes up what is new at its next pass.
+ */
+export async function deliverAfterRefresh(data: DataDirectory, console: Console, effects?: Effects): Promise<DeliverySummary | null> {
+  if (!existsSync(data.deliveriesFile)) return null;
+  try {
+    return await deliverPostbacks({ data, console, command: 'run refresh', waitSeconds: 0 }, effects);
+  } catch (error) {
+    if (!(error instanceof DeliveryBusyError)) throw error;
+    console.logger.info('another process delivers postbacks; this run leaves that to it');
+    return null;
+  }
+}
+
+/** What a pass would take up now, by site. */
+export function duePostbacks(data: DataDirectory, effects: Effects = realEffects): { site_key: string; due: number; waits_for: string }[] {
+  const sites = new Map(readSites(data.sitesFile).sites.map((site) => [site.site_key, site]));
+  const store = DeliveryStore.open(data);
+  try {
+    const now = effects.now();
+    const queue = new DeliveryQueue(store.database);
+    const circuits = queue.openCircuits();
+    return [...queue.dueBySite(now)].map(([site_key, due]) => {
+      const site = sites.get(site_key);
+      const pausedUntil = circuits.get(site_key)?.pausedUntil ?? now;
+      const waits_for = site === undefined ? 'a site in sites.json' : site.postback === undefined ? 'a postback address' : pausedUntil > now ? momentOfMilliseconds(pausedUntil) : '';
+      return { site_key, due, waits_for };
+    });
+  } finally {
+    store.close();
+  }
+}
+
+/** Sends a signed postback of reward 0 for a click that does not exist, which is written down nowhere. */
+export async function sendTestPostback(data: DataDirectory, siteKey: string, effects: Effects = realEffects): Promise<Outcome & { postback: Postback }> {
+  const site = readSites(data.sitesFile).sites.find(({ site_key }) => site_key === siteKey);
+  if (site === undefined) throw new UsageError(`there is no site ${siteKey} in ${data.sitesFile}; \`offerline sites list\` shows those there are`);
+  if (site.postback === undefined) throw new UsageError(`site ${siteKey} has no postback address: give it one in ${data.sitesFile}, as "postback": {"url": "https://…"}`);
+  const id = `test-${randomUUID()}`;
+  const postback: Postback = { webhookId: id, event: 'credit', siteKey, userId: 'test', clickId: id, reward: '0' };
+  const sender = postbackSender(effects);
+  try {
+    return { ...(await sender.send(postbackRequest(site, postback, effects.now()))), postback };
+  } finally {
+    await sender.close();
+  }
+}
+
+/** Sends for real. The environment's switch is for tests and for receivers in private networks. */
+export function postbackSender(effects: Effects = realEffects): PostbackSender {
+  return createSender({ allowPrivate: process.env['OFFERLINE_ALLOW_PRIVATE_POSTBACKS'] === '1', now: () => effects.now() });
+}

@@ -1,0 +1,75 @@
+import type { Outcome, OutcomeError } from './outcome.ts';
+
+const minute = 60_000;
+
+/** How long a site that does not answer is left alone, doubled with every probe that fails. Milliseconds. */
+const shortestPause = minute;
+const longestPause = 30 * minute;
+
+/** So many in a row, since one may be chance. Less than a site's concurrency: what it has in hand already tells enough. */
+const strikesToOpen = 5;
+
+/** Failures that say that the receiver cannot be reached or does not answer in time. */
+const unanswered: OutcomeError[] = ['timeout', 'connection', 'tls', 'dns'];
+
+/** Kept in the store between passes; a site without one is as usual. */
+export interface OpenCircuit {
+  /** How often it was opened in a row. */
+  openings: number;
+  /** Nothing is sent before this moment, in milliseconds since the epoch. */
+  pausedUntil: number;
+}
+
+/**
+ * Spares a receiver that cannot be reached or does not answer in time, and the pass its deadlines: after some such
+ * failures in a row nothing is sent to the site for a while, then one probe. A status line, whatever it says, tells
+ * that the receiver is there: what it refuses is a matter of each postback's own plan.
+ */
+export class CircuitBreaker {
+  #strikes = 0;
+  #open: OpenCircuit | undefined;
+  #stopped = false;
+
+  constructor(open: OpenCircuit | undefined, now: number) {
+    this.#open = open;
+    this.#stopped = open !== undefined && now < open.pausedUntil && open.pausedUntil <= now + pauseAfter(open.openings);
+  }
+
+  /** Such failures in a row so far. */
+  get strikes(): number {
+    return this.#strikes;
+  }
+
+  /** Whether nothing may be sent in this pass any more. */
+  get stopped(): boolean {
+    return this.#stopped;
+  }
+
+  /** Whether one is to be sent alone, to see how the receiver is. */
+  get probing(): boolean {
+    return !this.#stopped && this.#open !== undefined;
+  }
+
+  /** For the store: undefined when the site is as usual. */
+  get open(): OpenCircuit | undefined {
+    return this.#open;
+  }
+
+  ended({ error }: Pick<Outcome, 'error'>, now: number): void {
+    if (error === null || !unanswered.includes(error)) {
+      this.#strikes = 0;
+      // What was still on the way when it was opened says nothing about the receiver since.
+      if (!this.#stopped) this.#open = undefined;
+      return;
+    }
+    this.#strikes += 1;
+    if (this.#stopped || (!this.probing && this.#strikes < strikesToOpen)) return;
+    const openings = (this.#open?.openings ?? 0) + 1;
+    this.#open = { openings, pausedUntil: now + pauseAfter(openings) };
+    this.#stopped = true;
+  }
+}
+
+function pauseAfter(openings: number): number {
+  return Math.min(shortestPause * 2 ** (openings - 1), longestPause);
+}

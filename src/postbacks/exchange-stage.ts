@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { Run, Stage } from '../stage/stage.ts';
+import type { StateDatabase } from '../warehouse/database.ts';
+import { queryRows } from '../warehouse/dialect/rows.ts';
+import { readFact, writeFact } from '../warehouse/facts.ts';
+import { DeliveryStore, type AttemptRecord, type DeliveryState, type OutboxRow } from './delivery-store.ts';
+
+export interface ExchangeSummary {
+  /** Postbacks handed to delivery. */
+  handedOver: number;
+  /** Postbacks whose state delivery has changed since the last exchange. */
+  changed: number;
+  attempts: number;
+}
+
+/** Tells outboxes apart, whose numbers begin anew when a warehouse is made anew. */
+export const warehouseIdFact = 'warehouse_id';
+/** The delivery store, and how far its changes are known here. */
+const storeFact = 'delivery_store';
+interface KnownStore {
+  storeId?: string;
+  upTo?: number;
+}
+const chunkRows = 20_000;
+
+/**
+ * The one meeting of the warehouse and the delivery store: hands over what the outbox holds and delivery does not, and
+ * takes what deliveries have changed. Both ways can be repeated: a run that dies in between does no harm, and a new
+ * warehouse or a new store learns everything from the other. What deliveries did is no news that makes a snapshot: the
+ * next one shows it.
+ */
+export const exchangeStage: Stage<StateDatabase, ExchangeSummary> = {
+  name: 'exchange',
+  async run(run, state) {
+    const { connection } = state;
+    const [outbox] = await queryRows<{ rows: number }>(connection, 'SELECT count(*) AS rows FROM outbox');
+    if ((outbox?.rows ?? 0) === 0 && !existsSync(run.data.deliveriesFile)) return { handedOver: 0, changed: 0, attempts: 0 };
+    const store = await run.effects.perform('delivery store: opened', async () => DeliveryStore.open(run.data));
+    try {
+      const known = JSON.parse((await readFact(connection, storeFact)) ?? '{}') as KnownStore;
+      const isNew = known.storeId !== undefined && known.storeId !== store.storeId;
+      if (isNew) await restore(run, connection, store);
+      const handedOver = await handOver(run, state, store);
+      return { handedOver, ...(await takeChanges(state, store, known.storeId === store.storeId ? (known.upTo ?? 0) : 0)) };
+    } finally {
+      store.close();
+    }
+  },
+};
+
+/** A store begun anew in the place of one that was lost: what had been delivered by the last exchange is not sent again. */
+async function restore(run: Run, connection: DuckDBConnection, store: DeliveryStore): Promise<void> {
+  run.logger.warn('the delivery store was begun anew: what is known of deliveries is restored to it; what was delivered since the last run is sent once more, under the same ids');
+  for (let from = 0; ;) {
+    const rows = await queryRows<DeliveryState & { number: number }>(
+      connection,
+      `SELECT number, ${outboxColumns}, state, attempts, last_attempt_at AS "lastAttemptAt", last_status AS "lastStatus", last_error AS "lastError",
+         delivered_at AS "deliveredAt", next_attempt_at AS "nextAttemptAt"
+       FROM outbox JOIN (SELECT * EXCLUDE (reward) FROM delivery_states) AS delivery USING (webhook_id)
+       WHERE number > $1 ORDER BY number LIMIT ${chunkRows}`,
+      [BigInt(from)],
+    );
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    from = last.number;
+    await run.effects.perform('delivery store: restored', async () => store.restore(rows));
+  }
+}
+
+const outboxColumns = `webhook_id AS "webhookId", conversion_id AS "conversionId", kind, click_id AS "clickId", site_key AS "siteKey",
+  user_id AS "userId", offer_id AS "offerId", rtrim(rtrim(reward::VARCHAR, '0'), '.') AS reward,
+  occurred_at AS "occurredAt", enqueued_at AS "enqueuedAt"`;
+
+async function handOver(run: Run, state: StateDatabase, store: DeliveryStore): Promise<number> {
+  const { connection } = state;
+  const warehouseId = await warehouseIdOf(state);
+  let handedOver = 0;
+  for (;;) {
+    const rows = await queryRows<OutboxRow>(
+      connection,
+      `SELECT number, ${outboxColumns}
+       FROM outbox WHERE number > $1 ORDER BY number LIMIT ${chunkRows}`,
+      [BigInt(store.takenUpTo(warehouseId))],
+    );
+    if (rows.length === 0) return handedOver;
+    handedOver += await run.effects.perform('delivery store: outbox taken over', async () => store.takeOver(warehouseId, rows));
+  }
+}
+
+async function warehouseIdOf({ connection }: StateDatabase): Promise<string> {
+  const known = await readFact(connection, warehouseIdFact);
+  if (known !== undefined) return known;
+  const made = randomUUID();
+  await writeFact(connection, warehouseIdFact, made);
+  return made;
+}
+
+async function takeChanges(state: StateDatabase, store: DeliveryStore, knownUpTo: number): Promise<Omit<ExchangeSummary, 'handedOver'>> {
+  const { connection } = state;
+  let upTo = knownUpTo;
+  const summary = { changed: 0, attempts: 0 };
+  for (;;) {
+    const changes = store.changesSince(upTo, chunkRows);
+    if (changes.upTo === upTo) return summary;
+    upTo = changes.upTo;
+    summary.changed += changes.postbacks.length;
+    summary.attempts += changes.attempts.length;
+    await state.transaction(async () => {
+      await takeStates(connection, changes.postbacks);
+      await takeAttempts(connection, changes.attempts);
+      await writeFact(connection, storeFact, JSON.stringify({ storeId: store.storeId, upTo }));
+    }, 'exchange');
+  }
+}
+
+async function takeStates(connection: DuckDBConnection, postbacks: readonly DeliveryState[]): Promise<void> {
+  if (postbacks.length === 0) return;
+  await connection.run(
+    `INSERT OR REPLACE INTO delivery_states
+     SELECT webhookId, reward, state, attempts, lastAttemptAt, lastStatus, lastError, deliveredAt, nextAttemptAt
+     FROM (SELECT unnest(from_json($1, '[{"webhookId":"VARCHAR","reward":"DECIMAL(24,4)","state":"VARCHAR","attempts":"INTEGER",
+       "lastAttemptAt":"TIMESTAMPTZ","lastStatus":"INTEGER","lastError":"VARCHAR","deliveredAt":"TIMESTAMPTZ","nextAttemptAt":"TIMESTAMPTZ"}]'), recursive := true))`,
+    [JSON.stringify(postbacks)],
+  );
+  await connection.run(
+    `INSERT OR IGNORE INTO touched_postback_days SELECT DISTINCT 'postbacks', enqueued_at::DATE FROM outbox
+     WHERE webhook_id IN (SELECT unnest(from_json($1, '["VARCHAR"]')))`,
+    [JSON.stringify(postbacks.map(({ webhookId }) => webhookId))],
+  );
+}
+
+async function takeAttempts(connection: DuckDBConnection, attempts: readonly AttemptRecord[]): Promise<void> {
+  if (attempts.length === 0) return;
+  await connection.run(
+    `CREATE OR REPLACE TEMP TABLE new_attempts AS
+     SELECT unnest(from_json($1, '[{"webhookId":"VARCHAR","attempt":"INTEGER","startedAt":"TIMESTAMPTZ","durationMilliseconds":"INTEGER",
+       "status":"INTEGER","error":"VARCHAR","host":"VARCHAR"}]'), recursive := true)`,
+    [JSON.stringify(attempts)],
+  );
+  await connection.run(
+    `INSERT OR REPLACE INTO delivery_attempts
+     SELECT webhookId, attempt, startedAt, durationMilliseconds, status, error, host FROM new_attempts`,
+  );
+  await connection.run(`INSERT OR IGNORE INTO touched_postback_days SELECT DISTINCT 'postback_attempts', startedAt::DATE FROM new_attempts`);
+}

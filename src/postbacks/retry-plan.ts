@@ -1,0 +1,35 @@
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+
+/** What each attempt waits after the one before it ended, the first after the postback was written. Milliseconds. */
+const steps = [0, 5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour];
+
+export const plannedAttempts = steps.length;
+
+/** Postbacks that failed together do not come again all at once. */
+const jitter = 0.2;
+
+/** How much longer than its step a receiver may make an attempt wait by `Retry-After`. */
+const longestWait = 2;
+
+/**
+ * When to try again, in milliseconds since the epoch; null when the plan has come to its end. `failed` counts the
+ * failed attempts of the plan, `retryAfter` is in seconds, `random` gives numbers from 0 up to 1.
+ */
+export function nextAttemptAt(now: number, failed: number, retryAfter: number | null, random: () => number): number | null {
+  const step = steps[failed];
+  if (step === undefined) return null;
+  const wait = step * (1 - jitter + 2 * jitter * random());
+  const asked = Math.min((retryAfter ?? 0) * second, longestWait * step);
+  return Math.round(now + Math.max(wait, asked));
+}
+
+/**
+ * A due time that lies further ahead than any wait of its step was set by a clock that has gone back since. It is
+ * pulled in to one step from now: never sooner than planned, and at most one step later.
+ */
+export function furthestAhead(now: number, failed: number): { latest: number; pulledIn: number } {
+  const step = steps[failed] ?? 0;
+  return { latest: now + longestWait * step, pulledIn: now + step };
+}

@@ -1,0 +1,25 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { ClaimedPostback, Turn } from './delivery-queue.ts';
+
+/** The turns of a pass, in a thread of their own: a commit waits for the disk, and sending does not wait with it. */
+export class StoreThread {
+  readonly #worker: Worker;
+
+  /** Over the store in that file. */
+  constructor(file: string) {
+    this.#worker = new Worker(new URL('./store-worker.ts', import.meta.url), { workerData: file });
+  }
+
+  /** One at a time. Throws what the store throws. */
+  async turn(turn: Turn): Promise<ClaimedPostback[][]> {
+    this.#worker.postMessage(turn);
+    const [answer] = (await once(this.#worker, 'message')) as [ClaimedPostback[][] | Error];
+    if (answer instanceof Error) throw answer;
+    return answer;
+  }
+
+  async close(): Promise<void> {
+    await this.#worker.terminate();
+  }
+}
