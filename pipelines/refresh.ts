@@ -1,26 +1,43 @@
 import type { Effects } from '../src/effects/effects.ts';
+import { AuditError } from '../src/errors/errors.ts';
 import { ingestStage } from '../src/ingest/ingest-stage.ts';
 import { modelsStage } from '../src/models/models-stage.ts';
+import { exchangeStage } from '../src/postbacks/exchange-stage.ts';
 import { publishStage } from '../src/snapshot/publish-stage.ts';
+import { deliverAfterRefresh } from './postbacks.ts';
 import { runPipeline, type OpenRun, type RunRequest } from './run-pipeline.ts';
 
-const ingest = ({ stage, state }: OpenRun) => stage(ingestStage, state, ({ rows, accepted }) => ({ rowsIn: rows, rowsOut: accepted }));
+const ingest = ({ stage, state, sites }: OpenRun) => stage(ingestStage, { state, sites }, ({ rows, accepted, bytes }) => ({ rowsIn: rows, rowsOut: accepted, bytes }));
+const exchange = ({ stage, state }: OpenRun) => stage(exchangeStage, state, ({ handedOver, changed }) => ({ rowsIn: changed, rowsOut: handedOver }));
 const models = ({ stage, state }: OpenRun) => stage(modelsStage, state, ({ offers }) => ({ rowsOut: offers }));
-const publish = ({ stage, state, sites }: OpenRun, { asOf, allowOlder }: RunRequest) => stage(publishStage, { state, sites, asOf, allowOlder });
+const publish = ({ stage, state, sites }: OpenRun, { asOf, allowOlder }: RunRequest) => stage(publishStage, { state, sites, asOf, allowOlder }, ({ rows, bytes }) => ({ rowsOut: rows, bytes }));
 
-/** landing → ingest → models → audit and publish. Twice with the same as-of and no new input: no new snapshot. */
-export function refresh(request: RunRequest, effects?: Effects) {
-  return runPipeline('refresh', request, async (open) => {
-    const ingested = await ingest(open);
-    const computed = await models(open);
-    const published = await publish(open, request);
-    return { ingested, computed, snapshotId: published.snapshotId, audits: published.audits, retired: published.retired };
-  }, effects);
+/**
+ * landing → ingest → exchange with delivery → models → audit and publish, and then, with the warehouse let go of, a pass
+ * over the postbacks that are due: what is due is due, whether or not an audit found fault with the figures.
+ * Twice with the same as-of and no new input: no new snapshot, no new postback.
+ */
+export async function refresh(request: RunRequest, effects?: Effects) {
+  const deliver = () => deliverAfterRefresh(request.data, request.console, effects);
+  try {
+    const result = await runPipeline('refresh', request, async (open) => {
+      const ingested = await ingest(open);
+      const postbacks = await exchange(open);
+      const computed = await models(open);
+      const published = await publish(open, request);
+      return { ingested, postbacks, computed, snapshotId: published.snapshotId, audits: published.audits, retired: published.retired };
+    }, effects);
+    return { ...result, delivery: await deliver() };
+  } catch (error) {
+    if (error instanceof AuditError) await deliver();
+    throw error;
+  }
 }
 
 /** The stages that `run <stage>` can run alone, in their order. */
 export const stages = {
-  ingest: (request: RunRequest, effects?: Effects) => runPipeline('ingest', request, async (open) => ({ ingested: await ingest(open) }), effects),
+  ingest: (request: RunRequest, effects?: Effects) =>
+    runPipeline('ingest', request, async (open) => ({ ingested: await ingest(open), postbacks: await exchange(open) }), effects),
   models: (request: RunRequest, effects?: Effects) => runPipeline('models', request, async (open) => ({ computed: await models(open) }), effects),
   publish: (request: RunRequest, effects?: Effects) => runPipeline('publish', request, (open) => publish(open, request), effects),
 };
