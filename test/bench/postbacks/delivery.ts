@@ -1,0 +1,40 @@
+/**
+ * node delivery.ts <data directory> <site left out of the percentile> [live]
+ *
+ * One pass over what is due there. Prints its seconds, its summary, and within how many milliseconds 95 % of the
+ * postbacks to the other sites were delivered, counted from the beginning of the pass. With `live` also the most bytes
+ * that were in use after a garbage collection, which takes time of the pass.
+ */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { deliverPostbacks } from '../../../pipelines/postbacks.ts';
+import { DataDirectory } from '../../../src/config/data-directory.ts';
+import { DeliveryStore } from '../../../src/postbacks/delivery-store.ts';
+import { createLogger } from '../../../src/stage/log.ts';
+import { noProgress } from '../../../src/stage/progress.ts';
+
+/** Milliseconds. */
+const betweenCollections = 200;
+
+const [root = '', leftOut = '', live] = process.argv.slice(2);
+const data = new DataDirectory(root);
+const console = { logger: createLogger(process.stderr, 'error'), progress: noProgress };
+let liveBytes = 0;
+const watch = live === undefined ? undefined : setInterval(() => {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  const { heapUsed, external } = process.memoryUsage();
+  liveBytes = Math.max(liveBytes, heapUsed + external);
+}, betweenCollections);
+
+const began = Date.now();
+const started = performance.now();
+const summary = await deliverPostbacks({ data, console, command: 'bench' });
+const seconds = (performance.now() - started) / 1000;
+clearInterval(watch);
+
+const store = DeliveryStore.open(data);
+const { at } = store.database.prepare(`SELECT delivered_at AS at FROM postbacks WHERE delivered_at IS NOT NULL AND site_key <> ? ORDER BY delivered_at LIMIT 1
+  OFFSET (SELECT count(*) * 95 / 100 FROM postbacks WHERE delivered_at IS NOT NULL AND site_key <> ?)`).get(leftOut, leftOut) as { at: number };
+store.close();
+process.stdout.write(JSON.stringify({ seconds, summary, p95: at - began, liveBytes }));
