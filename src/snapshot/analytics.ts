@@ -51,10 +51,12 @@ export async function writeAnalytics(
 }
 
 async function comment(connection: DuckDBConnection, what: 'TABLE' | 'VIEW', model: SqlModel): Promise<void> {
-  await connection.run(`COMMENT ON ${what} snapshot.${model.name} IS ${quoted(`${model.purpose} Grain: ${model.grain}.`)}`);
-  for (const [column, meaning] of Object.entries(model.columns)) {
-    await connection.run(`COMMENT ON COLUMN snapshot.${model.name}.${column} IS ${quoted(meaning)}`);
-  }
+  const comments = [
+    `COMMENT ON ${what} snapshot.${model.name} IS ${quoted(`${model.purpose} Grain: ${model.grain}.`)}`,
+    ...Object.entries(model.columns).map(([column, meaning]) => `COMMENT ON COLUMN snapshot.${model.name}.${column} IS ${quoted(meaning)}`),
+  ];
+  // In one go: there are some two hundred of them in a snapshot.
+  await connection.run(comments.join(';\n'));
 }
 
 /** What the `sites` mart reads: never a secret, nor a postback address, which may hold credentials. */

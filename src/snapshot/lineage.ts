@@ -26,6 +26,15 @@ const handedIn: Record<string, Node> = {
  * a run computes (`fills:` in its header) stand for that model.
  */
 export async function loadLineage(connection: DuckDBConnection, tables: readonly string[], viewsOverTables: readonly string[]): Promise<void> {
+  const edges = await (known ??= readEdges(connection, tables, viewsOverTables));
+  await connection.run('CREATE OR REPLACE TEMP TABLE run_lineage (table_name VARCHAR, layer VARCHAR, input VARCHAR, input_layer VARCHAR)');
+  await connection.run(`INSERT INTO run_lineage VALUES ${edges.map((edge) => `(${edge.map(quoted).join(', ')})`).join(', ')}`);
+}
+
+/** The models' files do not change while a process runs. */
+let known: Promise<string[][]> | undefined;
+
+async function readEdges(connection: DuckDBConnection, tables: readonly string[], viewsOverTables: readonly string[]): Promise<string[][]> {
   const staging = readdirSync(join(sqlFolder, 'staging')).toSorted().map((file) => readModel('staging', file.replace(/\.sql$/, '')));
   const marts = tables.map((name) => readModel('marts', name));
   const filled = new Map<string, Node>([
@@ -46,8 +55,7 @@ export async function loadLineage(connection: DuckDBConnection, tables: readonly
       }
     }
   }
-  await connection.run('CREATE OR REPLACE TEMP TABLE run_lineage (table_name VARCHAR, layer VARCHAR, input VARCHAR, input_layer VARCHAR)');
-  await connection.run(`INSERT INTO run_lineage VALUES ${[...edges.values()].map((edge) => `(${edge.map(quoted).join(', ')})`).join(', ')}`);
+  return [...edges.values()];
 }
 
 /** An empty database: in the warehouse's own, DuckDB looks through temporary views of the run that are there by chance. */

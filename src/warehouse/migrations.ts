@@ -53,8 +53,9 @@ export async function migrate<T>(db: Kysely<T>, folder: string = migrationsFolde
 }
 
 async function executedMigrations<T>(db: Kysely<T>): Promise<string[]> {
-  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
-  if (!tables.some(({ name }) => name === DEFAULT_MIGRATION_TABLE)) return [];
+  // Not by Kysely's introspection, which reads every column of every table.
+  const { rows: tables } = await sql`SELECT 1 FROM duckdb_tables() WHERE database_name = current_catalog() AND table_name = ${DEFAULT_MIGRATION_TABLE}`.execute(db);
+  if (tables.length === 0) return [];
   const { rows } = await sql<{ name: string }>`SELECT name FROM ${sql.table(DEFAULT_MIGRATION_TABLE)}`.execute(db);
   return rows.map(({ name }) => name);
 }

@@ -1,12 +1,14 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { momentOf } from '../../src/stage/as-of.ts';
+import type { Row } from '../../src/warehouse/dialect/rows.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 import { arbitraryLandings, source } from './reference/arbitrary-landings.ts';
 import { asPublished } from './reference/as-published.ts';
 import { Reference } from './reference/figures.ts';
 import { land } from './reference/landings.ts';
 import { newsAboutOlderDays } from './reference/news-about-older-days.ts';
+import { toldBy } from './reference/postbacks.ts';
 
 /** After everything that is landed, so that nothing counts as from the future. */
 const wallClock = new Date('2026-03-20T00:00:00Z');
@@ -14,9 +16,22 @@ const wallClock = new Date('2026-03-20T00:00:00Z');
 /** A failure is worth the wait for a small example of it. */
 const whileShrinking = 240_000;
 
-it('publishes after every run the figures of a plain reading of their definitions', async () => {
+/** An address that is refused before anything is sent. A quarter is kept back, and a dollar is three points. */
+const sites = [
+  { site_key: 'site-0', site_secret: 'the secret of site number 0', commission: 0.25, reward_rate: 3, postback: { url: 'http://127.0.0.1/' } },
+  { site_key: 'site-1', site_secret: 'the secret of site number 1' },
+];
+
+/** Millionths × 0.75 × 3, half away from zero to 4 places. */
+function reward(amount: bigint): string {
+  const tenThousandths = (amount * 225n + 5_000n) / 10_000n;
+  return `${tenThousandths / 10_000n}.${String(tenThousandths % 10_000n).padStart(4, '0')}`;
+}
+
+it('publishes after every run the figures and postbacks of a plain reading of their definitions', async () => {
+  let told = 0;
   await fc.assert(fc.asyncProperty(arbitraryLandings, async (landings) => {
-    await using pipeline = await PipelineUnderTest.create(wallClock);
+    await using pipeline = await PipelineUnderTest.create(wallClock, { sites });
     for (const [index, landing] of landings.entries()) {
       await land(pipeline, landing, source);
       await pipeline.refresh(momentOf(landing.asOf));
@@ -27,6 +42,18 @@ it('publishes after every run the figures of a plain reading of their definition
       expect(published.offer_hourly).toEqual(expected.offer_hourly);
       const columns = ['conversion_id', 'click_id', 'status', 'offer_id', 'payout', 'credited_at'];
       expect(published.conversions.map((row) => Object.fromEntries(columns.map((column) => [column, row[column]])))).toEqual(expected.conversions);
+
+      const postbacks = await pipeline.ask('SELECT conversion_id, kind, offer_id, site_key, user_id, reward FROM postbacks');
+      const due = toldBy(landings.slice(0, index + 1), (siteKey) => siteKey === 'site-0').map(({ conversionId, kind, offerId, siteKey, userId, amount }) => (
+        { conversion_id: conversionId, kind, offer_id: offerId, site_key: siteKey, user_id: userId, reward: reward(amount) }));
+      expect(byConversion(postbacks)).toEqual(byConversion(due));
+      if (index === landings.length - 1) told += due.length;
     }
   }), { seed: 20260310, numRuns: 14, examples: [[newsAboutOlderDays]] });
+  expect(told, 'postbacks in all examples').toBeGreaterThan(20);
 }, whileShrinking);
+
+function byConversion(rows: readonly Row[]): Row[] {
+  const key = ({ conversion_id, kind }: Row) => `${String(conversion_id)} ${String(kind)}`;
+  return rows.toSorted((one, other) => (key(one) < key(other) ? -1 : 1));
+}
