@@ -1,13 +1,20 @@
 import { CommanderError } from 'commander';
 import { exitCode, OfferlineError } from '../errors/errors.ts';
+import { machineFailure } from '../errors/machine-failure.ts';
 import { createConsole } from '../stage/progress.ts';
 import { createProgram } from './program.ts';
+
+// Whoever reads the answer may have seen enough, as `head` does.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(exitCode.done);
+});
 
 const console = createConsole();
 try {
   await createProgram({ console, print: (text) => void process.stdout.write(text) }).parseAsync();
 } catch (error) {
-  process.exitCode = report(error);
+  process.exitCode = report(machineFailure(error) ?? error);
 }
 
 /** The error's one line for people, its stack only where it is none of ours; and the exit code the contract promises. */

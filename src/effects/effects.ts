@@ -1,4 +1,4 @@
-import { open, link, mkdir, rename, rm, symlink } from 'node:fs/promises';
+import { constants, copyFile, open, link, mkdir, rename, rm, symlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
@@ -9,11 +9,17 @@ export interface Effects {
   /** Wall clock in milliseconds since the epoch. Read once per run for its as-of time. */
   now(): number;
   files: FileEffects;
+  /**
+   * Does work that changes the disk by other means than `files`, such as a commit of DuckDB, and gives its result.
+   * `step` names the moment for fault tests, which may stop before or after it, or fail it.
+   */
+  perform<T>(step: string, work: () => Promise<T>): Promise<T>;
 }
 
 /** The operations that change the disk and can fail. `step` names the moment for fault tests. */
 export interface FileEffects {
-  makeDirectory(path: string): Promise<void>;
+  /** Makes the folder and those above it that are missing; gives the uppermost one made, undefined where all were there. */
+  makeDirectory(path: string): Promise<string | undefined>;
   /** Forces a file's bytes to the disk. */
   syncFile(path: string, step: string): Promise<void>;
   /** Forces a directory's entries to the disk: without it a renamed file may vanish at power loss. */
@@ -21,6 +27,8 @@ export interface FileEffects {
   rename(from: string, to: string, step: string): Promise<void>;
   hardLink(existing: string, path: string, step: string): Promise<void>;
   symbolicLink(target: string, path: string, step: string): Promise<void>;
+  /** Shares the bytes where the file system can. */
+  copyFile(from: string, to: string, step: string): Promise<void>;
   writeFile(path: string, content: string | Uint8Array, step: string): Promise<void>;
   remove(path: string, step: string): Promise<void>;
 }
@@ -28,12 +36,13 @@ export interface FileEffects {
 export const realEffects: Effects = {
   now: () => Date.now(),
   files: {
-    makeDirectory: async (path) => void (await mkdir(path, { recursive: true })),
+    makeDirectory: (path) => mkdir(path, { recursive: true }),
     syncFile: (path) => sync(path, 'r+'),
     syncDirectory: (path) => sync(path, 'r'),
     rename,
     hardLink: link,
     symbolicLink: (target, path) => symlink(target, path),
+    copyFile: (from, to) => copyFile(from, to, constants.COPYFILE_FICLONE),
     writeFile: async (path, content) => {
       const handle = await open(path, 'w');
       try {
@@ -45,6 +54,7 @@ export const realEffects: Effects = {
     },
     remove: (path) => rm(path, { recursive: true, force: true }),
   },
+  perform: (_step, work) => work(),
 };
 
 async function sync(path: string, flags: 'r' | 'r+'): Promise<void> {

@@ -27,7 +27,7 @@ export async function ingestLog(
 ): Promise<string[]> {
   const { connection } = state;
   const history = await eventFilePaths(connection, run.data, schema.kind);
-  const staged = await showProgress(connection, run.progress, `parsing ${schema.kind}`, () => stageEvents(connection, schema, batch, run.data.scratch));
+  const staged = await showProgress(connection, run.progress, `parsing ${schema.kind}`, () => stageEvents(connection, schema, batch, run));
   const duplicates = await removeDuplicates(connection, schema, batch, staged, history);
   const rejected = await recordRejects(connection, batch, staged);
   const warnings = await recordWarnings(connection, schema, batch, staged.days.map(({ path }) => path));

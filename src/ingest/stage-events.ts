@@ -1,10 +1,10 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LogSchema } from '../landing/log-fields.ts';
 import { parsedLog } from '../landing/log-parser.ts';
 import { literalPath, quoted } from '../landing/sql-text.ts';
 import { dayOf, momentOf } from '../stage/as-of.ts';
+import type { Run } from '../stage/stage.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
 import type { LogBatch } from './log-batch.ts';
 
@@ -28,20 +28,20 @@ const rowGroupRows = 16_384;
  * Parses a batch and writes its events as Parquet by day of the event, in one pass over the text: by way of a table it
  * takes half as long again. Whether a row is a duplicate is asked afterwards, of the files.
  */
-export async function stageEvents(connection: DuckDBConnection, schema: LogSchema, batch: LogBatch, scratch: string): Promise<StagedEvents> {
-  const folder = join(scratch, `staged-${schema.kind}`);
-  await rm(folder, { recursive: true, force: true });
-  await mkdir(folder, { recursive: true });
+export async function stageEvents(connection: DuckDBConnection, schema: LogSchema, batch: LogBatch, { data, effects }: Pick<Run, 'data' | 'effects'>): Promise<StagedEvents> {
+  const folder = join(data.scratch, `staged-${schema.kind}`);
+  await effects.files.remove(folder, 'staged events: leftover removed');
+  await effects.files.makeDirectory(folder);
   if (batch.files.length === 0) return { days: [], rejected: [] };
   await connection.run('SET preserve_insertion_order = false');
-  await connection.run(
+  await effects.perform(`events of ${schema.kind}: staged`, () => connection.run(
     `COPY (
        SELECT ${schema.fields.map(({ name }) => name).join(', ')}, hash(${schema.key.join(', ')}) AS event_key, file_id, warnings,
          CASE WHEN reject IS NOT NULL THEN json_merge_patch(reject, json_object('line', line))::VARCHAR END AS reject,
          CASE WHEN reject IS NULL THEN (epoch_us(${schema.time}) - ${BigInt(earliestDay) * BigInt(microsecondsPerDay)}) // ${microsecondsPerDay} END AS day_number
        FROM (${parsedLog(schema, batch.rows)})
      ) TO ${quoted(folder)} (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, PARTITION_BY (day_number), ROW_GROUP_SIZE ${rowGroupRows}, OVERWRITE_OR_IGNORE)`,
-  );
+  ));
   await connection.run('RESET preserve_insertion_order');
   const files = await queryRows<{ file: string }>(connection, `SELECT file FROM glob($1) ORDER BY file`, [join(literalPath(folder), '*', '*.parquet')]);
   const staged: StagedEvents = { days: [], rejected: [] };

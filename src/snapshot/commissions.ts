@@ -24,5 +24,5 @@ export async function recordCommissions(state: StateDatabase, sites: readonly Si
         [site.site_key, asOf, commissionText(site)],
       );
     }
-  });
+  }, 'commissions');
 }

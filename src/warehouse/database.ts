@@ -1,13 +1,14 @@
-import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { Kysely } from 'kysely';
 import type { DataDirectory } from '../config/data-directory.ts';
 import type { Settings } from '../config/settings.ts';
+import { realEffects, type Effects } from '../effects/effects.ts';
 import { OfferlineError, WarehouseBusyError } from '../errors/errors.ts';
+import { machineFailure } from '../errors/machine-failure.ts';
 import { DuckDBDialect } from './dialect/dialect.ts';
-import { inTransaction } from './dialect/transaction.ts';
+import { commitTransaction, inTransaction } from './dialect/transaction.ts';
 import { duckdbOptions } from './duckdb-options.ts';
 import { isMigrationPending, migrate, migrationsFolder } from './migrations.ts';
 import type { Tables } from './tables.ts';
@@ -22,8 +23,9 @@ export interface StateDatabase {
   /**
    * Runs the work between BEGIN and COMMIT, with `db` and `connection` as they are. Throws, with nothing
    * committed, when the work throws or when a statement of it failed, even if that failure was caught.
+   * `step` names the commit for fault tests.
    */
-  transaction<T>(work: () => Promise<T>): Promise<T>;
+  transaction<T>(work: () => Promise<T>, step?: string): Promise<T>;
   /** Writes the log into the file and lets go of it. May be called twice. */
   close(): Promise<void>;
 }
@@ -39,32 +41,34 @@ const openFiles = new Set<string>();
  * Throws `OfferlineError` when the file cannot be opened or was written by a newer version, `WarehouseBusyError`
  * when another program has it open.
  */
-export async function openStateDatabase(data: DataDirectory, settings: Pick<Settings, 'duckdb'>, migrations: string = migrationsFolder): Promise<StateDatabase> {
-  await mkdir(data.scratch, { recursive: true });
+export async function openStateDatabase(
+  data: DataDirectory, settings: Pick<Settings, 'duckdb'>, migrations: string = migrationsFolder, effects: Effects = realEffects,
+): Promise<StateDatabase> {
+  await effects.files.makeDirectory(data.scratch);
   const options = duckdbOptions(data, settings);
-  const opened = await openFile(data.stateFile, options);
+  const opened = await openFile(data.stateFile, options, effects);
   try {
     if (!(await isMigrationPending(opened.db, migrations))) return opened;
     // Replaying schema changes from the log has crashed: they get an opening of their own that ends without a log.
-    await migrate(opened.db, migrations);
+    await effects.perform('state: migrated', () => migrate(opened.db, migrations));
   } catch (error) {
     await opened.close();
     throw error;
   }
   await opened.close();
-  return openFile(data.stateFile, options);
+  return openFile(data.stateFile, options, effects);
 }
 
-async function openFile(path: string, options: Record<string, string>): Promise<StateDatabase> {
+async function openFile(path: string, options: Record<string, string>, effects: Effects): Promise<StateDatabase> {
   const file = resolve(path);
   if (openFiles.has(file)) throw new Error(`${file} is open in this process already; pass that StateDatabase on`);
   openFiles.add(file);
   try {
-    const instance = await DuckDBInstance.create(file, options);
+    const instance = await effects.perform('state: opened', () => DuckDBInstance.create(file, options));
     const connection = await instance.connect();
     try {
       // First of all: lookups through a key were seen to lose rows after a replayed log, and this heals it.
-      await connection.run('CHECKPOINT');
+      await effects.perform('state: checkpointed at opening', () => connection.run('CHECKPOINT'));
       await connection.run("SET TimeZone = 'UTC'");
       // Lets `connection.progress` report percentages.
       await connection.run('SET enable_progress_bar = true; SET enable_progress_bar_print = false');
@@ -73,17 +77,26 @@ async function openFile(path: string, options: Record<string, string>): Promise<
       instance.closeSync();
       throw error;
     }
-    return new OpenStateDatabase(file, instance, connection);
+    return new OpenStateDatabase(file, instance, connection, effects);
   } catch (error) {
     openFiles.delete(file);
     throw openingFailure(file, error as Error);
   }
 }
 
+/** The state is not as we wrote it: a block fails its checksum, the log cannot be replayed, or the file is none of DuckDB's. */
+export class DamagedStateError extends OfferlineError {}
+
+/** Whether an error of DuckDB tells of damage, at whatever statement it came up. */
+export function tellsDamage({ message }: Error): boolean {
+  return /Corrupt database file|does not match stored checksum|Could not read enough bytes|not a valid DuckDB database file|replaying WAL|Corrupt WAL/i.test(message);
+}
+
 function openingFailure(file: string, error: Error): OfferlineError {
   // Our own processes keep each other out by the writer lock, so this is some other program.
   if (/Could not set lock/.test(error.message)) return new WarehouseBusyError(`${file} is open in another program; close that and run again. ${error.message}`);
-  return new OfferlineError(`${file} cannot be opened; if it is damaged, restore the warehouse folder from a backup. ${error.message}`, undefined, { cause: error });
+  if (tellsDamage(error)) return new DamagedStateError(`${file} is damaged: ${error.message}`, undefined, { cause: error });
+  return machineFailure(error) ?? new OfferlineError(`${file} cannot be opened. ${error.message}`, undefined, { cause: error });
 }
 
 class OpenStateDatabase implements StateDatabase {
@@ -91,17 +104,19 @@ class OpenStateDatabase implements StateDatabase {
   readonly db: Kysely<Tables>;
   readonly #file: string;
   readonly #instance: DuckDBInstance;
+  readonly #effects: Effects;
   #closed = false;
 
-  constructor(file: string, instance: DuckDBInstance, connection: DuckDBConnection) {
+  constructor(file: string, instance: DuckDBInstance, connection: DuckDBConnection, effects: Effects) {
     this.#file = file;
     this.#instance = instance;
+    this.#effects = effects;
     this.connection = connection;
     this.db = new Kysely<Tables>({ dialect: new DuckDBDialect(connection) });
   }
 
-  async transaction<T>(work: () => Promise<T>): Promise<T> {
-    return inTransaction(this.connection, work);
+  async transaction<T>(work: () => Promise<T>, step = 'transaction'): Promise<T> {
+    return inTransaction(this.connection, work, (connection) => this.#effects.perform(`${step}: committed`, () => commitTransaction(connection)));
   }
 
   async close(): Promise<void> {
@@ -109,7 +124,7 @@ class OpenStateDatabase implements StateDatabase {
     this.#closed = true;
     try {
       await this.db.destroy();
-      await this.connection.run('CHECKPOINT');
+      await this.#effects.perform('state: checkpointed at closing', () => this.connection.run('CHECKPOINT'));
     } finally {
       this.connection.closeSync();
       this.#instance.closeSync();

@@ -61,8 +61,12 @@ export async function settleFile(from: string, to: string, step: string, files: 
   await files.syncFile(from, `${step}: fsynced`);
   const sha256 = await sha256Of(from);
   const { size } = await stat(from);
-  await files.makeDirectory(dirname(to));
+  const made = await files.makeDirectory(dirname(to));
   await files.rename(from, to, `${step}: renamed`);
   await files.syncDirectory(dirname(to), `${step}: folder synced`);
+  // A folder that is new is an entry of the one above, which may vanish at power loss as well.
+  if (made !== undefined) {
+    for (let folder = dirname(to); folder.startsWith(made); folder = dirname(folder)) await files.syncDirectory(dirname(folder), `${step}: folder above synced`);
+  }
   return { sha256, bytes: size };
 }

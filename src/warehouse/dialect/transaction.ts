@@ -33,16 +33,15 @@ export async function rollbackTransaction(connection: DuckDBConnection): Promise
   }
 }
 
-/** Runs the work between BEGIN and COMMIT; rolls back and rethrows when it throws. Transactions do not nest. */
-export async function inTransaction<T>(connection: DuckDBConnection, work: () => Promise<T>): Promise<T> {
+/** Runs the work between BEGIN and COMMIT; rolls back and rethrows when it or `commit` throws. Transactions do not nest. */
+export async function inTransaction<T>(connection: DuckDBConnection, work: () => Promise<T>, commit = commitTransaction): Promise<T> {
   await beginTransaction(connection);
-  let result: T;
   try {
-    result = await work();
+    const result = await work();
+    await commit(connection);
+    return result;
   } catch (error) {
     await rollbackTransaction(connection);
     throw error;
   }
-  await commitTransaction(connection);
-  return result;
 }
