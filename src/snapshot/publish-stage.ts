@@ -14,7 +14,6 @@ import type { StateDatabase } from '../warehouse/database.ts';
 import { readModel } from '../warehouse/sql-model.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
 import { readChangeNumber } from '../warehouse/facts.ts';
-import { troubleOf } from '../warehouse/named-files.ts';
 import { analyticsTables, writeAnalytics } from './analytics.ts';
 import { auditSnapshot } from './audits.ts';
 import { recordCommissions } from './commissions.ts';
@@ -24,7 +23,7 @@ import { writeFeedFiles } from './feed-files.ts';
 import { analyticsFile, linkedFiles, snapshotIdOf, type LinkedFile } from './layout.ts';
 import { manifestFile, manifestText, schemaVersion, type Manifest } from './manifest.ts';
 import { retireSnapshots } from './retention.ts';
-import { DamagedSnapshotError, verifyOwnFiles } from './verify.ts';
+import { assertSharedFilesWhole, standsWhole } from './published-anew.ts';
 
 export interface PublishInput {
   state: StateDatabase;
@@ -89,26 +88,6 @@ export const publishStage: Stage<PublishInput, PublishSummary> = {
     };
   },
 };
-
-/** Whether the published snapshot can go on being served. Where it cannot, one with the same content takes its place. */
-async function standsWhole(run: Run, snapshotId: string): Promise<boolean> {
-  try {
-    await verifyOwnFiles(join(run.data.published, snapshotId));
-    return true;
-  } catch (error) {
-    if (!(error instanceof DamagedSnapshotError)) throw error;
-    run.logger.warn({ snapshot: snapshotId }, 'the published snapshot is damaged, so it is published anew: %s', error.message);
-    return false;
-  }
-}
-
-/** A new snapshot would share a damaged file with the old one. Throws `OfferlineError` naming it. */
-async function assertSharedFilesWhole(run: Run, { connection }: StateDatabase): Promise<void> {
-  for (const file of await linkedFiles(connection, run.data, run.asOf)) {
-    if ((await troubleOf(file.warehousePath, file, true)) === undefined) continue;
-    throw new OfferlineError(`${file.warehousePath} is damaged, and every snapshot shares it: \`offerline doctor --deep --repair\` puts it aside and says how its rows come back`);
-  }
-}
 
 async function martsAsOf(state: StateDatabase, asked: Moment | undefined): Promise<Moment> {
   const asOf = await currentMarts(state);
@@ -191,7 +170,7 @@ async function writeManifest(run: Run, folder: string, snapshotId: string, finge
     await files.syncFile(path, `${name}: fsynced`);
     manifest.files[name] = { sha256: await sha256Of(path), bytes: (await stat(path)).size };
   }
-  for (const subfolder of new Set(linked.map(({ path }) => dirname(path)))) await files.syncDirectory(join(folder, subfolder), 'snapshot subfolder: synced');
+  for (const subfolder of new Set(linked.flatMap(({ path }) => [dirname(path), dirname(dirname(path))]))) await files.syncDirectory(join(folder, subfolder), 'snapshot subfolder: synced');
   await replaceFile(join(folder, manifestFile), manifestText(manifest), 'manifest', files);
   await files.syncDirectory(run.data.published, 'published folder: synced');
   return manifest;
