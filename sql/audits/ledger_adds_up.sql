@@ -1,15 +1,15 @@
--- For every landing file rows = accepted + duplicates + rejected, each rejected row is kept, and accepted events are in event files.
+-- For every landing file rows = accepted + duplicates + rejected, a file's first 1,000 rejected rows are kept, and accepted events are in event files.
 -- grain: one row per sum that does not hold
 -- inputs: ingest_files, rejects, event_files
 SELECT 'rows of file ' || file_id AS sum_of, rows AS expected, accepted + duplicates + rejected AS found
 FROM ingest_files
 WHERE rows <> accepted + duplicates + rejected
 UNION ALL
-SELECT 'rejects of file ' || ingest_files.file_id, rejected, count(rejects.file_id)
+SELECT 'rejects of file ' || ingest_files.file_id, least(rejected, 1000), count(rejects.file_id)
 FROM ingest_files
 LEFT JOIN rejects ON rejects.file_id = ingest_files.file_id
 GROUP BY ingest_files.file_id, rejected
-HAVING rejected <> count(rejects.file_id)
+HAVING count(rejects.file_id) < least(rejected, 1000) OR count(rejects.file_id) > rejected
 UNION ALL
 SELECT 'accepted ' || kinds.kind, coalesce(accepted.rows, 0), coalesce(stored.rows, 0)
 FROM (VALUES ('clicks'), ('conversions')) AS kinds (kind)

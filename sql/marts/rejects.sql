@@ -1,4 +1,4 @@
--- Rows of landing files that were refused.
+-- Rows of landing files that were refused: the first 1,000 of each file; ingest_files counts all of them.
 -- grain: one row per rejected row
 -- inputs: rejects
 -- columns:

@@ -3,7 +3,7 @@ import type { CheckedFile, LandingRecord } from '../landing/landing-file.ts';
 import { momentOfMilliseconds, type Moment } from '../stage/as-of.ts';
 import { insertFrom, type Shape } from './catalog-bulk-insert.ts';
 import type { CatalogExport } from './catalog-export.ts';
-import type { FileStatus, LedgerCounts } from './ledger.ts';
+import { rejectsKept, type FileStatus, type LedgerCounts } from './ledger.ts';
 
 /** One row of the ledger of landing files: rows = accepted + duplicates + rejected. */
 export interface CatalogLedgerEntry extends LedgerCounts {
@@ -70,7 +70,7 @@ export class CatalogLedger {
     const fileId = this.#add(file, {
       rows, accepted: accepted.length, duplicates, conflicts, rejected: rejected.length, warnings: warnings.total, status, reason,
     });
-    for (const reject of rejected) this.#rejects.push({ file_id: fileId, path: file.path, reason: reject.reason, ...reject.record });
+    for (const reject of rejected.slice(0, rejectsKept)) this.#rejects.push({ file_id: fileId, path: file.path, reason: reject.reason, ...reject.record });
     for (const warning of warnings.list()) this.#warnings.push({ file_id: fileId, ...warning });
   }
 

@@ -14,6 +14,9 @@ export interface LedgerCounts {
   warnings: number;
 }
 
+/** A file of nothing but bad rows would fill the warehouse with itself: so many of its first rejected rows are kept, all are counted. */
+export const rejectsKept = 1000;
+
 export type FileStatus = 'loaded' | 'quarantined' | 'held' | 'superseded';
 
 /** Writes a landing file's ledger row. */

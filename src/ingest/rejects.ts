@@ -6,9 +6,10 @@ import { quotedList, quotedPathList } from '../landing/sql-text.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
 import { eventRelation } from '../warehouse/event-files.ts';
 import { isLines, type LogBatch, type LogFile } from './log-batch.ts';
+import { rejectsKept } from './ledger.ts';
 import type { StagedEvents } from './stage-events.ts';
 
-/** Writes a `rejects` row for every rejected row of the batch and gives their number by file. */
+/** Writes a `rejects` row for each of a file's first rejected rows and gives the number of all of them by file. */
 export async function recordRejects(connection: DuckDBConnection, batch: LogBatch, staged: StagedEvents): Promise<Map<number, number>> {
   const counts = new Map<number, number>();
   if (staged.rejected.length === 0) return counts;
@@ -30,7 +31,7 @@ export async function recordRejects(connection: DuckDBConnection, batch: LogBatc
     // A record of CSV that is no object is a row with too few or too many cells.
     const reason = file.format === 'csv' ? `CASE reason WHEN 'not_json_object' THEN 'wrong_cell_count' ELSE reason END` : 'reason';
     await connection.run(
-      `INSERT INTO rejects SELECT $1, $2, line, ${reason}, raw FROM ${numbered} ORDER BY line`,
+      `INSERT INTO rejects SELECT $1, $2, line, ${reason}, raw FROM ${numbered} ORDER BY line LIMIT ${rejectsKept}`,
       [BigInt(file_id), file.path],
     );
   }

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
@@ -29,7 +29,9 @@ const chunkBytes = 4 * 1024 * 1024;
  * DuckDB loads half of a broken gzip without a word and turns bad UTF-8 into NULL, so this must happen before it.
  * Text that is packed, is a JSON document, or has carriage returns, a byte order mark or what the line reader cuts at, is copied plain beside `scratchPath`.
  */
-export async function checkFile(file: Pick<LandingFile, 'absolutePath' | 'format' | 'gzip' | 'bytes' | 'modifiedNs'>, scratchPath: string): Promise<FileCheck> {
+export async function checkFile(
+  file: Pick<LandingFile, 'absolutePath' | 'format' | 'gzip' | 'bytes' | 'modifiedNs'>, scratchPath: string, unpackedLimit = Infinity,
+): Promise<FileCheck> {
   const hash = createHash('sha256');
   const text = new TextCheck(file.format);
   let problem: FileCheck['problem'];
@@ -39,7 +41,7 @@ export async function checkFile(file: Pick<LandingFile, 'absolutePath' | 'format
       readablePath = scratchPath;
       const source = createReadStream(file.absolutePath, { highWaterMark: chunkBytes });
       source.on('data', (chunk) => void hash.update(chunk));
-      await pipeline(source, createGunzip({ chunkSize: chunkBytes }), passingBy((chunk) => text.see(chunk)), createWriteStream(scratchPath));
+      await pipeline(source, createGunzip({ chunkSize: chunkBytes }), passingBy((chunk) => text.see(chunk), unpackedLimit), createWriteStream(scratchPath));
     } else {
       await readThrough(file.absolutePath, (chunk) => {
         hash.update(chunk);
@@ -59,21 +61,36 @@ export async function checkFile(file: Pick<LandingFile, 'absolutePath' | 'format
   } catch (error) {
     const { code = '', path, syscall } = error as NodeJS.ErrnoException;
     if (syscall === 'open' && path === file.absolutePath) return { sha256: '', readablePath, unstable: true };
-    if (!code.startsWith('Z_')) throw error;
-    problem = { reason: 'broken_gzip', detail: `the gzip is truncated or damaged: ${(error as Error).message}` };
+    if (error instanceof UnpackedTooLarge) {
+      problem = { reason: 'unpacked_too_large', detail: `it unpacks to more than ${unpackedLimit} bytes: land it in parts, or unpacked; unpacked_gigabytes in offerline.json is the limit for files to come` };
+    } else if (code.startsWith('Z_')) {
+      problem = { reason: 'broken_gzip', detail: `the gzip is truncated or damaged: ${(error as Error).message}` };
+    } else {
+      throw error;
+    }
+    await rm(scratchPath, { force: true });
   }
   const after = await stat(file.absolutePath, { bigint: true }).catch(() => undefined);
   const unstable = after === undefined || Number(after.size) !== file.bytes || after.mtimeNs !== file.modifiedNs;
-  // The digest of a file whose gzip broke in the middle covers the part read; take the rest as well.
-  const sha256 = problem?.reason === 'broken_gzip' ? await sha256Of(file.absolutePath) : hash.digest('hex');
+  // The digest of a file whose unpacking ended in the middle covers the part read; take the rest as well.
+  const sha256 = problem?.reason === 'broken_gzip' || problem?.reason === 'unpacked_too_large' ? await sha256Of(file.absolutePath) : hash.digest('hex');
   return { sha256, readablePath, unstable, ...(problem && { problem }) };
 }
 
-function passingBy(see: (chunk: Buffer) => void): Transform {
+/** A few kilobytes may unpack to more than any disk holds. */
+class UnpackedTooLarge extends Error {}
+
+function passingBy(see: (chunk: Buffer) => void, limit: number): Transform {
+  let passed = 0;
   return new Transform({
     readableHighWaterMark: chunkBytes,
     writableHighWaterMark: chunkBytes,
     transform(chunk: Buffer, _encoding, done) {
+      passed += chunk.length;
+      if (passed > limit) {
+        done(new UnpackedTooLarge());
+        return;
+      }
       see(chunk);
       done(null, chunk);
     },

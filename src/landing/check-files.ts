@@ -14,11 +14,20 @@ export interface CheckedLanding {
   unstable: LandingFile[];
 }
 
+export interface CheckOptions {
+  /** Told the bytes of every file that is done. */
+  onRead?: (bytes: number) => void;
+  /** A packed file that unpacks to more bytes counts as broken. */
+  unpackedLimit?: number;
+}
+
 /**
  * Checks each file's bytes (digest, wholeness, encoding), in worker threads where there is enough to read.
- * `onRead` is told the bytes of every file that is done. Results keep the order of `files`.
+ * Results keep the order of `files`.
  */
-export async function checkFiles(files: LandingFile[], scratch: string, onRead: (bytes: number) => void = () => {}): Promise<CheckedLanding> {
+export async function checkFiles(
+  files: LandingFile[], scratch: string, { onRead = () => {}, unpackedLimit = Infinity }: CheckOptions = {},
+): Promise<CheckedLanding> {
   const total = files.reduce((sum, file) => sum + file.bytes, 0);
   const checks: FileCheck[] = [];
   const queue = files.map((file, index) => ({ file, index, scratchPath: join(scratch, `plain-${index}.${file.format}`) }));
@@ -31,11 +40,11 @@ export async function checkFiles(files: LandingFile[], scratch: string, onRead: 
     }
   };
   if (total < worthAWorkerBytes) {
-    await drain(({ file, scratchPath }) => checkFile(file, scratchPath));
+    await drain(({ file, scratchPath }) => checkFile(file, scratchPath, unpackedLimit));
   } else {
     const workers = Array.from({ length: Math.min(availableParallelism(), files.length) }, () => new CheckWorker());
     try {
-      await Promise.all(workers.map((worker) => drain(({ file, scratchPath }) => worker.check(file, scratchPath))));
+      await Promise.all(workers.map((worker) => drain(({ file, scratchPath }) => worker.check(file, scratchPath, unpackedLimit))));
     } finally {
       await Promise.all(workers.map((worker) => worker.stop()));
     }
@@ -55,7 +64,7 @@ export async function checkFiles(files: LandingFile[], scratch: string, onRead: 
 class CheckWorker {
   readonly #worker = new Worker(new URL('./check-file-worker.ts', import.meta.url));
 
-  check(file: LandingFile, scratchPath: string): Promise<FileCheck> {
+  check(file: LandingFile, scratchPath: string, unpackedLimit: number): Promise<FileCheck> {
     return new Promise((resolve, reject) => {
       const settle = (answer: { check: FileCheck } | { error: Error }) => {
         this.#worker.off('error', reject);
@@ -64,7 +73,7 @@ class CheckWorker {
       };
       this.#worker.once('message', settle);
       this.#worker.once('error', reject);
-      this.#worker.postMessage({ file, scratchPath });
+      this.#worker.postMessage({ file, scratchPath, unpackedLimit });
     });
   }
 
