@@ -19,7 +19,10 @@ const layers = [
   'src/ingest',
   'src/models',
   'src/snapshot',
+  'src/analysis',
   'src/postbacks',
+  'src/doctor',
+  'src/maintenance',
   'src/serve',
   'src/generate',
   'pipelines',
@@ -31,6 +34,9 @@ const walls: [importer: string, imported: string, reason: string][] = [
   ['src/serve', 'src/warehouse', 'the service reads published snapshots only'],
   ['src/serve', 'src/ingest', 'the service reads published snapshots only'],
   ['src/serve', 'src/models', 'the service reads published snapshots only'],
+  ['src/serve', 'src/maintenance', 'the service reads published snapshots only'],
+  ['src/analysis', 'src/ingest', 'analysts see published snapshots only'],
+  ['src/analysis', 'src/models', 'analysts see published snapshots only'],
   ['src/generate', 'src/warehouse', 'generated data comes in through landing files like any other'],
 ];
 

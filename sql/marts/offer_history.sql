@@ -23,6 +23,13 @@
 --   daily_cap: Most conversions a day; NULL means unlimited
 --   daily_click_cap: Most clicks a day; NULL means unlimited
 --   multi_complete: Whether a user may complete it several times
+--   image_name: Published name of the picture, stable per content; empty without one
+--   image_source: The advertiser's address of the picture
+--   android_min_os: Lowest Android version
+--   ios_min_os: Lowest iOS version
+--   preview_url: Public page about the offer
+--   published_sha256: Digest of what publishers see of this version, lower-case hex; equal ones look the same to them
+--   content_sha256: Digest of all that the version says, with what is not published of it, lower-case hex
 --   created_at: As published with this version, UTC
 --   updated_at: As published with this version, UTC
 --   run_id: The run that wrote it
@@ -48,6 +55,13 @@ SELECT
   daily_cap,
   daily_click_cap,
   multi_complete,
+  image_name,
+  image_source,
+  android_min_os,
+  ios_min_os,
+  preview_url,
+  published_sha256,
+  content_sha256,
   created_at,
   updated_at,
   run_id

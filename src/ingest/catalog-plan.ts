@@ -14,6 +14,7 @@ export interface KnownOffer extends OfferName, ContentDigests {
   validFrom: Moment;
   createdAt: Moment;
   updatedAt: Moment;
+  destinationUrl: string | null;
 }
 
 /** What one source brings to a run. */
@@ -47,6 +48,8 @@ export interface HeldExport {
 
 export interface CatalogPlan {
   versions: NewVersion[];
+  /** Versions that were taken over from a snapshot, which has no destinations: their digest says that they had these. */
+  destinations: { offerId: number; version: number; destinationUrl: string }[];
   held: HeldExport[];
   /** Rows that turned out to bring another offer's id. */
   idTaken: { catalog: CatalogExport; accepted: AcceptedRecord }[];
@@ -62,7 +65,7 @@ const smallestGuardedCatalog = 10;
  * `known` are the present offers of the sources that bring something, `owners` all offers that ever were.
  */
 export function planCatalog(asOf: Moment, known: readonly KnownOffer[], owners: Iterable<OfferName & { offerId: number }>, sources: readonly SourceExports[]): CatalogPlan {
-  const plan: CatalogPlan = { versions: [], held: [], idTaken: [], idKept: [] };
+  const plan: CatalogPlan = { versions: [], destinations: [], held: [], idTaken: [], idKept: [] };
   const applied: { source: SourceExports; offers: Map<string, KnownOffer>; removed: KnownOffer[] }[] = [];
   const knownBySource = Map.groupBy(known, (offer) => offer.source);
   for (const source of sources) {
@@ -91,6 +94,7 @@ export function planCatalog(asOf: Moment, known: readonly KnownOffer[], owners: 
   for (const [offerId, { source, offers, accepted: { offer } }] of latest) {
     const version = nextVersion(asOf, offerId, source, offer, offers.get(offer.external_id));
     if (version) plan.versions.push(version);
+    else plan.destinations.push(...lackingDestination(offer, offers.get(offer.external_id)));
   }
   for (const { removed } of applied) plan.versions.push(...removed.map((offer) => vanish(asOf, offer)));
   return plan;
@@ -132,6 +136,11 @@ function nextVersion(asOf: Moment, offerId: number, source: string, offer: Canon
 /** The source's word, else when we first saw it; one that returns keeps what it had. */
 function createdAtOf(offer: CanonicalOffer, last: KnownOffer | undefined): Moment | undefined {
   return last?.status === 'vanished' ? last.createdAt : (offer.created_at ?? last?.firstSeenAt);
+}
+
+function lackingDestination(offer: CanonicalOffer, last: KnownOffer | undefined): CatalogPlan['destinations'] {
+  if (last === undefined || last.destinationUrl !== null || offer.destination_url === null) return [];
+  return [{ offerId: last.offerId, version: last.version, destinationUrl: offer.destination_url }];
 }
 
 function vanish(asOf: Moment, last: KnownOffer): NewVersion {

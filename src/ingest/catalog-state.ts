@@ -9,7 +9,8 @@ export function readKnownOffers(connection: DuckDBConnection, source: string): P
   return queryRows<KnownOffer>(
     connection,
     `SELECT source, offer_id AS "offerId", external_id AS "externalId", first_seen_at AS "firstSeenAt", version, status,
-       valid_from AS "validFrom", created_at AS "createdAt", updated_at AS "updatedAt", content_sha256 AS "contentSha256", published_sha256 AS "publishedSha256"
+       valid_from AS "validFrom", created_at AS "createdAt", updated_at AS "updatedAt", content_sha256 AS "contentSha256", published_sha256 AS "publishedSha256",
+       destination_url AS "destinationUrl"
      FROM offers JOIN offer_versions USING (offer_id)
      WHERE source = $1
      QUALIFY row_number() OVER (PARTITION BY offer_id ORDER BY version DESC) = 1

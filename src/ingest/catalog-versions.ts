@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { CanonicalOffer } from '../landing/canonical-offer.ts';
 import type { Moment } from '../stage/as-of.ts';
 import { insertFrom, type Shape } from './catalog-bulk-insert.ts';
-import type { NewVersion } from './catalog-plan.ts';
+import type { CatalogPlan, NewVersion } from './catalog-plan.ts';
 
 interface IdentityRow {
   offer_id: number;
@@ -68,6 +68,13 @@ export async function writeVersions(connection: DuckDBConnection, versions: read
     `INSERT INTO offer_version_events BY NAME
      SELECT last.* REPLACE (rows.version AS version)
      FROM rows JOIN offer_version_events AS last ON last.offer_id = rows.offer_id AND last.version = rows.version - 1`);
+}
+
+/** Fills in the destinations of versions that lack them although they had them. */
+export async function writeDestinations(connection: DuckDBConnection, destinations: CatalogPlan['destinations']): Promise<void> {
+  for (const { offerId, version, destinationUrl } of destinations) {
+    await connection.run('UPDATE offer_versions SET destination_url = $1 WHERE offer_id = $2 AND version = $3', [destinationUrl, offerId, version]);
+  }
 }
 
 function versionRow({ offerId, version, validFrom, updatedAt, contentSha256, publishedSha256 }: NewVersion): VersionRow {

@@ -8,7 +8,7 @@ import { forgetAcceptance, isAccepted, replaceHeldExports } from './catalog-hold
 import { CatalogLedger, type CatalogLedgerEntry } from './catalog-ledger.ts';
 import { planCatalog, type CatalogPlan, type Change, type HeldExport, type KnownOffer, type SourceExports } from './catalog-plan.ts';
 import { readIdOwners, readKnownOffers, readLoadedExport } from './catalog-state.ts';
-import { writeVersions } from './catalog-versions.ts';
+import { writeDestinations, writeVersions } from './catalog-versions.ts';
 
 export interface CatalogSyncInput {
   /** Catalog files of any source that were not taken up before. */
@@ -47,6 +47,7 @@ export async function syncCatalogs(connection: DuckDBConnection, input: CatalogS
 
   recordPlanned(plan, sources, ledger);
   await writeVersions(connection, plan.versions, input.runId, input.asOf);
+  await writeDestinations(connection, plan.destinations);
   await ledger.write(connection);
   await settleHolds(connection, plan, sources, input.files);
   return {

@@ -38,7 +38,8 @@ describe('exit code 0', () => {
     const text = await run('run', 'refresh', '--as-of', asOf);
     expect(text).toMatchObject({ code: 0, stdout: expect.stringContaining('no news since the current snapshot') as string });
     for (const words of [['run', 'refresh', '--as-of', asOf], ['run', 'ingest', '--as-of', asOf], ['run', 'models', '--as-of', asOf], ['run', 'publish', '--as-of', asOf],
-      ['status'], ['sites', 'list'], ['offers', 'held']]) {
+      ['status'], ['sites', 'list'], ['offers', 'held'],
+      ['runs'], ['schedule', '--dry-run'], ['backfill', 'reports', '--dry-run'], ['run', 'maintenance', '--as-of', asOf], ['maintenance', 'landing', '--older-than', '1']]) {
       const { code, stdout, stderr } = await run(...words, '--json');
       expect({ words, code, stderr: code === 0 ? '' : stderr }).toEqual({ words, code: 0, stderr: '' });
       expect(JSON.parse(stdout)).toBeTypeOf('object');
@@ -69,6 +70,8 @@ describe('exit code 2', () => {
     [['run', 'refresh', '--as-of', 'yesterday'], '--as-of'],
     [['run', 'refresh', '--as-of', '2025-03-10T12:00:00'], 'offset'],
     [['serve', '--port', '70000'], '--port'],
+    [['backfill', 'reports', '--from', '2025-02-30'], '--from'],
+    [['backfill', 'reports', '--from', '2025-03-02', '--to', '2025-03-01'], '--from'],
   ])('for wrong usage: %j', async (words, told) => {
     const before = await pipeline.snapshots();
     const { code, stdout, stderr } = await run(...words, '--json');

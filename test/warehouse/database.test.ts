@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DataDirectory } from '../../src/config/data-directory.ts';
 import { defaultSettings } from '../../src/config/settings.ts';
 import { OfferlineError, WarehouseBusyError } from '../../src/errors/errors.ts';
-import { openStateDatabase } from '../../src/warehouse/database.ts';
+import { DamagedStateError, openStateDatabase } from '../../src/warehouse/database.ts';
 import type { StateDatabase } from '../../src/warehouse/database.ts';
 import { duckdbOptions } from '../../src/warehouse/duckdb-options.ts';
 import { migrationsFolder } from '../../src/warehouse/migrations.ts';
@@ -76,24 +76,24 @@ describe('openStateDatabase', () => {
     const old = await open();
     await old.db.insertInto('warehouse_facts').values(fact).execute();
     await old.close();
-    const state = await open(await folderOfMigrations(['002_more.sql', 'ALTER TABLE warehouse_facts ADD COLUMN note VARCHAR; CREATE TABLE more (id INTEGER);']));
+    const state = await open(await folderOfMigrations(['999_more.sql', 'ALTER TABLE warehouse_facts ADD COLUMN note VARCHAR; CREATE TABLE more (id INTEGER);']));
     expect(await queryRows(state.connection, 'FROM warehouse_facts')).toEqual([{ ...fact, note: null }]);
     expect(await queryRows(state.connection, 'SELECT count(*) AS rows FROM more')).toEqual([{ rows: 0 }]);
   });
 
   it('rolls a failed migration back whole, names it and lets go of the file', async () => {
     await (await open()).close();
-    const migrations = await folderOfMigrations(['002_broken.sql', 'CREATE TABLE more (id INTEGER); INSERT INTO nowhere VALUES (1);']);
+    const migrations = await folderOfMigrations(['999_broken.sql', 'CREATE TABLE more (id INTEGER); INSERT INTO nowhere VALUES (1);']);
     const failure = await open(migrations).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(OfferlineError);
-    expect((failure as Error).message).toContain('002_broken');
+    expect((failure as Error).message).toContain('999_broken');
     const state = await open();
     expect((await state.db.introspection.getTables()).map(({ name }) => name)).not.toContain('more');
   });
 
   it('refuses a database of a newer version', async () => {
-    await (await open(await folderOfMigrations(['002_newer.sql', 'CREATE TABLE newer (id INTEGER);']))).close();
-    await expect(open()).rejects.toThrow(/002_newer.*newer version/);
+    await (await open(await folderOfMigrations(['999_newer.sql', 'CREATE TABLE newer (id INTEGER);']))).close();
+    await expect(open()).rejects.toThrow(/999_newer.*newer version/);
   });
 
   it('refuses a migration without a place in the order', async () => {
@@ -125,11 +125,11 @@ describe('openStateDatabase', () => {
     await open();
   });
 
-  it('says what to do about a damaged file, and may be tried again', async () => {
+  it('tells a damaged file from other trouble, and may be tried again', async () => {
     await (await open()).close();
     await writeFile(data.stateFile, 'not a database');
-    await expect(open()).rejects.toThrow(OfferlineError);
-    await expect(open()).rejects.toThrow(/state\.duckdb cannot be opened.*backup/);
+    await expect(open()).rejects.toThrow(DamagedStateError);
+    await expect(open()).rejects.toThrow(/state\.duckdb is damaged/);
   });
 });
 

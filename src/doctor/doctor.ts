@@ -1,0 +1,149 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { rollUpClicks } from '../ingest/click-roll-up.ts';
+import { UsageError } from '../errors/errors.ts';
+import type { Progress } from '../stage/progress.ts';
+import { lastRunId } from '../warehouse/check-state.ts';
+import { DamagedStateError, openStateDatabase, type StateDatabase } from '../warehouse/database.ts';
+import { eventFilePaths } from '../warehouse/event-files.ts';
+import { countChange } from '../warehouse/facts.ts';
+import { unnamedFiles } from '../warehouse/named-files.ts';
+import { examineCopies, examineDeliveries, examineLanding, examineMachine, examineSnapshots } from './examine-disk.ts';
+import { examineState } from './examine-state.ts';
+import { trouble, type Finding } from './finding.ts';
+import { assertLogsLanded, forgetLogs } from './forget-logs.ts';
+import { forgetMarts } from './forget-marts.ts';
+import { newestGoodSnapshot, publishedFolders } from './published-folders.ts';
+import { AsideFolder } from './put-aside.ts';
+import { recoverState, type Opening } from './recover-state.ts';
+import { restoreFiles } from './restore-files.ts';
+
+export interface DoctorRequest {
+  /** Reads every byte of events, marts, snapshots, copies and landing files. */
+  deep: boolean;
+  /** Puts right what can be. */
+  repair: boolean;
+  progress: Progress;
+}
+
+export interface Diagnosis {
+  findings: Finding[];
+  /** What was repaired, among the findings. A refresh then publishes from it. */
+  repaired: Finding[];
+}
+
+/** Examines the data directory and, where asked to, repairs it. The caller holds the writer lock. */
+export async function examine(opening: Opening, request: DoctorRequest): Promise<Diagnosis> {
+  const { data } = opening;
+  const findings = await examineMachine(data);
+  const snapshots = await examineSnapshots(data, request.deep);
+  const copies = await examineCopies(data, request.deep);
+  findings.push(...snapshots.findings, ...copies.findings, ...examineDeliveries(data, request.deep));
+
+  let state = await openAsItIs(opening, findings);
+  if (state === undefined && request.repair && findings.some(({ check }) => check === 'state')) {
+    state = await recoverState(opening, findings.find(({ check }) => check === 'state')?.problem ?? 'the doctor found it damaged');
+  }
+  try {
+    if (state !== undefined) state = await examineOpen(opening, request, state, findings);
+  } finally {
+    await state?.close();
+  }
+  // Last of all: what is damaged may still have what the state needs.
+  if (request.repair) await repairFolders(opening, [...snapshots.damaged.map((name) => join(data.published, name)), ...copies.damaged], findings);
+  return { findings, repaired: request.repair ? findings.filter(({ repairable }) => repairable) : [] };
+}
+
+/** Undefined where there is none yet, and where it cannot be trusted, which is then among the findings. */
+async function openAsItIs({ data, settings, effects }: Opening, findings: Finding[]): Promise<StateDatabase | undefined> {
+  const newest = (await publishedFolders(data))[0];
+  const distrust = (problem: string): undefined => {
+    findings.push(trouble('state', data.stateFile, problem, 'it is put aside and comes back from the newest good copy, as the next run would do'));
+    return undefined;
+  };
+  if (existsSync(data.damageNote)) return distrust((await readFile(data.damageNote, 'utf8')).trim());
+  if (!existsSync(data.stateFile)) return newest === undefined ? undefined : distrust('is missing, although a snapshot was published');
+  let state: StateDatabase;
+  try {
+    state = await openStateDatabase(data, settings, undefined, effects);
+  } catch (error) {
+    if (!(error instanceof DamagedStateError)) throw error;
+    return distrust(error.message);
+  }
+  if (newest === undefined || (await lastRunId(state.connection)) >= newest.manifest.run_id) return state;
+  await state.close();
+  return distrust(`is older than the published snapshot ${newest.manifest.snapshot_id}`);
+}
+
+/** Adds what an open state shows to the findings. Gives the state that is open afterwards. */
+async function examineOpen(opening: Opening, { deep, repair, progress }: DoctorRequest, state: StateDatabase, findings: Finding[]): Promise<StateDatabase> {
+  const { data, effects } = opening;
+  let read = 0;
+  progress.start('reading files, bytes');
+  const onRead = (bytes: number) => progress.advance((read += bytes));
+  try {
+    const examined = await examineState(data, state, { deep, onRead });
+    findings.push(...examined.findings);
+    const damage = examined.findings.find(({ check }) => check === 'state');
+    if (damage !== undefined) {
+      if (!repair) return state;
+      await state.close();
+      return await recoverState(opening, damage.problem);
+    }
+    findings.push(...(await examineLanding(data, state.connection, { deep, onRead })));
+    if (!repair) return state;
+    if (examined.troubled.length > 0) {
+      const aside = await AsideFolder.make(data, examined.troubled.map(({ path, trouble: kind }) => `${path}: ${kind}`).join('\n'), effects);
+      const lost = await restoreFiles(data, examined.troubled, aside, effects);
+      await state.transaction(() => forgetMarts(state.connection, lost), 'repair of marts');
+      if (lost.some(({ table }) => table === 'event_files')) await readLogsAnew(opening, state, aside, findings);
+    }
+    for (const path of examined.unnamed) await effects.files.remove(path, 'unnamed warehouse file: removed');
+    if (findings.some(({ subject }) => subject === 'click_hourly')) await rollUpAnew(opening, state);
+    return state;
+  } finally {
+    progress.finish();
+  }
+}
+
+/** No snapshot has the bytes of these event files, but the landing folder may have all of the rows. */
+async function readLogsAnew({ data }: Opening, state: StateDatabase, aside: AsideFolder, findings: readonly Finding[]): Promise<void> {
+  try {
+    await assertLogsLanded(state.connection, data);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    for (const finding of findings.filter(({ check, subject }) => check === 'files' && subject.startsWith('events/'))) {
+      finding.repairable = false;
+      finding.advice = `no snapshot has its bytes, and ${error.message}`;
+    }
+    return;
+  }
+  await forgetLogs(state);
+  for (const path of await unnamedFiles(state.connection, data)) await aside.take(path);
+}
+
+async function rollUpAnew({ data }: Opening, state: StateDatabase): Promise<void> {
+  const { connection } = state;
+  await state.transaction(async () => {
+    await connection.run('INSERT OR IGNORE INTO touched_days SELECT DISTINCT hour::DATE FROM click_hourly');
+    await connection.run('DELETE FROM click_hourly');
+    await rollUpClicks(connection, await eventFilePaths(connection, data, 'clicks'));
+    await countChange(connection);
+  }, 'repair of the roll-up');
+}
+
+async function repairFolders({ data, effects }: Opening, damaged: readonly string[], findings: readonly Finding[]): Promise<void> {
+  if (damaged.length > 0) {
+    const aside = await AsideFolder.make(data, findings.filter(({ check }) => check === 'snapshots' || check === 'copies').map(({ problem }) => problem).join('\n'), effects);
+    for (const path of damaged) await aside.take(path);
+  }
+  if (existsSync(data.current)) return;
+  const good = await newestGoodSnapshot(data);
+  if (good === undefined) return;
+  const next = `${data.current}.next`;
+  await effects.files.remove(next, 'current link: leftover removed');
+  await effects.files.symbolicLink(good.manifest.snapshot_id, next, 'current link: made');
+  await effects.files.rename(next, data.current, 'current link: switched');
+  await effects.files.syncDirectory(data.published, 'current link: synced');
+}

@@ -1,0 +1,44 @@
+import { readdir, readFile, readlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DataDirectory } from '../config/data-directory.ts';
+import { manifestFile, parseManifest, type Manifest } from '../snapshot/manifest.ts';
+import { verifySnapshot } from '../snapshot/verify.ts';
+
+export interface PublishedFolder {
+  path: string;
+  manifest: Manifest;
+}
+
+/**
+ * Snapshots that were published and whose manifests can be read, newest first. Their files are as yet unproven. One that
+ * is newer than what `current` names was built and never switched to.
+ */
+export async function publishedFolders(data: DataDirectory): Promise<PublishedFolder[]> {
+  const entries = await readdir(data.published, { withFileTypes: true }).catch(() => []);
+  const folders: PublishedFolder[] = [];
+  for (const entry of entries) {
+    if (!entry.isDirectory()) continue;
+    const path = join(data.published, entry.name);
+    try {
+      folders.push({ path, manifest: parseManifest(await readFile(join(path, manifestFile), 'utf8')) });
+    } catch {
+      // Half-built, damaged, or of another version: of no use here, and for the doctor to tell.
+    }
+  }
+  const current = await readlink(data.current).catch(() => undefined);
+  const switched = folders.find(({ manifest }) => manifest.snapshot_id === current)?.manifest.run_id ?? Infinity;
+  return folders.filter(({ manifest }) => manifest.run_id <= switched).toSorted((a, b) => b.manifest.run_id - a.manifest.run_id);
+}
+
+/** The newest snapshot of which all files, or those that are needed, are as its manifest says, byte for byte. */
+export async function newestGoodSnapshot(data: DataDirectory, isNeeded?: (path: string) => boolean): Promise<PublishedFolder | undefined> {
+  for (const folder of await publishedFolders(data)) {
+    try {
+      await verifySnapshot(folder.path, isNeeded);
+      return folder;
+    } catch {
+      // The next older one may be whole.
+    }
+  }
+  return undefined;
+}
