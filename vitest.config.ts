@@ -1,16 +1,24 @@
 import { defineConfig } from 'vitest/config';
 
+/** Tests that replace modules, which would reach others in the same process. */
+const replacingModules = ['test/serve/equal-work.test.ts'];
+/** Tests of what serves, reads and reckons: they share processes, since loading the code anew for each takes a tenth of the time. */
+const sharing = ['analysis', 'contract', 'generate', 'landing', 'serve', 'sites', 'stage'].map((folder) => `test/${folder}/**/*.test.ts`);
+
 export default defineConfig({
   test: {
     environment: 'node',
-    include: ['test/**/*.test.ts'],
-    exclude: ['test/bench/**'],
-    // DuckDB is a native library with threads of its own: a process per file keeps one file's crash its own.
     pool: 'forks',
     // By default one processor is left free; here it would be half of a small machine.
     maxWorkers: '100%',
     // Some tests start processes or write millions of rows; on a busy machine with two cores they take their time.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    projects: [
+      // DuckDB is a native library with threads of its own: a process per file keeps one file's crash its own.
+      { extends: true, test: { name: 'apart', include: ['test/**/*.test.ts'], exclude: ['test/bench/**', ...sharing] } },
+      { extends: true, test: { name: 'together', isolate: false, include: sharing, exclude: replacingModules } },
+      { extends: true, test: { name: 'replacing modules', include: replacingModules } },
+    ],
   },
 });

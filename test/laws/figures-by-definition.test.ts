@@ -54,6 +54,6 @@ it('publishes after every run the figures and postbacks of a plain reading of th
 }, whileShrinking);
 
 function byConversion(rows: readonly Row[]): Row[] {
-  const key = ({ conversion_id, kind }: Row) => `${String(conversion_id)} ${String(kind)}`;
+  const key = ({ conversion_id, kind }: Row) => JSON.stringify([conversion_id, kind]);
   return rows.toSorted((one, other) => (key(one) < key(other) ? -1 : 1));
 }

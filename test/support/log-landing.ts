@@ -18,7 +18,7 @@ export class LogLanding implements AsyncDisposable {
 
   static async create(): Promise<LogLanding> {
     const data = new DataDirectory(await mkdtemp(join(tmpdir(), 'offerline-landing-')));
-    return new LogLanding(data, await openStateDatabase(data, { duckdb: { threads: 2, memory_limit: '1GB' } }));
+    return new LogLanding(data, await openStateDatabase(data, { duckdb: { threads: 1, memory_limit: '1GB' } }));
   }
 
   private constructor(data: DataDirectory, state: StateDatabase) {
