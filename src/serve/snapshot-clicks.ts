@@ -93,11 +93,10 @@ export class SnapshotClicks {
       try {
         const click = await findClick(lookup, clickId, siteKey);
         if (click === undefined) return undefined;
-        return {
-          click,
-          conversions: await rowsOf<FoundConversion>(lookup.conversions, [clickId]),
-          postbacks: await rowsOf<FoundPostback>(lookup.postbacks, [clickId]),
-        };
+        const conversions = await rowsOf<FoundConversion>(lookup.conversions, [clickId]);
+        // Most clicks have none, and what has no conversion has nothing to tell.
+        const postbacks = conversions.length === 0 ? [] : await rowsOf<FoundPostback>(lookup.postbacks, [clickId]);
+        return { click, conversions, postbacks };
       } finally {
         const next = database.waiting.shift();
         if (next === undefined) database.idle.push(lookup);
