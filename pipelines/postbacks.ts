@@ -12,7 +12,7 @@ import type { Outcome } from '../src/postbacks/outcome.ts';
 import type { Postback } from '../src/postbacks/postback.ts';
 import { postbackRequest } from '../src/postbacks/postback-request.ts';
 import { createSender, type PostbackSender } from '../src/postbacks/sender.ts';
-import { readSites } from '../src/sites/sites.ts';
+import { readSites, type Site } from '../src/sites/sites.ts';
 import { momentOfMilliseconds } from '../src/stage/as-of.ts';
 import type { Console } from '../src/stage/progress.ts';
 
@@ -67,15 +67,22 @@ export function duePostbacks(data: DataDirectory, effects: Effects = realEffects
     const now = effects.now();
     const queue = new DeliveryQueue(store.database);
     const circuits = queue.openCircuits();
+    const ready = queue.readySites(now);
     return [...queue.dueBySite(now)].map(([site_key, due]) => {
       const site = sites.get(site_key);
       const pausedUntil = circuits.get(site_key)?.pausedUntil ?? now;
-      const waits_for = site === undefined ? 'a site in sites.json' : site.postback === undefined ? 'a postback address' : pausedUntil > now ? momentOfMilliseconds(pausedUntil) : '';
-      return { site_key, due, waits_for };
+      return { site_key, due, waits_for: waitsFor(site, pausedUntil > now ? pausedUntil : undefined, ready.has(site_key)) };
     });
   } finally {
     store.close();
   }
+}
+
+function waitsFor(site: Site | undefined, pausedUntil: number | undefined, isReady: boolean): string {
+  if (site === undefined) return 'a site in sites.json';
+  if (site.postback === undefined) return 'a postback address';
+  if (pausedUntil !== undefined) return momentOfMilliseconds(pausedUntil);
+  return isReady ? '' : 'an earlier event of its click';
 }
 
 /** Sends a signed postback of reward 0 for a click that does not exist, which is written down nowhere. */

@@ -59,7 +59,7 @@ export class DeliveryQueue {
   constructor(database: DeliveryDatabase) {
     this.#database = database;
     this.#order = new ClickOrder(database);
-    this.#due = database.prepare(`SELECT site_key, count(*) AS due FROM postbacks WHERE state = 'pending' AND next_attempt_at <= ? GROUP BY site_key ORDER BY min(next_attempt_at)`);
+    this.#due = database.prepare(`SELECT site_key, count(*) AS due, sum(is_next) AS ready FROM postbacks WHERE state = 'pending' AND next_attempt_at <= ? GROUP BY site_key ORDER BY min(next_attempt_at)`);
     this.#unfinished = database.prepare(`SELECT count(*) AS unfinished FROM postbacks WHERE state IN ('pending', 'delivering')`);
     this.#claimable = database.prepare(`SELECT sequence, webhook_id, kind, click_id, site_key, user_id, reward, attempts, plan_attempts FROM postbacks
       WHERE state = 'pending' AND site_key = ? AND is_next = 1 AND next_attempt_at <= ? ORDER BY next_attempt_at, sequence LIMIT ?`);
@@ -101,6 +101,11 @@ export class DeliveryQueue {
   /** Postbacks whose time has come, those that wait for another of their click among them; the longest waiting site first. */
   dueBySite(now: number): Map<string, number> {
     return new Map(this.#due.all(now).map(({ site_key, due }) => [site_key as string, due as number]));
+  }
+
+  /** Sites with a due postback that waits for no other of its click. */
+  readySites(now: number): Set<string> {
+    return new Set(this.#due.all(now).flatMap(({ site_key, ready }) => ((ready as number) > 0 ? [site_key as string] : [])));
   }
 
   /** Neither delivered nor dead. */

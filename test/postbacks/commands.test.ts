@@ -72,6 +72,13 @@ describe('postbacks deliver', () => {
     expect((await json('show', 'w1')).postbacks[0]).toMatchObject({ state: 'pending', attempts: 1, last_status: null, last_error: 'refused_address' });
   });
 
+  it('tells what waits for an earlier event of its click, and is no reason for a pass', async () => {
+    delete process.env['OFFERLINE_ALLOW_PRIVATE_POSTBACKS'];
+    enqueue(outboxRow(1, { clickId: 'one' }), outboxRow(2, { clickId: 'one', conversionId: 'another' }));
+    expect(await json('deliver')).toMatchObject({ due: 2, failed: 1, postponed: 1 });
+    expect(await json('deliver', '--dry-run')).toEqual({ due: [{ site_key: 's', due: 1, waits_for: 'an earlier event of its click' }] });
+  });
+
   it('waits for another pass as configured, then exits 3; at the end of a refresh it leaves the work to that', async () => {
     await writeFile(data.settingsFile, '{"lock_wait_seconds": 0}');
     enqueue(outboxRow(1));
