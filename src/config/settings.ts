@@ -25,7 +25,9 @@ function plan(cron: string) {
     /** A time that comes while the run before is still under way: left out, or run after it. */
     overlap: z.enum(['skip', 'queue']).default('skip'),
   });
-  return z.union([full, z.string().transform((text) => full.parse({ cron: text })), z.null()]).prefault(cron);
+  return z.union([full, z.string().transform((text) => full.parse({ cron: text })), z.null()], {
+    error: 'is null, a cron expression, or {"cron": "…", "catch_up": "all" | "last" | "none", "overlap": "skip" | "queue"}',
+  }).prefault(cron);
 }
 
 /** `offerline.json`. Every key has a default, so the file itself is optional. */

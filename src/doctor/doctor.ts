@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { rollUpClicks } from '../ingest/click-roll-up.ts';
 import { UsageError } from '../errors/errors.ts';
+import { acquireDeliveryLock } from '../postbacks/delivery-lock.ts';
 import type { Progress } from '../stage/progress.ts';
 import { lastRunId } from '../warehouse/check-state.ts';
 import { DamagedStateError, openStateDatabase, type StateDatabase } from '../warehouse/database.ts';
@@ -39,19 +40,27 @@ export async function examine(opening: Opening, request: DoctorRequest): Promise
   const findings = await examineMachine(data);
   const snapshots = await examineSnapshots(data, request.deep);
   const copies = await examineCopies(data, request.deep);
-  findings.push(...snapshots.findings, ...copies.findings, ...examineDeliveries(data, request.deep));
+  const deliveries = examineDeliveries(data, request.deep);
+  findings.push(...snapshots.findings, ...copies.findings, ...deliveries);
+  if (request.repair && deliveries.length > 0) await putDeliveriesAside(opening, deliveries);
 
   let state = await openAsItIs(opening, findings);
   if (state === undefined && request.repair && findings.some(({ check }) => check === 'state')) {
     state = await recoverState(opening, findings.find(({ check }) => check === 'state')?.problem ?? 'the doctor found it damaged');
   }
   try {
-    if (state !== undefined) state = await examineOpen(opening, request, state, findings);
+    // A damaged snapshot may share its event files with the warehouse: before it is taken away, all are read.
+    const deep = request.deep || (request.repair && snapshots.damaged.length > 0);
+    if (state !== undefined) state = await examineOpen(opening, { ...request, deep }, state, findings);
   } finally {
     await state?.close();
   }
   // Last of all: what is damaged may still have what the state needs.
-  if (request.repair) await repairFolders(opening, [...snapshots.damaged.map((name) => join(data.published, name)), ...copies.damaged], findings);
+  if (request.repair) {
+    // Where no snapshot is whole the damaged ones stay until a refresh has published: they are better than none.
+    const replaced = (await newestGoodSnapshot(data)) === undefined ? [] : snapshots.damaged.map((name) => join(data.published, name));
+    await repairFolders(opening, [...replaced, ...copies.damaged], findings);
+  }
   return { findings, repaired: request.repair ? findings.filter(({ repairable }) => repairable) : [] };
 }
 
@@ -121,6 +130,16 @@ async function readLogsAnew({ data }: Opening, state: StateDatabase, aside: Asid
   }
   await forgetLogs(state);
   for (const path of await unnamedFiles(state.connection, data)) await aside.take(path);
+}
+
+async function putDeliveriesAside({ data, effects }: Opening, findings: readonly Finding[]): Promise<void> {
+  const lock = await acquireDeliveryLock(data, { command: 'doctor --repair', waitSeconds: 0, onWaiting: () => undefined });
+  try {
+    const aside = await AsideFolder.make(data, findings.map(({ problem }) => problem).join('\n'), effects);
+    for (const ending of ['', '-wal', '-shm']) await aside.take(`${data.deliveriesFile}${ending}`);
+  } finally {
+    lock.release();
+  }
 }
 
 async function rollUpAnew({ data }: Opening, state: StateDatabase): Promise<void> {

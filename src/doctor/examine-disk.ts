@@ -91,7 +91,7 @@ export function examineDeliveries(data: DataDirectory, deep: boolean): Finding[]
   }
   if (problem === 'ok') return [];
   return [trouble('deliveries', data.deliveriesFile, problem,
-    'stop the schedule and move the file with its -wal and -shm elsewhere; the next refresh makes a new one from the outbox and from what the warehouse knows to be delivered', { repairable: false })];
+    'it is put aside with its -wal and -shm; the next refresh makes a new one from the outbox and from what the warehouse knows to be delivered')];
 }
 
 /** Less than this and the next run may not fit. */

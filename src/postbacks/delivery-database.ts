@@ -71,6 +71,14 @@ const tables = `
   ) STRICT;
 `;
 
+/** The file is there and is not what was written. */
+export class DamagedDeliveriesError extends OfferlineError {}
+
+/** SQLITE_CORRUPT and SQLITE_NOTADB, with whatever more they say in their upper bits. */
+export function tellsDamagedDeliveries(error: unknown): boolean {
+  return error instanceof DamagedDeliveriesError || [11, 26].includes(((error as { errcode?: number }).errcode ?? 0) & 0xff);
+}
+
 /** The connection that the parts of the store share: transactions, and the counter of changes. */
 export class DeliveryDatabase {
   readonly file: string;
@@ -88,6 +96,9 @@ export class DeliveryDatabase {
       this.#writeChanges = this.#database.prepare('UPDATE store SET changes = ?');
     } catch (error) {
       if (error instanceof OfferlineError) throw error;
+      if (tellsDamagedDeliveries(error)) {
+        throw new DamagedDeliveriesError(`${file} is damaged: ${(error as Error).message}. \`offerline run refresh\` puts it aside and makes a new one from what the warehouse knows`, undefined, { cause: error });
+      }
       throw new OfferlineError(`${file} cannot be used: ${(error as Error).message}. It holds which postbacks were delivered: make its folder writable, or bring the file back from a backup`, undefined, { cause: error });
     }
   }

@@ -5,6 +5,8 @@ import type { Run, Stage } from '../stage/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
 import { readFact, writeFact } from '../warehouse/facts.ts';
+import { tellsDamagedDeliveries } from './delivery-database.ts';
+import { acquireDeliveryLock } from './delivery-lock.ts';
 import { DeliveryStore, type AttemptRecord, type DeliveryState, type OutboxRow } from './delivery-store.ts';
 
 export interface ExchangeSummary {
@@ -37,18 +39,44 @@ export const exchangeStage: Stage<StateDatabase, ExchangeSummary> = {
     const { connection } = state;
     const [outbox] = await queryRows<{ rows: number }>(connection, 'SELECT count(*) AS rows FROM outbox');
     if ((outbox?.rows ?? 0) === 0 && !existsSync(run.data.deliveriesFile)) return { handedOver: 0, changed: 0, attempts: 0 };
-    const store = await run.effects.perform('delivery store: opened', async () => DeliveryStore.open(run.data));
     try {
-      const known = JSON.parse((await readFact(connection, storeFact)) ?? '{}') as KnownStore;
-      const isNew = known.storeId !== undefined && known.storeId !== store.storeId;
-      if (isNew) await restore(run, connection, store);
-      const handedOver = await handOver(run, state, store);
-      return { handedOver, ...(await takeChanges(state, store, known.storeId === store.storeId ? (known.upTo ?? 0) : 0)) };
-    } finally {
-      store.close();
+      return await exchange(run, state);
+    } catch (error) {
+      if (!tellsDamagedDeliveries(error)) throw error;
+      await putAside(run, (error as Error).message);
+      return exchange(run, state);
     }
   },
 };
+
+async function exchange(run: Run, state: StateDatabase): Promise<ExchangeSummary> {
+  const { connection } = state;
+  const store = await run.effects.perform('delivery store: opened', async () => DeliveryStore.open(run.data));
+  try {
+    const known = JSON.parse((await readFact(connection, storeFact)) ?? '{}') as KnownStore;
+    const isNew = known.storeId !== undefined && known.storeId !== store.storeId;
+    if (isNew) await restore(run, connection, store);
+    const handedOver = await handOver(run, state, store);
+    return { handedOver, ...(await takeChanges(state, store, known.storeId === store.storeId ? (known.upTo ?? 0) : 0)) };
+  } finally {
+    store.close();
+  }
+}
+
+/** A damaged store is moved beside, with its log, so that a new one can be made of what the warehouse knows. No pass goes on meanwhile. */
+async function putAside(run: Run, problem: string): Promise<void> {
+  const { data, settings, logger, effects } = run;
+  const lock = await acquireDeliveryLock(data, { command: 'run refresh', waitSeconds: settings.lock_wait_seconds, onWaiting: (message) => logger.info(message) });
+  try {
+    const aside = `${data.deliveriesFile}.damaged-${run.runId}`;
+    for (const ending of ['', '-wal', '-shm']) {
+      if (existsSync(`${data.deliveriesFile}${ending}`)) await effects.files.rename(`${data.deliveriesFile}${ending}`, `${aside}${ending}`, 'damaged delivery store: put aside');
+    }
+    logger.warn({ file: aside, problem }, 'the delivery store is damaged: it is put aside, and a new one is made');
+  } finally {
+    lock.release();
+  }
+}
 
 /** A store begun anew in the place of one that was lost: what had been delivered by the last exchange is not sent again. */
 async function restore(run: Run, connection: DuckDBConnection, store: DeliveryStore): Promise<void> {

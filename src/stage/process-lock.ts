@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { DatabaseSync } from 'node:sqlite';
@@ -50,11 +50,14 @@ const pollMilliseconds = 200;
 
 /** SQLite's SQLITE_BUSY: another connection has the lock. */
 const sqliteBusy = 5;
+/** SQLITE_CORRUPT and SQLITE_NOTADB: a loss of power has left something in the file, which holds nothing. */
+const sqliteDamaged = [11, 26];
 
 /**
  * Takes a lock, which one process at a time holds. An exclusive SQLite transaction on an
  * otherwise empty file is the lock: the operating system holds it, so it is gone at once when the process dies,
- * and child processes do not inherit it. The lock file itself is never read or removed: either would break the lock.
+ * and child processes do not inherit it. The lock file itself is never read or removed: either would break the lock. What a
+ * loss of power has left in it is cut off in place, which only somebody can come to who finds it unlocked.
  *
  * Waits for another holder up to `waitSeconds`, then throws what the lock names, with the holder in the message.
  */
@@ -66,7 +69,7 @@ export async function acquireProcessLock(lockable: Lockable, request: LockReques
     if (database !== undefined) return new HeldLock(lockable.lockFile, database, { pid: process.pid, command: request.command, since: momentOfMilliseconds(effects.now()) });
     const remaining = start + request.waitSeconds * 1000 - effects.now();
     if (remaining <= 0) {
-      throw lockable.busy(`The ${lockable.name} stayed busy for ${request.waitSeconds} s: ${describe(readHolder(lockable.lockFile))} holds it. Run again when that has ended; nothing was changed.`);
+      throw lockable.busy(`The ${lockable.name} ${request.waitSeconds === 0 ? 'is busy' : `stayed busy for ${request.waitSeconds} s`}: ${describe(readHolder(lockable.lockFile))} holds it. Run again when that has ended; nothing was changed.`);
     }
     if (!told) request.onWaiting(`Waiting up to ${request.waitSeconds} s for the ${lockable.name}: ${describe(readHolder(lockable.lockFile))} holds it.`);
     told = true;
@@ -110,7 +113,7 @@ class HeldLock implements ProcessLock {
   }
 }
 
-function tryLock(lockFile: string): DatabaseSync | undefined {
+function tryLock(lockFile: string, isEmptied = false): DatabaseSync | undefined {
   mkdirSync(dirname(lockFile), { recursive: true });
   let database: DatabaseSync | undefined;
   try {
@@ -119,7 +122,12 @@ function tryLock(lockFile: string): DatabaseSync | undefined {
     return database;
   } catch (error) {
     database?.close();
-    if ((error as { errcode?: number }).errcode === sqliteBusy) return undefined;
+    const { errcode = 0 } = error as { errcode?: number };
+    if (errcode === sqliteBusy) return undefined;
+    if (sqliteDamaged.includes(errcode) && !isEmptied) {
+      truncateSync(lockFile, 0);
+      return tryLock(lockFile, true);
+    }
     throw machineFailure(error) ?? new OfferlineError(`The lock ${lockFile} cannot be taken: ${(error as Error).message}. The folder must be writable and on a file system with locks.`, undefined, { cause: error });
   }
 }

@@ -1,6 +1,7 @@
 import { DuckDBInstance } from '@duckdb/node-api';
-import { mkdir, readdir, rename, rm, truncate, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { examine, type Diagnosis } from '../../src/doctor/doctor.ts';
 import { rebuild } from '../../src/doctor/rebuild.ts';
@@ -87,6 +88,8 @@ it('tells a flipped byte only where every byte is read, and has the logs read ag
   await pipeline.refresh(asOf);
   expect(await pipeline.figures(asOf)).toEqual(before);
   expect(await pipeline.ask('FROM offers')).toEqual(offers);
+  // The damaged snapshot was the only one: it goes now that another is there.
+  expect(told(await doctor(pipeline, { deep: true, repair: true })).filter((line) => line.startsWith('trouble'))).toEqual(['trouble snapshots 00000001-20250310T120000Z']);
   expect((await doctor(pipeline, { deep: true })).findings.filter(({ level }) => level === 'trouble')).toEqual([]);
 });
 
@@ -131,4 +134,30 @@ it('puts a state aside that cannot be opened, and snapshots that are damaged, an
   expect((await doctor(pipeline, { deep: true })).findings.filter(({ level }) => level === 'trouble')).toEqual([]);
   await pipeline.refresh('2025-03-10T12:01:00Z');
   expect((await pipeline.snapshots()).all).toContain((await pipeline.snapshots()).current);
+});
+
+it('keeps the only snapshot until another takes its place, though an event file is damaged in both', async () => {
+  await using pipeline = await smallData();
+  await pipeline.refresh(asOf);
+  const before = await pipeline.figures(asOf);
+  const file = await eventFile(pipeline, 'clicks');
+  const { size } = await stat(file);
+  // In place: the snapshot's link has the same bytes.
+  await writeFile(file, Buffer.alloc(size), { flag: 'r+' });
+  await doctor(pipeline, { repair: true });
+  expect((await pipeline.snapshots()).all).toContain((await pipeline.snapshots()).current);
+  await pipeline.refresh(asOf);
+  expect(await pipeline.figures(asOf)).toEqual(before);
+  expect((await doctor(pipeline, { deep: true, repair: true })).findings.filter(({ repairable, level }) => level === 'trouble' && !repairable)).toEqual([]);
+});
+
+it('puts a damaged store of deliveries aside', async () => {
+  await using pipeline = await smallData();
+  await pipeline.refresh(asOf);
+  await mkdir(dirname(pipeline.data.deliveriesFile), { recursive: true });
+  await writeFile(pipeline.data.deliveriesFile, Buffer.alloc(8192, 7));
+  expect(told(await doctor(pipeline))).toEqual(['trouble deliveries deliveries.sqlite']);
+  expect((await doctor(pipeline, { repair: true })).repaired).toHaveLength(1);
+  expect(existsSync(pipeline.data.deliveriesFile)).toBe(false);
+  expect((await doctor(pipeline)).findings.filter(({ level }) => level === 'trouble')).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { DuckDBInstance } from '@duckdb/node-api';
-import { rm } from 'node:fs/promises';
+import { rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname } from 'node:path';
@@ -81,6 +81,15 @@ test('a refresh tells publishers once, signed, and the next snapshot shows what 
   expect(restored.stderr).toContain('begun anew');
   expect(received).toHaveLength(2);
   expect(JSON.parse((await offerline(pipeline.data.root, 'postbacks', 'list', '--state', 'delivered', '--json')).stdout)).toMatchObject({ count: 2 });
+
+  // The same where it is damaged: zeros where its first pages were.
+  const { size } = await stat(pipeline.data.deliveriesFile);
+  await writeFile(pipeline.data.deliveriesFile, Buffer.alloc(size));
+  await rm(`${pipeline.data.deliveriesFile}-wal`, { force: true });
+  const healed = await refresh('12:15');
+  expect(healed).toMatchObject({ code: 0, stderr: expect.stringContaining('put aside') as string });
+  expect(JSON.parse(healed.stdout)).toMatchObject({ delivery: { due: 0, remaining: 0 } });
+  expect(received).toHaveLength(2);
 });
 
 test('postbacks go out though an audit stops the publish, and what fails is kept, shown and tried again', async () => {

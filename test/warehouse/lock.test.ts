@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DataDirectory } from '../../src/config/data-directory.ts';
 import { exitCode, WarehouseBusyError } from '../../src/errors/errors.ts';
@@ -117,5 +117,14 @@ describe('the writer lock', () => {
     expect(readHolder(data)?.pid).toBe(process.pid);
     held.release();
     expect(other.complaints()).toBe('');
+  });
+
+  it.each([['zeros', Buffer.alloc(4096)], ['other bytes', Buffer.from('what a loss of power left here, and no database'.repeat(99))]])('is taken over %s in its file, and holds', async (_what, bytes) => {
+    await mkdir(dirname(data.lockFile), { recursive: true });
+    await writeFile(data.lockFile, bytes);
+    const held = await lock();
+    await expect(lock()).rejects.toThrow(WarehouseBusyError);
+    held.release();
+    (await lock()).release();
   });
 });

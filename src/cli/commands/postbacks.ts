@@ -73,6 +73,8 @@ function addRetry(postbacks: Command, context: CommandContext): void {
       const filter: DeliveryFilter = { ...filterOf(options), state: 'dead', ...(ids.length === 0 ? {} : { ids }) };
       const isNarrow = ids.length > 0 || [options.site, options.since, options.until].some((value) => value !== undefined);
       if (!isNarrow && !options.all) throw new UsageError('say which dead postbacks to revive: ids, --site, --since, --until, or --all');
+      const unknown = ids.filter((id) => inStore((list) => list.show(id)).length === 0);
+      if (unknown.length > 0) throw new UsageError(`there is no postback with the webhook or conversion id ${unknown.join(', ')}; \`offerline postbacks list --state dead\` shows what can be revived`);
       const revived = inStore((list) => (options.dryRun ? list.count(filter) : list.revive(filter, realEffects.now())));
       answer(context, options, { revived, dry_run: options.dryRun ?? false }, options.dryRun ? `${revived} would be revived` : `${revived} revived; the next \`offerline postbacks deliver\` or refresh sends them`);
     });
