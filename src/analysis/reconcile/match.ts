@@ -66,13 +66,13 @@ function byConversionId(rewards: readonly PublisherReward[]): Claim[] {
   return claims;
 }
 
-/** A row in another state goes on with the claim's story, in whatever order they come; one in the same state repeats it. */
+/** A row in another state goes on with the claim's story, in whatever order they come, and the one that decides is the one named; one in the same state repeats it. */
 function merge(claim: Claim, row: PublisherReward): void {
   const { state, amount } = row;
   if (claim.told.includes(state)) claim.repeated.push(row);
   else {
     claim.told.push(state);
-    if (finality[state] > finality[claim.state]) claim.state = state;
+    if (finality[state] > finality[claim.state]) Object.assign(claim, { state, line: row.line });
     if (claim.amount === undefined && amount !== undefined) claim.amount = amount;
   }
 }
