@@ -87,7 +87,7 @@ describe('the store of deliveries', () => {
     onTestFinished(remove);
     await mkdir(data.postbacks);
     await writeFile(data.deliveriesFile, 'something else, long enough to be a database with a header of its own');
-    expect(() => DeliveryStore.open(data)).toThrow(`${data.deliveriesFile} cannot be used: file is not a database. It holds which postbacks were delivered: make its folder writable, or bring the file back from a backup`);
+    expect(() => DeliveryStore.open(data)).toThrow(`${data.deliveriesFile} is damaged: file is not a database. \`offerline run refresh\` puts it aside and makes a new one from what the warehouse knows`);
     await rm(data.deliveriesFile);
     const store = DeliveryStore.open(data);
     store.database.prepare('PRAGMA user_version = 2').run();
