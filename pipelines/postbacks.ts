@@ -67,11 +67,9 @@ export function duePostbacks(data: DataDirectory, effects: Effects = realEffects
     const now = effects.now();
     const queue = new DeliveryQueue(store.database);
     const circuits = queue.openCircuits();
-    const ready = queue.readySites(now);
-    return [...queue.dueBySite(now)].map(([site_key, due]) => {
-      const site = sites.get(site_key);
-      const pausedUntil = circuits.get(site_key)?.pausedUntil ?? now;
-      return { site_key, due, waits_for: waitsFor(site, pausedUntil > now ? pausedUntil : undefined, ready.has(site_key)) };
+    return queue.due(now).map(({ siteKey, due, ready }) => {
+      const pausedUntil = circuits.get(siteKey)?.pausedUntil ?? now;
+      return { site_key: siteKey, due, waits_for: waitsFor(sites.get(siteKey), pausedUntil > now ? pausedUntil : undefined, ready > 0) };
     });
   } finally {
     store.close();

@@ -98,14 +98,14 @@ export class DeliveryQueue {
     });
   }
 
-  /** Postbacks whose time has come, those that wait for another of their click among them; the longest waiting site first. */
-  dueBySite(now: number): Map<string, number> {
-    return new Map(this.#due.all(now).map(({ site_key, due }) => [site_key as string, due as number]));
+  /** Postbacks whose time has come, those that wait for another of their click among them, and how many wait for none; the longest waiting site first. */
+  due(now: number): { siteKey: string; due: number; ready: number }[] {
+    return this.#due.all(now).map(({ site_key, due, ready }) => ({ siteKey: site_key as string, due: due as number, ready: ready as number }));
   }
 
-  /** Sites with a due postback that waits for no other of its click. */
-  readySites(now: number): Set<string> {
-    return new Set(this.#due.all(now).flatMap(({ site_key, ready }) => ((ready as number) > 0 ? [site_key as string] : [])));
+  /** How many are due, by site, in that order. */
+  dueBySite(now: number): Map<string, number> {
+    return new Map(this.due(now).map(({ siteKey, due }) => [siteKey, due]));
   }
 
   /** Neither delivered nor dead. */

@@ -1,4 +1,3 @@
-import { DuckDBInstance } from '@duckdb/node-api';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -10,6 +9,7 @@ import { realEffects } from '../../src/effects/effects.ts';
 import { noProgress } from '../../src/stage/progress.ts';
 import { createLogger } from '../../src/stage/log.ts';
 import { asOf, clicks, smallData } from '../e2e/small-data.ts';
+import { changeState } from '../support/change-state.ts';
 import { flipBit } from '../support/published-snapshot.ts';
 import type { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 
@@ -24,17 +24,6 @@ function doctor(pipeline: PipelineUnderTest, { deep = false, repair = false } = 
 /** `check subject-file level`, without the folders. */
 function told({ findings }: Diagnosis): string[] {
   return findings.map(({ check, subject, level }) => `${level} ${check} ${subject.split('/').at(-1)}`).toSorted();
-}
-
-async function change(pipeline: PipelineUnderTest, statement: string): Promise<void> {
-  const instance = await DuckDBInstance.create(pipeline.data.stateFile);
-  const connection = await instance.connect();
-  try {
-    await connection.run(statement);
-  } finally {
-    connection.closeSync();
-    instance.closeSync();
-  }
 }
 
 async function eventFile(pipeline: PipelineUnderTest, kind: 'clicks' | 'conversions'): Promise<string> {
@@ -53,7 +42,7 @@ it('sees each damage, repairs what can be repaired, and is content afterwards', 
   await rm(clicksFile);
   await rm(martsFolder, { recursive: true });
   await writeFile(join(pipeline.data.events, 'left.parquet'), 'by an unfinished run');
-  await change(pipeline, 'UPDATE click_hourly SET clicks = clicks + 1');
+  await changeState(pipeline.data, 'UPDATE click_hourly SET clicks = clicks + 1');
   const seen = await doctor(pipeline);
   expect(told(seen)).toEqual(['note files warehouse', `trouble files ${clicksFile.split('/').at(-1)}`, 'trouble files run-00000001.parquet'].toSorted());
   expect(seen.repaired).toEqual([]);

@@ -1,8 +1,8 @@
-import { DuckDBInstance } from '@duckdb/node-api';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { acquireWriterLock } from '../../src/warehouse/lock.ts';
+import { changeState } from '../support/change-state.ts';
 import { offerline, type Ended } from '../support/command-line.ts';
 import type { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 import { asOf, secrets, sites, smallData } from './small-data.ts';
@@ -147,7 +147,7 @@ describe('exit code 4', () => {
     const figures = 'SELECT * EXCLUDE (as_of) FROM offer_stats_2d ORDER BY offer_id';
     const good = await pipeline.ask(figures);
     const later = '2025-03-10T12:30:00Z';
-    await tamper('UPDATE click_hourly SET clicks = clicks + 1');
+    await changeState(pipeline.data, 'UPDATE click_hourly SET clicks = clicks + 1');
 
     const { code, stdout, stderr } = await run('run', 'refresh', '--as-of', later, '--json');
     expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
@@ -160,7 +160,7 @@ describe('exit code 4', () => {
     expect(await pipeline.snapshots()).toEqual(before);
     expect(await pipeline.ask(figures)).toEqual(good);
 
-    await tamper('UPDATE click_hourly SET clicks = clicks - 1');
+    await changeState(pipeline.data, 'UPDATE click_hourly SET clicks = clicks - 1');
     const healed = await run('run', 'refresh', '--as-of', later, '--json');
     expect(healed.code).toBe(0);
     expect((await pipeline.snapshots()).current).toBe((JSON.parse(healed.stdout) as { snapshotId: string }).snapshotId);
@@ -168,15 +168,3 @@ describe('exit code 4', () => {
     expect(await pipeline.ask('SELECT sum(clicks) AS clicks FROM offer_hourly')).toEqual([{ clicks: 20 }]);
   });
 });
-
-/** Changes the state behind the pipeline's back, between runs. */
-async function tamper(statement: string): Promise<void> {
-  const instance = await DuckDBInstance.create(pipeline.data.stateFile);
-  const connection = await instance.connect();
-  try {
-    await connection.run(statement);
-  } finally {
-    connection.closeSync();
-    instance.closeSync();
-  }
-}

@@ -1,10 +1,10 @@
-import { DuckDBInstance } from '@duckdb/node-api';
 import { rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname } from 'node:path';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { Webhook } from 'standardwebhooks';
+import { changeState } from '../support/change-state.ts';
 import { offerline } from '../support/command-line.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 
@@ -98,11 +98,7 @@ test('postbacks go out though an audit stops the publish, and what fails is kept
   const run = (...words: string[]) => offerline(pipeline.data.root, ...words);
   answer(503);
   await run('run', 'ingest', '--as-of', at('12:00'));
-  const instance = await DuckDBInstance.create(pipeline.data.stateFile);
-  const connection = await instance.connect();
-  await connection.run('UPDATE click_hourly SET clicks = clicks + 1');
-  connection.closeSync();
-  instance.closeSync();
+  await changeState(pipeline.data, 'UPDATE click_hourly SET clicks = clicks + 1');
 
   const { code } = await run('run', 'refresh', '--as-of', at('12:00'));
   expect(code).toBe(4);
