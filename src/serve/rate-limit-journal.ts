@@ -17,6 +17,7 @@ const busyTimeout = 1000;
 
 /** How often expired lines are removed. Milliseconds. */
 const forgetEvery = 10_000;
+const forgottenAtOnce = 1_000;
 
 /**
  * Counted requests in an SQLite file. What one turn of the event loop counts is written as one row, and its answers wait
@@ -40,17 +41,17 @@ export class RateLimitJournal {
     this.#log = log;
     try {
       this.#database = openWhole(file, log);
-      this.#database.exec(`
-        CREATE TABLE IF NOT EXISTS ${table}_by_turn (requests TEXT NOT NULL, expires_at INTEGER NOT NULL) STRICT;
-        CREATE INDEX IF NOT EXISTS ${table}_by_turn_expiry ON ${table}_by_turn (expires_at);
-      `);
+      this.#database.exec(`CREATE TABLE IF NOT EXISTS ${table}_by_turn (requests TEXT NOT NULL, expires_at INTEGER NOT NULL) STRICT`);
       this.#insert = this.#database.prepare(`INSERT INTO ${table}_by_turn (requests, expires_at) VALUES (?, ?)`);
       this.#select = this.#database.prepare(`
         SELECT request.value ->> 0 AS bucket, request.value ->> 1 AS at, request.value ->> 2 AS expires_at
         FROM ${table}_by_turn AS turn, json_each(turn.requests) AS request
         WHERE turn.expires_at > ? AND request.value ->> 2 > ? AND request.value ->> 1 <= ?
         ORDER BY 2, turn.rowid, request.id`);
-      this.#delete = this.#database.prepare(`DELETE FROM ${table}_by_turn WHERE expires_at <= ?`);
+      // Rows expire in the order in which they came: no index is needed, and each row is written at half the cost.
+      this.#delete = this.#database.prepare(`
+        DELETE FROM ${table}_by_turn
+        WHERE rowid IN (SELECT rowid FROM ${table}_by_turn ORDER BY rowid LIMIT ${forgottenAtOnce}) AND expires_at <= ?`);
     } catch (error) {
       throw new OfferlineError(`${file} cannot be used: ${(error as Error).message}. Make its folder writable, or remove the file: rate limits then count from zero`, undefined, { cause: error });
     }
@@ -97,8 +98,8 @@ export class RateLimitJournal {
 
   #forgetExpired(now: number): void {
     if (Math.abs(now - this.#forgotAt) < forgetEvery) return;
-    this.#delete.run(now);
     this.#forgotAt = now;
+    while (this.#delete.run(now).changes === forgottenAtOnce);
   }
 }
 

@@ -42,6 +42,15 @@ test('what has not expired comes back, once, and the rest is removed', async () 
   expect([...journal.remembered(length + 20_000)].map(({ at }) => at)).toEqual([length, length + 20_000]);
 });
 
+test('any number of expired requests is removed', async () => {
+  const journal = open();
+  const windows = new JournaledWindows(journal, 0);
+  for (let turn = 0; turn < 2_500; turn++) await windows.take(bucket(5_000), 0);
+  expect([...journal.remembered(0)]).toHaveLength(2_500);
+  await windows.take(bucket(5_000), length + 20_000);
+  expect([...journal.remembered(0)]).toEqual([]);
+});
+
 test('requests of one moment are written together, and each only returns when it is written', async () => {
   const windows = new JournaledWindows(open(), 0);
   const other = open();
