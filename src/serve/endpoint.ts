@@ -34,7 +34,7 @@ export interface Endpoint {
   answer(visit: Visit): Answer | PreparedPage | Promise<PreparedPage>;
 }
 
-/** A page of a feed: a fixed function of snapshot, site and parameters, so it is made once and kept. */
+/** A page of a feed: a fixed function of snapshot, site and parameters, so one that is asked for again is kept. */
 export interface Page<Parameters> {
   variant: Variant;
   /** Default: by key and secret. */
@@ -63,9 +63,10 @@ export function pageEndpoint<Parameters>(page: Page<Parameters>): Endpoint {
       const kept = pages.get(key);
       if (kept !== undefined) return kept;
       const headers = { ...snapshotHeaders(snapshot, page.variant), 'cache-control': cacheControl.page };
-      return whenWritten(putTogether(page.write(snapshot, feed, parameters)), () => pages.get(key), (body) => {
-        const made = new PreparedPage(headers, body, () => pages.weighAgain(key));
-        pages.keep(key, made);
+      const body = putTogether(page.write(snapshot, feed, parameters), !snapshot.asked.isAskedAgain(key));
+      return whenWritten(body, () => pages.get(key), (written) => {
+        const made = new PreparedPage(headers, written, () => pages.weighAgain(key));
+        if (written.release === undefined) pages.keep(key, made);
         return made;
       });
     },

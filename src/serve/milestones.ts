@@ -1,6 +1,7 @@
 import { servedText } from '../feed/feed-document.ts';
 import type { FeedOffer } from '../feed/feed-document.ts';
 import { members } from './json-text.ts';
+import type { OfferPart } from './offer-part.ts';
 
 /** The `events` of an offer as Variants B and C show them: JSON cut where each payout comes in; one piece where there are none. */
 export function milestonePieces(offer: FeedOffer): string[] {
@@ -24,9 +25,7 @@ export function cutAtPayouts(entries: readonly { before: string; after: string }
   return pieces;
 }
 
-/** Payouts, each with the piece that follows it; `from`: where the first of these pieces stands. */
-export function payoutsBetween(payouts: readonly string[], pieces: readonly string[], from: number): string {
-  let text = '';
-  for (let place = 0; place < payouts.length; place++) text += `${payouts[place]}${pieces[from + place]}`;
-  return text;
+/** The pieces of such a list, with the payout of each milestone between them. */
+export function withPayouts(pieces: readonly string[]): OfferPart[] {
+  return pieces.flatMap((text, place) => (place === 0 ? [{ text }] : [{ slot: place - 1 }, { text }]));
 }

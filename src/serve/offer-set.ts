@@ -3,12 +3,13 @@ export class OfferSet {
   readonly #words: Uint32Array;
 
   /** Empty, with room for so many offers. */
-  constructor(offers: number, words = new Uint32Array(Math.ceil(offers / 32))) {
-    this.#words = words;
+  constructor(offers: number) {
+    this.#words = new Uint32Array(Math.ceil(offers / 32));
   }
 
-  copy(): OfferSet {
-    return new OfferSet(0, this.#words.slice());
+  /** Becomes the same set as another of a catalog of as many offers. */
+  become(other: OfferSet): void {
+    this.#words.set(other.#words);
   }
 
   add(position: number): void {

@@ -21,6 +21,8 @@ const compress: Record<Exclude<ContentCoding, 'identity'>, (body: Buffer) => Pro
 export interface PageBody {
   bytes: Buffer;
   tag: string;
+  /** Where the bytes are lent: to be called when nobody needs them any more. */
+  release?: () => void;
 }
 
 interface Form {
@@ -34,6 +36,8 @@ interface Form {
  * thread, and then kept. Every form has a tag of its own, as strong tags promise the same bytes.
  */
 export class PreparedPage {
+  /** Of a body that is lent. */
+  readonly release: (() => void) | undefined;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #body: Buffer;
   readonly #grown: () => void;
@@ -42,7 +46,8 @@ export class PreparedPage {
   #bytes: number;
 
   /** `grown` is called when a compressed form was added. */
-  constructor(headers: Readonly<Record<string, string>>, { bytes, tag }: PageBody, grown: () => void = () => undefined) {
+  constructor(headers: Readonly<Record<string, string>>, { bytes, tag, release }: PageBody, grown: () => void = () => undefined) {
+    this.release = release;
     this.#headers = headers;
     this.#body = bytes;
     this.#grown = grown;

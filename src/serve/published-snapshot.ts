@@ -7,6 +7,7 @@ import { commissionText } from '../sites/sites.ts';
 import type { Site } from '../sites/sites.ts';
 import type { Manifest } from '../snapshot/manifest.ts';
 import { DamagedSnapshotError, verifySnapshot } from '../snapshot/verify.ts';
+import { AskedKeys } from './asked-keys.ts';
 import type { Links } from './links.ts';
 import { microsecondsOf } from './moments.ts';
 import type { Microseconds } from './moments.ts';
@@ -65,9 +66,10 @@ export class PublishedSnapshot {
   readonly pages = new PageCache<PreparedPage>(mostPageBytes);
   /** Pages that only one user of one site asks for. */
   readonly userPages = new PageCache<PreparedPage>(mostUserPageBytes);
+  readonly asked = new AskedKeys();
   readonly clicks: SnapshotClicks;
   readonly index: OfferIndex;
-  readonly #byType: Record<OfferType, readonly ServedOffer[]>;
+  readonly #positions: Record<OfferType | 'all', readonly number[]>;
   readonly #terms: ReadonlyMap<string, SiteTerms>;
   readonly #feeds = new Map<string, SiteFeed>();
   readonly #prices = new Map<string, Prices>();
@@ -84,15 +86,15 @@ export class PublishedSnapshot {
     this.pictures = pictures;
     this.clicks = new SnapshotClicks(folder);
     this.index = index;
-    this.#byType = { offer: offers.filter((offer) => !offer.multireward), multireward: offers.filter((offer) => offer.multireward) };
+    this.#positions = { all: positions(offers), offer: positions(offers.filter((offer) => !offer.multireward)), multireward: positions(offers.filter((offer) => offer.multireward)) };
     this.#terms = new Map(
       sites.sites.map((site) => [site.site_key, { commission: site.commission, commissionChangedAt: site.commission_changed_at }]),
     );
   }
 
-  /** Active offers of a type, or all of them, by id ascending. */
-  offersOf(type: OfferType | undefined): readonly ServedOffer[] {
-    return type === undefined ? this.offers : this.#byType[type];
+  /** Positions of the active offers of a type, or of all, by id ascending. */
+  positionsOf(type: OfferType | undefined): readonly number[] {
+    return this.#positions[type ?? 'all'];
   }
 
   /** A site's feed of this snapshot. Links are fixed for as long as the process listens. */
@@ -108,7 +110,7 @@ export class PublishedSnapshot {
   /** Its offers as a form writes them. Links are fixed for as long as the process listens. */
   textsOf(form: TextForm, links: Links): OfferTexts {
     let texts = this.#texts.get(form.name);
-    if (texts === undefined) this.#texts.set(form.name, (texts = new OfferTexts(form, links, this.offers.length)));
+    if (texts === undefined) this.#texts.set(form.name, (texts = new OfferTexts(form, links, this.offers)));
     return texts;
   }
 
@@ -119,6 +121,10 @@ export class PublishedSnapshot {
     this.#prices.set(commission, prices);
     return prices;
   }
+}
+
+function positions(offers: readonly ServedOffer[]): number[] {
+  return offers.map(({ index }) => index);
 }
 
 /** Verifies a snapshot's folder, reads it and prepares its offers. Throws where anything of it is not as it should be. */

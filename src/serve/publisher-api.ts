@@ -109,7 +109,8 @@ export class PublisherApi {
       const feed = snapshot.feedOf(site, this.#state.links());
       const answer = await endpoint.answer({ site, query: request.query, snapshot, feed, held: this.#held, now });
       // Only here, after all checks: who may not have the page is not told either that it is unchanged.
-      return withHeaders(answer instanceof PreparedPage ? await answer.answer(request.headers) : answer, more);
+      if (!(answer instanceof PreparedPage)) return withHeaders(answer, more);
+      return { ...(await answer.answer(request.headers)), more, release: answer.release };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       if (error.kind === 'unknown_credentials') return this.#refuseStranger(error, variant, snapshot, request, now);

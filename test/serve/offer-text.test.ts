@@ -20,8 +20,8 @@ const terms = { commission: '0.1', commissionChangedAt: null };
 
 /** The one offer of a page in a form. */
 async function written(form: TextForm, offer: ServedOffer, feed: SiteFeed, link: string, more: Pick<OfferPage, 'more'> = {}): Promise<any> {
-  const texts = new OfferTexts(form, links, 1);
-  const { bytes } = await putTogether({ head: '[', offers: [offer], texts, feed, link, tail: ']', ...more });
+  const texts = new OfferTexts(form, links, [offer]);
+  const { bytes } = await putTogether({ head: '[', offers: [0], texts, feed, link, tail: ']', ...more });
   return JSON.parse(bytes.toString())[0];
 }
 

@@ -13,7 +13,7 @@ export const offersB = pageEndpoint({
   read: readParametersB,
   key: keyOfParametersB,
   write(snapshot, feed, { type, take, skip }) {
-    const offers = snapshot.offersOf(type).slice(skip, skip + take);
+    const offers = snapshot.positionsOf(type).slice(skip, skip + take);
     const texts = snapshot.textsOf(openFormB, feed.links);
     return { head: '{"success":true,"version":"v1","offers":{"data":[', offers, texts, feed, link: feed.encodedKey, more: () => '}', tail: ']}}' };
   },
@@ -31,11 +31,11 @@ export const topConverting = heldPageEndpoint({
     const head = `{"success":true,"version":"v1","total":${ranked.length},"window":${JSON.stringify(windowOf(snapshot.asOf))}`;
     return {
       head: `${head},"offers":[`,
-      offers: ranked.slice(skip, skip + take),
+      offers: ranked.slice(skip, skip + take).map(({ index }) => index),
       texts: snapshot.textsOf(openFormB, feed.links),
       feed,
       link: feed.encodedKey,
-      more: ({ trend }, place) => `,"trend":"${trend}","rank":${skip + place + 1}}`,
+      more: (position, place) => `,"trend":"${snapshot.offers[position]?.trend}","rank":${skip + place + 1}}`,
       tail: ']}',
     };
   },

@@ -12,6 +12,7 @@ const bitsOfPosition = 32;
  */
 export class OfferIndex {
   readonly #offers: number;
+  readonly #matching: OfferSet;
   readonly #types: Record<OfferType, OfferSet>;
   readonly #countries = new Map<string, OfferSet>();
   readonly #worldwide: OfferSet;
@@ -23,6 +24,7 @@ export class OfferIndex {
   /** With room for so many offers. */
   constructor(offers: number) {
     this.#offers = offers;
+    this.#matching = new OfferSet(offers);
     this.#types = { offer: new OfferSet(offers), multireward: new OfferSet(offers) };
     this.#worldwide = new OfferSet(offers);
     this.#allDevices = new OfferSet(offers);
@@ -41,9 +43,10 @@ export class OfferIndex {
     }
   }
 
-  /** A new set, for the caller to narrow further. */
+  /** A set for the caller to narrow further, until somebody asks again: a new one each time would be the most expensive part. */
   matching(type: OfferType, { country, device, category }: { country: string | undefined; device: string | undefined; category: string | undefined }): OfferSet {
-    const matching = this.#types[type].copy();
+    const matching = this.#matching;
+    matching.become(this.#types[type]);
     if (country !== undefined) matching.keep(this.#worldwide, this.#countries.get(country));
     if (device !== undefined) matching.keep(this.#allDevices, this.#devices.get(device));
     if (category !== undefined) matching.keep(this.#inCategory(category));

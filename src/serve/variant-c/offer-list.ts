@@ -21,7 +21,7 @@ export const offersC = pageEndpoint({
   key: keyOfParametersC,
   write(snapshot, feed, { type, limit, offset, filters, includeRemoved }) {
     const matching = matchingOffers(snapshot, feed, type, filters);
-    const offers = matching.slice(offset, limit).map((position) => snapshot.offers[position] as ServedOffer);
+    const offers = matching.slice(offset, limit);
     const total = matching.size;
     const counts = `"total":${total},"offset":${offset},"limit":${limit},"has_more":${offset + offers.length < total}`;
     const { updatedSince } = filters;

@@ -13,8 +13,8 @@ export const status: Endpoint = {
   limit: untouched(hourly('C offers')),
   answer({ site, snapshot, now }) {
     const data = {
-      offers_available: snapshot.offersOf('offer').length,
-      multireward_available: snapshot.offersOf('multireward').length,
+      offers_available: snapshot.positionsOf('offer').length,
+      multireward_available: snapshot.positionsOf('multireward').length,
       site_status: site.status,
       rate_limit_per_hour: site.rate_limit_per_hour,
     };
