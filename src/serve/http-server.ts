@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import caching from '@fastify/caching';
 import { fastify } from 'fastify';
-import type { ConnectionError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ConnectionError, FastifyInstance, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { sendAnswer, withHeaders } from './answer.ts';
 import type { Answer, FixedAnswers } from './answer.ts';
@@ -15,6 +15,7 @@ import type { PublisherApi } from './publisher-api.ts';
 import { parseQuery } from './query.ts';
 import type { Query } from './query.ts';
 import { Refusal } from './refusal.ts';
+import { pathOf, RequestRecords } from './request-records.ts';
 
 /** Requests are a line and some headers: who needs longer than this to send them does not mean to. Milliseconds. */
 const requestTimeout = 15_000;
@@ -33,13 +34,7 @@ const unseenByPlugins = { 'cache-control': cacheControl.passing };
 
 /** The HTTP side: paths to answers, time and size limits, one log line per request. It knows nothing of feeds. */
 export function createHttpServer(api: PublisherApi, fixed: FixedAnswers, metrics: Metrics, log: Logger): FastifyInstance {
-  function record(request: FastifyRequest, reply: FastifyReply): void {
-    const { method } = request;
-    const { statusCode: status, elapsedTime } = reply;
-    log.info({ request_id: request.id, method, path: pathOf(request), status, ms: Math.round(elapsedTime * 100) / 100 }, 'answered');
-    // By the route's pattern: addresses that clients make up must not become labels.
-    metrics.answered(request.is404 ? 'none' : (request.routeOptions.url ?? 'none'), method, status, elapsedTime);
-  }
+  const records = new RequestRecords(metrics, log);
   const server = fastify({
     // Fastify writes whole URLs, secrets among them, in some of its own lines: it gets no logger, we write our own.
     logger: false,
@@ -56,7 +51,7 @@ export function createHttpServer(api: PublisherApi, fixed: FixedAnswers, metrics
     // An address whose percent-encoding is broken; hooks do not see it.
     frameworkErrors(_error, request, reply) {
       sendAnswer(reply, withHeaders(api.refuse(pathOf(request), isTooLong(request) ? tooLong() : unknownPath()), unseenByPlugins));
-      record(request, reply);
+      records.add(request, reply);
     },
     clientErrorHandler: (error, socket) => refuseConnection(api, error, socket),
   });
@@ -73,9 +68,10 @@ export function createHttpServer(api: PublisherApi, fixed: FixedAnswers, metrics
     sendAnswer(reply, api.refuse(path, refusal));
   });
   server.addHook('onResponse', (request, reply, done) => {
-    record(request, reply);
+    records.add(request, reply);
     done();
   });
+  server.addHook('onClose', async () => records.flush());
   const underWay = new AnswersUnderWay(server.server);
   server.addHook('preClose', () => underWay.finished());
   server.setErrorHandler((error, request, reply) => {
@@ -109,22 +105,14 @@ function unknownPath(): Refusal {
   return new Refusal('unknown_path', 'there is nothing at this address');
 }
 
-/**
- * The path without the query. Cut at the first character that no path of ours has: a mistyped address
- * (`/offers&site_secret=…`) must not bring a secret into the log either.
- */
-function pathOf(request: FastifyRequest): string {
-  return /^[\w/.-]{0,200}/.exec(request.raw.url ?? '')?.[0] ?? '';
-}
-
 /** Answers what could not be read as a request at all, and closes the connection. */
 function refuseConnection(api: PublisherApi, error: ConnectionError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  const { status, headers, body = Buffer.alloc(0) } = unreadable(api, error);
-  const lines = Object.entries({ ...headers, ...unseenByPlugins, 'content-length': String(body.length), connection: 'close' }).map(([name, value]) => `${name}: ${value}`);
+  const { status, headers, more, body = Buffer.alloc(0) } = unreadable(api, error);
+  const lines = Object.entries({ ...headers, ...more, ...unseenByPlugins, 'content-length': String(body.length), connection: 'close' }).map(([name, value]) => `${name}: ${value}`);
   socket.end(Buffer.concat([Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n`), body]));
 }
 

@@ -12,15 +12,16 @@ export type Query = Readonly<Record<string, QueryValue>>;
 export function parseQuery(text: string): Query {
   const query = Object.create(null) as Record<string, QueryValue>;
   if (text === '') return query;
-  const seen = new Set<string>();
+  // Made for the rare queries that have such.
+  let empty: Set<string> | undefined;
   for (const pair of text.split('&')) {
     const equals = pair.indexOf('=');
     const name = decode(equals === -1 ? pair : pair.slice(0, equals));
     if (name === undecodable || name === '') continue;
     const value = equals === -1 ? '' : decode(pair.slice(equals + 1));
-    if (seen.has(name)) query[name] = repeated;
+    if (name in query || empty?.has(name)) query[name] = repeated;
     else if (value !== '') query[name] = value;
-    seen.add(name);
+    else (empty ??= new Set()).add(name);
   }
   return query;
 }

@@ -18,13 +18,26 @@ export function createLogger(output: LogOutput = process.stderr, level: Level | 
   const options: pino.LoggerOptions = {
     level,
     base: null,
-    timestamp: pino.stdTimeFunctions.isoTime,
+    timestamp: timeField,
     formatters: { level: (label) => ({ level: label }) },
     serializers: { err: pino.stdSerializers.err },
   };
   if (output === process.stderr && output.isTTY !== true) return pino(options, new TurnOutput(output));
   if (output.isTTY !== true) return pino(options, { write: (line) => void output.write(line) });
   return pino(options, { write: (line) => void output.write(shortLine(JSON.parse(line) as LogLine)) });
+}
+
+let fieldOfMillisecond = '';
+let millisecond = Number.NaN;
+
+/** As pino's own, but written once for all lines of a millisecond. */
+function timeField(): string {
+  const now = Date.now();
+  if (now !== millisecond) {
+    millisecond = now;
+    fieldOfMillisecond = `,"time":"${new Date(now).toISOString()}"`;
+  }
+  return fieldOfMillisecond;
 }
 
 interface LogLine {
