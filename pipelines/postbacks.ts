@@ -11,7 +11,7 @@ import { DeliveryStore } from '../src/postbacks/delivery-store.ts';
 import type { Outcome } from '../src/postbacks/outcome.ts';
 import type { Postback } from '../src/postbacks/postback.ts';
 import { postbackRequest } from '../src/postbacks/postback-request.ts';
-import { createSender, type PostbackSender } from '../src/postbacks/sender.ts';
+import type { PostbackSender } from '../src/postbacks/sender.ts';
 import { readSites, type Site } from '../src/sites/sites.ts';
 import { momentOfMilliseconds } from '../src/stage/as-of.ts';
 import type { Console } from '../src/stage/progress.ts';
@@ -32,7 +32,7 @@ export async function deliverPostbacks({ data, console, command, waitSeconds }: 
   const lock = await acquireDeliveryLock(data, { command, waitSeconds: waitSeconds ?? settings.lock_wait_seconds, onWaiting: (message) => console.logger.info(message) });
   try {
     const store = DeliveryStore.open(data);
-    const sender = postbackSender(effects);
+    const sender = await postbackSender(effects);
     try {
       return await deliverDue({ ...console, store, sites, sender, now: () => effects.now() });
     } finally {
@@ -90,7 +90,7 @@ export async function sendTestPostback(data: DataDirectory, siteKey: string, eff
   if (site.postback === undefined) throw new UsageError(`site ${siteKey} has no postback address: give it one in ${data.sitesFile}, as "postback": {"url": "https://…"}`);
   const id = `test-${randomUUID()}`;
   const postback: Postback = { webhookId: id, event: 'credit', siteKey, userId: 'test', clickId: id, reward: '0' };
-  const sender = postbackSender(effects);
+  const sender = await postbackSender(effects);
   try {
     return { ...(await sender.send(postbackRequest(site, postback, effects.now()))), postback };
   } finally {
@@ -99,6 +99,8 @@ export async function sendTestPostback(data: DataDirectory, siteKey: string, eff
 }
 
 /** Sends for real. The environment's switch is for tests and for receivers in private networks. */
-export function postbackSender(effects: Effects = realEffects): PostbackSender {
+async function postbackSender(effects: Effects = realEffects): Promise<PostbackSender> {
+  // Loaded where something is sent: most runs send nothing, and each would start later for it.
+  const { createSender } = await import('../src/postbacks/sender.ts');
   return createSender({ allowPrivate: process.env['OFFERLINE_ALLOW_PRIVATE_POSTBACKS'] === '1', now: () => effects.now() });
 }

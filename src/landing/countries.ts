@@ -33,19 +33,25 @@ const otherNames: Record<string, string> = {
   'us virgin islands': 'VI', 'venezuela bolivarian republic of': 'VE', 'viet nam': 'VN',
 };
 
-const countriesByName = new Map<string, string>();
-for (const style of ['narrow', 'short', 'long'] as const) {
-  const names = new Intl.DisplayNames('en', { type: 'region', style });
-  for (const code of alpha2Countries) countriesByName.set(plainName(names.of(code) ?? code), code);
-}
-for (const [name, code] of Object.entries(otherNames)) countriesByName.set(name, code);
-for (const code of alpha2Countries) countriesByName.set(code.toLowerCase(), code);
+let countriesByName: ReadonlyMap<string, string> | undefined;
 
 /** What a catalog's word for a country means: an alpha-2 code, `all`, or nothing that we know. */
 export function readCountry(text: string): string | undefined {
   if (text.trim() === '*') return 'all';
   const name = plainName(text);
-  return worldwideWords.has(name) ? 'all' : countriesByName.get(name);
+  return worldwideWords.has(name) ? 'all' : (countriesByName ??= allNames()).get(name);
+}
+
+/** Made when a first catalog is read: most commands read none, and CLDR's names take a while. */
+function allNames(): Map<string, string> {
+  const countries = new Map<string, string>();
+  for (const style of ['narrow', 'short', 'long'] as const) {
+    const names = new Intl.DisplayNames('en', { type: 'region', style });
+    for (const code of alpha2Countries) countries.set(plainName(names.of(code) ?? code), code);
+  }
+  for (const [name, code] of Object.entries(otherNames)) countries.set(name, code);
+  for (const code of alpha2Countries) countries.set(code.toLowerCase(), code);
+  return countries;
 }
 
 /** Lower case without accents, punctuation and a leading article; "Saint" as "St", as CLDR has it. */

@@ -5,7 +5,7 @@ import { findSnapshot } from '../../analysis/kept-snapshots.ts';
 import { DataDirectory } from '../../config/data-directory.ts';
 import { readSettings } from '../../config/settings.ts';
 import { UsageError } from '../../errors/errors.ts';
-import { createService, type Service } from '../../serve/service.ts';
+import type { Service } from '../../serve/service.ts';
 import { addCommand, answer, existingData, wholeNumber } from '../answer.ts';
 import { fillWithDemo, whatToTry } from '../demo.ts';
 import type { CommandContext } from '../context.ts';
@@ -43,6 +43,8 @@ async function serve(data: DataDirectory, options: ServeOptions, context: Comman
   const { logger } = context.console;
   const settings = readSettings(data);
   const schedule = scheduled ? await openSchedule(data, settings, context) : undefined;
+  // Loaded here alone: no other command answers HTTP, and each would start later for it.
+  const { createService } = await import('../../serve/service.ts');
   const service: Service = await createService({
     data, settings, log: logger, snapshotId: options.snapshot === undefined ? undefined : basename((await findSnapshot(data, options.snapshot)).folder),
   });
