@@ -1,9 +1,12 @@
 import { DuckDBInstance } from '@duckdb/node-api';
-import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api';
-import { readdir } from 'node:fs/promises';
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { join } from 'node:path';
 import { analyticsFile } from '../snapshot/manifest.ts';
-import { clickQuery, clicksIn, conversionsQuery, filesQuery, postbacksQuery } from './click-queries.ts';
+import type { HashedKey } from './click-bloom-filter.ts';
+import { ClickFileIndex } from './click-file-index.ts';
+import { clickFilesOf } from './click-files.ts';
+import type { ClickFile, ClickFiles } from './click-files.ts';
+import { clickQuery, clicksIn, conversionsQuery, filesQuery, keyQuery, postbacksQuery, rowsIn } from './click-queries.ts';
 import { Refusal } from './refusal.ts';
 
 /** Moments are microseconds since the epoch, as text. */
@@ -50,32 +53,35 @@ const mostAtOnce = 2;
 /** Whoever would have to wait behind so many is told to come back. */
 const mostWaiting = 100;
 
-interface Lookup {
-  connection: DuckDBConnection;
-  /** Undefined where the snapshot has no event files: its view `clicks` says what there is. */
-  files: DuckDBPreparedStatement | undefined;
-  conversions: DuckDBPreparedStatement;
-  postbacks: DuckDBPreparedStatement;
-}
+/** More files than these are asked for their keys before any of them is asked for the click. */
+const fewFiles = 4;
 
 interface OpenDatabase {
   instance: DuckDBInstance;
-  idle: Lookup[];
-  waiting: ((lookup: Lookup) => void)[];
+  files: ClickFiles;
+  idle: DuckDBConnection[];
+  waiting: ((connection: DuckDBConnection) => void)[];
 }
+
+/** What this process knows of Parquet files: the next snapshot has nearly all of them as well. */
+const sharedIndex = new ClickFileIndex();
 
 /**
  * Looks up clicks in a snapshot's `analytics.duckdb`, opened read-only at the first lookup and closed when the
- * snapshot is no longer served and its last lookup has ended.
+ * snapshot is no longer served and its last lookup has ended. Of the snapshot's Parquet files it asks those that the
+ * index does not rule out; the first lookup has it learn which those are.
  */
 export class SnapshotClicks {
   readonly #folder: string;
+  readonly #index: ClickFileIndex;
+  readonly #retirement = new AbortController();
   #database: Promise<OpenDatabase> | undefined;
+  #learning: Promise<void> | undefined;
   #underWay = 0;
-  #retired = false;
 
-  constructor(folder: string) {
+  constructor(folder: string, index: ClickFileIndex = sharedIndex) {
     this.#folder = folder;
+    this.#index = index;
   }
 
   /** Opens the database before the first lookup: a snapshot that is held open is not removed. */
@@ -89,18 +95,15 @@ export class SnapshotClicks {
     try {
       const database = await (this.#database ??= this.#open());
       if (database.waiting.length >= mostWaiting) throw new Refusal('unavailable', 'too many lookups at once; try again in some seconds');
-      const lookup = database.idle.pop() ?? (await new Promise<Lookup>((resolve) => database.waiting.push(resolve)));
+      const connection = database.idle.pop() ?? (await new Promise<DuckDBConnection>((resolve) => database.waiting.push(resolve)));
       try {
-        const click = await findClick(lookup, clickId, siteKey);
-        if (click === undefined) return undefined;
-        const conversions = await rowsOf<FoundConversion>(lookup.conversions, [clickId]);
-        // Most clicks have none, and what has no conversion has nothing to tell.
-        const postbacks = conversions.length === 0 ? [] : await rowsOf<FoundPostback>(lookup.postbacks, [clickId]);
-        return { click, conversions, postbacks };
+        return await this.#findBy(connection, database.files, clickId, siteKey);
       } finally {
         const next = database.waiting.shift();
-        if (next === undefined) database.idle.push(lookup);
-        else next(lookup);
+        if (next === undefined) database.idle.push(connection);
+        else next(connection);
+        // Not before anybody looks something up: in many a service nobody does.
+        this.#learning ??= this.#learn(database.files);
       }
     } finally {
       this.#underWay--;
@@ -110,21 +113,43 @@ export class SnapshotClicks {
 
   /** The snapshot is not served any more. */
   async retire(): Promise<void> {
-    this.#retired = true;
+    this.#retirement.abort();
+    await this.#learning;
     await this.#closeWhenDone();
   }
 
+  async #findBy(connection: DuckDBConnection, files: ClickFiles, clickId: string, siteKey: string): Promise<FoundClick | undefined> {
+    const [key] = (await rowsOf<HashedKey>(connection, keyQuery, [clickId])) as [HashedKey];
+    const askedOf = (group: readonly ClickFile[]) => (group.length === 0 ? undefined : this.#index.filesThatMayHave(group, key).map(({ path }) => path));
+    const click = await findClick(connection, askedOf(files.clicks) ?? 'clicks', clickId, siteKey);
+    if (click === undefined) return undefined;
+    const conversions = await findOutcomes<FoundConversion>(connection, conversionsQuery, askedOf(files.conversions) ?? 'conversions', clickId);
+    // Most clicks have none, and what has no conversion has nothing to tell.
+    const postbacks = conversions.length === 0 ? [] : await findOutcomes<FoundPostback>(connection, postbacksQuery, askedOf(files.postbacks) ?? 'postbacks', clickId);
+    return { click, conversions, postbacks };
+  }
+
+  async #learn({ clicks, conversions, postbacks }: ClickFiles): Promise<void> {
+    try {
+      // What is small and asked for every click first, then the clicks of the newest days.
+      await this.#index.learn([...conversions, ...postbacks, ...clicks.toReversed()], this.#retirement.signal);
+    } catch {
+      // Lookups that know less ask more files, and would tell themselves what is wrong with one.
+    }
+  }
+
   async #closeWhenDone(): Promise<void> {
-    if (!this.#retired || this.#underWay > 0 || this.#database === undefined) return;
+    if (!this.#retirement.signal.aborted || this.#underWay > 0 || this.#database === undefined) return;
     const closing = this.#database;
     this.#database = undefined;
     const { instance, idle } = await closing;
-    for (const { connection } of idle) connection.closeSync();
+    for (const connection of idle) connection.closeSync();
     instance.closeSync();
   }
 
   async #open(): Promise<OpenDatabase> {
     try {
+      const files = await clickFilesOf(this.#folder);
       const instance = await DuckDBInstance.create(join(this.#folder, analyticsFile), {
         access_mode: 'READ_ONLY',
         // A lookup touches little; the pipeline on the same machine shall have the rest.
@@ -133,10 +158,9 @@ export class SnapshotClicks {
         autoinstall_known_extensions: 'false',
         autoload_known_extensions: 'false',
       });
-      const idle: Lookup[] = [];
-      const files = await eventFiles(this.#folder);
-      for (let number = 0; number < mostAtOnce; number++) idle.push(await prepareLookup(instance, files));
-      return { instance, idle, waiting: [] };
+      const idle: DuckDBConnection[] = [];
+      for (let number = 0; number < mostAtOnce; number++) idle.push(await connect(instance));
+      return { instance, files, idle, waiting: [] };
     } catch (error) {
       this.#database = undefined;
       throw error;
@@ -144,42 +168,35 @@ export class SnapshotClicks {
   }
 }
 
-/** Those that the view `clicks` reads: a snapshot's folder has no others. */
-async function eventFiles(snapshot: string): Promise<string[]> {
-  const folder = join(snapshot, 'events', 'clicks');
-  try {
-    return (await readdir(folder)).toSorted().map((name) => join(folder, name));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
+/** In these files, or in the view `clicks`. */
+async function findClick(connection: DuckDBConnection, within: readonly string[] | 'clicks', clickId: string, siteKey: string): Promise<FoundClick['click'] | undefined> {
+  let clicks: string = 'clicks';
+  if (within !== 'clicks') {
+    const files = within.length <= fewFiles ? within : (await rowsOf<{ filename: string }>(connection, filesQuery(within), [clickId])).map(({ filename }) => filename);
+    if (files.length === 0) return undefined;
+    clicks = clicksIn(files);
   }
-}
-
-async function findClick({ connection, files }: Lookup, clickId: string, siteKey: string): Promise<FoundClick['click'] | undefined> {
-  let clicks = 'clicks';
-  if (files !== undefined) {
-    const found = await rowsOf<{ filename: string }>(files, [clickId]);
-    if (found.length === 0) return undefined;
-    clicks = clicksIn(found.map(({ filename }) => filename));
-  }
-  const reader = await connection.runAndReadAll(clickQuery(clicks), [clickId, siteKey]);
-  const [click] = reader.getRowObjectsJson() as unknown as FoundClick['click'][];
+  const [click] = await foundBy<FoundClick['click']>(connection, clickQuery(clicks), [clickId, siteKey]);
   return click;
 }
 
-async function prepareLookup(instance: DuckDBInstance, files: readonly string[]): Promise<Lookup> {
+/** In these files, or in the view of that name. */
+async function findOutcomes<Row>(connection: DuckDBConnection, query: (relation: string) => string, within: readonly string[] | string, clickId: string): Promise<Row[]> {
+  if (within.length === 0) return [];
+  return foundBy<Row>(connection, query(typeof within === 'string' ? within : rowsIn(within)), [clickId]);
+}
+
+async function connect(instance: DuckDBInstance): Promise<DuckDBConnection> {
   const connection = await instance.connect();
   // The Parquet files of a snapshot never change: what is known of them stays true.
   await connection.run('SET parquet_metadata_cache = true');
-  return {
-    connection,
-    files: files.length === 0 ? undefined : await connection.prepare(filesQuery(files)),
-    conversions: await connection.prepare(conversionsQuery),
-    postbacks: await connection.prepare(postbacksQuery),
-  };
+  return connection;
 }
 
-async function rowsOf<Row>(statement: DuckDBPreparedStatement, values: string[]): Promise<Row[]> {
-  statement.bind(values);
-  return (await statement.runAndReadAll()).getRowObjectsJson() as Row[];
+async function rowsOf<Row>(connection: DuckDBConnection, query: string, values: string[]): Promise<Row[]> {
+  return (await connection.runAndReadAll(query, values)).getRowObjectsJson() as Row[];
+}
+
+async function foundBy<Row>(connection: DuckDBConnection, query: string, values: string[]): Promise<Row[]> {
+  return (await rowsOf<{ found: string }>(connection, query, values)).map(({ found }) => JSON.parse(found) as Row);
 }
