@@ -1,4 +1,4 @@
-/** A string as a SQL literal. For names and paths only: values travel as parameters wherever DuckDB lets them. */
+/** A string as a SQL literal. For names, paths and what we made ourselves; what others wrote travels as parameters. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

@@ -3,9 +3,8 @@ import { join, relative } from 'node:path';
 import { quoted } from '../landing/sql-text.ts';
 import { addDays, endOfDay, startOfDay, type Day, type Moment } from '../stage/as-of.ts';
 import type { Run } from '../stage/stage.ts';
-import { queryRows } from '../warehouse/dialect/rows.ts';
 import { settleFile } from '../warehouse/event-files.ts';
-import { runModel, type ModelParameters } from '../warehouse/run-model.ts';
+import { modelQuery, type ModelParameters } from '../warehouse/run-model.ts';
 import { computeStats, loadClicks, loadConversions } from './windows.ts';
 
 /** Marts that grow with history: one Parquet file per UTC day, so that a run writes only the days it touched. */
@@ -25,8 +24,9 @@ export async function writeTouchedDays(run: Run, connection: DuckDBConnection, d
   run.progress.start('days of marts', days.length);
   try {
     for (const [index, day] of days.entries()) {
-      await connection.run(`CREATE OR REPLACE TEMP VIEW day_clicks AS FROM touched_clicks WHERE ${ofDay('hour', day)}`);
-      await connection.run(`CREATE OR REPLACE TEMP VIEW day_conversions AS FROM touched_conversions WHERE ${ofDay('occurred_at', day)}`);
+      await connection.run(`
+        CREATE OR REPLACE TEMP VIEW day_clicks AS FROM touched_clicks WHERE ${ofDay('hour', day)};
+        CREATE OR REPLACE TEMP VIEW day_conversions AS FROM touched_conversions WHERE ${ofDay('occurred_at', day)}`);
       await writeDay(run, connection, 'conversions', day, run.asOf);
       await writeDay(run, connection, 'offer_hourly', day, run.asOf);
       run.progress.advance(index + 1);
@@ -68,8 +68,7 @@ export async function writeOpenReport(run: Run, connection: DuckDBConnection, da
 export async function writeDay(run: Run, connection: DuckDBConnection, mart: DayMart, day: Day, asOf: Moment, parameters: ModelParameters = {}): Promise<void> {
   const { path, rows, bytes, sha256 } = await writeDayFile(run, connection, mart, day, parameters);
   await connection.run(
-    `INSERT OR REPLACE INTO mart_files VALUES ($1, $2::DATE, $3, $4, $5::TIMESTAMPTZ, $6, $7, $8)`,
-    [mart, day, path, BigInt(run.runId), asOf, BigInt(rows), BigInt(bytes), sha256],
+    `INSERT OR REPLACE INTO mart_files VALUES ('${mart}', DATE '${day}', ${quoted(path)}, ${run.runId}, TIMESTAMPTZ '${asOf}', ${rows}, ${bytes}, '${sha256}')`,
   );
 }
 
@@ -83,11 +82,9 @@ interface DayFile {
 
 async function writeDayFile(run: Run, connection: DuckDBConnection, mart: DayMart, day: Day, parameters: ModelParameters): Promise<DayFile> {
   const scratch = join(run.data.scratch, `${mart}.parquet`);
-  await run.effects.files.makeDirectory(run.data.scratch);
   const target = join(run.data.marts, mart, `dt=${day}`, `run-${String(run.runId).padStart(8, '0')}.parquet`);
-  await runModel(connection, 'marts', mart, `CREATE OR REPLACE TEMP TABLE day_rows AS`, parameters);
-  await run.effects.perform(`mart ${mart}: written`, () => connection.run(`COPY day_rows TO ${quoted(scratch)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows})`));
-  const [written] = await queryRows<{ rows: number }>(connection, 'SELECT count(*) AS rows FROM day_rows');
+  const query = modelQuery('marts', mart, parameters);
+  const { rowsChanged: rows } = await run.effects.perform(`mart ${mart}: written`, () => connection.run(`COPY (${query}) TO ${quoted(scratch)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows})`));
   const settled = await settleFile(scratch, target, `mart ${mart}`, run.effects.files);
-  return { path: relative(run.data.warehouse, target), rows: written?.rows ?? 0, ...settled };
+  return { path: relative(run.data.warehouse, target), rows, ...settled };
 }

@@ -1,22 +1,26 @@
-import { DuckDBTimestampTZValue, type DuckDBConnection, type DuckDBValue } from '@duckdb/node-api';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { quoted } from '../landing/sql-text.ts';
 import { microsecondsOf } from '../stage/as-of.ts';
 import { readModel, type ModelFolder } from './sql-model.ts';
 
-/** Parameters by name, as the model writes them behind `$`. Moments as RFC 3339 text in UTC. */
+/** Parameters by name, as the model writes them behind `$`: moments as RFC 3339 text in UTC, and days. */
 export type ModelParameters = Record<string, string>;
 
-/** Runs a model's query behind `prefix` (such as `INSERT INTO x`), with those of the parameters that it names. */
+/** Runs a model's query behind `prefix` (such as `INSERT INTO x`). */
 export async function runModel(connection: DuckDBConnection, folder: ModelFolder, name: string, prefix: string, parameters: ModelParameters = {}): Promise<number> {
-  const { query } = readModel(folder, name);
-  const result = await connection.run(`${prefix}\n${query}`, named(query, parameters));
+  const result = await connection.run(`${prefix}\n${modelQuery(folder, name, parameters)}`);
   return result.rowsChanged;
 }
 
-/** DuckDB refuses parameters that a statement does not name. Moments are bound as TIMESTAMPTZ, since text would be compared as text. */
-function named(query: string, parameters: ModelParameters): Record<string, DuckDBValue> {
-  const used = Object.entries(parameters).filter(([name]) => new RegExp(`\\$${name}\\b`).test(query));
-  return Object.fromEntries(used.map(([name, text]) => {
-    const microseconds = microsecondsOf(text);
-    return [name, microseconds === null ? text : new DuckDBTimestampTZValue(microseconds)];
-  }));
+/**
+ * A model's query with its parameters written into it. DuckDB plans a statement with parameters twice, when it is prepared
+ * and again once their values are known; for models over little data the planning is nearly all there is. Moments
+ * become literals of their type, since text would be compared as text.
+ */
+export function modelQuery(folder: ModelFolder, name: string, parameters: ModelParameters = {}): string {
+  return readModel(folder, name).query.replaceAll(/\$(\w+)/g, (written, parameter: string) => {
+    const value = parameters[parameter];
+    if (value === undefined) return written;
+    return microsecondsOf(value) === null ? quoted(value) : `TIMESTAMPTZ ${quoted(value)}`;
+  });
 }
