@@ -28,8 +28,8 @@ export async function attributeConversions(connection: DuckDBConnection, allClic
   const [sought] = await queryRows<{ rows: number; unknown: number }>(
     connection, 'SELECT count(*) AS rows, (SELECT count(*) FROM unknown_clicks) AS unknown FROM sought_clicks',
   );
-  const searched = (sought?.unknown ?? 0) > 0 ? allClickFiles : newClickFiles;
-  await findClicks(connection, (sought?.rows ?? 0) > 0 ? searched : []);
+  if ((sought?.rows ?? 0) === 0) return findClicks(connection, []);
+  await findClicks(connection, (sought?.unknown ?? 0) > 0 ? allClickFiles : newClickFiles);
   await connection.run('INSERT INTO conversion_clicks FROM found_clicks');
   await connection.run('DELETE FROM waiting_clicks WHERE click_id IN (SELECT click_id FROM found_clicks)');
   await connection.run('INSERT OR IGNORE INTO waiting_clicks SELECT click_id FROM unknown_clicks WHERE click_id NOT IN (SELECT click_id FROM found_clicks)');
@@ -38,7 +38,7 @@ export async function attributeConversions(connection: DuckDBConnection, allClic
 
 /** Fills `found_clicks` from these event files: first only the 8-byte key of every click, then whole rows of the files that hold one. */
 async function findClicks(connection: DuckDBConnection, paths: readonly string[]): Promise<void> {
-  const holding = await queryRows<{ filename: string }>(
+  const holding = paths.length === 0 ? [] : await queryRows<{ filename: string }>(
     connection,
     `SELECT DISTINCT filename FROM ${eventRelation('clicks', paths, withPlace)} WHERE event_key IN (SELECT hash(click_id) FROM sought_clicks)`,
   );

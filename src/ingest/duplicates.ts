@@ -19,6 +19,7 @@ export type DuplicateCounts = Map<number, { duplicates: number; conflicts: numbe
 export async function removeDuplicates(
   connection: DuckDBConnection, schema: LogSchema, batch: LogBatch, staged: StagedEvents, history: readonly string[],
 ): Promise<DuplicateCounts> {
+  if (staged.days.length === 0) return new Map();
   const stagedRows = eventRelation(schema.kind, staged.days.map(({ path }) => path), withPlace);
   if (!(await findRepeatedKeys(connection, schema, stagedRows, history))) return new Map();
   await rankCandidates(connection, schema, batch, stagedRows, history);
@@ -33,14 +34,14 @@ export async function removeDuplicates(
 
 /** Keys that occur twice in this run, or in this run and in history. Reads only the key column. */
 async function findRepeatedKeys(connection: DuckDBConnection, schema: LogSchema, stagedRows: string, history: readonly string[]): Promise<boolean> {
-  await connection.run(
+  const [repeated] = await queryRows<{ Count: number }>(
+    connection,
     `CREATE OR REPLACE TEMP TABLE repeated_keys AS
      SELECT event_key FROM ${stagedRows} GROUP BY event_key HAVING count(*) > 1
      UNION
      SELECT event_key FROM ${eventRelation(schema.kind, history)} WHERE event_key IN (SELECT event_key FROM ${stagedRows})`,
   );
-  const [row] = await queryRows<{ keys: number }>(connection, 'SELECT count(*) AS keys FROM repeated_keys');
-  return (row?.keys ?? 0) > 0;
+  return (repeated?.Count ?? 0) > 0;
 }
 
 /** Fills `duplicate_events (file_id, filename, file_row_number, conflict)`. Different ids with the same hash are told apart here. */

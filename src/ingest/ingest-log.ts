@@ -26,6 +26,10 @@ export async function ingestLog(
   run: Run, state: StateDatabase, schema: LogSchema, batch: LogBatch, broken: BrokenFile[], nextFileId: () => number,
 ): Promise<string[]> {
   const { connection } = state;
+  if (batch.files.length === 0) {
+    await recordUnread(run, state, batch, broken, nextFileId);
+    return [];
+  }
   const history = await eventFilePaths(connection, run.data, schema.kind);
   const staged = await showProgress(connection, run.progress, `parsing ${schema.kind}`, () => stageEvents(connection, schema, batch, run));
   const duplicates = await removeDuplicates(connection, schema, batch, staged, history);
@@ -45,9 +49,13 @@ export async function ingestLog(
     const rows = counts.accepted + counts.duplicates + counts.rejected;
     await recordFile(state, run, file, file.fileId, { ...counts, rows }, 'loaded', null);
   }
+  await recordUnread(run, state, batch, broken, nextFileId);
+  return newFiles;
+}
+
+async function recordUnread(run: Run, state: StateDatabase, batch: LogBatch, broken: BrokenFile[], nextFileId: () => number): Promise<void> {
   for (const { file, reason, detail } of batch.quarantined) await quarantine(run, state, file, file.fileId, reason, detail);
   for (const { file, reason, detail } of broken) await quarantine(run, state, file, nextFileId(), reason, detail);
-  return newFiles;
 }
 
 async function quarantine(run: Run, state: StateDatabase, file: CheckedFile, fileId: number, reason: string, detail: string): Promise<void> {
@@ -57,6 +65,7 @@ async function quarantine(run: Run, state: StateDatabase, file: CheckedFile, fil
 }
 
 async function acceptedByFile({ connection }: StateDatabase, schema: LogSchema, newFiles: string[]): Promise<Map<number, number>> {
+  if (newFiles.length === 0) return new Map();
   const rows = await queryRows<{ file_id: number; rows: number }>(
     connection, `SELECT file_id, count(*) AS rows FROM ${eventRelation(schema.kind, newFiles)} GROUP BY file_id`,
   );

@@ -118,18 +118,19 @@ async function takeUp(run: Run, state: StateDatabase, scan: LandingScan, { files
   summary.offerVersions = await ingestCatalogs(run, state, scan, catalogs, nextFileId);
   const newClickFiles = await ingestLog(run, state, clicks.schema, clicks.batch, clicks.broken, nextFileId);
   const newConversionFiles = await ingestLog(run, state, conversions.schema, conversions.batch, conversions.broken, nextFileId);
-  await recordConversionEvents(connection, newConversionFiles);
-  await awaitPostbacks(connection);
-  await attributeConversions(connection, await eventFilePaths(connection, run.data, 'clicks'), newClickFiles);
-  await rollUpClicks(connection, newClickFiles);
-  await markReportsOfNewEvents(connection, run.runId, { clicks: newClickFiles.length > 0 });
+  if (newClickFiles.length > 0 || newConversionFiles.length > 0) {
+    await recordConversionEvents(connection, newConversionFiles);
+    await awaitPostbacks(connection);
+    await attributeConversions(connection, await eventFilePaths(connection, run.data, 'clicks'), newClickFiles);
+    await rollUpClicks(connection, newClickFiles);
+    await markReportsOfNewEvents(connection, run.runId, { clicks: newClickFiles.length > 0 });
+  }
 
   const [ledger] = await queryRows<Omit<IngestSummary, 'files' | 'offerVersions' | 'postbacks'>>(
     connection,
     `SELECT count(*) FILTER (status = 'quarantined') AS quarantined, sum(rows) AS rows, sum(accepted) AS accepted,
        sum(duplicates) AS duplicates, sum(rejected) AS rejected, sum(warnings) AS warnings, sum(bytes) AS bytes
-     FROM ingest_files WHERE run_id = $1`,
-    [BigInt(run.runId)],
+     FROM ingest_files WHERE run_id = ${run.runId}`,
   );
   return { ...summary, ...ledger };
 }
