@@ -3,6 +3,7 @@ import type { CheckedFile, LandingFile } from '../landing/landing-file.ts';
 import type { Run } from '../stage/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
+import { insertRows } from '../warehouse/insert-rows.ts';
 
 /** rows = accepted + duplicates + rejected; conflicts are among the duplicates, warnings change no count. */
 export interface LedgerCounts {
@@ -48,13 +49,9 @@ export async function unseenFiles({ connection }: StateDatabase, files: LandingF
 /** Remembers what the files looked like, so that the next run need not read them again. */
 export async function rememberFiles({ connection }: StateDatabase, files: CheckedFile[], wallClockMs: number): Promise<void> {
   const settledBefore = BigInt(Math.trunc(wallClockMs)) * 1_000_000n - settledAfterNs;
-  for (const file of files) {
-    const changedNs = file.changedNs < settledBefore ? file.changedNs : 0n;
-    await connection.run(
-      'INSERT OR REPLACE INTO landing_seen VALUES ($1, $2, $3, $4, $5)',
-      [file.path, BigInt(file.bytes), file.modifiedNs, changedNs, file.sha256],
-    );
-  }
+  await insertRows(connection, 'INSERT OR REPLACE INTO landing_seen', ['', '', '', '', ''], files.map((file) => [
+    file.path, file.bytes, file.modifiedNs, file.changedNs < settledBefore ? file.changedNs : 0n, file.sha256,
+  ]));
 }
 
 /**

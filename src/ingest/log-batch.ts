@@ -3,6 +3,7 @@ import type { CheckedFile } from '../landing/landing-file.ts';
 import { QuarantineError } from '../landing/landing-file.ts';
 import type { LogSchema } from '../landing/log-fields.ts';
 import { loadRecords, ndjsonLines } from '../landing/records.ts';
+import { insertRows } from '../warehouse/insert-rows.ts';
 
 /** A log file of this run with its number in the ledger. */
 export interface LogFile extends CheckedFile {
@@ -28,8 +29,9 @@ export interface LogBatch {
 export async function openLogBatch(connection: DuckDBConnection, schema: LogSchema, files: LogFile[]): Promise<LogBatch> {
   const records = `log_records_of_${schema.kind}`;
   const positions = `log_files_of_${schema.kind}`;
-  await connection.run(`CREATE OR REPLACE TEMP TABLE ${records} (file_id BIGINT, line BIGINT, raw VARCHAR)`);
-  await connection.run(`CREATE OR REPLACE TEMP TABLE ${positions} (file_id BIGINT, path VARCHAR, position BIGINT)`);
+  await connection.run(`
+    CREATE OR REPLACE TEMP TABLE ${records} (file_id BIGINT, line BIGINT, raw VARCHAR);
+    CREATE OR REPLACE TEMP TABLE ${positions} (file_id BIGINT, path VARCHAR, position BIGINT)`);
   const batch: LogBatch = { files: [], rows: records, records, positions, quarantined: [] };
   const lineFiles: LogFile[] = [];
   for (const file of files) {
@@ -46,9 +48,7 @@ export async function openLogBatch(connection: DuckDBConnection, schema: LogSche
       batch.quarantined.push({ file, reason: error.reason, detail: error.message });
     }
   }
-  for (const [position, file] of batch.files.entries()) {
-    await connection.run(`INSERT INTO ${positions} VALUES ($1, $2, $3)`, [BigInt(file.fileId), file.readablePath, BigInt(position)]);
-  }
+  await insertRows(connection, `INSERT INTO ${positions}`, ['', '', ''], batch.files.map((file, position) => [file.fileId, file.readablePath, position]));
   if (lineFiles.length > 0) {
     batch.rows = `(SELECT file_id, NULL::BIGINT AS line, raw FROM ${ndjsonLines(lineFiles.map((file) => file.readablePath))} JOIN ${positions} USING (path)
       UNION ALL SELECT file_id, line, raw FROM ${records})`;

@@ -2,6 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { commissionText, rewardRateText, type Site } from '../sites/sites.ts';
 import type { Moment } from '../stage/as-of.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
+import { insertRows } from '../warehouse/insert-rows.ts';
 import { runModel } from '../warehouse/run-model.ts';
 import { readModel } from '../warehouse/sql-model.ts';
 
@@ -27,9 +28,8 @@ export async function writeOutbox(connection: DuckDBConnection, sites: readonly 
     `INSERT INTO outbox
      SELECT (SELECT coalesce(max(number), 0) FROM outbox) + row_number() OVER (ORDER BY occurred_at, conversion_id, kind),
        'pb_' || left(sha256(kind || ':' || conversion_id), 32),
-       conversion_id, kind, click_id, site_key, user_id, offer_id, reward, occurred_at, $1::TIMESTAMPTZ
+       conversion_id, kind, click_id, site_key, user_id, offer_id, reward, occurred_at, TIMESTAMPTZ '${asOf}'
      FROM decided_postbacks WHERE has_address`,
-    [asOf],
   );
   await connection.run('DELETE FROM postbacks_undecided WHERE (conversion_id, kind) IN (SELECT (conversion_id, kind) FROM decided_postbacks)');
   if (rowsChanged > 0) await connection.run(`INSERT OR IGNORE INTO touched_postback_days VALUES ('postbacks', $1::TIMESTAMPTZ::DATE)`, [asOf]);
@@ -41,9 +41,7 @@ async function loadPostbackSites(connection: DuckDBConnection, sites: readonly S
   await connection.run(
     `CREATE OR REPLACE TEMP TABLE run_postback_sites (site_key VARCHAR, has_address BOOLEAN, commission DECIMAL(7, 6), reward_rate DECIMAL(15, 6))`,
   );
-  for (const site of sites) {
-    await connection.run('INSERT INTO run_postback_sites VALUES ($1, $2, $3::DECIMAL(7, 6), $4::DECIMAL(15, 6))', [
-      site.site_key, site.postback !== undefined, commissionText(site), rewardRateText(site),
-    ]);
-  }
+  await insertRows(connection, 'INSERT INTO run_postback_sites', ['', '', '::DECIMAL(7, 6)', '::DECIMAL(15, 6)'], sites.map((site) => [
+    site.site_key, site.postback !== undefined, commissionText(site), rewardRateText(site),
+  ]));
 }

@@ -4,6 +4,7 @@ import type { DataDirectory } from '../config/data-directory.ts';
 import type { FileEffects } from '../effects/effects.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
 import { eventRelation, eventTime, settleFile, withPlace, type EventKind } from '../warehouse/event-files.ts';
+import { insertRows } from '../warehouse/insert-rows.ts';
 import type { StagedEvents } from './stage-events.ts';
 
 /**
@@ -30,12 +31,10 @@ export async function settleEvents(
     if (outcome.status === 'rejected') throw outcome.reason;
     return outcome.value;
   });
-  for (const { day, target, rows, bytes, sha256, first_at, last_at } of settled) {
-    await connection.run(
-      `INSERT INTO event_files (path, kind, day, run_id, rows, bytes, sha256, first_at, last_at)
-       VALUES ($1, $2, $3::DATE, $4, $5, $6, $7, $8::TIMESTAMPTZ, $9::TIMESTAMPTZ)`,
-      [relative(data.warehouse, target), kind, day, BigInt(runId), BigInt(rows), BigInt(bytes), sha256, first_at, last_at],
-    );
-  }
+  await insertRows(
+    connection, 'INSERT INTO event_files (path, kind, day, run_id, rows, bytes, sha256, first_at, last_at)',
+    ['', '', '::DATE', '', '', '', '', '::TIMESTAMPTZ', '::TIMESTAMPTZ'],
+    settled.map(({ day, target, rows, bytes, sha256, first_at, last_at }) => [relative(data.warehouse, target), kind, day, runId, rows, bytes, sha256, first_at, last_at]),
+  );
   return settled.map(({ target }) => target);
 }

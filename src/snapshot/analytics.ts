@@ -3,6 +3,7 @@ import { identifier, quoted, quotedPathList } from '../landing/sql-text.ts';
 import { readModel, type SqlModel } from '../warehouse/sql-model.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
 import { eventRelation } from '../warehouse/event-files.ts';
+import { insertRows } from '../warehouse/insert-rows.ts';
 import type { Site } from '../sites/sites.ts';
 import { commissionText } from '../sites/sites.ts';
 import type { Moment } from '../stage/as-of.ts';
@@ -18,18 +19,20 @@ export const analyticsViews = ['clicks', 'conversions', 'offer_hourly', 'report_
 /**
  * Writes the tables and views of `analytics.duckdb`, attached as `snapshot`, with a comment on every table and column.
  * `parquet` gives the absolute paths of a group's files in the snapshot's folder: the views list them, never a pattern,
- * so they give the same answers for as long as the folder stands.
+ * so they give the same answers for as long as the folder stands. Returns the number of rows of each table.
  */
 export async function writeAnalytics(
   connection: DuckDBConnection, sites: readonly Site[], folder: string, asOf: Moment, parquet: (group: string) => string[],
-): Promise<void> {
+): Promise<Record<string, number>> {
   await loadSites(connection, sites);
   await loadMetrics(connection, asOf);
   await loadLineage(connection, [...analyticsTables, ...analyticsViews], ['clicks']);
+  const rowCounts: Record<string, number> = {};
   for (const name of analyticsTables) {
     const model = readModel('marts', name);
     const query = name === 'offer_stats_2d' ? 'SELECT * FROM offer_stats_2d ORDER BY offer_id' : model.query;
-    await connection.run(`CREATE TABLE snapshot.${name} AS ${query}`);
+    const [written] = await queryRows<{ Count: number }>(connection, `CREATE TABLE snapshot.${name} AS ${query}`);
+    rowCounts[name] = written?.Count ?? 0;
     await comment(connection, 'TABLE', model);
   }
   await writeExplained(connection, folder, asOf, parquet);
@@ -48,6 +51,7 @@ export async function writeAnalytics(
   } finally {
     await connection.run(`USE ${identifier(own?.catalog ?? 'state')}`);
   }
+  return rowCounts;
 }
 
 async function comment(connection: DuckDBConnection, what: 'TABLE' | 'VIEW', model: SqlModel): Promise<void> {
@@ -65,9 +69,7 @@ async function loadSites(connection: DuckDBConnection, sites: readonly Site[]): 
     `CREATE OR REPLACE TEMP TABLE run_sites (site_key VARCHAR, name VARCHAR, status VARCHAR, variant VARCHAR,
        commission DECIMAL(7, 6), reward_rate DOUBLE, rate_limit_per_hour INTEGER)`,
   );
-  for (const site of sites) {
-    await connection.run('INSERT INTO run_sites VALUES ($1, $2, $3, $4, $5::DECIMAL(7, 6), $6, $7)', [
-      site.site_key, site.name, site.status, site.variant, commissionText(site), site.reward_rate, site.rate_limit_per_hour,
-    ]);
-  }
+  await insertRows(connection, 'INSERT INTO run_sites', ['', '', '', '', '::DECIMAL(7, 6)', '::DOUBLE', ''], sites.map((site) => [
+    site.site_key, site.name, site.status, site.variant, commissionText(site), site.reward_rate, site.rate_limit_per_hour,
+  ]));
 }

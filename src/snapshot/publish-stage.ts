@@ -14,7 +14,7 @@ import type { StateDatabase } from '../warehouse/database.ts';
 import { readModel } from '../warehouse/sql-model.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
 import { readChangeNumber } from '../warehouse/facts.ts';
-import { analyticsTables, writeAnalytics } from './analytics.ts';
+import { writeAnalytics } from './analytics.ts';
 import { auditSnapshot } from './audits.ts';
 import { recordCommissions } from './commissions.ts';
 import { currentManifest } from './current.ts';
@@ -130,21 +130,18 @@ async function buildDatabase(
   await run.effects.perform('analytics.duckdb: made', () => connection.run(`ATTACH ${quoted(join(folder, analyticsFile))} AS snapshot`));
   try {
     await connection.run('BEGIN TRANSACTION');
-    await run.effects.perform('analytics.duckdb: filled', () => writeAnalytics(connection, sites.sites, folder, run.asOf, parquet));
+    const tableRows = await run.effects.perform('analytics.duckdb: filled', () => writeAnalytics(connection, sites.sites, folder, run.asOf, parquet));
     await run.effects.perform('analytics.duckdb: written', () => connection.run('COMMIT'));
     const audits = await auditSnapshot(connection, run.data, publishedRunId);
     await writeFeedFiles(connection, folder, run.asOf, run.effects.files);
-    const rowCounts: Record<string, number> = {
+    const rowCounts = {
       clicks: rowsOf('events/clicks'), conversions: rowsOf('marts/conversions'),
       offer_hourly: rowsOf('marts/offer_hourly'), report_daily: rowsOf('marts/report_daily'),
       postbacks: rowsOf('marts/postbacks'), postback_attempts: rowsOf('marts/postback_attempts'),
+      ...tableRows,
     };
     const [deliveries] = await queryRows<Manifest['deliveries']>(connection, readModel('marts', 'delivery_summary').query);
     if (deliveries === undefined) throw new Error('delivery_summary gave no row');
-    for (const table of analyticsTables) {
-      const [counted] = await queryRows<{ rows: number }>(connection, `SELECT count(*) AS rows FROM snapshot.${table}`);
-      rowCounts[table] = counted?.rows ?? 0;
-    }
     await run.effects.perform('analytics.duckdb: checkpointed', () => connection.run('CHECKPOINT snapshot'));
     return { audits, rowCounts, deliveries };
   } catch (error) {
