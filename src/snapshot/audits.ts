@@ -30,9 +30,10 @@ export async function auditSnapshot(connection: DuckDBConnection, data: DataDire
   const failures: AuditFailure[] = [];
   for (const name of names) {
     const { query } = readModel('audits', name);
-    const bad = await queryRows(connection, `SELECT *, count(*) OVER () AS bad_rows FROM (${query}) LIMIT ${sampleRows}`);
-    if (bad.length === 0) continue;
-    failures.push({ audit: name, badRows: Number(bad[0]?.['bad_rows']), sample: bad.map(({ bad_rows: _count, ...row }) => row) });
+    const sample = await queryRows(connection, `SELECT * FROM (${query}) LIMIT ${sampleRows}`);
+    if (sample.length === 0) continue;
+    const [bad] = await queryRows<{ rows: number }>(connection, `SELECT count(*) AS rows FROM (${query})`);
+    failures.push({ audit: name, badRows: bad?.rows ?? sample.length, sample });
   }
   if (failures.length > 0) throw new AuditError(failures);
   return names.length;

@@ -34,9 +34,8 @@ export async function linkedFiles(connection: DuckDBConnection, data: DataDirect
     connection,
     `SELECT 'events' AS folder, kind AS "group", day::VARCHAR AS day, path, rows, bytes, sha256 FROM event_files
      UNION ALL
-     SELECT 'marts', mart, day::VARCHAR, path, rows, bytes, sha256 FROM mart_files WHERE day <= $1::DATE OR mart IN (${postbackMarts.map(quoted).join(', ')})
+     SELECT 'marts', mart, day::VARCHAR, path, rows, bytes, sha256 FROM mart_files WHERE day <= DATE '${dayOf(asOf)}' OR mart IN (${postbackMarts.map(quoted).join(', ')})
      ORDER BY 1, 2, 3, 4`,
-    [dayOf(asOf)],
   );
   return rows.map(({ folder, group, day, path, ...about }) => ({
     ...about,
