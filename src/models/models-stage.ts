@@ -3,7 +3,7 @@ import { compareMoments, dayOf, startOfDay, type Day, type Moment } from '../sta
 import type { Run, Stage } from '../stage/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
-import { readChangeNumber, readFact, writeFact } from '../warehouse/facts.ts';
+import { changeNumberIn, readChangeNumber, readFact, readFacts, writeFact } from '../warehouse/facts.ts';
 import { writeClosedReport, writeOpenReport, writeTouchedDays } from './day-marts.ts';
 import { writePostbackMarts } from './postback-marts.ts';
 import { readReportDays } from './report-days.ts';
@@ -71,8 +71,8 @@ export async function keepMartsCurrent(connection: DuckDBConnection): Promise<vo
 
 /** As-of of the marts; undefined where there are none, or where what they were computed from has changed since. */
 export async function currentMarts({ connection }: StateDatabase): Promise<Moment | undefined> {
-  const asOf = await martsAsOf(connection);
-  return (await readFact(connection, martsChangeFact)) === String(await readChangeNumber(connection)) ? asOf : undefined;
+  const facts = await readFacts(connection);
+  return facts.get(martsChangeFact) === String(changeNumberIn(facts)) ? facts.get(asOfFact) : undefined;
 }
 
 /**
@@ -96,21 +96,22 @@ export async function distrustMarts(state: StateDatabase, sinceRunId: number): P
 async function touchedDays(run: Run, { connection }: StateDatabase, before: Moment | undefined): Promise<Day[]> {
   const since = before === undefined || compareMoments(before, run.asOf) > 0 ? run.asOf : before;
   const until = before === undefined || compareMoments(before, run.asOf) < 0 ? run.asOf : before;
+  const at = (moment: Moment) => `TIMESTAMPTZ '${moment}'`;
+  const today = `DATE '${dayOf(run.asOf)}'`;
   const rows = await queryRows<{ day: Day }>(
     connection,
     `SELECT DISTINCT day::VARCHAR AS day FROM (
        SELECT day FROM touched_days
        UNION ALL
-       SELECT $5::DATE
+       SELECT ${today}
        UNION ALL
-       SELECT DISTINCT hour::DATE FROM click_hourly WHERE hour >= $1::TIMESTAMPTZ AND hour <= $2::TIMESTAMPTZ
+       SELECT DISTINCT hour::DATE FROM click_hourly WHERE hour >= ${at(startOfDay(dayOf(since)))} AND hour <= ${at(run.asOf)}
        UNION ALL
-       SELECT DISTINCT occurred_at::DATE FROM conversion_events WHERE occurred_at >= $1::TIMESTAMPTZ AND occurred_at <= $2::TIMESTAMPTZ
+       SELECT DISTINCT occurred_at::DATE FROM conversion_events WHERE occurred_at >= ${at(startOfDay(dayOf(since)))} AND occurred_at <= ${at(run.asOf)}
        UNION ALL
        SELECT occurred_at::DATE FROM conversion_events WHERE conversion_id IN (
-         SELECT conversion_id FROM conversion_events WHERE occurred_at > $3::TIMESTAMPTZ AND occurred_at <= $4::TIMESTAMPTZ))
-     WHERE day <= $5::DATE ORDER BY day`,
-    [startOfDay(dayOf(since)), run.asOf, since, until, dayOf(run.asOf)],
+         SELECT conversion_id FROM conversion_events WHERE occurred_at > ${at(since)} AND occurred_at <= ${at(until)}))
+     WHERE day <= ${today} ORDER BY day`,
   );
   return rows.map(({ day }) => day);
 }

@@ -69,9 +69,8 @@ async function openFile(path: string, options: Record<string, string>, effects: 
     try {
       // First of all: lookups through a key were seen to lose rows after a replayed log, and this heals it.
       await effects.perform('state: checkpointed at opening', () => connection.run('CHECKPOINT'));
-      await connection.run("SET TimeZone = 'UTC'");
-      // Lets `connection.progress` report percentages.
-      await connection.run('SET enable_progress_bar = true; SET enable_progress_bar_print = false');
+      // With the progress bar `connection.progress` reports percentages.
+      await connection.run("SET TimeZone = 'UTC'; SET enable_progress_bar = true; SET enable_progress_bar_print = false");
     } catch (error) {
       connection.closeSync();
       instance.closeSync();

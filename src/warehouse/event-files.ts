@@ -42,12 +42,8 @@ export const withPlace = ', filename = true, file_row_number = true';
 
 /** Absolute paths of the committed event files, oldest day first; only those with events in [from, to] where given (RFC 3339, inclusive). */
 export async function eventFilePaths(connection: DuckDBConnection, data: DataDirectory, kind: EventKind, span?: { from: string; to: string }): Promise<string[]> {
-  const within = span ? 'AND last_at >= $2::TIMESTAMPTZ AND first_at <= $3::TIMESTAMPTZ' : '';
-  const rows = await queryRows<{ path: string }>(
-    connection,
-    `SELECT path FROM event_files WHERE kind = $1 ${within} ORDER BY day, path`,
-    span ? [kind, span.from, span.to] : [kind],
-  );
+  const within = span ? `AND last_at >= TIMESTAMPTZ '${span.from}' AND first_at <= TIMESTAMPTZ '${span.to}'` : '';
+  const rows = await queryRows<{ path: string }>(connection, `SELECT path FROM event_files WHERE kind = '${kind}' ${within} ORDER BY day, path`);
   return rows.map(({ path }) => join(data.warehouse, path));
 }
 

@@ -1,22 +1,37 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { quoted } from '../landing/sql-text.ts';
 import { queryRows } from './dialect/rows.ts';
 
 /** Reads a fact that the warehouse keeps about itself. */
 export async function readFact(connection: DuckDBConnection, fact: string): Promise<string | undefined> {
-  const [row] = await queryRows<{ value: string }>(connection, 'SELECT value FROM warehouse_facts WHERE fact = $1', [fact]);
+  const [row] = await queryRows<{ value: string }>(connection, `SELECT value FROM warehouse_facts WHERE fact = ${quoted(fact)}`);
   return row?.value;
 }
 
+/** All facts at once, for those who need several. */
+export async function readFacts(connection: DuckDBConnection): Promise<Map<string, string>> {
+  const rows = await queryRows<{ fact: string; value: string }>(connection, 'SELECT fact, value FROM warehouse_facts');
+  return new Map(rows.map(({ fact, value }) => [fact, value]));
+}
+
 export async function writeFact(connection: DuckDBConnection, fact: string, value: string): Promise<void> {
-  await connection.run('INSERT OR REPLACE INTO warehouse_facts VALUES ($1, $2)', [fact, value]);
+  await connection.run(`INSERT OR REPLACE INTO warehouse_facts VALUES (${quoted(fact)}, ${quoted(value)})`);
 }
 
 /** How often the warehouse's content has changed: equal numbers mean that there is nothing new to compute or publish. */
 export async function readChangeNumber(connection: DuckDBConnection): Promise<number> {
-  return Number((await readFact(connection, 'change_number')) ?? 0);
+  return changeNumberOf(await readFact(connection, changeFact));
 }
+
+/** The same, of facts that were read already. */
+export function changeNumberIn(facts: ReadonlyMap<string, string>): number {
+  return changeNumberOf(facts.get(changeFact));
+}
+
+const changeFact = 'change_number';
+const changeNumberOf = (value: string | undefined) => Number(value ?? 0);
 
 /** To be called in every transaction that changes what a snapshot shows. */
 export async function countChange(connection: DuckDBConnection): Promise<void> {
-  await writeFact(connection, 'change_number', String((await readChangeNumber(connection)) + 1));
+  await writeFact(connection, changeFact, String((await readChangeNumber(connection)) + 1));
 }

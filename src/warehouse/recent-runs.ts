@@ -57,8 +57,7 @@ export async function copyRecentRuns({ data, effects, logger }: Pick<Run, 'data'
   );
   const stages = await queryRows<RecentStage & { run_id: number }>(
     connection,
-    `SELECT run_id, stage, started_at, finished_at, status, rows_in, rows_out, bytes, error FROM run_stages WHERE run_id >= $1 ORDER BY started_at, finished_at`,
-    [BigInt(runs.at(-1)?.run_id ?? 0)],
+    `SELECT run_id, stage, started_at, finished_at, status, rows_in, rows_out, bytes, error FROM run_stages WHERE run_id >= ${runs.at(-1)?.run_id ?? 0} ORDER BY started_at, finished_at`,
   );
   const byRun = Map.groupBy(stages, ({ run_id }) => run_id);
   const recent: RecentRuns = {

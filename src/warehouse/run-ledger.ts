@@ -20,9 +20,8 @@ export class RunLedger {
   async begin(pipeline: string, asOf: Moment, at: Moment, scheduledAt: Moment | null = null): Promise<number> {
     return this.#state.transaction(async () => {
       const { connection, db } = this.#state;
-      for (const table of ['runs', 'run_stages']) {
-        await connection.run(`UPDATE ${table} SET status = 'interrupted', error = 'its process ended without a word' WHERE status = 'running'`);
-      }
+      const ended = ['runs', 'run_stages'].map((table) => `UPDATE ${table} SET status = 'interrupted', error = 'its process ended without a word' WHERE status = 'running'`);
+      await connection.run(ended.join(';\n'));
       const [last] = await queryRows<{ run_id: number | null }>(connection, 'SELECT max(run_id) AS run_id FROM runs');
       const runId = (last?.run_id ?? 0) + 1;
       await db.insertInto('runs').values({ run_id: runId, pipeline, as_of: asOf, started_at: at, status: 'running', scheduled_at: scheduledAt }).execute();

@@ -20,10 +20,15 @@ export type ModelFolder = 'staging' | 'marts' | 'audits' | 'metrics' | 'macros';
 
 export const sqlFolder = fileURLToPath(new URL('../../sql', import.meta.url));
 
+/** The models' files do not change while a process runs. */
+const known = new Map<string, SqlModel>();
+
 /** Reads `sql/<folder>/<name>.sql`. Throws when its header lacks the grain. */
 export function readModel(folder: ModelFolder, name: string): SqlModel {
-  const text = readFileSync(`${sqlFolder}/${folder}/${name}.sql`, 'utf8');
-  return parseModel(name, text);
+  const path = `${sqlFolder}/${folder}/${name}.sql`;
+  const model = known.get(path) ?? parseModel(name, readFileSync(path, 'utf8'));
+  known.set(path, model);
+  return model;
 }
 
 export function parseModel(name: string, text: string): SqlModel {

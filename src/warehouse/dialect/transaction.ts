@@ -11,16 +11,10 @@ export async function beginTransaction(connection: DuckDBConnection): Promise<vo
  */
 export async function commitTransaction(connection: DuckDBConnection): Promise<void> {
   try {
-    await connection.run('SELECT 1');
-  } catch (cause) {
-    await rollbackTransaction(connection);
-    throw new AbortedTransactionError({ cause });
-  }
-  try {
-    await connection.run('COMMIT');
+    await connection.run('SELECT 1; COMMIT');
   } catch (error) {
     await rollbackTransaction(connection);
-    throw error;
+    throw /Current transaction is aborted/.test((error as Error).message) ? new AbortedTransactionError({ cause: error }) : error;
   }
 }
 
