@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /** Tests that replace modules, which would reach others in the same process. */
@@ -9,8 +10,8 @@ export default defineConfig({
   test: {
     environment: 'node',
     pool: 'forks',
-    // By default one processor is left free; here it would be half of a small machine.
-    maxWorkers: '100%',
+    // One more than there are processors: a sixth of the time tests wait for processes that they started, and for the disk.
+    maxWorkers: availableParallelism() + 1,
     // Some tests start processes or write millions of rows; on a busy machine with two cores they take their time.
     testTimeout: 60_000,
     hookTimeout: 60_000,
