@@ -36,7 +36,7 @@ export class DataDirectory {
   /** Marts that grow with history, one Parquet file per day. */
   get marts() { return join(this.warehouse, 'marts'); }
   /** What the HTTP service counts: requests within the windows of their rate limits. */
-  get rateLimitsFile() { return join(this.root, 'serve', 'rate-limits.sqlite'); }
+  get rateLimits() { return join(this.root, 'serve', 'rate-limits'); }
   get postbacks() { return join(this.root, 'postbacks'); }
   /** State and attempts of every postback; written by refreshes and deliveries at the same time. */
   get deliveriesFile() { return join(this.postbacks, 'deliveries.sqlite'); }

@@ -1,7 +1,5 @@
-import { mkdirSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import type { StatementSync } from 'node:sqlite';
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { OfferlineError } from '../errors/errors.ts';
 
@@ -12,54 +10,45 @@ export interface CountedRequest {
   expiresAt: number;
 }
 
-/** Another service on the same data directory writes for some microseconds at a time. Milliseconds. */
-const busyTimeout = 1000;
-
-/** How often expired lines are removed. Milliseconds. */
-const forgetEvery = 10_000;
-const forgottenAtOnce = 1_000;
+/** So many files tell the requests of a window: each is removed soon after its last request has left. */
+const filesPerWindow = 6;
+/** Its beginning, and the process that writes it. */
+const fileName = /^(\d+)-\d+\.ndjson$/;
 
 /**
- * Counted requests in an SQLite file. What one turn of the event loop counts is written as one row, and its answers wait
- * for that, so no end of the process loses a count. Measured: some 15 µs for one request, 2.5 µs each for ten at once.
- * The disk is not waited for (`synchronous = OFF`): a loss of power may cost the counts of an hour, but waiting
- * was seen to hold up all requests for up to 100 ms.
+ * Counted requests in files of a folder that are only ever appended to. What one turn of the event loop counts is one
+ * line, and its answers wait for that, so no end of the process loses a count. Measured: 2 µs a turn, where a row in
+ * SQLite took 15. The disk is not waited for: a loss of power may cost the counts of a window, but waiting was seen to
+ * hold up all requests for up to 100 ms.
  */
 export class RateLimitJournal {
-  readonly #database: DatabaseSync;
+  readonly #folder: string;
+  readonly #windowLength: number;
   readonly #log: Logger;
-  readonly #insert: StatementSync;
-  readonly #select: StatementSync;
-  readonly #delete: StatementSync;
+  #file: { descriptor: number; from: number } | undefined;
   #pending: CountedRequest[] = [];
   #written: Promise<void> | undefined;
-  #forgotAt = Number.NEGATIVE_INFINITY;
   #failing = false;
 
-  /** Throws `OfferlineError` where the file cannot be used. */
-  constructor(file: string, table: 'site_requests' | 'address_requests', log: Logger) {
+  /** The length is that of its longest window, in milliseconds. Throws `OfferlineError` where the folder cannot be used. */
+  constructor(folder: string, windowLength: number, now: number, log: Logger) {
+    this.#folder = folder;
+    this.#windowLength = windowLength;
     this.#log = log;
     try {
-      this.#database = openWhole(file, log);
-      this.#database.exec(`CREATE TABLE IF NOT EXISTS ${table}_by_turn (requests TEXT NOT NULL, expires_at INTEGER NOT NULL) STRICT`);
-      this.#insert = this.#database.prepare(`INSERT INTO ${table}_by_turn (requests, expires_at) VALUES (?, ?)`);
-      this.#select = this.#database.prepare(`
-        SELECT request.value ->> 0 AS bucket, request.value ->> 1 AS at, request.value ->> 2 AS expires_at
-        FROM ${table}_by_turn AS turn, json_each(turn.requests) AS request
-        WHERE turn.expires_at > ? AND request.value ->> 2 > ? AND request.value ->> 1 <= ?
-        ORDER BY 2, turn.rowid, request.id`);
-      // Rows expire in the order in which they came: no index is needed, and each row is written at half the cost.
-      this.#delete = this.#database.prepare(`
-        DELETE FROM ${table}_by_turn
-        WHERE rowid IN (SELECT rowid FROM ${table}_by_turn ORDER BY rowid LIMIT ${forgottenAtOnce}) AND expires_at <= ?`);
+      mkdirSync(folder, { recursive: true });
+      this.#file = this.#begin(now);
     } catch (error) {
-      throw new OfferlineError(`${file} cannot be used: ${(error as Error).message}. Make its folder writable, or remove the file: rate limits then count from zero`, undefined, { cause: error });
+      throw new OfferlineError(`${folder} cannot be used: ${(error as Error).message}. Rate limits are kept there: make it a folder that can be written to`, undefined, { cause: error });
     }
   }
 
   /** Those that have not expired, oldest first. */
-  *remembered(now: number): Iterable<CountedRequest> {
-    for (const { bucket, at, expires_at } of this.#select.iterate(now, now, now)) yield { bucket: String(bucket), at: Number(at), expiresAt: Number(expires_at) };
+  remembered(now: number): CountedRequest[] {
+    return this.#files()
+      .flatMap(({ name }) => this.#requestsIn(name))
+      .filter(({ at, expiresAt }) => at <= now && expiresAt > now)
+      .toSorted((one, other) => one.at - other.at);
   }
 
   /** Returns when the request is written down. */
@@ -74,9 +63,10 @@ export class RateLimitJournal {
   }
 
   close(): void {
-    if (!this.#database.isOpen) return;
+    if (this.#file === undefined) return;
     this.#write();
-    this.#database.close();
+    closeSync(this.#file.descriptor);
+    this.#file = undefined;
   }
 
   /** A full disk must not close the feeds: memory goes on counting. Said once until it works again. */
@@ -84,11 +74,13 @@ export class RateLimitJournal {
     const requests = this.#pending;
     this.#pending = [];
     this.#written = undefined;
-    if (requests.length === 0) return;
+    const now = requests[0]?.at;
+    if (now === undefined) return;
     try {
-      const lastExpiry = requests.reduce((last, { expiresAt }) => Math.max(last, expiresAt), 0);
-      this.#insert.run(JSON.stringify(requests.map(({ bucket, at, expiresAt }) => [bucket, at, expiresAt])), lastExpiry);
-      this.#forgetExpired(requests.at(-1)?.at ?? this.#forgotAt);
+      if (this.#file === undefined) throw new Error('the journal is closed');
+      if (Math.abs(now - this.#file.from) >= this.#windowLength / filesPerWindow) this.#beginAnother(this.#file.descriptor, now);
+      // The line feed comes first: a line that a full disk cut off must not spoil the next one.
+      writeSync(this.#file.descriptor, `\n${JSON.stringify(requests.map(({ bucket, at, expiresAt }) => [bucket, at, expiresAt]))}`);
       this.#failing = false;
     } catch (error) {
       if (!this.#failing) this.#log.error({ reason: (error as Error).message }, 'counted requests cannot be written down; until they can, a restart forgets them');
@@ -96,33 +88,37 @@ export class RateLimitJournal {
     }
   }
 
-  #forgetExpired(now: number): void {
-    if (Math.abs(now - this.#forgotAt) < forgetEvery) return;
-    this.#forgotAt = now;
-    while (this.#delete.run(now).changes === forgottenAtOnce);
+  #begin(now: number): { descriptor: number; from: number } {
+    return { descriptor: openSync(join(this.#folder, `${now}-${process.pid}.ndjson`), 'a'), from: now };
   }
-}
 
-/** Opens the file; one that a loss of power has torn is begun anew, since its counts are gone within the hour anyway. */
-function openWhole(file: string, log: Logger): DatabaseSync {
-  mkdirSync(dirname(file), { recursive: true });
-  let database = new DatabaseSync(file, { timeout: busyTimeout });
-  if (!isWhole(database)) {
-    database.close();
-    log.error({ file }, 'the file of counted requests is damaged and was begun anew: rate limits count from zero');
-    for (const ending of ['', '-wal', '-shm']) rmSync(`${file}${ending}`, { force: true });
-    database = new DatabaseSync(file, { timeout: busyTimeout });
+  /** Begins another file and removes those, of any process, whose last requests have left their windows. */
+  #beginAnother(descriptor: number, now: number): void {
+    this.#file = this.#begin(now);
+    closeSync(descriptor);
+    const longest = this.#windowLength + this.#windowLength / filesPerWindow;
+    for (const { name, from } of this.#files()) if (now - from >= longest) rmSync(join(this.#folder, name), { force: true });
   }
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;');
-  return database;
-}
 
-function isWhole(database: DatabaseSync): boolean {
-  try {
-    return database.prepare('PRAGMA quick_check(1)').get()?.['quick_check'] === 'ok';
-  } catch (error) {
-    // 11 and 26: torn, and not a database at all. Anything else is not for us to remove a file about.
-    if ([11, 26].includes((error as { errcode?: number }).errcode ?? 0)) return false;
-    throw error;
+  #files(): { name: string; from: number }[] {
+    return readdirSync(this.#folder).flatMap((name) => {
+      const from = fileName.exec(name)?.[1];
+      return from === undefined ? [] : [{ name, from: Number(from) }];
+    });
+  }
+
+  #requestsIn(name: string): CountedRequest[] {
+    const requests: CountedRequest[] = [];
+    let unreadable = 0;
+    for (const line of readFileSync(join(this.#folder, name), 'utf8').split('\n')) {
+      if (line === '') continue;
+      try {
+        for (const [bucket, at, expiresAt] of JSON.parse(line) as [string, number, number][]) requests.push({ bucket, at, expiresAt });
+      } catch {
+        unreadable++;
+      }
+    }
+    if (unreadable > 0) this.#log.error({ file: join(this.#folder, name), lines: unreadable }, 'lines of counted requests are damaged and were passed over: these requests are not counted');
+    return requests;
   }
 }

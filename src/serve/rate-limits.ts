@@ -40,8 +40,9 @@ export interface LimitRule {
   bucket(site: Site, clientAddress: () => string): Bucket;
 }
 
-const minute = 60_000;
-const hour = 60 * minute;
+/** Lengths of windows, milliseconds. */
+export const minute = 60_000;
+export const hour = 60 * minute;
 
 /** Requests of one site within an hour. Endpoints that name the same bucket share it. */
 export function hourly(name: 'B offers' | 'C offers' | 'C reports'): LimitRule {

@@ -1,9 +1,10 @@
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { DataDirectory } from '../config/data-directory.ts';
 import type { Site } from '../sites/sites.ts';
 import { JournaledWindows } from './journaled-windows.ts';
 import { RateLimitJournal } from './rate-limit-journal.ts';
-import { failedIdentifications } from './rate-limits.ts';
+import { failedIdentifications, hour, minute } from './rate-limits.ts';
 import type { LimitRule, RateLimits, Reading } from './rate-limits.ts';
 import { SlidingWindows } from './sliding-windows.ts';
 
@@ -25,8 +26,8 @@ export class RequestLimits {
 
   /** Kept in this process and its data directory. What failed from which address is not written down: it is gone in a minute. */
   static embedded(data: DataDirectory, now: number, log: Logger): RequestLimits {
-    const sites = new RateLimitJournal(data.rateLimitsFile, 'site_requests', log);
-    const clients = new RateLimitJournal(data.rateLimitsFile, 'address_requests', log);
+    const sites = new RateLimitJournal(join(data.rateLimits, 'sites'), hour, now, log);
+    const clients = new RateLimitJournal(join(data.rateLimits, 'clients'), minute, now, log);
     const byScope = {
       site: new JournaledWindows(sites, now),
       address: new JournaledWindows(clients, now, { most: mostClients }),
