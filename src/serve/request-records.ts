@@ -19,20 +19,24 @@ interface Answered {
 export class RequestRecords {
   readonly #metrics: Metrics;
   readonly #log: Logger;
+  readonly #paths: ReadonlySet<string>;
   #answered: Answered[] = [];
 
-  constructor(metrics: Metrics, log: Logger) {
+  /** With the paths that are routes themselves: to ask Fastify for a request's route costs as much as to log it. */
+  constructor(metrics: Metrics, log: Logger, paths: ReadonlySet<string>) {
     this.#metrics = metrics;
     this.#log = log;
+    this.#paths = paths;
   }
 
   add(request: FastifyRequest, { statusCode: status, elapsedTime: milliseconds }: FastifyReply): void {
     if (this.#answered.length === 0) setImmediate(() => this.flush());
-    const route = request.is404 ? 'none' : (request.routeOptions.url ?? 'none');
-    this.#answered.push({ id: request.id, method: request.method, path: pathOf(request), route, status, milliseconds });
+    const path = pathOf(request);
+    const pattern = () => (this.#paths.has(path) ? path : request.routeOptions.url) ?? 'none';
+    this.#answered.push({ id: request.id, method: request.method, path, route: request.is404 ? 'none' : pattern(), status, milliseconds });
   }
 
-  /** Writes down what is there: for the end of the service, and for whoever reads metrics. */
+  /** Writes down what is there; for the end of the service. */
   flush(): void {
     const answered = this.#answered;
     this.#answered = [];
