@@ -49,6 +49,7 @@ export class OfferTexts {
   write(position: number, { prices, commissionChangedAt, commissionChangedAtText }: SiteFeed, link: string, isFirst: boolean, to: ByteWriter, digests: ByteWriter): void {
     let start = this.#starts[position] as number;
     if (start === -1) start = this.#cut(position);
+    const hasChanged = commissionChangedAt > Number.NEGATIVE_INFINITY;
     const cuts = this.#cuts;
     const bytes = this.#bytes;
     const digest = cuts[start] as number;
@@ -58,7 +59,7 @@ export class OfferTexts {
       const end = cuts[cut] as number;
       const what = cuts[cut + 1] as number;
       // Written in the text already; only a later change of the commission stands in its place.
-      if (what === after.updatedAt && !(commissionChangedAt > (this.#offers[position] as ServedOffer).updatedAt)) continue;
+      if (what === after.updatedAt && !(hasChanged && commissionChangedAt > (this.#offers[position] as ServedOffer).updatedAt)) continue;
       to.copy(bytes, from, end);
       from = end;
       if (what === after.end) return;
