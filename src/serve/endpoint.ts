@@ -22,6 +22,8 @@ export interface Visit {
   snapshot: PublishedSnapshot;
   feed: SiteFeed;
   held: HeldPages;
+  /** Whether it takes compressed forms. */
+  takesCoding: boolean;
   /** When it came, milliseconds since the epoch. */
   now: number;
 }
@@ -34,7 +36,7 @@ export interface Endpoint {
   answer(visit: Visit): Answer | PreparedPage | Promise<PreparedPage>;
 }
 
-/** A page of a feed: a fixed function of snapshot, site and parameters, so one that is asked for again is kept. */
+/** A page of a feed: a fixed function of snapshot, site and parameters, so it is kept, unless nobody has asked for it before. */
 export interface Page<Parameters> {
   variant: Variant;
   /** Default: by key and secret. */
@@ -56,14 +58,16 @@ export function pageEndpoint<Parameters>(page: Page<Parameters>): Endpoint {
     variant: page.variant,
     identify: page.identify ?? bySecret,
     limit: page.limit,
-    answer({ query, snapshot, feed }) {
+    answer({ query, snapshot, feed, takesCoding }) {
       const parameters = page.read(query);
       const key = `${feed.number} ${page.name} ${page.key(parameters)}`;
       const pages = page.perUser ? snapshot.userPages : snapshot.pages;
       const kept = pages.get(key);
       if (kept !== undefined) return kept;
       const headers = { ...snapshotHeaders(snapshot, page.variant), 'cache-control': cacheControl.page };
-      const body = putTogether(page.write(snapshot, feed, parameters), !snapshot.asked.isAskedAgain(key));
+      // A compressed form costs more than all else, so its page is kept from the first time on.
+      const forOneAnswer = !takesCoding && !snapshot.asked.isAskedAgain(key);
+      const body = putTogether(page.write(snapshot, feed, parameters), forOneAnswer);
       return whenWritten(body, () => pages.get(key), (written) => {
         const made = new PreparedPage(headers, written, () => pages.weighAgain(key));
         if (written.release === undefined) pages.keep(key, made);

@@ -107,7 +107,7 @@ export class PublisherApi {
         throw new Refusal('rate_limited', `this site has used up its ${reading.limit} requests; Retry-After says in how many seconds there is room for the next`);
       }
       const feed = snapshot.feedOf(site, this.#state.links());
-      const answer = await endpoint.answer({ site, query: request.query, snapshot, feed, held: this.#held, now });
+      const answer = await endpoint.answer({ site, query: request.query, snapshot, feed, held: this.#held, takesCoding: request.headers['accept-encoding'] !== undefined, now });
       // Only here, after all checks: who may not have the page is not told either that it is unchanged.
       if (!(answer instanceof PreparedPage)) return withHeaders(answer, more);
       return { ...(await answer.answer(request.headers)), more, release: answer.release };
