@@ -1,5 +1,3 @@
-import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { z } from 'zod';
 
 /** A text by language code, in the advertiser's order; a plain text counts as `en`. */
@@ -79,11 +77,3 @@ export type FeedSites = z.output<typeof feedSitesSchema>;
 
 export const feedOffersFile = 'feed-offers.ndjson';
 export const feedSitesFile = 'feed-sites.json';
-
-/** Reads the offers of a published snapshot, which is trusted: its bytes were checked against the manifest. */
-export async function readFeedOffers(file: string): Promise<FeedOffer[]> {
-  const offers: FeedOffer[] = [];
-  const lines = createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Infinity });
-  for await (const line of lines) if (line !== '') offers.push(JSON.parse(line) as FeedOffer);
-  return offers;
-}

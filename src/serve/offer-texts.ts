@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { FeedOffer } from '../feed/feed-document.ts';
 import { ByteWriter } from './byte-writer.ts';
 import type { Links } from './links.ts';
 import type { OfferPart, Slot } from './offer-part.ts';
@@ -10,7 +11,7 @@ export interface TextForm {
   /** Unique among the forms. */
   name: string;
   /** An offer's JSON, cut where something of the site comes in. */
-  cut(offer: ServedOffer, links: Links): OfferPart[];
+  cut(offer: FeedOffer, links: Links): OfferPart[];
 }
 
 /** What comes after a stretch of text. Milestones count on from the last. */
@@ -20,7 +21,7 @@ const after = { end: 0, payout: 1, epc: 2, link: 3, updatedAt: 4, milestones: 5 
 const digestLength = 22;
 
 /**
- * A snapshot's active offers in one form, each cut when it is first asked for and then kept. A page takes offers from all
+ * A snapshot's active offers in one form, each cut once and then kept. A page takes offers from all
  * over the catalog, and waiting for memory is most of its cost: so all texts stand in one stretch of bytes, each right
  * behind its digest, and the places where they are cut in another.
  */
@@ -28,6 +29,7 @@ export class OfferTexts {
   readonly form: TextForm;
   readonly #links: Links;
   readonly #offers: readonly ServedOffer[];
+  readonly #read: (position: number) => FeedOffer;
   /** Of each offer: its digest, a comma, its text. */
   readonly #bytes = new ByteWriter(64 * 1024);
   /** Of each offer: where its digest begins, then pairs of where a stretch of text ends and what comes after. */
@@ -35,10 +37,12 @@ export class OfferTexts {
   /** By position: where in the cuts an offer begins; -1 while it is not cut. */
   readonly #starts: Int32Array;
 
-  constructor(form: TextForm, links: Links, offers: readonly ServedOffer[]) {
+  /** `read`: an offer in full, by its position. */
+  constructor(form: TextForm, links: Links, offers: readonly ServedOffer[], read: (position: number) => FeedOffer) {
     this.form = form;
     this.#links = links;
     this.#offers = offers;
+    this.#read = read;
     this.#starts = new Int32Array(offers.length).fill(-1);
   }
 
@@ -48,7 +52,7 @@ export class OfferTexts {
    */
   write(position: number, { prices, commissionChangedAt, commissionChangedAtText }: SiteFeed, link: string, isFirst: boolean, to: ByteWriter, digests: ByteWriter): void {
     let start = this.#starts[position] as number;
-    if (start === -1) start = this.#cut(position);
+    if (start === -1) start = this.#cut(position, this.#read(position));
     const hasChanged = commissionChangedAt > Number.NEGATIVE_INFINITY;
     const cuts = this.#cuts;
     const bytes = this.#bytes;
@@ -73,13 +77,17 @@ export class OfferTexts {
     }
   }
 
+  /** Cuts an offer before anybody asks for it. */
+  prepare(position: number, offer: FeedOffer): void {
+    if (this.#starts[position] === -1) this.#cut(position, offer);
+  }
+
   /** Returns where in the cuts the offer begins. */
-  #cut(position: number): number {
-    const offer = this.#offers[position] as ServedOffer;
+  #cut(position: number, offer: FeedOffer): number {
     const parts = this.form.cut(offer, this.#links);
     const start = this.#cuts.length;
     this.#cuts.push(this.#bytes.length);
-    this.#bytes.ascii(digestOf(offer, parts));
+    this.#bytes.ascii(digestOf(this.#offers[position] as ServedOffer, parts));
     this.#bytes.ascii(',');
     for (const part of parts) {
       if ('text' in part) this.#bytes.text(part.text);

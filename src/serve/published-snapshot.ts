@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { feedOffersFile, feedSitesFile, feedSitesSchema, readFeedOffers } from '../feed/feed-document.ts';
+import { feedOffersFile, feedSitesFile, feedSitesSchema } from '../feed/feed-document.ts';
 import type { FeedOffer, FeedSites } from '../feed/feed-document.ts';
+import { FeedOffers } from '../feed/feed-offers.ts';
 import { commissionText } from '../sites/sites.ts';
 import type { Site } from '../sites/sites.ts';
 import type { Manifest } from '../snapshot/manifest.ts';
@@ -40,14 +41,16 @@ const mostUserPageBytes = 32 * 1024 * 1024;
 
 /** What is made of a snapshot's offers before anybody asks. */
 interface PreparedOffers {
+  feed: FeedOffers;
   offers: ServedOffer[];
   index: OfferIndex;
   gone: GoneOffer[];
   pictures: ReadonlyMap<string, string>;
 }
 
-/** Offers prepared between two turns of the event loop: about a millisecond of work, so that requests go on meanwhile. */
+/** Offers read, and cut in all forms, between two turns of the event loop: about a millisecond of work, so that requests go on meanwhile. */
 const offersPerTurn = 50;
+const cutsPerTurn = 20;
 
 /** A verified snapshot held in memory, with all that was prepared from it. It never changes; only its cache fills. */
 export class PublishedSnapshot {
@@ -70,13 +73,15 @@ export class PublishedSnapshot {
   readonly clicks: SnapshotClicks;
   readonly index: OfferIndex;
   readonly #positions: Record<OfferType | 'all', readonly number[]>;
+  readonly #feed: FeedOffers;
   readonly #terms: ReadonlyMap<string, SiteTerms>;
   readonly #feeds = new Map<string, SiteFeed>();
   readonly #prices = new Map<string, Prices>();
   readonly #texts = new Map<string, OfferTexts>();
   #feedsMade = 0;
 
-  constructor(folder: string, manifest: Manifest, sites: FeedSites, { offers, index, gone, pictures }: PreparedOffers) {
+  constructor(folder: string, manifest: Manifest, sites: FeedSites, { feed, offers, index, gone, pictures }: PreparedOffers) {
+    this.#feed = feed;
     this.id = manifest.snapshot_id;
     this.asOf = manifest.as_of;
     this.deliveries = manifest.deliveries;
@@ -110,8 +115,18 @@ export class PublishedSnapshot {
   /** Its offers as a form writes them. Links are fixed for as long as the process listens. */
   textsOf(form: TextForm, links: Links): OfferTexts {
     let texts = this.#texts.get(form.name);
-    if (texts === undefined) this.#texts.set(form.name, (texts = new OfferTexts(form, links, this.offers)));
+    if (texts === undefined) this.#texts.set(form.name, (texts = new OfferTexts(form, links, this.offers, (position) => this.#feed.at((this.offers[position] as ServedOffer).place))));
     return texts;
+  }
+
+  /** Cuts all offers in these forms, bit by bit, so that the first to ask need not wait for it. */
+  async prepareTexts(forms: readonly TextForm[], links: Links): Promise<void> {
+    const texts = forms.map((form) => this.textsOf(form, links));
+    for (const { index, place } of this.offers) {
+      const offer = this.#feed.at(place);
+      for (const each of texts) each.prepare(index, offer);
+      if ((index + 1) % cutsPerTurn === 0) await nextTurn();
+    }
   }
 
   #pricesAt(commission: string): Prices {
@@ -134,23 +149,22 @@ export async function openSnapshot(folder: string): Promise<PublishedSnapshot> {
     throw new DamagedSnapshotError(folder, `its manifest is that of ${manifest.snapshot_id}`);
   }
   const sites = feedSitesSchema.parse(JSON.parse(await readFile(join(folder, feedSitesFile), 'utf8')));
-  const read = await readFeedOffers(join(folder, feedOffersFile));
+  const feed = await FeedOffers.read(join(folder, feedOffersFile));
   const offers: ServedOffer[] = [];
-  const index = new OfferIndex(read.length);
+  const index = new OfferIndex(feed.count);
   const gone: GoneOffer[] = [];
   const pictures = new Map<string, string>();
-  let prepared = 0;
-  for (const offer of read) {
+  for (let place = 0; place < feed.count; place++) {
+    const offer = feed.at(place);
     if (offer.status === 'active') {
-      const served = serveOffer(offer, offers.length);
-      offers.push(served);
-      index.add(served);
+      index.add(offers.length, offer);
+      offers.push(serveOffer(offer, offers.length, place));
     } else gone.push(goneOffer(offer, offer.status));
     const picture = webAddress(offer.image_source);
     if (offer.image_name !== '' && picture !== undefined) pictures.set(offer.image_name, picture);
-    if (++prepared % offersPerTurn === 0) await nextTurn();
+    if ((place + 1) % offersPerTurn === 0) await nextTurn();
   }
-  return new PublishedSnapshot(folder, manifest, sites, { offers, index, gone, pictures });
+  return new PublishedSnapshot(folder, manifest, sites, { feed, offers, index, gone, pictures });
 }
 
 function goneOffer(offer: FeedOffer, reason: GoneOffer['reason']): GoneOffer {

@@ -12,8 +12,10 @@ import type { Links } from './links.ts';
 import { LiveSites } from './live-sites.ts';
 import { Metrics } from './metrics.ts';
 import { PublisherApi } from './publisher-api.ts';
+import type { PublishedSnapshot } from './published-snapshot.ts';
 import { RequestLimits } from './request-limits.ts';
 import { SnapshotFollower } from './snapshot-follower.ts';
+import { textForms } from './text-forms.ts';
 
 export interface ServiceOptions {
   data: DataDirectory;
@@ -45,7 +47,10 @@ const closeMilliseconds = 10_000;
 /** Prepares a service: reads the sites and the current snapshot. Throws `UsageError` where `sites.json` cannot be used. */
 export async function createService({ data, settings, log, snapshotId, effects = realEffects, repeat = everySecond }: ServiceOptions): Promise<Service> {
   const sites = new LiveSites(data.sitesFile, log);
-  const follower = new SnapshotFollower(data, log, snapshotId);
+  let listening = false;
+  // The links in an offer's text may name the listening address: the first snapshot's texts are prepared when that is known.
+  const prepare = async (snapshot: PublishedSnapshot | undefined) => (listening ? snapshot?.prepareTexts(textForms, state.links()) : undefined);
+  const follower = new SnapshotFollower(data, log, snapshotId, prepare);
   await sites.start();
   // Before the snapshot is read: what cannot be counted into is told at once. Measured, too: opened after it, V8 keeps
   // `process.nextTick` six times as slow, of which a request takes seven.
@@ -79,6 +84,8 @@ export async function createService({ data, settings, log, snapshotId, effects =
     poll,
     async listen({ host, port }) {
       await server.listen({ host, port });
+      listening = true;
+      await prepare(follower.serving);
       return listeningAddress();
     },
     async close() {

@@ -16,12 +16,15 @@ export class SnapshotFollower {
   readonly #data: DataDirectory;
   readonly #log: Logger;
   readonly #pinned: string | undefined;
+  readonly #prepare: (snapshot: PublishedSnapshot) => Promise<void>;
   #serving: PublishedSnapshot | undefined;
   /** Snapshots that were found bad: neither hashed nor complained about again. */
   readonly #refused = new Set<string>();
   readonly #complained = new Set<string>();
 
-  constructor(data: DataDirectory, log: Logger, pinned?: string) {
+  /** `prepare` is awaited before a new snapshot takes the place of another. */
+  constructor(data: DataDirectory, log: Logger, pinned?: string, prepare: (snapshot: PublishedSnapshot) => Promise<void> = async () => undefined) {
+    this.#prepare = prepare;
     this.#data = data;
     this.#log = log;
     this.#pinned = pinned;
@@ -66,7 +69,9 @@ export class SnapshotFollower {
   async #take(id: string): Promise<boolean> {
     const before = this.#serving;
     try {
-      this.#serving = await openSnapshot(join(this.#data.published, id));
+      const snapshot = await openSnapshot(join(this.#data.published, id));
+      await this.#prepare(snapshot);
+      this.#serving = snapshot;
     } catch (error) {
       this.#refuse(id, error as NodeJS.ErrnoException);
       return false;

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { FeedOffer } from '../../src/feed/feed-document.ts';
 import { linksOf } from '../../src/serve/links.ts';
 import { putTogether } from '../../src/serve/offer-page.ts';
 import type { OfferPage } from '../../src/serve/offer-page.ts';
@@ -37,13 +38,14 @@ const anyPage = fc.record({
 });
 
 function pageOf({ form, commission, commissionChangedAt, siteKey, head, tail, more, offers }: typeof anyPage extends fc.Arbitrary<infer Page> ? Page : never): OfferPage {
-  const served = offers.map(({ title, payout, milestone, updatedAt, epc }, index) =>
-    serveOffer(feedOffer({
+  const inFull = offers.map(({ title, payout, milestone, updatedAt, epc }, index) =>
+    feedOffer({
       id: index + 1, titles: { en: title }, payout, updated_at: updatedAt, figures: { epc, cvr: '0', trend: 'stable', rank: null },
       events: milestone === undefined ? [] : [{ event_id: 'm', descriptions: {}, payout: milestone }],
-    }), index));
+    }));
+  const served = inFull.map((offer, index) => serveOffer(offer, index, index));
   const feed = feedOf(1, siteKey, { commission, commissionChangedAt }, new Prices(commission, served), links);
-  return { head, offers: served.map(({ index }) => index), texts: new OfferTexts(form, links, served), feed, link: siteKey, tail, ...(more !== undefined && { more: () => more }) };
+  return { head, offers: served.map(({ index }) => index), texts: new OfferTexts(form, links, served, (position) => inFull[position] as FeedOffer), feed, link: siteKey, tail, ...(more !== undefined && { more: () => more }) };
 }
 
 test('pages of one tag are the same to the byte, whatever they were made of', async () => {
@@ -62,7 +64,8 @@ test('pages of one tag are the same to the byte, whatever they were made of', as
 
 test('a long page lets other work go on, and is what it would be in one piece', async () => {
   const ids = Array.from({ length: 1100 }, (_value, index) => index + 1);
-  const offers = ids.map((id, index) => serveOffer(feedOffer({ id, titles: { en: `Offer ${id} – 漢字` } }), index));
+  const inFull = ids.map((id) => feedOffer({ id, titles: { en: `Offer ${id} – 漢字` } }));
+  const offers = inFull.map((offer, index) => serveOffer(offer, index, index));
   const feed = feedOf(1, 's', { commission: '0', commissionChangedAt: null }, new Prices('0', offers), links);
   let turns = 0;
   let finished = false;
@@ -72,7 +75,7 @@ test('a long page lets other work go on, and is what it would be in one piece', 
     count();
   });
   count();
-  const body: PageBody = await putTogether({ head: '[', offers: offers.map(({ index }) => index), texts: new OfferTexts(formC, links, offers), feed, link: 's', tail: ']' });
+  const body: PageBody = await putTogether({ head: '[', offers: offers.map(({ index }) => index), texts: new OfferTexts(formC, links, offers, (position) => inFull[position] as FeedOffer), feed, link: 's', tail: ']' });
   finished = true;
   expect(turns).toBeGreaterThanOrEqual(4);
   expect(JSON.parse(body.bytes.toString())).toMatchObject(ids.map((id) => ({ id, title: `Offer ${id} – 漢字` })));

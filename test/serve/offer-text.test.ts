@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { FeedOffer } from '../../src/feed/feed-document.ts';
 import { linksOf, percentEncoded } from '../../src/serve/links.ts';
 import { Prices } from '../../src/serve/prices.ts';
 import { serveOffer } from '../../src/serve/served-offer.ts';
@@ -8,7 +9,6 @@ import type { OfferPage } from '../../src/serve/offer-page.ts';
 import { putTogether } from '../../src/serve/offer-page.ts';
 import { OfferTexts } from '../../src/serve/offer-texts.ts';
 import type { TextForm } from '../../src/serve/offer-texts.ts';
-import type { ServedOffer } from '../../src/serve/served-offer.ts';
 import type { SiteFeed } from '../../src/serve/site-feed.ts';
 import { openFormB } from '../../src/serve/variant-b/offer-text.ts';
 import { formC, linkEndC } from '../../src/serve/variant-c/offer-text.ts';
@@ -19,8 +19,8 @@ const links = linksOf('https://go.example/"quoted"/', 'https://cdn.example//');
 const terms = { commission: '0.1', commissionChangedAt: null };
 
 /** The one offer of a page in a form. */
-async function written(form: TextForm, offer: ServedOffer, feed: SiteFeed, link: string, more: Pick<OfferPage, 'more'> = {}): Promise<any> {
-  const texts = new OfferTexts(form, links, [offer]);
+async function written(form: TextForm, offer: FeedOffer, feed: SiteFeed, link: string, more: Pick<OfferPage, 'more'> = {}): Promise<any> {
+  const texts = new OfferTexts(form, links, [serveOffer(offer, 0, 0)], () => offer);
   const { bytes } = await putTogether({ head: '[', offers: [0], texts, feed, link, tail: ']', ...more });
   return JSON.parse(bytes.toString())[0];
 }
@@ -33,8 +33,8 @@ describe('an offer whose texts are anything at all', () => {
     await fc.assert(
       fc.asyncProperty(anyOffer, async ({ title, description, level, category, milestones, siteKey }) => {
         const events = milestones.map((name, place) => ({ event_id: String(place), descriptions: { en: name }, payout: '1.5' }));
-        const offer = serveOffer(feedOffer({ id: 7, titles: { en: title }, descriptions: { en: description }, level, categories: [category], events }), 0);
-        const feed = feedOf(1, siteKey, terms, new Prices(terms.commission, [offer]), links);
+        const offer = feedOffer({ id: 7, titles: { en: title }, descriptions: { en: description }, level, categories: [category], events });
+        const feed = feedOf(1, siteKey, terms, new Prices(terms.commission, [serveOffer(offer, 0, 0)]), links);
         const b = await written(openFormB, offer, feed, feed.encodedKey, { more: () => '}' });
         const c = await written(formC, offer, feed, linkEndC(feed.encodedKey));
         const report = await written(reportForm, offer, feed, feed.encodedKey);
@@ -51,11 +51,11 @@ describe('an offer whose texts are anything at all', () => {
 });
 
 test('the slashes at the end of a configured address are not doubled in links', async () => {
-  const served = serveOffer(feedOffer({ id: 7, image_name: 'a b.png' }), 0);
-  const feed = feedOf(1, 's', terms, new Prices(terms.commission, [served]), links);
-  const offer = await written(formC, served, feed, linkEndC(feed.encodedKey));
-  expect(offer.tracking_url).toBe('https://go.example/"quoted"/redirect/manual-offer/7/user/{user_id}/site/s');
-  expect(offer.image).toBe('https://cdn.example/asset/images/offers/a%20b.png');
+  const offer = feedOffer({ id: 7, image_name: 'a b.png' });
+  const feed = feedOf(1, 's', terms, new Prices(terms.commission, [serveOffer(offer, 0, 0)]), links);
+  const served = await written(formC, offer, feed, linkEndC(feed.encodedKey));
+  expect(served.tracking_url).toBe('https://go.example/"quoted"/redirect/manual-offer/7/user/{user_id}/site/s');
+  expect(served.image).toBe('https://cdn.example/asset/images/offers/a%20b.png');
 });
 
 test('keys are encoded down to the unreserved characters', () => {

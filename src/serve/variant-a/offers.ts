@@ -26,7 +26,7 @@ export const offersA = pageEndpoint({
   },
   key: ({ userId, format }) => `${format} ${userId}`,
   write(snapshot, feed, { userId, format }) {
-    const offers = snapshot.positionsOf(undefined).filter((position) => snapshot.offers[position]?.formats.includes(format));
+    const offers = snapshot.index.ofFormat(format);
     const head = JSON.stringify({ success: true, site_key: feed.siteKey, user_id: userId, format, total: offers.length });
     const link = linkEndC(feed.encodedKey, percentEncoded(userId));
     return { head: `${head.slice(0, -1)},"offers":[`, offers, texts: snapshot.textsOf(formC, feed.links), feed, link, tail: ']}' };

@@ -1,6 +1,6 @@
+import type { FeedOffer } from '../../feed/feed-document.ts';
 import { OfferSet } from '../offer-set.ts';
 import type { OfferType } from '../parameters.ts';
-import type { ServedOffer } from '../served-offer.ts';
 
 /** A list of more positions than one for so many offers takes more room than a set. */
 const bitsOfPosition = 32;
@@ -20,6 +20,7 @@ export class OfferIndex {
   readonly #allDevices: OfferSet;
   readonly #categories = new Map<string, number[]>();
   readonly #largeCategories = new Map<string, OfferSet>();
+  readonly #formats = new Map<string, number[]>();
 
   /** With room for so many offers. */
   constructor(offers: number) {
@@ -30,17 +31,15 @@ export class OfferIndex {
     this.#allDevices = new OfferSet(offers);
   }
 
-  add({ index, multireward, countries, devices, categories }: ServedOffer): void {
+  add(index: number, { events, countries, devices, categories, formats }: FeedOffer): void {
+    const multireward = events.length > 0;
     this.#types[multireward ? 'multireward' : 'offer'].add(index);
     if (countries.length === 0) this.#worldwide.add(index);
     for (const country of countries) this.#setOf(this.#countries, country).add(index);
     if (devices.length === 0) this.#allDevices.add(index);
     for (const device of devices) this.#setOf(this.#devices, device).add(index);
-    for (const category of new Set(categories)) {
-      const positions = this.#categories.get(category);
-      if (positions === undefined) this.#categories.set(category, [index]);
-      else positions.push(index);
-    }
+    for (const category of new Set(categories.map((name) => name.toLowerCase()))) addTo(this.#categories, category, index);
+    for (const format of new Set(formats)) addTo(this.#formats, format, index);
   }
 
   /** A set for the caller to narrow further, until somebody asks again: a new one each time would be the most expensive part. */
@@ -51,6 +50,11 @@ export class OfferIndex {
     if (device !== undefined) matching.keep(this.#allDevices, this.#devices.get(device));
     if (category !== undefined) matching.keep(this.#inCategory(category));
     return matching;
+  }
+
+  /** Positions of the offers of a placement format, ascending. */
+  ofFormat(format: string): readonly number[] {
+    return this.#formats.get(format) ?? [];
   }
 
   #inCategory(category: string): OfferSet {
@@ -68,4 +72,10 @@ export class OfferIndex {
     if (set === undefined) sets.set(name, (set = new OfferSet(this.#offers)));
     return set;
   }
+}
+
+function addTo(lists: Map<string, number[]>, name: string, position: number): void {
+  const positions = lists.get(name);
+  if (positions === undefined) lists.set(name, [position]);
+  else positions.push(position);
 }

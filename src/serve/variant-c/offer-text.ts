@@ -1,10 +1,13 @@
 import { withPayouts } from '../milestones.ts';
+import { withOffset } from '../moments.ts';
 import type { TextForm } from '../offer-texts.ts';
+import { offerPartsC } from './offer-parts.ts';
 
 /** Offers of Variants A and C. What `link` goes on with follows `…/user/`. */
 export const formC: TextForm = {
   name: 'c',
-  cut({ c: parts, multireward, updatedAtText }, links) {
+  cut(offer, links) {
+    const parts = offerPartsC(offer);
     const image = parts.image === '' ? '' : `${links.pictures}${parts.image}`;
     return [
       { text: `${parts.beforeImage}${image}","payout":` },
@@ -12,9 +15,9 @@ export const formC: TextForm = {
       { text: `${parts.beforeLink}${links.tracking}${parts.beforeUser}` },
       { slot: 'link' },
       { text: '","updated_at":"' },
-      { updatedAt: updatedAtText },
+      { updatedAt: withOffset(offer.updated_at) },
       { text: parts.afterUpdatedAt },
-      ...(multireward ? [{ text: ',"events":' }, ...withPayouts(parts.events)] : []),
+      ...(offer.events.length > 0 ? [{ text: ',"events":' }, ...withPayouts(parts.events)] : []),
       { text: '}' },
     ];
   },

@@ -1,10 +1,12 @@
 import { withPayouts } from '../milestones.ts';
 import type { TextForm } from '../offer-texts.ts';
+import { reportParts } from './report-parts.ts';
 
 /** Offers of the reports list. `link` is the site's key. */
 export const reportForm: TextForm = {
   name: 'report',
-  cut({ report: parts }, links) {
+  cut(offer, links) {
+    const parts = reportParts(offer);
     const icon = parts.icon === '' ? '' : `${links.pictures}${parts.icon}`;
     return [
       { text: parts.beforePayout },

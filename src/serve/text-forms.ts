@@ -1,0 +1,7 @@
+import type { TextForm } from './offer-texts.ts';
+import { openFormB } from './variant-b/offer-text.ts';
+import { formC } from './variant-c/offer-text.ts';
+import { reportForm } from './variant-c/report-text.ts';
+
+/** All ways of writing an offer that answers are made of. */
+export const textForms: readonly TextForm[] = [formC, openFormB, reportForm];
