@@ -24,7 +24,7 @@ import type { ServedOffer } from './served-offer.ts';
 import { feedOf } from './site-feed.ts';
 import type { SiteFeed, SiteTerms } from './site-feed.ts';
 import { SnapshotClicks } from './snapshot-clicks.ts';
-import { OfferIndex } from './variant-c/offer-index.ts';
+import { OfferIndex } from './offer-index.ts';
 
 /** An offer that is no longer active, for those who keep a copy of the list. */
 export interface GoneOffer {

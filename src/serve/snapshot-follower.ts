@@ -24,10 +24,10 @@ export class SnapshotFollower {
 
   /** `prepare` is awaited before a new snapshot takes the place of another. */
   constructor(data: DataDirectory, log: Logger, pinned?: string, prepare: (snapshot: PublishedSnapshot) => Promise<void> = async () => undefined) {
-    this.#prepare = prepare;
     this.#data = data;
     this.#log = log;
     this.#pinned = pinned;
+    this.#prepare = prepare;
   }
 
   get serving(): PublishedSnapshot | undefined {

@@ -1,8 +1,10 @@
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { Agent, get } from 'node:http';
 import { join } from 'node:path';
+import { pino } from 'pino';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { DataDirectory } from '../../src/config/data-directory.ts';
+import { SnapshotFollower } from '../../src/serve/snapshot-follower.ts';
 import { feedOffer, flipBit, makeCurrent, temporaryData, writeSites, writeSnapshot } from '../support/published-snapshot.ts';
 import { serviceForTest } from '../support/running-service.ts';
 import type { RunningService } from '../support/running-service.ts';
@@ -43,6 +45,31 @@ test('a new snapshot is picked up without a restart', async () => {
   expect(await response.json()).toMatchObject({ offers: [{ title: '2026-b' }] });
   expect(await running.json('/readyz')).toMatchObject({ snapshot_id: '2026-b' });
   expect(complaints(running)).toEqual([]);
+});
+
+test('the old snapshot stays until the new one is prepared, and where it cannot be', async () => {
+  await publish('2026-a');
+  const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+  const { promise: goneOn, resolve: goOn } = Promise.withResolvers<void>();
+  const follower = new SnapshotFollower(data, pino({ level: 'silent' }), undefined, async ({ id }) => {
+    if (id === '2026-b') {
+      reach();
+      await goneOn;
+    }
+    if (id === '2026-c') throw new Error('an offer that no text can be made of');
+  });
+  onTestFinished(() => follower.close());
+  await follower.start();
+  await publish('2026-b');
+  const polling = follower.poll();
+  await reached;
+  expect(follower.serving?.id).toBe('2026-a');
+  goOn();
+  await polling;
+  expect(follower.serving?.id).toBe('2026-b');
+  await publish('2026-c');
+  await follower.poll();
+  expect(follower.serving?.id).toBe('2026-b');
 });
 
 test('no request fails or mixes snapshots while they are switched', async () => {

@@ -1,12 +1,12 @@
-import type { FeedOffer } from '../../feed/feed-document.ts';
-import { OfferSet } from '../offer-set.ts';
-import type { OfferType } from '../parameters.ts';
+import type { FeedOffer } from '../feed/feed-document.ts';
+import { OfferSet } from './offer-set.ts';
+import type { OfferType } from './parameters.ts';
 
 /** A list of more positions than one for so many offers takes more room than a set. */
 const bitsOfPosition = 32;
 
 /**
- * Which of a snapshot's offers each filter of Variant C lets pass. Countries and devices are few, so each has a set of
+ * Which of a snapshot's offers each filter of Variant C lets pass, and which each format of Variant A has. Countries and devices are few, so each has a set of
  * its own. Categories are what advertisers make up: each has a list, so that all take no more room than the offers do;
  * only those of many offers have a set too, made when it is first asked for.
  */
