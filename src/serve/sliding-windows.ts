@@ -36,9 +36,10 @@ export class SlidingWindows implements RateLimits {
     return { ...reading(window, bucket, now), allowed: true };
   }
 
-  /** Counts what was counted before this process began; oldest first. */
-  restore({ name, length }: Pick<Bucket, 'name' | 'length'>, at: number): void {
-    this.#windowOf({ name, length }).times.push(at);
+  /** Counts what was counted before this process began, in any order. */
+  restore(counted: Iterable<Pick<Bucket, 'name' | 'length'> & { at: number }>): void {
+    for (const { name, length, at } of counted) this.#windowOf({ name, length }).times.push(at);
+    for (const { times } of this.#windows.values()) times.sort((one, other) => one - other);
   }
 
   look(bucket: Bucket, now: number): Reading {

@@ -36,10 +36,10 @@ test('what has not expired comes back, once', async () => {
   expect(restarted.look(bucket(5), length)).toEqual({ allowed: true, limit: 5, remaining: 2, resetAt: 10 + length, freeAt: length });
   expect(restarted.look(bucket(5, 'other'), length)).toMatchObject({ remaining: 4 });
   await restarted.take(bucket(5), length);
-  expect(journal.remembered(length).map(({ at }) => at)).toEqual([10, 10, 20, 30, length]);
+  expect([...journal.remembered(length)].map(({ at }) => at)).toEqual([10, 10, 20, 30, length]);
   await restarted.take(bucket(5), length + 20_000);
-  expect(journal.remembered(length + 20_000).map(({ at }) => at)).toEqual([length, length + 20_000]);
-  expect(journal.remembered(length).map(({ at }) => at), 'nothing of later than the asked moment').toEqual([10, 10, 20, 30, length]);
+  expect([...journal.remembered(length + 20_000)].map(({ at }) => at)).toEqual([length, length + 20_000]);
+  expect([...journal.remembered(length)].map(({ at }) => at), 'nothing of later than the asked moment').toEqual([10, 10, 20, 30, length]);
 });
 
 test('files whose requests have all expired are removed, whichever process wrote them', async () => {
@@ -56,12 +56,22 @@ test('files whose requests have all expired are removed, whichever process wrote
   expect(later.look(bucket(5_000), now + length / 2).remaining).toBe(4_998);
 });
 
+test('what two services on one directory counted is counted together, exactly', async () => {
+  const one = new JournaledWindows(open(), 0);
+  const other = new JournaledWindows(open(1), 1);
+  for (const at of [10, 30, 50]) await one.take(bucket(10), at);
+  for (const at of [20, 40]) await other.take(bucket(10), at);
+  const later = new JournaledWindows(open(60), 60);
+  expect(later.look(bucket(10), 60).remaining).toBe(5);
+  for (const [now, remaining] of [[10, 6], [20, 7], [30, 8], [40, 9], [50, 10]] as const) expect(later.look(bucket(10), now + length).remaining).toBe(remaining);
+});
+
 test('requests of one moment are written together, and each only returns when it is written', async () => {
   const windows = new JournaledWindows(open(), 0);
   const other = open();
   const readings = await Promise.all(Array.from({ length: 50 }, () => windows.take(bucket(40), 5)));
   expect(readings.filter(({ allowed }) => allowed)).toHaveLength(40);
-  expect(other.remembered(5)).toHaveLength(40);
+  expect([...other.remembered(5)]).toHaveLength(40);
 });
 
 test('what waits to be written is written when the journal is closed', async () => {
@@ -69,7 +79,7 @@ test('what waits to be written is written when the journal is closed', async () 
   const written = journal.counted({ bucket: 'b', at: 5, expiresAt: 100 });
   journal.close();
   await written;
-  expect(open().remembered(5)).toHaveLength(1);
+  expect([...open().remembered(5)]).toHaveLength(1);
 });
 
 test('a journal that cannot be written to is complained about once, and counting goes on', async () => {
