@@ -25,9 +25,6 @@ import { manifestFile, manifestText, schemaVersion, type Manifest } from './mani
 import { retireSnapshots } from './retention.ts';
 import { assertSharedFilesWhole, standsWhole } from './published-anew.ts';
 
-/** The smallest that DuckDB has: most tables of a snapshot fill a part of a block only. With its default of 256 KiB the file of a small network takes five times the space. */
-const blockBytes = 16_384;
-
 export interface PublishInput {
   state: StateDatabase;
   sites: Sites;
@@ -130,7 +127,7 @@ async function buildDatabase(
 ): Promise<Built> {
   const parquet = (group: string) => linked.filter((file) => file.group === group).map(({ path }) => join(folder, path));
   const rowsOf = (group: string) => linked.filter((file) => file.group === group).reduce((sum, { rows }) => sum + rows, 0);
-  await run.effects.perform('analytics.duckdb: made', () => connection.run(`ATTACH ${quoted(join(folder, analyticsFile))} AS snapshot (BLOCK_SIZE ${blockBytes})`));
+  await run.effects.perform('analytics.duckdb: made', () => connection.run(`ATTACH ${quoted(join(folder, analyticsFile))} AS snapshot`));
   try {
     await connection.run('BEGIN TRANSACTION');
     const tableRows = await run.effects.perform('analytics.duckdb: filled', () => writeAnalytics(connection, sites.sites, folder, run.asOf, parquet));
