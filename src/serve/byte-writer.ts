@@ -1,3 +1,5 @@
+import { amountText } from './money.ts';
+
 /** Up to this length bytes are copied one by one: a call of the copying function costs as much. */
 const fewBytes = 24;
 
@@ -45,7 +47,8 @@ export class ByteWriter {
   }
 
   /** Ten-thousandths, not negative, as the shortest JSON number: 1.5, 0.0123, 3. */
-  amount(tenThousandths: number): void {
+  amount(tenThousandths: number | bigint): void {
+    if (typeof tenThousandths === 'bigint') return this.ascii(amountText(tenThousandths));
     const whole = Math.floor(tenThousandths / 10_000);
     if (whole > 999) this.ascii(String(whole));
     else {

@@ -36,7 +36,7 @@ export interface Endpoint {
   answer(visit: Visit): Answer | PreparedPage | Promise<PreparedPage>;
 }
 
-/** A page of a feed: a fixed function of snapshot, site and parameters, so it is kept, unless nobody has asked for it before. */
+/** A page of a feed: a fixed function of snapshot, site and parameters, so it is kept: a short one in no compressed form from the second time on. */
 export interface Page<Parameters> {
   variant: Variant;
   /** Default: by key and secret. */

@@ -31,10 +31,10 @@ export function leastAmountFrom(minimum: Decimal): bigint {
 }
 
 /**
- * The same as a number, for catalogs of thousands. Whole numbers all the way: where one would be too large to be exact,
- * big integers step in. Throws `RangeError` where the result itself is: a thousand times what a catalog's payout can be.
+ * The same as a number, for catalogs of thousands; as a big integer where no number is that exact. Whole numbers all the
+ * way: where one on the way would be too large to be exact, big integers step in.
  */
-export function publishedNumber(gross: Decimal, commission: Decimal): number {
+export function publishedExactly(gross: Decimal, commission: Decimal): number | bigint {
   const share = 10 ** commission.places - Number(commission.units);
   const product = Number(gross.units) * share;
   const places = gross.places + commission.places - publishedPlaces;
@@ -44,8 +44,14 @@ export function publishedNumber(gross: Decimal, commission: Decimal): number {
     return (product - whole * divisor) * 2 >= divisor ? whole + 1 : whole;
   }
   const amount = publishedAmount(gross, commission);
-  if (amount > Number.MAX_SAFE_INTEGER) throw new RangeError(`${amount} ten-thousandths of a USD are too many for a payout`);
-  return Number(amount);
+  return amount > Number.MAX_SAFE_INTEGER ? amount : Number(amount);
+}
+
+/** The same for payouts of a catalog, which are a thousand times smaller than the largest exact number. Throws `RangeError` for others. */
+export function publishedNumber(gross: Decimal, commission: Decimal): number {
+  const amount = publishedExactly(gross, commission);
+  if (typeof amount === 'bigint') throw new RangeError(`${amount} ten-thousandths of a USD are too many for a payout`);
+  return amount;
 }
 
 /** Ten-thousandths as the shortest JSON number: 1.5, 0.0123, 3. */

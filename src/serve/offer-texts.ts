@@ -69,11 +69,11 @@ export class OfferTexts {
       if (what === after.end) return;
       if (what === after.link) to.ascii(link);
       else if (what === after.payout) to.amount(prices.payouts[position] as number);
-      else if (what === after.epc) to.amount(prices.epcs[position] as number);
+      else if (what === after.epc) to.amount(prices.epcs[position] as number | bigint);
       else if (what === after.updatedAt) {
         to.ascii(commissionChangedAtText);
         from += (this.#offers[position] as ServedOffer).updatedAtText.length;
-      } else to.amount(prices.eventPayouts(position)[what - after.milestones] as number);
+      } else to.amount(prices.eventPayouts(position)[what - after.milestones] as number | bigint);
     }
   }
 

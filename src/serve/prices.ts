@@ -1,4 +1,4 @@
-import { decimalOf, publishedNumber } from './money.ts';
+import { decimalOf, publishedExactly, publishedNumber } from './money.ts';
 import type { Decimal } from './money.ts';
 import type { ServedOffer } from './served-offer.ts';
 
@@ -9,8 +9,8 @@ export class Prices {
   readonly payouts: Float64Array;
   readonly #commission: Decimal;
   readonly #offers: readonly PricedOffer[];
-  #epcs: Float64Array | undefined;
-  readonly #eventPayouts: (readonly number[] | undefined)[];
+  #epcs: readonly (number | bigint)[] | undefined;
+  readonly #eventPayouts: (readonly (number | bigint)[] | undefined)[];
 
   /** Commission as decimal text; the snapshot's active offers. */
   constructor(commission: string, offers: readonly PricedOffer[]) {
@@ -20,13 +20,13 @@ export class Prices {
     this.#eventPayouts = Array.from({ length: offers.length });
   }
 
-  /** Earnings per click. Computed when they are first asked for: only reports have them. */
-  get epcs(): Float64Array {
-    return (this.#epcs ??= Float64Array.from(this.#offers, ({ grossEpc }) => publishedNumber(grossEpc, this.#commission)));
+  /** Earnings per click, of any size: one click may have any number of conversions. Computed when they are first asked for: only reports have them. */
+  get epcs(): readonly (number | bigint)[] {
+    return (this.#epcs ??= this.#offers.map(({ grossEpc }) => publishedExactly(grossEpc, this.#commission)));
   }
 
   /** In the order of the offer's milestones. */
-  eventPayouts(position: number): readonly number[] {
-    return (this.#eventPayouts[position] ??= (this.#offers[position]?.grossEventPayouts ?? []).map((gross) => publishedNumber(gross, this.#commission)));
+  eventPayouts(position: number): readonly (number | bigint)[] {
+    return (this.#eventPayouts[position] ??= (this.#offers[position]?.grossEventPayouts ?? []).map((gross) => publishedExactly(gross, this.#commission)));
   }
 }

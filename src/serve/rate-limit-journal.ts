@@ -10,7 +10,7 @@ export interface CountedRequest {
   expiresAt: number;
 }
 
-/** So many files tell the requests of a window: each is removed soon after its last request has left. */
+/** So many files tell the requests of a window. One whose last request has left is removed when another is begun. */
 const filesPerWindow = 6;
 /** Its beginning, and the process that writes it. */
 const fileName = /^(\d+)-\d+\.ndjson$/;
@@ -36,7 +36,6 @@ export class RateLimitJournal {
     this.#windowLength = windowLength;
     this.#log = log;
     try {
-      mkdirSync(folder, { recursive: true });
       this.#file = this.#begin(now);
     } catch (error) {
       throw new OfferlineError(`${folder} cannot be used: ${(error as Error).message}. Rate limits are kept there: make it a folder that can be written to`, undefined, { cause: error });
@@ -77,26 +76,40 @@ export class RateLimitJournal {
     if (now === undefined) return;
     try {
       if (this.#file === undefined) throw new Error('the journal is closed');
-      if (Math.abs(now - this.#file.from) >= this.#windowLength / filesPerWindow) this.#beginAnother(this.#file.descriptor, now);
+      const rotated = Math.abs(now - this.#file.from) < this.#windowLength / filesPerWindow || this.#rotate(this.#file.descriptor, now);
       // The line feed comes first: a line that a full disk cut off must not spoil the next one.
-      writeSync(this.#file.descriptor, `\n${JSON.stringify(requests.map(({ bucket, at, expiresAt }) => [bucket, at, expiresAt]))}`);
-      this.#failing = false;
+      const line = Buffer.from(`\n${JSON.stringify(requests.map(({ bucket, at, expiresAt }) => [bucket, at, expiresAt]))}`);
+      for (let written = 0; written < line.length; ) written += writeSync(this.#file.descriptor, line, written);
+      if (rotated) this.#failing = false;
     } catch (error) {
-      if (!this.#failing) this.#log.error({ reason: (error as Error).message }, 'counted requests cannot be written down; until they can, a restart forgets them');
-      this.#failing = true;
+      this.#complain(error as Error);
     }
   }
 
-  #begin(now: number): { descriptor: number; from: number } {
-    return { descriptor: openSync(join(this.#folder, `${now}-${process.pid}.ndjson`), 'a'), from: now };
+  /** Where no other file can be begun, the one there is goes on: no count is lost by that. */
+  #rotate(descriptor: number, now: number): boolean {
+    try {
+      this.#file = this.#begin(now);
+    } catch (error) {
+      this.#complain(error as Error);
+      return false;
+    }
+    closeSync(descriptor);
+    return true;
   }
 
-  /** Begins another file and removes those, of any process, whose last requests have left their windows. */
-  #beginAnother(descriptor: number, now: number): void {
-    this.#file = this.#begin(now);
-    closeSync(descriptor);
+  /** Begins a file and removes those, of any process, whose last requests have left their windows. */
+  #begin(now: number): { descriptor: number; from: number } {
+    mkdirSync(this.#folder, { recursive: true });
+    const descriptor = openSync(join(this.#folder, `${now}-${process.pid}.ndjson`), 'a');
     const longest = this.#windowLength + this.#windowLength / filesPerWindow;
-    for (const { name, from } of this.#files()) if (now - from >= longest) rmSync(join(this.#folder, name), { force: true });
+    for (const { name, from } of this.#files()) if (now - from >= longest) rmSync(join(this.#folder, name), { recursive: true, force: true });
+    return { descriptor, from: now };
+  }
+
+  #complain({ message }: Error): void {
+    if (!this.#failing) this.#log.error({ reason: message }, 'counted requests cannot be written down as they should; until they can, a restart may forget them');
+    this.#failing = true;
   }
 
   #files(): { name: string; from: number }[] {
@@ -108,7 +121,7 @@ export class RateLimitJournal {
 
   *#requestsIn(name: string): Generator<CountedRequest, void, undefined> {
     let damaged = 0;
-    for (const line of readFileSync(join(this.#folder, name), 'utf8').split('\n')) {
+    for (const line of this.#textOf(name).split('\n')) {
       if (line === '') continue;
       try {
         for (const [bucket, at, expiresAt] of JSON.parse(line) as [string, number, number][]) yield { bucket, at, expiresAt };
@@ -117,5 +130,17 @@ export class RateLimitJournal {
       }
     }
     if (damaged > 0) this.#log.error({ file: join(this.#folder, name), lines: damaged }, 'lines of counted requests are damaged and were passed over: these requests are not counted');
+  }
+
+  /** Nothing where another process has just removed it, or where it cannot be read: that must not keep the feeds from opening. */
+  #textOf(name: string): string {
+    const file = join(this.#folder, name);
+    try {
+      return readFileSync(file, 'utf8');
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (code !== 'ENOENT') this.#log.error({ file, reason: message }, 'counted requests cannot be read: they are not counted');
+      return '';
+    }
   }
 }

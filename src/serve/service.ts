@@ -49,7 +49,7 @@ export async function createService({ data, settings, log, snapshotId, effects =
   const sites = new LiveSites(data.sitesFile, log);
   let listening = false;
   // The links in an offer's text may name the listening address: the first snapshot's texts are prepared when that is known.
-  const prepare = async (snapshot: PublishedSnapshot | undefined) => (listening ? snapshot?.prepareTexts(textForms, state.links()) : undefined);
+  const prepare = async (snapshot: PublishedSnapshot) => (listening ? snapshot.prepareTexts(textForms, state.links()) : undefined);
   const follower = new SnapshotFollower(data, log, snapshotId, prepare);
   await sites.start();
   // Before the snapshot is read: what cannot be counted into is told at once. Measured, too: opened after it, V8 keeps
@@ -85,7 +85,7 @@ export async function createService({ data, settings, log, snapshotId, effects =
     async listen({ host, port }) {
       await server.listen({ host, port });
       listening = true;
-      await prepare(follower.serving);
+      await follower.prepareServing();
       return listeningAddress();
     },
     async close() {

@@ -52,6 +52,20 @@ export class SnapshotFollower {
     this.#log.error({ published: this.#data.published }, 'no published snapshot is whole; `offerline run refresh` publishes a new one');
   }
 
+  /** Prepares what has been served unprepared since the start; where it cannot be, an older snapshot takes its place. Throws for a pinned one. */
+  async prepareServing(): Promise<void> {
+    const snapshot = this.#serving;
+    if (snapshot === undefined) return;
+    try {
+      await this.#prepare(snapshot);
+    } catch (error) {
+      if (this.#pinned !== undefined) throw error;
+      this.#serving = undefined;
+      this.#refuse(snapshot.id, error as NodeJS.ErrnoException);
+      for (const id of await this.#olderThan(snapshot.id)) if (await this.#take(id)) return;
+    }
+  }
+
   /** Looks whether another snapshot is current, and takes it up if it is whole. */
   async poll(): Promise<void> {
     if (this.#pinned !== undefined) return;

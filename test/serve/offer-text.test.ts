@@ -50,6 +50,15 @@ describe('an offer whose texts are anything at all', () => {
   });
 });
 
+test('amounts too large for an exact number are written exactly', async () => {
+  const offer = feedOffer({ id: 7, figures: { epc: '1399999998600.12345', cvr: '0', trend: 'stable', rank: null }, events: [{ event_id: 'm', descriptions: {}, payout: '90071992547409.9999' }] });
+  const served = serveOffer(offer, 0, 0);
+  const feed = feedOf(1, 's', { commission: '0', commissionChangedAt: null }, new Prices('0', [served]), links);
+  const { bytes } = await putTogether({ head: '[', offers: [0], texts: new OfferTexts(reportForm, links, [served], () => offer), feed, link: 's', tail: ']' });
+  expect(bytes.toString()).toContain('"epc":1399999998600.1235,');
+  expect(bytes.toString()).toContain('"payout":90071992547409.9999}');
+});
+
 test('the slashes at the end of a configured address are not doubled in links', async () => {
   const offer = feedOffer({ id: 7, image_name: 'a b.png' });
   const feed = feedOf(1, 's', terms, new Prices(terms.commission, [serveOffer(offer, 0, 0)]), links);

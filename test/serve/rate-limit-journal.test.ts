@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { appendFile, mkdir, readdir, rm } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -90,6 +90,34 @@ test('a journal that cannot be written to is complained about once, and counting
   for (const at of [1, 2, 3]) allowed.push((await windows.take(bucket(2), at)).allowed);
   expect(allowed).toEqual([true, true, false]);
   expect(lines).toHaveLength(1);
+});
+
+test('a file that cannot be read keeps nothing from opening', async () => {
+  await new JournaledWindows(open(), 0).take(bucket(5), 1);
+  await mkdir(join(folder, 'limits', '2-1.ndjson'));
+  expect(new JournaledWindows(open(3), 3).look(bucket(5), 3)).toMatchObject({ remaining: 4 });
+  expect(lines.some((line) => line.includes('2-1.ndjson'))).toBe(true);
+});
+
+test('starts alone leave no expired files behind', async () => {
+  for (let start = 0; start < 20; start++) open(start * length);
+  expect(await readdir(join(folder, 'limits'))).toHaveLength(2);
+});
+
+test('where no other file can be begun the old one goes on; once that works again, another is', async () => {
+  const windows = new JournaledWindows(open(), 0);
+  await rename(join(folder, 'limits'), join(folder, 'moved'));
+  await writeFile(join(folder, 'limits'), '');
+  await windows.take(bucket(5), length / 2);
+  await windows.take(bucket(5), length / 2 + 1);
+  expect(lines).toHaveLength(1);
+  await rm(join(folder, 'limits'));
+  await windows.take(bucket(5), length / 2 + 2);
+  expect(await readdir(join(folder, 'limits'))).toHaveLength(1);
+  await rename(join(folder, 'limits', (await readdir(join(folder, 'limits')))[0] as string), join(folder, 'moved', '9-9.ndjson'));
+  await rm(join(folder, 'limits'), { recursive: true });
+  await rename(join(folder, 'moved'), join(folder, 'limits'));
+  expect([...open(length).remembered(length)].map(({ at }) => at).toSorted()).toEqual([length / 2, length / 2 + 1, length / 2 + 2]);
 });
 
 test('lines that are damaged are passed over, and said to be; the others count', async () => {

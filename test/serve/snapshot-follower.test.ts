@@ -72,6 +72,22 @@ test('the old snapshot stays until the new one is prepared, and where it cannot 
   expect(follower.serving?.id).toBe('2026-b');
 });
 
+test('a first snapshot that cannot be prepared gives way to an older one', async () => {
+  for (const id of ['2026-a', '2026-b']) await publish(id);
+  const follower = new SnapshotFollower(data, pino({ level: 'silent' }), undefined, async ({ id }) => {
+    if (listening && id === '2026-b') throw new Error('an offer that no text can be made of');
+  });
+  onTestFinished(() => follower.close());
+  let listening = false;
+  await follower.start();
+  expect(follower.serving?.id).toBe('2026-b');
+  listening = true;
+  await follower.prepareServing();
+  expect(follower.serving?.id).toBe('2026-a');
+  await follower.poll();
+  expect(follower.serving?.id).toBe('2026-a');
+});
+
 test('no request fails or mixes snapshots while they are switched', async () => {
   await publish('snapshot-00');
   const running = await serviceForTest(data);
