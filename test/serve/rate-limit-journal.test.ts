@@ -117,7 +117,7 @@ test('where no other file can be begun the old one goes on; once that works agai
   await rename(join(folder, 'limits', (await readdir(join(folder, 'limits')))[0] as string), join(folder, 'moved', '9-9.ndjson'));
   await rm(join(folder, 'limits'), { recursive: true });
   await rename(join(folder, 'moved'), join(folder, 'limits'));
-  expect([...open(length).remembered(length)].map(({ at }) => at).toSorted()).toEqual([length / 2, length / 2 + 1, length / 2 + 2]);
+  expect(new Set([...open(length).remembered(length)].map(({ at }) => at))).toEqual(new Set([length / 2, length / 2 + 1, length / 2 + 2]));
 });
 
 test('lines that are damaged are passed over, and said to be; the others count', async () => {
