@@ -3,8 +3,8 @@ import { defineConfig } from 'vitest/config';
 
 /** Tests that replace modules, which would reach others in the same process. */
 const replacingModules = ['test/serve/equal-work.test.ts'];
-/** Tests of what serves, reads and reckons: they share processes, since loading the code anew for each takes a tenth of the time. */
-const sharing = ['analysis', 'contract', 'generate', 'landing', 'serve', 'sites', 'stage'].map((folder) => `test/${folder}/**/*.test.ts`);
+/** Tests of what takes in, reckons, serves and reads, without processes of its own: they share some, since loading the code anew for each takes a tenth of the time. */
+const sharing = ['analysis', 'contract', 'feed', 'generate', 'ingest', 'landing', 'models', 'serve', 'sites', 'snapshot', 'stage'].map((folder) => `test/${folder}/**/*.test.ts`);
 
 export default defineConfig({
   test: {
