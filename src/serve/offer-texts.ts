@@ -21,9 +21,9 @@ const after = { end: 0, payout: 1, epc: 2, link: 3, updatedAt: 4, milestones: 5 
 const digestLength = 22;
 
 /**
- * A snapshot's active offers in one form, each cut once and then kept. A page takes offers from all
- * over the catalog, and waiting for memory is most of its cost: so all texts stand in one stretch of bytes, each right
- * behind its digest, and the places where they are cut in another.
+ * A snapshot's active offers in one form, each cut once and then kept. A page takes offers from all over the catalog, and
+ * waiting for memory is most of its cost: so all texts stand in one stretch of bytes, each right behind its digest, and
+ * the places where they are cut in another.
  */
 export class OfferTexts {
   readonly form: TextForm;
@@ -53,6 +53,7 @@ export class OfferTexts {
   write(position: number, { prices, commissionChangedAt, commissionChangedAtText }: SiteFeed, link: string, isFirst: boolean, to: ByteWriter, digests: ByteWriter): void {
     let start = this.#starts[position] as number;
     if (start === -1) start = this.#cut(position, this.#read(position));
+    // Most commissions never did: their pages need not fetch the offers from all over the memory.
     const hasChanged = commissionChangedAt > Number.NEGATIVE_INFINITY;
     const cuts = this.#cuts;
     const bytes = this.#bytes;

@@ -12,6 +12,7 @@ import { AskedKeys } from './asked-keys.ts';
 import type { Links } from './links.ts';
 import { microsecondsOf } from './moments.ts';
 import type { Microseconds } from './moments.ts';
+import { OfferIndex } from './offer-index.ts';
 import { OfferTexts } from './offer-texts.ts';
 import type { TextForm } from './offer-texts.ts';
 import { PageCache } from './page-cache.ts';
@@ -24,7 +25,6 @@ import type { ServedOffer } from './served-offer.ts';
 import { feedOf } from './site-feed.ts';
 import type { SiteFeed, SiteTerms } from './site-feed.ts';
 import { SnapshotClicks } from './snapshot-clicks.ts';
-import { OfferIndex } from './offer-index.ts';
 
 /** An offer that is no longer active, for those who keep a copy of the list. */
 export interface GoneOffer {

@@ -76,17 +76,17 @@ export class RateLimitJournal {
     if (now === undefined) return;
     try {
       if (this.#file === undefined) throw new Error('the journal is closed');
-      const rotated = Math.abs(now - this.#file.from) < this.#windowLength / filesPerWindow || this.#rotate(this.#file.descriptor, now);
+      const isInTime = Math.abs(now - this.#file.from) < this.#windowLength / filesPerWindow || this.#rotate(this.#file.descriptor, now);
       // The line feed comes first: a line that a full disk cut off must not spoil the next one.
       const line = Buffer.from(`\n${JSON.stringify(requests.map(({ bucket, at, expiresAt }) => [bucket, at, expiresAt]))}`);
       for (let written = 0; written < line.length; ) written += writeSync(this.#file.descriptor, line, written);
-      if (rotated) this.#failing = false;
+      if (isInTime) this.#failing = false;
     } catch (error) {
       this.#complain(error as Error);
     }
   }
 
-  /** Where no other file can be begun, the one there is goes on: no count is lost by that. */
+  /** Whether another file was begun. Where none can be, the one there is goes on: no count is lost by that. */
   #rotate(descriptor: number, now: number): boolean {
     try {
       this.#file = this.#begin(now);

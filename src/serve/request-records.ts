@@ -32,8 +32,12 @@ export class RequestRecords {
   add(request: FastifyRequest, { statusCode: status, elapsedTime: milliseconds }: FastifyReply): void {
     if (this.#answered.length === 0) setImmediate(() => this.flush());
     const path = pathOf(request);
-    const pattern = () => (this.#paths.has(path) ? path : request.routeOptions.url) ?? 'none';
-    this.#answered.push({ id: request.id, method: request.method, path, route: request.is404 ? 'none' : pattern(), status, milliseconds });
+    this.#answered.push({ id: request.id, method: request.method, path, route: this.#routeOf(request, path), status, milliseconds });
+  }
+
+  #routeOf(request: FastifyRequest, path: string): string {
+    if (request.is404) return 'none';
+    return (this.#paths.has(path) ? path : request.routeOptions.url) ?? 'none';
   }
 
   /** Writes down what is there; for the end of the service. */

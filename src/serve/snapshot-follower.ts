@@ -23,7 +23,7 @@ export class SnapshotFollower {
   readonly #complained = new Set<string>();
 
   /** `prepare` is awaited before a new snapshot takes the place of another. */
-  constructor(data: DataDirectory, log: Logger, pinned?: string, prepare: (snapshot: PublishedSnapshot) => Promise<void> = async () => undefined) {
+  constructor(data: DataDirectory, log: Logger, pinned: string | undefined, prepare: (snapshot: PublishedSnapshot) => Promise<void>) {
     this.#data = data;
     this.#log = log;
     this.#pinned = pinned;
