@@ -62,7 +62,8 @@ export function* visits(network: Network, traffic: Traffic): Generator<Visit> {
     const length = Math.min(minuteMs, traffic.end - minute);
     weight += minuteWeight(minute, length);
     const first = index;
-    const until = Math.floor((traffic.clicks * weight) / total);
+    // The share first: at the end it is exactly 1, while clicks * weight / total may come out just below all clicks.
+    const until = Math.floor(traffic.clicks * (weight / total));
     for (; index < until; index++) yield make(index, minute, (length * (index - first)) / (until - first), length / (until - first));
   }
 }
