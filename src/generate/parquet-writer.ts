@@ -1,5 +1,5 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
-import { quoted } from '../landing/sql-text.ts';
+import { quoted, quotedPath } from '../landing/sql-text.ts';
 
 /** DuckDB types by column name. */
 export type ParquetColumns = Record<string, string>;
@@ -15,7 +15,7 @@ export class ParquetWriter {
     const read = Object.entries(columns).map(([name, type]) => `${name}: '${isNested(type) ? type : 'VARCHAR'}'`);
     const cast = Object.entries(columns).map(([name, type]) => `${name}::${type} AS ${name}`);
     await connection.run(
-      `COPY (SELECT ${cast.join(', ')} FROM read_json(${quoted(ndjsonPath)}, format = 'newline_delimited', columns = {${read.join(', ')}}))
+      `COPY (SELECT ${cast.join(', ')} FROM read_json(${quotedPath(ndjsonPath)}, format = 'newline_delimited', columns = {${read.join(', ')}}))
        TO ${quoted(parquetPath)} (FORMAT parquet, COMPRESSION zstd)`,
     );
   }

@@ -1,12 +1,14 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { catalogRecords } from '../../src/landing/catalog-records.ts';
 import { checkFiles } from '../../src/landing/check-files.ts';
+import { fileLines } from '../../src/landing/file-lines.ts';
 import { findLandingFiles } from '../../src/landing/find-files.ts';
 import type { CheckedFile } from '../../src/landing/landing-file.ts';
+import { numberedLines } from '../../src/landing/line-relations.ts';
 import { clickSchema, conversionSchema } from '../../src/landing/log-fields.ts';
 import { parsedLog } from '../../src/landing/log-parser.ts';
-import { loadRecords, readRecords } from '../../src/landing/records.ts';
 
 export interface LogRow {
   path: string;
@@ -36,12 +38,15 @@ export async function readLanding(root: string, wallClock: Date, conversionZone:
   const connection = await instance.connect();
   try {
     await connection.run(`SET TimeZone = 'UTC'`);
+    const withLines = (file: CheckedFile, required: readonly string[]) => fileLines(connection, file, required, join(scratch, `table-${readable.indexOf(file)}`), 1e9);
     const readLog = async (kind: 'clicks' | 'conversions'): Promise<LogRow[]> => {
       const logs = readable.filter((file) => file.kind === kind);
       const reading = { wallClock: wallClock.toISOString(), timeZone: kind === 'conversions' ? conversionZone : undefined };
       const schema = kind === 'clicks' ? clickSchema(reading) : conversionSchema(reading);
       await connection.run(`CREATE OR REPLACE TEMP TABLE log_rows (file_id BIGINT, line BIGINT, raw VARCHAR)`);
-      for (const [index, file] of logs.entries()) await loadRecords(connection, file, index, 'log_rows', schema.required);
+      for (const [index, file] of logs.entries()) {
+        for (const lines of numberedLines(await withLines(file, schema.required))) await connection.run(`INSERT INTO log_rows SELECT ${index}, line, raw FROM ${lines}`);
+      }
       const parsed = await connection.runAndReadAll(
         `SELECT file_id, json_extract_string(reject, '$.reason') AS reject, warnings > 0 AS warned,
            to_json(struct_pack(${schema.fields.map(({ name }) => `${name} := ${name}::VARCHAR`).join(', ')}))::VARCHAR AS event
@@ -56,7 +61,9 @@ export async function readLanding(root: string, wallClock: Date, conversionZone:
     };
     const catalogs = new Map<string, string[]>();
     for (const file of readable.filter(({ kind }) => kind === 'offers')) {
-      catalogs.set(file.path, (await readRecords(connection, file, ['external_id', 'title'])).map(({ raw }) => raw));
+      const raws: string[] = [];
+      for await (const records of catalogRecords(await withLines(file, ['external_id', 'title']))) raws.push(...records.map(({ raw }) => raw));
+      catalogs.set(file.path, raws);
     }
     return {
       brokenFiles: broken.map(({ file, reason }) => ({ path: file.path, reason })), files: readable, catalogs,
