@@ -18,7 +18,10 @@ const installWaitMinutes = 10;
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, 'node_modules');
-const nodeBinary = join(modules, 'node', 'bin', 'node');
+// One of package.json's optional packages: npm installs the one for this platform, by its hash in the lock file.
+const platform = `${os.platform()}-${os.arch()}`;
+const nodePackage = join(modules, platform === 'darwin-arm64' ? `node-bin-${platform}` : `node-${platform}`);
+const nodeBinary = join(nodePackage, 'bin', 'node');
 const installLock = join(root, 'install-lock.tmp');
 
 /** The package and the program in it that a tool's name stands for. */
@@ -74,10 +77,13 @@ async function install() {
     console.error('Installing the packages of package-lock.json …');
     // Under `npm run` that npm's own path is in the environment. It also hands down -s, which would hide errors.
     const [command, ...before] = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm'];
-    const options = ['ci', '--include=dev', '--loglevel=error', '--no-audit', '--no-fund', '--no-progress'];
+    const options = ['ci', '--include=dev', '--include=optional', '--loglevel=error', '--no-audit', '--no-fund', '--no-progress'];
     const { status, error } = spawnSync(command, [...before, ...options], { cwd: root, stdio: ['ignore', 2, 2] });
     if (status !== 0) throw new Error(`npm ci failed${error ? `: ${error.message}` : ''}; see above, then run the command again`);
-    if (!isInstalled()) throw new Error(`npm ci did not install ${nodeBinary}; check that npm runs install scripts (npm config get ignore-scripts)`);
+    if (!isInstalled()) {
+      throw new Error(`npm ci did not install ${nodePackage}: its download does not have the hash of package-lock.json, `
+        + `or there is no Node for ${platform} in package.json`);
+    }
   } finally {
     release();
   }
@@ -120,7 +126,7 @@ function isAbandoned() {
 }
 
 function run(program, programArguments) {
-  const version = JSON.parse(readFileSync(join(modules, 'node', 'package.json'), 'utf8')).version;
+  const version = JSON.parse(readFileSync(join(nodePackage, 'package.json'), 'utf8')).version;
   if (Number(version.split('.')[0]) !== pinnedNode) throw new Error(`${nodeBinary} is Node ${version}, the project needs ${pinnedNode}; run npm ci`);
   const child = spawn(nodeBinary, [program, ...programArguments], {
     stdio: 'inherit',

@@ -7,6 +7,10 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+/** The package of this platform's Node, as npm names it. */
+const platform = `${process.platform}-${process.arch}`;
+const nodePackage = `node_modules/${platform === 'darwin-arm64' ? 'node-bin' : 'node'}-${platform}`;
+
 /** A checkout with nothing but the launcher, a program, and an npm that only links this Node into node_modules. */
 let checkout: string;
 
@@ -16,9 +20,9 @@ const npm = `
   appendFileSync('npm-runs', process.argv.slice(2).join(' ') + '\\n');
   if (existsSync('npm-fails')) process.exit(1);
   while (existsSync('npm-hangs')) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
-  mkdirSync('node_modules/node/bin', { recursive: true });
-  writeFileSync('node_modules/node/package.json', JSON.stringify({ version: process.versions.node }));
-  if (!existsSync('node_modules/node/bin/node')) symlinkSync(process.execPath, 'node_modules/node/bin/node');
+  mkdirSync('${nodePackage}/bin', { recursive: true });
+  writeFileSync('${nodePackage}/package.json', JSON.stringify({ version: process.versions.node }));
+  if (!existsSync('${nodePackage}/bin/node')) symlinkSync(process.execPath, '${nodePackage}/bin/node');
   copyFileSync('package-lock.json', 'node_modules/.package-lock.json');`;
 
 const program = `
@@ -86,6 +90,19 @@ describe('launch', () => {
     expect(await npmRuns()).toHaveLength(2);
   });
 
+  it('installs again where the Node of the project is missing', async () => {
+    await launch('src/program.ts', '0');
+    await rm(join(checkout, nodePackage), { recursive: true });
+    expect(await launch('src/program.ts', '0')).toMatchObject({ code: 0 });
+    expect(await npmRuns()).toHaveLength(2);
+  });
+
+  it('says so where npm leaves the Node of the project out, as it does when the hash is another', async () => {
+    await writeFile(join(checkout, 'npm.mjs'), npm.replaceAll(nodePackage, 'node_modules/another'));
+    const messages = expect.stringContaining('does not have the hash of package-lock.json') as string;
+    expect(await launch('src/program.ts', '0')).toMatchObject({ code: 1, output: '', messages });
+  });
+
   it('installs once when launched twice at the same moment', async () => {
     await writeFile(join(checkout, 'npm-hangs'), '');
     const launches = [start('src/program.ts', '0'), start('src/program.ts', '0')];
@@ -110,7 +127,7 @@ describe('launch', () => {
 
   it('refuses a Node that is not the pinned one', async () => {
     await launch('src/program.ts', '0');
-    await writeFile(join(checkout, 'node_modules', 'node', 'package.json'), '{"version": "22.1.0"}');
+    await writeFile(join(checkout, nodePackage, 'package.json'), '{"version": "22.1.0"}');
     expect(await launch('src/program.ts', '0')).toMatchObject({ code: 1, messages: expect.stringContaining('is Node 22.1.0, the project needs 24') as string });
   });
 
