@@ -1,8 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+import { makePrivateFolder } from '../effects/effects.ts';
 import { OfferlineError } from '../errors/errors.ts';
+import { migrationFiles, type MigrationFile } from '../warehouse/migration-files.ts';
 
 /** A refresh and a pass write for some milliseconds at a time; so long one waits for the other. Milliseconds. */
 const busyTimeout = 10_000;
@@ -11,65 +13,7 @@ const cacheKibibytes = 16_384;
 /** Of 4 KiB each. */
 const checkpointPages = 8000;
 
-/** Raised when tables change; a store of a later version is not touched. */
-const version = 1;
-
-/**
- * `turn` sorts the postbacks of a click by when they occurred, then credit, reject, chargeback. `is_next` marks the one
- * of its click that may be sent: kept up to date rather than computed, so that claiming reads claimable rows only,
- * however many wait behind others. `plan_attempts` counts within the present plan of attempts, which a revival begins
- * anew. `change` is a number that no other row has; whatever ends an attempt or makes a plan anew raises it. Times in
- * integers are milliseconds since the epoch.
- */
-const tables = `
-  CREATE TABLE store (store_id TEXT NOT NULL, changes INTEGER NOT NULL) STRICT;
-  CREATE TABLE taken (warehouse_id TEXT PRIMARY KEY, up_to INTEGER NOT NULL) STRICT;
-  CREATE TABLE postbacks (
-    sequence INTEGER PRIMARY KEY,
-    webhook_id TEXT NOT NULL UNIQUE,
-    conversion_id TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    click_id TEXT NOT NULL,
-    site_key TEXT NOT NULL,
-    user_id TEXT NOT NULL,
-    offer_id INTEGER NOT NULL,
-    reward TEXT NOT NULL,
-    occurred_at TEXT NOT NULL,
-    enqueued_at TEXT NOT NULL,
-    turn TEXT NOT NULL,
-    is_next INTEGER NOT NULL DEFAULT 0,
-    state TEXT NOT NULL DEFAULT 'pending',
-    attempts INTEGER NOT NULL DEFAULT 0,
-    plan_attempts INTEGER NOT NULL DEFAULT 0,
-    last_attempt_at INTEGER,
-    last_status INTEGER,
-    last_error TEXT,
-    delivered_at INTEGER,
-    next_attempt_at INTEGER,
-    change INTEGER NOT NULL
-  ) STRICT;
-  CREATE INDEX postbacks_pending ON postbacks (site_key, is_next, next_attempt_at, sequence) WHERE state = 'pending';
-  CREATE INDEX postbacks_unfinished_of_click ON postbacks (click_id, turn, conversion_id) WHERE state IN ('pending', 'delivering');
-  CREATE INDEX postbacks_by_conversion ON postbacks (conversion_id);
-  CREATE INDEX postbacks_by_turn ON postbacks (turn);
-  CREATE INDEX postbacks_by_change ON postbacks (change);
-  CREATE TABLE attempts (
-    change INTEGER PRIMARY KEY,
-    sequence INTEGER NOT NULL,
-    attempt INTEGER NOT NULL,
-    started_at INTEGER NOT NULL,
-    duration_ms INTEGER NOT NULL,
-    status INTEGER,
-    error TEXT,
-    host TEXT NOT NULL
-  ) STRICT;
-  CREATE INDEX attempts_by_postback ON attempts (sequence, attempt);
-  CREATE TABLE circuit_breakers (
-    site_key TEXT PRIMARY KEY,
-    openings INTEGER NOT NULL,
-    paused_until INTEGER NOT NULL
-  ) STRICT;
-`;
+export const deliveryMigrations = fileURLToPath(new URL('../../sql/delivery', import.meta.url));
 
 /** The file is there and is not what was written. */
 export class DamagedDeliveriesError extends OfferlineError {}
@@ -87,11 +31,11 @@ export class DeliveryDatabase {
   readonly #writeChanges: StatementSync;
   #changes: number | undefined;
 
-  /** Throws `OfferlineError` where the file cannot be used. */
-  constructor(file: string) {
+  /** Made and migrated as needed. Throws `OfferlineError` where the file cannot be used. */
+  constructor(file: string, migrations: string = deliveryMigrations) {
     this.file = file;
     try {
-      this.#database = openOrCreate(file);
+      this.#database = open(file, migrationFiles(migrations));
       this.#readChanges = this.#database.prepare('SELECT changes FROM store');
       this.#writeChanges = this.#database.prepare('UPDATE store SET changes = ?');
     } catch (error) {
@@ -148,17 +92,18 @@ export class DeliveryDatabase {
   }
 }
 
-function openOrCreate(file: string): DatabaseSync {
-  mkdirSync(dirname(file), { recursive: true });
+function open(file: string, migrations: readonly MigrationFile[]): DatabaseSync {
+  makePrivateFolder(dirname(file));
   const database = new DatabaseSync(file, { timeout: busyTimeout });
   try {
     // FULL: what is recorded as delivered survives a loss of power, so that it is not sent again without need.
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
     // Measured over 100,000 due: the cache and rarer checkpoints save a quarter of the time in the store.
     database.exec(`PRAGMA cache_size = -${cacheKibibytes}; PRAGMA wal_autocheckpoint = ${checkpointPages};`);
-    if (versionOf(database) === 0) create(database);
+    const newest = migrations.at(-1)?.number ?? 0;
+    for (const migration of migrations) if (migration.number > versionOf(database)) migrate(database, file, migration);
     const found = versionOf(database);
-    if (found !== version) throw new OfferlineError(`${file} was written by another version of offerline (${found} instead of ${version}): use that one`);
+    if (found !== newest) throw new OfferlineError(`${file} was written by another version of offerline (${found} instead of ${newest}): use that one`);
     return database;
   } catch (error) {
     database.close();
@@ -166,17 +111,21 @@ function openOrCreate(file: string): DatabaseSync {
   }
 }
 
-/** Two processes may open a new store at once: the second one finds it made. */
-function create(database: DatabaseSync): void {
+function migrate(database: DatabaseSync, file: string, { number, name, path }: MigrationFile): void {
+  const text = readFileSync(path, 'utf8');
   database.exec('BEGIN IMMEDIATE');
-  if (versionOf(database) === 0) {
-    database.exec(tables);
-    database.prepare('INSERT INTO store VALUES (?, 0)').run(randomUUID());
-    database.exec(`PRAGMA user_version = ${version}`);
+  try {
+    // Another process may have opened the same store at once, and have done it.
+    if (versionOf(database) < number) database.exec(`${text}; PRAGMA user_version = ${number}`);
+    database.exec('COMMIT');
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK');
+    if (tellsDamagedDeliveries(error)) throw error;
+    throw new OfferlineError(`${file} cannot be migrated: ${name}.sql failed and changed nothing: ${(error as Error).message}`, undefined, { cause: error });
   }
-  database.exec('COMMIT');
 }
 
+/** The number of the last migration that was applied; 0 where the file is new. */
 function versionOf(database: DatabaseSync): number {
   return Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
 }

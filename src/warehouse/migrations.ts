@@ -1,15 +1,14 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE, Migrator } from 'kysely/migration';
 import type { Migration, MigrationProvider } from 'kysely/migration';
 import { OfferlineError } from '../errors/errors.ts';
+import { migrationFiles } from './migration-files.ts';
 
 export const migrationsFolder = fileURLToPath(new URL('../../sql/migrations', import.meta.url));
 
-/** Plain SQL files `NNN_name.sql`; one file is one migration and may hold many statements. There is no way down. */
 class SqlFiles implements MigrationProvider {
   readonly #folder: string;
 
@@ -18,12 +17,9 @@ class SqlFiles implements MigrationProvider {
   }
 
   async getMigrations(): Promise<Record<string, Migration>> {
-    const names = (await readdir(this.#folder)).filter((name) => name.endsWith('.sql'));
-    const misnamed = names.find((name) => !/^\d{3}_[a-z0-9_]+\.sql$/.test(name));
-    if (misnamed !== undefined) throw new Error(`${join(this.#folder, misnamed)} is not named like 001_initial.sql, so its place in the order is unknown`);
-    const migrations = names.map(async (name): Promise<[string, Migration]> => {
-      const text = await readFile(join(this.#folder, name), 'utf8');
-      return [name.slice(0, -'.sql'.length), { up: async (db: Kysely<unknown>) => void (await sql.raw(text).execute(db)) }];
+    const migrations = migrationFiles(this.#folder).map(async ({ name, path }): Promise<[string, Migration]> => {
+      const text = await readFile(path, 'utf8');
+      return [name, { up: async (db: Kysely<unknown>) => void (await sql.raw(text).execute(db)) }];
     });
     return Object.fromEntries(await Promise.all(migrations));
   }
@@ -34,7 +30,7 @@ class SqlFiles implements MigrationProvider {
  * Throws `OfferlineError` when the database was written by a newer program: this one does not know its tables.
  */
 export async function isMigrationPending<T>(db: Kysely<T>, folder: string = migrationsFolder): Promise<boolean> {
-  const known = Object.keys(await new SqlFiles(folder).getMigrations());
+  const known = migrationFiles(folder).map(({ name }) => name);
   const executed = await executedMigrations(db);
   const unknown = executed.find((name) => !known.includes(name));
   if (unknown !== undefined) {

@@ -4,6 +4,8 @@ import { readFileSync } from 'node:fs';
 import { defaultSettings, type Settings } from '../../src/config/settings.ts';
 import { syncCatalogs, type CatalogSyncResult } from '../../src/ingest/catalog.ts';
 import { QuarantineError, type CheckedFile } from '../../src/landing/landing-file.ts';
+import { migrationFiles } from '../../src/warehouse/migration-files.ts';
+import { migrationsFolder } from '../../src/warehouse/migrations.ts';
 
 /** A record of a catalog, or a line that is none. */
 export type Row = Record<string, unknown> | string;
@@ -31,7 +33,7 @@ export function records(count: number, fields: Record<string, unknown> = {}): Re
 export class CatalogWarehouse implements AsyncDisposable {
   readonly connection: DuckDBConnection;
   readonly #instance: DuckDBInstance;
-  readonly settings: Pick<Settings, 'sources' | 'rates'>;
+  readonly settings: Settings;
   /** By path, as the folder lies now. */
   readonly landed = new Map<string, CheckedFile>();
   #runId = 0;
@@ -41,11 +43,11 @@ export class CatalogWarehouse implements AsyncDisposable {
     const instance = await DuckDBInstance.create(':memory:');
     const connection = await instance.connect();
     await connection.run("SET TimeZone = 'UTC'");
-    await connection.run(readFileSync(new URL('../../sql/migrations/001_initial.sql', import.meta.url), 'utf8'));
+    for (const { path } of migrationFiles(migrationsFolder)) await connection.run(readFileSync(path, 'utf8'));
     return new CatalogWarehouse(instance, connection, { ...defaultSettings, ...settings });
   }
 
-  private constructor(instance: DuckDBInstance, connection: DuckDBConnection, settings: Pick<Settings, 'sources' | 'rates'>) {
+  private constructor(instance: DuckDBInstance, connection: DuckDBConnection, settings: Settings) {
     this.#instance = instance;
     this.connection = connection;
     this.settings = settings;
@@ -66,10 +68,10 @@ export class CatalogWarehouse implements AsyncDisposable {
     const result = await syncCatalogs(this.connection, {
       files,
       landed: [...this.landed.values()],
-      readRecords: ({ path }) => {
+      readRecords: async function* ({ path }) {
         const landed = contents.get(path);
-        if (!landed || landed.unreadable) return Promise.reject(new QuarantineError('broken_json', 'for the test'));
-        return Promise.resolve(landed.rows.map((row, index) => ({ line: index + 1, raw: rawOf(row) })));
+        if (!landed || landed.unreadable) throw new QuarantineError('broken_json', 'for the test');
+        yield await Promise.resolve(landed.rows.map((row, index) => ({ line: index + 1, raw: rawOf(row) })));
       },
       settings: this.settings,
       runId: ++this.#runId,
@@ -127,5 +129,6 @@ function checkedFile(landed: LandedExport): CheckedFile {
   return {
     kind: 'offers', source: landed.source ?? 'net', path, absolutePath: `/landing/${path}`, readablePath: `/landing/${path}`, format: landed.format ?? 'ndjson',
     gzip: false, bytes: content.length, modifiedNs, changedNs: modifiedNs, sha256: createHash('sha256').update(content).digest('hex'),
+    firstRow: 1, columns: null, unterminatedRow: null, longLines: [],
   };
 }
