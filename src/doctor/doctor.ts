@@ -3,20 +3,22 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { rollUpClicks } from '../ingest/click-roll-up.ts';
 import { UsageError } from '../errors/errors.ts';
-import { acquireDeliveryLock } from '../postbacks/delivery-lock.ts';
+import { putDeliveriesAside } from '../postbacks/put-deliveries-aside.ts';
 import type { Progress } from '../stage/progress.ts';
 import { lastRunId } from '../warehouse/check-state.ts';
 import { DamagedStateError, openStateDatabase, type StateDatabase } from '../warehouse/database.ts';
 import { eventFilePaths } from '../warehouse/event-files.ts';
 import { countChange } from '../warehouse/facts.ts';
 import { unnamedFiles } from '../warehouse/named-files.ts';
+import { AsideFolder } from '../warehouse/put-aside.ts';
+import { dateBack } from './date-back.ts';
+import { examinePublishedTime, examineTimes } from './examine-clock.ts';
 import { examineCopies, examineDeliveries, examineLanding, examineMachine, examineSnapshots } from './examine-disk.ts';
 import { examineState } from './examine-state.ts';
 import { trouble, type Finding } from './finding.ts';
 import { assertLogsLanded, forgetLogs } from './forget-logs.ts';
 import { forgetMarts } from './forget-marts.ts';
 import { newestGoodSnapshot, publishedFolders } from './published-folders.ts';
-import { AsideFolder } from './put-aside.ts';
 import { recoverState, type Opening } from './recover-state.ts';
 import { restoreFiles } from './restore-files.ts';
 
@@ -30,7 +32,7 @@ export interface DoctorRequest {
 
 export interface Diagnosis {
   findings: Finding[];
-  /** What was repaired, among the findings. A refresh then publishes from it. */
+  /** What was repaired, among the findings. A refresh then publishes from it, which may go back where the clock is among them. */
   repaired: Finding[];
 }
 
@@ -41,8 +43,11 @@ export async function examine(opening: Opening, request: DoctorRequest): Promise
   const snapshots = await examineSnapshots(data, request.deep);
   const copies = await examineCopies(data, request.deep);
   const deliveries = examineDeliveries(data, request.deep);
-  findings.push(...snapshots.findings, ...copies.findings, ...deliveries);
-  if (request.repair && deliveries.length > 0) await putDeliveriesAside(opening, deliveries);
+  findings.push(...snapshots.findings, ...copies.findings, ...deliveries, ...(await examinePublishedTime(data, opening.effects.now())));
+  if (request.repair && deliveries.length > 0) {
+    const reason = deliveries.map(({ problem }) => problem).join('\n');
+    await putDeliveriesAside(data, reason, { command: 'doctor --repair', waitSeconds: 0, onWaiting: () => undefined }, opening.effects);
+  }
 
   let state = await openAsItIs(opening, findings);
   if (state === undefined && request.repair && findings.some(({ check }) => check === 'state')) {
@@ -100,7 +105,7 @@ async function examineOpen(opening: Opening, { deep, repair, progress }: DoctorR
       await state.close();
       return await recoverState(opening, damage.problem);
     }
-    findings.push(...(await examineLanding(data, state.connection, { deep, onRead })));
+    findings.push(...(await examineLanding(data, state.connection, { deep, onRead })), ...(await examineTimes(data, state.connection, effects.now())));
     if (!repair) return state;
     if (examined.troubled.length > 0) {
       const aside = await AsideFolder.make(data, examined.troubled.map(({ path, trouble: kind }) => `${path}: ${kind}`).join('\n'), effects);
@@ -110,6 +115,7 @@ async function examineOpen(opening: Opening, { deep, repair, progress }: DoctorR
     }
     for (const path of examined.unnamed) await effects.files.remove(path, 'unnamed warehouse file: removed');
     if (findings.some(({ subject }) => subject === 'click_hourly')) await rollUpAnew(opening, state);
+    if (findings.some(({ check }) => check === 'clock')) await dateBack(state, effects.now());
     return state;
   } finally {
     progress.finish();
@@ -130,16 +136,6 @@ async function readLogsAnew({ data }: Opening, state: StateDatabase, aside: Asid
   }
   await forgetLogs(state);
   for (const path of await unnamedFiles(state.connection, data)) await aside.take(path);
-}
-
-async function putDeliveriesAside({ data, effects }: Opening, findings: readonly Finding[]): Promise<void> {
-  const lock = await acquireDeliveryLock(data, { command: 'doctor --repair', waitSeconds: 0, onWaiting: () => undefined });
-  try {
-    const aside = await AsideFolder.make(data, findings.map(({ problem }) => problem).join('\n'), effects);
-    for (const ending of ['', '-wal', '-shm']) await aside.take(`${data.deliveriesFile}${ending}`);
-  } finally {
-    lock.release();
-  }
 }
 
 async function rollUpAnew({ data }: Opening, state: StateDatabase): Promise<void> {

@@ -3,7 +3,7 @@ export interface Finding {
   /** `trouble` is to be put right; a `note` is worth knowing and harms nothing. */
   level: 'trouble' | 'note';
   /** The check that saw it. */
-  check: 'state' | 'files' | 'ledger' | 'roll-up' | 'landing' | 'snapshots' | 'copies' | 'deliveries' | 'machine';
+  check: 'state' | 'files' | 'ledger' | 'roll-up' | 'landing' | 'snapshots' | 'copies' | 'deliveries' | 'clock' | 'machine';
   /** What it is about: a path, a table or a setting. */
   subject: string;
   problem: string;

@@ -1,6 +1,6 @@
 import { unnamedFiles } from '../warehouse/named-files.ts';
+import { AsideFolder } from '../warehouse/put-aside.ts';
 import { assertLogsLanded, forgetLogs } from './forget-logs.ts';
-import { AsideFolder } from './put-aside.ts';
 import { openWarehouse, recoverState, type Opening } from './recover-state.ts';
 
 export interface RebuildRequest {

@@ -11,6 +11,7 @@ import { lastRunId } from '../warehouse/check-state.ts';
 import { DamagedStateError, openStateDatabase, tellsDamage, type StateDatabase } from '../warehouse/database.ts';
 import { readChangeNumber, writeFact } from '../warehouse/facts.ts';
 import { namedFiles, unnamedFiles } from '../warehouse/named-files.ts';
+import { AsideFolder } from '../warehouse/put-aside.ts';
 import { rewriteDatabase } from '../warehouse/rewrite-database.ts';
 import { stateCopies } from '../warehouse/state-copies.ts';
 import { adoptPublished, isAdopted, withPublished } from './adopt-published.ts';
@@ -18,7 +19,6 @@ import { noteReason } from './damage-note.ts';
 import { assertLogsLanded, forgetLogs } from './forget-logs.ts';
 import { forgetMarts } from './forget-marts.ts';
 import { newestGoodSnapshot, publishedFolders, type PublishedFolder } from './published-folders.ts';
-import { AsideFolder } from './put-aside.ts';
 import { restoreFiles, troubledFiles } from './restore-files.ts';
 
 /** What opening the warehouse needs. The caller holds the writer lock. */

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { DataDirectory } from '../config/data-directory.ts';
 import type { Effects } from '../effects/effects.ts';
 import { troubleOf, type FileTrouble, type NamedFile } from '../warehouse/named-files.ts';
-import type { AsideFolder } from './put-aside.ts';
+import type { AsideFolder } from '../warehouse/put-aside.ts';
 import { publishedFolders } from './published-folders.ts';
 
 export interface TroubledFile extends NamedFile {

@@ -6,8 +6,8 @@ import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
 import { readFact, writeFact } from '../warehouse/facts.ts';
 import { tellsDamagedDeliveries } from './delivery-database.ts';
-import { acquireDeliveryLock } from './delivery-lock.ts';
 import { DeliveryStore, type AttemptRecord, type DeliveryState, type OutboxRow } from './delivery-store.ts';
+import { putDeliveriesAside } from './put-deliveries-aside.ts';
 
 export interface ExchangeSummary {
   /** Postbacks handed to delivery. */
@@ -63,19 +63,10 @@ async function exchange(run: Run, state: StateDatabase): Promise<ExchangeSummary
   }
 }
 
-/** A damaged store is moved beside, with its log, so that a new one can be made of what the warehouse knows. No pass goes on meanwhile. */
-async function putAside(run: Run, problem: string): Promise<void> {
-  const { data, settings, logger, effects } = run;
-  const lock = await acquireDeliveryLock(data, { command: 'run refresh', waitSeconds: settings.lock_wait_seconds, onWaiting: (message) => logger.info(message) });
-  try {
-    const aside = `${data.deliveriesFile}.damaged-${run.runId}`;
-    for (const ending of ['', '-wal', '-shm']) {
-      if (existsSync(`${data.deliveriesFile}${ending}`)) await effects.files.rename(`${data.deliveriesFile}${ending}`, `${aside}${ending}`, 'damaged delivery store: put aside');
-    }
-    logger.warn({ file: aside, problem }, 'the delivery store is damaged: it is put aside, and a new one is made');
-  } finally {
-    lock.release();
-  }
+async function putAside({ data, settings, logger, effects }: Run, problem: string): Promise<void> {
+  const request = { command: 'run refresh', waitSeconds: settings.lock_wait_seconds, onWaiting: (message: string) => logger.info(message) };
+  const folder = await putDeliveriesAside(data, problem, request, effects);
+  logger.warn({ folder, problem }, 'the delivery store is damaged: it is put aside, and a new one is made');
 }
 
 /** A store begun anew in the place of one that was lost: what had been delivered by the last exchange is not sent again. */

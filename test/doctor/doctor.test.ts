@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { examine, type Diagnosis } from '../../src/doctor/doctor.ts';
 import { rebuild } from '../../src/doctor/rebuild.ts';
@@ -140,13 +139,23 @@ it('keeps the only snapshot until another takes its place, though an event file 
   expect((await doctor(pipeline, { deep: true, repair: true })).findings.filter(({ repairable, level }) => level === 'trouble' && !repairable)).toEqual([]);
 });
 
-it('puts a damaged store of deliveries aside', async () => {
+it.each([
+  ['the doctor', (pipeline: PipelineUnderTest) => doctor(pipeline, { repair: true })],
+  ['a run', (pipeline: PipelineUnderTest) => pipeline.refresh('2025-03-10T12:01:00Z')],
+] as const)('%s puts a damaged store of deliveries aside with its log, where the doctor lists it', async (_, puttingAside) => {
   await using pipeline = await smallData();
+  const { data } = pipeline;
   await pipeline.refresh(asOf);
-  await mkdir(dirname(pipeline.data.deliveriesFile), { recursive: true });
-  await writeFile(pipeline.data.deliveriesFile, Buffer.alloc(8192, 7));
+  await mkdir(data.postbacks, { recursive: true });
+  await writeFile(data.deliveriesFile, Buffer.alloc(8192, 7));
+  await writeFile(`${data.deliveriesFile}-wal`, 'its log');
   expect(told(await doctor(pipeline))).toEqual(['trouble deliveries deliveries.sqlite']);
-  expect((await doctor(pipeline, { repair: true })).repaired).toHaveLength(1);
-  expect(existsSync(pipeline.data.deliveriesFile)).toBe(false);
-  expect((await doctor(pipeline)).findings.filter(({ level }) => level === 'trouble')).toEqual([]);
+  await puttingAside(pipeline);
+  const [folder = '', ...others] = await readdir(data.putAside);
+  expect(others).toEqual([]);
+  // What SQLite itself clears away of the log, when it opens the file, is not looked for.
+  expect(await readdir(join(data.putAside, folder))).toEqual(expect.arrayContaining(['deliveries.sqlite', 'reason.txt']));
+  expect(await readFile(join(data.putAside, folder, 'reason.txt'), 'utf8')).toContain('file is not a database');
+  expect((await readdir(data.postbacks)).filter((name) => !['deliveries.sqlite', 'delivery.lock'].includes(name))).toEqual([]);
+  expect(told(await doctor(pipeline))).toContain(`note machine ${folder}`);
 });
