@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import { constants, copyFile, open, link, mkdir, rename, rm, symlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
@@ -29,7 +30,8 @@ export interface FileEffects {
   symbolicLink(target: string, path: string, step: string): Promise<void>;
   /** Shares the bytes where the file system can. */
   copyFile(from: string, to: string, step: string): Promise<void>;
-  writeFile(path: string, content: string | Uint8Array, step: string): Promise<void>;
+  /** With `mode` nobody else than that lets in can ever read a byte of it; without, as the process's umask says. */
+  writeFile(path: string, content: string | Uint8Array, step: string, mode?: number): Promise<void>;
   remove(path: string, step: string): Promise<void>;
 }
 
@@ -43,9 +45,11 @@ export const realEffects: Effects = {
     hardLink: link,
     symbolicLink: (target, path) => symlink(target, path),
     copyFile: (from, to) => copyFile(from, to, constants.COPYFILE_FICLONE),
-    writeFile: async (path, content) => {
-      const handle = await open(path, 'w');
+    writeFile: async (path, content, _step, mode) => {
+      const handle = await open(path, 'w', mode);
       try {
+        // The umask may have taken some of it, and a file that a killed process left has a mode of its own.
+        if (mode !== undefined) await handle.chmod(mode);
         await handle.writeFile(content);
         await handle.sync();
       } finally {
@@ -66,10 +70,25 @@ async function sync(path: string, flags: 'r' | 'r+'): Promise<void> {
   }
 }
 
-/** Writes a file so that a reader sees the old content or the new, never a part: temp name, fsync, rename, fsync of the folder. */
-export async function replaceFile(path: string, content: string | Uint8Array, step: string, files: FileEffects = realEffects.files): Promise<void> {
+/**
+ * Writes a file so that a reader sees the old content or the new, never a part: temp name, fsync, rename, fsync of the
+ * folder. With `mode` the file has it from its first byte.
+ */
+export async function replaceFile(
+  path: string, content: string | Uint8Array, step: string, files: FileEffects = realEffects.files, mode?: number,
+): Promise<void> {
   const temporary = `${path}.tmp`;
-  await files.writeFile(temporary, content, `${step}: written`);
+  await files.writeFile(temporary, content, `${step}: written`, mode);
   await files.rename(temporary, path, `${step}: renamed`);
   await files.syncDirectory(dirname(path), `${step}: folder synced`);
+}
+
+/**
+ * Makes a folder for its owner alone, for what tells of people: addresses, user ids, devices. What is in it needs no
+ * mode of its own then, such as the files that a database makes beside its own. A folder that is there keeps its mode:
+ * an operator may let a group in.
+ */
+export function makePrivateFolder(path: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  mkdirSync(path, { recursive: true, mode: 0o700 });
 }
