@@ -3,6 +3,7 @@ import { InvalidArgumentError } from 'commander';
 import { existsSync } from 'node:fs';
 import { DataDirectory } from '../config/data-directory.ts';
 import { UsageError } from '../errors/errors.ts';
+import { visibleJson, visibleLines, visibleText } from '../stage/visible-text.ts';
 import type { CommandContext } from './context.ts';
 
 /** Adds a command that inherits how its parent ends on wrong usage, with the option every command has. */
@@ -12,19 +13,29 @@ export function addCommand(parent: Command, nameAndArguments: string, descriptio
 
 /** Prints an answer: one JSON document, or text for people. */
 export function answer({ print }: CommandContext, options: { json?: boolean }, document: unknown, text: string): void {
-  print(options.json ? `${JSON.stringify(document, null, 2)}\n` : `${text}\n`);
+  print(options.json ? `${visibleJson(JSON.stringify(document, null, 2))}\n` : `${visibleLines(text)}\n`);
+}
+
+type Cell = string | number | boolean | null;
+
+/** A name and its value on each line. */
+export function fieldLines(fields: Record<string, Cell>): string {
+  const width = Math.max(...Object.keys(fields).map(({ length }) => length));
+  const lines = Object.entries(fields).map(([name, value]) => `${name.padEnd(width)}  ${visibleText(String(value ?? '-'))}`);
+  return lines.join('\n');
 }
 
 /** Columns as wide as their widest cell; numbers to the right. */
-export function table(rows: Record<string, string | number | boolean | null>[]): string {
+export function table(rows: Record<string, Cell>[]): string {
   const names = Object.keys(rows[0] ?? {});
   if (names.length === 0) return '(none)';
-  const cells = rows.map((row) => names.map((name) => String(row[name] ?? '-')));
-  const widths = names.map((name, column) => Math.max(name.length, ...cells.map((row) => (row[column] as string).length)));
+  const heads = names.map(visibleText);
+  const cells = rows.map((row) => names.map((name) => visibleText(String(row[name] ?? '-'))));
+  const widths = heads.map(({ length }, column) => Math.max(length, ...cells.map((row) => (row[column] as string).length)));
   const line = (texts: string[], toRight: (column: number) => boolean) =>
     texts.map((text, column) => (toRight(column) ? text.padStart(widths[column] as number) : text.padEnd(widths[column] as number))).join('  ').trimEnd();
   const isNumber = (column: number) => rows.every((row) => typeof row[names[column] as string] === 'number');
-  return [line(names, isNumber), ...cells.map((row) => line(row, isNumber))].join('\n');
+  return [line(heads, isNumber), ...cells.map((row) => line(row, isNumber))].join('\n');
 }
 
 /** The data directory, which must be there. Throws `UsageError` saying how to get one. */

@@ -1,6 +1,7 @@
 import pino from 'pino';
 import type { Level, Logger } from 'pino';
 import { TurnOutput } from './turn-output.ts';
+import { visibleJson, visibleLines, visibleText } from './visible-text.ts';
 
 export type { Logger } from 'pino';
 
@@ -22,8 +23,9 @@ export function createLogger(output: LogOutput = process.stderr, level: Level | 
     formatters: { level: (label) => ({ level: label }) },
     serializers: { err: pino.stdSerializers.err },
   };
-  if (output === process.stderr && output.isTTY !== true) return pino(options, new TurnOutput(output));
-  if (output.isTTY !== true) return pino(options, { write: (line) => void output.write(line) });
+  const lines = { write: (text: string) => void output.write(visibleJson(text)) };
+  if (output === process.stderr && output.isTTY !== true) return pino(options, new TurnOutput(lines));
+  if (output.isTTY !== true) return pino(options, lines);
   return pino(options, { write: (line) => void output.write(shortLine(JSON.parse(line) as LogLine)) });
 }
 
@@ -48,10 +50,16 @@ interface LogLine {
   [field: string]: unknown;
 }
 
-/** `10:00:00 WARN  message  field=value`, the time in UTC. An error shows its message; its stack is for machines. */
+/**
+ * `10:00:00 WARN  message  field=value`, the time in UTC. An error shows its message; its stack is for machines. What
+ * goes on below the first line is indented: no text can look like a line of its own.
+ */
 function shortLine({ level, time, msg = '', err, ...fields }: LogLine): string {
   const shownLevel = level === 'info' ? '' : `${level.toUpperCase()} `;
-  const shownFields = Object.entries(fields).map(([name, value]) => `  ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  const shownFields = Object.entries(fields).map(
+    ([name, value]) => `  ${name}=${visibleText(typeof value === 'string' ? value : JSON.stringify(value))}`,
+  );
   const shownError = err?.message === undefined || err.message === msg ? '' : `  ${err.message}`;
-  return `${time.slice(11, 19)} ${shownLevel}${msg}${shownFields.join('')}${shownError}\n`;
+  const line = `${time.slice(11, 19)} ${shownLevel}${msg}${shownFields.join('')}${shownError}`;
+  return `${visibleLines(line).replaceAll('\n', '\n  ')}\n`;
 }

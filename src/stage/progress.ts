@@ -2,6 +2,7 @@ import { MultiBar, Presets } from 'cli-progress';
 import type { SingleBar } from 'cli-progress';
 import { createLogger } from './log.ts';
 import type { Logger, LogOutput } from './log.ts';
+import { visibleText } from './visible-text.ts';
 
 /** Shows how far the step under way has come. One step at a time; a new one ends the one before. */
 export interface Progress {
@@ -61,8 +62,9 @@ class TerminalProgress implements Progress {
     this.#output = output;
   }
 
-  start(label: string, total?: number): void {
+  start(step: string, total?: number): void {
     this.finish();
+    const label = visibleText(step);
     const bars = new MultiBar(
       {
         stream: this.#output,
@@ -92,7 +94,7 @@ class TerminalProgress implements Progress {
     // Brings out log lines that wait for the next drawing.
     bars.update();
     bars.stop();
-    if (summary !== undefined) this.#output.write(`${label}: ${summary}\n`);
+    if (summary !== undefined) this.#output.write(`${label}: ${visibleText(summary)}\n`);
   }
 
   writeAbove(line: string): void {
