@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { OfferlineError } from '../errors/errors.ts';
-import { quotedList } from '../landing/sql-text.ts';
+import { literalPath, pathOfLiteral, quotedList } from '../landing/sql-text.ts';
 import { analyticsFile } from '../snapshot/manifest.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
 import { thisMachine } from '../warehouse/duckdb-options.ts';
@@ -30,7 +30,9 @@ export async function withSnapshotDatabase<Answer>(
     try {
       const published = await folderOfViews(connection, folder);
       await connection.run("SET TimeZone = 'UTC'; SET enable_progress_bar = true; SET enable_progress_bar_print = false");
-      await connection.run(`SET allowed_directories = ${quotedList([join(published, '/')])}; SET allowed_paths = ${quotedList(writable)}`);
+      // What is read is compared as the views name it, before it is known to be no pattern.
+      const allowed = [published, literalPath(published)].map((path) => join(path, '/'));
+      await connection.run(`SET allowed_directories = ${quotedList(allowed)}; SET allowed_paths = ${quotedList(writable)}`);
       await connection.run('SET enable_external_access = false; SET lock_configuration = true');
       return await work(connection);
     } finally {
@@ -57,9 +59,8 @@ async function open(folder: string, spill: string): Promise<DuckDBInstance> {
 /** Where the views look for their Parquet files: the folder as it was named when the snapshot was published. Throws where it is gone. */
 async function folderOfViews(connection: DuckDBConnection, folder: string): Promise<string> {
   const [view] = await queryRows<{ sql: string }>(connection, `SELECT sql FROM duckdb_views() WHERE NOT internal AND sql LIKE '%read_parquet%' LIMIT 1`);
-  const [, path] = new RegExp(`'([^']*/${basename(folder)})/`).exec(view?.sql ?? '') ?? [];
-  // Paths stand there as patterns, with what could be a wildcard in brackets.
-  const published = path?.replaceAll(/\[(.)\]/g, '$1') ?? folder;
+  const [, path] = new RegExp(`'((?:[^']|'')*/${basename(folder)})/`).exec(view?.sql ?? '') ?? [];
+  const published = path === undefined ? folder : pathOfLiteral(path.replaceAll("''", "'"));
   if (!existsSync(published)) {
     throw new OfferlineError(`snapshot ${folder} was published as ${published}, where it is not any more; move the data directory back, or let \`offerline run refresh\` publish a new one`);
   }

@@ -68,7 +68,9 @@ describe('figures_explained', () => {
 
   it('adds up to the figures of every offer, in the file opened by itself', async () => {
     await readAnalytics(pipeline.data.current, async (query) => {
-      for (const { offer_id, ...figures } of await query(served)) {
+      const rows = await query(served);
+      expect(rows.length).toBeGreaterThan(20);
+      for (const { offer_id, ...figures } of rows) {
         expect(await query(sums(`figures_explained(${offer_id as number})`)), `offer ${offer_id as number}`).toEqual([figures]);
       }
     });
@@ -81,6 +83,7 @@ describe('figures_explained', () => {
       await connection.run("SET TimeZone = 'America/Los_Angeles'");
       await connection.run(`ATTACH '${join(pipeline.data.current, 'analytics.duckdb')}' AS network (READ_ONLY)`);
       const rows = await pipeline.ask(served);
+      expect(rows.length).toBeGreaterThan(20);
       for (const { offer_id, ...figures } of rows) {
         expect(await queryRows(connection, sums(`network.figures_explained(${offer_id as number})`)), `offer ${offer_id as number}`).toEqual([figures]);
       }
