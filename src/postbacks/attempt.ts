@@ -7,6 +7,8 @@ import { retryAfterSeconds } from './retry-after.ts';
 
 /** More of an answer is not read. Nothing in it matters, but reading it to its end lets the connection be used again. */
 const longestAnswerBytes = 64 * 1024;
+/** Of a status below 200, any number of which may come before the answer: `HTTP/1.1 100` and two ends of lines. */
+const shortestHeadBytes = 16;
 
 export interface AttemptOptions {
   agents: {
@@ -70,14 +72,17 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[] | undefined>): void {
-    if (status < 200 || this.#settled) return;
+    if (this.#settled) return;
+    if (status < 200) {
+      this.#countBytes(Object.entries(headers).reduce((sum, header) => sum + header.join(': \r\n').length, shortestHeadBytes));
+      return;
+    }
     this.#status = status;
     this.#retryAfter = retryAfterSeconds([headers['retry-after']].flat()[0], [headers['date']].flat()[0], this.#options.now());
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#answerBytes += chunk.length;
-    if (this.#answerBytes > longestAnswerBytes) this.#breakOff('bad_answer');
+    this.#countBytes(chunk.length);
   }
 
   onResponseEnd(): void {
@@ -106,6 +111,11 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #pathStart(): number {
     const start = this.#request.url.indexOf('/', 'https://'.length);
     return start === -1 ? this.#request.url.length : start;
+  }
+
+  #countBytes(bytes: number): void {
+    this.#answerBytes += bytes;
+    if (this.#answerBytes > longestAnswerBytes) this.#breakOff('bad_answer');
   }
 
   #breakOff(problem: OutcomeError): void {

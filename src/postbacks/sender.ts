@@ -5,6 +5,7 @@ import { guardedConnector } from './address-guard.ts';
 import type { Lookup } from './address-guard.ts';
 import { Attempt } from './attempt.ts';
 import type { Outcome } from './outcome.ts';
+import { passOverContinue } from './pass-over-continue.ts';
 import type { PostbackRequest } from './postback-request.ts';
 
 export type { Outcome, OutcomeError } from './outcome.ts';
@@ -28,7 +29,11 @@ export interface SenderOptions {
 
 /** A sender keeps connections and uses them again; how many requests run at once is the caller's decision. */
 export function createSender({ allowPrivate, deadlineMilliseconds = 15_000, lookup, now = () => realEffects.now() }: SenderOptions): PostbackSender {
-  const connect = guardedConnector({ allowPrivate, connectMilliseconds: deadlineMilliseconds, lookup });
+  const guarded = guardedConnector({ allowPrivate, connectMilliseconds: deadlineMilliseconds, lookup });
+  const connect: typeof guarded = (options, callback) => guarded(options, (...outcome) => {
+    if (outcome[1] !== null) passOverContinue(outcome[1]);
+    callback(...outcome);
+  });
   // undici's own limits of time are per part of an answer, so that dripping outlives them.
   const options: Agent.Options = { connect, allowH2: false, headersTimeout: 0, bodyTimeout: 0 };
   const agents = {

@@ -84,6 +84,61 @@ describe('an answer', () => {
     expect(outcome.durationMilliseconds).toBeLessThan(deadlineMilliseconds + patience);
   });
 
+  const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
+  const hints = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n';
+  const goOn = 'HTTP/1.1 100 Continue\r\n\r\n';
+  it.each([
+    ['one 100', goOn + ok, 200],
+    ['a 100 with headers, and others', `HTTP/1.1 100 Go on\r\nx: y\r\n\r\n${goOn}${hints}HTTP/1.1 102 P\r\n\r\n${goOn}${ok}`, 200],
+    ['a 100 and a refusal', `${goOn}HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n`, 410],
+    ['a 100, and has its bytes', `${goOn}HTTP/1.1 200 OK\r\ncontent-length: 24\r\n\r\nHTTP/1.1 100HTTP/1.1 100`, 200],
+  ])('may come after %s, in one piece or in many, and leaves the connection in use', async (_name, answer, status) => {
+    for (const size of [answer.length, 11, 1]) {
+      const { url, connections } = await scriptedReceiver((socket) => {
+        const writeFrom = (at: number) => {
+          socket.write(answer.slice(at, at + size));
+          if (at + size < answer.length) setImmediate(writeFrom, at + size);
+        };
+        writeFrom(0);
+      });
+      const { send } = senderForTest({ deadlineMilliseconds: 10_000 });
+      for (const body of [undefined, '{}', '{}', undefined, '{}']) expect(await send(url, body)).toMatchObject({ status });
+      // A request right after an answer gets a second one.
+      expect(connections()).toBeLessThan(3);
+    }
+  });
+
+  it('may come long after a 100, but not after the deadline', async () => {
+    const { url } = await scriptedReceiver((socket, request) => {
+      socket.write(goOn);
+      if (request.includes('/slow')) setTimeout(() => socket.write(goOn + ok), deadlineMilliseconds / 3);
+    });
+    const { send } = senderForTest();
+    expect(await send(`${url}/slow`)).toMatchObject({ status: 200, error: null });
+    const outcome = await send(`${url}/never`);
+    expect(outcome).toMatchObject({ status: null, error: 'timeout' });
+    expect(outcome.durationMilliseconds).toBeLessThan(deadlineMilliseconds + patience);
+  });
+
+  it.each([['100', goOn], ['103', hints]])('is no answer where %s comes without end', async (_name, head) => {
+    let written = 0;
+    const { url } = await scriptedReceiver((socket) => {
+      const more = () => {
+        while (!socket.destroyed && socket.write(head.repeat(1000))) written += head.length * 1000;
+      };
+      socket.on('drain', more);
+      more();
+    });
+    expect(await senderForTest({ deadlineMilliseconds: 10_000 }).send(url)).toMatchObject({ status: null, error: 'bad_answer' });
+    expect(written).toBeLessThan(16 * 1024 * 1024);
+  });
+
+  it('that ends with a 100 is none', async () => {
+    const { url, connections } = await scriptedReceiver((socket) => void socket.end(goOn));
+    expect(await senderForTest().send(url)).toMatchObject({ status: null, error: 'connection' });
+    expect(connections()).toBe(1);
+  });
+
   it('that is broken off leaves no connection open', async () => {
     const { url, open } = await scriptedReceiver(() => undefined);
     expect(await senderForTest({ deadlineMilliseconds: 100 }).send(url)).toMatchObject({ error: 'timeout' });
