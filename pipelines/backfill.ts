@@ -1,9 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
 import { realEffects, type Effects } from '../src/effects/effects.ts';
-import { currentMarts, modelsStage } from '../src/models/models-stage.ts';
+import { UsageError } from '../src/errors/errors.ts';
+import { currentMarts, martsAsOf, modelsStage } from '../src/models/models-stage.ts';
 import { reportsToBackfill, stageReportsStage, takeUpReportsStage, type BackfillScope, type ReportChange } from '../src/models/report-backfill.ts';
 import type { ReportDay } from '../src/models/report-days.ts';
 import { publishStage } from '../src/snapshot/publish-stage.ts';
+import { aheadOfClock, leadBackAdvice } from '../src/stage/ahead-of-clock.ts';
 import { assertNotStopped, runPipeline, withWarehouse, type RunRequest } from './run-pipeline.ts';
 
 export interface BackfillRequest extends RunRequest {
@@ -21,9 +23,13 @@ const reportsAtOnce = 20;
 /** Longer than another process takes to look whether the warehouse is free. */
 const pauseMilliseconds = 300;
 
-/** What a backfill would do, and why. */
-export function planBackfill({ data, console, scope }: BackfillRequest): Promise<ReportDay[]> {
-  return withWarehouse('backfill reports --dry-run', data, console, (state) => reportsToBackfill(state, scope));
+/** What a backfill would do, and why. Throws `UsageError` where the figures are those of the future: days would count as over that are not. */
+export function planBackfill({ data, console, scope }: BackfillRequest, effects: Effects = realEffects): Promise<ReportDay[]> {
+  return withWarehouse('backfill reports --dry-run', data, console, async (state) => {
+    const asOf = await martsAsOf(state.connection);
+    if (asOf !== undefined && aheadOfClock(asOf, effects.now()) > 0) throw new UsageError(`the figures are as of ${asOf}, which lies ahead of this machine's clock: ${leadBackAdvice}`);
+    return reportsToBackfill(state, scope);
+  });
 }
 
 /**
@@ -33,7 +39,7 @@ export function planBackfill({ data, console, scope }: BackfillRequest): Promise
  * Throws `WarehouseBusyError` when the warehouse stays taken.
  */
 export async function backfillReports(request: BackfillRequest, effects: Effects = realEffects): Promise<BackfillSummary> {
-  const planned = (await planBackfill(request)).filter(({ staged }) => !staged).length;
+  const planned = (await planBackfill(request, effects)).filter(({ staged }) => !staged).length;
   const { progress } = request.console;
   let done = 0;
   progress.start('reports', planned);

@@ -1,16 +1,34 @@
 import type { Effects } from '../src/effects/effects.ts';
-import { AuditError } from '../src/errors/errors.ts';
+import { AuditError, UsageError } from '../src/errors/errors.ts';
 import { ingestStage } from '../src/ingest/ingest-stage.ts';
 import { modelsStage } from '../src/models/models-stage.ts';
 import { exchangeStage } from '../src/postbacks/exchange-stage.ts';
 import { publishStage } from '../src/snapshot/publish-stage.ts';
+import { endOfPresent, leadBackAdvice } from '../src/stage/ahead-of-clock.ts';
+import { compareMoments, dateOf } from '../src/stage/as-of.ts';
+import { beginningsAfter, describeBeginnings } from '../src/warehouse/beginnings.ts';
+import { queryRows } from '../src/warehouse/dialect/rows.ts';
 import { deliverAfterRefresh } from './postbacks.ts';
 import { runPipeline, type OpenRun, type RunRequest } from './run-pipeline.ts';
 
 const ingest = ({ stage, state, sites }: OpenRun) => stage(ingestStage, { state, sites }, ({ rows, accepted, bytes }) => ({ rowsIn: rows, rowsOut: accepted, bytes }));
 const exchange = ({ stage, state }: OpenRun) => stage(exchangeStage, state, ({ handedOver, changed }) => ({ rowsIn: changed, rowsOut: handedOver }));
 const models = ({ stage, state }: OpenRun) => stage(modelsStage, state, ({ offers }) => ({ rowsOut: offers }));
-const publish = ({ stage, state, sites }: OpenRun, { asOf, allowOlder }: RunRequest) => stage(publishStage, { state, sites, asOf, allowOlder }, ({ rows, bytes }) => ({ rowsOut: rows, bytes }));
+const publish = ({ stage, state, sites }: OpenRun, { asOf, allowOlder, allowFuture }: RunRequest) => stage(publishStage, { state, sites, asOf, allowOlder, allowFuture }, ({ rows, bytes }) => ({ rowsOut: rows, bytes }));
+
+/**
+ * Runs `work` unless something of the catalog begins later than as-of and clock: nothing is priced then by what the feeds
+ * no longer show. Throws `UsageError`.
+ */
+function runPriced<Result extends object>(pipeline: string, request: RunRequest, work: (open: OpenRun) => Promise<Result>, effects?: Effects) {
+  return runPipeline(pipeline, request, async (open) => {
+    const { asOf, wallClock } = open.run;
+    const present = endOfPresent(dateOf(wallClock).getTime());
+    const ahead = await beginningsAfter(compareMoments(asOf, present) > 0 ? asOf : present, 'state', (sql) => queryRows(open.state.connection, sql));
+    if (ahead !== undefined) throw new UsageError(`${describeBeginnings(ahead)}; ${leadBackAdvice}`);
+    return work(open);
+  }, effects);
+}
 
 /**
  * landing → ingest → exchange with delivery → models → audit and publish, and then, with the warehouse let go of, a pass
@@ -20,7 +38,7 @@ const publish = ({ stage, state, sites }: OpenRun, { asOf, allowOlder }: RunRequ
 export async function refresh(request: RunRequest, effects?: Effects) {
   const deliver = () => deliverAfterRefresh(request.data, request.console, effects);
   try {
-    const result = await runPipeline('refresh', request, async (open) => {
+    const result = await runPriced('refresh', request, async (open) => {
       const ingested = await ingest(open);
       const postbacks = await exchange(open);
       const computed = await models(open);
@@ -37,8 +55,8 @@ export async function refresh(request: RunRequest, effects?: Effects) {
 /** The stages that `run <stage>` can run alone, in their order. */
 export const stages = {
   ingest: (request: RunRequest, effects?: Effects) =>
-    runPipeline('ingest', request, async (open) => ({ ingested: await ingest(open), postbacks: await exchange(open) }), effects),
-  models: (request: RunRequest, effects?: Effects) => runPipeline('models', request, async (open) => ({ computed: await models(open) }), effects),
-  publish: (request: RunRequest, effects?: Effects) => runPipeline('publish', request, (open) => publish(open, request), effects),
+    runPriced('ingest', request, async (open) => ({ ingested: await ingest(open), postbacks: await exchange(open) }), effects),
+  models: (request: RunRequest, effects?: Effects) => runPriced('models', request, async (open) => ({ computed: await models(open) }), effects),
+  publish: (request: RunRequest, effects?: Effects) => runPriced('publish', request, (open) => publish(open, request), effects),
 };
 export type StageName = keyof typeof stages;

@@ -7,6 +7,7 @@ import { openWarehouse, type Opening } from '../src/doctor/recover-state.ts';
 import { readSites, type Sites } from '../src/sites/sites.ts';
 import { currentManifest } from '../src/snapshot/current.ts';
 import { assertNotOlder } from '../src/snapshot/publish-stage.ts';
+import { assertNotAhead } from '../src/stage/ahead-of-clock.ts';
 import { momentOfMilliseconds, type Moment } from '../src/stage/as-of.ts';
 import type { Console } from '../src/stage/progress.ts';
 import { readRunClock, type Run, type Stage } from '../src/stage/stage.ts';
@@ -22,6 +23,8 @@ export interface RunRequest {
   asOf?: Moment | undefined;
   /** Lets as-of be older than that of the published snapshot. */
   allowOlder?: boolean | undefined;
+  /** Lets as-of lie ahead of the clock. */
+  allowFuture?: boolean | undefined;
   /** The moment of the schedule that this run is for; by it the schedule remembers what has run. */
   scheduledAt?: Moment | undefined;
   /** Aborted once the run shall end: it does so before its next stage. */
@@ -39,7 +42,7 @@ export interface OpenRun {
 
 /**
  * Runs `work` as the one writer: configuration read, lock held, warehouse open, a row in the run ledger.
- * Throws `UsageError` for bad configuration or an as-of that goes back, `WarehouseBusyError` when the lock stays taken.
+ * Throws `UsageError` for bad configuration or an as-of that goes back or lies ahead of the clock, `WarehouseBusyError` when the lock stays taken.
  */
 export async function runPipeline<Result extends object>(
   pipeline: string, request: RunRequest, work: (open: OpenRun) => Promise<Result>, effects: Effects = realEffects,
@@ -49,10 +52,11 @@ export async function runPipeline<Result extends object>(
   const sites = readSites(data.sitesFile);
   for (const warning of sites.warnings) console.logger.warn(warning);
   const clock = readRunClock(effects, request.asOf);
+  if (!request.allowFuture) assertNotAhead(clock.asOf, clock.wallClock);
   await effects.files.makeDirectory(data.published);
   return withWarehouse(`run ${pipeline}`, data, console, async (state) => {
     const published = await currentManifest(data);
-    if (published !== undefined && !request.allowOlder) assertNotOlder(clock.asOf, published.as_of);
+    if (published !== undefined && !request.allowOlder) assertNotOlder(clock, published.as_of);
     return ledgeredRun(pipeline, request, { ...clock, data, settings, ...console, effects }, state, sites, work);
   }, settings, effects);
 }

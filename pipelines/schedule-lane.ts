@@ -15,7 +15,7 @@ export interface ScheduledPipeline {
    */
   coveredUntil: number | undefined;
   /** Cheap: asked at each of its moments, whether a run would have anything to do. */
-  isDue?: () => boolean | Promise<boolean>;
+  isDue?: (() => boolean | Promise<boolean>) | undefined;
 }
 
 /** One run of a pipeline, for a moment of its schedule. `asOf` only where the moment lies in the past and figures as of then are wanted. */
@@ -77,7 +77,10 @@ export class ScheduleLane {
 
   /** A moment of the schedule has come. */
   tick(now: number): void {
-    const passed = this.#decide(now + earlyMilliseconds);
+    const latest = now + earlyMilliseconds;
+    // The clock was set back: what was decided by then lies ahead, and would silence all moments up to there.
+    if (this.#handledUntil > latest) this.#handledUntil = (this.#times.newest(latest - longestMemory, latest) ?? latest) - 1;
+    const passed = this.#decide(latest);
     this.#handledUntil = Math.max(now, this.#handledUntil, ...passed.slice(-1));
     const time = passed.at(-1);
     if (time === undefined || this.#stopped) return;

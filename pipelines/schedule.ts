@@ -13,6 +13,10 @@ export class SchedulerBusyError extends OfferlineError {
   }
 }
 
+/** How often the clock is looked at, and what between two looks nothing but setting it explains. */
+const watchMilliseconds = 1000;
+const clockWasSetMilliseconds = 60_000;
+
 /** What moves a schedule; a test hands in its own. */
 export interface ScheduleEffects {
   /** Milliseconds since the epoch. */
@@ -23,7 +27,27 @@ export interface ScheduleEffects {
 
 export const realScheduleEffects: ScheduleEffects = {
   now: () => Date.now(),
-  tick: (expression, onTick) => cron.schedule(expression, onTick, { timezone: 'UTC' }),
+  tick(expression, onTick) {
+    const begin = () => cron.schedule(expression, onTick, { timezone: 'UTC' });
+    let task = begin();
+    let before = Date.now();
+    // node-cron waits for the moment that it found last: after the clock was set back, until it is reached again, and
+    // after it was set ahead it goes through all moments between, while nothing else is done.
+    const watch = setInterval(() => {
+      const now = Date.now();
+      if (now < before || now > before + clockWasSetMilliseconds) {
+        void task.stop();
+        task = begin();
+      }
+      before = now;
+    }, watchMilliseconds).unref();
+    return {
+      async stop() {
+        clearInterval(watch);
+        await task.stop();
+      },
+    };
+  },
 };
 
 export interface Schedule {

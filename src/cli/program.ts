@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { visibleLines } from '../stage/visible-text.ts';
 import { addBackfillCommands } from './commands/backfill.ts';
 import { addDoctorCommands } from './commands/doctor.ts';
 import { addGenerateCommand } from './commands/generate.ts';
@@ -23,7 +24,7 @@ export function createProgram(context: CommandContext): Command {
   const program = new Command('offerline')
     .description('Offer catalog sync and analytics pipeline with a small read API.\nThe data directory is OFFERLINE_DATA, by default data/var.')
     .showHelpAfterError('(add --help for what it takes)')
-    .configureOutput({ writeOut: context.print, writeErr: (text) => void process.stderr.write(text) })
+    .configureOutput({ writeOut: context.print, writeErr: (text) => void process.stderr.write(visibleLines(text)) })
     .exitOverride();
   addRunCommands(program, context);
   addBackfillCommands(program, context);

@@ -7,28 +7,31 @@ const echoMilliseconds = 1000;
 /** A process that is ending has no handler any more and would die of the second signal, so it stays for it. */
 const stayMilliseconds = 200;
 
+/** SIGHUP comes when the terminal is closed. */
+const stopping = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 let controller: AbortController | undefined;
 
 /**
- * Aborted at the first SIGINT or SIGTERM: the work ends at its next step. Whoever asks once more after a second is
+ * Aborted at the first of these signals: the work ends at its next step. Whoever asks once more after a second is
  * obeyed at once; a process may be killed at any moment.
  */
 export function stopSignal(logger?: Logger): AbortSignal {
   if (controller !== undefined) return controller.signal;
-  const stopping = (controller = new AbortController());
+  const stop = (controller = new AbortController());
   let first: number | undefined;
-  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+  for (const name of stopping) {
     process.on(name, () => {
       first ??= performance.now();
       if (performance.now() - first > echoMilliseconds) process.exit(exitCode.failed);
-      if (!stopping.signal.aborted) logger?.info('ending after this step; once more ends at once, which loses no more than this step');
-      stopping.abort();
+      if (!stop.signal.aborted) logger?.info('ending after this step; once more ends at once, which loses no more than this step');
+      stop.abort();
     });
   }
-  return stopping.signal;
+  return stop.signal;
 }
 
-/** Resolves at SIGINT or SIGTERM. */
+/** Resolves when the process is asked to end. */
 export function untilStopped(): Promise<void> {
   const signal = stopSignal();
   return signal.aborted ? Promise.resolve() : new Promise((resolve) => signal.addEventListener('abort', () => resolve()));

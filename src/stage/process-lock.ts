@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { DatabaseSync } from 'node:sqlite';
+import { makePrivateFolder } from '../effects/effects.ts';
 import { OfferlineError } from '../errors/errors.ts';
 import { machineFailure } from '../errors/machine-failure.ts';
 import { momentOfMilliseconds } from './as-of.ts';
@@ -47,6 +48,8 @@ const realLockEffects: LockEffects = { now: () => Date.now(), wait: (millisecond
 
 /** Short enough that nobody notices it, long enough to cost nothing. */
 const pollMilliseconds = 200;
+/** Whoever looks whether the lock is held keeps it from being taken for some microseconds: that is waited for, and no word said. */
+const lookedAtMilliseconds = 100;
 
 /** SQLite's SQLITE_BUSY: another connection has the lock. */
 const sqliteBusy = 5;
@@ -69,16 +72,21 @@ export async function acquireProcessLock(lockable: Lockable, request: LockReques
     if (database !== undefined) return new HeldLock(lockable.lockFile, database, { pid: process.pid, command: request.command, since: momentOfMilliseconds(effects.now()) });
     const remaining = start + request.waitSeconds * 1000 - effects.now();
     if (remaining <= 0) {
-      throw lockable.busy(`The ${lockable.name} ${request.waitSeconds === 0 ? 'is busy' : `stayed busy for ${request.waitSeconds} s`}: ${describe(readHolder(lockable.lockFile))} holds it. Run again when that has ended; nothing was changed.`);
+      throw lockable.busy(`The ${lockable.name} ${request.waitSeconds === 0 ? 'is busy' : `stayed busy for ${request.waitSeconds} s`}: ${describe(lastHolder(lockable.lockFile))} holds it. Run again when that has ended; nothing was changed.`);
     }
-    if (!told) request.onWaiting(`Waiting up to ${request.waitSeconds} s for the ${lockable.name}: ${describe(readHolder(lockable.lockFile))} holds it.`);
+    if (!told) request.onWaiting(`Waiting up to ${request.waitSeconds} s for the ${lockable.name}: ${describe(lastHolder(lockable.lockFile))} holds it.`);
     told = true;
     await effects.wait(Math.min(pollMilliseconds, remaining));
   }
 }
 
-/** Who took the lock last: its present holder where there is one. For messages, never for decisions. */
+/** Who holds the lock now; undefined where nobody does. Writes nothing, and neither the holder nor who waits for it notices. */
 export function readHolder(lockFile: string): LockHolder | undefined {
+  return isHeld(lockFile) ? lastHolder(lockFile) : undefined;
+}
+
+/** Who took the lock last: a process that was killed leaves its name behind. */
+function lastHolder(lockFile: string): LockHolder | undefined {
   try {
     return JSON.parse(readFileSync(holderFile(lockFile), 'utf8')) as LockHolder;
   } catch {
@@ -114,15 +122,15 @@ class HeldLock implements ProcessLock {
 }
 
 function tryLock(lockFile: string, isEmptied = false): DatabaseSync | undefined {
-  mkdirSync(dirname(lockFile), { recursive: true });
+  makePrivateFolder(dirname(lockFile));
   let database: DatabaseSync | undefined;
   try {
-    database = new DatabaseSync(lockFile, { timeout: 0 });
+    database = new DatabaseSync(lockFile, { timeout: lookedAtMilliseconds });
     database.exec('BEGIN EXCLUSIVE');
     return database;
   } catch (error) {
     database?.close();
-    const { errcode = 0 } = error as { errcode?: number };
+    const errcode = sqliteCode(error);
     if (errcode === sqliteBusy) return undefined;
     if (sqliteDamaged.includes(errcode) && !isEmptied) {
       truncateSync(lockFile, 0);
@@ -130,6 +138,29 @@ function tryLock(lockFile: string, isEmptied = false): DatabaseSync | undefined 
     }
     throw machineFailure(error) ?? new OfferlineError(`The lock ${lockFile} cannot be taken: ${(error as Error).message}. The folder must be writable and on a file system with locks.`, undefined, { cause: error });
   }
+}
+
+/** Reading needs a lock that others who read may have too, and that who holds the file exclusively lets nobody have. */
+function isHeld(lockFile: string): boolean {
+  if (!existsSync(lockFile)) return false;
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(lockFile, { readOnly: true, timeout: 0 });
+    database.exec('SELECT count(*) FROM sqlite_schema');
+    return false;
+  } catch (error) {
+    const errcode = sqliteCode(error);
+    if (errcode === sqliteBusy) return true;
+    // Could be read, which is what was to be known.
+    if (sqliteDamaged.includes(errcode)) return false;
+    throw machineFailure(error) ?? new OfferlineError(`Whether the lock ${lockFile} is held cannot be seen: ${(error as Error).message}. The file must be readable and on a file system with locks.`, undefined, { cause: error });
+  } finally {
+    database?.close();
+  }
+}
+
+function sqliteCode(error: unknown): number {
+  return (error as { errcode?: number }).errcode ?? 0;
 }
 
 function holderFile(lockFile: string): string {

@@ -13,7 +13,7 @@ export function acquireWriterLock({ lockFile }: DataDirectory, request: LockRequ
   return acquireProcessLock({ name: 'warehouse', lockFile, busy: (message) => new WarehouseBusyError(message) }, request, effects);
 }
 
-/** Who took the warehouse last: its present holder where there is one. For messages, never for decisions. */
+/** Who holds the warehouse now; undefined where nobody does. Neither opens nor takes it. */
 export function readHolder({ lockFile }: DataDirectory): LockHolder | undefined {
   return readLockHolder(lockFile);
 }

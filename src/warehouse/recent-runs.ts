@@ -5,6 +5,8 @@ import type { Moment } from '../stage/as-of.ts';
 import type { Run } from '../stage/stage.ts';
 import type { StateDatabase } from './database.ts';
 import { queryRows } from './dialect/rows.ts';
+import { readHolder } from './lock.ts';
+import { endedByForce } from './run-ledger.ts';
 
 export interface RecentStage {
   stage: string;
@@ -32,6 +34,8 @@ export interface RecentRun {
 }
 
 export interface RecentRuns {
+  /** The process that wrote it: a run that is under way is that one's. */
+  pid: number;
   /** By pipeline the newest moment of the schedule that a run came to its end for; an interrupted one is to be caught up. */
   scheduled: Record<string, Moment>;
   /** The newest first. */
@@ -61,6 +65,7 @@ export async function copyRecentRuns({ data, effects, logger }: Pick<Run, 'data'
   );
   const byRun = Map.groupBy(stages, ({ run_id }) => run_id);
   const recent: RecentRuns = {
+    pid: process.pid,
     scheduled: Object.fromEntries(scheduled.map(({ pipeline, scheduled_at }) => [pipeline, scheduled_at])),
     runs: runs.map((run) => ({ ...run, stages: (byRun.get(run.run_id) ?? []).map(({ run_id: _of, ...stage }) => stage) })),
   };
@@ -71,12 +76,30 @@ export async function copyRecentRuns({ data, effects, logger }: Pick<Run, 'data'
   }
 }
 
-/** The newest runs as they were written down last; none where there never was one. */
-export function readRecentRuns(data: DataDirectory): RecentRuns {
+/**
+ * The newest runs as they were written down last; none where there never was one. One that was under way then, and
+ * whose process no longer holds the warehouse, ended by force: no other run has come by to write that down.
+ */
+export function readRecentRuns(data: DataDirectory): Omit<RecentRuns, 'pid'> {
+  for (;;) {
+    const text = textOfRuns(data);
+    if (text === undefined) return { scheduled: {}, runs: [] };
+    const { pid, scheduled, runs } = JSON.parse(text) as RecentRuns;
+    if (runs.every(({ status }) => status !== 'running') || readHolder(data)?.pid === pid) return { scheduled, runs };
+    // Otherwise the run has come to its end, or another has begun, since the first reading.
+    if (textOfRuns(data) === text) return { scheduled, runs: runs.map(asEnded) };
+  }
+}
+
+function textOfRuns(data: DataDirectory): string | undefined {
   try {
-    return JSON.parse(readFileSync(data.recentRunsFile, 'utf8')) as RecentRuns;
+    return readFileSync(data.recentRunsFile, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { scheduled: {}, runs: [] };
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+function asEnded(run: RecentRun): RecentRun {
+  return run.status === 'running' ? { ...run, status: 'interrupted', error: endedByForce } : run;
 }

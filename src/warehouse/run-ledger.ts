@@ -2,6 +2,9 @@ import type { Moment } from '../stage/as-of.ts';
 import type { StateDatabase } from './database.ts';
 import { queryRows } from './dialect/rows.ts';
 
+/** What is told of a run or stage whose process died. */
+export const endedByForce = 'its process ended without a word';
+
 /** Rows that a stage took in and gave out, where it counts any. */
 export interface StageRows {
   rowsIn?: number | undefined;
@@ -20,7 +23,7 @@ export class RunLedger {
   async begin(pipeline: string, asOf: Moment, at: Moment, scheduledAt: Moment | null = null): Promise<number> {
     return this.#state.transaction(async () => {
       const { connection, db } = this.#state;
-      const ended = ['runs', 'run_stages'].map((table) => `UPDATE ${table} SET status = 'interrupted', error = 'its process ended without a word' WHERE status = 'running'`);
+      const ended = ['runs', 'run_stages'].map((table) => `UPDATE ${table} SET status = 'interrupted', error = '${endedByForce}' WHERE status = 'running'`);
       await connection.run(ended.join(';\n'));
       const [last] = await queryRows<{ run_id: number | null }>(connection, 'SELECT max(run_id) AS run_id FROM runs');
       const runId = (last?.run_id ?? 0) + 1;

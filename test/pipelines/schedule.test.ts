@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CronTimes } from '../../pipelines/cron-times.ts';
-import { nextRuns, startSchedule, type Schedule } from '../../pipelines/schedule.ts';
+import { nextRuns, realScheduleEffects, startSchedule, type Schedule } from '../../pipelines/schedule.ts';
 import type { ScheduledPipeline, ScheduledRun } from '../../pipelines/schedule-lane.ts';
 import { DataDirectory } from '../../src/config/data-directory.ts';
 import { parseSettings, type Plan } from '../../src/config/settings.ts';
@@ -186,6 +186,44 @@ it('starts nothing where nothing is due', async () => {
   due = true;
   await scheduler.tick('2026-11-18T14:00:00Z');
   expect(scheduler.runs).toEqual(['14:00']);
+});
+
+it('goes on at the next moment after the clock was set back, and does not run a moment twice for that', async () => {
+  for (const catch_up of ['all', 'last', 'none'] as const) {
+    const scheduler = await new Scheduler('2026-11-18T12:20:00Z').start({ catch_up }, { coveredUntil: '2026-11-18T12:00:00Z' });
+    await scheduler.tick('2027-02-01T13:00:00Z');
+    await scheduler.endAll();
+    scheduler.started.length = 0;
+    for (const time of ['2026-11-18T13:00:00.010Z', '2026-11-18T13:00:00.020Z', '2026-11-18T14:00:00Z']) {
+      await scheduler.tick(time);
+      await scheduler.endAll();
+    }
+    expect([catch_up, scheduler.runs]).toEqual([catch_up, ['13:00', '14:00']]);
+    await scheduler.stop();
+  }
+});
+
+describe('the clock of this machine', () => {
+  beforeEach(() => void vi.useFakeTimers({ now: at('2026-11-18T12:00:01Z') }));
+  afterEach(() => void vi.useRealTimers());
+
+  it('may be set ahead for months and back: moments go on coming, in both', async () => {
+    const moments: string[] = [];
+    const ticking = realScheduleEffects.tick('*/10 * * * * *', () => void moments.push(new Date().toISOString().slice(0, 19)));
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(moments).toEqual(['2026-11-18T12:00:10', '2026-11-18T12:00:20']);
+    const forty = 40 * 86_400_000;
+    vi.setSystemTime(Date.now() + forty);
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(moments.splice(0)).toContain('2026-12-28T12:00:40');
+    vi.setSystemTime(Date.now() - forty);
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(moments).toContain('2026-11-18T12:01:00');
+    await ticking.stop();
+    moments.splice(0);
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(moments).toEqual([]);
+  });
 });
 
 it('starts nothing any more once it is stopped, and waits for the run under way', async () => {

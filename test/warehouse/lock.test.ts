@@ -42,16 +42,15 @@ function lock(request: Partial<LockRequest> = {}, clock = new StillClock()): Pro
   return acquireWriterLock(data, { command: 'run refresh', waitSeconds: 0, onWaiting: (message) => void messages.push(message), ...request }, clock);
 }
 
-/** Another process that takes the lock and keeps it. */
-async function otherProcess() {
+/** Another process, with `data` and the lock's functions; it prints a line when what the test waits for has come. */
+async function otherProcess(work: string) {
   const lockModule = new URL('../../src/warehouse/lock.ts', import.meta.url).href;
   const directoryModule = new URL('../../src/config/data-directory.ts', import.meta.url).href;
   const program = `
-    const { acquireWriterLock } = await import(${JSON.stringify(lockModule)});
+    const { acquireWriterLock, readHolder } = await import(${JSON.stringify(lockModule)});
     const { DataDirectory } = await import(${JSON.stringify(directoryModule)});
-    await acquireWriterLock(new DataDirectory(${JSON.stringify(data.root)}), { command: 'backfill reports', waitSeconds: 0, onWaiting() {} });
-    console.log('held');
-    setInterval(() => undefined, 1000);`;
+    const data = new DataDirectory(${JSON.stringify(data.root)});
+    ${work}`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'pipe'] });
   let complaints = '';
   child.stderr.on('data', (chunk: Buffer) => (complaints += chunk.toString()));
@@ -66,6 +65,11 @@ async function otherProcess() {
     },
   };
 }
+
+const takesAndKeeps = `
+  await acquireWriterLock(data, { command: 'backfill reports', waitSeconds: 0, onWaiting() {} });
+  console.log('held');
+  setInterval(() => undefined, 1000);`;
 
 describe('the writer lock', () => {
   it('is free at first, names its holder while held, and is free again after release', async () => {
@@ -107,21 +111,42 @@ describe('the writer lock', () => {
   });
 
   it('is held against other processes, and free at once when its holder is killed', async () => {
-    const other = await otherProcess();
+    const other = await otherProcess(takesAndKeeps);
     try {
       await expect(lock()).rejects.toThrow(`"backfill reports" (process ${other.pid}`);
+      expect(readHolder(data)?.pid).toBe(other.pid);
+      await expect(lock()).rejects.toThrow(WarehouseBusyError);
     } finally {
       await other.kill();
     }
+    // Its name is still there.
+    expect(readHolder(data)).toBeUndefined();
     const held = await lock();
     expect(readHolder(data)?.pid).toBe(process.pid);
     held.release();
     expect(other.complaints()).toBe('');
   });
 
+  it('is taken at once, however often others look who holds it', async () => {
+    (await lock()).release();
+    const other = await otherProcess(`console.log('looks'); for (;;) readHolder(data);`);
+    try {
+      for (let times = 0; times < 50; times++) (await lock()).release();
+    } finally {
+      await other.kill();
+    }
+    expect(messages).toEqual([]);
+  });
+
+  it('is seen by who must not write, and makes no file by that', async () => {
+    expect(readHolder(data)).toBeUndefined();
+    expect(existsSync(data.lockFile)).toBe(false);
+  });
+
   it.each([['zeros', Buffer.alloc(4096)], ['other bytes', Buffer.from('what a loss of power left here, and no database'.repeat(99))]])('is taken over %s in its file, and holds', async (_what, bytes) => {
     await mkdir(dirname(data.lockFile), { recursive: true });
     await writeFile(data.lockFile, bytes);
+    expect(readHolder(data)).toBeUndefined();
     const held = await lock();
     await expect(lock()).rejects.toThrow(WarehouseBusyError);
     held.release();

@@ -8,6 +8,7 @@ import { examine } from '../../doctor/doctor.ts';
 import { rebuild } from '../../doctor/rebuild.ts';
 import type { Finding } from '../../doctor/finding.ts';
 import type { Opening } from '../../doctor/recover-state.ts';
+import { visibleText } from '../../stage/visible-text.ts';
 import { addCommand, answer, existingData } from '../answer.ts';
 import type { CommandContext } from '../context.ts';
 
@@ -30,7 +31,8 @@ export function addDoctorCommands(program: Command, context: CommandContext): vo
     .action(async (options: DoctorOptions) => {
       const { findings, repaired } = await alone('doctor', context, (opening) =>
         examine(opening, { deep: options.deep === true, repair: options.repair === true, progress: context.console.progress }));
-      const refreshed = repaired.length > 0 ? await refresh({ data: existingData(), console: context.console }) : null;
+      const allowOlder = repaired.some(({ check }) => check === 'clock');
+      const refreshed = repaired.length > 0 ? await refresh({ data: existingData(), console: context.console, allowOlder }) : null;
       const left = findings.filter((finding) => finding.level === 'trouble' && !repaired.includes(finding));
       answer(context, options, { findings, repaired: repaired.length, left: left.length, snapshot_id: refreshed?.snapshotId ?? null }, describe(findings, repaired));
       if (left.length > 0) process.exitCode = exitCode.failed;
@@ -58,6 +60,7 @@ function describe(findings: readonly Finding[], repaired: readonly Finding[]): s
   if (findings.length === 0) return 'all is well';
   return findings.map((finding) => {
     const mark = finding.level === 'note' ? 'note   ' : repaired.includes(finding) ? 'repaired' : 'TROUBLE';
-    return `${mark}  ${finding.check}: ${finding.subject} ${finding.problem}\n         ${finding.advice}`;
+    const what = visibleText(`${finding.check}: ${finding.subject} ${finding.problem}`);
+    return `${mark}  ${what}\n         ${visibleText(finding.advice)}`;
   }).join('\n');
 }

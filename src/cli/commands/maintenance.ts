@@ -3,6 +3,7 @@ import { withWarehouse } from '../../../pipelines/run-pipeline.ts';
 import { realEffects } from '../../effects/effects.ts';
 import { archivableFiles } from '../../maintenance/archivable-files.ts';
 import { momentOfMilliseconds } from '../../stage/as-of.ts';
+import { visibleText } from '../../stage/visible-text.ts';
 import { addCommand, answer, existingData, wholeNumber } from '../answer.ts';
 import type { CommandContext } from '../context.ts';
 
@@ -17,6 +18,7 @@ export function addMaintenanceCommands(program: Command, context: CommandContext
       const before = realEffects.now() - options.olderThan * millisecondsPerDay;
       const files = await withWarehouse('maintenance landing', data, context.console, (state) => archivableFiles(data, state, before));
       const shown = files.map(({ path, bytes, modified }) => ({ path, bytes, modified_at: momentOfMilliseconds(modified) }));
-      if (options.json === true || shown.length > 0) answer(context, options, { landing: data.landing, files: shown }, shown.map(({ path }) => path).join('\n'));
+      const paths = shown.map(({ path }) => visibleText(path)).join('\n');
+      if (options.json === true || shown.length > 0) answer(context, options, { landing: data.landing, files: shown }, paths);
     });
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { acceptHeldExport, heldExports } from '../../ingest/catalog-holds.ts';
 import { withWarehouse } from '../../../pipelines/run-pipeline.ts';
+import { visibleText } from '../../stage/visible-text.ts';
 import { addCommand, answer, existingData, table, wholeNumber } from '../answer.ts';
 import type { CommandContext } from '../context.ts';
 
@@ -15,6 +16,7 @@ export function addOffersCommands(program: Command, context: CommandContext): vo
     .action(async (fileId: number, options: { json?: boolean }) => {
       const accepted = await withWarehouse('offers accept', existingData(), context.console, (state) =>
         state.transaction(() => acceptHeldExport(state.connection, fileId)));
-      answer(context, options, { accepted }, `${accepted.path} is taken up with the next \`offerline run refresh\``);
+      const path = visibleText(accepted.path);
+      answer(context, options, { accepted }, `${path} is taken up with the next \`offerline run refresh\``);
     });
 }

@@ -6,7 +6,7 @@ import { deliveryStates, type DeliveryState, type DeliveryStatus } from '../../p
 import { DeliveryStore } from '../../postbacks/delivery-store.ts';
 import { realEffects } from '../../effects/effects.ts';
 import { parseMoment } from '../../stage/as-of.ts';
-import { addCommand, answer, existingData, table, wholeNumber } from '../answer.ts';
+import { addCommand, answer, existingData, fieldLines, table, wholeNumber } from '../answer.ts';
 import type { CommandContext } from '../context.ts';
 
 interface FilterOptions {
@@ -59,7 +59,7 @@ function addShow(postbacks: Command, context: CommandContext): void {
         ...documentOf(postback),
         attempts_made: attempts.map(({ attempt, startedAt, durationMilliseconds, status, error, host }) => ({ attempt, started_at: startedAt, duration_ms: durationMilliseconds, status, error, host })),
       }));
-      const texts = shown.map(({ attempts_made, ...about }) => [...Object.entries(about).map(([name, value]) => `${name.padEnd(15)}  ${value ?? '-'}`), '', table(attempts_made)].join('\n'));
+      const texts = shown.map(({ attempts_made, ...about }) => `${fieldLines(about)}\n\n${table(attempts_made)}`);
       answer(context, options, { postbacks: shown }, texts.join('\n\n'));
     });
 }
@@ -87,7 +87,7 @@ function addTest(postbacks: Command, context: CommandContext): void {
       const { host, status, error, durationMilliseconds, postback } = await sendTestPostback(existingData(), siteKey);
       const delivered = error === null;
       const shown = { site_key: siteKey, webhook_id: postback.webhookId, click_id: postback.clickId, delivered, host, status, error, duration_ms: Math.round(durationMilliseconds) };
-      answer(context, options, shown, Object.entries(shown).map(([name, value]) => `${name.padEnd(11)}  ${value ?? '-'}`).join('\n'));
+      answer(context, options, shown, fieldLines(shown));
       if (!delivered) throw new OfferlineError(`the test postback to site ${siteKey} at ${host || 'its address'} failed: ${error}${status === null ? '' : ` (status ${status})`}`);
     });
 }

@@ -7,6 +7,7 @@ import { replaceFile } from '../../effects/effects.ts';
 import { OfferlineError, UsageError } from '../../errors/errors.ts';
 import { csvLine } from '../../landing/csv-text.ts';
 import { parseDay } from '../../stage/as-of.ts';
+import { visibleText } from '../../stage/visible-text.ts';
 import { addCommand, answer, existingData, table } from '../answer.ts';
 import type { CommandContext } from '../context.ts';
 
@@ -61,11 +62,12 @@ async function writeDifferences(file: string, { differences }: Reconciliation): 
 
 function describe(report: Reconciliation, out: string | undefined): string {
   const { period, agreed, outside_period: outside, summary, total, differences, columns, ignored_columns: ignored } = report;
+  const used = Object.entries(columns).map(([field, name]) => `${field} = "${name}"`).join(', ');
   const left = differences.length - mostRows;
   return [
     `${report.site_key}, ${report.rows} rows there, against ${report.snapshot_id}, as of ${report.as_of}`,
     `period    ${period.from === null && period.to === null ? 'all' : `${period.from ?? 'the beginning'} to ${period.to ?? 'as-of'}`}; outside of it ${outside.rows} rows there, ${outside.conversions} conversions here`,
-    `columns   ${Object.entries(columns).map(([field, name]) => `${field} = "${name}"`).join(', ')}${ignored.length === 0 ? '' : `; not used: ${ignored.join(', ')}`}`,
+    visibleText(`columns   ${used}${ignored.length === 0 ? '' : `; not used: ${ignored.join(', ')}`}`),
     '',
     table([
       ...summary.map(({ difference, ...row }) => ({ '': difference.replace('_', ' '), ...row })),

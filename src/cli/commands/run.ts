@@ -10,6 +10,7 @@ import { stopSignal } from '../stop-signal.ts';
 interface RunOptions {
   asOf?: string;
   allowOlder?: boolean;
+  allowFuture?: boolean;
   scheduledAt?: string;
   json?: boolean;
 }
@@ -53,7 +54,8 @@ export function addRunCommands(program: Command, context: CommandContext): void 
 function withOptions(command: Command): Command {
   return command
     .option('--as-of <time>', 'the moment the figures are true for, such as 2026-11-18T10:00:00Z (default: now)')
-    .option('--allow-older', 'let --as-of be older than the published snapshot');
+    .option('--allow-older', 'let --as-of be older than the published snapshot')
+    .option('--allow-future', 'let --as-of lie more than five minutes ahead of the clock');
 }
 
 /** For pipelines that the schedule runs: it passes the moment on, and finds in the run ledger which had a run. */
@@ -66,6 +68,7 @@ function requestOf(options: RunOptions, { console }: CommandContext): RunRequest
     data: existingData(), console,
     asOf: options.asOf === undefined ? undefined : parseMoment(options.asOf),
     allowOlder: options.allowOlder,
+    allowFuture: options.allowFuture,
     scheduledAt: options.scheduledAt === undefined ? undefined : parseMoment(options.scheduledAt, '--scheduled-at'),
     stop: stopSignal(console.logger),
   };

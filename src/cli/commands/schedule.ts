@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { duePostbacks } from '../../../pipelines/postbacks.ts';
+import { isRefreshDue } from '../../../pipelines/refresh-due.ts';
 import { nextRuns, startSchedule, type Schedule } from '../../../pipelines/schedule.ts';
 import type { ScheduledPipeline, ScheduledRun } from '../../../pipelines/schedule-lane.ts';
 import { scheduledProcesses } from '../../../pipelines/scheduled-process.ts';
@@ -25,12 +26,13 @@ export function addScheduleCommand(program: Command, context: CommandContext): v
       const data = existingData();
       const settings = readSettings(data);
       if (options.dryRun === true) {
-        const plans = (await pipelinesOf(data, settings)).map(({ name, plan }) => ({ name, plan }));
+        const plans = (await pipelinesOf(data, settings, context)).map(({ name, plan }) => ({ name, plan }));
         const next = nextRuns(plans, realEffects.now(), shownRuns).map(({ pipeline, times }, index) => ({
           pipeline, ...plans[index]?.plan, next: times.map((time) => momentOfMilliseconds(time)),
         }));
         answer(context, options, { schedule: next }, next.map(({ pipeline, cron, catch_up, overlap, next: moments }) =>
           [`${pipeline}  "${cron}", UTC  (catch up: ${catch_up}, overlap: ${overlap})`, ...moments.map((moment) => `  ${moment}`)].join('\n')).join('\n\n'));
+        await isRefreshDue(data, context.console.logger, realEffects.now());
         return;
       }
       const schedule = await openSchedule(data, settings, context);
@@ -41,10 +43,10 @@ export function addScheduleCommand(program: Command, context: CommandContext): v
 }
 
 /** Starts the schedule of a data directory, each run in a process of its own. */
-export async function openSchedule(data: DataDirectory, settings: Settings, { console }: CommandContext): Promise<Schedule> {
+export async function openSchedule(data: DataDirectory, settings: Settings, context: CommandContext): Promise<Schedule> {
   const main = fileURLToPath(new URL('../main.ts', import.meta.url));
   const processes = scheduledProcesses(process.execPath, (run) => [...process.execArgv, main, ...wordsOf(run)]);
-  const schedule = await startSchedule(data, await pipelinesOf(data, settings), (run) => processes.start(run), console.logger);
+  const schedule = await startSchedule(data, await pipelinesOf(data, settings, context), (run) => processes.start(run), context.console.logger);
   return {
     caughtUp: schedule.caughtUp,
     async stop() {
@@ -60,23 +62,28 @@ function wordsOf({ pipeline, scheduledAt, asOf }: ScheduledRun): string[] {
 }
 
 /** The pipelines with a plan, and which of their moments have had a run. */
-async function pipelinesOf(data: DataDirectory, { schedule }: Settings): Promise<ScheduledPipeline[]> {
+async function pipelinesOf(data: DataDirectory, { schedule }: Settings, { console }: CommandContext): Promise<ScheduledPipeline[]> {
+  const now = realEffects.now();
   const { scheduled, runs } = readRecentRuns(data);
   const published = await currentManifest(data);
+  // What lies ahead was written by a clock that has gone back since, or asked for: it has covered nothing yet.
   const newest = (...moments: (Moment | undefined)[]) => {
-    const known = moments.filter((moment) => moment !== undefined).map((moment) => dateOf(moment).getTime());
-    return known.length === 0 ? undefined : Math.max(...known);
+    const passed = moments.filter((moment) => moment !== undefined).map((moment) => dateOf(moment).getTime()).filter((time) => time <= now);
+    return passed.length === 0 ? undefined : Math.max(...passed);
   };
   // What a run by hand has published as of later needs no refresh any more.
   const covered = {
     refresh: newest(scheduled['refresh'], published?.as_of),
     postbacks: undefined,
     // Nothing to maintain before there was anything.
-    maintenance: newest(scheduled['maintenance'] ?? runs.at(-1)?.started_at) ?? realEffects.now(),
+    maintenance: newest(scheduled['maintenance'] ?? runs.at(-1)?.started_at) ?? now,
   };
-  const duePostback = () => existsSync(data.deliveriesFile) && duePostbacks(data).some(({ waits_for }) => waits_for === '');
+  const isDue: Partial<Record<keyof Settings['schedule'], NonNullable<ScheduledPipeline['isDue']>>> = {
+    refresh: () => isRefreshDue(data, console.logger, realEffects.now()),
+    postbacks: () => existsSync(data.deliveriesFile) && duePostbacks(data).some(({ waits_for }) => waits_for === ''),
+  };
   return (['refresh', 'postbacks', 'maintenance'] as const).flatMap((name): ScheduledPipeline[] => {
     const plan = schedule[name];
-    return plan === null ? [] : [{ name, plan, coveredUntil: covered[name], ...(name === 'postbacks' ? { isDue: duePostback } : {}) }];
+    return plan === null ? [] : [{ name, plan, coveredUntil: covered[name], isDue: isDue[name] }];
   });
 }

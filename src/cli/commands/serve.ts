@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { findSnapshot } from '../../analysis/kept-snapshots.ts';
 import { DataDirectory } from '../../config/data-directory.ts';
-import { readSettings } from '../../config/settings.ts';
+import { readSettings, type Settings } from '../../config/settings.ts';
 import { UsageError } from '../../errors/errors.ts';
+import { acquireServiceLock } from '../../serve/service-lock.ts';
 import type { Service } from '../../serve/service.ts';
 import { addCommand, answer, existingData, wholeNumber } from '../answer.ts';
 import { fillWithDemo, whatToTry } from '../demo.ts';
@@ -39,9 +40,25 @@ function withAddress(command: Command): Command {
     .option('--host <address>', 'address to listen on (default: offerline.json, else 127.0.0.1)');
 }
 
+/** Alone on the data directory, also where it serves one old snapshot: that counts requests, too. */
 async function serve(data: DataDirectory, options: ServeOptions, context: CommandContext, { scheduled }: { scheduled: boolean }): Promise<void> {
-  const { logger } = context.console;
   const settings = readSettings(data);
+  const { logger } = context.console;
+  const lock = await acquireServiceLock(data, {
+    command: scheduled ? 'start' : 'serve', waitSeconds: settings.lock_wait_seconds, onWaiting: (message) => logger.info(message),
+  });
+  try {
+    await serveAlone(data, settings, options, context, { scheduled });
+  } finally {
+    // Last of all, so that whoever waits for it finds the schedule free, too.
+    lock.release();
+  }
+}
+
+async function serveAlone(
+  data: DataDirectory, settings: Settings, options: ServeOptions, context: CommandContext, { scheduled }: { scheduled: boolean },
+): Promise<void> {
+  const { logger } = context.console;
   const schedule = scheduled ? await openSchedule(data, settings, context) : undefined;
   // Loaded here alone: no other command answers HTTP, and each would start later for it.
   const { createService } = await import('../../serve/service.ts');

@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander';
 import { addSite } from '../../sites/add-site.ts';
 import { readSites, type Site } from '../../sites/sites.ts';
-import { addCommand, answer, existingData, table } from '../answer.ts';
+import { addCommand, answer, existingData, fieldLines, table } from '../answer.ts';
 import type { CommandContext } from '../context.ts';
 
 export function addSitesCommands(program: Command, context: CommandContext): void {
@@ -24,6 +24,6 @@ export function addSitesCommands(program: Command, context: CommandContext): voi
       const site_secret = await addSite(existingData().sitesFile, {
         site_key, variant, status: pending ? 'pending' : 'active', ...(name === undefined ? {} : { name }),
       });
-      answer(context, options, { site_key, site_secret }, `site_key     ${site_key}\nsite_secret  ${site_secret}`);
+      answer(context, options, { site_key, site_secret }, fieldLines({ site_key, site_secret }));
     });
 }

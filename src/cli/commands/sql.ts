@@ -4,6 +4,7 @@ import { answerFormats, firstRows, writeCsv, writeJson, type AnswerFormat } from
 import { findSnapshot } from '../../analysis/kept-snapshots.ts';
 import { askSnapshot, type QueryAnswer } from '../../analysis/query.ts';
 import { withSnapshotDatabase } from '../../analysis/snapshot-database.ts';
+import { visibleJson, visibleLines, visibleText } from '../../stage/visible-text.ts';
 import type { ColumnValue } from '../../warehouse/dialect/rows.ts';
 import { showProgressWhenLong } from '../../warehouse/query-progress.ts';
 import { addCommand, existingData, table } from '../answer.ts';
@@ -31,7 +32,8 @@ export function addSqlCommand(program: Command, context: CommandContext): void {
       await withSnapshotDatabase(snapshot, async (connection) => {
         const answer = await showProgressWhenLong(connection, context.console.progress, 'querying', () => askSnapshot(connection, sql));
         const { snapshot_id, as_of } = snapshot.manifest;
-        if (options.json || options.format === 'json') await writeJson({ snapshot_id, as_of }, answer, context.print);
+        const printJson = (json: string) => context.print(visibleJson(json));
+        if (options.json || options.format === 'json') await writeJson({ snapshot_id, as_of }, answer, printJson);
         else if (options.format === 'csv') await writeCsv(answer, context.print);
         else await printTable(answer, context);
       });
@@ -42,14 +44,15 @@ async function printTable(answer: QueryAnswer, { print }: CommandContext): Promi
   const { rows, more } = await firstRows(answer, mostTableRows);
   const names = answer.columns.map(({ name }) => name);
   const shown = rows.map((values) => Object.fromEntries(names.map((name, column) => [name, shownCell(values[column])])));
-  print(`${shown.length === 0 ? names.join('  ') : table(shown)}\n`);
+  // A plan is laid out in lines.
+  if (names.join() === 'explain_key,explain_value') print(visibleLines(`${(rows as string[][]).flat().join('\n')}\n`));
+  else print(`${shown.length === 0 ? visibleText(names.join('  ')) : table(shown)}\n`);
   const count = rows.length === 1 ? '1 row' : `${rows.length} rows`;
   print(more ? `(the first ${count}; --format csv or json gives all)\n` : `(${count})\n`);
 }
 
-/** Plans and other texts of several lines stay as they are. */
 function shownCell(value: ColumnValue | undefined): string | number | boolean | null {
   if (value === undefined || value === null || typeof value === 'number' || typeof value === 'boolean') return value ?? null;
   const cell = typeof value === 'string' ? value : JSON.stringify(value);
-  return cell.length > widestCell && !cell.includes('\n') ? `${cell.slice(0, widestCell - 1)}…` : cell;
+  return cell.length > widestCell ? `${cell.slice(0, widestCell - 1)}…` : cell;
 }

@@ -1,0 +1,79 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { momentOfMilliseconds, type Moment } from '../stage/as-of.ts';
+import type { StateDatabase } from '../warehouse/database.ts';
+import { queryRows } from '../warehouse/dialect/rows.ts';
+import { countChange } from '../warehouse/facts.ts';
+
+/**
+ * Has nothing of the catalog and of the sites' terms begin after the clock, `now` in milliseconds since the epoch. A
+ * version begins when its run wrote it, by that run's wall clock and at most now: from then on its price was shown.
+ * The order stays, a microsecond apart where nothing else keeps it. What changes for publishers by that counts as
+ * updated now. Days that were priced otherwise are marked to be computed anew; the outbox stays as it is.
+ */
+export async function dateBack(state: StateDatabase, now: number): Promise<void> {
+  const { connection } = state;
+  const clock = `TIMESTAMPTZ '${momentOfMilliseconds(now)}'`;
+  await state.transaction(async () => {
+    const since = await dateVersionsBack(connection, clock);
+    await dateCommissionsBack(connection, clock);
+    if (since !== null) await markPricedSince(connection, since);
+    await countChange(connection);
+  }, 'repair of times');
+}
+
+/** Gives the earliest moment from which another version holds now; null where none does. */
+async function dateVersionsBack(connection: DuckDBConnection, clock: string): Promise<Moment | null> {
+  await connection.run(
+    `CREATE OR REPLACE TEMP TABLE dated_back AS
+     SELECT offer_id, version, ${inOrder('began', 'offer_id', 'version')} AS valid_from
+     FROM (
+       -- A run that has left the ledger tells nothing any more; least passes over it.
+       SELECT offer_id, version, valid_from > ${clock} AS is_ahead, CASE WHEN is_ahead THEN least(started_at, ${clock}) ELSE valid_from END AS began
+       FROM offer_versions LEFT JOIN runs USING (run_id))
+     QUALIFY is_ahead`,
+  );
+  await connection.run(
+    `CREATE OR REPLACE TEMP TABLE first_seen_back AS
+     SELECT offer_id, first_seen_at, valid_from FROM offers JOIN dated_back USING (offer_id) WHERE version = 1 AND first_seen_at > ${clock}`,
+  );
+  // Only where it is not the source's own word. The digest keeps the other one: the next export makes one more version.
+  await connection.run(
+    `UPDATE offer_versions SET created_at = first_seen_back.valid_from FROM first_seen_back
+     WHERE offer_versions.offer_id = first_seen_back.offer_id AND offer_versions.created_at = first_seen_back.first_seen_at`,
+  );
+  await connection.run('UPDATE offers SET first_seen_at = first_seen_back.valid_from FROM first_seen_back WHERE offers.offer_id = first_seen_back.offer_id');
+  await connection.run(
+    `UPDATE offer_versions SET valid_from = dated_back.valid_from FROM dated_back
+     WHERE offer_versions.offer_id = dated_back.offer_id AND offer_versions.version = dated_back.version`,
+  );
+  await connection.run(`UPDATE offer_versions SET updated_at = ${clock} WHERE updated_at > ${clock}`);
+  const [earliest] = await queryRows<{ since: Moment | null }>(connection, 'SELECT min(valid_from) AS since FROM dated_back');
+  return earliest?.since ?? null;
+}
+
+async function dateCommissionsBack(connection: DuckDBConnection, clock: string): Promise<void> {
+  await connection.run(
+    `CREATE OR REPLACE TEMP TABLE commissions_back AS
+     SELECT site_key, ${inOrder(`least(valid_from, ${clock})`, 'site_key', 'number')} AS valid_from, commission
+     FROM (SELECT *, valid_from > ${clock} AS is_ahead, row_number() OVER (PARTITION BY site_key ORDER BY valid_from) AS number FROM site_commissions)
+     QUALIFY is_ahead`,
+  );
+  await connection.run(`DELETE FROM site_commissions WHERE valid_from > ${clock}`);
+  await connection.run('INSERT INTO site_commissions BY NAME FROM commissions_back');
+}
+
+/**
+ * SQL: a moment, or a microsecond after the one that this expression gives for the row before. Less its row's number
+ * a moment that keeps this never falls, so the greatest so far keeps it.
+ */
+function inOrder(moment: string, of: string, number: string): string {
+  return `make_timestamptz(max(epoch_us(${moment}) - ${number}) OVER (PARTITION BY ${of} ORDER BY ${number}) + ${number})`;
+}
+
+/** Conversions by day, and the reports of those days and the ones after. */
+async function markPricedSince(connection: DuckDBConnection, since: Moment): Promise<void> {
+  const from = `TIMESTAMPTZ '${since}'`;
+  await connection.run(`INSERT OR IGNORE INTO touched_days SELECT DISTINCT occurred_at::DATE FROM conversion_events WHERE occurred_at >= ${from}`);
+  await connection.run(`INSERT OR REPLACE INTO outdated_reports SELECT day, 'offers', 0 FROM mart_files WHERE mart = 'report_daily' AND day >= ${from}::DATE`);
+  await connection.run(`DELETE FROM staged_reports WHERE day >= ${from}::DATE`);
+}

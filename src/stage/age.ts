@@ -1,0 +1,19 @@
+const minute = 60;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** How long ago something was, as people say it; "in 5 min" for what lies ahead. Units that are not full are left out. */
+export function ageText(seconds: number): string {
+  const amount = amountText(Math.floor(Math.abs(seconds)));
+  if (amount === undefined) return 'just now';
+  return seconds < 0 ? `in ${amount}` : `${amount} ago`;
+}
+
+function amountText(seconds: number): string | undefined {
+  if (seconds < 1) return undefined;
+  if (seconds < minute) return `${seconds} s`;
+  if (seconds < hour) return `${Math.floor(seconds / minute)} min`;
+  // Up to two days the hours still matter: yesterday's log may be one hour late or twenty.
+  if (seconds < 2 * day) return `${Math.floor(seconds / hour)} h`;
+  return `${Math.floor(seconds / day)} d`;
+}
