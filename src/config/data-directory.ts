@@ -1,10 +1,15 @@
 import { join, resolve } from 'node:path';
+import { UsageError } from '../errors/errors.ts';
 
 /** Where everything that changes lives (contract section 1). Paths only; nothing here touches the disk. */
 export class DataDirectory {
   readonly root: string;
+  /** Throws `UsageError` where no database could be kept there. */
   constructor(root: string) {
     this.root = resolve(root);
+    if (this.root.includes('?')) {
+      throw new UsageError(`${this.root} has a question mark, where DuckDB cuts the path of a database's log: choose another folder or rename it`);
+    }
   }
 
   /** `OFFERLINE_DATA`, else `data/var` under the working directory. */
@@ -31,12 +36,18 @@ export class DataDirectory {
   get recentRunsFile() { return join(this.warehouse, 'recent-runs.json'); }
   /** Work in progress of the run that holds the lock; swept by the next one. */
   get scratch() { return join(this.warehouse, 'scratch'); }
+  /** Where files are read that a run may have ended by force over: a warehouse that is thrown away. */
+  get trial() { return join(this.scratch, 'trial'); }
+  /** Which landing files are being read; left over by a run that ended by force. */
+  get readingNote() { return join(this.warehouse, 'files-being-read.json'); }
   /** Accepted events as day-partitioned Parquet. */
   get events() { return join(this.warehouse, 'events'); }
   /** Marts that grow with history, one Parquet file per day. */
   get marts() { return join(this.warehouse, 'marts'); }
   /** What the HTTP service counts: requests within the windows of their rate limits. */
   get rateLimits() { return join(this.root, 'serve', 'rate-limits'); }
+  /** Held by the one service of the data directory. */
+  get serviceLockFile() { return join(this.root, 'serve', 'service.lock'); }
   get postbacks() { return join(this.root, 'postbacks'); }
   /** State and attempts of every postback; written by refreshes and deliveries at the same time. */
   get deliveriesFile() { return join(this.postbacks, 'deliveries.sqlite'); }

@@ -49,7 +49,7 @@ const settingsSchema = z.strictObject({
   logs: z.strictObject({ clicks: log.default({}), conversions: log.default({}) }).default({ clicks: {}, conversions: {} }),
   /** USD for one unit of a currency, as decimal text so that no digit is lost. */
   rates: z
-    .record(z.string().regex(/^[A-Z]{3}$/, 'is not an ISO 4217 code such as EUR'), z.string().regex(/^\d{1,9}(\.\d{1,9})?$/, 'is not a plain decimal in quotes such as "1.08"'))
+    .record(z.string().refine(isCurrencyCode, 'is not an ISO 4217 code such as EUR'), z.string().regex(/^\d{1,9}(\.\d{1,9})?$/, 'is not a plain decimal in quotes such as "1.08"'))
     .default({}),
   schedule: z.strictObject({ refresh: plan('*/5 * * * *'), postbacks: plan('*/10 * * * * *'), maintenance: plan('30 3 * * *') }).prefault({}),
   /** In days; without a number everything is kept. */
@@ -67,7 +67,7 @@ const settingsSchema = z.strictObject({
   freshness: z
     .strictObject({ clicks_minutes: z.number().positive().optional(), conversions_minutes: z.number().positive().optional(), offers_minutes: z.number().positive().optional() })
     .default({}),
-  /** A packed landing file that unpacks to more is quarantined: it would fill the disk. Gigabytes of 10⁹ bytes. */
+  /** A packed landing file that unpacks to more is quarantined, and so is one whose records take more: it would fill the disk. Gigabytes of 10⁹ bytes. */
   unpacked_gigabytes: z.number().positive().default(10),
   /** How many published snapshots stay on disk, the current one included. */
   snapshots_kept: z.int().min(1).max(1000).default(5),
@@ -121,6 +121,11 @@ function isNetwork(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/');
   const most = isIP(address) === 4 ? 32 : 128;
   return isIP(address) !== 0 && rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most));
+}
+
+/** Whether a text may be a currency in `rates`. */
+export function isCurrencyCode(text: string): boolean {
+  return /^[A-Z]{3}$/.test(text);
 }
 
 function isTimeZone(name: string): boolean {

@@ -3,6 +3,7 @@ import { queryRows } from '../warehouse/dialect/rows.ts';
 import type { LoadedExport } from './catalog-files.ts';
 import type { OfferName } from './catalog-ids.ts';
 import type { KnownOffer } from './catalog-plan.ts';
+import { seenNs } from './ledger.ts';
 
 /** The present version of every offer of one source, gone ones too. */
 export function readKnownOffers(connection: DuckDBConnection, source: string): Promise<KnownOffer[]> {
@@ -27,11 +28,11 @@ export function readIdOwners(connection: DuckDBConnection): Promise<(OfferName &
 /** The export of a source that was loaded last. */
 export async function readLoadedExport(connection: DuckDBConnection, source: string): Promise<LoadedExport | undefined> {
   // Nanoseconds since the epoch do not fit a JavaScript number.
-  const [loaded] = await queryRows<{ path: string; bytes: number; modified_ns: string }>(
+  const [loaded] = await queryRows<{ path: string; sha256: string; seen_ns: string }>(
     connection,
-    `SELECT path, bytes, modified_ns::VARCHAR AS modified_ns FROM ingest_files
+    `SELECT path, sha256, ${seenNs} AS seen_ns FROM ingest_files
      WHERE kind = 'offers' AND source = $1 AND status = 'loaded' ORDER BY file_id DESC LIMIT 1`,
     [source],
   );
-  return loaded && { path: loaded.path, bytes: loaded.bytes, modifiedNs: BigInt(loaded.modified_ns) };
+  return loaded && { path: loaded.path, sha256: loaded.sha256, seenNs: BigInt(loaded.seen_ns) };
 }

@@ -1,112 +1,107 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { LogSchema } from '../landing/log-fields.ts';
 import { parsedLog } from '../landing/log-parser.ts';
-import { numberedNdjsonLines } from '../landing/records.ts';
-import { quoted, quotedPath } from '../landing/sql-text.ts';
+import { numberedLines } from '../landing/line-relations.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
-import { eventRelation, withPlace } from '../warehouse/event-files.ts';
-import { isLines, type LogBatch } from './log-batch.ts';
+import { eventRelation } from '../warehouse/event-files.ts';
+import type { LogBatch } from './log-batch.ts';
 import type { StagedEvents } from './stage-events.ts';
 
 /** Duplicates and conflicts (duplicates that say something else than the first one) by ledger number of their file. */
 export type DuplicateCounts = Map<number, { duplicates: number; conflicts: number }>;
 
 /**
- * Takes staged events out that the warehouse has already, or that an earlier row of this run brought: the first by
- * path, then line, stays. All history counts, whatever day a copy claims to be of.
- * Leaves `staged` with files of accepted events only.
+ * Fills `duplicate_events (file_id, file, file_row_number, conflict)` with the staged events that the warehouse has
+ * already, or that an earlier row of this run brought: the first by path, then line, stays. All history counts, whatever
+ * day a copy claims to be of. `file` is the place among the staged days.
+ * What an event says is compared by its hash: a copy of a whole log costs some bytes a row, however long its rows are.
  */
-export async function removeDuplicates(
+export async function findDuplicates(
   connection: DuckDBConnection, schema: LogSchema, batch: LogBatch, staged: StagedEvents, history: readonly string[],
 ): Promise<DuplicateCounts> {
+  await connection.run(
+    'CREATE OR REPLACE TEMP TABLE duplicate_events (file_id BIGINT, file INTEGER, file_row_number BIGINT, conflict BOOLEAN)',
+  );
   if (staged.days.length === 0) return new Map();
-  const stagedRows = eventRelation(schema.kind, staged.days.map(({ path }) => path), withPlace);
-  if (!(await findRepeatedKeys(connection, schema, stagedRows, history))) return new Map();
-  await rankCandidates(connection, schema, batch, stagedRows, history);
-  const counts: DuplicateCounts = new Map();
-  const rows = await queryRows<{ file_id: number; duplicates: number; conflicts: number }>(
+  const rows = eventRelation(schema.kind, staged.days.map(({ path }) => path));
+  await findCopiesOfHistory(connection, schema, rows, history);
+  await findRepeats(connection, schema, batch, rows);
+  const counts = await queryRows<{ file_id: number; duplicates: number; conflicts: number }>(
     connection, 'SELECT file_id, count(*) AS duplicates, count(*) FILTER (conflict) AS conflicts FROM duplicate_events GROUP BY file_id',
   );
-  for (const { file_id, ...count } of rows) counts.set(file_id, count);
-  await rewriteWithoutDuplicates(connection, staged);
-  return counts;
+  return new Map(counts.map(({ file_id, ...count }) => [file_id, count]));
 }
 
-/** Keys that occur twice in this run, or in this run and in history. Reads only the key column. */
-async function findRepeatedKeys(connection: DuckDBConnection, schema: LogSchema, stagedRows: string, history: readonly string[]): Promise<boolean> {
-  const [repeated] = await queryRows<{ Count: number }>(
-    connection,
-    `CREATE OR REPLACE TEMP TABLE repeated_keys AS
-     SELECT event_key FROM ${stagedRows} GROUP BY event_key HAVING count(*) > 1
-     UNION
-     SELECT event_key FROM ${eventRelation(schema.kind, history)} WHERE event_key IN (SELECT event_key FROM ${stagedRows})`,
+/** Of history first only the 8-byte key of every event is read, then whole rows of the files that hold one. */
+async function findCopiesOfHistory(connection: DuckDBConnection, schema: LogSchema, rows: string, history: readonly string[]): Promise<void> {
+  if (history.length === 0) return;
+  await connection.run(
+    `CREATE OR REPLACE TEMP TABLE known_keys AS
+     SELECT event_key, file_index FROM ${eventRelation(schema.kind, history)} WHERE event_key IN (SELECT event_key FROM ${rows})`,
   );
-  return (repeated?.Count ?? 0) > 0;
+  const holding = await queryRows<{ file: number }>(connection, 'SELECT DISTINCT file_index AS file FROM known_keys ORDER BY file');
+  if (holding.length === 0) return;
+  const known = eventRelation(schema.kind, holding.map(({ file }) => history[file] as string));
+  // Different ids with the same hash are told apart by the ids themselves.
+  const key = ['event_key', ...schema.key].join(', ');
+  await connection.run(
+    `INSERT INTO duplicate_events
+     SELECT file_id, file, file_row_number, copy.content <> known.content
+     FROM (SELECT ${key}, ${contentOf(schema)} AS content, file_id, file_index AS file, file_row_number FROM ${rows}) AS copy
+     JOIN (SELECT ${key}, ${contentOf(schema)} AS content FROM ${known} WHERE event_key IN (SELECT event_key FROM known_keys)) AS known USING (${key})`,
+  );
 }
 
-/** Fills `duplicate_events (file_id, filename, file_row_number, conflict)`. Different ids with the same hash are told apart here. */
-async function rankCandidates(connection: DuckDBConnection, schema: LogSchema, batch: LogBatch, stagedRows: string, history: readonly string[]): Promise<void> {
+/** What the warehouse does not have, but this run more than once. */
+async function findRepeats(connection: DuckDBConnection, schema: LogSchema, batch: LogBatch, rows: string): Promise<void> {
+  const [repeated] = await queryRows<{ Count: number }>(
+    connection, `CREATE OR REPLACE TEMP TABLE repeated_keys AS SELECT event_key FROM ${rows} GROUP BY event_key HAVING count(*) > 1`,
+  );
+  if ((repeated?.Count ?? 0) === 0) return;
   const key = schema.key.join(', ');
   await connection.run(
     `CREATE OR REPLACE TEMP TABLE candidates AS
-     SELECT ${key}, ${contentOf(schema)} AS content, file_id, filename, file_row_number, NULL::BIGINT AS line, position
-     FROM ${stagedRows} JOIN ${batch.positions} USING (file_id) WHERE event_key IN (SELECT event_key FROM repeated_keys)`,
-  );
-  await connection.run(
-    `CREATE OR REPLACE TEMP TABLE known_events AS
-     SELECT ${key}, ${contentOf(schema)} AS content FROM ${eventRelation(schema.kind, history)} WHERE event_key IN (SELECT event_key FROM repeated_keys)`,
+     SELECT ${key}, ${contentOf(schema)} AS content, staged.file_id, position, NULL::BIGINT AS line, file_index AS file, staged.file_row_number
+     FROM ${rows} AS staged JOIN ${batch.positions} USING (file_id)
+     ANTI JOIN duplicate_events AS known ON known.file = staged.file_index AND known.file_row_number = staged.file_row_number
+     WHERE event_key IN (SELECT event_key FROM repeated_keys)`,
   );
   await numberContradictions(connection, schema, batch);
   await connection.run(
-    `CREATE OR REPLACE TEMP TABLE duplicate_events AS
-     WITH ranked AS (
-       SELECT ${key}, content, file_id, filename, file_row_number,
-         row_number() OVER by_arrival AS nth, first_value(content) OVER by_arrival AS first_content
+    `INSERT INTO duplicate_events
+     SELECT file_id, file, file_row_number, content <> first_content
+     FROM (
+       SELECT file_id, file, file_row_number, content, row_number() OVER by_arrival AS nth, first_value(content) OVER by_arrival AS first_content
        FROM candidates
-       WINDOW by_arrival AS (PARTITION BY ${key} ORDER BY position, line NULLS LAST, filename, file_row_number)
-     )
-     SELECT file_id, filename, file_row_number, ranked.content IS DISTINCT FROM coalesce(known_events.content, first_content) AS conflict
-     FROM ranked LEFT JOIN known_events USING (${key})
-     WHERE nth > 1 OR known_events.content IS NOT NULL`,
+       WINDOW by_arrival AS (PARTITION BY ${key} ORDER BY position, line NULLS LAST, file, file_row_number))
+     WHERE nth > 1`,
   );
 }
 
 /** Where one file contradicts itself, the line decides; only then are its lines numbered. */
 async function numberContradictions(connection: DuckDBConnection, schema: LogSchema, batch: LogBatch): Promise<void> {
   const key = schema.key.join(', ');
-  const contradicting = await queryRows<{ file_id: number }>(
-    connection, `SELECT DISTINCT file_id FROM (SELECT file_id, ${key} FROM candidates GROUP BY ALL HAVING count(DISTINCT content) > 1)`,
+  await connection.run(
+    `CREATE OR REPLACE TEMP TABLE contradictions AS
+     SELECT file_id, ${key} FROM candidates GROUP BY ALL HAVING min(content) <> max(content)`,
   );
-  for (const { file_id } of contradicting) {
+  for (const { file_id } of await queryRows<{ file_id: number }>(connection, 'SELECT DISTINCT file_id FROM contradictions')) {
     const file = batch.files.find(({ fileId }) => fileId === file_id);
     if (file === undefined) continue;
-    const rows = isLines(file)
-      ? `(SELECT ${file_id} AS file_id, line, raw FROM ${numberedNdjsonLines(file.readablePath)})`
-      : `(SELECT * FROM ${batch.records} WHERE file_id = ${file_id})`;
-    await connection.run(
-      `CREATE OR REPLACE TEMP TABLE numbered AS
-       SELECT file_id, ${key}, ${contentOf(schema)} AS content, min(line) AS line FROM (${parsedLog(schema, rows)}) WHERE reject IS NULL GROUP BY ALL`,
-    );
-    const same = ['file_id', ...schema.key, 'content'].map((name) => `candidates.${name} IS NOT DISTINCT FROM numbered.${name}`).join(' AND ');
-    await connection.run(`UPDATE candidates SET line = numbered.line FROM numbered WHERE ${same}`);
+    for (const rows of numberedLines(file)) {
+      const events = parsedLog(schema, `(SELECT ${file_id} AS file_id, line, raw FROM ${rows})`);
+      await connection.run(
+        `CREATE OR REPLACE TEMP TABLE numbered AS
+         SELECT file_id, ${key}, ${contentOf(schema)} AS content, min(line) AS line
+         FROM (${events}) SEMI JOIN contradictions USING (file_id, ${key}) WHERE reject IS NULL GROUP BY ALL`,
+      );
+      const same = ['file_id', ...schema.key, 'content'].map((name) => `candidates.${name} = numbered.${name}`).join(' AND ');
+      await connection.run(`UPDATE candidates SET line = least(candidates.line, numbered.line) FROM numbered WHERE ${same}`);
+    }
   }
 }
 
-/** All that an event says, as one comparable value. */
+/** All that an event says, in eight bytes. */
 function contentOf({ fields }: LogSchema): string {
-  return `struct_pack(${fields.map(({ name }) => `${name} := ${name}`).join(', ')})`;
-}
-
-async function rewriteWithoutDuplicates(connection: DuckDBConnection, staged: StagedEvents): Promise<void> {
-  const affected = await queryRows<{ filename: string }>(connection, 'SELECT DISTINCT filename FROM duplicate_events');
-  for (const { filename } of affected) {
-    const rewritten = `${filename}.accepted`;
-    const kept = `FROM read_parquet(${quotedPath(filename)}, file_row_number = true, hive_partitioning = false)
-      WHERE file_row_number NOT IN (SELECT file_row_number FROM duplicate_events WHERE filename = ${quoted(filename)})`;
-    await connection.run(`COPY (SELECT * EXCLUDE (file_row_number) ${kept}) TO ${quoted(rewritten)} (FORMAT parquet, COMPRESSION zstd)`);
-    const [left] = await queryRows<{ rows: number }>(connection, `SELECT count(*) AS rows FROM read_parquet(${quotedPath(rewritten)})`);
-    const index = staged.days.findIndex(({ path }) => path === filename);
-    if (left?.rows === 0) staged.days.splice(index, 1);
-    else (staged.days[index] as { path: string }).path = rewritten;
-  }
+  return `hash(${fields.map(({ name }) => name).join(', ')})`;
 }

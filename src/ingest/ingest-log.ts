@@ -1,19 +1,22 @@
 import type { LogSchema } from '../landing/log-fields.ts';
-import type { CheckedFile } from '../landing/landing-file.ts';
 import type { Run } from '../stage/stage.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
 import { eventFilePaths, eventRelation } from '../warehouse/event-files.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { showProgress } from '../warehouse/query-progress.ts';
-import { removeDuplicates } from './duplicates.ts';
+import { findDuplicates } from './duplicates.ts';
+import { dropRejectsOf, recordHealed, recordUnhealed } from './heal-log.ts';
 import { recordFile } from './ledger.ts';
 import type { LogBatch } from './log-batch.ts';
-import { recordRejects, recordWarnings } from './rejects.ts';
+import { recordWarnings } from './log-warnings.ts';
+import type { NewFile } from './read-again.ts';
+import { logReadWith } from './read-with.ts';
+import { recordRejects } from './rejects.ts';
 import { settleEvents } from './settle-events.ts';
-import { stageEvents } from './stage-events.ts';
+import { stageEvents, withoutDuplicates } from './stage-events.ts';
 
 export interface BrokenFile {
-  file: CheckedFile;
+  file: NewFile;
   reason: string;
   detail: string;
 }
@@ -27,13 +30,15 @@ export async function ingestLog(
 ): Promise<string[]> {
   const { connection } = state;
   if (batch.files.length === 0) {
-    await recordUnread(run, state, batch, broken, nextFileId);
+    await recordUnread(run, state, schema, batch, broken, nextFileId);
     return [];
   }
   const history = await eventFilePaths(connection, run.data, schema.kind);
-  const staged = await showProgress(connection, run.progress, `parsing ${schema.kind}`, () => stageEvents(connection, schema, batch, run));
-  const duplicates = await removeDuplicates(connection, schema, batch, staged, history);
-  const rejected = await recordRejects(connection, batch, staged);
+  const parsed = await showProgress(connection, run.progress, `parsing ${schema.kind}`, () => stageEvents(connection, schema, batch, run));
+  const duplicates = await findDuplicates(connection, schema, batch, parsed, history);
+  const staged = await withoutDuplicates(connection, schema, parsed, run);
+  await dropRejectsOf(connection, batch.files);
+  const rejected = await recordRejects(connection, schema, batch, staged);
   const warnings = await recordWarnings(connection, schema, batch, staged.days.map(({ path }) => path));
   const newFiles = await settleEvents(connection, run.data, schema.kind, staged, run.runId, run.effects.files);
   const accepted = await acceptedByFile(state, schema, newFiles);
@@ -47,22 +52,28 @@ export async function ingestLog(
       warnings: warnings.get(file.fileId) ?? 0,
     };
     const rows = counts.accepted + counts.duplicates + counts.rejected;
-    await recordFile(state, run, file, file.fileId, { ...counts, rows }, 'loaded', null);
+    const readWith = logReadWith(run.settings, schema.kind);
+    if (file.before === undefined) await recordFile(state, run, file, file.fileId, { ...counts, rows }, 'loaded', null, readWith);
+    else await recordHealed(state, run, file.before, counts, readWith);
   }
-  await recordUnread(run, state, batch, broken, nextFileId);
+  await recordUnread(run, state, schema, batch, broken, nextFileId);
   return newFiles;
 }
 
-async function recordUnread(run: Run, state: StateDatabase, batch: LogBatch, broken: BrokenFile[], nextFileId: () => number): Promise<void> {
-  for (const { file, reason, detail } of batch.quarantined) await quarantine(run, state, file, file.fileId, reason, detail);
-  for (const { file, reason, detail } of broken) await quarantine(run, state, file, nextFileId(), reason, detail);
+async function recordUnread(run: Run, state: StateDatabase, { kind }: LogSchema, batch: LogBatch, broken: BrokenFile[], nextFileId: () => number): Promise<void> {
+  const readWith = logReadWith(run.settings, kind);
+  const unread: BrokenFile[] = [...batch.quarantined, ...broken];
+  const fileIds = [...batch.quarantined.map(({ file }) => file.fileId), ...broken.map(({ file }) => file.before?.file_id ?? nextFileId())];
+  for (const [index, { file, reason, detail }] of unread.entries()) {
+    const told = { file: file.path, reason, detail };
+    if (file.before?.status === 'loaded') run.logger.warn(told, 'cannot be read again; what was loaded of this file stays');
+    else run.logger.warn(told, 'quarantined: nothing of this file was loaded; put a whole copy beside it');
+    if (file.before !== undefined) await recordUnhealed(state, file.before, `${reason}: ${detail}`, readWith);
+    else await recordFile(state, run, file, fileIds[index] as number, noCounts, 'quarantined', `${reason}: ${detail}`, readWith);
+  }
 }
 
-async function quarantine(run: Run, state: StateDatabase, file: CheckedFile, fileId: number, reason: string, detail: string): Promise<void> {
-  run.logger.warn({ file: file.path, reason, detail }, 'quarantined: nothing of this file was loaded; put a whole copy beside it');
-  const none = { rows: 0, accepted: 0, duplicates: 0, conflicts: 0, rejected: 0, warnings: 0 };
-  await recordFile(state, run, file, fileId, none, 'quarantined', `${reason}: ${detail}`);
-}
+const noCounts = { rows: 0, accepted: 0, duplicates: 0, conflicts: 0, rejected: 0, warnings: 0 };
 
 async function acceptedByFile({ connection }: StateDatabase, schema: LogSchema, newFiles: string[]): Promise<Map<number, number>> {
   if (newFiles.length === 0) return new Map();

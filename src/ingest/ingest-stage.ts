@@ -1,7 +1,9 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { join } from 'node:path';
+import { catalogRecords } from '../landing/catalog-records.ts';
 import { checkFiles, type CheckedLanding } from '../landing/check-files.ts';
-import { findLandingFiles, type LandingScan } from '../landing/find-files.ts';
+import { findLandingFiles } from '../landing/find-files.ts';
 import { QuarantineError, type CheckedFile, type LandingFile } from '../landing/landing-file.ts';
-import { readRecords } from '../landing/records.ts';
 import type { Sites } from '../sites/sites.ts';
 import { dateOf } from '../stage/as-of.ts';
 import type { Run, Stage } from '../stage/stage.ts';
@@ -11,13 +13,17 @@ import { eventFilePaths } from '../warehouse/event-files.ts';
 import { countChange } from '../warehouse/facts.ts';
 import { assertSameEventKeys } from './event-key.ts';
 import { attributeConversions, recordConversionEvents, touchDaysOf } from './attribution.ts';
-import { syncCatalogs } from './catalog.ts';
+import { syncCatalogs, type CatalogSyncResult } from './catalog.ts';
+import { firstSeen } from './catalog-files.ts';
 import { rollUpClicks } from './click-roll-up.ts';
 import { ingestLog } from './ingest-log.ts';
 import { awaitPostbacks, writeOutbox } from './outbox.ts';
 import { markReportsOfNewEvents, markReportsOfNewOffers } from './outdated-reports.ts';
-import { knownLogs, latestCatalogDigests, logKey, rememberFiles, unseenFiles } from './ledger.ts';
-import { catalogColumns, readNews, type NewContent, type News } from './read-news.ts';
+import { knownLogs, latestCatalogDigests, logKey, rememberFiles, seenFiles, type SeenFile } from './ledger.ts';
+import { filesToReadAgain, type NewFile, type TakenUp } from './read-again.ts';
+import { readNews, unpackedLimitOf, type NewContent, type News } from './read-news.ts';
+import { removeNote } from './reading-note.ts';
+import { admit, type Admitted } from './suspects.ts';
 import { sweepUnnamedFiles } from './sweep.ts';
 
 export interface IngestInput {
@@ -29,9 +35,12 @@ export interface IngestInput {
 export interface IngestSummary {
   /** Landing files taken up, whatever became of them. */
   files: number;
+  /** Landing files read again, since another configuration makes something else of them. */
+  readAgain: number;
   quarantined: number;
   /** Of the landing files taken up, as they lie there. */
   bytes: number;
+  /** Of files read again only those that count from now on. */
   rows: number;
   accepted: number;
   duplicates: number;
@@ -54,68 +63,134 @@ export const ingestStage: Stage<IngestInput, IngestSummary> = {
     await sweepUnnamedFiles(run, state);
     await emptyScratch(run);
     const scan = await findLandingFiles(run.data.landing);
+    const seenAt = run.effects.now();
     for (const ignored of scan.ignored) run.logger.warn(ignored, 'left aside');
-    const checked = await checkNewFiles(run, state, scan.files);
-    const news = await readNews(run, state, await withoutKnownContent(state, checked));
-    const summary = await state.transaction(async () => {
-      const taken = await takeUp(run, state, scan, news);
-      await rememberFiles(state, [...checked.readable, ...checked.broken.map(({ file }) => file)], run.effects.now());
-      // Without news, too: time alone reaches an event that was stamped ahead.
-      const postbacks = await writeOutbox(state.connection, sites.sites, run.asOf);
-      if (taken.files > 0 || postbacks > 0) await countChange(state.connection);
-      return { ...taken, postbacks };
-    }, 'ingest');
+    const seen = await seenFiles(state, scan.files);
+    const seenPaths = new Set(seen.map(({ path }) => path));
+    const again = await filesToReadAgain(state, run.settings, seen);
+    const admitted = await admit(run, scan.files.filter(({ path }) => !seenPaths.has(path) || again.has(path)));
+    let summary: IngestSummary;
+    try {
+      summary = await takeUpFiles(run, { state, sites }, admitted, { seen, seenAt });
+    } catch (error) {
+      // A run that fails did not end by force. What went wrong first is what is told.
+      await removeNote(run).catch(() => undefined);
+      throw error;
+    }
+    await removeNote(run);
     await emptyScratch(run);
     return summary;
   },
 };
+
+/** Reads files that are new or say something else by now, and takes up what is news of them. */
+export async function takeUpFiles(
+  run: Run, { state, sites }: IngestInput, { files, broken }: Admitted, { seen, seenAt }: Pick<Landing, 'seenAt'> & { seen: readonly SeenFile[] },
+): Promise<IngestSummary> {
+  const seenPaths = new Set(seen.map(({ path }) => path));
+  const unseen = await checkFilesOf(run, files.filter(({ path }) => !seenPaths.has(path)), 'new');
+  unseen.broken.push(...broken);
+  const landed = [...seen, ...lookedAt(unseen)];
+  const again = await filesToReadAgain(state, run.settings, landed);
+  const checked = byPath(unseen, await checkFilesOf(run, files.filter(({ path }) => seenPaths.has(path) && again.has(path)), 'again'));
+  const news = await readNews(run, state, await withoutKnownContent(state, checked, again));
+  return state.transaction(async () => {
+    const { taken, isNews } = await takeUp(run, state, { news, landed, seenAt });
+    await rememberFiles(state, lookedAt(unseen), run.effects.now());
+    // Without news, too: time alone reaches an event that was stamped ahead.
+    const postbacks = await writeOutbox(state.connection, sites.sites, run.asOf);
+    if (isNews || postbacks > 0) await countChange(state.connection);
+    return { ...taken, postbacks };
+  }, 'ingest');
+}
+
+/** A CSV file that is still written may break off anywhere, also within its last cell. */
+const unfinishedForNs = 600n * 1_000_000_000n;
 
 async function emptyScratch({ data, effects }: Run): Promise<void> {
   await effects.files.remove(data.scratch, 'scratch: emptied');
   await effects.files.makeDirectory(data.scratch);
 }
 
-async function checkNewFiles(run: Run, state: StateDatabase, files: LandingFile[]): Promise<CheckedLanding> {
-  const unseen = await unseenFiles(state, files);
-  if (unseen.length === 0) return { readable: [], broken: [], unstable: [] };
-  const total = unseen.reduce((sum, file) => sum + file.bytes, 0);
+/** Those that could be read, whole or not. */
+function lookedAt({ readable, broken }: CheckedLanding): CheckedFile[] {
+  return [...readable, ...broken.map(({ file }) => file)];
+}
+
+/** Both in one, in the order of paths, in which the first of two equal clicks wins. */
+function byPath(one: CheckedLanding, other: CheckedLanding): CheckedLanding {
+  const order = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+  return {
+    readable: [...one.readable, ...other.readable].toSorted((a, b) => order(a.path, b.path)),
+    broken: [...one.broken, ...other.broken].toSorted((a, b) => order(a.file.path, b.file.path)),
+    unstable: [...one.unstable, ...other.unstable],
+    unfinished: [...one.unfinished, ...other.unfinished],
+  };
+}
+
+/** `name`: of the scratch folder for plain copies. */
+async function checkFilesOf(run: Run, files: LandingFile[], name: string): Promise<CheckedLanding> {
+  if (files.length === 0) return { readable: [], broken: [], unstable: [], unfinished: [] };
+  const total = files.reduce((sum, file) => sum + file.bytes, 0);
   let read = 0;
+  const scratch = join(run.data.scratch, name);
+  await run.effects.files.makeDirectory(scratch);
   run.progress.start('reading landing files', total);
   try {
-    const checked = await run.effects.perform('landing files: copied plain', () => checkFiles(unseen, run.data.scratch, {
-      onRead: (bytes) => run.progress.advance((read += bytes)), unpackedLimit: run.settings.unpacked_gigabytes * 1e9,
+    const checked = await run.effects.perform('landing files: copied plain', () => checkFiles(files, scratch, {
+      onRead: (bytes) => run.progress.advance((read += bytes)),
+      limits: { unpackedLimit: unpackedLimitOf(run), doneBeforeNs: BigInt(dateOf(run.wallClock).getTime()) * 1_000_000n - unfinishedForNs },
     }));
     for (const { path } of checked.unstable) run.logger.warn({ file: path }, 'changed while it was read, or could not be opened; the next run looks again');
+    for (const { path } of checked.unfinished) run.logger.info({ file: path }, 'its last line has no end: it is taken up once that has come, or ten minutes after its last change');
     return checked;
   } finally {
-    run.progress.finish(`${unseen.length} files, ${total} bytes`);
+    run.progress.finish(`${files.length} files, ${total} bytes`);
   }
 }
 
 /**
  * Drops what brings no news: log bytes that count already under any name, and a catalog file that is as it was when it
- * was last taken up. A catalog may return to an earlier state.
+ * was last taken up. A catalog may return to an earlier state. What is to be read again is news as long as its bytes are
+ * what they were.
  */
-async function withoutKnownContent(state: StateDatabase, { readable, broken }: CheckedLanding): Promise<NewContent> {
+async function withoutKnownContent(state: StateDatabase, { readable, broken }: CheckedLanding, again: ReadonlyMap<string, TakenUp>): Promise<NewContent> {
   const logs = await knownLogs(state);
   const catalogs = await latestCatalogDigests(state);
-  const isNews = (file: CheckedFile, status: 'loaded' | 'quarantined') => {
-    if (file.kind === 'offers') return catalogs.get(file.path) !== file.sha256;
-    if (logs.has(logKey(file, 'loaded')) || logs.has(logKey(file, 'quarantined'))) return false;
+  const asNews = (file: CheckedFile, status: 'loaded' | 'quarantined'): NewFile | undefined => {
+    const before = again.get(file.path);
+    // The ledger's name for the bytes of a log stays.
+    if (before?.sha256 === file.sha256) return { ...file, path: before.path, before };
+    if (file.kind === 'offers') return catalogs.get(file.path) === file.sha256 ? undefined : file;
+    if (logs.has(logKey(file, 'loaded')) || logs.has(logKey(file, 'quarantined'))) return undefined;
     logs.add(logKey(file, status));
-    return true;
+    return file;
   };
   return {
-    readable: readable.filter((file) => isNews(file, 'loaded')),
-    broken: broken.filter(({ file }) => isNews(file, 'quarantined')),
+    readable: readable.flatMap((file) => asNews(file, 'loaded') ?? []),
+    broken: broken.flatMap(({ file, ...why }) => {
+      const news = asNews(file, 'quarantined');
+      return news === undefined ? [] : [{ file: news, ...why }];
+    }),
   };
 }
 
-async function takeUp(run: Run, state: StateDatabase, scan: LandingScan, { files, catalogs, clicks, conversions, nextFileId }: News): Promise<IngestSummary> {
-  const summary: IngestSummary = { files, quarantined: 0, bytes: 0, rows: 0, accepted: 0, duplicates: 0, rejected: 0, warnings: 0, offerVersions: 0, postbacks: 0 };
-  if (summary.files === 0) return summary;
+interface Landing {
+  news: News;
+  /** All files that lie there, as far as they could be read. */
+  landed: readonly SeenFile[];
+  /** When they were listed, in milliseconds since the epoch. */
+  seenAt: number;
+}
+
+/** `isNews`: something that a snapshot shows has changed. */
+async function takeUp(run: Run, state: StateDatabase, landing: Landing): Promise<{ taken: IngestSummary; isNews: boolean }> {
+  const { files, again, clicks, conversions, nextFileId } = landing.news;
+  const summary: IngestSummary = { files, readAgain: again.length, quarantined: 0, bytes: 0, rows: 0, accepted: 0, duplicates: 0, rejected: 0, warnings: 0, offerVersions: 0, postbacks: 0 };
+  if (files + again.length === 0) return { taken: summary, isNews: false };
   const { connection } = state;
-  summary.offerVersions = await ingestCatalogs(run, state, scan, catalogs, nextFileId);
+  const catalogs = await ingestCatalogs(run, state, landing);
+  summary.offerVersions = catalogs.changes.length;
   const newClickFiles = await ingestLog(run, state, clicks.schema, clicks.batch, clicks.broken, nextFileId);
   const newConversionFiles = await ingestLog(run, state, conversions.schema, conversions.batch, conversions.broken, nextFileId);
   if (newClickFiles.length > 0 || newConversionFiles.length > 0) {
@@ -126,38 +201,51 @@ async function takeUp(run: Run, state: StateDatabase, scan: LandingScan, { files
     await markReportsOfNewEvents(connection, run.runId, { clicks: newClickFiles.length > 0 });
   }
 
-  const [ledger] = await queryRows<Omit<IngestSummary, 'files' | 'offerVersions' | 'postbacks'>>(
+  const [ledger] = await queryRows<Omit<IngestSummary, 'files' | 'readAgain' | 'offerVersions' | 'postbacks'>>(
     connection,
-    `SELECT count(*) FILTER (status = 'quarantined') AS quarantined, sum(rows) AS rows, sum(accepted) AS accepted,
-       sum(duplicates) AS duplicates, sum(rejected) AS rejected, sum(warnings) AS warnings, sum(bytes) AS bytes
+    `SELECT count(*) FILTER (status = 'quarantined') AS quarantined, coalesce(sum(rows), 0) AS rows, coalesce(sum(accepted), 0) AS accepted,
+       coalesce(sum(duplicates), 0) AS duplicates, coalesce(sum(rejected), 0) AS rejected, coalesce(sum(warnings), 0) AS warnings,
+       coalesce(sum(bytes), 0) AS bytes
      FROM ingest_files WHERE run_id = ${run.runId}`,
   );
-  return { ...summary, ...ledger };
+  Object.assign(summary, ledger);
+  const healed = await healedRows(connection, run, again);
+  const isNews = files > 0 || catalogs.changes.length > 0 || catalogs.ledgerChanged || again.some(({ kind }) => kind !== 'offers');
+  return { taken: { ...summary, rows: summary.rows + healed, accepted: summary.accepted + healed }, isNews };
 }
 
-async function ingestCatalogs(
-  run: Run, state: StateDatabase, scan: LandingScan, { readable, broken }: NewContent, nextFileId: () => number,
-): Promise<number> {
+/** Rows that files which an earlier run took up give now that they are read again. */
+async function healedRows(connection: DuckDBConnection, { runId }: Run, again: readonly TakenUp[]): Promise<number> {
+  if (again.length === 0) return 0;
+  const accepted = new Map(again.map((before) => [before.file_id, before.accepted]));
+  const rows = await queryRows<{ file_id: number; accepted: number }>(
+    connection, `SELECT file_id, accepted FROM ingest_files WHERE run_id <> ${runId} AND file_id IN (${[...accepted.keys()].join(', ')})`,
+  );
+  return rows.reduce((sum, row) => sum + row.accepted - (accepted.get(row.file_id) ?? 0), 0);
+}
+
+async function ingestCatalogs(run: Run, state: StateDatabase, { news, landed, seenAt }: Landing): Promise<CatalogSyncResult> {
   const { connection } = state;
+  const { readable, broken } = news.catalogs;
   const problems = new Map(broken.map(({ file, reason, detail }) => [file.path, new QuarantineError(reason, detail)]));
   const sync = await syncCatalogs(connection, {
-    files: [...readable, ...broken.map(({ file }) => file)],
-    landed: scan.files.filter((file) => file.kind === 'offers'),
-    readRecords: async (file) => {
+    files: [...readable, ...broken.map(({ file }) => file)].map((file) => firstSeen(file, BigInt(file.before?.seen_ns ?? Math.trunc(seenAt) * 1_000_000))),
+    landed: landed.filter((file) => file.kind === 'offers'),
+    readRecords: (file) => {
       const problem = problems.get(file.path);
       if (problem !== undefined) throw problem;
-      return readRecords(connection, file, catalogColumns);
+      return catalogRecords(file);
     },
     settings: run.settings,
     runId: run.runId,
     asOf: run.asOf,
     wallClock: dateOf(run.wallClock),
-    nextFileId,
+    nextFileId: news.nextFileId,
   });
   for (const warning of sync.warnings) run.logger.warn(warning);
   for (const file of sync.files) if (file.status === 'quarantined') run.logger.warn({ file: file.path, reason: file.reason }, 'quarantined: nothing of this file was loaded');
   await touchDaysOfNewOffers(state, run.runId, sync.changes.filter(({ version }) => version === 1).map(({ offerId }) => offerId));
-  return sync.changes.length;
+  return sync;
 }
 
 /** A new offer gives earlier clicks and conversions a home: its first version reaches back for ever. Later versions change no past figure. */

@@ -4,6 +4,7 @@ import type { Run } from '../stage/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
 import { insertRows } from '../warehouse/insert-rows.ts';
+import type { ReadWith } from './read-with.ts';
 
 /** rows = accepted + duplicates + rejected; conflicts are among the duplicates, warnings change no count. */
 export interface LedgerCounts {
@@ -18,31 +19,53 @@ export interface LedgerCounts {
 /** A file of nothing but bad rows would fill the warehouse with itself: so many of its first rejected rows are kept, all are counted. */
 export const rejectsKept = 1000;
 
+/** Names that nobody knows are told up to this number a file, and counted beyond it. */
+export const unknownFieldsNamed = 20;
+/** So many of them are counted at most: a file of made-up names would fill the memory with them. */
+export const unknownFieldsCounted = 100_000;
+/** A longer name of a field is cut. */
+export const fieldNameCharacters = 100;
+
+/** Why a file is quarantined that can be read again once it is touched: its bytes may be fine, and the memory was not. */
+export const endedARun = 'ended_a_run';
+
 export type FileStatus = 'loaded' | 'quarantined' | 'held' | 'superseded';
+
+/**
+ * SQL for the moment when a file of the ledger was first seen, in nanoseconds since the epoch, as text. A run may wait for another
+ * before it looks, so that what it takes up is younger than its start; times from before they were capped may be anything.
+ */
+export const seenNs = 'greatest(CASE WHEN read_with IS NULL THEN 0 ELSE modified_ns END, epoch_ns(ingested_at))::VARCHAR';
 
 /** Writes a landing file's ledger row. */
 export async function recordFile(
-  { db }: StateDatabase, run: Run, file: CheckedFile, fileId: number, counts: LedgerCounts, status: FileStatus, reason: string | null,
+  { db }: StateDatabase, run: Run, file: CheckedFile, fileId: number, counts: LedgerCounts, status: FileStatus, reason: string | null, readWith: ReadWith,
 ): Promise<void> {
   await db.insertInto('ingest_files').values({
     file_id: fileId, run_id: run.runId, kind: file.kind, source: file.source, path: file.path, sha256: file.sha256,
-    bytes: file.bytes, modified_ns: file.modifiedNs, ...counts, status, reason, ingested_at: run.wallClock,
+    bytes: file.bytes, modified_ns: file.modifiedNs, ...counts, status, reason, ingested_at: run.wallClock, read_with: JSON.stringify(readWith),
   }).execute();
 }
 
 /** Files that changed in the last two seconds before we looked may change again within the clock's grain, unseen. */
 const settledAfterNs = 2_000_000_000n;
 
-/** Which landing files are new by name, size and times, so that their bytes must be read. */
-export async function unseenFiles({ connection }: StateDatabase, files: LandingFile[]): Promise<LandingFile[]> {
-  const rows = await queryRows<{ path: string; bytes: number; modified_ns: string; changed_ns: string }>(
-    connection, 'SELECT path, bytes, modified_ns::VARCHAR AS modified_ns, changed_ns::VARCHAR AS changed_ns FROM landing_seen',
+/** A landing file that looks as it did when its bytes were read, and their digest. */
+export interface SeenFile extends LandingFile {
+  sha256: string;
+}
+
+/** Landing files that are not new by name, size and times: their bytes need not be read. */
+export async function seenFiles({ connection }: StateDatabase, files: readonly LandingFile[]): Promise<SeenFile[]> {
+  const rows = await queryRows<{ path: string; bytes: number; modified_ns: string; changed_ns: string; sha256: string }>(
+    connection, 'SELECT path, bytes, modified_ns::VARCHAR AS modified_ns, changed_ns::VARCHAR AS changed_ns, sha256 FROM landing_seen',
   );
-  const seen = new Map(rows.map(({ path, ...about }) => [path, about]));
-  return files.filter((file) => {
-    const before = seen.get(file.path);
-    return before === undefined || before.bytes !== file.bytes
-      || before.modified_ns !== String(file.modifiedNs) || before.changed_ns !== String(file.changedNs);
+  const known = new Map(rows.map(({ path, ...about }) => [path, about]));
+  return files.flatMap((file): SeenFile[] => {
+    const before = known.get(file.path);
+    const looksTheSame = before !== undefined && before.bytes === file.bytes
+      && before.modified_ns === String(file.modifiedNs) && before.changed_ns === String(file.changedNs);
+    return looksTheSame ? [{ ...file, sha256: before.sha256 }] : [];
   });
 }
 
@@ -62,10 +85,12 @@ export function logKey({ kind, sha256, path }: Pick<LandingFile, 'kind' | 'path'
   return JSON.stringify([kind, sha256, ...(status === 'loaded' ? [] : [formatOf(path)])]);
 }
 
+const wasRead = `NOT coalesce(starts_with(reason, '${endedARun}'), false)`;
+
 /** Keys of the logs' bytes that count already, whatever their names. */
 export async function knownLogs({ connection }: StateDatabase): Promise<Set<string>> {
   const rows = await queryRows<{ kind: LandingFile['kind']; sha256: string; path: string; status: 'loaded' | 'quarantined' }>(
-    connection, `SELECT kind, sha256, path, status FROM ingest_files WHERE kind <> 'offers'`,
+    connection, `SELECT kind, sha256, path, status FROM ingest_files WHERE kind <> 'offers' AND ${wasRead}`,
   );
   return new Set(rows.map(({ status, ...file }) => logKey(file, status)));
 }
@@ -73,7 +98,7 @@ export async function knownLogs({ connection }: StateDatabase): Promise<Set<stri
 /** The digest that each catalog path had when it was last taken up: the same bytes under the same name are no news. */
 export async function latestCatalogDigests({ connection }: StateDatabase): Promise<Map<string, string>> {
   const rows = await queryRows<{ path: string; sha256: string }>(
-    connection, `SELECT path, sha256 FROM ingest_files WHERE kind = 'offers' QUALIFY row_number() OVER (PARTITION BY path ORDER BY file_id DESC) = 1`,
+    connection, `SELECT path, sha256 FROM ingest_files WHERE kind = 'offers' AND ${wasRead} QUALIFY row_number() OVER (PARTITION BY path ORDER BY file_id DESC) = 1`,
   );
   return new Map(rows.map(({ path, sha256 }) => [path, sha256]));
 }

@@ -1,16 +1,17 @@
-import type { DuckDBConnection } from '@duckdb/node-api';
+import { join } from 'node:path';
+import { fileLines } from '../landing/file-lines.ts';
 import { QuarantineError, type CheckedFile } from '../landing/landing-file.ts';
 import { clickSchema, conversionSchema, type LogSchema } from '../landing/log-fields.ts';
-import { readRecords } from '../landing/records.ts';
 import type { Run } from '../stage/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
 import type { BrokenFile } from './ingest-log.ts';
 import { openLogBatch, type LogBatch } from './log-batch.ts';
+import type { NewFile, TakenUp } from './read-again.ts';
 
-/** Landing files whose bytes do not count yet. */
+/** Landing files whose bytes do not count yet, or say something else by now. */
 export interface NewContent {
-  readable: CheckedFile[];
+  readable: NewFile[];
   broken: BrokenFile[];
 }
 
@@ -22,8 +23,10 @@ export interface OpenedLog {
 
 /** A run's new files, read as far as it takes to know that each of them is whole. */
 export interface News {
-  /** How many files there are, whatever becomes of them. */
+  /** How many files there are that do not count yet, whatever becomes of them. */
   files: number;
+  /** The ledger rows of those that are read again. */
+  again: TakenUp[];
   catalogs: NewContent;
   clicks: OpenedLog;
   conversions: OpenedLog;
@@ -32,40 +35,40 @@ export interface News {
 }
 
 /** Columns without which a catalog with a header is none. */
-export const catalogColumns = ['external_id', 'title'];
+const catalogColumns = ['external_id', 'title'];
 
 /**
- * Lets DuckDB read what only it can tell to be whole: CSV and Parquet. This comes before the run's transaction, since a
- * statement that fails aborts the whole of it, and one damaged file would keep all the others out, run after run.
+ * Makes lines of all files, as far as that is not done yet. This comes before the run's transaction, since a statement that
+ * fails aborts the whole of it, and one damaged file would keep all the others out, run after run.
  */
 export async function readNews(run: Run, state: StateDatabase, { readable, broken }: NewContent): Promise<News> {
   const { connection } = state;
   const [last] = await queryRows<{ file_id: number | null }>(connection, 'SELECT max(file_id) AS file_id FROM ingest_files');
   let fileId = last?.file_id ?? 0;
   const nextFileId = () => ++fileId;
+  let tables = 0;
+  const withLines = (file: CheckedFile, required: readonly string[]) =>
+    fileLines(connection, file, required, join(run.data.scratch, `table-${tables++}`), unpackedLimitOf(run));
   const catalogs: NewContent = { readable: [], broken: broken.filter(({ file }) => file.kind === 'offers') };
   for (const file of readable.filter(({ kind }) => kind === 'offers')) {
-    const problem = await problemOf(connection, file);
-    if (problem === undefined) catalogs.readable.push(file);
-    else catalogs.broken.push({ file, reason: problem.reason, detail: problem.message });
+    try {
+      catalogs.readable.push(await withLines(file, catalogColumns));
+    } catch (error) {
+      if (!(error instanceof QuarantineError)) throw error;
+      catalogs.broken.push({ file, reason: error.reason, detail: error.message });
+    }
   }
   const open = async (kind: 'clicks' | 'conversions'): Promise<OpenedLog> => {
     const reading = { wallClock: run.wallClock, timeZone: run.settings.logs[kind].time_zone };
     const schema = kind === 'clicks' ? clickSchema(reading) : conversionSchema(reading);
-    const files = readable.filter((file) => file.kind === kind).map((file) => ({ ...file, fileId: nextFileId() }));
-    return { schema, batch: await openLogBatch(connection, schema, files), broken: broken.filter(({ file }) => file.kind === kind) };
+    const files = readable.filter((file) => file.kind === kind).map((file) => ({ ...file, fileId: file.before?.file_id ?? nextFileId() }));
+    return { schema, batch: await openLogBatch(connection, schema, files, withLines), broken: broken.filter(({ file }) => file.kind === kind) };
   };
-  return { files: readable.length + broken.length, catalogs, clicks: await open('clicks'), conversions: await open('conversions'), nextFileId };
+  const again = [...readable, ...broken.map(({ file }) => file)].flatMap(({ before }) => before ?? []);
+  return { files: readable.length + broken.length - again.length, again, catalogs, clicks: await open('clicks'), conversions: await open('conversions'), nextFileId };
 }
 
-/** Why a catalog cannot be read whole. It is read again when its turn comes: the older ones of a run are often not needed. */
-async function problemOf(connection: DuckDBConnection, file: CheckedFile): Promise<QuarantineError | undefined> {
-  if (file.format !== 'csv' && file.format !== 'parquet') return undefined;
-  try {
-    await readRecords(connection, file, catalogColumns);
-    return undefined;
-  } catch (error) {
-    if (error instanceof QuarantineError) return error;
-    throw error;
-  }
+/** Bytes that a packed file may unpack to. */
+export function unpackedLimitOf({ settings }: Pick<Run, 'settings'>): number {
+  return settings.unpacked_gigabytes * 1e9;
 }

@@ -2,8 +2,9 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { join, relative } from 'node:path';
 import type { DataDirectory } from '../config/data-directory.ts';
 import type { FileEffects } from '../effects/effects.ts';
+import type { Day } from '../stage/as-of.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
-import { eventRelation, eventTime, settleFile, withPlace, type EventKind } from '../warehouse/event-files.ts';
+import { eventRelation, eventTime, settleFiles, withPlace, type EventKind } from '../warehouse/event-files.ts';
 import { insertRows } from '../warehouse/insert-rows.ts';
 import type { StagedEvents } from './stage-events.ts';
 
@@ -21,20 +22,15 @@ export async function settleEvents(
     `SELECT filename, count(*) AS rows, min(${time}) AS first_at, max(${time}) AS last_at
      FROM ${eventRelation(kind, staged.days.map(({ path }) => path), withPlace)} GROUP BY filename ORDER BY filename`,
   );
-  const outcomes = await Promise.allSettled(bounds.map(async ({ filename, ...about }, index) => {
-    const day = staged.days.find(({ path }) => path === filename)?.day as string;
-    const target = join(data.events, kind, `dt=${day}`, `run-${String(runId).padStart(8, '0')}-${index}.parquet`);
-    return { ...about, day, target, ...(await settleFile(filename, target, `event file of ${kind}`, files)) };
-  }));
-  // Only when all have ended does one that failed end the run: whoever sweeps next must find none on its way.
-  const settled = outcomes.map((outcome) => {
-    if (outcome.status === 'rejected') throw outcome.reason;
-    return outcome.value;
-  });
+  const dayOfFile = new Map(staged.days.map(({ path, day }) => [path, day]));
+  const settled = await settleFiles(bounds.map(({ filename, ...about }, index) => {
+    const day = dayOfFile.get(filename) as Day;
+    return { ...about, day, from: filename, to: join(data.events, kind, `dt=${day}`, `run-${String(runId).padStart(8, '0')}-${index}.parquet`) };
+  }), `event file of ${kind}`, files);
   await insertRows(
     connection, 'INSERT INTO event_files (path, kind, day, run_id, rows, bytes, sha256, first_at, last_at)',
     ['', '', '::DATE', '', '', '', '', '::TIMESTAMPTZ', '::TIMESTAMPTZ'],
-    settled.map(({ day, target, rows, bytes, sha256, first_at, last_at }) => [relative(data.warehouse, target), kind, day, runId, rows, bytes, sha256, first_at, last_at]),
+    settled.map(({ day, to, rows, bytes, sha256, first_at, last_at }) => [relative(data.warehouse, to), kind, day, runId, rows, bytes, sha256, first_at, last_at]),
   );
-  return settled.map(({ target }) => target);
+  return settled.map(({ to }) => to);
 }

@@ -3,23 +3,22 @@ import { join } from 'node:path';
 import type { LogSchema } from '../landing/log-fields.ts';
 import { parsedLog } from '../landing/log-parser.ts';
 import { literalPath, quoted } from '../landing/sql-text.ts';
-import { dayOf, momentOf } from '../stage/as-of.ts';
+import type { Day } from '../stage/as-of.ts';
 import type { Run } from '../stage/stage.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
+import { dayNumber, dayOfNumber } from '../warehouse/day-number.ts';
+import { eventRelation } from '../warehouse/event-files.ts';
 import type { LogBatch } from './log-batch.ts';
 
 /** Parquet files in the scratch folder, not yet part of the warehouse. */
 export interface StagedEvents {
   /** Accepted and duplicate events, one or more files per UTC day. */
-  days: { day: string; path: string }[];
+  days: { day: Day; path: string }[];
   /** Files of rejected rows: only `file_id` and `reject` mean anything there. */
   rejected: string[];
 }
 
-/** Days are told apart by number: a date's text costs more than all checks of the row. Rejected rows have none. */
-const microsecondsPerDay = 86_400_000_000;
-/** Integer division rounds towards zero, so days count from the earliest one that an event can have, 0001-01-01. */
-const earliestDay = -719_162;
+type ScratchRun = Pick<Run, 'data' | 'effects'>;
 
 /** Finding one click reads its whole row group: an eighth of DuckDB's default halves the lookup and costs the writer nothing. */
 const rowGroupRows = 16_384;
@@ -28,27 +27,58 @@ const rowGroupRows = 16_384;
  * Parses a batch and writes its events as Parquet by day of the event, in one pass over the text: by way of a table it
  * takes half as long again. Whether a row is a duplicate is asked afterwards, of the files.
  */
-export async function stageEvents(connection: DuckDBConnection, schema: LogSchema, batch: LogBatch, { data, effects }: Pick<Run, 'data' | 'effects'>): Promise<StagedEvents> {
-  const folder = join(data.scratch, `staged-${schema.kind}`);
+export async function stageEvents(connection: DuckDBConnection, schema: LogSchema, batch: LogBatch, run: ScratchRun): Promise<StagedEvents> {
+  if (batch.files.length === 0) return { days: [], rejected: [] };
+  return writeByDay(connection, run, `staged-${schema.kind}`, `events of ${schema.kind}: staged`,
+    batch.rows.map((rows) => `SELECT ${schema.fields.map(({ name }) => name).join(', ')}, hash(${schema.key.join(', ')}) AS event_key, file_id, warnings, reject,
+       CASE WHEN reject IS NULL THEN ${dayNumber(schema.time)} END AS day_number
+     FROM (${parsedLog(schema, rows)})`));
+}
+
+/** Takes what `findDuplicates` found out of the staged days. Of a log that came again most days hold nothing else: they are not written anew. */
+export async function withoutDuplicates(connection: DuckDBConnection, schema: LogSchema, staged: StagedEvents, run: ScratchRun): Promise<StagedEvents> {
+  const affected = new Map((await queryRows<{ file: number; duplicates: number }>(
+    connection, 'SELECT file, count(*) AS duplicates FROM duplicate_events GROUP BY file',
+  )).map(({ file, duplicates }) => [file, duplicates]));
+  if (affected.size === 0) return staged;
+  const paths = staged.days.map(({ path }) => path);
+  const mixed = (await queryRows<{ file: number; rows: number }>(
+    connection, `SELECT file_index AS file, count(*) AS rows FROM ${eventRelation(schema.kind, paths)} GROUP BY file_index ORDER BY file`,
+  )).filter(({ file, rows }) => (affected.get(file) ?? rows) < rows).map(({ file }) => file);
+  const days = staged.days.filter((_, file) => !affected.has(file));
+  if (mixed.length > 0) {
+    const { days: rewritten } = await writeByDay(connection, run, `accepted-${schema.kind}`, `events of ${schema.kind}: duplicates left out`,
+      [`SELECT rows.*, ${dayNumber(schema.time)} AS day_number
+       FROM ${eventRelation(schema.kind, mixed.map((file) => paths[file] as string))} AS rows
+       ANTI JOIN duplicate_events AS known ON known.file = [${mixed.join(', ')}][rows.file_index::BIGINT + 1] AND known.file_row_number = rows.file_row_number`]);
+    days.push(...rewritten);
+  }
+  return { ...staged, days };
+}
+
+/** Writes the queries' rows into a scratch folder, by their `day_number`. Rows without one are rejected ones. */
+async function writeByDay(
+  connection: DuckDBConnection, { data, effects }: ScratchRun, name: string, step: string, queries: readonly string[],
+): Promise<StagedEvents> {
+  const folder = join(data.scratch, name);
   await effects.files.remove(folder, 'staged events: leftover removed');
   await effects.files.makeDirectory(folder);
-  if (batch.files.length === 0) return { days: [], rejected: [] };
   await connection.run('SET preserve_insertion_order = false');
-  await effects.perform(`events of ${schema.kind}: staged`, () => connection.run(
-    `COPY (
-       SELECT ${schema.fields.map(({ name }) => name).join(', ')}, hash(${schema.key.join(', ')}) AS event_key, file_id, warnings,
-         CASE WHEN reject IS NOT NULL THEN json_merge_patch(reject, json_object('line', line))::VARCHAR END AS reject,
-         CASE WHEN reject IS NULL THEN (epoch_us(${schema.time}) - ${BigInt(earliestDay) * BigInt(microsecondsPerDay)}) // ${microsecondsPerDay} END AS day_number
-       FROM (${parsedLog(schema, batch.rows)})
-     ) TO ${quoted(folder)} (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, PARTITION_BY (day_number), ROW_GROUP_SIZE ${rowGroupRows}, OVERWRITE_OR_IGNORE)`,
-  ));
+  await effects.perform(step, async () => {
+    for (const [part, query] of queries.entries()) {
+      await connection.run(
+        `COPY (${query}) TO ${quoted(join(folder, String(part)))}
+         (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, PARTITION_BY (day_number), ROW_GROUP_SIZE ${rowGroupRows}, OVERWRITE_OR_IGNORE)`,
+      );
+    }
+  });
   await connection.run('RESET preserve_insertion_order');
-  const files = await queryRows<{ file: string }>(connection, `SELECT file FROM glob($1) ORDER BY file`, [join(literalPath(folder), '*', '*.parquet')]);
+  const files = await queryRows<{ file: string }>(connection, `SELECT file FROM glob($1) ORDER BY file`, [join(literalPath(folder), '*', '*', '*.parquet')]);
   const staged: StagedEvents = { days: [], rejected: [] };
   for (const { file } of files) {
-    const dayNumber = /day_number=(-?\d+)[/\\][^/\\]+$/.exec(file)?.[1];
-    if (dayNumber === undefined) staged.rejected.push(file);
-    else staged.days.push({ day: dayOf(momentOf(BigInt(Number(dayNumber) + earliestDay) * BigInt(microsecondsPerDay))), path: file });
+    const number = /day_number=(-?\d+)[/\\][^/\\]+$/.exec(file)?.[1];
+    if (number === undefined) staged.rejected.push(file);
+    else staged.days.push({ day: dayOfNumber(Number(number)), path: file });
   }
   return staged;
 }

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { checkFile, type FileCheck } from './check-file.ts';
+import { checkFile, noLimits, type CheckLimits, type FileCheck } from './check-file.ts';
 import type { CheckedFile, LandingFile } from './landing-file.ts';
 
 /** Below this many bytes in all, starting a worker costs more than it saves. */
@@ -12,13 +12,14 @@ export interface CheckedLanding {
   broken: { file: CheckedFile; reason: string; detail: string }[];
   /** Changed while we read them; the next run looks again. */
   unstable: LandingFile[];
+  /** Their last line has no end, and they were changed lately; a later run looks again. */
+  unfinished: LandingFile[];
 }
 
 export interface CheckOptions {
   /** Told the bytes of every file that is done. */
   onRead?: (bytes: number) => void;
-  /** A packed file that unpacks to more bytes counts as broken. */
-  unpackedLimit?: number;
+  limits?: CheckLimits;
 }
 
 /**
@@ -26,11 +27,11 @@ export interface CheckOptions {
  * Results keep the order of `files`.
  */
 export async function checkFiles(
-  files: LandingFile[], scratch: string, { onRead = () => {}, unpackedLimit = Infinity }: CheckOptions = {},
+  files: LandingFile[], scratch: string, { onRead = () => {}, limits = noLimits }: CheckOptions = {},
 ): Promise<CheckedLanding> {
   const total = files.reduce((sum, file) => sum + file.bytes, 0);
   const checks: FileCheck[] = [];
-  const queue = files.map((file, index) => ({ file, index, scratchPath: join(scratch, `plain-${index}.${file.format}`) }));
+  const queue = files.map((file, index) => ({ file, index, scratchPath: join(scratch, `plain-${index}`) }));
   queue.sort((a, b) => b.file.bytes - a.file.bytes);
 
   const drain = async (check: (task: (typeof queue)[number]) => Promise<FileCheck>) => {
@@ -40,22 +41,23 @@ export async function checkFiles(
     }
   };
   if (total < worthAWorkerBytes) {
-    await drain(({ file, scratchPath }) => checkFile(file, scratchPath, unpackedLimit));
+    await drain(({ file, scratchPath }) => checkFile(file, scratchPath, limits));
   } else {
     const workers = Array.from({ length: Math.min(availableParallelism(), files.length) }, () => new CheckWorker());
     try {
-      await Promise.all(workers.map((worker) => drain(({ file, scratchPath }) => worker.check(file, scratchPath, unpackedLimit))));
+      await Promise.all(workers.map((worker) => drain(({ file, scratchPath }) => worker.check(file, scratchPath, limits))));
     } finally {
       await Promise.all(workers.map((worker) => worker.stop()));
     }
   }
 
-  const landing: CheckedLanding = { readable: [], broken: [], unstable: [] };
+  const landing: CheckedLanding = { readable: [], broken: [], unstable: [], unfinished: [] };
   files.forEach((file, index) => {
-    const check = checks[index] as FileCheck;
-    const checked: CheckedFile = { ...file, sha256: check.sha256, readablePath: check.readablePath };
-    if (check.unstable) landing.unstable.push(file);
-    else if (check.problem) landing.broken.push({ file: checked, ...check.problem });
+    const { problem, unstable, unfinished, ...check } = checks[index] as FileCheck;
+    const checked: CheckedFile = { ...file, ...check };
+    if (unstable) landing.unstable.push(file);
+    else if (unfinished) landing.unfinished.push(file);
+    else if (problem) landing.broken.push({ file: checked, ...problem });
     else landing.readable.push(checked);
   });
   return landing;
@@ -64,7 +66,7 @@ export async function checkFiles(
 class CheckWorker {
   readonly #worker = new Worker(new URL('./check-file-worker.ts', import.meta.url));
 
-  check(file: LandingFile, scratchPath: string, unpackedLimit: number): Promise<FileCheck> {
+  check(file: LandingFile, scratchPath: string, limits: CheckLimits): Promise<FileCheck> {
     return new Promise((resolve, reject) => {
       const settle = (answer: { check: FileCheck } | { error: Error }) => {
         this.#worker.off('error', reject);
@@ -73,7 +75,7 @@ class CheckWorker {
       };
       this.#worker.once('message', settle);
       this.#worker.once('error', reject);
-      this.#worker.postMessage({ file, scratchPath, unpackedLimit });
+      this.#worker.postMessage({ file, scratchPath, limits });
     });
   }
 

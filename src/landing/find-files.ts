@@ -1,5 +1,5 @@
-import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { join, sep } from 'node:path';
 import type { LandingFile, LandingFormat, LandingKind } from './landing-file.ts';
 
 export interface LandingScan {
@@ -17,27 +17,38 @@ const formatsByEnding: Record<string, LandingFormat> = {
   parquet: 'parquet',
 };
 
-/** Lists the landing folder. Names that start with `.` or `_`, or end in `.tmp` or `.part`, are not looked at. */
+/**
+ * Lists the landing folder. Names that start with `.` or `_`, or end in `.tmp` or `.part`, are not looked at. The folder
+ * may itself be a link; a link in it is followed only to what lies in it: whoever may land files could otherwise have any
+ * file of the machine read, and its lines published as rejects.
+ */
 export async function findLandingFiles(landing: string): Promise<LandingScan> {
   const scan: LandingScan = { files: [], ignored: [] };
-  for (const kind of ['offers', 'clicks', 'conversions'] as const) await walk(landing, kind, kind, scan, []);
+  const root = await realpath(landing).catch(nothingIfGone);
+  if (root === undefined) return scan;
+  for (const kind of ['offers', 'clicks', 'conversions'] as const) {
+    const folder = await followed(root, kind, scan);
+    if (folder !== undefined) await walk(root, kind, folder, kind, scan, []);
+  }
   scan.files.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
   return scan;
 }
 
 /** `above`: the folders on the way down, by device and inode, so that a link to one of them does not lead round in circles. */
-async function walk(landing: string, folder: string, kind: LandingKind, scan: LandingScan, above: readonly string[]): Promise<void> {
-  const here = await identityOf(join(landing, folder));
+async function walk(root: string, folder: string, absoluteFolder: string, kind: LandingKind, scan: LandingScan, above: readonly string[]): Promise<void> {
+  const here = await identityOf(absoluteFolder);
   if (here === undefined || above.includes(here)) return;
-  const entries = await readdir(join(landing, folder)).catch(nothingIfGone);
-  for (const name of entries ?? []) {
+  const entries = await readdir(absoluteFolder, { withFileTypes: true }).catch(nothingIfGone);
+  for (const entry of entries ?? []) {
+    const { name } = entry;
     if (/^[._]|\.(tmp|part)$/.test(name)) continue;
     const path = `${folder}/${name}`;
-    const absolutePath = join(landing, path);
-    const about = await stat(absolutePath, { bigint: true }).catch(nothingIfGone);
-    if (about?.isDirectory()) {
-      await walk(landing, path, kind, scan, [...above, here]);
-    } else if (about?.isFile()) {
+    const absolutePath = entry.isSymbolicLink() ? await followed(root, path, scan) : join(absoluteFolder, name);
+    const about = absolutePath && (await stat(absolutePath, { bigint: true }).catch(nothingIfGone));
+    if (!about) continue;
+    if (about.isDirectory()) {
+      await walk(root, path, absolutePath, kind, scan, [...above, here]);
+    } else if (about.isFile()) {
       const form = formatOf(name);
       const source = kind === 'offers' ? sourceOf(path) : null;
       if (/[\\\p{Cc}\ufffd]/u.test(name)) scan.ignored.push({ path, why: 'its name holds a backslash, a control character or bytes that are not UTF-8' });
@@ -51,6 +62,14 @@ async function walk(landing: string, folder: string, kind: LandingKind, scan: La
       }
     }
   }
+}
+
+/** Where a path that may be a link leads to; undefined, and told, where that is outside of the landing folder. */
+async function followed(root: string, path: string, scan: LandingScan): Promise<string | undefined> {
+  const target = await realpath(join(root, path)).catch(nothingIfGone);
+  if (target === undefined || target === root || target.startsWith(root + sep)) return target;
+  scan.ignored.push({ path, why: 'it is a link that leads out of the landing folder: copy what it leads to' });
+  return undefined;
 }
 
 /** What a name's ending says; undefined for one that we do not read. */

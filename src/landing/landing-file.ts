@@ -18,10 +18,29 @@ export interface LandingFile {
 }
 
 /** A file whose bytes were read once: digest known, gzip whole, text valid UTF-8. */
-export interface CheckedFile extends LandingFile {
+export interface CheckedFile extends LandingFile, FileLines {
   sha256: string;
-  /** Where plain text with `\n` line ends (or the Parquet file itself) can be read: a scratch copy where the original is not that. */
+}
+
+/** Where a file's records can be read, one a line; of Parquet that is known only once the engine has taken it apart. */
+export interface FileLines {
+  /** Lines with `\n` as their end, or the Parquet file itself: a scratch copy where the landing file is not that. */
   readablePath: string;
+  /** The number that the first line's record is told by: 2 for CSV, where the header is row 1. */
+  firstRow: number;
+  /** Of a file with a header. */
+  columns: string[] | null;
+  /** The row of a CSV file whose line has no end. */
+  unterminatedRow: number | null;
+  /** Long lines of a log lie apart; where they were, the text has blank ones. */
+  longLines: LongLines[];
+}
+
+/** A scratch file of long lines, few enough to be read all at once. */
+export interface LongLines {
+  path: string;
+  /** The number of each line's record. */
+  rows: number[];
 }
 
 /** One row of a landing file as it stood there. */
@@ -48,6 +67,22 @@ export class QuarantineError extends Error {
     this.reason = reason;
   }
 }
+
+/** Why a file as a whole cannot be read. */
+export interface FileProblem {
+  /** The code that the ledger keeps. */
+  reason: string;
+  detail: string;
+}
+
+/** What some writers put before UTF-8. */
+export const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/**
+ * The engine reads 2,048 lines at a time, whatever they hold, with several copies of each. Longer ones than this are read
+ * apart, by a few megabytes at a time.
+ */
+export const longLineBytes = 16 * 1024;
 
 /** A longer line is not a record of ours but an accident, and DuckDB needs a bound for its line buffer. */
 export const longestLineBytes = 16 * 1024 * 1024;

@@ -3,7 +3,7 @@ import { quoted } from './sql-text.ts';
 
 /**
  * One field of a click or conversion log, as SQL over its text. `name` is a text column in that SQL, beside it `raw`, the
- * line, and `is_plain`, whether one scan has shown it to be plain JSON; `value` is the typed column made of it. A fault rejects the row, a drop only loses the value.
+ * line, `record`, the same with its half surrogates replaced, and `is_plain`, whether one scan has shown it to be plain JSON; `value` is the typed column made of it. A fault rejects the row, a drop only loses the value.
  */
 export interface LogField {
   name: string;
@@ -99,12 +99,12 @@ export function conversionSchema(reading: LogReading): LogSchema {
  * the parser found can be meant. Where that is written with different digits the row is refused rather than guessed.
  */
 const payoutField: LogField = (() => {
-  const plainNumber = `nullif(regexp_extract(raw, '"payout": ?([0-9.]+)', 1), '')`;
-  const written = `regexp_extract_all(raw, '"payout"\\s*:\\s*(-?[0-9][0-9.eE+-]*)', 1)`;
+  const plainNumber = `nullif(regexp_extract(record, '"payout": ?([0-9.]+)', 1), '')`;
+  const written = `regexp_extract_all(record, '"payout"\\s*:\\s*(-?[0-9][0-9.eE+-]*)', 1)`;
   const meant = `list_distinct(list_filter(${written}, lambda text: TRY_CAST(text AS DOUBLE) = TRY_CAST(payout AS DOUBLE)))`;
   // Asked only of rows that have a payout: on a line that is no JSON, `json_type` would stop the whole query.
   const text = `CASE WHEN payout IS NULL THEN NULL WHEN is_plain THEN coalesce(${plainNumber}, payout)
-    WHEN json_type(raw, '$.payout') = 'VARCHAR' THEN payout WHEN len(${meant}) = 1 THEN ${meant}[1] END`;
+    WHEN json_type(record, '$.payout') = 'VARCHAR' THEN payout WHEN len(${meant}) = 1 THEN ${meant}[1] END`;
   return {
     name: 'payout',
     value: `TRY_CAST(${text} AS DECIMAL(15, 6))`,
@@ -142,10 +142,14 @@ function requiredNameField(name: string): LogField {
   return { ...field, faults: [{ when: `${name} IS NULL`, reason: `missing_${name}` }, ...field.faults] };
 }
 
-/** True for values that are no JSON string or whole number. A plain line has no others; inside CASE, since AND does not keep its right side from being computed. */
+/**
+ * True for values that are no JSON string or whole number, or of which half a surrogate was replaced: nobody can know what
+ * name was meant. A plain line has none of them; inside CASE, since AND does not keep its right side from being computed.
+ */
 function notAName(name: string): string {
-  const kind = `json_type(raw, '$.${name}')`;
-  return `CASE WHEN NOT is_plain AND ${name} IS NOT NULL THEN ${kind} NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') AND NOT (${kind} = 'DOUBLE' AND regexp_full_match(${name}, '-?[0-9]+')) END`;
+  const kind = `json_type(record, '$.${name}')`;
+  return `CASE WHEN NOT is_plain AND ${name} IS NOT NULL THEN (record <> raw AND contains(${name}, chr(65533)))
+    OR (${kind} NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') AND NOT (${kind} = 'DOUBLE' AND regexp_full_match(${name}, '-?[0-9]+'))) END`;
 }
 
 function textField(name: string): LogField {
@@ -156,20 +160,24 @@ function listedField(name: string, value: string): LogField {
   return { name, value, faults: [], dropped: `${name} IS NOT NULL AND ${name}_value IS NULL` };
 }
 
-/** RFC 3339 with seconds; digits past microseconds are cut by the cast. */
+/**
+ * RFC 3339 with seconds; digits past microseconds are cut by the cast, which knows neither lower-case letters nor leap
+ * seconds. One of these counts as the microsecond before it, where there can be one: at the end of a month, UTC.
+ */
 function timeField(name: string, { wallClock, timeZone }: LogReading): LogField {
-  const local = `[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]+)?`;
+  const local = `[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)(\\.[0-9]+)?`;
   const offset = `([Zz]|[+-](0[0-9]|1[0-7]):[0-5][0-9]|[+-]18:00)`;
   const isLocal = `regexp_full_match(${name}, '${local}')`;
-  // The cast knows no lower-case letters.
-  const withOffset = `coalesce(TRY_CAST(${name} AS TIMESTAMPTZ), TRY_CAST(upper(${name}) AS TIMESTAMPTZ))`;
-  const value = timeZone === undefined
-    ? withOffset
-    : `CASE WHEN ${isLocal} THEN timezone(${quoted(timeZone)}, TRY_CAST(upper(${name}) AS TIMESTAMP)) ELSE ${withOffset} END`;
+  const cast = (text: string) => (timeZone === undefined
+    ? `TRY_CAST(${text} AS TIMESTAMPTZ)`
+    : `CASE WHEN ${isLocal} THEN timezone(${quoted(timeZone)}, TRY_CAST(${text} AS TIMESTAMP)) ELSE TRY_CAST(${text} AS TIMESTAMPTZ) END`);
+  const before = cast(`regexp_replace(upper(${name}), ':60(\\.[0-9]+)?', ':59.999999')`);
+  const next = `timezone('UTC', ${before}) + INTERVAL 1 MICROSECOND`;
+  const leapSecond = `CASE WHEN contains(${name}, ':60') AND date_trunc('month', ${next}) = ${next} THEN ${before} END`;
   const unlike = `NOT regexp_full_match(${name}, '${local}${offset}${timeZone === undefined ? '' : '?'}')`;
   return {
     name,
-    value,
+    value: `coalesce(${cast(name)}, ${cast(`upper(${name})`)}, ${leapSecond})`,
     unlike,
     faults: [
       { when: `${name} IS NULL`, reason: `missing_${name}` },

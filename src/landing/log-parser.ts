@@ -1,12 +1,15 @@
+import { hasHalfSurrogates, withoutHalfSurrogates } from './half-surrogates.ts';
+import { charactersKept } from './kept-text.ts';
 import type { LogField, LogSchema } from './log-fields.ts';
 import { quoted } from './sql-text.ts';
 
-/** Bits of the `warnings` column: what was dropped from an accepted event. */
-export const warningBit = { unknownField: 1, firstDropped: 2 } as const;
+/** Bits of the `warnings` column: what was dropped from an accepted event, or replaced in it. */
+export const warningBit = { unknownField: 1, firstDropped: 2, halfSurrogate: 128 } as const;
 
 /**
  * SQL that reads log rows `(file_id, line, raw)` into typed events, all in one pass over the text:
- * the schema's fields; `warnings`, a bit set; `reject`, NULL for a good row, else JSON of `reason` and `raw`.
+ * the schema's fields; `warnings`, a bit set; `reject`, NULL for a good row, else JSON of `line`, `reason`, `raw`, which
+ * has the row's first characters only, and `raw_length`; of a row that is cut `digest` tells which one it was.
  */
 export function parsedLog(schema: LogSchema, rows: string): string {
   const { fields } = schema;
@@ -15,21 +18,24 @@ export function parsedLog(schema: LogSchema, rows: string): string {
   const drops = droppableFields(schema).map((field, index) => ` + CASE WHEN ${field.dropped} THEN ${warningBit.firstDropped << index} ELSE 0 END`);
   return `
     SELECT file_id, line, ${fields.map(({ name }) => `${name}_value AS ${name}`).join(', ')}, warnings,
-      CASE WHEN fault IS NOT NULL THEN json_object('reason', fault, 'raw', raw)::VARCHAR END AS reject
+      CASE WHEN fault IS NOT NULL THEN json_object('line', line, 'reason', fault, 'raw', left(raw, ${charactersKept}), 'raw_length', length(raw),
+        'digest', CASE WHEN length(raw) > ${charactersKept} THEN sha256(raw) END)::VARCHAR END AS reject
     FROM (
       SELECT *,
         CASE WHEN NOT is_object OR CASE WHEN NOT is_plain THEN ${laxJson} END THEN 'not_json_object'
-          WHEN CASE WHEN may_repeat THEN len(json_keys(raw)) <> len(list_distinct(json_keys(raw))) END THEN 'duplicate_key'
+          WHEN CASE WHEN may_repeat THEN len(json_keys(record)) <> len(list_distinct(json_keys(record))) END THEN 'duplicate_key'
           ${faults.join('\n          ')} END AS fault,
-        (CASE WHEN CASE WHEN is_object AND NOT is_plain THEN ${hasUnknownField(schema)} END THEN ${warningBit.unknownField} ELSE 0 END${drops.join('')})::UTINYINT AS warnings
+        (CASE WHEN CASE WHEN is_object AND NOT is_plain THEN ${hasUnknownField(schema)} END THEN ${warningBit.unknownField} ELSE 0 END
+          + CASE WHEN CASE WHEN NOT is_plain THEN record <> raw END THEN ${warningBit.halfSurrogate} ELSE 0 END${drops.join('')})::UTINYINT AS warnings
       FROM (
         SELECT *, ${fields.flatMap(computedColumns).join(',\n          ')},
           CASE WHEN is_plain THEN ${isNotAsLongAsItsFields(schema)} ELSE is_object END AS may_repeat
         FROM (
-          SELECT file_id, line, raw, is_plain, is_object, unnest(from_json(CASE WHEN is_object THEN raw END, ${quoted(shape)}))
-          FROM (SELECT *, CASE WHEN is_plain THEN true ELSE json_valid(raw) AND starts_with(ltrim(raw, chr(9) || ' '), '{') END AS is_object
-                FROM (SELECT *, regexp_full_match(raw, ${quoted(plainObject(schema))}) AS is_plain
-                      FROM ${rows} WHERE strlen(raw) > 64 OR trim(raw) <> '')))))`;
+          SELECT file_id, line, raw, record, is_plain, is_object, unnest(from_json(CASE WHEN is_object THEN record END, ${quoted(shape)}))
+          FROM (SELECT *, CASE WHEN is_plain THEN true ELSE json_valid(record) AND starts_with(ltrim(record, chr(9) || ' '), '{') END AS is_object
+                FROM (SELECT *, CASE WHEN is_plain THEN raw WHEN ${hasHalfSurrogates('raw')} THEN ${withoutHalfSurrogates('raw')} ELSE raw END AS record
+                      FROM (SELECT *, regexp_full_match(raw, ${quoted(plainObject(schema))}) AS is_plain
+                            FROM ${rows} WHERE strlen(raw) > 64 OR trim(raw) <> ''))))))`;
 }
 
 /**
@@ -63,8 +69,8 @@ export function droppableFields(schema: LogSchema) {
 }
 
 function hasUnknownField({ fields }: LogSchema): string {
-  return `len(list_filter(json_keys(raw), lambda key: key NOT IN (${fields.map(({ name }) => quoted(name)).join(', ')}))) > 0`;
+  return `len(list_filter(json_keys(record), lambda key: key NOT IN (${fields.map(({ name }) => quoted(name)).join(', ')}))) > 0`;
 }
 
 /** What DuckDB's parser takes and JSON forbids: trailing commas, NaN, Infinity, comments. Looked for outside strings. */
-const laxJson = `regexp_matches(regexp_replace(raw, '"([^"\\\\]|\\\\.)*"', '""', 'g'), ',\\s*[}\\]]|[nN]a[nN]|[iI]nf|/[*/]')`;
+const laxJson = `regexp_matches(regexp_replace(record, '"([^"\\\\]|\\\\.)*"', '""', 'g'), ',\\s*[}\\]]|[nN]a[nN]|[iI]nf|/[*/]')`;

@@ -3,11 +3,19 @@ import { convertMoney, moneyText, parseMoney, sumMoney, type Micros } from './de
 import { isJsonObject, parseJson, type JsonValue } from './json-text.ts';
 import { RecordFields, RecordReject } from './record-fields.ts';
 
+/** How amounts in other currencies than USD are read. */
+export interface CurrencyReading {
+  /** USD for one unit of a currency, by ISO 4217 code, as decimal text. */
+  currencyRates: Record<string, string>;
+  /** Told each currency other than USD that an amount is in, whether or not it has a rate. */
+  onCurrency?: (currency: string) => void;
+}
+
 const eventFields = new Set(['event_id', 'description', 'payout']);
 
 /** What an offer pays: its payout and its milestones, in USD. Throws `RecordReject`: money is never guessed. */
-export function readOfferMoney(fields: RecordFields, rates: Record<string, string>): { payout: string; events: CanonicalOfferEvent[] } {
-  const toUsd = converter(fields, rates);
+export function readOfferMoney(fields: RecordFields, reading: CurrencyReading): { payout: string; events: CanonicalOfferEvent[] } {
+  const toUsd = converter(fields, reading);
   const events = eventList(fields).map((event) => {
     if (!isJsonObject(event)) throw new RecordReject('bad_events');
     const of = new RecordFields(event, false, { of: fields, prefix: 'events.' });
@@ -38,8 +46,11 @@ function eventList(fields: RecordFields): JsonValue[] {
   return list;
 }
 
-function converter(fields: RecordFields, rates: Record<string, string>): (text: string | null, fault: string) => Micros {
+function converter(
+  fields: RecordFields, { currencyRates: rates, onCurrency }: CurrencyReading,
+): (text: string | null, fault: string) => Micros {
   const currency = fields.scalar('currency') === undefined ? 'USD' : (fields.scalar('currency') ?? '').trim().toUpperCase();
+  if (currency !== 'USD') onCurrency?.(currency);
   const rate = Object.hasOwn(rates, currency) ? rates[currency] : undefined;
   if (currency !== 'USD' && rate === undefined) throw new RecordReject('no_rate');
   return (text, fault) => {

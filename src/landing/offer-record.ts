@@ -5,13 +5,11 @@ import { devices, readDevice, type Device } from './devices.ts';
 import { imageName } from './image-name.ts';
 import { duplicateKey, isJsonObject, parseJson } from './json-text.ts';
 import type { IngestWarning } from './landing-file.ts';
-import { readOfferMoney } from './offer-money.ts';
+import { readOfferMoney, type CurrencyReading } from './offer-money.ts';
 import { isIdentifier, matchChoice, RecordFields, RecordReject } from './record-fields.ts';
 import { readTimestamp } from './timestamp-text.ts';
 
-export interface OfferReading {
-  /** USD for one unit of a currency, by ISO 4217 code, as decimal text. */
-  currencyRates: Record<string, string>;
+export interface OfferReading extends CurrencyReading {
   /** IANA zone of timestamps without an offset; without it such records are rejected. */
   timeZone?: string | undefined;
   /** The record comes from text columns (CSV, Parquet): an empty text is absent, nested values may be JSON text. */
@@ -53,7 +51,7 @@ function readOffer(fields: RecordFields, reading: OfferReading): CanonicalOffer 
   const id = readId(fields);
   const titles = fields.localized('title');
   if (titles === undefined) throw new RecordReject(fields.value('title') === undefined ? 'missing_title' : 'bad_title');
-  const { payout, events } = readOfferMoney(fields, reading.currencyRates);
+  const { payout, events } = readOfferMoney(fields, reading);
   const image = fields.text('image', isPicture) ?? '';
   return {
     external_id: externalId,

@@ -3,9 +3,17 @@ export function quoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** A path as DuckDB's file readers take it: they would read `[`, `*` and `?` in a name as a pattern. */
+/**
+ * A path as DuckDB's file readers take it: they would read `[`, `*` and `?` in a name as a pattern. In a pattern a
+ * backslash parts folders as `/` does, also within brackets, so there it stands as the one between `[` and `]`.
+ */
 export function literalPath(path: string): string {
-  return path.replaceAll(/[[*?]/g, '[$&]');
+  return /[[*?]/.test(path) ? path.replaceAll(/[[*?\\]/g, (character) => (character === '\\' ? '[[-]]' : `[${character}]`)) : path;
+}
+
+/** The path that `literalPath` was given. */
+export function pathOfLiteral(literal: string): string {
+  return literal.replaceAll(/\[(\[-\]|[[*?])\]/g, (_escaped, character: string) => (character === '[-]' ? '\\' : character));
 }
 
 /** The same as a SQL literal. */

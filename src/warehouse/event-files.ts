@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { DataDirectory } from '../config/data-directory.ts';
 import { realEffects, type FileEffects } from '../effects/effects.ts';
+import { severalAtOnce } from '../effects/several-at-once.ts';
 import { sha256Of } from '../landing/read-through.ts';
 import { quotedPathList } from '../landing/sql-text.ts';
 import { queryRows } from './dialect/rows.ts';
@@ -52,17 +53,35 @@ export interface NewFile {
   bytes: number;
 }
 
-/** Moves a finished file to its name for good: fsync, rename, fsync of the folder. Only then may a committed row name it. */
+/** Moves a finished file to its name for good. */
 export async function settleFile(from: string, to: string, step: string, files: FileEffects = realEffects.files): Promise<NewFile> {
-  await files.syncFile(from, `${step}: fsynced`);
-  const sha256 = await sha256Of(from);
-  const { size } = await stat(from);
-  const made = await files.makeDirectory(dirname(to));
-  await files.rename(from, to, `${step}: renamed`);
-  await files.syncDirectory(dirname(to), `${step}: folder synced`);
+  const [settled] = await settleFiles([{ from, to }], step, files);
+  const { sha256, bytes } = settled as NewFile;
+  return { sha256, bytes };
+}
+
+/**
+ * Moves finished files to their names for good: fsync, rename, fsync of each folder. Only then may a committed row name
+ * them. Results are in the order of the moves.
+ */
+export async function settleFiles<Move extends { from: string; to: string }>(
+  moves: readonly Move[], step: string, files: FileEffects = realEffects.files,
+): Promise<(Move & NewFile)[]> {
+  const settled: (Move & NewFile)[] = [];
+  await severalAtOnce(moves, async (move, index) => {
+    await files.syncFile(move.from, `${step}: fsynced`);
+    settled[index] = { ...move, sha256: await sha256Of(move.from), bytes: (await stat(move.from)).size };
+  });
+  const folders = new Set(moves.map(({ to }) => dirname(to)));
   // A folder that is new is an entry of the one above, which may vanish at power loss as well.
-  if (made !== undefined) {
-    for (let folder = dirname(to); folder.startsWith(made); folder = dirname(folder)) await files.syncDirectory(dirname(folder), `${step}: folder above synced`);
+  const above = new Set<string>();
+  for (const target of folders) {
+    const made = await files.makeDirectory(target);
+    if (made === undefined) continue;
+    for (let folder = target; folder.startsWith(made); folder = dirname(folder)) above.add(dirname(folder));
   }
-  return { sha256, bytes: size };
+  await severalAtOnce(moves, ({ from, to }) => files.rename(from, to, `${step}: renamed`));
+  await severalAtOnce([...folders], (folder) => files.syncDirectory(folder, `${step}: folder synced`));
+  await severalAtOnce([...above], (folder) => files.syncDirectory(folder, `${step}: folder above synced`));
+  return settled;
 }

@@ -117,6 +117,7 @@ export interface IngestFilesTable {
   status: 'loaded' | 'quarantined' | 'held' | 'superseded';
   reason: string | null;
   ingested_at: ColumnType<string, string | Date>;
+  read_with: string | null;
 }
 
 export interface IngestWarningsTable {
@@ -239,6 +240,7 @@ export interface RejectsTable {
   line: number;
   reason: string;
   raw: string;
+  raw_length: number;
 }
 
 export interface RunStagesTable {

@@ -1,6 +1,7 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { defaultSettings } from '../../src/config/settings.ts';
 import { realEffects, type Effects } from '../../src/effects/effects.ts';
 import { click, conversion, LogLanding } from '../support/log-landing.ts';
 
@@ -50,6 +51,18 @@ it.each([
   expect(await warehouseFiles(landing)).toEqual(named.toSorted());
   expect(await warehouseFiles(landing)).toEqual(expect.arrayContaining(filesBefore));
   expect(await landing.ingest()).toMatchObject({ files: 0 });
+});
+
+it('a run that fails while it reads a log again leaves what the log said before', async () => {
+  await using landing = await LogLanding.create();
+  await landing.put('clicks/a.ndjson', [click('a'), click('b', { clicked_at: '2026-11-18T10:00:00' }), 'bad']);
+  await landing.ingest();
+  const before = await content(landing);
+  const settings = { ...defaultSettings, logs: { clicks: { time_zone: 'UTC' }, conversions: {} } };
+  await expect(landing.ingest({ settings, effects: failingFiles('rename', 1) })).rejects.toThrow('disk full');
+  expect(await content(landing)).toEqual(before);
+  expect(await landing.ingest({ settings })).toMatchObject({ readAgain: 1, accepted: 1 });
+  expect(await landing.ledger()).toEqual(['clicks/a.ndjson loaded 3=2+0+1']);
 });
 
 it('what a killed run left is swept, and nothing else', async () => {

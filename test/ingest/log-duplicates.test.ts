@@ -85,6 +85,18 @@ describe('clicks that come twice', () => {
     expect(await counts(landing)).toEqual(['a.ndjson 2=1+1+0 0']);
   });
 
+  it('of long rows cost no more memory than of short ones: their content is not held', async () => {
+    await using landing = await LogLanding.create();
+    // Room to stage these rows, but none to hold them a second time, and no disk to spill to.
+    await landing.query(`SET memory_limit = '550MB'; SET max_temp_directory_size = '0B'`);
+    const rows = Array.from({ length: 40_000 }, (_, index) => click(`c${index}`, { user_agent: `${index} `.padEnd(4000, 'Mozilla/5.0 ') }));
+    await landing.put('clicks/a.ndjson', rows);
+    await landing.ingest();
+    await landing.put('clicks/b.ndjson', [...rows.slice(1), click('c0', { user_agent: 'other' }), click('new')]);
+    await landing.ingest();
+    expect(await counts(landing)).toEqual(['a.ndjson 40000=40000+0+0 0', 'b.ndjson 40001=1+40000+0 1']);
+  });
+
   it('are counted once in the roll-up', async () => {
     await using landing = await LogLanding.create();
     await landing.put('clicks/a.ndjson', [click('a'), click('a'), click('b', { clicked_at: '2026-11-18T10:59:59.999999Z' }), click('c', { offer_id: undefined, source: 'net', external_id: 'x' })]);

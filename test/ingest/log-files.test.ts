@@ -5,10 +5,14 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { checkFile } from '../../src/landing/check-file.ts';
 import { findLandingFiles } from '../../src/landing/find-files.ts';
+import { momentOfMilliseconds, shiftMoment } from '../../src/stage/as-of.ts';
+import { createLogger } from '../../src/stage/log.ts';
 import { click, conversion, csv, LogLanding, ndjson } from '../support/log-landing.ts';
 import { parquet } from '../support/parquet.ts';
 
 const clicks = [click('a'), click('b')];
+/** More than ten minutes before the runs. */
+const longAgo = '2026-11-18T11:00:00Z';
 const parquetOfClicks = `SELECT click_id, 7 AS offer_id, 's' AS site_key, 'u' AS user_id, TIMESTAMPTZ '2026-11-18 10:00:00+00' AS clicked_at`;
 
 describe('formats', () => {
@@ -64,7 +68,7 @@ describe('formats', () => {
       'blank.csv': '\ufeff\r\n', 'packed.csv.gz': gzipSync('', { level: 9 }), 'header.csv': header, 'header-line.csv': `${header}\r\n`,
       'array.json': '[]', 'object.json': '{"x":[]}', 'mark.json': '\ufeff\n', 'packed.json.gz': gzipSync('[ ]'), 'packed-nothing.json.gz': gzipSync(''),
     };
-    for (const [name, content] of Object.entries(empty)) await landing.put(`clicks/${name}`, content);
+    for (const [name, content] of Object.entries(empty)) await landing.putAt(`clicks/${name}`, content, longAgo);
     await landing.put('clicks/table.parquet', await parquet(`${parquetOfClicks} FROM (SELECT '' AS click_id) WHERE false`));
     await landing.ingest();
     expect((await landing.ledger()).toSorted()).toEqual([...Object.keys(empty), 'table.parquet'].map((name) => `clicks/${name} loaded 0=0+0+0`).toSorted());
@@ -107,7 +111,7 @@ describe('quarantine', () => {
 
   it('nothing of a broken file is loaded, the others go on', async () => {
     await using landing = await LogLanding.create();
-    for (const [what, ending, content] of broken) await landing.put(`clicks/${what}.${ending}`, content);
+    for (const [what, ending, content] of broken) await landing.putAt(`clicks/${what}.${ending}`, content, longAgo);
     await landing.put('clicks/b.ndjson', clicks);
     await landing.put('conversions/c.ndjson', [conversion('x')]);
     expect(await landing.ingest()).toMatchObject({ files: broken.length + 2, quarantined: broken.length, rows: 3, accepted: 3 });
@@ -164,6 +168,71 @@ describe('quarantine', () => {
     await landing.put('clicks/copy.jsonl', clicks);
     await landing.ingest();
     expect(await landing.ledger()).toEqual(['clicks/a.json quarantined broken_json 0=0+0+0', 'clicks/a.ndjson loaded 2=2+0+0']);
+  });
+});
+
+describe('CSV whose last line has no end', () => {
+  const header = 'conversion_id,click_id,kind,occurred_at,payout\n';
+  const row = (id: string, payout: string) => `${id},c1,credit,2026-11-18T10:00:00Z,${payout}`;
+  const torn = `${header}${row('a', '1')}\n${row('b', '125')}`;
+  const offers = (count: number) => `external_id,title,payout\n${Array.from({ length: count }, (_, index) => `x${index},Offer,12.11\n`).join('')}`;
+
+  it('waits until it is ten minutes old, told and not remembered; what is whole goes on', async () => {
+    await using landing = await LogLanding.create();
+    const told: string[] = [];
+    const logger = createLogger({ write: (line: string) => told.push(line) > 0 }, 'info');
+    await landing.putAt('conversions/a.csv', torn, '2026-11-18T11:50:00.001Z');
+    await landing.putAt('conversions/b.csv.gz', gzipSync(torn.replaceAll('a,', 'y,').replaceAll('b,', 'z,')), '2026-11-18T11:50:00.001Z');
+    await landing.putAt('conversions/character.csv', Buffer.concat([Buffer.from(torn), Buffer.from([0xc3])]), '2026-11-18T11:59:00Z');
+    await landing.putAt('conversions/header.csv', header.trimEnd(), '2026-11-18T11:59:00Z');
+    await landing.putAt('offers/net/a.csv', offers(20).slice(0, -2), '2026-11-18T11:59:00Z');
+    await landing.putAt('conversions/whole.csv', `${header}${row('whole', '1')}\n`, '2026-11-18T11:59:59Z');
+    expect(await landing.ingest({ logger })).toMatchObject({ files: 1, accepted: 1 });
+    expect(told.filter((line) => line.includes('its last line has no end')).map((line) => (JSON.parse(line) as { file: string }).file).toSorted()).toEqual(
+      ['conversions/a.csv', 'conversions/b.csv.gz', 'conversions/character.csv', 'conversions/header.csv', 'offers/net/a.csv'],
+    );
+    expect(await landing.ingest({ wallClock: '2026-11-18T12:00:00.001Z' })).toMatchObject({ files: 2, accepted: 2, rejected: 2 });
+    expect(await landing.rejects()).toEqual(['conversions/a.csv:3 unterminated_row', 'conversions/b.csv.gz:3 unterminated_row']);
+    expect(await landing.query(`SELECT raw FROM rejects WHERE path = 'conversions/a.csv'`)).toEqual([{ raw: '["b","c1","credit","2026-11-18T10:00:00Z","125"]' }]);
+    expect(await landing.ingest({ wallClock: '2026-11-18T13:00:00Z' })).toMatchObject({ files: 3, quarantined: 1, rejected: 1 });
+    expect((await landing.ledger()).filter((entry) => entry.includes('conversions/'))).toEqual([
+      'conversions/whole.csv loaded 1=1+0+0', 'conversions/a.csv loaded 2=1+0+1', 'conversions/b.csv.gz loaded 2=1+0+1',
+      'conversions/header.csv loaded 0=0+0+0', 'conversions/character.csv quarantined bad_utf8 0=0+0+0',
+    ]);
+  });
+
+  it('counts right once its writer is done, whether that was waited for or not', async () => {
+    await using landing = await LogLanding.create();
+    for (const [name, changedAt] of [['waits', '2026-11-18T11:59:00Z'], ['taken', longAgo]] as const) {
+      const begun = torn.replaceAll(/^([ab]),/gm, `${name}-$1,`);
+      await landing.putAt(`conversions/${name}.csv`, begun, changedAt);
+      await landing.ingest();
+      await landing.putAt(`conversions/${name}.csv`, `${begun}.75\n`, '2026-11-18T11:59:30Z');
+    }
+    await landing.ingest();
+    expect(await landing.events('conversions', 'conversion_id, payout')).toEqual([
+      { conversion_id: 'taken-a', payout: '1.000000' }, { conversion_id: 'taken-b', payout: '125.750000' },
+      { conversion_id: 'waits-a', payout: '1.000000' }, { conversion_id: 'waits-b', payout: '125.750000' },
+    ]);
+    expect(await landing.query('SELECT sum(conflicts) AS conflicts FROM ingest_files')).toEqual([{ conflicts: 0 }]);
+  });
+
+  it('as a catalog removes nothing, and leaves the offer of its last row as it was', async () => {
+    await using landing = await LogLanding.create();
+    await landing.putAt('offers/net/a.csv', offers(20), '2026-11-18T10:00:00Z');
+    await landing.ingest();
+    await landing.putAt('offers/net/b.csv', offers(12).slice(0, -2), '2026-11-18T10:30:00Z');
+    expect(await landing.ingest()).toMatchObject({ rows: 12, accepted: 11, rejected: 1, offerVersions: 0 });
+    expect(await landing.rejects()).toEqual(['offers/net/b.csv:13 unterminated_row']);
+    expect(await landing.warnings()).toEqual(['offers/net/b.csv truncated_export 1']);
+  });
+
+  it('with a modification time that is yet to come waits for ten minutes from now', async () => {
+    await using landing = await LogLanding.create();
+    await landing.putAt('conversions/a.csv', torn, '2030-01-01T00:00:00Z');
+    const now = momentOfMilliseconds(Date.now());
+    expect(await landing.ingest({ wallClock: now })).toMatchObject({ files: 0 });
+    expect(await landing.ingest({ wallClock: shiftMoment(now, 601_000_000n) })).toMatchObject({ files: 1 });
   });
 });
 

@@ -11,9 +11,12 @@ async function outcomes(kind: 'clicks' | 'conversions', lines: readonly (string 
   onTestFinished(() => landing[Symbol.asyncDispose]());
   await landing.put(`${kind}/a.ndjson`, lines);
   await landing.ingest({ settings });
-  const rejects = await landing.query<{ line: number; reason: string; raw: string }>('SELECT line, reason, raw FROM rejects');
+  const rejects = await landing.query<{ line: number; reason: string; raw: string; raw_length: number }>('SELECT line, reason, raw, raw_length FROM rejects');
   const byLine = new Map(rejects.map((reject) => [reject.line, reject]));
-  for (const { line, raw } of rejects) expect(raw).toBe(textOf(lines[line - 1] ?? ''));
+  for (const { line, raw, raw_length } of rejects) {
+    const characters = Array.from(textOf(lines[line - 1] ?? ''));
+    expect([raw, raw_length]).toEqual([characters.slice(0, 2000).join(''), characters.length]);
+  }
   return { results: lines.map((_, index) => byLine.get(index + 1)?.reason ?? 'loaded'), landing };
 }
 
@@ -113,7 +116,7 @@ describe('CSV', () => {
   it('counts rows from the header as row 1, ragged ones among them, not lines', async () => {
     await using landing = await LogLanding.create();
     await landing.put('clicks/a.csv', [
-      header, row('ok', '"two\nlines"'), 'short,7,s', row('long', 'x,y'), row('empty', 'x,'), row('0', 'x'), '"q""\n",7,"s"', row('last').replace(',u,', ',,'),
+      header, row('ok', '"two\nlines"'), 'short,7,s', row('long', 'x,y'), row('empty', 'x,'), row('0', 'x'), '"q""\n",7,"s"', row('last').replace(',u,', ',,'), '',
     ].join('\n'));
     await landing.ingest();
     expect(await landing.query('SELECT line, reason, raw::JSON::VARCHAR AS raw FROM rejects ORDER BY line')).toEqual([
@@ -137,7 +140,7 @@ describe('CSV', () => {
   it('keeps numbers of rows over many blocks', async () => {
     await using landing = await LogLanding.create();
     const rows = Array.from({ length: 40_000 }, (_, index) => (index % 10_000 === 9_999 ? 'ragged' : index % 10_000 === 5_000 ? row(`c${index}`).replace(',7,', ',x,') : row(`c${index}`, `"${'long text '.repeat(20)}\n"`)));
-    await landing.put('clicks/a.csv', [header, ...rows].join('\n'));
+    await landing.put('clicks/a.csv', [header, ...rows, ''].join('\n'));
     await landing.ingest();
     expect(await landing.ledger()).toEqual(['clicks/a.csv loaded 40000=39992+0+8']);
     expect(await landing.query('SELECT line FROM rejects ORDER BY line')).toEqual([5002, 10_001, 15_002, 20_001, 25_002, 30_001, 35_002, 40_001].map((line) => ({ line })));
@@ -239,9 +242,13 @@ describe('timestamps', () => {
     ['1969-12-31T23:59:59.999999Z', '1969-12-31T23:59:59.999999Z'],
     ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00Z'],
     ['2026-11-19T12:00:00Z', '2026-11-19T12:00:00Z'],
+    ['2016-12-31T23:59:60Z', '2016-12-31T23:59:59.999999Z'],
+    ['2016-12-31t15:59:60.5-08:00', '2016-12-31T23:59:59.999999Z'],
+    ['2017-01-01 05:44:60+05:45', '2016-12-31T23:59:59.999999Z'],
+    ['2026-10-31T23:59:60.0z', '2026-10-31T23:59:59.999999Z'],
   ];
   const bad: [written: unknown, reason: string][] = [
-    ...['', 'yesterday', '2026-11-18', '2026-11-18T10:00Z', '2026-11-18T10Z', '20261118T100000Z', '2026-11-18T24:00:00Z', '2026-11-18T10:60:00Z', '2026-11-18T23:59:60Z',
+    ...['', 'yesterday', '2026-11-18', '2026-11-18T10:00Z', '2026-11-18T10Z', '20261118T100000Z', '2026-11-18T24:00:00Z', '2026-11-18T10:60:00Z', '2026-11-18T23:59:60Z', '2016-12-31T23:59:61Z', '2016-12-31T23:59:60+01:00', '2016-12-31T23:60:60Z', '2016-12-31T23:59:60.Z', '0000-12-31T23:59:60Z',
       '2026-02-29T10:00:00Z', '2026-13-01T10:00:00Z', '2026-11-31T10:00:00Z', '2026-00-10T10:00:00Z', '2026-11-18T10:00:00+18:01', '2026-11-18T10:00:00+19:00', '2026-11-18T10:00:00+99:00',
       '2026-11-18T10:00:00+01', '2026-11-18T10:00:00+0100', '2026-11-18T10:00:00 Europe/Berlin', '2026-11-18T10:00:00 UTC', '2026/11/18T10:00:00Z', '2026-11-18T10:00:00,5Z', '2026-11-18T10:00:00.Z',
       ' 2026-11-18T10:00:00Z', '2026-11-18T10:00:00Z\n', '2026-11-18  10:00:00Z', '١٠٢٦-11-18T10:00:00Z', '0000-12-31T23:59:59Z', '0001-01-01T00:00:00+00:01', '10000-01-01T00:00:00Z', 'epoch', 'infinity', 'now',
@@ -275,10 +282,11 @@ describe('timestamps', () => {
     const { results, landing } = await outcomes('clicks', [
       click('a', { clicked_at: '2026-07-01T10:00:00' }), click('b', { clicked_at: '2026-11-18 10:00:00.25' }), click('c', { clicked_at: '2026-11-18T10:00:00Z' }),
       click('d', { clicked_at: '2026-11-18t10:00:00' }), click('e', { clicked_at: '2026-02-29T10:00:00' }), click('f', { clicked_at: '2026-11-18' }),
+      click('g', { clicked_at: '2017-01-01T00:59:60' }), click('h', { clicked_at: '2016-12-31T23:59:60' }),
     ], settings);
-    expect(results).toEqual(['loaded', 'loaded', 'loaded', 'loaded', 'bad_clicked_at', 'bad_clicked_at']);
+    expect(results).toEqual(['loaded', 'loaded', 'loaded', 'loaded', 'bad_clicked_at', 'bad_clicked_at', 'loaded', 'bad_clicked_at']);
     expect((await landing.events<{ clicked_at: string }>('clicks', 'clicked_at')).map(({ clicked_at }) => clicked_at)).toEqual([
-      '2026-07-01T08:00:00Z', '2026-11-18T09:00:00.250000Z', '2026-11-18T10:00:00Z', '2026-11-18T09:00:00Z',
+      '2026-07-01T08:00:00Z', '2026-11-18T09:00:00.250000Z', '2026-11-18T10:00:00Z', '2026-11-18T09:00:00Z', '2016-12-31T23:59:59.999999Z',
     ]);
     await landing.put('conversions/a.ndjson', [conversion('x', { occurred_at: '2026-11-18T10:00:00' })]);
     await landing.ingest({ settings });
@@ -298,6 +306,33 @@ describe('descriptive values', () => {
     ]);
     expect(await landing.warnings()).toEqual(['clicks/a.ndjson bad_country country 4', 'clicks/a.ndjson bad_device device 3']);
     expect(await landing.query('SELECT warnings FROM ingest_files')).toEqual([{ warnings: 7 }]);
+  });
+
+  it('half a surrogate becomes U+FFFD, whole pairs and what merely looks like one stay', async () => {
+    const sub = (id: string, json: string, more = '') => clickText(id, /}$/, `,"sub1":"${json}"${more}}`);
+    const { results, landing } = await outcomes('clicks', [
+      sub('a', '\\ud83d'), sub('b', 'x\\uDE00y'), sub('c', '\\ud83d\\ude00'), sub('d', '\\ud83d\\ud83d\\ude00\\ude00'), sub('e', '\\\\ud83d'), sub('f', '\\\\\\ud83d'),
+      sub('g', '\\ud83dude00'), sub('h', '😀\\ud83d\\n\\u00e9'), sub('i', 'fine', ',"user_agent":"\\udfff","ip":"\\ud800","more":{"x":"\\ud800"},"\\ud800":1'), sub('j', 'fine', ',"country":"\\ud800"'),
+    ]);
+    expect(new Set(results)).toEqual(new Set(['loaded']));
+    expect((await landing.events('clicks', `concat_ws('|', sub1, user_agent, ip, country) AS texts`)).map(({ texts }) => texts)).toEqual([
+      '\ufffd', 'x\ufffdy', '😀', '\ufffd😀\ufffd', '\\ud83d', '\\\ufffd', '\ufffdude00', '😀\ufffd\né', 'fine|\ufffd|\ufffd', 'fine',
+    ]);
+    expect((await landing.warnings()).filter((warning) => !warning.includes('unknown_field'))).toEqual(['clicks/a.ndjson bad_country country 1', 'clicks/a.ndjson half_surrogate 8']);
+    await expectOutcomes('conversions', [
+      [JSON.stringify(conversion('reason')).replace(/}$/, ',"reason":"\\ud800","payout":1.50}'), 'loaded'],
+      [JSON.stringify(conversion('number')).replace(/}$/, ',"reason":"\\ud800","payout":1.5e1}'), 'bad_payout'],
+      [`{"reason":"\\ud800"`, 'not_json_object'],
+    ]);
+  });
+
+  it('half a surrogate in an identifier is refused, nobody can know which was meant', async () => {
+    const named = (fields: object) => JSON.stringify(click('x', { offer_id: undefined, source: 'net', external_id: 'x', ...fields })).replaceAll('HALF', '\\ud800');
+    await expectOutcomes('clicks', [
+      [named({ click_id: 'xHALF' }), 'bad_click_id'], [named({ user_id: 'HALF' }), 'bad_user_id'], [named({ site_key: 'sHALF' }), 'bad_site_key'],
+      [named({ source: 'HALF' }), 'bad_source'], [named({ external_id: 'HALF' }), 'bad_external_id'], [named({ clicked_at: '2026-11-18T10:00:00ZHALF' }), 'bad_clicked_at'],
+      [named({ click_id: 'whole', user_id: '\ufffd' }), 'loaded'],
+    ]);
   });
 
   it('unknown fields are counted once per file, whatever is around them', async () => {

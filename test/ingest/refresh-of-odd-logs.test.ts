@@ -36,7 +36,7 @@ it('rejects, warnings, broken files and events from the edges of time do not kee
     expect(first.ingested).toMatchObject({ files: 5, quarantined: 1, rows: 18, accepted: 13, duplicates: 1, rejected: 4, warnings: 4 });
     expect(first.snapshotId).not.toBeNull();
     await put('clicks/later.ndjson', ndjson([click('a'), click('e'), click('never seen')]));
-    const second = await refresh({ ...request, asOf: '2026-11-18T13:00:00Z' }, effects);
+    const second = await refresh({ ...request, asOf: '2026-11-18T13:00:00Z' }, { ...realEffects, now: () => Date.parse('2026-11-18T13:00:00Z') });
     expect(second.ingested).toMatchObject({ files: 1, rows: 3, accepted: 2, duplicates: 1 });
     expect(second.snapshotId).not.toBe(first.snapshotId);
   } finally {

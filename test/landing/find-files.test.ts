@@ -70,3 +70,27 @@ it('follows links to files and folders, but not round in circles or into nothing
     expect((await findLandingFiles(landing)).files.map(({ path }) => path)).toEqual(['clicks/a/one.ndjson', 'clicks/linked/two.ndjson', 'clicks/two.ndjson']);
   });
 });
+
+it('leaves links aside that lead out of the landing folder, whatever they lead to, and says so', async () => {
+  await withLanding(['sites.json', 'elsewhere/c.ndjson', 'landing/clicks/a.ndjson', 'landing-2/d.ndjson'], async (data) => {
+    const landing = join(data, 'landing');
+    await symlink('../../sites.json', join(landing, 'clicks/secrets.ndjson'));
+    await symlink(join(data, 'elsewhere'), join(landing, 'clicks/more'));
+    await symlink('../elsewhere', join(landing, 'conversions'));
+    await symlink('../../landing-2/d.ndjson', join(landing, 'clicks/d.ndjson'));
+    await symlink('secrets.ndjson', join(landing, 'clicks/by-another-link.ndjson'));
+    const { files, ignored } = await findLandingFiles(landing);
+    expect(files.map(({ path }) => path)).toEqual(['clicks/a.ndjson']);
+    expect(ignored.map(({ path }) => path).toSorted()).toEqual(['clicks/by-another-link.ndjson', 'clicks/d.ndjson', 'clicks/more', 'clicks/secrets.ndjson', 'conversions']);
+    expect(new Set(ignored.map(({ why }) => why))).toEqual(new Set(['it is a link that leads out of the landing folder: copy what it leads to']));
+  });
+});
+
+it('the landing folder may be a link itself', async () => {
+  await withLanding(['real/clicks/a.ndjson', 'real/clicks/b/c.csv'], async (data) => {
+    await symlink('real', join(data, 'landing'));
+    await symlink('a.ndjson', join(data, 'real/clicks/linked.ndjson'));
+    const { files, ignored } = await findLandingFiles(join(data, 'landing'));
+    expect([files.map(({ path }) => path), ignored]).toEqual([['clicks/a.ndjson', 'clicks/b/c.csv', 'clicks/linked.ndjson'], []]);
+  });
+});

@@ -35,15 +35,17 @@ export function arbitraryDeal(runs: number): fc.Arbitrary<Deal> {
   });
 }
 
-/** Lands what the deal has for one run. */
-export async function landDealt(pipeline: PipelineUnderTest, { seed, files, repeatedOfTen }: Deal, run: number): Promise<void> {
+/** Lands what the deal has for one run, each row as it is `written`. */
+export async function landDealt(
+  pipeline: PipelineUnderTest, { seed, files, repeatedOfTen }: Deal, run: number, written: (row: LandingRow, random: Random) => LandingRow = (row) => row,
+): Promise<void> {
   const hands = files.map((file) => ({ ...file, rows: [] as LandingRow[] }));
   const random = new Random(seed);
   for (const kind of ['clicks', 'conversions'] as const) {
     const ofKind = hands.filter((hand) => hand.kind === kind);
     for (const event of network[kind]) {
-      random.pick(ofKind).rows.push({ ...event });
-      if (random.next() * 10 < repeatedOfTen) random.pick(ofKind).rows.push({ ...event });
+      random.pick(ofKind).rows.push(written({ ...event }, random));
+      if (random.next() * 10 < repeatedOfTen) random.pick(ofKind).rows.push(written({ ...event }, random));
     }
   }
   for (const { run: landedBefore, kind, format, rows } of hands) {
@@ -59,6 +61,6 @@ export async function landCatalog(pipeline: PipelineUnderTest, which: (source: s
 }
 
 /** A pipeline with the network's settings and sites, and a clock after all of its traffic. */
-export function networkPipeline(): Promise<PipelineUnderTest> {
-  return PipelineUnderTest.create(new Date('2026-03-20T00:00:00Z'), { settings: network.settings, sites: network.sites });
+export function networkPipeline(settings: object = {}): Promise<PipelineUnderTest> {
+  return PipelineUnderTest.create(new Date('2026-03-20T00:00:00Z'), { settings: { ...network.settings, ...settings }, sites: network.sites });
 }

@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DataDirectory } from '../../src/config/data-directory.ts';
 import { defaultSettings } from '../../src/config/settings.ts';
 import { ingestStage, type IngestSummary } from '../../src/ingest/ingest-stage.ts';
+import { dateOf, type Moment } from '../../src/stage/as-of.ts';
 import type { Run } from '../../src/stage/stage.ts';
 import { openStateDatabase, type StateDatabase } from '../../src/warehouse/database.ts';
 import { queryRows, type Row } from '../../src/warehouse/dialect/rows.ts';
@@ -36,6 +37,13 @@ export class LogLanding implements AsyncDisposable {
     const target = join(this.data.landing, path);
     await mkdir(dirname(target), { recursive: true });
     await writeFile(target, typeof content === 'string' || content instanceof Uint8Array ? content : ndjson(content));
+    return target;
+  }
+
+  /** Writes a file that was changed last at the moment that is given. */
+  async putAt(path: string, content: Parameters<LogLanding['put']>[1], changedAt: Moment): Promise<string> {
+    const target = await this.put(path, content);
+    await utimes(target, dateOf(changedAt), dateOf(changedAt));
     return target;
   }
 

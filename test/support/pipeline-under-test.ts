@@ -1,9 +1,10 @@
 import { copyFile, mkdir, mkdtemp, readlink, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { refresh } from '../../pipelines/refresh.ts';
+import { refresh, stages } from '../../pipelines/refresh.ts';
+import type { RunRequest } from '../../pipelines/run-pipeline.ts';
 import { DataDirectory } from '../../src/config/data-directory.ts';
-import { realEffects } from '../../src/effects/effects.ts';
+import { realEffects, type Effects } from '../../src/effects/effects.ts';
 import { readAnalytics } from '../../src/snapshot/read-analytics.ts';
 import { dayOf, type Moment } from '../../src/stage/as-of.ts';
 import { createLogger } from '../../src/stage/log.ts';
@@ -21,12 +22,15 @@ export interface PublishedFigures {
   clicks: Row[];
 }
 
+/** `clock`: what the run reads as the clock. */
+type RunOptions = { clock?: Moment } & Pick<RunRequest, 'allowOlder' | 'allowFuture'>;
+
 const silent = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 
 /** A data directory of its own and refreshes of it, at times that the test decides. */
 export class PipelineUnderTest implements AsyncDisposable {
   readonly data: DataDirectory;
-  /** Milliseconds since the epoch: what refreshes read as the clock. */
+  /** Milliseconds since the epoch: what refreshes read as the clock, but for those of a later as-of. */
   readonly #wallClock: number;
   #files = 0;
   /** Paths of the logs landed so far. */
@@ -45,10 +49,15 @@ export class PipelineUnderTest implements AsyncDisposable {
   static async create(wallClock: Date, { settings = {}, sites = [] }: { settings?: object; sites?: readonly object[] } = {}): Promise<PipelineUnderTest> {
     const pipeline = await PipelineUnderTest.bare(wallClock);
     await mkdir(pipeline.data.landing, { recursive: true });
-    // On data as small as a test's a second thread costs a quarter more than it brings.
-    await writeFile(pipeline.data.settingsFile, JSON.stringify({ duckdb: { threads: 1 }, ...settings }));
+    await pipeline.configure(settings);
     await writeFile(pipeline.data.sitesFile, JSON.stringify({ sites }));
     return pipeline;
+  }
+
+  /** Writes `offerline.json`. */
+  async configure(settings: object): Promise<void> {
+    // On data as small as a test's a second thread costs a quarter more than it brings.
+    await writeFile(this.data.settingsFile, JSON.stringify({ duckdb: { threads: 1 }, ...settings }));
   }
 
   /** Lands an export of one catalog source, newer than those before. */
@@ -69,8 +78,14 @@ export class PipelineUnderTest implements AsyncDisposable {
     await copyFile(first, join(dirname(first), `${this.#nextName()}${basename(first).replace(/^\d+/, '')}`));
   }
 
-  refresh(asOf: Moment): ReturnType<typeof refresh> {
-    return refresh({ data: this.data, console: silent, asOf }, { ...realEffects, now: () => this.#wallClock });
+  /** By a clock that has come as far as as-of, unless the test says how late it is. */
+  refresh(asOf: Moment, options: RunOptions = {}): ReturnType<typeof refresh> {
+    return refresh(...this.#runOf(asOf, options));
+  }
+
+  /** The one stage alone, by the same clock. */
+  ingest(asOf: Moment, options: RunOptions = {}): ReturnType<typeof stages.ingest> {
+    return stages.ingest(...this.#runOf(asOf, options));
   }
 
   /** Folder names under `published`, with the one that `current` names. */
@@ -95,6 +110,11 @@ export class PipelineUnderTest implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await rm(this.data.root, { recursive: true, force: true });
+  }
+
+  #runOf(asOf: Moment, { clock, ...allowed }: RunOptions): [RunRequest, Effects] {
+    const now = clock === undefined ? Math.max(this.#wallClock, Date.parse(asOf)) : Date.parse(clock);
+    return [{ data: this.data, console: silent, asOf, ...allowed }, { ...realEffects, now: () => now }];
   }
 
   /** Sorts in the order of landing. */

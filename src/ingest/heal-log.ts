@@ -1,0 +1,59 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { Run } from '../stage/stage.ts';
+import type { StateDatabase } from '../warehouse/database.ts';
+import type { LedgerCounts } from './ledger.ts';
+import type { LogFile } from './log-batch.ts';
+import type { TakenUp } from './read-again.ts';
+import type { ReadWith } from './read-with.ts';
+
+/** Makes room for what logs that are read again say now. */
+export async function dropRejectsOf(connection: DuckDBConnection, files: readonly LogFile[]): Promise<void> {
+  const again = files.filter(({ before }) => before !== undefined).map(({ fileId }) => fileId);
+  if (again.length > 0) await connection.run(`DELETE FROM rejects WHERE file_id IN (${again.join(', ')})`);
+}
+
+/**
+ * Brings the ledger row of a log that was read again up to date. `now` is what this run found: the rows that it could not
+ * take before are accepted, and those that it took then are found as duplicates of themselves.
+ */
+export async function recordHealed({ connection }: StateDatabase, run: Run, before: TakenUp, now: Omit<LedgerCounts, 'rows'>, readWith: ReadWith): Promise<void> {
+  const fileId = BigInt(before.file_id);
+  const rows = now.accepted + now.duplicates + now.rejected;
+  const accepted = before.accepted + now.accepted;
+  // A row that was taken once stays, even where it would be rejected by now.
+  const duplicates = Math.max(0, now.duplicates - before.accepted);
+  const rejected = rows - accepted - duplicates;
+  if (rejected < now.rejected) {
+    await connection.run('DELETE FROM rejects WHERE file_id = $1 AND line NOT IN (SELECT line FROM rejects WHERE file_id = $1 ORDER BY line LIMIT $2)', [fileId, BigInt(rejected)]);
+  }
+  await addUpWarnings(connection, fileId);
+  // What was quarantined is taken up by this run.
+  const takenUp = before.status === 'loaded' ? before : { run_id: run.runId, ingested_at: run.wallClock };
+  await connection.run(
+    `UPDATE ingest_files SET status = 'loaded', reason = NULL, rows = $2, accepted = $3, duplicates = $4, conflicts = $5, rejected = $6, read_with = $7,
+       run_id = $8, ingested_at = $9::TIMESTAMPTZ,
+       warnings = (SELECT coalesce(sum(CASE warning WHEN 'unknown_field' THEN 1 ELSE ingest_warnings.rows END), 0) FROM ingest_warnings WHERE file_id = $1)
+     WHERE file_id = $1`,
+    [fileId, ...[rows, accepted, duplicates, Math.min(duplicates, now.conflicts), rejected].map(BigInt), JSON.stringify(readWith), BigInt(takenUp.run_id), takenUp.ingested_at],
+  );
+}
+
+/** Rows that were taken earlier and now each have warnings of their own. */
+async function addUpWarnings(connection: DuckDBConnection, fileId: bigint): Promise<void> {
+  await connection.run(
+    'CREATE OR REPLACE TEMP TABLE warnings_in_all AS SELECT file_id, warning, field, sum(rows)::BIGINT AS rows FROM ingest_warnings WHERE file_id = $1 GROUP BY ALL', [fileId],
+  );
+  await connection.run('DELETE FROM ingest_warnings WHERE file_id = $1', [fileId]);
+  await connection.run('INSERT INTO ingest_warnings BY NAME FROM warnings_in_all');
+}
+
+/**
+ * A file that cannot be read whole this time: what was loaded of it stays, and where nothing was, the reason is
+ * brought up to date.
+ */
+export async function recordUnhealed({ connection }: StateDatabase, { file_id, status }: TakenUp, reason: string, readWith: ReadWith): Promise<void> {
+  await connection.run(
+    `UPDATE ingest_files SET read_with = $2 ${status === 'loaded' ? '' : ', reason = $3'} WHERE file_id = $1`,
+    [BigInt(file_id), JSON.stringify(readWith), ...(status === 'loaded' ? [] : [reason])],
+  );
+}

@@ -1,0 +1,94 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { asItLies } from '../landing/take-apart.ts';
+import type { LandingFile } from '../landing/landing-file.ts';
+import { sha256Of } from '../landing/read-through.ts';
+import type { Run } from '../stage/stage.ts';
+import type { BrokenFile } from './ingest-log.ts';
+import { endedARun } from './ledger.ts';
+import { isNoted, readNote, writeNote } from './reading-note.ts';
+
+/** What the process of a trial is to read, and where it may write what comes of it. */
+export interface TrialRequest extends Pick<Run, 'settings' | 'asOf' | 'wallClock'> {
+  root: string;
+  files: LandingFile[];
+}
+
+/** What a run may read. */
+export interface Admitted {
+  files: LandingFile[];
+  /** Their reading ended a process by force. */
+  broken: BrokenFile[];
+}
+
+/** After so many runs in a row that nobody saw the end of, each file is tried alone, and noted before. */
+const unseenEnds = 5;
+
+const program = fileURLToPath(new URL('./trial-reading.ts', import.meta.url));
+
+/**
+ * Notes which files are about to be read. Where a run before ended by force while it read some of them, these are read on
+ * trial first: by a process of its own, into a warehouse that is thrown away. An operator's kill leaves nothing to be found
+ * there; a file that ends the process is quarantined, the half that holds it being tried until it is alone. Files that can
+ * be read, but not all at once, are left to the next run by half.
+ */
+export async function admit(run: Run, files: LandingFile[]): Promise<Admitted> {
+  const note = readNote(run.data);
+  const suspects = files.filter((file) => note?.files.some((before) => isNoted(file, before)));
+  if (note === undefined || suspects.length === 0) {
+    if (files.length > 0) await writeNote(run, files, 0);
+    return { files, broken: [] };
+  }
+  const ended = note.ended + 1;
+  run.logger.warn({ files: suspects.length, first: suspects[0]?.path }, 'a run ended by force while it read these files: they are read by a process of its own first');
+  await writeNote(run, suspects, ended);
+  const guilty = new Set<LandingFile>();
+  const later = new Set<LandingFile>();
+  const isAlone = ({ alone }: typeof note, file: LandingFile) => alone !== null && isNoted(file, alone);
+  if (ended < unseenEnds) await sift(run, suspects, guilty, later);
+  else {
+    for (const file of suspects) {
+      if (!isAlone(note, file)) await writeNote(run, suspects, ended, file);
+      if (isAlone(note, file) || !(await survives(run, [file]))) guilty.add(file);
+    }
+  }
+  const admitted = files.filter((file) => !guilty.has(file) && !later.has(file));
+  for (const { path } of later) run.logger.warn({ file: path }, 'is left to the next run: it cannot be read together with the others');
+  await writeNote(run, admitted, ended);
+  return { files: admitted, broken: await Promise.all([...guilty].map(asBroken)) };
+}
+
+async function sift(run: Run, files: LandingFile[], guilty: Set<LandingFile>, later: Set<LandingFile>): Promise<void> {
+  if (await survives(run, files)) return;
+  const [only] = files;
+  if (files.length === 1 && only !== undefined) {
+    guilty.add(only);
+    return;
+  }
+  const found = guilty.size;
+  const half = Math.ceil(files.length / 2);
+  await sift(run, files.slice(0, half), guilty, later);
+  await sift(run, files.slice(half), guilty, later);
+  if (guilty.size === found) for (const file of files.slice(half)) later.add(file);
+}
+
+/** Whether a process that reads these files comes to an end of its own. That it fails is none of the files' doing, and the run will tell it. */
+async function survives({ data, settings, asOf, wallClock, effects }: Run, files: LandingFile[]): Promise<boolean> {
+  await effects.files.remove(data.trial, 'files on trial: scratch emptied');
+  return effects.perform('files on trial: read', async () => {
+    const child = fork(program, { stdio: 'ignore', serialization: 'advanced' });
+    const ended = once(child, 'exit') as Promise<[code: number | null, signal: string | null]>;
+    child.send({ root: data.trial, settings, asOf, wallClock, files } satisfies TrialRequest);
+    const [, signal] = await ended;
+    return signal === null;
+  });
+}
+
+async function asBroken(file: LandingFile): Promise<BrokenFile> {
+  return {
+    file: { ...file, ...asItLies(file), sha256: await sha256Of(file.absolutePath) },
+    reason: endedARun,
+    detail: 'reading it ended a run by force: land it in parts, or give the run more memory; once it is changed or touched it is read again',
+  };
+}
