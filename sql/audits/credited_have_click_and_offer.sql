@@ -1,8 +1,8 @@
 -- Every credited conversion has its click, its offer and a payout.
 -- grain: one row per credited conversion that lacks one
--- inputs: conversions of the snapshot, conversion_clicks, offers, audited_days
+-- inputs: audited_conversions, conversion_clicks, offers, audited_days
 SELECT conversions.conversion_id, conversions.click_id, conversions.offer_id, conversions.payout
-FROM snapshot.conversions
+FROM audited_conversions AS conversions
 LEFT JOIN conversion_clicks AS click ON click.click_id = conversions.click_id
 LEFT JOIN offers ON offers.offer_id = conversions.offer_id
 WHERE conversions.status = 'credited'

@@ -1,6 +1,6 @@
 -- The grain that each published table promises holds.
 -- grain: one row per repeated key
--- inputs: offers, offer_history, offer_stats_2d, sites, offer_hourly, conversions, report_daily, ingest_files of the snapshot, audited_days
+-- inputs: offers, offer_history, offer_stats_2d, sites, report_daily, ingest_files of the snapshot, audited_offer_hourly, audited_conversions, audited_days
 SELECT 'offers' AS table_name, offer_id::VARCHAR AS key FROM snapshot.offers GROUP BY ALL HAVING count(*) > 1
 UNION ALL
 SELECT 'offer_history', offer_id || ' ' || version FROM snapshot.offer_history GROUP BY ALL HAVING count(*) > 1
@@ -12,12 +12,12 @@ UNION ALL
 SELECT 'ingest_files', file_id::VARCHAR FROM snapshot.ingest_files GROUP BY ALL HAVING count(*) > 1
 UNION ALL
 SELECT 'offer_hourly', offer_id || ' ' || hour
-FROM snapshot.offer_hourly
+FROM audited_offer_hourly
 WHERE hour >= (SELECT min(day) FROM audited_days)
 GROUP BY ALL HAVING count(*) > 1
 UNION ALL
 SELECT 'conversions', conversion_id
-FROM snapshot.conversions
+FROM audited_conversions
 WHERE occurred_at >= (SELECT min(day) FROM audited_days)
 GROUP BY ALL HAVING count(*) > 1
 UNION ALL

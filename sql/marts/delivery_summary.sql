@@ -1,5 +1,5 @@
 -- How postbacks stand, for the service's metrics. Lag is the time from writing to the outbox to delivery, of what was
--- delivered within the 24 hours before the last delivery.
+-- delivered within the 24 hours before the last delivery; none where a run wrote it as of a time that was yet to come.
 -- grain: one row
 -- inputs: postbacks (the mart), postback_attempts (the mart)
 -- columns:
@@ -24,7 +24,7 @@ tried AS (
   FROM snapshot.postback_attempts
 ),
 recent AS (
-  SELECT quantile_cont(date_diff('millisecond', enqueued_at, delivered_at), 0.95) / 1000 AS lag_seconds_p95
+  SELECT quantile_cont(greatest(date_diff('millisecond', enqueued_at, delivered_at), 0), 0.95) / 1000 AS lag_seconds_p95
   FROM snapshot.postbacks
   WHERE delivered_at > (SELECT last_delivered_at FROM told) - INTERVAL 24 HOURS
 )

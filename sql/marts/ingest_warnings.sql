@@ -1,11 +1,11 @@
--- What was dropped or passed over in files that were loaded: values that make no sense, fields that nobody knows.
+-- What was dropped, replaced or passed over in files that were loaded: values that make no sense, half surrogates, fields that nobody knows.
 -- grain: one row per file, warning and field
 -- inputs: ingest_warnings
 -- columns:
 --   file_id: The file in ingest_files
---   warning: Code of what was found
---   field: Field that it was found in; NULL where it is about the whole file
---   rows: Rows of the file with it, of an unknown field the rows with any; ingest_files.warnings counts each unknown field once
+--   warning: Code of what was found; the first twenty unknown fields of a file have a row each, further_unknown_fields stands for the others
+--   field: Field that it was found in; NULL where it is about no field alone
+--   rows: Rows of the file with it; of an unknown field of a log the rows with any; of further_unknown_fields the number of these fields
 SELECT file_id, warning, field, rows
 FROM ingest_warnings
 ORDER BY file_id, warning, field

@@ -6,7 +6,8 @@
 --   path: Path under the landing folder
 --   line: Line of NDJSON, element of a JSON document, row of CSV (the header is row 1) or Parquet
 --   reason: Code of what is wrong
---   raw: The row as it stood there; for CSV and Parquet the record as JSON
-SELECT file_id, path, line, reason, raw
+--   raw: The first 2,000 characters of the row as it stood there; for CSV and Parquet of the record as JSON
+--   raw_length: Characters of the whole row
+SELECT file_id, path, line, reason, raw, raw_length
 FROM rejects
 ORDER BY file_id, line

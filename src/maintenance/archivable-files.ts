@@ -14,7 +14,7 @@ export interface ArchivableFile {
 
 /**
  * Landing files last changed before a moment, in milliseconds since the epoch, whose bytes were taken up as they lie
- * there. The newest catalog file of each source is not among them: it says what the catalog is; nor are those that wait
+ * there. The newest catalog file of each source and the one that decided last are not among them: they say what the catalog is; nor are those that wait
  * for an operator. For whoever archives them: nothing here changes or removes a landing file. Without them the warehouse
  * cannot be built anew from landing, so they are to be moved, not thrown away.
  */
@@ -22,7 +22,8 @@ export async function archivableFiles(data: DataDirectory, { connection }: State
   const rows = await queryRows<{ path: string; bytes: number; modified_ns: string }>(
     connection,
     `SELECT path, bytes, modified_ns::VARCHAR AS modified_ns FROM landing_seen
-     WHERE path NOT IN (SELECT path FROM ingest_files WHERE status = 'held')`,
+     WHERE path NOT IN (SELECT path FROM ingest_files WHERE status = 'held')
+       AND path NOT IN (SELECT arg_max(path, file_id) FROM ingest_files WHERE kind = 'offers' AND status = 'loaded' GROUP BY source)`,
   );
   const taken = new Map(rows.map(({ path, bytes, modified_ns }) => [path, `${bytes} ${modified_ns}`]));
   const { files } = await findLandingFiles(data.landing);

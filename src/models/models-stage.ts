@@ -4,9 +4,10 @@ import type { Run, Stage } from '../stage/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
 import { changeNumberIn, readChangeNumber, readFact, readFacts, writeFact } from '../warehouse/facts.ts';
-import { writeClosedReport, writeOpenReport, writeTouchedDays } from './day-marts.ts';
+import { writeClosedReport, writeOpenReport } from './day-marts.ts';
 import { writePostbackMarts } from './postback-marts.ts';
 import { readReportDays } from './report-days.ts';
+import { writeTouchedDays } from './touched-marts.ts';
 import { computeStats, openStaging } from './windows.ts';
 
 export interface ModelsSummary {
@@ -43,6 +44,8 @@ export const modelsStage: Stage<StateDatabase, ModelsSummary> = {
     return state.transaction(async () => {
       const today = dayOf(run.asOf);
       const before = await martsAsOf(connection);
+      // A run as of a time to come has closed days that are not over: as unfinished they are closed again when they are.
+      await connection.run(`UPDATE mart_files SET as_of = day::TIMESTAMPTZ WHERE mart = 'report_daily' AND as_of > TIMESTAMPTZ '${run.wallClock}'`);
       const days = await touchedDays(run, state, before);
       await writeTouchedDays(run, connection, days);
       const reports = await reportsToClose(connection, before, today);

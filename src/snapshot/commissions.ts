@@ -1,8 +1,9 @@
 import type { Site } from '../sites/sites.ts';
 import { commissionText } from '../sites/sites.ts';
-import type { Moment } from '../stage/as-of.ts';
+import { compareMoments, shiftMoment, type Moment } from '../stage/as-of.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../warehouse/dialect/rows.ts';
+import { insertRows } from '../warehouse/insert-rows.ts';
 
 /**
  * Remembers when a site's commission changed: all that its feed shows changes with it, so its offers count as updated.
@@ -11,18 +12,24 @@ import { queryRows } from '../warehouse/dialect/rows.ts';
 export async function recordCommissions(state: StateDatabase, sites: readonly Site[], asOf: Moment): Promise<void> {
   const { connection } = state;
   await state.transaction(async () => {
-    const latest = await queryRows<{ site_key: string; commission: string }>(
+    const latest = await queryRows<{ site_key: string; valid_from: Moment; commission: string }>(
       connection,
-      `SELECT site_key, commission FROM site_commissions QUALIFY row_number() OVER (PARTITION BY site_key ORDER BY valid_from DESC) = 1`,
+      `SELECT site_key, valid_from, commission FROM site_commissions
+       QUALIFY row_number() OVER (PARTITION BY site_key ORDER BY valid_from DESC) = 1`,
     );
-    const known = new Map(latest.map(({ site_key, commission }) => [site_key, Number(commission)]));
-    const changed = sites.filter((site) => known.get(site.site_key) !== site.commission);
-    for (const site of changed) {
-      await connection.run(
-        `INSERT INTO site_commissions SELECT $1, greatest($2::TIMESTAMPTZ, max(valid_from) + INTERVAL 1 MICROSECOND), $3::DECIMAL(7, 6)
-         FROM site_commissions WHERE site_key = $1`,
-        [site.site_key, asOf, commissionText(site)],
-      );
-    }
+    const known = new Map(latest.map(({ site_key, ...commission }) => [site_key, commission]));
+    const changed = sites.flatMap((site) => {
+      const last = known.get(site.site_key);
+      if (last !== undefined && Number(last.commission) === site.commission) return [];
+      return [[site.site_key, validFrom(asOf, last?.valid_from), commissionText(site)]];
+    });
+    await insertRows(connection, 'INSERT INTO site_commissions (site_key, valid_from, commission)', ['', '::TIMESTAMPTZ', '::DECIMAL(7, 6)'], changed);
   }, 'commissions');
+}
+
+/** Changes follow one another even when a run is given an earlier as-of, or the same one. */
+function validFrom(asOf: Moment, last: Moment | undefined): Moment {
+  if (last === undefined) return asOf;
+  const following = shiftMoment(last, 1n);
+  return compareMoments(following, asOf) > 0 ? following : asOf;
 }

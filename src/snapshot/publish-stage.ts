@@ -2,13 +2,15 @@ import { createHash } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { replaceFile } from '../effects/effects.ts';
+import { severalAtOnce } from '../effects/several-at-once.ts';
 import { AuditError, OfferlineError, UsageError } from '../errors/errors.ts';
 import { feedOffersFile, feedSitesFile } from '../feed/feed-document.ts';
 import { sha256Of } from '../landing/read-through.ts';
 import { quoted } from '../landing/sql-text.ts';
 import { currentMarts, distrustMarts } from '../models/models-stage.ts';
 import type { Sites } from '../sites/sites.ts';
-import { compareMoments, momentOfMilliseconds, type Moment } from '../stage/as-of.ts';
+import { aheadOfClock, assertNotAhead, leadBackAdvice } from '../stage/ahead-of-clock.ts';
+import { compareMoments, dateOf, momentOfMilliseconds, type Moment } from '../stage/as-of.ts';
 import type { Run, Stage } from '../stage/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { readModel } from '../warehouse/sql-model.ts';
@@ -32,6 +34,8 @@ export interface PublishInput {
   asOf?: Moment | undefined;
   /** Lets it be older than the published snapshot's. */
   allowOlder?: boolean | undefined;
+  /** Lets it lie ahead of the clock. */
+  allowFuture?: boolean | undefined;
 }
 
 export interface PublishSummary {
@@ -52,10 +56,11 @@ export interface PublishSummary {
  */
 export const publishStage: Stage<PublishInput, PublishSummary> = {
   name: 'publish',
-  async run(called, { state, sites, asOf: asked, allowOlder }) {
+  async run(called, { state, sites, asOf: asked, allowOlder, allowFuture }) {
     const run: Run = { ...called, asOf: await martsAsOf(state, asked) };
+    if (!allowFuture) assertNotAhead(run.asOf, run.wallClock);
     const published = await currentManifest(run.data);
-    if (published !== undefined && !allowOlder) assertNotOlder(run.asOf, published.as_of);
+    if (published !== undefined && !allowOlder) assertNotOlder(run, published.as_of);
     await recordCommissions(state, sites.sites, run.asOf);
     const fingerprint = await fingerprintOf(run, state, sites);
     if (published?.fingerprint === fingerprint) {
@@ -98,9 +103,11 @@ async function martsAsOf(state: StateDatabase, asked: Moment | undefined): Promi
 }
 
 /** Refuses to publish the past by mistake. Throws `UsageError`. */
-export function assertNotOlder(asOf: Moment, published: Moment): void {
+export function assertNotOlder({ asOf, wallClock }: Pick<Run, 'asOf' | 'wallClock'>, published: Moment): void {
   if (compareMoments(asOf, published) >= 0) return;
-  throw new UsageError(`as-of ${asOf} is older than the published snapshot's ${published}; pass --allow-older to publish the past`);
+  const isAhead = aheadOfClock(published, dateOf(wallClock).getTime()) > 0;
+  const advice = isAhead ? `, which lies ahead of this machine's clock: ${leadBackAdvice}` : '; pass --allow-older to publish the past';
+  throw new UsageError(`as-of ${asOf} is older than the published snapshot's ${published}${advice}`);
 }
 
 /** Equal fingerprints mean that a new snapshot would say what the current one says. */
@@ -112,7 +119,7 @@ async function fingerprintOf(run: Run, state: StateDatabase, sites: Sites): Prom
 async function linkFiles(run: Run, { connection }: StateDatabase, folder: string): Promise<LinkedFile[]> {
   const linked = await linkedFiles(connection, run.data, run.asOf);
   for (const subfolder of new Set(['', ...linked.map(({ path }) => dirname(path))])) await run.effects.files.makeDirectory(join(folder, subfolder));
-  for (const file of linked) await run.effects.files.hardLink(file.warehousePath, join(folder, file.path), 'snapshot file: linked');
+  await severalAtOnce(linked, (file) => run.effects.files.hardLink(file.warehousePath, join(folder, file.path), 'snapshot file: linked'));
   return linked;
 }
 
@@ -132,7 +139,7 @@ async function buildDatabase(
     await connection.run('BEGIN TRANSACTION');
     const tableRows = await run.effects.perform('analytics.duckdb: filled', () => writeAnalytics(connection, sites.sites, folder, run.asOf, parquet));
     await run.effects.perform('analytics.duckdb: written', () => connection.run('COMMIT'));
-    const audits = await auditSnapshot(connection, run.data, publishedRunId);
+    const audits = await auditSnapshot(connection, run.data, publishedRunId, parquet);
     await writeFeedFiles(connection, folder, run.asOf, run.effects.files);
     const rowCounts = {
       clicks: rowsOf('events/clicks'), conversions: rowsOf('marts/conversions'),

@@ -145,7 +145,8 @@ it('as a pipeline publishes nothing, lets old runs go, and the next snapshot say
   const [before, snapshots] = [await pipeline.figures('2026-11-18T12:10:00Z'), await pipeline.snapshots()];
 
   const silent = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
-  const result = await maintenance({ data: pipeline.data, console: silent, asOf: '2026-11-25T12:00:00Z' });
+  const asOf = '2026-11-25T12:00:00Z';
+  const result = await maintenance({ data: pipeline.data, console: silent, asOf }, { ...realEffects, now: () => Date.parse(asOf) });
   expect(result).toMatchObject({ compacted: { days: 5, files: 10 }, retained: { runs: 1, attempts: 0 } });
   expect(await pipeline.snapshots()).toEqual(snapshots);
   expect(await pipeline.figures('2026-11-18T12:10:00Z')).toEqual(before);

@@ -2,7 +2,7 @@ import { cp, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { parseCsvRecord } from '../../src/landing/records.ts';
+import { csvRecords } from '../../src/analysis/reconcile/csv-records.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 
 /** `case.json` of a folder: what it shows, and the runs with what lands before each. */
@@ -20,8 +20,8 @@ it.each(cases)('$folder: $about', async ({ folder, runs }) => {
     await cp(join(import.meta.dirname, folder, landing), pipeline.data.landing, { recursive: true });
     await pipeline.refresh(as_of);
   }
-  const text = await readFile(join(import.meta.dirname, folder, 'expected.csv'), 'utf8');
-  const [columns = [], ...expected] = text.trimEnd().split('\n').map(parseCsvRecord);
+  const file = join(import.meta.dirname, folder, 'expected.csv');
+  const [columns = [], ...expected] = [...csvRecords(await readFile(file, 'utf8'), file)].map(({ cells }) => cells);
   const published = await pipeline.ask<Record<string, string | number | null>>(`SELECT ${columns.join(', ')} FROM offer_stats_2d ORDER BY offer_id`);
   expect(published.map((row) => columns.map((column) => String(row[column] ?? '')))).toEqual(expected);
   expect(await pipeline.ask(`SELECT * FROM rejects`)).toEqual([]);

@@ -67,6 +67,20 @@ it('is whole again after an older as-of was published', async () => {
   expect(await reports(pipeline)).toEqual(before);
 });
 
+it('closes a day once more that a run as of a time to come had closed before it was over', async () => {
+  await using pipeline = await withClicks('10', '11');
+  await pipeline.landLog('conversions', 'ndjson', [{ conversion_id: 'v', click_id: 'c-11', kind: 'credit', occurred_at: '2026-03-11T09:00:00Z' }]);
+  await pipeline.refresh('2026-03-10T12:00:00Z');
+  await pipeline.refresh('2026-04-01T12:00:00Z', { clock: '2026-03-10T12:10:00Z', allowFuture: true });
+  const ranks = `SELECT strftime(report_date, '%d') AS day, rank FROM report_daily WHERE report_date >= '2026-03-11' ORDER BY report_date`;
+  expect(await pipeline.ask(ranks)).toEqual([{ day: '11', rank: 1 }, { day: '12', rank: 1 }]);
+  await pipeline.refresh('2026-03-10T12:20:00Z', { allowOlder: true });
+  await pipeline.landOffers('alpha', [{ external_id: 'one', id: 1, title: 'One', payout: '1', status: 'paused' }]);
+  await pipeline.refresh('2026-03-10T13:00:00Z');
+  await pipeline.refresh('2026-03-14T12:00:00Z');
+  expect(await pipeline.ask(ranks)).toEqual([{ day: '11', rank: null }, { day: '12', rank: null }]);
+});
+
 it('leaves out the empty days of a long pause', async () => {
   await using pipeline = await withClicks('05');
   await pipeline.refresh('2026-03-05T10:00:00Z');

@@ -1,0 +1,99 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { join, relative } from 'node:path';
+import { quoted } from '../landing/sql-text.ts';
+import { addDays, startOfDay, type Day } from '../stage/as-of.ts';
+import type { Run } from '../stage/stage.ts';
+import { dayNumber, dayOfNumber, numberOfDay } from '../warehouse/day-number.ts';
+import { queryRows } from '../warehouse/dialect/rows.ts';
+import { settleFiles } from '../warehouse/event-files.ts';
+import { insertRows } from '../warehouse/insert-rows.ts';
+import { modelQuery } from '../warehouse/run-model.ts';
+import { martFile, rowGroupRows, writeDay } from './day-marts.ts';
+import { loadClicks, loadConversions } from './windows.ts';
+
+/** The marts that news about a day changes, and the moment of their rows that tells the day. */
+const touchedMarts = [{ mart: 'conversions', time: 'occurred_at' }, { mart: 'offer_hourly', time: 'hour' }] as const;
+type TouchedMart = (typeof touchedMarts)[number];
+
+/**
+ * Writes `conversions` and `offer_hourly` of these days, ascending, as they stand at the run's as-of. Days of few rows
+ * are written all together, since a statement for each of thousands would take minutes; one without rows has no file.
+ * The last day always has, since a view over no file fails.
+ */
+export async function writeTouchedDays(run: Run, connection: DuckDBConnection, days: readonly Day[]): Promise<void> {
+  const [first, last] = [days[0], days.at(-1)];
+  if (first === undefined || last === undefined) return;
+  await loadClicks(connection, run.data, 'touched_clicks', startOfDay(first), run.asOf);
+  const scope = `SELECT DISTINCT conversion_id FROM conversion_events WHERE ${within('occurred_at', first, last)} AND ${onDays('occurred_at', days)}`;
+  await loadConversions(connection, 'touched_conversions', scope, run.asOf);
+  const alone = new Set([...(await largeDays(connection)), last]);
+  const together = days.filter((day) => !alone.has(day));
+  run.progress.start('days of marts', days.length);
+  try {
+    if (together.length > 0) for (const mart of touchedMarts) await writeTogether(run, connection, mart, together);
+    for (const [index, day] of days.filter((each) => alone.has(each)).entries()) {
+      for (const mart of touchedMarts) await writeAlone(run, connection, mart, day);
+      run.progress.advance(together.length + index + 1);
+    }
+  } finally {
+    run.progress.finish();
+  }
+}
+
+/** Days of which a mart may take more than one row group: their rows' order is of use. */
+async function largeDays(connection: DuckDBConnection): Promise<Day[]> {
+  const rows = await queryRows<{ day_number: number }>(
+    connection,
+    `SELECT day_number
+     FROM (SELECT ${dayNumber('hour')} AS day_number FROM touched_clicks UNION ALL SELECT ${dayNumber('occurred_at')} FROM touched_conversions)
+     GROUP BY day_number HAVING count(*) > ${rowGroupRows}`,
+  );
+  return rows.map(({ day_number }) => dayOfNumber(day_number));
+}
+
+async function writeTogether(run: Run, connection: DuckDBConnection, touched: TouchedMart, days: readonly Day[]): Promise<void> {
+  const { mart, time } = touched;
+  const { files } = run.effects;
+  const folder = join(run.data.scratch, mart);
+  await files.remove(folder, `mart ${mart}: leftover removed`);
+  await files.makeDirectory(folder);
+  await openDays(connection, (moment) => onDays(moment, days));
+  const written = await run.effects.perform(`mart ${mart}: written`, () => queryRows<{ filename: string; count: number }>(
+    connection,
+    // In the order of days, or each thread would begin a file of its own for most of them.
+    `COPY (SELECT mart.*, ${dayNumber(time)} AS day_number FROM (${modelQuery('marts', mart)}) AS mart ORDER BY day_number)
+     TO ${quoted(folder)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows}, PARTITION_BY (day_number), RETURN_STATS)`,
+  ));
+  await connection.run(`DELETE FROM mart_files WHERE mart = '${mart}' AND day IN (${days.map((day) => `DATE '${day}'`).join(', ')})`);
+  const byDay = Map.groupBy(written, ({ filename }) => dayOfNumber(Number(/day_number=(\d+)/.exec(relative(folder, filename))?.[1])));
+  const [whole, cut] = [[...byDay].filter(([, parts]) => parts.length === 1), [...byDay].filter(([, parts]) => parts.length > 1)];
+  const settled = await settleFiles(
+    whole.flatMap(([day, parts]) => parts.map(({ filename, count }) => ({ day, rows: count, from: filename, to: martFile(run, mart, day) }))), `mart ${mart}`, files,
+  );
+  await insertRows(
+    connection, 'INSERT INTO mart_files (mart, day, path, run_id, as_of, rows, bytes, sha256)', ['', '::DATE', '', '', '::TIMESTAMPTZ', '', '', ''],
+    settled.map(({ day, to, rows, bytes, sha256 }) => [mart, day, relative(run.data.warehouse, to), run.runId, run.asOf, rows, bytes, sha256]),
+  );
+  for (const [day] of cut) await writeAlone(run, connection, touched, day);
+}
+
+async function writeAlone(run: Run, connection: DuckDBConnection, { mart }: TouchedMart, day: Day): Promise<void> {
+  await openDays(connection, (time) => within(time, day, day));
+  await writeDay(run, connection, mart, day, run.asOf);
+}
+
+/** Makes what the models of touched marts read of some days. */
+async function openDays(connection: DuckDBConnection, isOnThem: (time: string) => string): Promise<void> {
+  await connection.run(`
+    CREATE OR REPLACE TEMP VIEW day_clicks AS FROM touched_clicks WHERE ${isOnThem('hour')};
+    CREATE OR REPLACE TEMP VIEW day_conversions AS FROM touched_conversions WHERE ${isOnThem('occurred_at')}`);
+}
+
+function onDays(time: string, days: readonly Day[]): string {
+  return `${dayNumber(time)} IN (${days.map(numberOfDay).join(', ')})`;
+}
+
+/** Bounds, not a cast to DATE: only they let the table's own zones be skipped. */
+function within(time: string, first: Day, last: Day): string {
+  return `${time} >= TIMESTAMPTZ '${startOfDay(first)}' AND ${time} < TIMESTAMPTZ '${startOfDay(addDays(last, 1))}'`;
+}
