@@ -1,18 +1,34 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { FastifyReply } from 'fastify';
 import type { Refusal } from './refusal.ts';
 import type { Variant } from './variant.ts';
+
+/** A body that is put together piece by piece while its client takes it, out of bytes that others may be reading too. */
+export interface PiecedBody {
+  readonly length: number;
+  readonly source: Buffer;
+  whole(): Buffer;
+  /** Each is valid until the next is asked for. */
+  pieces(): Iterable<Buffer>;
+}
+
+export type Body = Buffer | PiecedBody;
+
+export function wholeOf(body: Body): Buffer {
+  return 'whole' in body ? body.whole() : body;
+}
 
 /** A whole HTTP answer, ready to send. Answers may be kept and sent many times, so nothing changes them. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** Undefined where there is none, as for a 304. */
-  readonly body: Buffer | undefined;
+  readonly body: Body | undefined;
   /** Of one request alone, beside those above. */
   readonly more?: Readonly<Record<string, string>>;
   /** Where the body's memory is lent: gives it back. */
   readonly release?: (() => void) | undefined;
+  /** Whose form a refusal in its place has; default: that of the path. */
+  readonly variant?: Variant;
 }
 
 /** Answers that need nothing of a request but its headers, by path on the bare host. */
@@ -60,20 +76,4 @@ export function refusalAnswer(refusal: Refusal, variant: Variant, snapshot: Snap
   const { status, document } = variant.refuse(refusal);
   const answer = passingAnswer(status, document, snapshot, variant);
   return refusal.kind === 'wrong_method' ? withHeaders(answer, { allow: 'GET, HEAD' }) : answer;
-}
-
-/** The one way by which an answer leaves the process. */
-export function sendAnswer(reply: FastifyReply, { status, headers, more, body, release }: Answer): FastifyReply {
-  const { raw } = reply;
-  if (body !== undefined && headers['cache-control'] !== undefined) {
-    // It says itself whatever a plugin would add, so it goes out directly: that takes a tenth off the whole cost of a page.
-    raw.writeHead(status, { ...headers, ...more, 'content-length': body.length });
-    reply.hijack();
-    raw.end(body);
-  } else {
-    reply.code(status).headers({ ...headers, ...more }).send(body);
-  }
-  // Nearly always the system has taken all of it by now. Where it has not, the lent memory goes with the answer.
-  if (release !== undefined && raw.writableEnded && raw.writableLength === 0) release();
-  return reply;
 }

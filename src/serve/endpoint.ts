@@ -1,13 +1,13 @@
 import type { Site } from '../sites/sites.ts';
 import { snapshotHeaders } from './answer.ts';
-import type { Answer } from './answer.ts';
+import type { Answer, Body } from './answer.ts';
 import { cacheControl } from './caching.ts';
 import type { HeldPages } from './held-pages.ts';
 import { bySecret } from './identification.ts';
 import type { Identification } from './identification.ts';
-import { putTogether } from './offer-page.ts';
+import { makeOf } from './offer-page.ts';
 import type { OfferPage } from './offer-page.ts';
-import { pageBody, PreparedPage } from './prepared-page.ts';
+import { PreparedPage } from './prepared-page.ts';
 import type { PageBody } from './prepared-page.ts';
 import type { PublishedSnapshot } from './published-snapshot.ts';
 import type { Query } from './query.ts';
@@ -42,8 +42,6 @@ export interface Page<Parameters> {
   /** Default: by key and secret. */
   identify?: Identification;
   limit: LimitRule;
-  /** Whether each user of a site has a page: such pages must not drive out those of the sites. */
-  perUser?: boolean;
   /** Unique among the pages: it stands in their keys. */
   name: string;
   /** Throws `Refusal`. */
@@ -61,18 +59,18 @@ export function pageEndpoint<Parameters>(page: Page<Parameters>): Endpoint {
     answer({ query, snapshot, feed, takesCoding }) {
       const parameters = page.read(query);
       const key = `${feed.number} ${page.name} ${page.key(parameters)}`;
-      const pages = page.perUser ? snapshot.userPages : snapshot.pages;
+      const { pages } = snapshot;
       const kept = pages.get(key);
       if (kept !== undefined) return kept;
       const headers = { ...snapshotHeaders(snapshot, page.variant), 'cache-control': cacheControl.page };
       // A compressed form costs more than all else, so its page is kept from the first time on.
       const forOneAnswer = !takesCoding && !snapshot.asked.isAskedAgain(key);
-      const body = putTogether(page.write(snapshot, feed, parameters), forOneAnswer);
-      return whenWritten(body, () => pages.get(key), (written) => {
-        const made = new PreparedPage(headers, written, () => pages.weighAgain(key));
-        if (written.release === undefined) pages.keep(key, made);
+      const make = (body: PageBody) => {
+        const made = new PreparedPage(headers, body, () => pages.weighAgain(key));
+        if (body.release === undefined) pages.keep(key, made);
         return made;
-      });
+      };
+      return makeOf(page.write(snapshot, feed, parameters), () => pages.get(key), make, forOneAnswer);
     },
   };
 }
@@ -89,7 +87,7 @@ export function heldPageEndpoint<Parameters>(page: Page<Parameters>): Endpoint {
       const known = held.get(key, now);
       if (known !== undefined) return known;
       const headers = { ...snapshotHeaders(snapshot, page.variant), 'cache-control': cacheControl.topConverting };
-      return whenWritten(putTogether(page.write(snapshot, feed, parameters)), () => held.get(key, now), (body) => {
+      return makeOf(page.write(snapshot, feed, parameters), () => held.get(key, now), (body) => {
         const made = new PreparedPage(headers, body, () => held.weighAgain(key));
         held.keep(key, now, made);
         return made;
@@ -98,12 +96,7 @@ export function heldPageEndpoint<Parameters>(page: Page<Parameters>): Endpoint {
   };
 }
 
-/** An answer that nobody is expected to ask for again soon. */
-export function writtenAnswer(variant: Variant, snapshot: PublishedSnapshot, text: string): PreparedPage {
-  return new PreparedPage({ ...snapshotHeaders(snapshot, variant), 'cache-control': cacheControl.page }, pageBody(Buffer.from(text)));
-}
-
-/** Keeps a page when it is put together, unless another request has put it together meanwhile. */
-function whenWritten(body: PageBody | Promise<PageBody>, known: () => PreparedPage | undefined, keep: (body: PageBody) => PreparedPage): PreparedPage | Promise<PreparedPage> {
-  return body instanceof Promise ? body.then((written) => known() ?? keep(written)) : keep(body);
+/** A page that nobody is expected to ask for again soon. */
+export function passingPage(variant: Variant, snapshot: PublishedSnapshot, body: PageBody<Body>): PreparedPage {
+  return new PreparedPage({ ...snapshotHeaders(snapshot, variant), 'cache-control': cacheControl.page }, body);
 }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Settings } from '../config/settings.ts';
+import { aheadOfClock, leadBackAdvice } from '../stage/ahead-of-clock.ts';
 import { passingAnswer, snapshotHeaders, withHeaders } from './answer.ts';
 import type { Answer, FixedAnswers } from './answer.ts';
 import { cacheControl } from './caching.ts';
@@ -13,15 +14,19 @@ export class Health {
   readonly #settings: Pick<Settings, 'snapshot_max_age_minutes'>;
   readonly #snapshot: () => PublishedSnapshot | undefined;
   readonly #metrics: Metrics;
+  readonly #gauges: () => Gauge[];
   readonly #now: () => number;
   #description: PreparedPage | undefined;
   readonly answers: FixedAnswers;
 
-  /** `now`: milliseconds since the epoch. */
-  constructor(settings: Pick<Settings, 'snapshot_max_age_minutes'>, snapshot: () => PublishedSnapshot | undefined, metrics: Metrics, now: () => number) {
+  /** `gauges`: what the service tells of itself; `now`: milliseconds since the epoch. */
+  constructor(
+    settings: Pick<Settings, 'snapshot_max_age_minutes'>, snapshot: () => PublishedSnapshot | undefined, metrics: Metrics, gauges: () => Gauge[], now: () => number,
+  ) {
     this.#settings = settings;
     this.#snapshot = snapshot;
     this.#metrics = metrics;
+    this.#gauges = gauges;
     this.#now = now;
     this.answers = new Map<string, (request: IncomingHttpHeaders) => Answer | Promise<Answer>>([
       ['/healthz', () => this.#alive()],
@@ -42,6 +47,9 @@ export class Health {
     if (snapshot === undefined) return passingAnswer(503, { status: 'unavailable', reason: 'no published snapshot that is whole' }, undefined);
     const { snapshot_max_age_minutes: mostMinutes } = this.#settings;
     const about = { snapshot_id: snapshot.id, as_of: snapshot.asOf };
+    if (this.#aheadOf(snapshot) > 0) {
+      return passingAnswer(503, { status: 'stale', ...about, reason: `the snapshot lies ahead of this machine's clock, and none takes its place: ${leadBackAdvice}` }, snapshot);
+    }
     if (mostMinutes !== undefined && this.#ageOf(snapshot) > mostMinutes * 60) {
       return passingAnswer(503, { status: 'stale', ...about, reason: `the snapshot is older than ${mostMinutes} minutes` }, snapshot);
     }
@@ -51,12 +59,13 @@ export class Health {
   /** Prometheus' text format. */
   #measured(): Answer {
     const snapshot = this.#snapshot();
-    const gauges: Gauge[] = [{ name: 'offerline_snapshot_present', help: 'Whether a snapshot is served.', value: snapshot === undefined ? 0 : 1 }];
+    const gauges: Gauge[] = [{ name: 'offerline_snapshot_present', help: 'Whether a snapshot is served.', value: snapshot === undefined ? 0 : 1 }, ...this.#gauges()];
     if (snapshot !== undefined) {
       gauges.push(
-        { name: 'offerline_snapshot_age_seconds', help: 'Time since the as-of of the snapshot that is served.', value: this.#ageOf(snapshot) },
+        { name: 'offerline_snapshot_age_seconds', help: 'Time since the as-of of the snapshot that is served; infinite where that lies ahead of the clock, so that nobody takes it for young.', value: this.#ageOf(snapshot) },
+        { name: 'offerline_snapshot_ahead_seconds', help: 'By how much the as-of of the snapshot that is served lies ahead of the clock; 0 where by no more than clocks differ.', value: this.#aheadOf(snapshot) },
         { name: 'offerline_snapshot_offers', help: 'Active offers in the snapshot that is served.', value: snapshot.offers.length },
-        { name: 'offerline_prepared_page_bytes', help: 'Memory held by prepared pages.', value: snapshot.pages.bytes + snapshot.userPages.bytes },
+        ...snapshot.gauges,
         ...this.#deliveries(snapshot),
       );
     }
@@ -87,6 +96,11 @@ export class Health {
 
   /** Seconds. */
   #ageOf(snapshot: PublishedSnapshot): number {
-    return (this.#now() - Date.parse(snapshot.asOf)) / 1000;
+    return this.#aheadOf(snapshot) > 0 ? Infinity : Math.max(0, this.#now() - Date.parse(snapshot.asOf)) / 1000;
+  }
+
+  /** Seconds. */
+  #aheadOf(snapshot: PublishedSnapshot): number {
+    return aheadOfClock(snapshot.asOf, this.#now()) / 1000;
   }
 }

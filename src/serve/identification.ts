@@ -1,7 +1,12 @@
 import type { Site } from '../sites/sites.ts';
 import type { LiveSites } from './live-sites.ts';
+import { required, text } from './parameters.ts';
+import type { DescribedParameter } from './parameters.ts';
 import type { Query } from './query.ts';
 import { Refusal } from './refusal.ts';
+
+export const siteKey: DescribedParameter = required(text('site_key', 'Public identifier of the site'));
+export const siteSecret: DescribedParameter = required(text('site_secret', 'Private value of the site'));
 
 /** Which site a query comes from. Throws `Refusal`. */
 export type Identification = (sites: LiveSites, query: Query) => Site;
@@ -9,10 +14,11 @@ export type Identification = (sites: LiveSites, query: Query) => Site;
 /** Variants B and C: by key and secret. */
 export const bySecret: Identification = (sites, query) => sites.identify(query);
 
-/** Variant A: by the key alone, after it was seen that the required parameters are there. */
-export function byKey(...required: string[]): Identification {
+/** Variant A: by the key alone, after it was seen that it is there, and what else is required. */
+export function byKey(...others: DescribedParameter[]): Identification {
+  const names = [siteKey, ...others].map(({ name }) => name);
   return (sites, query) => {
-    const missing = required.filter((name) => query[name] === undefined);
+    const missing = names.filter((name) => query[name] === undefined);
     if (missing.length > 0) throw new Refusal('wrong_parameter', `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing`);
     return sites.identifyByKey(query);
   };

@@ -12,6 +12,8 @@ export interface Gauge {
   name: string;
   help: string;
   value: number;
+  /** Default: one that may fall again. */
+  type?: 'counter';
 }
 
 /** What was answered at one route. */
@@ -52,7 +54,7 @@ export class Metrics {
         ([path, refused]) => `offerline_rate_limited_requests_total{path="${path}"} ${refused.reduce((sum, { count }) => sum + count, 0)}`,
       ),
       ...this.#histogramLines(),
-      ...gauges.flatMap(({ name, help, value }) => [...head(name, help, 'gauge'), `${name} ${value}`]),
+      ...gauges.flatMap(({ name, help, value, type = 'gauge' }) => [...head(name, help, type), `${name} ${value === Infinity ? '+Inf' : value}`]),
       '',
     ].join('\n');
   }

@@ -11,34 +11,39 @@ export function withOffset(timestamp: string): string {
   return timestamp.replace(/Z$/, '+00:00');
 }
 
-const dateTime = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.(\d+))?)?(Z|[+ -]\d\d(?::?\d\d)?)?)?$/;
+/** Days that exist: by the length of their month, and 29 February of leap years. */
+const day = [
+  '[0-9]{4}-(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])',
+  '[0-9]{4}-(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)',
+  '[0-9]{4}-02-(?:0[1-9]|1[0-9]|2[0-8])',
+  '(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29',
+].join('|');
+const hourAndMinute = '(?:[01][0-9]|2[0-3]):[0-5][0-9]';
+const seconds = ':[0-5][0-9](?:\\.[0-9]+)?';
+/** At most 18 hours either way, as for every timestamp that offerline reads. A space is a `+` that was sent unescaped in a query. */
+const offset = 'Z|[+ -](?:(?:0[0-9]|1[0-7])(?::?[0-5][0-9])?|18(?::?00)?)';
+
+/** An ISO 8601 date or date-time that exists, as a regular expression that the publishers' documentation can show too. */
+export const momentPattern = `^(${day})(?:[T ](${hourAndMinute})(${seconds})?(${offset})?)?$`;
+const moment = new RegExp(momentPattern);
 
 /**
  * Reads an ISO 8601 date or date-time that a publisher sent; without an offset it is UTC, digits past microseconds
- * are cut. A space before the offset is a `+` that was sent unescaped in a query string.
- * Undefined when it is no such date.
+ * are cut. Undefined when it is no such date.
  */
 export function parseMoment(text: string): Microseconds | undefined {
-  const match = dateTime.exec(text);
+  const match = moment.exec(text);
   if (match === null) return undefined;
-  const [, date, hourAndMinute = '00:00', seconds = ':00', fraction = '', offset = 'Z'] = match;
-  const wall = `${date}T${hourAndMinute}${seconds.slice(0, 3)}`;
-  const milliseconds = Date.parse(`${wall}Z`);
-  // Date.parse lets 31 February and 24:00 roll over into another day.
-  if (Number.isNaN(milliseconds) || new Date(milliseconds).toISOString().slice(0, 19) !== wall) return undefined;
-  const minutes = offsetMinutes(offset);
-  if (minutes === undefined) return undefined;
-  return (milliseconds - minutes * 60_000) * 1000 + fractionMicroseconds(fraction);
+  const [, date, hourAndMinuteText = '00:00', secondsText = ':00', offsetText = 'Z'] = match;
+  const milliseconds = Date.parse(`${date}T${hourAndMinuteText}${secondsText.slice(0, 3)}Z`);
+  return (milliseconds - offsetMinutes(offsetText) * 60_000) * 1000 + fractionMicroseconds(secondsText.slice(4));
 }
 
-/** Minutes east of UTC, at most 18 hours either way as for every timestamp that offerline reads. */
-function offsetMinutes(offset: string): number | undefined {
-  if (offset === 'Z') return 0;
-  const hours = Number(offset.slice(1, 3));
-  const minutes = Number(offset.slice(3).replace(':', '') || '0');
-  const total = hours * 60 + minutes;
-  if (minutes > 59 || total > 18 * 60) return undefined;
-  return offset.startsWith('-') ? -total : total;
+/** Minutes east of UTC. */
+function offsetMinutes(text: string): number {
+  if (text === 'Z') return 0;
+  const minutes = Number(text.slice(1, 3)) * 60 + Number(text.slice(3).replace(':', ''));
+  return text.startsWith('-') ? -minutes : minutes;
 }
 
 function fractionMicroseconds(digits: string): number {

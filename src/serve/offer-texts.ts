@@ -3,6 +3,7 @@ import type { FeedOffer } from '../feed/feed-document.ts';
 import { ByteWriter } from './byte-writer.ts';
 import type { Links } from './links.ts';
 import type { OfferPart, Slot } from './offer-part.ts';
+import type { Prices } from './prices.ts';
 import type { ServedOffer } from './served-offer.ts';
 import type { SiteFeed } from './site-feed.ts';
 
@@ -50,7 +51,9 @@ export class OfferTexts {
    * Writes the offer at a position for a site, whose offers' links go on with `link` (ASCII), after a comma where it is
    * not the first. The offer's digest goes to `digests`: it stands for all of it that is the same for all sites.
    */
-  write(position: number, { prices, commissionChangedAt, commissionChangedAtText }: SiteFeed, link: string, isFirst: boolean, to: ByteWriter, digests: ByteWriter): void {
+  write(
+    position: number, { commissionChangedAt, commissionChangedAtText }: SiteFeed, prices: Prices, link: string, isFirst: boolean, to: ByteWriter, digests: ByteWriter,
+  ): void {
     let start = this.#starts[position] as number;
     if (start === -1) start = this.#cut(position, this.#read(position));
     // Most commissions never did: their pages need not fetch the offers from all over the memory.

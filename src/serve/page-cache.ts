@@ -1,62 +1,40 @@
+import { LRUCache } from 'lru-cache';
+
 /** Prepared pages by key, bounded by the bytes they hold; the one unused for longest goes first. */
 export class PageCache<Page extends { readonly bytes: number }> {
-  readonly #pages = new Map<string, { page: Page; weight: number }>();
-  readonly #mostBytes: number;
-  #bytes = 0;
+  readonly #pages: LRUCache<string, Page>;
 
   constructor(mostBytes: number) {
-    this.#mostBytes = mostBytes;
+    this.#pages = new LRUCache<string, Page>({ maxSize: mostBytes, sizeCalculation: weigh });
   }
 
   get bytes(): number {
-    return this.#bytes;
+    return this.#pages.calculatedSize;
+  }
+
+  get count(): number {
+    return this.#pages.size;
   }
 
   get(key: string): Page | undefined {
-    const kept = this.#pages.get(key);
-    if (kept === undefined) return undefined;
-    // A Map keeps the order of insertion: what was just used goes to the end.
-    this.#pages.delete(key);
-    this.#pages.set(key, kept);
-    return kept.page;
+    return this.#pages.get(key);
   }
 
   /** Keeps a page, in place of an older one of its key. A page larger than the whole cache is not kept. */
   keep(key: string, page: Page): void {
-    this.#drop(key);
-    const weight = weigh(key, page);
-    if (weight > this.#mostBytes) return;
-    this.#pages.set(key, { page, weight });
-    this.#bytes += weight;
-    this.#makeRoom();
+    this.#pages.set(key, page);
   }
 
   /** A page has grown since it was kept. */
   weighAgain(key: string): void {
-    const kept = this.#pages.get(key);
-    if (kept === undefined) return;
-    const weight = weigh(key, kept.page);
-    this.#bytes += weight - kept.weight;
-    kept.weight = weight;
-    this.#makeRoom();
-  }
-
-  #makeRoom(): void {
-    for (const key of this.#pages.keys()) {
-      if (this.#bytes <= this.#mostBytes) break;
-      this.#drop(key);
-    }
-  }
-
-  #drop(key: string): void {
-    const kept = this.#pages.get(key);
-    if (kept === undefined) return;
-    this.#pages.delete(key);
-    this.#bytes -= kept.weight;
+    const page = this.#pages.peek(key);
+    // What is kept under a key already is not weighed when it is kept once more.
+    if (page === undefined || !this.#pages.delete(key)) return;
+    this.keep(key, page);
   }
 }
 
 /** Bytes of page and key, and an allowance for the objects around them, so that tiny pages are not free. */
-function weigh(key: string, page: { readonly bytes: number }): number {
+function weigh(page: { readonly bytes: number }, key: string): number {
   return page.bytes + key.length * 2 + 300;
 }

@@ -2,24 +2,36 @@ import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import type { Answer } from './answer.ts';
+import pLimit from 'p-limit';
+import { wholeOf } from './answer.ts';
+import type { Answer, Body } from './answer.ts';
 import { chooseCoding } from './content-coding.ts';
 import type { ContentCoding } from './content-coding.ts';
 
-/** Quality 5 costs about what gzip does and is a fifth shorter; the best ones take a hundred times as long. */
-const brotliQuality = 5;
+/** How hard each coding tries. */
+interface Effort {
+  br: number;
+  gzip: number;
+}
 
-const compress: Record<Exclude<ContentCoding, 'identity'>, (body: Buffer) => Promise<Buffer>> = {
-  br: (body) =>
+/** Quality 5 of Brotli costs about what gzip does and is a fifth shorter; the best ones take a hundred times as long. */
+const forKept: Effort = { br: 5, gzip: constants.Z_DEFAULT_COMPRESSION };
+/** For one request alone: a sixth of the time, an eighth longer. */
+const forOnce: Effort = { br: 1, gzip: 1 };
+/** So many at a time: each has its page as a whole, and anybody can ask for them. */
+const once = pLimit(2);
+
+const compress: Record<Exclude<ContentCoding, 'identity'>, (body: Buffer, effort: Effort) => Promise<Buffer>> = {
+  br: (body, effort) =>
     promisify(brotliCompress)(body, {
-      params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality, [constants.BROTLI_PARAM_SIZE_HINT]: body.length, [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT },
+      params: { [constants.BROTLI_PARAM_QUALITY]: effort.br, [constants.BROTLI_PARAM_SIZE_HINT]: body.length, [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT },
     }),
-  gzip: promisify(gzip),
+  gzip: (body, effort) => promisify(gzip)(body, { level: effort.gzip }),
 };
 
 /** A page's bytes, and the text that stands for exactly these bytes in entity tags. */
-export interface PageBody {
-  bytes: Buffer;
+export interface PageBody<Bytes extends Body = Buffer> {
+  bytes: Bytes;
   tag: string;
   /** Where the bytes are lent: to be called when nobody needs them any more. */
   release?: () => void;
@@ -39,14 +51,14 @@ export class PreparedPage {
   /** Of a body that is lent. */
   readonly release: (() => void) | undefined;
   readonly #headers: Readonly<Record<string, string>>;
-  readonly #body: Buffer;
+  readonly #body: Body;
   readonly #grown: () => void;
   readonly #tag: string;
   readonly #forms: Partial<Record<ContentCoding, Form>> = {};
   #bytes: number;
 
   /** `grown` is called when a compressed form was added. */
-  constructor(headers: Readonly<Record<string, string>>, { bytes, tag, release }: PageBody, grown: () => void = () => undefined) {
+  constructor(headers: Readonly<Record<string, string>>, { bytes, tag, release }: PageBody<Body>, grown: () => void = () => undefined) {
     this.release = release;
     this.#headers = headers;
     this.#body = bytes;
@@ -82,7 +94,7 @@ export class PreparedPage {
   /** Requests that come while it is made wait for the same one. */
   async #compressed(coding: ContentCoding, form: Form): Promise<Answer> {
     try {
-      const body = coding === 'identity' ? this.#body : await compress[coding](this.#body);
+      const body = coding === 'identity' ? this.#body : await compressed(coding, this.#body);
       form.whole = { status: 200, headers: { ...form.notModified.headers, 'content-encoding': coding }, body };
       this.#bytes += body.length;
       this.#grown();
@@ -92,6 +104,10 @@ export class PreparedPage {
       throw error;
     }
   }
+}
+
+function compressed(coding: Exclude<ContentCoding, 'identity'>, body: Body): Promise<Buffer> {
+  return 'pieces' in body ? once(() => compress[coding](wholeOf(body), forOnce)) : compress[coding](body, forKept);
 }
 
 /** Stands for this content: a digest of 160 bits. */

@@ -2,11 +2,17 @@ import { decimalOf, publishedExactly, publishedNumber } from './money.ts';
 import type { Decimal } from './money.ts';
 import type { ServedOffer } from './served-offer.ts';
 
+/** Its payout, its earnings per click, and where its milestones stand. */
+const bytesOfOffer = 32;
+const bytesOfList = 48;
+
 type PricedOffer = Pick<ServedOffer, 'grossPayout' | 'grossEpc' | 'grossEventPayouts'>;
 
 /** A snapshot's published money at one commission, by position of the offer, in ten-thousandths of a USD. */
 export class Prices {
   readonly payouts: Float64Array;
+  /** All that it may come to hold, what is computed later too. */
+  readonly bytes: number;
   readonly #commission: Decimal;
   readonly #offers: readonly PricedOffer[];
   #epcs: readonly (number | bigint)[] | undefined;
@@ -18,6 +24,7 @@ export class Prices {
     this.#offers = offers;
     this.payouts = Float64Array.from(offers, ({ grossPayout }) => publishedNumber(grossPayout, this.#commission));
     this.#eventPayouts = Array.from({ length: offers.length });
+    this.bytes = offers.reduce((bytes, { grossEventPayouts: { length } }) => bytes + bytesOfOffer + (length === 0 ? 0 : bytesOfList + length * 8), bytesOfList);
   }
 
   /** Earnings per click, of any size: one click may have any number of conversions. Computed when they are first asked for: only reports have them. */

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import { feedOffersFile, feedSitesFile, feedSitesSchema } from '../feed/feed-document.ts';
 import type { FeedOffer, FeedSites } from '../feed/feed-document.ts';
 import { FeedOffers } from '../feed/feed-offers.ts';
@@ -10,6 +11,7 @@ import type { Manifest } from '../snapshot/manifest.ts';
 import { DamagedSnapshotError, verifySnapshot } from '../snapshot/verify.ts';
 import { AskedKeys } from './asked-keys.ts';
 import type { Links } from './links.ts';
+import type { Gauge } from './metrics.ts';
 import { microsecondsOf } from './moments.ts';
 import type { Microseconds } from './moments.ts';
 import { OfferIndex } from './offer-index.ts';
@@ -25,6 +27,7 @@ import type { ServedOffer } from './served-offer.ts';
 import { feedOf } from './site-feed.ts';
 import type { SiteFeed, SiteTerms } from './site-feed.ts';
 import { SnapshotClicks } from './snapshot-clicks.ts';
+import type { UnlinkedPage } from './variant-a/unlinked-page.ts';
 
 /** An offer that is no longer active, for those who keep a copy of the list. */
 export interface GoneOffer {
@@ -37,7 +40,11 @@ export interface GoneOffer {
 
 /** Room for prepared pages: some hundred sites with a handful of pages each. */
 const mostPageBytes = 128 * 1024 * 1024;
-const mostUserPageBytes = 32 * 1024 * 1024;
+/** One for each format and commission; that of 5,000 offers has 4 MB. */
+const mostUnlinkedBytes = 32 * 1024 * 1024;
+
+/** The prices of 5,000 offers at more than a hundred commissions; to make others again takes a millisecond. */
+const mostPriceBytes = 32 * 1024 * 1024;
 
 /** What is made of a snapshot's offers before anybody asks. */
 interface PreparedOffers {
@@ -67,8 +74,8 @@ export class PublishedSnapshot {
   /** Addresses of pictures by their published name, of offers that are gone too: their pictures may still be shown. */
   readonly pictures: ReadonlyMap<string, string>;
   readonly pages = new PageCache<PreparedPage>(mostPageBytes);
-  /** Pages that only one user of one site asks for. */
-  readonly userPages = new PageCache<PreparedPage>(mostUserPageBytes);
+  /** By themselves: a key alone opens them, so strangers must not drive out the pages of the others by asking for these. */
+  readonly unlinkedPages = new PageCache<UnlinkedPage>(mostUnlinkedBytes);
   readonly asked = new AskedKeys();
   readonly clicks: SnapshotClicks;
   readonly index: OfferIndex;
@@ -76,7 +83,7 @@ export class PublishedSnapshot {
   readonly #feed: FeedOffers;
   readonly #terms: ReadonlyMap<string, SiteTerms>;
   readonly #feeds = new Map<string, SiteFeed>();
-  readonly #prices = new Map<string, Prices>();
+  readonly #prices = new LRUCache<string, Prices>({ maxSize: mostPriceBytes, sizeCalculation: ({ bytes }) => bytes });
   readonly #texts = new Map<string, OfferTexts>();
   #feedsMade = 0;
 
@@ -107,7 +114,7 @@ export class PublishedSnapshot {
     const known = this.#feeds.get(site.site_key);
     if (known !== undefined && (this.#terms.has(site.site_key) || known.commission === commissionText(site))) return known;
     const terms = this.#terms.get(site.site_key) ?? { commission: commissionText(site), commissionChangedAt: null };
-    const feed = feedOf(++this.#feedsMade, site.site_key, terms, this.#pricesAt(terms.commission), links);
+    const feed = feedOf(++this.#feedsMade, site.site_key, terms, () => this.#pricesAt(terms.commission), links);
     this.#feeds.set(site.site_key, feed);
     return feed;
   }
@@ -127,6 +134,19 @@ export class PublishedSnapshot {
       for (const each of texts) each.prepare(index, offer);
       if ((index + 1) % cutsPerTurn === 0) await nextTurn();
     }
+  }
+
+  /** What it holds of what was made of it; each is bounded. */
+  get gauges(): Gauge[] {
+    const { pages, unlinkedPages } = this;
+    return [
+      { name: 'offerline_prepared_pages', help: 'Pages that are kept prepared.', value: pages.count + unlinkedPages.count },
+      { name: 'offerline_prepared_page_bytes', help: 'Memory held by prepared pages.', value: pages.bytes + unlinkedPages.bytes },
+      { name: 'offerline_prepared_page_bytes_limit', help: 'Beyond so much, the pages unused for longest are dropped.', value: mostPageBytes + mostUnlinkedBytes },
+      { name: 'offerline_price_lists', help: 'Commissions whose prices are kept.', value: this.#prices.size },
+      { name: 'offerline_price_list_bytes', help: 'Memory held by the prices of commissions.', value: this.#prices.calculatedSize },
+      { name: 'offerline_price_list_bytes_limit', help: 'Beyond so much, the prices unused for longest are dropped.', value: mostPriceBytes },
+    ];
   }
 
   #pricesAt(commission: string): Prices {

@@ -9,6 +9,7 @@ import type { Endpoint } from './endpoint.ts';
 import { HeldPages } from './held-pages.ts';
 import type { Links } from './links.ts';
 import type { LiveSites } from './live-sites.ts';
+import type { Gauge } from './metrics.ts';
 import { pictureAnswer } from './pictures.ts';
 import { PreparedPage } from './prepared-page.ts';
 import type { PublishedSnapshot } from './published-snapshot.ts';
@@ -26,6 +27,9 @@ import { offersC } from './variant-c/offer-list.ts';
 import { reports } from './variant-c/reports.ts';
 import { status } from './variant-c/status.ts';
 import { variantC } from './variant-c/variant.ts';
+
+/** Clients that read at all take what they have asked for within some seconds. */
+const retryWhenOverloaded = 10;
 
 /** Where an endpoint depends on who asks; undefined stands for nobody identified. */
 type EndpointChoice = (site: Site | undefined) => Endpoint;
@@ -79,6 +83,10 @@ export class PublisherApi {
     ]);
   }
 
+  get gauges(): Gauge[] {
+    return this.#held.gauges;
+  }
+
   get paths(): string[] {
     return [...this.#endpoints.keys()];
   }
@@ -110,7 +118,7 @@ export class PublisherApi {
       const answer = await endpoint.answer({ site, query: request.query, snapshot, feed, held: this.#held, takesCoding: request.headers['accept-encoding'] !== undefined, now });
       // Only here, after all checks: who may not have the page is not told either that it is unchanged.
       if (!(answer instanceof PreparedPage)) return withHeaders(answer, more);
-      return { ...(await answer.answer(request.headers)), more, release: answer.release };
+      return { ...(await answer.answer(request.headers)), more, release: answer.release, variant };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       if (error.kind === 'unknown_credentials') return this.#refuseStranger(error, variant, snapshot, request, now);
@@ -142,6 +150,13 @@ export class PublisherApi {
   /** A refusal in the form of the variant that the path belongs to. */
   refuse(path: string, refusal: Refusal): Answer {
     return refusalAnswer(refusal, this.#variantAt(path), this.#state.snapshot());
+  }
+
+  /** In place of an answer that there is no room for, since too much waits for clients that do not take it. */
+  overloaded(path: string, { release, variant = this.#variantAt(path), more }: Answer): Answer {
+    release?.();
+    const refusal = new Refusal('unavailable', 'too many answers are waiting for slow clients; Retry-After says in how many seconds to try again');
+    return withHeaders(refusalAnswer(refusal, variant, this.#state.snapshot()), { ...more, 'retry-after': String(retryWhenOverloaded) });
   }
 
   #variantAt(path: string): Variant {

@@ -1,6 +1,7 @@
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { makePrivateFolder } from '../effects/effects.ts';
 import { OfferlineError } from '../errors/errors.ts';
 
 /** A request that was counted. Moments are milliseconds since the epoch. */
@@ -100,7 +101,7 @@ export class RateLimitJournal {
 
   /** Begins a file and removes those, of any process, whose last requests have left their windows. */
   #begin(now: number): { descriptor: number; from: number } {
-    mkdirSync(this.#folder, { recursive: true });
+    makePrivateFolder(this.#folder);
     const descriptor = openSync(join(this.#folder, `${now}-${process.pid}.ndjson`), 'a');
     const longest = this.#windowLength + this.#windowLength / filesPerWindow;
     for (const { name, from } of this.#files()) if (now - from >= longest) rmSync(join(this.#folder, name), { recursive: true, force: true });

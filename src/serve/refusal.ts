@@ -11,6 +11,7 @@ export type RefusalKind =
   | 'unreadable_request'
   | 'unknown_path'
   | 'address_too_long'
+  | 'unmet_expectation'
   | 'wrong_method'
   | 'unavailable'
   | 'internal';

@@ -4,6 +4,7 @@ import type { DataDirectory } from '../config/data-directory.ts';
 import type { Settings } from '../config/settings.ts';
 import { realEffects } from '../effects/effects.ts';
 import type { Effects } from '../effects/effects.ts';
+import { Connections } from './connections.ts';
 import { documentation } from './documentation.ts';
 import { Health } from './health.ts';
 import { createHttpServer } from './http-server.ts';
@@ -16,6 +17,7 @@ import type { PublishedSnapshot } from './published-snapshot.ts';
 import { RequestLimits } from './request-limits.ts';
 import { SnapshotFollower } from './snapshot-follower.ts';
 import { textForms } from './text-forms.ts';
+import { UnsentBodies } from './unsent-bodies.ts';
 
 export interface ServiceOptions {
   data: DataDirectory;
@@ -69,8 +71,12 @@ export async function createService({ data, settings, log, snapshotId, effects =
     now: () => effects.now(),
   };
   const metrics = new Metrics();
-  const fixed = new Map([...new Health(settings, snapshot, metrics, state.now).answers, ...(await documentation())]);
-  const server = createHttpServer(new PublisherApi(state, settings), fixed, metrics, log);
+  const connections = new Connections();
+  const unsent = new UnsentBodies();
+  const api = new PublisherApi(state, settings);
+  const health = new Health(settings, snapshot, metrics, () => [...connections.gauges, ...unsent.gauges, ...api.gauges], state.now);
+  const fixed = new Map([...health.answers, ...(await documentation())]);
+  const server = createHttpServer({ api, fixed, metrics, connections, unsent, log });
 
   let looking: Promise<void> | undefined;
   const poll = () => (looking ??= look().finally(() => (looking = undefined)));

@@ -21,13 +21,14 @@ export interface SiteFeed {
   siteKey: string;
   encodedKey: string;
   links: Links;
-  prices: Prices;
+  /** To be asked for once a page: those of many commissions are not all kept. */
+  prices: () => Prices;
   /** Minus infinity while the commission never changed. */
   commissionChangedAt: Microseconds;
   commissionChangedAtText: string;
 }
 
-export function feedOf(number: number, siteKey: string, terms: SiteTerms, prices: Prices, links: Links): SiteFeed {
+export function feedOf(number: number, siteKey: string, terms: SiteTerms, prices: () => Prices, links: Links): SiteFeed {
   const changedAt = terms.commissionChangedAt;
   return {
     number,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { temporaryData } from '../support/published-snapshot.ts';
 import { startService } from '../support/running-service.ts';
@@ -73,6 +74,14 @@ describe('what is not there', () => {
       expect(await response.json()).toMatchObject({ success: false, error: { code: 'NOT_FOUND' } });
     },
   );
+
+  test.each(['&site_key=site-c&site_secret=x', ';x=1', '&', '!', '%3Fsite_key=site-c'])('nor is an address of ours with %s behind it, whatever is asked of it', async (more) => {
+    for (const method of ['GET', 'HEAD', 'POST']) {
+      const answer = await running.get(`/c/api/v1/offers${more}`, { method });
+      expect([answer.status, answer.headers.get('allow')]).toEqual([404, null]);
+    }
+    expect(await running.json(`/b/api/v1/offers${more}`, 404)).toMatchObject({ error: 'not_found' });
+  });
 
   test.each(['/b', '/b/api/v1/status', '/b/api/v1/reports'])('%s is a 404 in the form of Variant B', async (path) => {
     expect(await running.json(path, 404)).toStrictEqual({ error: 'not_found', message: expect.any(String) });
@@ -163,15 +172,59 @@ function exchange(address: string, bytes: string): Promise<string> {
   });
 }
 
-describe('requests that cannot be read', () => {
+const last = 'Connection: close\r\n\r\n';
+
+describe('requests that Node itself would answer', () => {
   test.each([
-    ['a line that is not HTTP', 'nonsense\r\n\r\n', 400],
-    ['headers beyond 16 KiB', `GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
-  ])('%s', async (_what, bytes, status) => {
+    ['a line that is not HTTP', 'nonsense\r\n\r\n', 400, 'BAD_REQUEST'],
+    ['headers beyond 16 KiB', `GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'BAD_REQUEST'],
+    ['no Host', `GET /healthz HTTP/1.1\r\n${last}`, 400, 'BAD_REQUEST'],
+    ['no Host, and nothing there', `GET /nowhere HTTP/1.1\r\n${last}`, 400, 'BAD_REQUEST'],
+    ['an expectation of its own', `GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n${last}`, 417, 'EXPECTATION_FAILED'],
+    ['an expectation of its own, by POST', `POST /c/api/v1/offers HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nContent-Length: 3\r\n${last}tea`, 417, 'EXPECTATION_FAILED'],
+    ['CONNECT', `CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n`, 405, 'METHOD_NOT_ALLOWED'],
+    ['chunk extensions without end', `GET /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1;${'x'.repeat(20_000)}\r\n`, 413, 'BAD_REQUEST'],
+  ])('%s', async (_what, bytes, status, code) => {
+    const answer = (await exchange(running.address, bytes)).split(/(?=HTTP\/1\.1 \d)/).at(-1) ?? '';
+    const [head = '', body = ''] = answer.split('\r\n\r\n');
+    expect(head).toContain(`HTTP/1.1 ${status} `);
+    for (const line of ['content-type: application/json; charset=utf-8', 'cache-control: no-store', 'referrer-policy: no-referrer', 'vary: accept-encoding', `x-snapshot-id: ${snapshotId.toLowerCase()}`]) {
+      expect(head.toLowerCase()).toContain(line);
+    }
+    expect(JSON.parse(body)).toMatchObject({ success: false, error: { code } });
+  });
+
+  test('are refused in the form of the variant whose path it is', async () => {
+    expect(await exchange(running.address, `GET /a/api/offers HTTP/1.1\r\n${last}`)).toContain('{"title":"Bad request","status":400,');
+    expect(await exchange(running.address, `GET /b/api/v1/offers HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n${last}`)).toContain('{"error":"expectation_failed",');
+  });
+
+  test.each([
+    ['HTTP/1.0, which needs no Host and knows no expectations', 'GET /healthz HTTP/1.0\r\nExpect: tea\r\n\r\n'],
+    ['an upgrade that nobody knows', `GET /healthz HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade, close\r\n\r\n`],
+    ['HTTP/2 in the clear', `GET /healthz HTTP/1.1\r\nHost: x\r\nUpgrade: h2c\r\nConnection: Upgrade, close\r\n\r\n`],
+    ['the one expectation that there is', `GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n${last}`],
+  ])('%s: answered as ever', async (_what, bytes) => {
     const answer = await exchange(running.address, bytes);
-    expect(answer.split('\r\n')[0]).toContain(`HTTP/1.1 ${status} `);
-    expect(answer).toContain('content-type: application/json; charset=utf-8');
-    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ success: false, error: { code: 'BAD_REQUEST' } });
+    expect(answer).toContain('HTTP/1.1 200 ');
+    expect(answer).toContain('{"status":"ok"}');
+  });
+
+  test('CONNECT by clients that are gone at once harms nobody', async () => {
+    const { hostname, port } = new URL(running.address);
+    for (let time = 0; time < 20; time++) {
+      const socket = connect(Number(port), hostname);
+      await once(socket, 'connect');
+      socket.write('CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\nmore');
+      if (time % 2 === 1) await once(socket, 'data');
+      socket.resetAndDestroy();
+    }
+    expect(await running.json('/healthz')).toEqual({ status: 'ok' });
+  });
+
+  test('come after the answers that were asked for before them', async () => {
+    const answer = await exchange(running.address, `GET /c/api/v1/offers?${credentials('site-c')} HTTP/1.1\r\nHost: x\r\n\r\nnonsense\r\n\r\n`);
+    expect([...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['200', '400']);
   });
 });
 

@@ -59,7 +59,7 @@ test('every reference leads somewhere', () => {
 test('every code of every variant has an example, in the form of its errors', () => {
   const kinds: RefusalKind[] = [
     'missing_credentials', 'unknown_credentials', 'site_pending', 'rate_limited', 'wrong_type', 'wrong_date', 'wrong_parameter', 'nothing_found', 'unreadable_request',
-    'unknown_path', 'address_too_long', 'wrong_method', 'unavailable', 'internal',
+    'unknown_path', 'address_too_long', 'unmet_expectation', 'wrong_method', 'unavailable', 'internal',
   ];
   const codesOf = (values: any[]) => new Set(values.map((value) => value.error?.code ?? value.error ?? value.title));
   const examples = allOf(document, 'value') as any[];

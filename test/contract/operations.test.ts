@@ -25,6 +25,27 @@ describe('readyz', () => {
   });
 });
 
+describe('a snapshot ahead of the clock', () => {
+  const figures = async (running: Awaited<ReturnType<typeof serviceForTest>>) =>
+    (await (await running.get('/metrics')).text()).split('\n').filter((line) => /^offerline_snapshot_(age|ahead)_seconds /.test(line));
+
+  test('is not ready, with or without a configured age, and nobody takes it for young, until the clock comes near it', async () => {
+    let now = Date.UTC(2026, 10, 19, 12, 0);
+    for (const settings of [{}, { snapshot_max_age_minutes: 45 }]) {
+      const running = await serviceForTest(data, settings, () => now);
+      expect(await running.json('/readyz', 503)).toEqual({
+        status: 'stale', snapshot_id: expect.any(String), as_of: '2026-11-20T12:00:00Z', reason: expect.stringMatching(/ahead of this machine's clock.*`offerline doctor --repair`/),
+      });
+      expect(await figures(running)).toEqual(['offerline_snapshot_age_seconds +Inf', 'offerline_snapshot_ahead_seconds 86400']);
+      expect((await running.get(`/c/api/v1/offers?${credentials('site-c')}`)).status).toBe(200);
+    }
+    now = Date.UTC(2026, 10, 20, 11, 55);
+    const near = await serviceForTest(data, { snapshot_max_age_minutes: 45 }, () => now);
+    expect(await near.json('/readyz')).toMatchObject({ status: 'ready' });
+    expect(await figures(near)).toEqual(['offerline_snapshot_age_seconds 0', 'offerline_snapshot_ahead_seconds 0']);
+  });
+});
+
 describe('metrics', () => {
   test('requests, refusals, latencies and the snapshot, in Prometheus’ text format', async () => {
     const running = await serviceForTest(data);

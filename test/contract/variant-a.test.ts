@@ -102,6 +102,24 @@ describe('offers', () => {
     expect(whole.headers.get('x-snapshot-id')).toBe('one');
     expect(whole.headers.get('x-ratelimit-limit')).toBeNull();
   });
+
+  test('every coding holds the same page, under a tag and a length of its own, and HEAD tells both', async () => {
+    const tags = new Set<string | null>();
+    const bodies = new Set<string>();
+    for (const coding of ['identity', 'gzip', 'br']) {
+      const request = { headers: { 'accept-encoding': coding } };
+      const whole = await running.get(wall, request);
+      const head = await running.get(wall, { ...request, method: 'HEAD' });
+      tags.add(whole.headers.get('etag'));
+      bodies.add(await whole.text());
+      expect(await head.text()).toBe('');
+      for (const name of ['etag', 'content-length', 'content-encoding', 'cache-control']) expect(head.headers.get(name), name).toBe(whole.headers.get(name));
+      expect(Number(whole.headers.get('content-length'))).toBeGreaterThan(0);
+      expect((await running.get(wall, { headers: { ...request.headers, 'if-none-match': whole.headers.get('etag') ?? '' } })).status).toBe(304);
+    }
+    expect([tags.size, bodies.size]).toEqual([3, 1]);
+    expect((await running.get(wall.replace('user_id=u', 'user_id=v'))).headers.get('etag')).not.toBe((await running.get(wall)).headers.get('etag'));
+  });
 });
 
 describe('click lookup', () => {

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -52,6 +52,15 @@ it('fills an empty data directory with a demo, refreshes, serves, and ends at SI
   expect(await exit).toEqual([0, null]);
 });
 
+it('starts where the folder has a name that SQL, patterns and shells would read as something else', async () => {
+  const data = join(folder, `it's [a-c] *b* #1 %41 "q" \\ $HOME ; 😀\n{x}`, 'data');
+  await offerline(folder, 'generate', '--out', data, '--clicks', '50', '--days', '1', '--clean');
+  const { address } = await started(data, 'start', '--port', '0');
+  expect((await fetch(`${address}/readyz`)).status).toBe(200);
+  const refreshed = await offerline(data, 'sql', 'SELECT count(*) FROM clicks', '--format', 'csv');
+  expect(refreshed).toMatchObject({ code: 0, stdout: 'count_star()\n50\n' });
+});
+
 it('leaves a data directory that has something in it alone', async () => {
   const data = join(folder, 'data');
   await offerline(folder, 'generate', '--out', data, '--clicks', '500', '--clean');
@@ -59,8 +68,10 @@ it('leaves a data directory that has something in it alone', async () => {
   expect((await fetch(`${address}/readyz`)).status).toBe(200);
   expect(existsSync(join(data, 'published', 'current'))).toBe(true);
 
-  // The port is taken now: another service says so and how to go on.
-  const second = await offerline(data, 'serve', '--port', new URL(address).port);
+  // The port is taken now: the service of another data directory says so and how to go on.
+  const other = join(folder, 'other');
+  cpSync(join(data, 'sites.json'), join(other, 'sites.json'));
+  const second = await offerline(other, 'serve', '--port', new URL(address).port);
   expect(second).toMatchObject({ code: 2, stdout: '' });
   expect(second.stderr).toContain('choose another with --port');
 });

@@ -44,7 +44,7 @@ function pageOf({ form, commission, commissionChangedAt, siteKey, head, tail, mo
       events: milestone === undefined ? [] : [{ event_id: 'm', descriptions: {}, payout: milestone }],
     }));
   const served = inFull.map((offer, index) => serveOffer(offer, index, index));
-  const feed = feedOf(1, siteKey, { commission, commissionChangedAt }, new Prices(commission, served), links);
+  const feed = feedOf(1, siteKey, { commission, commissionChangedAt }, () => new Prices(commission, served), links);
   return { head, offers: served.map(({ index }) => index), texts: new OfferTexts(form, links, served, (position) => inFull[position] as FeedOffer), feed, link: siteKey, tail, ...(more !== undefined && { more: () => more }) };
 }
 
@@ -66,7 +66,7 @@ test('a long page lets other work go on, and is what it would be in one piece', 
   const ids = Array.from({ length: 1100 }, (_value, index) => index + 1);
   const inFull = ids.map((id) => feedOffer({ id, titles: { en: `Offer ${id} – 漢字` } }));
   const offers = inFull.map((offer, index) => serveOffer(offer, index, index));
-  const feed = feedOf(1, 's', { commission: '0', commissionChangedAt: null }, new Prices('0', offers), links);
+  const feed = feedOf(1, 's', { commission: '0', commissionChangedAt: null }, () => new Prices('0', offers), links);
   let turns = 0;
   let finished = false;
   const count = () => void setImmediate(() => {

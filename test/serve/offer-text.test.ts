@@ -34,7 +34,7 @@ describe('an offer whose texts are anything at all', () => {
       fc.asyncProperty(anyOffer, async ({ title, description, level, category, milestones, siteKey }) => {
         const events = milestones.map((name, place) => ({ event_id: String(place), descriptions: { en: name }, payout: '1.5' }));
         const offer = feedOffer({ id: 7, titles: { en: title }, descriptions: { en: description }, level, categories: [category], events });
-        const feed = feedOf(1, siteKey, terms, new Prices(terms.commission, [serveOffer(offer, 0, 0)]), links);
+        const feed = feedOf(1, siteKey, terms, () => new Prices(terms.commission, [serveOffer(offer, 0, 0)]), links);
         const b = await written(openFormB, offer, feed, feed.encodedKey, { more: () => '}' });
         const c = await written(formC, offer, feed, linkEndC(feed.encodedKey));
         const report = await written(reportForm, offer, feed, feed.encodedKey);
@@ -53,7 +53,7 @@ describe('an offer whose texts are anything at all', () => {
 test('amounts too large for an exact number are written exactly', async () => {
   const offer = feedOffer({ id: 7, figures: { epc: '1399999998600.12345', cvr: '0', trend: 'stable', rank: null }, events: [{ event_id: 'm', descriptions: {}, payout: '90071992547409.9999' }] });
   const served = serveOffer(offer, 0, 0);
-  const feed = feedOf(1, 's', { commission: '0', commissionChangedAt: null }, new Prices('0', [served]), links);
+  const feed = feedOf(1, 's', { commission: '0', commissionChangedAt: null }, () => new Prices('0', [served]), links);
   const { bytes } = await putTogether({ head: '[', offers: [0], texts: new OfferTexts(reportForm, links, [served], () => offer), feed, link: 's', tail: ']' });
   expect(bytes.toString()).toContain('"epc":1399999998600.1235,');
   expect(bytes.toString()).toContain('"payout":90071992547409.9999}');
@@ -61,7 +61,7 @@ test('amounts too large for an exact number are written exactly', async () => {
 
 test('the slashes at the end of a configured address are not doubled in links', async () => {
   const offer = feedOffer({ id: 7, image_name: 'a b.png' });
-  const feed = feedOf(1, 's', terms, new Prices(terms.commission, [serveOffer(offer, 0, 0)]), links);
+  const feed = feedOf(1, 's', terms, () => new Prices(terms.commission, [serveOffer(offer, 0, 0)]), links);
   const served = await written(formC, offer, feed, linkEndC(feed.encodedKey));
   expect(served.tracking_url).toBe('https://go.example/"quoted"/redirect/manual-offer/7/user/{user_id}/site/s');
   expect(served.image).toBe('https://cdn.example/asset/images/offers/a%20b.png');

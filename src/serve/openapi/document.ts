@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { cacheControl } from '../caching.ts';
+import type { DescribedParameter } from '../parameters.ts';
 import { Refusal } from '../refusal.ts';
 import type { RefusalKind } from '../refusal.ts';
 import type { Variant } from '../variant.ts';
@@ -19,22 +21,43 @@ const messages: Record<RefusalKind, string> = {
   unreadable_request: 'this is not a request that can be read',
   unknown_path: 'there is nothing at this address',
   address_too_long: 'addresses have at most 8192 characters',
+  unmet_expectation: 'nothing but 100-continue can be expected',
   wrong_method: 'use GET or HEAD',
   unavailable: 'nothing is published yet; try again in some minutes',
   internal: 'something went wrong on our side; try again later',
 };
 
-const header = (description: string) => ({ description, schema: { type: 'string' } });
-const sharedHeaders = {
+/** Of an answer; one that is not required comes with some of the answers of its status. */
+interface Header {
+  description: string;
+  required: boolean;
+  schema: object;
+}
+type Headers = Record<string, Header>;
+
+const header = (description: string, schema: object = {}): Header => ({ description, required: true, schema: { type: 'string', ...schema } });
+const count = (description: string, minimum = 0): Header => ({ description, required: true, schema: { type: 'integer', minimum } });
+
+const ofEveryAnswer: Headers = {
+  Vary: header('Which headers of the request the answer depends on'),
+  'Referrer-Policy': header('That the address, which holds credentials, is not handed on'),
+};
+const ofSnapshot: Headers = {
   'X-Snapshot-Id': header('The published snapshot that the answer was made from'),
-  'X-Data-As-Of': header('The moment that its figures are of'),
+  'X-Data-As-Of': header('The moment that its figures are of', { format: 'date-time' }),
 };
-const pageHeaders = { ...sharedHeaders, ETag: header('For If-None-Match'), 'Cache-Control': header('How long the answer may be kept') };
-const limitHeaders = {
-  'X-RateLimit-Limit': header('Most requests within the window'),
-  'X-RateLimit-Remaining': header('Requests left in the current window'),
-  'X-RateLimit-Reset': header('Epoch seconds when the oldest counted request leaves the window'),
+const ofPage: Headers = { ETag: header('For If-None-Match', { pattern: '^"[^"]+"$' }) };
+const ofCompressed: Headers = { 'Content-Encoding': header('How the body is compressed, as Accept-Encoding allows', { enum: ['br', 'gzip'] }) };
+const ofLimits: Headers = {
+  'X-RateLimit-Limit': count('Most requests within the window'),
+  'X-RateLimit-Remaining': count('Requests left in the current window'),
+  'X-RateLimit-Reset': count('Epoch seconds when the oldest counted request leaves the window'),
 };
+const ofLimited: Headers = { 'Retry-After': count('Seconds until the next request has room', 1) };
+const ofWrongMethod: Headers = { Allow: header('The methods that there are') };
+
+/** Reasons that are only told to a site that is identified. */
+const toldToSites = new Set<RefusalKind>(['site_pending', 'rate_limited', 'wrong_type', 'wrong_date', 'wrong_parameter', 'nothing_found', 'unavailable']);
 
 /** The OpenAPI 3.1 document of the publishers' interface. */
 export function openApiDocument(): object {
@@ -43,7 +66,11 @@ export function openApiDocument(): object {
     info: {
       title: 'Publisher offers interface',
       version: '1.0',
-      description: 'Offers for publisher sites in three variants, each under a base address of its own. The bare host answers the same paths without it; /api/v1/offers there in the variant of the identified site.',
+      description: [
+        'Offers for publisher sites in three variants, each under a base address of its own.',
+        'The bare host answers the same paths without it; /api/v1/offers there in the variant of the identified site.',
+        'What cannot be read as a request is refused in the form of Variant C, or of B where that is the default.',
+      ].join(' '),
     },
     paths: Object.fromEntries(operations.map((operation) => [operation.path, { get: describe(operation) }])),
     components: {
@@ -59,30 +86,67 @@ export function openApiDocument(): object {
   };
 }
 
-function describe({ path, variant, summary, parameters, body, refusals }: Operation): object {
+function describe({ path, variant, summary, parameters, body, cacheControl: keeping, refusals }: Operation): object {
+  const isPage = keeping !== cacheControl.passing;
+  const headers = { ...headersOf(variant, keeping), ...ofSnapshot, ...(isPage && ofPage), ...(variant.showsLimits && ofLimits) };
   return {
     operationId: path.slice(1).replaceAll(/[^a-z\d]+/g, '-'),
     tags: [`Variant ${variant.letter}`],
     summary,
-    parameters: parameters.map(({ required = false, ...parameter }) => ({ in: 'query', required, ...parameter })),
+    parameters: [...parameters.map(describeParameter), ...(isPage ? [ifNoneMatch] : [])],
     responses: {
       200: {
         description: 'What was asked for',
-        headers: variant.showsLimits ? { ...pageHeaders, ...limitHeaders } : pageHeaders,
+        headers: { ...headers, ...(isPage && optional(ofCompressed)) },
         content: { 'application/json': { schema: schemaOf(body) } },
       },
-      304: { description: 'What If-None-Match names is still the answer', headers: pageHeaders },
+      ...(isPage && { 304: { description: 'What If-None-Match names is still the answer', headers } }),
       ...Object.fromEntries(Map.groupBy(refusals, (kind) => statusOf(variant, kind)).entries().map(([status, kinds]) => [status, errorResponse(variant, kinds)])),
     },
   };
 }
 
+/** Of every answer of a variant. */
+function headersOf({ headers }: Variant, keeping: string): Headers {
+  const version = headers['x-api-version'];
+  return {
+    ...ofEveryAnswer,
+    'Cache-Control': header('Who may keep the answer, and for how many seconds', { const: keeping }),
+    ...(version !== undefined && { 'X-Api-Version': header('Version of the interface', { const: version }) }),
+  };
+}
+
+function optional(headers: Headers): Headers {
+  return Object.fromEntries(Object.entries(headers).map(([name, each]) => [name, { ...each, required: false }]));
+}
+
+const ifNoneMatch = {
+  in: 'header',
+  name: 'If-None-Match',
+  description: 'The ETag of the answer that is there already: 304 without a body while it holds',
+  required: false,
+  schema: { type: 'string' },
+};
+
+/** An empty one is absent, whatever its schema says of a value. */
+function describeParameter({ name, description, required, schema }: DescribedParameter): object {
+  return { in: 'query', name, description, required, ...(!required && { allowEmptyValue: true }), schema };
+}
+
 /** All reasons for one status, with an example each. */
 function errorResponse(variant: Variant, kinds: readonly RefusalKind[]): object {
-  const limited = kinds.includes('rate_limited') ? { ...limitHeaders, 'Retry-After': header('Seconds until the next request has room') } : {};
+  const headers = {
+    ...headersOf(variant, cacheControl.passing),
+    // Nothing may be published yet.
+    ...optional(ofSnapshot),
+    ...(variant.showsLimits && kinds.some((kind) => toldToSites.has(kind)) && optional(ofLimits)),
+    // The limit of failed identifications is not a site's.
+    ...(kinds.includes('rate_limited') && { ...optional(ofLimits), ...ofLimited }),
+    ...(kinds.includes('wrong_method') && ofWrongMethod),
+  };
   return {
     description: kinds.map((kind) => kind.replaceAll('_', ' ')).join(', '),
-    headers: { ...sharedHeaders, ...limited },
+    headers,
     content: {
       'application/json': {
         schema: { $ref: `#/components/schemas/Error${variant.letter}` },

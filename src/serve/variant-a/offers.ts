@@ -1,40 +1,41 @@
-import { pageEndpoint } from '../endpoint.ts';
+import { passingPage } from '../endpoint.ts';
+import type { Endpoint } from '../endpoint.ts';
 import { byKey } from '../identification.ts';
 import { percentEncoded } from '../links.ts';
-import { readChoice, readText } from '../parameters.ts';
-import type { Query } from '../query.ts';
+import { makeOf } from '../offer-page.ts';
+import type { PublishedSnapshot } from '../published-snapshot.ts';
 import { perMinuteAndClient } from '../rate-limits.ts';
-import { Refusal } from '../refusal.ts';
+import type { SiteFeed } from '../site-feed.ts';
 import { formC, linkEndC } from '../variant-c/offer-text.ts';
+import { parametersA } from './parameters.ts';
+import { linkGap, UnlinkedPage } from './unlinked-page.ts';
 import { variantA } from './variant.ts';
 
-const formats = ['offerwall', 'banners', 'surveys', 'PTC'] as const;
-
-/** As long as a click's `user_id` may be: a longer one could never be credited. Characters. */
-const longestUserId = 256;
-
 /** `GET /api/offers`: the offers of one placement format, with links that carry the user. */
-export const offersA = pageEndpoint({
+export const offersA: Endpoint = {
   variant: variantA,
-  identify: byKey('site_key', 'user_id', 'format'),
+  identify: byKey(parametersA.userId, parametersA.format),
   limit: perMinuteAndClient,
-  name: 'offers-a',
-  perUser: true,
-  read(query) {
+  async answer({ query, snapshot, feed }) {
     // That both are there was checked with the site's key.
-    return { userId: readUserId(query), format: readChoice(query, 'format', formats) ?? 'offerwall' };
+    const userId = parametersA.userId.read(query) ?? '';
+    const format = parametersA.format.read(query) ?? 'offerwall';
+    const page = await unlinkedPage(snapshot, feed, format);
+    const head = JSON.stringify({ success: true, site_key: feed.siteKey, user_id: userId, format, total: snapshot.index.ofFormat(format).length });
+    return passingPage(variantA, snapshot, page.linked(`${head.slice(0, -1)},`, linkEndC(feed.encodedKey, percentEncoded(userId))));
   },
-  key: ({ userId, format }) => `${format} ${userId}`,
-  write(snapshot, feed, { userId, format }) {
-    const offers = snapshot.index.ofFormat(format);
-    const head = JSON.stringify({ success: true, site_key: feed.siteKey, user_id: userId, format, total: offers.length });
-    const link = linkEndC(feed.encodedKey, percentEncoded(userId));
-    return { head: `${head.slice(0, -1)},"offers":[`, offers, texts: snapshot.textsOf(formC, feed.links), feed, link, tail: ']}' };
-  },
-});
+};
 
-function readUserId(query: Query): string {
-  const text = readText(query, 'user_id') ?? '';
-  if (Array.from(text).length > longestUserId) throw new Refusal('wrong_parameter', `user_id has at most ${longestUserId} characters`);
-  return text;
+function unlinkedPage(snapshot: PublishedSnapshot, feed: SiteFeed, format: string): UnlinkedPage | Promise<UnlinkedPage> {
+  const pages = snapshot.unlinkedPages;
+  const key = `${feed.terms} ${format}`;
+  const kept = pages.get(key);
+  if (kept !== undefined) return kept;
+  const offers = snapshot.index.ofFormat(format);
+  const texts = snapshot.textsOf(formC, feed.links);
+  return makeOf({ head: '"offers":[', offers, texts, feed, link: linkGap, tail: ']}' }, () => pages.get(key), (body) => {
+    const made = new UnlinkedPage(body);
+    pages.keep(key, made);
+    return made;
+  });
 }

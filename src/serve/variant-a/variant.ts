@@ -14,6 +14,7 @@ const titles: Record<RefusalKind, [status: number, title: string]> = {
   unreadable_request: [400, 'Bad request'],
   unknown_path: [404, 'Not found'],
   address_too_long: [414, 'URI too long'],
+  unmet_expectation: [417, 'Expectation failed'],
   wrong_method: [405, 'Method not allowed'],
   unavailable: [503, 'Service unavailable'],
   internal: [500, 'Internal error'],

@@ -1,6 +1,12 @@
-import { readInteger, readOfferType } from '../parameters.ts';
+import { integer, offerType, withDefault } from '../parameters.ts';
 import type { OfferType } from '../parameters.ts';
 import type { Query } from '../query.ts';
+
+export const parametersB = {
+  type: offerType,
+  take: withDefault(integer('take', 'Most offers to return', 1, 10_000), 100),
+  skip: withDefault(integer('skip', 'Leading offers to leave out', 0), 0),
+};
 
 export interface ParametersB {
   /** Undefined: offers of both types. */
@@ -10,10 +16,11 @@ export interface ParametersB {
 }
 
 export function readParametersB(query: Query): ParametersB {
+  const { type, take, skip } = parametersB;
   return {
-    type: readOfferType(query),
-    take: readInteger(query, 'take', 1, 10_000) ?? 100,
-    skip: readInteger(query, 'skip', 0) ?? 0,
+    type: type.read(query),
+    take: take.read(query) ?? take.otherwise,
+    skip: skip.read(query) ?? skip.otherwise,
   };
 }
 

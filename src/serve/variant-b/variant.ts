@@ -14,6 +14,7 @@ const codes: Record<RefusalKind, [status: number, code: string]> = {
   unreadable_request: [400, 'bad_request'],
   unknown_path: [404, 'not_found'],
   address_too_long: [414, 'uri_too_long'],
+  unmet_expectation: [417, 'expectation_failed'],
   wrong_method: [405, 'method_not_allowed'],
   unavailable: [503, 'service_unavailable'],
   internal: [500, 'internal_error'],

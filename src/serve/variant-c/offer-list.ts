@@ -36,7 +36,7 @@ function matchingOffers({ index, offers }: PublishedSnapshot, feed: SiteFeed, ty
   const { minPayout, updatedSince } = filters;
   if (minPayout !== undefined) {
     // A minimum too large to be a number exactly is still larger than every payout.
-    matching.keepFrom(feed.prices.payouts, Number(minPayout));
+    matching.keepFrom(feed.prices().payouts, Number(minPayout));
   }
   if (updatedSince !== undefined) matching.keepWhere((position) => changedAt(offers[position] as ServedOffer, feed) > updatedSince);
   return matching;

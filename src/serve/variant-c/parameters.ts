@@ -1,10 +1,34 @@
 import { decimalOf, leastAmountFrom } from '../money.ts';
-import { parseMoment } from '../moments.ts';
+import { momentPattern, parseMoment } from '../moments.ts';
 import type { Microseconds } from '../moments.ts';
-import { readChoice, readInteger, readOfferType, readText } from '../parameters.ts';
+import { choice, integer, offerType, parameter, pattern, text, withDefault } from '../parameters.ts';
 import type { OfferType } from '../parameters.ts';
 import type { Query } from '../query.ts';
-import { Refusal } from '../refusal.ts';
+
+export const parametersC = {
+  type: withDefault(offerType, 'offer'),
+  limit: withDefault(integer('limit', 'Most offers to return; wins over take', 1, 500), 100),
+  take: withDefault(integer('take', 'Alias of limit', 1, 500), 100),
+  offset: withDefault(integer('offset', 'Leading offers to leave out; wins over skip', 0), 0),
+  skip: withDefault(integer('skip', 'Alias of offset', 0), 0),
+  country: pattern(
+    'country', 'ISO 3166-1 alpha-2 in any case: offers available there',
+    '^[A-Za-z]{2}$', 'country must be a code of two letters such as US',
+  ),
+  device: choice('device', 'Offers for this device', ['android', 'ios', 'desktop']),
+  category: text('category', 'Category name in any case'),
+  minPayout: pattern(
+    'min_payout', 'Least payout in USD, after commission',
+    '^[0-9]+(\\.[0-9]+)?$', 'min_payout must be plain digits with an optional fraction, such as 0.5',
+  ),
+  updatedSince: parameter('updated_since', 'ISO 8601 date or date-time, UTC without an offset: offers updated after it', {
+    schema: { type: 'string', pattern: momentPattern },
+    valueOf: parseMoment,
+    mistake: 'updated_since must be an ISO 8601 date or date-time such as 2026-11-20T08:00:00Z',
+    refusal: 'wrong_date',
+  }),
+  includeRemoved: withDefault(choice('include_removed', '1 with updated_since: also tell what left the list since then', ['0', '1']), '0'),
+};
 
 export interface ParametersC {
   type: OfferType;
@@ -28,22 +52,23 @@ export interface FiltersC {
 }
 
 export function readParametersC(query: Query): ParametersC {
-  const type = readOfferType(query) ?? 'offer';
+  const { limit, offset, country, device, category, minPayout, updatedSince, includeRemoved } = parametersC;
+  const type = parametersC.type.read(query) ?? parametersC.type.otherwise;
   // An alias is checked even where the name that it stands for wins.
-  const take = readInteger(query, 'take', 1, 500);
-  const skip = readInteger(query, 'skip', 0);
+  const take = parametersC.take.read(query);
+  const skip = parametersC.skip.read(query);
   return {
     type,
-    limit: readInteger(query, 'limit', 1, 500) ?? take ?? 100,
-    offset: readInteger(query, 'offset', 0) ?? skip ?? 0,
+    limit: limit.read(query) ?? take ?? limit.otherwise,
+    offset: offset.read(query) ?? skip ?? offset.otherwise,
     filters: {
-      country: readCountry(query),
-      device: readChoice(query, 'device', ['android', 'ios', 'desktop']),
-      category: readText(query, 'category')?.toLowerCase(),
-      minPayout: readMinPayout(query),
-      updatedSince: readUpdatedSince(query),
+      country: country.read(query)?.toUpperCase(),
+      device: device.read(query),
+      category: category.read(query)?.toLowerCase(),
+      minPayout: leastPayout(minPayout.read(query)),
+      updatedSince: updatedSince.read(query),
     },
-    includeRemoved: readChoice(query, 'include_removed', ['0', '1']) === '1',
+    includeRemoved: includeRemoved.read(query) === '1',
   };
 }
 
@@ -53,26 +78,6 @@ export function keyOfParametersC({ type, limit, offset, filters, includeRemoved 
   return `${type} ${limit} ${offset} ${includeRemoved ? 'removed' : ''} ${country} ${device} ${minPayout} ${updatedSince} ${category}`;
 }
 
-function readCountry(query: Query): string | undefined {
-  const text = readText(query, 'country');
-  if (text === undefined) return undefined;
-  if (!/^[A-Za-z]{2}$/.test(text)) throw new Refusal('wrong_parameter', 'country must be a code of two letters such as US');
-  return text.toUpperCase();
-}
-
-function readMinPayout(query: Query): bigint | undefined {
-  const text = readText(query, 'min_payout');
-  if (text === undefined) return undefined;
-  if (!/^\d+(\.\d+)?$/.test(text)) throw new Refusal('wrong_parameter', 'min_payout must be plain digits with an optional fraction, such as 0.5');
-  return leastAmountFrom(decimalOf(text));
-}
-
-function readUpdatedSince(query: Query): Microseconds | undefined {
-  const text = readText(query, 'updated_since');
-  if (text === undefined) return undefined;
-  const moment = parseMoment(text);
-  if (moment === undefined) {
-    throw new Refusal('wrong_date', 'updated_since must be an ISO 8601 date or date-time such as 2026-11-20T08:00:00Z');
-  }
-  return moment;
+function leastPayout(digits: string | undefined): bigint | undefined {
+  return digits === undefined ? undefined : leastAmountFrom(decimalOf(digits));
 }

@@ -14,6 +14,7 @@ const codes: Record<RefusalKind, [status: number, code: string]> = {
   unreadable_request: [400, 'BAD_REQUEST'],
   unknown_path: [404, 'NOT_FOUND'],
   address_too_long: [414, 'URI_TOO_LONG'],
+  unmet_expectation: [417, 'EXPECTATION_FAILED'],
   wrong_method: [405, 'METHOD_NOT_ALLOWED'],
   unavailable: [503, 'SERVICE_UNAVAILABLE'],
   internal: [500, 'INTERNAL_ERROR'],

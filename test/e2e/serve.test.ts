@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import type { DataDirectory } from '../../src/config/data-directory.ts';
+import { nodeArguments, offerline } from '../support/command-line.ts';
+import { feedOffer, makeCurrent, temporaryData, writeSites, writeSnapshot } from '../support/published-snapshot.ts';
+
+const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+
+let data: DataDirectory;
+
+beforeEach(async () => {
+  const temporary = await temporaryData();
+  onTestFinished(temporary.remove);
+  data = temporary.data;
+  await writeSites(data, [{ site_key: 's', site_secret: 'a-long-enough-secret' }]);
+  await writeSnapshot(data, 'one', { offers: [feedOffer({ id: 1 })] });
+  await makeCurrent(data, 'one');
+  await configure({});
+});
+
+/** Nothing is scheduled: here a service shall start and end, and nothing else. */
+function configure(settings: object): Promise<void> {
+  return writeFile(data.settingsFile, JSON.stringify({ schedule: { refresh: null, postbacks: null, maintenance: null }, ...settings }));
+}
+
+/** A command under way: what it has told so far, and how it ends. */
+interface Running {
+  pid: number | undefined;
+  /** Returns when it has told this, on standard output or error. */
+  told(text: string): Promise<void>;
+  /** All that it told. */
+  output(): string;
+  end(signal: NodeJS.Signals): Promise<unknown>;
+}
+
+function started(...words: string[]): Running {
+  const child = spawn(process.execPath, [...nodeArguments, main, ...words], { env: { ...process.env, OFFERLINE_DATA: data.root }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const exit = once(child, 'exit');
+  onTestFinished(async () => {
+    if (child.kill('SIGKILL')) await exit;
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  return {
+    pid: child.pid,
+    output: () => output,
+    async told(text) {
+      while (!output.includes(text)) await Promise.race([once(child.stdout, 'data'), once(child.stderr, 'data'), exit.then(() => Promise.reject(new Error(`it ended: ${output}`)))]);
+    },
+    async end(signal) {
+      child.kill(signal);
+      return (await exit)[0];
+    },
+  };
+}
+
+it.each([['start', 'serve'], ['serve', 'start']])('beside `%s` a `%s` refuses to start and says who serves; the first ends at SIGHUP as at SIGTERM', async (first, second) => {
+  const serving = started(first, '--port', '0');
+  await serving.told('Ctrl-C stops.');
+  await configure({ lock_wait_seconds: 0 });
+  for (const more of second === 'serve' ? [[], ['--snapshot', 'one']] : [[]]) {
+    const { code, stdout, stderr } = await offerline(data.root, second, '--port', '0', ...more);
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+    expect(stderr).toContain(`The HTTP service is busy: \\"${first}\\" (process ${serving.pid}, since `);
+    expect(stderr).toContain('One service works on a data directory');
+  }
+  expect(await serving.end('SIGHUP')).toBe(0);
+  expect(serving.output()).toContain('stopping: answers and the run under way are finished first');
+});
+
+it('one that is started while another still ends waits for it, and one after a kill starts at once', async () => {
+  const first = started('start', '--port', '0');
+  await first.told('Ctrl-C stops.');
+  const second = started('start', '--port', '0');
+  await second.told(`for the HTTP service: \\"start\\" (process ${first.pid}, since `);
+  expect(await first.end('SIGTERM')).toBe(0);
+  await second.told('Ctrl-C stops.');
+  await second.end('SIGKILL');
+  await configure({ lock_wait_seconds: 0 });
+  const third = started('serve', '--port', '0');
+  await third.told('Ctrl-C stops.');
+  expect(await third.end('SIGTERM')).toBe(0);
+});
