@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { chmod } from 'node:fs/promises';
 import { realEffects, replaceFile, type FileEffects } from '../effects/effects.ts';
 import { UsageError } from '../errors/errors.ts';
 import { readSites, type Site } from './sites.ts';
@@ -22,6 +21,6 @@ export async function addSite(file: string, site: Pick<Site, 'site_key'> & Parti
   document.sites.push({ ...site, site_secret });
   // The new file takes the old one's place, so it must not be open to more readers than that was.
   const mode = isNew ? 0o600 : statSync(file).mode & 0o777;
-  await replaceFile(file, `${JSON.stringify(document, null, 1)}\n`, 'sites', { ...files, rename: async (from, to, step) => { await chmod(from, mode); await files.rename(from, to, step); } });
+  await replaceFile(file, `${JSON.stringify(document, null, 1)}\n`, 'sites', files, mode);
   return site_secret;
 }

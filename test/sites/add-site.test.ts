@@ -1,9 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { addSite } from '../../src/sites/add-site.ts';
 import { readSites } from '../../src/sites/sites.ts';
+import { watchedEffects } from '../fault/watched-effects.ts';
 
 let folder: string;
 let file: string;
@@ -33,6 +34,34 @@ it('keeps a new file to its owner, and an old one as open as it was', async () =
   await addSite(join(folder, 'open.json'), { site_key: 'one' });
   expect(statSync(join(folder, 'open.json')).mode & 0o777).toBe(0o644);
 });
+
+it.each([
+  ['a new file', undefined, 0o000, 0o600],
+  ['one that a group may read', 0o640, 0o000, 0o640],
+  ['the same under an umask that would take it from the group', 0o640, 0o077, 0o640],
+  ["one of its owner's", 0o600, 0o022, 0o600],
+])(
+  'gives %s that mode from its first byte, also where a killed process left it half written',
+  async (_name, mode, umask, expected) => {
+    if (mode !== undefined) {
+      writeFileSync(file, '{"sites": []}');
+      chmodSync(file, mode);
+    }
+    writeFileSync(`${file}.tmp`, '{');
+    chmodSync(`${file}.tmp`, 0o666);
+    const seen: Record<string, number> = {};
+    const effects = watchedEffects(0, ({ step, moment }) => {
+      if (step === 'sites: written' && moment !== 'before') seen[moment] = statSync(`${file}.tmp`).mode & 0o777;
+    });
+    const before = process.umask(umask);
+    try {
+      await addSite(file, { site_key: 'one' }, effects.files);
+    } finally {
+      process.umask(before);
+    }
+    expect({ ...seen, done: statSync(file).mode & 0o777 }).toEqual({ half: expected, after: expected, done: expected });
+  },
+);
 
 it('refuses a key that is taken and leaves the file as it is', async () => {
   writeFileSync(file, '{"sites": [{"site_key": "one", "site_secret": "0123456789abcdef"}], "note": "kept"}');
