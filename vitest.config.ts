@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 /** Tests that replace modules, which would reach others in the same process. */
 const replacingModules = ['test/serve/equal-work.test.ts'];
 /** Tests of what takes in, reckons, serves and reads, without processes of its own: they share some, since loading the code anew for each takes a tenth of the time. */
-const sharing = ['analysis', 'contract', 'feed', 'generate', 'ingest', 'landing', 'models', 'serve', 'sites', 'snapshot', 'stage'].map((folder) => `test/${folder}/**/*.test.ts`);
+const sharing = ['analysis', 'contract', 'feed', 'generate', 'ingest', 'landing', 'logging', 'models', 'serve', 'sites', 'snapshot', 'text', 'time', 'vocabulary'].map((folder) => `test/${folder}/**/*.test.ts`);
 
 export default defineConfig({
   test: {

@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
-import { realEffects, type Effects } from '../src/effects/effects.ts';
+import { realEffects, type Effects } from '../src/files/effects.ts';
 import { UsageError } from '../src/errors/errors.ts';
 import { currentMarts, martsAsOf, modelsStage } from '../src/models/models-stage.ts';
 import { reportsToBackfill, stageReportsStage, takeUpReportsStage, type BackfillScope, type ReportChange } from '../src/models/report-backfill.ts';
 import type { ReportDay } from '../src/models/report-days.ts';
 import { publishStage } from '../src/snapshot/publish-stage.ts';
-import { aheadOfClock, leadBackAdvice } from '../src/stage/ahead-of-clock.ts';
+import { aheadOfClock, leadBackAdvice } from '../src/time/ahead-of-clock.ts';
 import { assertNotStopped, runPipeline, withWarehouse, type RunRequest } from './run-pipeline.ts';
 
 export interface BackfillRequest extends RunRequest {

@@ -1,5 +1,5 @@
-import type { Effects } from '../src/effects/effects.ts';
-import { sweepUnnamedFiles } from '../src/ingest/sweep.ts';
+import type { Effects } from '../src/files/effects.ts';
+import { sweepUnnamedFiles } from '../src/ingest/ledger/sweep.ts';
 import { compactStage } from '../src/maintenance/compact-stage.ts';
 import { retainStage } from '../src/maintenance/retain-stage.ts';
 import { runPipeline, type RunRequest } from './run-pipeline.ts';

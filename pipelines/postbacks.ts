@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { DataDirectory } from '../src/config/data-directory.ts';
 import { readSettings } from '../src/config/settings.ts';
-import { realEffects, type Effects } from '../src/effects/effects.ts';
+import { realEffects, type Effects } from '../src/files/effects.ts';
 import { UsageError } from '../src/errors/errors.ts';
-import { deliverDue, type DeliverySummary } from '../src/postbacks/deliver-due.ts';
-import { acquireDeliveryLock, DeliveryBusyError } from '../src/postbacks/delivery-lock.ts';
-import { DeliveryQueue } from '../src/postbacks/delivery-queue.ts';
-import { DeliveryStore } from '../src/postbacks/delivery-store.ts';
-import type { Outcome } from '../src/postbacks/outcome.ts';
-import type { Postback } from '../src/postbacks/postback.ts';
-import { postbackRequest } from '../src/postbacks/postback-request.ts';
-import type { PostbackSender } from '../src/postbacks/sender.ts';
+import { deliverDue, type DeliverySummary } from '../src/postbacks/pass/deliver-due.ts';
+import { acquireDeliveryLock, DeliveryBusyError } from '../src/postbacks/store/delivery-lock.ts';
+import { DeliveryQueue } from '../src/postbacks/store/delivery-queue.ts';
+import { DeliveryStore } from '../src/postbacks/store/delivery-store.ts';
+import type { Outcome } from '../src/postbacks/rules/outcome.ts';
+import type { Postback } from '../src/postbacks/rules/postback.ts';
+import { postbackRequest } from '../src/postbacks/http/postback-request.ts';
+import type { PostbackSender } from '../src/postbacks/http/sender.ts';
 import { readSites, type Site } from '../src/sites/sites.ts';
-import { momentOfMilliseconds } from '../src/stage/as-of.ts';
-import type { Console } from '../src/stage/progress.ts';
+import { momentOfMilliseconds } from '../src/time/moment.ts';
+import type { Console } from '../src/logging/progress.ts';
 
 export interface DeliveryOptions {
   data: DataDirectory;
@@ -101,6 +101,6 @@ export async function sendTestPostback(data: DataDirectory, siteKey: string, eff
 /** Sends for real. The environment's switch is for tests and for receivers in private networks. */
 async function postbackSender(effects: Effects = realEffects): Promise<PostbackSender> {
   // Loaded where something is sent: most runs send nothing, and each would start later for it.
-  const { createSender } = await import('../src/postbacks/sender.ts');
+  const { createSender } = await import('../src/postbacks/http/sender.ts');
   return createSender({ allowPrivate: process.env['OFFERLINE_ALLOW_PRIVATE_POSTBACKS'] === '1', now: () => effects.now() });
 }

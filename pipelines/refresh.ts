@@ -1,13 +1,13 @@
-import type { Effects } from '../src/effects/effects.ts';
+import type { Effects } from '../src/files/effects.ts';
 import { AuditError, UsageError } from '../src/errors/errors.ts';
 import { ingestStage } from '../src/ingest/ingest-stage.ts';
 import { modelsStage } from '../src/models/models-stage.ts';
 import { exchangeStage } from '../src/postbacks/exchange-stage.ts';
 import { publishStage } from '../src/snapshot/publish-stage.ts';
-import { endOfPresent, leadBackAdvice } from '../src/stage/ahead-of-clock.ts';
-import { compareMoments, dateOf } from '../src/stage/as-of.ts';
-import { beginningsAfter, describeBeginnings } from '../src/warehouse/beginnings.ts';
-import { queryRows } from '../src/warehouse/dialect/rows.ts';
+import { endOfPresent, leadBackAdvice } from '../src/time/ahead-of-clock.ts';
+import { compareMoments, dateOf } from '../src/time/moment.ts';
+import { beginningsAfter, describeBeginnings } from '../src/runs/beginnings.ts';
+import { queryRows } from '../src/duckdb/dialect/rows.ts';
 import { deliverAfterRefresh } from './postbacks.ts';
 import { runPipeline, type OpenRun, type RunRequest } from './run-pipeline.ts';
 

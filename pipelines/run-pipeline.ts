@@ -1,20 +1,20 @@
 import type { DataDirectory } from '../src/config/data-directory.ts';
 import { readSettings, type Settings } from '../src/config/settings.ts';
-import { realEffects, type Effects } from '../src/effects/effects.ts';
+import { realEffects, type Effects } from '../src/files/effects.ts';
 import { StoppedError } from '../src/errors/errors.ts';
-import { keepCopy, noteDamage } from '../src/doctor/damage-note.ts';
-import { openWarehouse, type Opening } from '../src/doctor/recover-state.ts';
+import { keepCopy, noteDamage } from '../src/recovery/damage-note.ts';
+import { openWarehouse, type Opening } from '../src/recovery/recover-state.ts';
 import { readSites, type Sites } from '../src/sites/sites.ts';
 import { currentManifest } from '../src/snapshot/current.ts';
 import { assertNotOlder } from '../src/snapshot/publish-stage.ts';
-import { assertNotAhead } from '../src/stage/ahead-of-clock.ts';
-import { momentOfMilliseconds, type Moment } from '../src/stage/as-of.ts';
-import type { Console } from '../src/stage/progress.ts';
-import { readRunClock, type Run, type Stage } from '../src/stage/stage.ts';
+import { assertNotAhead } from '../src/time/ahead-of-clock.ts';
+import { momentOfMilliseconds, type Moment } from '../src/time/moment.ts';
+import type { Console } from '../src/logging/progress.ts';
+import { readRunClock, type Run, type Stage } from '../src/runs/stage.ts';
 import type { StateDatabase } from '../src/warehouse/database.ts';
-import { acquireWriterLock } from '../src/warehouse/lock.ts';
-import { copyRecentRuns } from '../src/warehouse/recent-runs.ts';
-import { RunLedger, type StageRows } from '../src/warehouse/run-ledger.ts';
+import { acquireWriterLock } from '../src/runs/lock.ts';
+import { copyRecentRuns } from '../src/runs/recent-runs.ts';
+import { RunLedger, type StageRows } from '../src/runs/run-ledger.ts';
 
 export interface RunRequest {
   data: DataDirectory;

@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { createProgram } from '../src/cli/program.ts';
 import { settingNames } from '../src/config/settings.ts';
 import { analyticsTables, analyticsViews } from '../src/snapshot/analytics.ts';
-import { createLogger } from '../src/stage/log.ts';
-import { noProgress } from '../src/stage/progress.ts';
+import { createLogger } from '../src/logging/log.ts';
+import { noProgress } from '../src/logging/progress.ts';
 
 const root = join(import.meta.dirname, '..');
 const readmes = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z', '*README.md'], { cwd: root, encoding: 'utf8' })

@@ -1,9 +1,9 @@
 import { defaultSettings } from '../src/config/settings.ts';
 import type { DataDirectory } from '../src/config/data-directory.ts';
-import { realEffects } from '../src/effects/effects.ts';
-import { createLogger } from '../src/stage/log.ts';
-import { noProgress } from '../src/stage/progress.ts';
-import type { Run } from '../src/stage/stage.ts';
+import { realEffects } from '../src/files/effects.ts';
+import { createLogger } from '../src/logging/log.ts';
+import { noProgress } from '../src/logging/progress.ts';
+import type { Run } from '../src/runs/stage.ts';
 
 /** A silent run at a fixed time over a data directory, for tests of one stage. */
 export function testRun(data: DataDirectory, changes: Partial<Run> = {}): Run {

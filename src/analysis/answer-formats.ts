@@ -1,5 +1,5 @@
-import { csvRow } from '../landing/csv-text.ts';
-import type { ColumnValue } from '../warehouse/dialect/rows.ts';
+import { csvRow } from '../text/csv-text.ts';
+import type { ColumnValue } from '../duckdb/dialect/rows.ts';
 import type { QueryAnswer } from './query.ts';
 
 export const answerFormats = ['table', 'csv', 'json'] as const;

@@ -1,9 +1,9 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { join } from 'node:path';
 import { OfferlineError, UsageError } from '../errors/errors.ts';
-import { quoted } from '../landing/sql-text.ts';
+import { quoted } from '../text/sql-text.ts';
 import { analyticsFile } from '../snapshot/manifest.ts';
-import { queryRows } from '../warehouse/dialect/rows.ts';
+import { queryRows } from '../duckdb/dialect/rows.ts';
 import type { KeptSnapshot } from './kept-snapshots.ts';
 
 /** What two snapshots say of the same thing; null where one has none. */

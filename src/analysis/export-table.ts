@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { UsageError } from '../errors/errors.ts';
-import { identifier, quoted } from '../landing/sql-text.ts';
-import { queryRows } from '../warehouse/dialect/rows.ts';
+import { identifier, quoted } from '../text/sql-text.ts';
+import { queryRows } from '../duckdb/dialect/rows.ts';
 
 export const exportFormats = ['parquet', 'csv'] as const;
 export type ExportFormat = (typeof exportFormats)[number];

@@ -1,6 +1,6 @@
 import { StatementType, type DuckDBConnection, type DuckDBPreparedStatement } from '@duckdb/node-api';
 import { OfferlineError, UsageError } from '../errors/errors.ts';
-import type { ColumnValue } from '../warehouse/dialect/rows.ts';
+import type { ColumnValue } from '../duckdb/dialect/rows.ts';
 import { readingStatement } from './reading-statement.ts';
 import { shownValue } from './shown-value.ts';
 

@@ -1,5 +1,5 @@
 import { DuckDBTypeId, type DuckDBValueConverter } from '@duckdb/node-api';
-import { columnConverters, type ColumnValue } from '../warehouse/dialect/rows.ts';
+import { columnConverters, type ColumnValue } from '../duckdb/dialect/rows.ts';
 
 const integers = new Set([DuckDBTypeId.BIGINT, DuckDBTypeId.UBIGINT, DuckDBTypeId.HUGEINT, DuckDBTypeId.UHUGEINT]);
 const floats = new Set([DuckDBTypeId.FLOAT, DuckDBTypeId.DOUBLE]);

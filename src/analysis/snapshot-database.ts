@@ -3,10 +3,10 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { OfferlineError } from '../errors/errors.ts';
-import { literalPath, pathOfLiteral, quotedList } from '../landing/sql-text.ts';
+import { literalPath, pathOfLiteral, quotedList } from '../text/sql-text.ts';
 import { analyticsFile } from '../snapshot/manifest.ts';
-import { queryRows } from '../warehouse/dialect/rows.ts';
-import { thisMachine } from '../warehouse/duckdb-options.ts';
+import { queryRows } from '../duckdb/dialect/rows.ts';
+import { thisMachine } from '../duckdb/duckdb-options.ts';
 import type { KeptSnapshot } from './kept-snapshots.ts';
 
 /** A quarter of the memory at most: a run on the same machine may take half. What does not fit is spilled. */

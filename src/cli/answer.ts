@@ -3,7 +3,7 @@ import { InvalidArgumentError } from 'commander';
 import { existsSync } from 'node:fs';
 import { DataDirectory } from '../config/data-directory.ts';
 import { UsageError } from '../errors/errors.ts';
-import { visibleJson, visibleLines, visibleText } from '../stage/visible-text.ts';
+import { visibleJson, visibleLines, visibleText } from '../text/visible-text.ts';
 import type { CommandContext } from './context.ts';
 
 /** Adds a command that inherits how its parent ends on wrong usage, with the option every command has. */

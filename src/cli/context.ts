@@ -1,4 +1,4 @@
-import type { Console } from '../stage/progress.ts';
+import type { Console } from '../logging/progress.ts';
 
 /** What a command works with beside its options. */
 export interface CommandContext {

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { visibleLines } from '../stage/visible-text.ts';
+import { visibleLines } from '../text/visible-text.ts';
 import { addBackfillCommands } from './commands/backfill.ts';
 import { addDoctorCommands } from './commands/doctor.ts';
 import { addGenerateCommand } from './commands/generate.ts';

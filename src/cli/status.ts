@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
 import type { DataDirectory } from '../config/data-directory.ts';
 import type { Settings } from '../config/settings.ts';
-import { DeliveryList } from '../postbacks/delivery-list.ts';
-import { DeliveryStore } from '../postbacks/delivery-store.ts';
+import { DeliveryList } from '../postbacks/store/delivery-list.ts';
+import { DeliveryStore } from '../postbacks/store/delivery-store.ts';
 import { currentManifest } from '../snapshot/current.ts';
 import { readAnalytics } from '../snapshot/read-analytics.ts';
-import { aheadOfClock, endOfPresent, leadBackAdvice } from '../stage/ahead-of-clock.ts';
-import { dateOf, momentOfMilliseconds, shiftMoment, type Moment } from '../stage/as-of.ts';
-import { beginningsAfter, describeBeginnings, type Beginnings } from '../warehouse/beginnings.ts';
-import { readHolder } from '../warehouse/lock.ts';
-import { readRecentRuns, type RecentRun } from '../warehouse/recent-runs.ts';
+import { aheadOfClock, endOfPresent, leadBackAdvice } from '../time/ahead-of-clock.ts';
+import { dateOf, momentOfMilliseconds, shiftMoment, type Moment } from '../time/moment.ts';
+import { beginningsAfter, describeBeginnings, type Beginnings } from '../runs/beginnings.ts';
+import { readHolder } from '../runs/lock.ts';
+import { readRecentRuns, type RecentRun } from '../runs/recent-runs.ts';
 
 export interface Status {
   /** The age is null where as-of lies ahead of the clock. */

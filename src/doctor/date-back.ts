@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { momentOfMilliseconds, type Moment } from '../stage/as-of.ts';
+import { momentOfMilliseconds, type Moment } from '../time/moment.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
-import { queryRows } from '../warehouse/dialect/rows.ts';
+import { queryRows } from '../duckdb/dialect/rows.ts';
 import { countChange } from '../warehouse/facts.ts';
 
 /**

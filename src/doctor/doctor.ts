@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { rollUpClicks } from '../ingest/click-roll-up.ts';
+import { rollUpClicks } from '../ingest/events/click-roll-up.ts';
 import { UsageError } from '../errors/errors.ts';
-import { putDeliveriesAside } from '../postbacks/put-deliveries-aside.ts';
-import type { Progress } from '../stage/progress.ts';
-import { lastRunId } from '../warehouse/check-state.ts';
+import { putDeliveriesAside } from '../postbacks/store/put-deliveries-aside.ts';
+import type { Progress } from '../logging/progress.ts';
+import { lastRunId } from '../duckdb/check-state.ts';
 import { DamagedStateError, openStateDatabase, type StateDatabase } from '../warehouse/database.ts';
 import { eventFilePaths } from '../warehouse/event-files.ts';
 import { countChange } from '../warehouse/facts.ts';
@@ -16,11 +16,11 @@ import { examinePublishedTime, examineTimes } from './examine-clock.ts';
 import { examineCopies, examineDeliveries, examineLanding, examineMachine, examineSnapshots } from './examine-disk.ts';
 import { examineState } from './examine-state.ts';
 import { trouble, type Finding } from './finding.ts';
-import { assertLogsLanded, forgetLogs } from './forget-logs.ts';
-import { forgetMarts } from './forget-marts.ts';
-import { newestGoodSnapshot, publishedFolders } from './published-folders.ts';
-import { recoverState, type Opening } from './recover-state.ts';
-import { restoreFiles } from './restore-files.ts';
+import { assertLogsLanded, forgetLogs } from '../recovery/forget-logs.ts';
+import { forgetMarts } from '../recovery/forget-marts.ts';
+import { newestGoodSnapshot, publishedFolders } from '../recovery/published-folders.ts';
+import { recoverState, type Opening } from '../recovery/recover-state.ts';
+import { restoreFiles } from '../recovery/restore-files.ts';
 
 export interface DoctorRequest {
   /** Reads every byte of events, marts, snapshots, copies and landing files. */

@@ -2,10 +2,10 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { DataDirectory } from '../config/data-directory.ts';
 import { martsAsOf } from '../models/models-stage.ts';
 import { currentManifest } from '../snapshot/current.ts';
-import { aheadOfClock, endOfPresent } from '../stage/ahead-of-clock.ts';
-import { momentOfMilliseconds } from '../stage/as-of.ts';
-import { beginningsAfter, describeBeginnings } from '../warehouse/beginnings.ts';
-import { queryRows } from '../warehouse/dialect/rows.ts';
+import { aheadOfClock, endOfPresent } from '../time/ahead-of-clock.ts';
+import { momentOfMilliseconds } from '../time/moment.ts';
+import { beginningsAfter, describeBeginnings } from '../runs/beginnings.ts';
+import { queryRows } from '../duckdb/dialect/rows.ts';
 import { trouble, type Finding } from './finding.ts';
 
 const isClockRight = 'first make sure that the clock is right: then';

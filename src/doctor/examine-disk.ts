@@ -4,11 +4,11 @@ import { access, constants, readdir, readlink, stat, statfs } from 'node:fs/prom
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { DataDirectory } from '../config/data-directory.ts';
-import { sha256Of } from '../landing/read-through.ts';
+import { sha256Of } from '../files/read-through.ts';
 import { manifestFile } from '../snapshot/manifest.ts';
 import { DamagedSnapshotError, verifyOwnFiles, verifySnapshot } from '../snapshot/verify.ts';
-import { damageOfDatabase } from '../warehouse/check-state.ts';
-import { queryRows } from '../warehouse/dialect/rows.ts';
+import { damageOfDatabase } from '../duckdb/check-state.ts';
+import { queryRows } from '../duckdb/dialect/rows.ts';
 import { stateCopies } from '../warehouse/state-copies.ts';
 import { note, trouble, type Finding } from './finding.ts';
 

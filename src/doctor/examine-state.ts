@@ -1,12 +1,12 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { DataDirectory } from '../config/data-directory.ts';
-import { readWholeState } from '../warehouse/check-state.ts';
+import { readWholeState } from '../duckdb/check-state.ts';
 import { tellsDamage, type StateDatabase } from '../warehouse/database.ts';
-import { queryRows } from '../warehouse/dialect/rows.ts';
+import { queryRows } from '../duckdb/dialect/rows.ts';
 import { eventFilePaths, eventRelation } from '../warehouse/event-files.ts';
 import { namedFiles, unnamedFiles } from '../warehouse/named-files.ts';
 import { note, trouble, type Finding } from './finding.ts';
-import { troubledFiles, type TroubledFile } from './restore-files.ts';
+import { troubledFiles, type TroubledFile } from '../recovery/restore-files.ts';
 
 const rebuild = '`offerline rebuild --from-landing` reads all logs from the landing folder again';
 

@@ -1,7 +1,7 @@
 import { unnamedFiles } from '../warehouse/named-files.ts';
 import { AsideFolder } from '../warehouse/put-aside.ts';
-import { assertLogsLanded, forgetLogs } from './forget-logs.ts';
-import { openWarehouse, recoverState, type Opening } from './recover-state.ts';
+import { assertLogsLanded, forgetLogs } from '../recovery/forget-logs.ts';
+import { openWarehouse, recoverState, type Opening } from '../recovery/recover-state.ts';
 
 export interface RebuildRequest {
   /** Reads all logs again, in place of what the warehouse made of them. */

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Device, GeneratedOffer } from './canonical-records.ts';
 import type { Source } from './catalog.ts';
-import { csvLine } from '../landing/csv-text.ts';
+import { csvLine } from '../text/csv-text.ts';
 import { partnerZone } from './network.ts';
 import type { ParquetColumns, ParquetWriter } from './parquet-writer.ts';
 

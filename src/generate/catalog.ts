@@ -1,4 +1,4 @@
-import { moneyText } from '../landing/decimal-text.ts';
+import { moneyText } from '../text/decimal-text.ts';
 import type { Device, GeneratedOffer } from './canonical-records.ts';
 import {
   appCategories, brandBeginnings, brandEndings, gameEndings, gameMilestones, surveySubjects, visitorCountries, webCategories,

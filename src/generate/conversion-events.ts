@@ -1,4 +1,4 @@
-import { moneyText } from '../landing/decimal-text.ts';
+import { moneyText } from '../text/decimal-text.ts';
 import type { GeneratedConversion } from './canonical-records.ts';
 import { Random, scramble, seedFor } from './random.ts';
 import { clickId, type Traffic, type Visit } from './traffic.ts';

@@ -1,5 +1,5 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
-import { quoted, quotedPath } from '../landing/sql-text.ts';
+import { quoted, quotedPath } from '../text/sql-text.ts';
 
 /** DuckDB types by column name. */
 export type ParquetColumns = Record<string, string>;

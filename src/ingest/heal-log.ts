@@ -1,10 +1,10 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { Run } from '../stage/stage.ts';
+import type { Run } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
-import type { LedgerCounts } from './ledger.ts';
-import type { LogFile } from './log-batch.ts';
-import type { TakenUp } from './read-again.ts';
-import type { ReadWith } from './read-with.ts';
+import type { LedgerCounts } from './ledger/ledger.ts';
+import type { LogFile } from './logs/log-batch.ts';
+import type { TakenUp } from './ledger/read-again.ts';
+import type { ReadWith } from './ledger/read-with.ts';
 
 /** Makes room for what logs that are read again say now. */
 export async function dropRejectsOf(connection: DuckDBConnection, files: readonly LogFile[]): Promise<void> {

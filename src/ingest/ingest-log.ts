@@ -1,19 +1,19 @@
-import type { LogSchema } from '../landing/log-fields.ts';
-import type { Run } from '../stage/stage.ts';
-import { queryRows } from '../warehouse/dialect/rows.ts';
+import type { LogSchema } from '../landing/logs/log-fields.ts';
+import type { Run } from '../runs/stage.ts';
+import { queryRows } from '../duckdb/dialect/rows.ts';
 import { eventFilePaths, eventRelation } from '../warehouse/event-files.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
-import { showProgress } from '../warehouse/query-progress.ts';
-import { findDuplicates } from './duplicates.ts';
+import { showProgress } from '../duckdb/query-progress.ts';
+import { findDuplicates } from './logs/duplicates.ts';
 import { dropRejectsOf, recordHealed, recordUnhealed } from './heal-log.ts';
-import { recordFile } from './ledger.ts';
-import type { LogBatch } from './log-batch.ts';
-import { recordWarnings } from './log-warnings.ts';
-import type { NewFile } from './read-again.ts';
-import { logReadWith } from './read-with.ts';
-import { recordRejects } from './rejects.ts';
-import { settleEvents } from './settle-events.ts';
-import { stageEvents, withoutDuplicates } from './stage-events.ts';
+import { recordFile } from './ledger/ledger.ts';
+import type { LogBatch } from './logs/log-batch.ts';
+import { recordWarnings } from './logs/log-warnings.ts';
+import type { NewFile } from './ledger/read-again.ts';
+import { logReadWith } from './ledger/read-with.ts';
+import { recordRejects } from './logs/rejects.ts';
+import { settleEvents } from './events/settle-events.ts';
+import { stageEvents, withoutDuplicates } from './logs/stage-events.ts';
 
 export interface BrokenFile {
   file: NewFile;

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
-import { fileLines } from '../landing/file-lines.ts';
+import { fileLines } from '../landing/lines/file-lines.ts';
 import { QuarantineError, type CheckedFile } from '../landing/landing-file.ts';
-import { clickSchema, conversionSchema, type LogSchema } from '../landing/log-fields.ts';
-import type { Run } from '../stage/stage.ts';
+import { clickSchema, conversionSchema, type LogSchema } from '../landing/logs/log-fields.ts';
+import type { Run } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
-import { queryRows } from '../warehouse/dialect/rows.ts';
+import { queryRows } from '../duckdb/dialect/rows.ts';
 import type { BrokenFile } from './ingest-log.ts';
-import { openLogBatch, type LogBatch } from './log-batch.ts';
-import type { NewFile, TakenUp } from './read-again.ts';
+import { openLogBatch, type LogBatch } from './logs/log-batch.ts';
+import type { NewFile, TakenUp } from './ledger/read-again.ts';
 
 /** Landing files whose bytes do not count yet, or say something else by now. */
 export interface NewContent {

@@ -1,13 +1,13 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { asItLies } from '../landing/take-apart.ts';
+import { asItLies } from '../landing/lines/take-apart.ts';
 import type { LandingFile } from '../landing/landing-file.ts';
-import { sha256Of } from '../landing/read-through.ts';
-import type { Run } from '../stage/stage.ts';
+import { sha256Of } from '../files/read-through.ts';
+import type { Run } from '../runs/stage.ts';
 import type { BrokenFile } from './ingest-log.ts';
-import { endedARun } from './ledger.ts';
-import { isNoted, readNote, writeNote } from './reading-note.ts';
+import { endedARun } from './ledger/ledger.ts';
+import { isNoted, readNote, writeNote } from './ledger/reading-note.ts';
 
 /** What the process of a trial is to read, and where it may write what comes of it. */
 export interface TrialRequest extends Pick<Run, 'settings' | 'asOf' | 'wallClock'> {

@@ -1,8 +1,8 @@
 import { DataDirectory } from '../config/data-directory.ts';
-import { realEffects } from '../effects/effects.ts';
-import { createLogger } from '../stage/log.ts';
-import { noProgress } from '../stage/progress.ts';
-import type { Run } from '../stage/stage.ts';
+import { realEffects } from '../files/effects.ts';
+import { createLogger } from '../logging/log.ts';
+import { noProgress } from '../logging/progress.ts';
+import type { Run } from '../runs/stage.ts';
 import { openStateDatabase } from '../warehouse/database.ts';
 import { takeUpFiles } from './ingest-stage.ts';
 import type { TrialRequest } from './suspects.ts';

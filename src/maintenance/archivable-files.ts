@@ -1,7 +1,7 @@
-import { findLandingFiles } from '../landing/find-files.ts';
+import { findLandingFiles } from '../landing/files/find-files.ts';
 import type { DataDirectory } from '../config/data-directory.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
-import { queryRows } from '../warehouse/dialect/rows.ts';
+import { queryRows } from '../duckdb/dialect/rows.ts';
 
 /** A landing file that a run needs no more. */
 export interface ArchivableFile {

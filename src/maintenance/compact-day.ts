@@ -1,12 +1,12 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { join, relative } from 'node:path';
 import { OfferlineError } from '../errors/errors.ts';
-import { sha256Of } from '../landing/read-through.ts';
-import { quoted, quotedPath } from '../landing/sql-text.ts';
-import type { Day } from '../stage/as-of.ts';
-import type { Run } from '../stage/stage.ts';
+import { sha256Of } from '../files/read-through.ts';
+import { quoted, quotedPath } from '../text/sql-text.ts';
+import type { Day } from '../time/moment.ts';
+import type { Run } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
-import { queryRows } from '../warehouse/dialect/rows.ts';
+import { queryRows } from '../duckdb/dialect/rows.ts';
 import { eventRelation, eventTime, settleFile, type EventKind } from '../warehouse/event-files.ts';
 
 /** How a compacted file is written: `reduced` lacks the clicks' details as well. */

@@ -1,7 +1,7 @@
-import { addDays, dayOf, type Day } from '../stage/as-of.ts';
-import type { Run, Stage } from '../stage/stage.ts';
+import { addDays, dayOf, type Day } from '../time/moment.ts';
+import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
-import { queryRows } from '../warehouse/dialect/rows.ts';
+import { queryRows } from '../duckdb/dialect/rows.ts';
 import { wantStateCopy } from '../warehouse/state-copies.ts';
 import { compactDay, type CompactForm, type EventDay } from './compact-day.ts';
 

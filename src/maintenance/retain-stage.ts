@@ -1,6 +1,6 @@
-import { forgetAttempts } from '../postbacks/forget-attempts.ts';
-import { addDays, dateOf, dayOf, startOfDay, type Moment } from '../stage/as-of.ts';
-import type { Run, Stage } from '../stage/stage.ts';
+import { forgetAttempts } from '../postbacks/store/forget-attempts.ts';
+import { addDays, dateOf, dayOf, startOfDay, type Moment } from '../time/moment.ts';
+import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 
 export interface RetainSummary {

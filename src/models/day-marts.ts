@@ -1,8 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { join, relative } from 'node:path';
-import { quoted } from '../landing/sql-text.ts';
-import { endOfDay, type Day, type Moment } from '../stage/as-of.ts';
-import type { Run } from '../stage/stage.ts';
+import { quoted } from '../text/sql-text.ts';
+import { endOfDay, type Day, type Moment } from '../time/moment.ts';
+import type { Run } from '../runs/stage.ts';
 import { settleFile } from '../warehouse/event-files.ts';
 import { modelQuery, type ModelParameters } from '../warehouse/run-model.ts';
 import { computeStats } from './windows.ts';

@@ -1,8 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { compareMoments, dayOf, startOfDay, type Day, type Moment } from '../stage/as-of.ts';
-import type { Run, Stage } from '../stage/stage.ts';
+import { compareMoments, dayOf, startOfDay, type Day, type Moment } from '../time/moment.ts';
+import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
-import { queryRows } from '../warehouse/dialect/rows.ts';
+import { queryRows } from '../duckdb/dialect/rows.ts';
 import { changeNumberIn, readChangeNumber, readFact, readFacts, writeFact } from '../warehouse/facts.ts';
 import { writeClosedReport, writeOpenReport } from './day-marts.ts';
 import { writePostbackMarts } from './postback-marts.ts';

@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { addDays, dayOf, startOfDay, type Day } from '../stage/as-of.ts';
-import type { Run } from '../stage/stage.ts';
-import { queryRows } from '../warehouse/dialect/rows.ts';
+import { addDays, dayOf, startOfDay, type Day } from '../time/moment.ts';
+import type { Run } from '../runs/stage.ts';
+import { queryRows } from '../duckdb/dialect/rows.ts';
 import { writeDay } from './day-marts.ts';
 
 /** Marts by the day of writing to the outbox, and of the try. They tell what was done, whatever the run's as-of. */

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { quotedPath } from '../landing/sql-text.ts';
-import { dayOf, type Day } from '../stage/as-of.ts';
-import type { Run, Stage } from '../stage/stage.ts';
+import { quotedPath } from '../text/sql-text.ts';
+import { dayOf, type Day } from '../time/moment.ts';
+import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
-import { queryRows } from '../warehouse/dialect/rows.ts';
+import { queryRows } from '../duckdb/dialect/rows.ts';
 import { countChange } from '../warehouse/facts.ts';
 import { stageClosedReport } from './day-marts.ts';
 import { currentMarts, keepMartsCurrent, martsAsOf } from './models-stage.ts';

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { Day } from '../stage/as-of.ts';
-import { queryRows } from '../warehouse/dialect/rows.ts';
+import type { Day } from '../time/moment.ts';
+import { queryRows } from '../duckdb/dialect/rows.ts';
 
 /** A UTC day before today that has a report or should have one. */
 export interface ReportDay {

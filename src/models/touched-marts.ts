@@ -1,12 +1,12 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { join, relative } from 'node:path';
-import { quoted } from '../landing/sql-text.ts';
-import { addDays, startOfDay, type Day } from '../stage/as-of.ts';
-import type { Run } from '../stage/stage.ts';
-import { dayNumber, dayOfNumber, numberOfDay } from '../warehouse/day-number.ts';
-import { queryRows } from '../warehouse/dialect/rows.ts';
+import { quoted } from '../text/sql-text.ts';
+import { addDays, startOfDay, type Day } from '../time/moment.ts';
+import type { Run } from '../runs/stage.ts';
+import { dayNumber, dayOfNumber, numberOfDay } from '../time/day-number.ts';
+import { queryRows } from '../duckdb/dialect/rows.ts';
 import { settleFiles } from '../warehouse/event-files.ts';
-import { insertRows } from '../warehouse/insert-rows.ts';
+import { insertRows } from '../duckdb/insert-rows.ts';
 import { modelQuery } from '../warehouse/run-model.ts';
 import { martFile, rowGroupRows, writeDay } from './day-marts.ts';
 import { loadClicks, loadConversions } from './windows.ts';

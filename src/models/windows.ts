@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { DataDirectory } from '../config/data-directory.ts';
-import { addDays, dayOf, startOfDay, type Moment } from '../stage/as-of.ts';
+import { addDays, dayOf, startOfDay, type Moment } from '../time/moment.ts';
 import { eventFilePaths, eventRelation } from '../warehouse/event-files.ts';
 import { readModel } from '../warehouse/sql-model.ts';
 import { runModel } from '../warehouse/run-model.ts';

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { Run, Stage } from '../stage/stage.ts';
+import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
-import { queryRows } from '../warehouse/dialect/rows.ts';
+import { queryRows } from '../duckdb/dialect/rows.ts';
 import { readFact, writeFact } from '../warehouse/facts.ts';
-import { tellsDamagedDeliveries } from './delivery-database.ts';
-import { DeliveryStore, type AttemptRecord, type DeliveryState, type OutboxRow } from './delivery-store.ts';
-import { putDeliveriesAside } from './put-deliveries-aside.ts';
+import { tellsDamagedDeliveries } from './store/delivery-database.ts';
+import { DeliveryStore, type AttemptRecord, type DeliveryState, type OutboxRow } from './store/delivery-store.ts';
+import { putDeliveriesAside } from './store/put-deliveries-aside.ts';
 
 export interface ExchangeSummary {
   /** Postbacks handed to delivery. */

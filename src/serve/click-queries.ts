@@ -1,4 +1,4 @@
-import { quotedPath, quotedPathList } from '../landing/sql-text.ts';
+import { quotedPath, quotedPathList } from '../text/sql-text.ts';
 
 const halves = (key: string) => `(${key} >> 32)::UINTEGER AS high, (${key} & 4294967295)::UINTEGER AS low`;
 

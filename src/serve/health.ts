@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Settings } from '../config/settings.ts';
-import { aheadOfClock, leadBackAdvice } from '../stage/ahead-of-clock.ts';
+import { aheadOfClock, leadBackAdvice } from '../time/ahead-of-clock.ts';
 import { passingAnswer, snapshotHeaders, withHeaders } from './answer.ts';
 import type { Answer, FixedAnswers } from './answer.ts';
 import { cacheControl } from './caching.ts';

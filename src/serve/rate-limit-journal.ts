@@ -1,7 +1,7 @@
 import { closeSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { makePrivateFolder } from '../effects/effects.ts';
+import { makePrivateFolder } from '../files/effects.ts';
 import { OfferlineError } from '../errors/errors.ts';
 
 /** A request that was counted. Moments are milliseconds since the epoch. */

@@ -1,7 +1,7 @@
 import type { DataDirectory } from '../config/data-directory.ts';
 import { exitCode, OfferlineError } from '../errors/errors.ts';
-import { acquireProcessLock } from '../stage/process-lock.ts';
-import type { LockRequest, ProcessLock } from '../stage/process-lock.ts';
+import { acquireProcessLock } from '../files/process-lock.ts';
+import type { LockRequest, ProcessLock } from '../files/process-lock.ts';
 
 /** Another process serves the data directory. */
 export class ServiceBusyError extends OfferlineError {

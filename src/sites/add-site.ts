@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { realEffects, replaceFile, type FileEffects } from '../effects/effects.ts';
+import { realEffects, replaceFile, type FileEffects } from '../files/effects.ts';
 import { UsageError } from '../errors/errors.ts';
 import { readSites, type Site } from './sites.ts';
 

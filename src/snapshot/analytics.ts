@@ -1,12 +1,12 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { identifier, quoted, quotedPathList } from '../landing/sql-text.ts';
+import { identifier, quoted, quotedPathList } from '../text/sql-text.ts';
 import { readModel, type SqlModel } from '../warehouse/sql-model.ts';
-import { queryRows } from '../warehouse/dialect/rows.ts';
+import { queryRows } from '../duckdb/dialect/rows.ts';
 import { eventRelation } from '../warehouse/event-files.ts';
-import { insertRows } from '../warehouse/insert-rows.ts';
+import { insertRows } from '../duckdb/insert-rows.ts';
 import type { Site } from '../sites/sites.ts';
 import { commissionText } from '../sites/sites.ts';
-import type { Moment } from '../stage/as-of.ts';
+import type { Moment } from '../time/moment.ts';
 import { writeExplained } from './explained.ts';
 import { loadLineage } from './lineage.ts';
 import { loadMetrics } from './metrics.ts';

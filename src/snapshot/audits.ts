@@ -3,9 +3,9 @@ import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { DataDirectory } from '../config/data-directory.ts';
 import { AuditError, type AuditFailure } from '../errors/errors.ts';
-import { quotedPathList } from '../landing/sql-text.ts';
+import { quotedPathList } from '../text/sql-text.ts';
 import { readModel, sqlFolder } from '../warehouse/sql-model.ts';
-import { queryRows } from '../warehouse/dialect/rows.ts';
+import { queryRows } from '../duckdb/dialect/rows.ts';
 import { eventRelation } from '../warehouse/event-files.ts';
 
 /** Bad rows shown of a failed audit; their number is always told. */

@@ -1,9 +1,9 @@
 import type { Site } from '../sites/sites.ts';
 import { commissionText } from '../sites/sites.ts';
-import { compareMoments, shiftMoment, type Moment } from '../stage/as-of.ts';
+import { compareMoments, shiftMoment, type Moment } from '../time/moment.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
-import { queryRows } from '../warehouse/dialect/rows.ts';
-import { insertRows } from '../warehouse/insert-rows.ts';
+import { queryRows } from '../duckdb/dialect/rows.ts';
+import { insertRows } from '../duckdb/insert-rows.ts';
 
 /**
  * Remembers when a site's commission changed: all that its feed shows changes with it, so its offers count as updated.

@@ -1,8 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { basename, join } from 'node:path';
-import { quoted, quotedPath, quotedPathList } from '../landing/sql-text.ts';
+import { quoted, quotedPath, quotedPathList } from '../text/sql-text.ts';
 import { windowStart } from '../models/windows.ts';
-import { addDays, dayOf, type Day, type Moment } from '../stage/as-of.ts';
+import { addDays, dayOf, type Day, type Moment } from '../time/moment.ts';
 import { eventRelation } from '../warehouse/event-files.ts';
 import { readModel } from '../warehouse/sql-model.ts';
 import { withMoments } from './moments-in-sql.ts';

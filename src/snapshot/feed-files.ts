@@ -1,10 +1,10 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { join } from 'node:path';
-import type { FileEffects } from '../effects/effects.ts';
+import type { FileEffects } from '../files/effects.ts';
 import { feedOfferSchema, feedOffersFile, feedSitesFile, feedSitesSchema, type FeedOffer } from '../feed/feed-document.ts';
 import { readModel } from '../warehouse/sql-model.ts';
-import type { Moment } from '../stage/as-of.ts';
-import { queryRows, type Row } from '../warehouse/dialect/rows.ts';
+import type { Moment } from '../time/moment.ts';
+import { queryRows, type Row } from '../duckdb/dialect/rows.ts';
 
 /** Writes the feed files of a snapshot from its `offers`, `offer_stats_2d` and `sites`. Every line is checked against the schema. */
 export async function writeFeedFiles(connection: DuckDBConnection, folder: string, asOf: Moment, files: FileEffects): Promise<void> {

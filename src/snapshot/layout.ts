@@ -1,10 +1,10 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { basename, join } from 'node:path';
 import type { DataDirectory } from '../config/data-directory.ts';
-import { quoted } from '../landing/sql-text.ts';
+import { quoted } from '../text/sql-text.ts';
 import { postbackMarts } from '../models/postback-marts.ts';
-import { dayOf, type Moment } from '../stage/as-of.ts';
-import { queryRows } from '../warehouse/dialect/rows.ts';
+import { dayOf, type Moment } from '../time/moment.ts';
+import { queryRows } from '../duckdb/dialect/rows.ts';
 
 export { analyticsFile } from './manifest.ts';
 

@@ -1,8 +1,8 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { quoted } from '../landing/sql-text.ts';
-import { queryRows } from '../warehouse/dialect/rows.ts';
+import { quoted } from '../text/sql-text.ts';
+import { queryRows } from '../duckdb/dialect/rows.ts';
 import { readModel, sqlFolder, type SqlModel } from '../warehouse/sql-model.ts';
 
 interface Node {

@@ -1,8 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { quoted } from '../landing/sql-text.ts';
-import type { Moment } from '../stage/as-of.ts';
+import { quoted } from '../text/sql-text.ts';
+import type { Moment } from '../time/moment.ts';
 import { readModel, sqlFolder } from '../warehouse/sql-model.ts';
 import { withMoments } from './moments-in-sql.ts';
 

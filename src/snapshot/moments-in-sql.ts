@@ -1,5 +1,5 @@
 import { windowStart } from '../models/windows.ts';
-import type { Moment } from '../stage/as-of.ts';
+import type { Moment } from '../time/moment.ts';
 
 /**
  * A query with its moments written into it, for what is kept as text in a snapshot and run by analysts. A literal with

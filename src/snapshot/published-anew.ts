@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { OfferlineError } from '../errors/errors.ts';
-import type { Run } from '../stage/stage.ts';
+import type { Run } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { troubleOf } from '../warehouse/named-files.ts';
 import { linkedFiles } from './layout.ts';

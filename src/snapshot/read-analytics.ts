@@ -1,6 +1,6 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { join } from 'node:path';
-import { queryRows, type Row } from '../warehouse/dialect/rows.ts';
+import { queryRows, type Row } from '../duckdb/dialect/rows.ts';
 import { analyticsFile } from './layout.ts';
 
 /** Asks a snapshot's `analytics.duckdb` read-only, as an analyst does: neither waits for a run nor holds one up. */

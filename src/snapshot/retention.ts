@@ -1,6 +1,6 @@
 import { readFile, readdir, readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Run } from '../stage/stage.ts';
+import type { Run } from '../runs/stage.ts';
 import { analyticsFile } from './layout.ts';
 
 /**

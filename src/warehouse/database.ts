@@ -4,12 +4,12 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { Kysely } from 'kysely';
 import type { DataDirectory } from '../config/data-directory.ts';
 import type { Settings } from '../config/settings.ts';
-import { realEffects, type Effects } from '../effects/effects.ts';
+import { realEffects, type Effects } from '../files/effects.ts';
 import { OfferlineError, WarehouseBusyError } from '../errors/errors.ts';
 import { machineFailure } from '../errors/machine-failure.ts';
-import { DuckDBDialect } from './dialect/dialect.ts';
-import { commitTransaction, inTransaction } from './dialect/transaction.ts';
-import { duckdbOptions } from './duckdb-options.ts';
+import { DuckDBDialect } from '../duckdb/dialect/dialect.ts';
+import { commitTransaction, inTransaction } from '../duckdb/dialect/transaction.ts';
+import { duckdbOptions } from '../duckdb/duckdb-options.ts';
 import { isMigrationPending, migrate, migrationsFolder } from './migrations.ts';
 import type { Tables } from './tables.ts';
 

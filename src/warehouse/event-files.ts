@@ -2,11 +2,11 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { DataDirectory } from '../config/data-directory.ts';
-import { realEffects, type FileEffects } from '../effects/effects.ts';
-import { severalAtOnce } from '../effects/several-at-once.ts';
-import { sha256Of } from '../landing/read-through.ts';
-import { quotedPathList } from '../landing/sql-text.ts';
-import { queryRows } from './dialect/rows.ts';
+import { realEffects, type FileEffects } from '../files/effects.ts';
+import { severalAtOnce } from '../files/several-at-once.ts';
+import { sha256Of } from '../files/read-through.ts';
+import { quotedPathList } from '../text/sql-text.ts';
+import { queryRows } from '../duckdb/dialect/rows.ts';
 
 export type EventKind = 'clicks' | 'conversions';
 

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { quoted } from '../landing/sql-text.ts';
-import { queryRows } from './dialect/rows.ts';
+import { quoted } from '../text/sql-text.ts';
+import { queryRows } from '../duckdb/dialect/rows.ts';
 
 /** Reads a fact that the warehouse keeps about itself. */
 export async function readFact(connection: DuckDBConnection, fact: string): Promise<string | undefined> {

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { Kysely, sql } from 'kysely';
 import type { ColumnMetadata, TableMetadata } from 'kysely';
-import { DuckDBDialect } from './dialect/dialect.ts';
+import { DuckDBDialect } from '../duckdb/dialect/dialect.ts';
 import { migrate, migrationsFolder } from './migrations.ts';
 
 export const tablesFile = fileURLToPath(new URL('tables.ts', import.meta.url));

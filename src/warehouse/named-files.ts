@@ -2,8 +2,8 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { readdir, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { DataDirectory } from '../config/data-directory.ts';
-import { sha256Of } from '../landing/read-through.ts';
-import { queryRows } from './dialect/rows.ts';
+import { sha256Of } from '../files/read-through.ts';
+import { queryRows } from '../duckdb/dialect/rows.ts';
 
 /** A Parquet file that a committed row names. */
 export interface NamedFile {

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import type { DataDirectory } from '../config/data-directory.ts';
-import { replaceFile, type Effects } from '../effects/effects.ts';
-import { momentOfMilliseconds } from '../stage/as-of.ts';
+import { replaceFile, type Effects } from '../files/effects.ts';
+import { momentOfMilliseconds } from '../time/moment.ts';
 
 /** A folder of its own for one finding, under `warehouse/put-aside`: what was damaged, and why it was moved there. Nothing in it is read again. */
 export class AsideFolder {

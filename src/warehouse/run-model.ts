@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { quoted } from '../landing/sql-text.ts';
-import { microsecondsOf } from '../stage/as-of.ts';
+import { quoted } from '../text/sql-text.ts';
+import { microsecondsOf } from '../time/moment.ts';
 import { readModel, type ModelFolder } from './sql-model.ts';
 
 /** Parameters by name, as the model writes them behind `$`: moments as RFC 3339 text in UTC, and days. */

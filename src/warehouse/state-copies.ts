@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { DataDirectory } from '../config/data-directory.ts';
-import type { FileEffects } from '../effects/effects.ts';
-import { damageOfDatabase } from './check-state.ts';
+import type { FileEffects } from '../files/effects.ts';
+import { damageOfDatabase } from '../duckdb/check-state.ts';
 import { DamagedStateError, tellsDamage } from './database.ts';
 
 /** A copy of the state as it was closed after the run that published a snapshot. */

@@ -6,7 +6,7 @@ import { amountText, decimalOf, publishedAmount } from '../../src/serve/money.ts
 import { analyticsTables, analyticsViews } from '../../src/snapshot/analytics.ts';
 import { readAnalytics } from '../../src/snapshot/read-analytics.ts';
 import { openStateDatabase } from '../../src/warehouse/database.ts';
-import { queryRows, type Row } from '../../src/warehouse/dialect/rows.ts';
+import { queryRows, type Row } from '../../src/duckdb/dialect/rows.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 
 /** Some of what is ingested lies after as-of. */

@@ -7,7 +7,7 @@ import { findSnapshot } from '../../src/analysis/kept-snapshots.ts';
 import { askSnapshot } from '../../src/analysis/query.ts';
 import { withSnapshotDatabase } from '../../src/analysis/snapshot-database.ts';
 import { UsageError } from '../../src/errors/errors.ts';
-import { queryRows } from '../../src/warehouse/dialect/rows.ts';
+import { queryRows } from '../../src/duckdb/dialect/rows.ts';
 import { asOf, smallData } from '../e2e/small-data.ts';
 import { command, usageErrorOf } from '../support/commands.ts';
 import type { PipelineUnderTest } from '../support/pipeline-under-test.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SnapshotDiff } from '../../src/analysis/diff.ts';
 import { readSettings } from '../../src/config/settings.ts';
 import { createService, type Service } from '../../src/serve/service.ts';
-import { createLogger } from '../../src/stage/log.ts';
+import { createLogger } from '../../src/logging/log.ts';
 import { clicks, sites } from '../e2e/small-data.ts';
 import { command, usageErrorOf } from '../support/commands.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';

@@ -7,9 +7,9 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { DataDirectory } from '../../src/config/data-directory.ts';
 import { readSettings } from '../../src/config/settings.ts';
-import { findLandingFiles } from '../../src/landing/find-files.ts';
-import { quoted, quotedList } from '../../src/landing/sql-text.ts';
-import { duckdbOptions } from '../../src/warehouse/duckdb-options.ts';
+import { findLandingFiles } from '../../src/landing/files/find-files.ts';
+import { quoted, quotedList } from '../../src/text/sql-text.ts';
+import { duckdbOptions } from '../../src/duckdb/duckdb-options.ts';
 
 const [folder = '', target = ''] = process.argv.slice(2);
 const data = new DataDirectory(folder);

@@ -3,7 +3,7 @@ import { copyFile, cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { DataDirectory } from '../../src/config/data-directory.ts';
-import { findLandingFiles } from '../../src/landing/find-files.ts';
+import { findLandingFiles } from '../../src/landing/files/find-files.ts';
 import { arrivalEnd, forgetRuns, generateLogs, historyEnd, type Bench, type GeneratedLogs } from './bench.ts';
 import { measureRefresh, type MeasuredRefresh } from './measured-refresh.ts';
 import { inTurns, type Pair } from './rounds.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exitCode } from '../../src/errors/errors.ts';
-import { createConsole } from '../../src/stage/progress.ts';
+import { createConsole } from '../../src/logging/progress.ts';
 import { generateLogs, historyEnd, type Bench } from './bench.ts';
 import { measureGrowingHistory } from './growing-history.ts';
 import { parseBenchOptions, type BenchOptions } from './options.ts';

@@ -3,7 +3,7 @@ import { cpus } from 'node:os';
 import { table } from '../../src/cli/answer.ts';
 import { defaultSettings } from '../../src/config/settings.ts';
 import { DataDirectory } from '../../src/config/data-directory.ts';
-import { duckdbOptions, thisMachine } from '../../src/warehouse/duckdb-options.ts';
+import { duckdbOptions, thisMachine } from '../../src/duckdb/duckdb-options.ts';
 import { newClicks, type HistoryRound } from './growing-history.ts';
 import type { Measured } from './measured-process.ts';
 import type { MeasuredRefresh } from './measured-refresh.ts';

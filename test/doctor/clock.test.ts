@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { examine, type Diagnosis } from '../../src/doctor/doctor.ts';
-import { realEffects } from '../../src/effects/effects.ts';
-import { createLogger } from '../../src/stage/log.ts';
-import { noProgress } from '../../src/stage/progress.ts';
+import { realEffects } from '../../src/files/effects.ts';
+import { createLogger } from '../../src/logging/log.ts';
+import { noProgress } from '../../src/logging/progress.ts';
 import { differences, publishedTables } from '../fault/published-tables.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 

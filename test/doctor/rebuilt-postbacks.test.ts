@@ -1,8 +1,8 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { rebuild } from '../../src/doctor/rebuild.ts';
-import { realEffects } from '../../src/effects/effects.ts';
-import { createLogger } from '../../src/stage/log.ts';
+import { realEffects } from '../../src/files/effects.ts';
+import { createLogger } from '../../src/logging/log.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 
 const asOf = '2025-03-10T12:00:00Z';

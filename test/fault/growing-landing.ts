@@ -4,7 +4,7 @@ import type { DataDirectory } from '../../src/config/data-directory.ts';
 import { faultyClicks, faultyConversions, type LogRow } from '../../src/generate/faulty-rows.ts';
 import { Random } from '../../src/generate/random.ts';
 import { smallNetwork, type SmallNetwork } from '../../src/generate/small-network.ts';
-import { momentOfMilliseconds, type Moment } from '../../src/stage/as-of.ts';
+import { momentOfMilliseconds, type Moment } from '../../src/time/moment.ts';
 import { logFormats, writeLogFile, type LandingRow } from '../support/log-files.ts';
 
 const hour = 3_600_000;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { readAnalytics } from '../../src/snapshot/read-analytics.ts';
 import type { DataDirectory } from '../../src/config/data-directory.ts';
-import { identifier, quotedList } from '../../src/landing/sql-text.ts';
+import { identifier, quotedList } from '../../src/text/sql-text.ts';
 
 /** About runs, of which a killed one makes one more, and about tries at delivering, whose times are the machine's. */
 const aboutRuns = {

@@ -4,7 +4,7 @@ import { cp, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { DataDirectory } from '../../src/config/data-directory.ts';
-import { queryRows } from '../../src/warehouse/dialect/rows.ts';
+import { queryRows } from '../../src/duckdb/dialect/rows.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 import { killedRefresh } from './killed-refresh.ts';
 import { differences, publishedTables } from './published-tables.ts';

@@ -1,6 +1,6 @@
 import { DataDirectory } from '../../src/config/data-directory.ts';
-import { createLogger } from '../../src/stage/log.ts';
-import { noProgress } from '../../src/stage/progress.ts';
+import { createLogger } from '../../src/logging/log.ts';
+import { noProgress } from '../../src/logging/progress.ts';
 import { pipelines, type PipelineName } from './pipelines.ts';
 import { samePoint, watchedEffects, type StepPoint } from './watched-effects.ts';
 

@@ -6,8 +6,8 @@ import type { GeneratedOffer } from '../../src/generate/canonical-records.ts';
 import { catalogOffers } from '../../src/generate/catalog.ts';
 import { generate } from '../../src/generate/generate.ts';
 import { networkSettings, partnerZone } from '../../src/generate/network.ts';
-import { convertMoney, moneyText, parseMoney, sumMoney } from '../../src/landing/decimal-text.ts';
-import { parseOfferRecord, type OfferReadingResult } from '../../src/landing/offer-record.ts';
+import { convertMoney, moneyText, parseMoney, sumMoney } from '../../src/text/decimal-text.ts';
+import { parseOfferRecord, type OfferReadingResult } from '../../src/landing/catalog/offer-record.ts';
 import { readLanding } from './read-landing.ts';
 
 const end = new Date('2026-03-04T13:37:00Z');

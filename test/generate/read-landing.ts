@@ -1,14 +1,14 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { catalogRecords } from '../../src/landing/catalog-records.ts';
-import { checkFiles } from '../../src/landing/check-files.ts';
-import { fileLines } from '../../src/landing/file-lines.ts';
-import { findLandingFiles } from '../../src/landing/find-files.ts';
+import { catalogRecords } from '../../src/landing/catalog/catalog-records.ts';
+import { checkFiles } from '../../src/landing/files/check-files.ts';
+import { fileLines } from '../../src/landing/lines/file-lines.ts';
+import { findLandingFiles } from '../../src/landing/files/find-files.ts';
 import type { CheckedFile } from '../../src/landing/landing-file.ts';
-import { numberedLines } from '../../src/landing/line-relations.ts';
-import { clickSchema, conversionSchema } from '../../src/landing/log-fields.ts';
-import { parsedLog } from '../../src/landing/log-parser.ts';
+import { numberedLines } from '../../src/landing/logs/line-relations.ts';
+import { clickSchema, conversionSchema } from '../../src/landing/logs/log-fields.ts';
+import { parsedLog } from '../../src/landing/logs/log-parser.ts';
 
 export interface LogRow {
   path: string;

@@ -4,8 +4,8 @@ import { expect, it } from 'vitest';
 import { readStatus } from '../../src/cli/status.ts';
 import { readSettings } from '../../src/config/settings.ts';
 import { archivableFiles } from '../../src/maintenance/archivable-files.ts';
-import { realEffects } from '../../src/effects/effects.ts';
-import { createLogger } from '../../src/stage/log.ts';
+import { realEffects } from '../../src/files/effects.ts';
+import { createLogger } from '../../src/logging/log.ts';
 import { click, LogLanding } from '../support/log-landing.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 

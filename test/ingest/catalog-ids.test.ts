@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { settleIds } from '../../src/ingest/catalog-ids.ts';
+import { settleIds } from '../../src/ingest/catalog/catalog-ids.ts';
 import { CatalogWarehouse, record } from '../support/catalog-warehouse.ts';
 
 const of = (externalId: string, id: number | null = null, source = 'net') => ({ source, externalId, id });

@@ -2,7 +2,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { defaultSettings } from '../../src/config/settings.ts';
-import { realEffects, type Effects } from '../../src/effects/effects.ts';
+import { realEffects, type Effects } from '../../src/files/effects.ts';
 import { click, conversion, LogLanding } from '../support/log-landing.ts';
 
 const tables = ['ingest_files', 'landing_seen', 'rejects', 'ingest_warnings', 'event_files', 'conversion_events', 'conversion_clicks', 'click_hourly', 'touched_days', 'outdated_reports', 'warehouse_facts', 'offers', 'offer_versions'];

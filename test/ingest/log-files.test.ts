@@ -3,10 +3,10 @@ import { appendFile, readFile, rename, stat, symlink, utimes } from 'node:fs/pro
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { checkFile } from '../../src/landing/check-file.ts';
-import { findLandingFiles } from '../../src/landing/find-files.ts';
-import { momentOfMilliseconds, shiftMoment } from '../../src/stage/as-of.ts';
-import { createLogger } from '../../src/stage/log.ts';
+import { checkFile } from '../../src/landing/files/check-file.ts';
+import { findLandingFiles } from '../../src/landing/files/find-files.ts';
+import { momentOfMilliseconds, shiftMoment } from '../../src/time/moment.ts';
+import { createLogger } from '../../src/logging/log.ts';
 import { click, conversion, csv, LogLanding, ndjson } from '../support/log-landing.ts';
 import { parquet } from '../support/parquet.ts';
 

@@ -4,8 +4,8 @@ import { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { defaultSettings } from '../../src/config/settings.ts';
-import { noLimits, type FileCheck } from '../../src/landing/check-file.ts';
-import { findLandingFiles } from '../../src/landing/find-files.ts';
+import { noLimits, type FileCheck } from '../../src/landing/files/check-file.ts';
+import { findLandingFiles } from '../../src/landing/files/find-files.ts';
 import { click, conversion, csv, LogLanding, ndjson } from '../support/log-landing.ts';
 
 const digits = '9'.repeat(5000);
@@ -83,7 +83,7 @@ it('a document of millions of records is taken apart in little memory', async ()
   await using landing = await LogLanding.create();
   const path = await landing.put('conversions/a.json', `[${'{},'.repeat(3_000_000)}{}]`);
   const [file] = (await findLandingFiles(landing.data.landing)).files;
-  const worker = new Worker(new URL('../../src/landing/check-file-worker.ts', import.meta.url), { resourceLimits: { maxOldGenerationSizeMb: 32 } });
+  const worker = new Worker(new URL('../../src/landing/files/check-file-worker.ts', import.meta.url), { resourceLimits: { maxOldGenerationSizeMb: 32 } });
   worker.postMessage({ file, scratchPath: `${path}.part`, limits: noLimits });
   const [answer] = (await once(worker, 'message')) as [{ check?: FileCheck; error?: Error }];
   await worker.terminate();

@@ -2,9 +2,9 @@ import { rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { defaultSettings, type Settings } from '../../src/config/settings.ts';
-import { realEffects } from '../../src/effects/effects.ts';
-import { acceptHeldExport } from '../../src/ingest/catalog-holds.ts';
-import { createLogger } from '../../src/stage/log.ts';
+import { realEffects } from '../../src/files/effects.ts';
+import { acceptHeldExport } from '../../src/ingest/catalog/catalog-holds.ts';
+import { createLogger } from '../../src/logging/log.ts';
 import { readChangeNumber } from '../../src/warehouse/facts.ts';
 import { LogLanding } from '../support/log-landing.ts';
 

@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { refresh } from '../../pipelines/refresh.ts';
 import { DataDirectory } from '../../src/config/data-directory.ts';
-import { realEffects } from '../../src/effects/effects.ts';
-import { createLogger } from '../../src/stage/log.ts';
-import { noProgress } from '../../src/stage/progress.ts';
+import { realEffects } from '../../src/files/effects.ts';
+import { createLogger } from '../../src/logging/log.ts';
+import { noProgress } from '../../src/logging/progress.ts';
 import { click, conversion, csv, ndjson } from '../support/log-landing.ts';
 
 it('rejects, warnings, broken files and events from the edges of time do not keep a refresh from publishing', async () => {

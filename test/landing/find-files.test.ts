@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { findLandingFiles } from '../../src/landing/find-files.ts';
+import { findLandingFiles } from '../../src/landing/files/find-files.ts';
 
 async function withLanding<T>(paths: readonly string[], work: (landing: string) => Promise<T>): Promise<T> {
   const landing = await mkdtemp(join(tmpdir(), 'offerline-find-'));

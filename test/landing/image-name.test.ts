@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { imageName } from '../../src/landing/image-name.ts';
+import { imageName } from '../../src/landing/catalog/image-name.ts';
 
 it.each([
   ['https://cdn.example/a.png', '.png'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { JsonRecords } from '../../src/landing/json-records.ts';
+import { JsonRecords } from '../../src/landing/lines/json-records.ts';
 import { takenApart } from '../support/taken-apart.ts';
 
 function read(document: string, chunkBytes?: number): { records: string[] } | { reason: string } {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { CanonicalOffer } from '../../src/landing/canonical-offer.ts';
-import { imageName } from '../../src/landing/image-name.ts';
-import { parseOfferRecord, type OfferReading } from '../../src/landing/offer-record.ts';
+import type { CanonicalOffer } from '../../src/landing/catalog/canonical-offer.ts';
+import { imageName } from '../../src/landing/catalog/image-name.ts';
+import { parseOfferRecord, type OfferReading } from '../../src/landing/catalog/offer-record.ts';
 
 const reading: OfferReading = { currencyRates: { EUR: '1.08', JPY: '0.006666667' }, textCells: false, wallClock: new Date('2026-03-01T12:00:00Z') };
 

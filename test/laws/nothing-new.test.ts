@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { shiftMoment } from '../../src/stage/as-of.ts';
+import { shiftMoment } from '../../src/time/moment.ts';
 import { arbitraryDeal, landCatalog, landDealt, networkPipeline } from './dealt-logs.ts';
 
 /** A failure is worth the wait for a small example of it. */

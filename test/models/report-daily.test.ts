@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { refresh } from '../../pipelines/refresh.ts';
-import { createLogger } from '../../src/stage/log.ts';
-import { noProgress } from '../../src/stage/progress.ts';
+import { createLogger } from '../../src/logging/log.ts';
+import { noProgress } from '../../src/logging/progress.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 
 const wallClock = new Date('2026-03-10T12:00:00Z');

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { refresh, stages } from '../../pipelines/refresh.ts';
-import { createLogger } from '../../src/stage/log.ts';
-import { noProgress } from '../../src/stage/progress.ts';
+import { createLogger } from '../../src/logging/log.ts';
+import { noProgress } from '../../src/logging/progress.ts';
 import { changeState } from '../support/change-state.ts';
 import { watchedEffects } from '../fault/watched-effects.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';

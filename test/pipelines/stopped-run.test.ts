@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { refresh } from '../../pipelines/refresh.ts';
-import { realEffects, type Effects } from '../../src/effects/effects.ts';
-import { createLogger } from '../../src/stage/log.ts';
-import { noProgress } from '../../src/stage/progress.ts';
-import { readRecentRuns } from '../../src/warehouse/recent-runs.ts';
+import { realEffects, type Effects } from '../../src/files/effects.ts';
+import { createLogger } from '../../src/logging/log.ts';
+import { noProgress } from '../../src/logging/progress.ts';
+import { readRecentRuns } from '../../src/runs/recent-runs.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 
 const silent = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };

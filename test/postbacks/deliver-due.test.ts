@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { deliverDue, type DeliveryRequest } from '../../src/postbacks/deliver-due.ts';
-import { DeliveryList } from '../../src/postbacks/delivery-list.ts';
-import { DeliveryQueue } from '../../src/postbacks/delivery-queue.ts';
-import type { DeliveryStore } from '../../src/postbacks/delivery-store.ts';
-import type { Outcome } from '../../src/postbacks/outcome.ts';
-import { createLogger } from '../../src/stage/log.ts';
-import { noProgress } from '../../src/stage/progress.ts';
+import { deliverDue, type DeliveryRequest } from '../../src/postbacks/pass/deliver-due.ts';
+import { DeliveryList } from '../../src/postbacks/store/delivery-list.ts';
+import { DeliveryQueue } from '../../src/postbacks/store/delivery-queue.ts';
+import type { DeliveryStore } from '../../src/postbacks/store/delivery-store.ts';
+import type { Outcome } from '../../src/postbacks/rules/outcome.ts';
+import { createLogger } from '../../src/logging/log.ts';
+import { noProgress } from '../../src/logging/progress.ts';
 import { delivered, enqueuedAt, hour, outboxRow, receiver, refused, siteWith, storeForTest, unreachable } from '../support/deliveries.ts';
 
 const second = 1000;

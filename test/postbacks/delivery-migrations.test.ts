@@ -2,8 +2,8 @@ import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it, onTestFinished } from 'vitest';
-import { DamagedDeliveriesError, DeliveryDatabase, deliveryMigrations } from '../../src/postbacks/delivery-database.ts';
-import { DeliveryStore } from '../../src/postbacks/delivery-store.ts';
+import { DamagedDeliveriesError, DeliveryDatabase, deliveryMigrations } from '../../src/postbacks/store/delivery-database.ts';
+import { DeliveryStore } from '../../src/postbacks/store/delivery-store.ts';
 import { outboxRow } from '../support/deliveries.ts';
 import { temporaryData } from '../support/published-snapshot.ts';
 

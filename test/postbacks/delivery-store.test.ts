@@ -1,8 +1,8 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { DeliveryStore } from '../../src/postbacks/delivery-store.ts';
-import { DeliveryQueue } from '../../src/postbacks/delivery-queue.ts';
+import { DeliveryStore } from '../../src/postbacks/store/delivery-store.ts';
+import { DeliveryQueue } from '../../src/postbacks/store/delivery-queue.ts';
 import { DataDirectory } from '../../src/config/data-directory.ts';
 import { delivered, enqueuedAt, outboxRow, storeForTest } from '../support/deliveries.ts';
 import { temporaryData } from '../support/published-snapshot.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { Readable } from 'node:stream';
 import type { Socket } from 'node:net';
 import { expect, it } from 'vitest';
-import { passOverContinue } from '../../src/postbacks/pass-over-continue.ts';
+import { passOverContinue } from '../../src/postbacks/http/pass-over-continue.ts';
 
 /** What is read of a connection that these chunks arrive on. */
 function readOf(chunks: readonly Buffer[]): string {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import type { Postback } from '../../src/postbacks/postback.ts';
-import { postbackRequest } from '../../src/postbacks/postback-request.ts';
-import { percentEncoded, signatureOf, signedText } from '../../src/postbacks/signature.ts';
+import type { Postback } from '../../src/postbacks/rules/postback.ts';
+import { postbackRequest } from '../../src/postbacks/http/postback-request.ts';
+import { percentEncoded, signatureOf, signedText } from '../../src/postbacks/http/signature.ts';
 import { siteSchema } from '../../src/sites/sites.ts';
 
 const secret = 'a-secret-of-more-than-16-ü';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { retryAfterSeconds } from '../../src/postbacks/retry-after.ts';
+import { retryAfterSeconds } from '../../src/postbacks/rules/retry-after.ts';
 
 const now = Date.UTC(2026, 10, 20, 12, 0, 0);
 

@@ -2,8 +2,8 @@ import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createSender } from '../../src/postbacks/sender.ts';
-import type { SenderOptions } from '../../src/postbacks/sender.ts';
+import { createSender } from '../../src/postbacks/http/sender.ts';
+import type { SenderOptions } from '../../src/postbacks/http/sender.ts';
 import { selfSigned, startHostileReceiver } from '../support/hostile-receiver.ts';
 import type { HostileReceiver } from '../support/hostile-receiver.ts';
 

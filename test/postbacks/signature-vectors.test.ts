@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { moneyText, parseMoney } from '../../src/landing/decimal-text.ts';
-import type { Postback, PostbackEvent } from '../../src/postbacks/postback.ts';
-import { postbackRequest } from '../../src/postbacks/postback-request.ts';
-import { signatureOf, signedText } from '../../src/postbacks/signature.ts';
+import { moneyText, parseMoney } from '../../src/text/decimal-text.ts';
+import type { Postback, PostbackEvent } from '../../src/postbacks/rules/postback.ts';
+import { postbackRequest } from '../../src/postbacks/http/postback-request.ts';
+import { signatureOf, signedText } from '../../src/postbacks/http/signature.ts';
 import { siteSchema } from '../../src/sites/sites.ts';
 
 interface Vector {

@@ -5,8 +5,8 @@ import { maintenance } from '../../pipelines/maintenance.ts';
 import { ClickFileIndex } from '../../src/serve/click-file-index.ts';
 import { clickFilesOf } from '../../src/serve/click-files.ts';
 import { SnapshotClicks } from '../../src/serve/snapshot-clicks.ts';
-import { createLogger } from '../../src/stage/log.ts';
-import { noProgress } from '../../src/stage/progress.ts';
+import { createLogger } from '../../src/logging/log.ts';
+import { noProgress } from '../../src/logging/progress.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 
 const asOf = '2026-11-20T12:00:00Z';

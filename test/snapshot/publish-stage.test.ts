@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { stages } from '../../pipelines/refresh.ts';
 import { UsageError } from '../../src/errors/errors.ts';
 import { currentManifest } from '../../src/snapshot/current.ts';
-import { createLogger } from '../../src/stage/log.ts';
-import { noProgress } from '../../src/stage/progress.ts';
+import { createLogger } from '../../src/logging/log.ts';
+import { noProgress } from '../../src/logging/progress.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 
 const silent = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };

@@ -2,7 +2,7 @@ import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { defaultSettings, type Settings } from '../../src/config/settings.ts';
-import { syncCatalogs, type CatalogSyncResult } from '../../src/ingest/catalog.ts';
+import { syncCatalogs, type CatalogSyncResult } from '../../src/ingest/catalog/catalog.ts';
 import { QuarantineError, type CheckedFile } from '../../src/landing/landing-file.ts';
 import { migrationFiles } from '../../src/warehouse/migration-files.ts';
 import { migrationsFolder } from '../../src/warehouse/migrations.ts';

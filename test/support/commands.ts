@@ -1,7 +1,7 @@
 import { UsageError } from '../../src/errors/errors.ts';
 import { createProgram } from '../../src/cli/program.ts';
-import { createLogger } from '../../src/stage/log.ts';
-import { noProgress } from '../../src/stage/progress.ts';
+import { createLogger } from '../../src/logging/log.ts';
+import { noProgress } from '../../src/logging/progress.ts';
 
 const silent = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 

@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest';
-import { DeliveryStore, type OutboxRow } from '../../src/postbacks/delivery-store.ts';
-import type { Outcome } from '../../src/postbacks/outcome.ts';
-import type { PostbackRequest } from '../../src/postbacks/postback-request.ts';
-import type { PostbackSender } from '../../src/postbacks/sender.ts';
+import { DeliveryStore, type OutboxRow } from '../../src/postbacks/store/delivery-store.ts';
+import type { Outcome } from '../../src/postbacks/rules/outcome.ts';
+import type { PostbackRequest } from '../../src/postbacks/http/postback-request.ts';
+import type { PostbackSender } from '../../src/postbacks/http/sender.ts';
 import { siteSchema, type Site } from '../../src/sites/sites.ts';
 import { temporaryData } from './published-snapshot.ts';
 

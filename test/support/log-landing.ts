@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 import { DataDirectory } from '../../src/config/data-directory.ts';
 import { defaultSettings } from '../../src/config/settings.ts';
 import { ingestStage, type IngestSummary } from '../../src/ingest/ingest-stage.ts';
-import { dateOf, type Moment } from '../../src/stage/as-of.ts';
-import type { Run } from '../../src/stage/stage.ts';
+import { dateOf, type Moment } from '../../src/time/moment.ts';
+import type { Run } from '../../src/runs/stage.ts';
 import { openStateDatabase, type StateDatabase } from '../../src/warehouse/database.ts';
-import { queryRows, type Row } from '../../src/warehouse/dialect/rows.ts';
+import { queryRows, type Row } from '../../src/duckdb/dialect/rows.ts';
 import { eventFilePaths, eventRelation, type EventKind } from '../../src/warehouse/event-files.ts';
 import { testRun } from '../test-run.ts';
 

@@ -4,12 +4,12 @@ import { basename, dirname, join } from 'node:path';
 import { refresh, stages } from '../../pipelines/refresh.ts';
 import type { RunRequest } from '../../pipelines/run-pipeline.ts';
 import { DataDirectory } from '../../src/config/data-directory.ts';
-import { realEffects, type Effects } from '../../src/effects/effects.ts';
+import { realEffects, type Effects } from '../../src/files/effects.ts';
 import { readAnalytics } from '../../src/snapshot/read-analytics.ts';
-import { dayOf, type Moment } from '../../src/stage/as-of.ts';
-import { createLogger } from '../../src/stage/log.ts';
-import { noProgress } from '../../src/stage/progress.ts';
-import type { Row } from '../../src/warehouse/dialect/rows.ts';
+import { dayOf, type Moment } from '../../src/time/moment.ts';
+import { createLogger } from '../../src/logging/log.ts';
+import { noProgress } from '../../src/logging/progress.ts';
+import type { Row } from '../../src/duckdb/dialect/rows.ts';
 import { writeLogFile, type LandingRow, type LogFormat } from './log-files.ts';
 
 /** What is published of the numbers, without what tells runs and files apart. */

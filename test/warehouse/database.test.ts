@@ -11,9 +11,9 @@ import { defaultSettings } from '../../src/config/settings.ts';
 import { OfferlineError, WarehouseBusyError } from '../../src/errors/errors.ts';
 import { DamagedStateError, openStateDatabase } from '../../src/warehouse/database.ts';
 import type { StateDatabase } from '../../src/warehouse/database.ts';
-import { duckdbOptions } from '../../src/warehouse/duckdb-options.ts';
+import { duckdbOptions } from '../../src/duckdb/duckdb-options.ts';
 import { migrationsFolder } from '../../src/warehouse/migrations.ts';
-import { queryRows } from '../../src/warehouse/dialect/rows.ts';
+import { queryRows } from '../../src/duckdb/dialect/rows.ts';
 
 let folder: string;
 let data: DataDirectory;

@@ -1,8 +1,8 @@
 import { open, readdir } from 'node:fs/promises';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { DataDirectory } from '../../src/config/data-directory.ts';
-import { realEffects } from '../../src/effects/effects.ts';
-import { damageOfDatabase } from '../../src/warehouse/check-state.ts';
+import { realEffects } from '../../src/files/effects.ts';
+import { damageOfDatabase } from '../../src/duckdb/check-state.ts';
 import { DamagedStateError, openStateDatabase } from '../../src/warehouse/database.ts';
 import { copyState, stateCopies } from '../../src/warehouse/state-copies.ts';
 import { temporaryData } from '../support/published-snapshot.ts';

@@ -1,4 +1,4 @@
-import { addDays, compareMoments, startOfDay, type Day, type Moment } from '../../stage/as-of.ts';
+import { addDays, compareMoments, startOfDay, type Day, type Moment } from '../../time/moment.ts';
 import { amountText, type Amount } from './amount.ts';
 import type { Claim, Matched } from './match.ts';
 import type { KnownClick, OurConversion } from './our-conversions.ts';

@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { UsageError } from '../../errors/errors.ts';
-import type { Moment } from '../../stage/as-of.ts';
-import { queryRows } from '../../warehouse/dialect/rows.ts';
+import type { Moment } from '../../time/moment.ts';
+import { queryRows } from '../../duckdb/dialect/rows.ts';
 import { parseAmount, type Amount } from './amount.ts';
 
 /** A conversion of the site as the snapshot has it. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '../../errors/errors.ts';
-import { microsecondsOf, momentOf, type Moment } from '../../stage/as-of.ts';
+import { microsecondsOf, momentOf, type Moment } from '../../time/moment.ts';
 import { parseAmount, type Amount } from './amount.ts';
 import { csvRecords, type CsvRecord } from './csv-records.ts';
 

@@ -1,4 +1,4 @@
-import { dayOf, type Day } from '../../stage/as-of.ts';
+import { dayOf, type Day } from '../../time/moment.ts';
 import type { KeptSnapshot } from '../kept-snapshots.ts';
 import { withSnapshotDatabase } from '../snapshot-database.ts';
 import { amountText, type Amount } from './amount.ts';

@@ -3,7 +3,7 @@ import { backfillReports, planBackfill } from '../../../pipelines/backfill.ts';
 import type { ReportChange } from '../../models/report-backfill.ts';
 import type { ReportDay } from '../../models/report-days.ts';
 import { UsageError } from '../../errors/errors.ts';
-import { parseDay } from '../../stage/as-of.ts';
+import { parseDay } from '../../time/moment.ts';
 import { addCommand, answer, existingData, table } from '../answer.ts';
 import type { CommandContext } from '../context.ts';
 import { stopSignal } from '../stop-signal.ts';

@@ -2,13 +2,13 @@ import type { Command } from 'commander';
 import { refresh } from '../../../pipelines/refresh.ts';
 import { asWriter } from '../../../pipelines/run-pipeline.ts';
 import { readSettings } from '../../config/settings.ts';
-import { realEffects } from '../../effects/effects.ts';
+import { realEffects } from '../../files/effects.ts';
 import { exitCode } from '../../errors/errors.ts';
 import { examine } from '../../doctor/doctor.ts';
 import { rebuild } from '../../doctor/rebuild.ts';
 import type { Finding } from '../../doctor/finding.ts';
-import type { Opening } from '../../doctor/recover-state.ts';
-import { visibleText } from '../../stage/visible-text.ts';
+import type { Opening } from '../../recovery/recover-state.ts';
+import { visibleText } from '../../text/visible-text.ts';
 import { addCommand, answer, existingData } from '../answer.ts';
 import type { CommandContext } from '../context.ts';
 

@@ -6,9 +6,9 @@ import { pipeline } from 'node:stream/promises';
 import { exportFormats, exportTable, type ExportFormat } from '../../analysis/export-table.ts';
 import { findSnapshot } from '../../analysis/kept-snapshots.ts';
 import { withSnapshotDatabase } from '../../analysis/snapshot-database.ts';
-import { realEffects } from '../../effects/effects.ts';
+import { realEffects } from '../../files/effects.ts';
 import { OfferlineError, UsageError } from '../../errors/errors.ts';
-import { showProgressWhenLong } from '../../warehouse/query-progress.ts';
+import { showProgressWhenLong } from '../../duckdb/query-progress.ts';
 import { addCommand, answer, existingData } from '../answer.ts';
 import type { CommandContext } from '../context.ts';
 

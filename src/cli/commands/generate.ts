@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { generate } from '../../generate/generate.ts';
-import { dateOf, parseMoment } from '../../stage/as-of.ts';
+import { dateOf, parseMoment } from '../../time/moment.ts';
 import { addCommand, answer, wholeNumber } from '../answer.ts';
 import type { CommandContext } from '../context.ts';
 

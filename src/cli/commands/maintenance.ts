@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { withWarehouse } from '../../../pipelines/run-pipeline.ts';
-import { realEffects } from '../../effects/effects.ts';
+import { realEffects } from '../../files/effects.ts';
 import { archivableFiles } from '../../maintenance/archivable-files.ts';
-import { momentOfMilliseconds } from '../../stage/as-of.ts';
-import { visibleText } from '../../stage/visible-text.ts';
+import { momentOfMilliseconds } from '../../time/moment.ts';
+import { visibleText } from '../../text/visible-text.ts';
 import { addCommand, answer, existingData, wholeNumber } from '../answer.ts';
 import type { CommandContext } from '../context.ts';
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { acceptHeldExport, heldExports } from '../../ingest/catalog-holds.ts';
+import { acceptHeldExport, heldExports } from '../../ingest/catalog/catalog-holds.ts';
 import { withWarehouse } from '../../../pipelines/run-pipeline.ts';
-import { visibleText } from '../../stage/visible-text.ts';
+import { visibleText } from '../../text/visible-text.ts';
 import { addCommand, answer, existingData, table, wholeNumber } from '../answer.ts';
 import type { CommandContext } from '../context.ts';
 

@@ -1,11 +1,11 @@
 import { Option, type Command } from 'commander';
 import { deliverPostbacks, duePostbacks, sendTestPostback } from '../../../pipelines/postbacks.ts';
 import { OfferlineError, UsageError } from '../../errors/errors.ts';
-import { DeliveryList, type DeliveryFilter } from '../../postbacks/delivery-list.ts';
-import { deliveryStates, type DeliveryState, type DeliveryStatus } from '../../postbacks/delivery-records.ts';
-import { DeliveryStore } from '../../postbacks/delivery-store.ts';
-import { realEffects } from '../../effects/effects.ts';
-import { parseMoment } from '../../stage/as-of.ts';
+import { DeliveryList, type DeliveryFilter } from '../../postbacks/store/delivery-list.ts';
+import { deliveryStates, type DeliveryState, type DeliveryStatus } from '../../postbacks/store/delivery-records.ts';
+import { DeliveryStore } from '../../postbacks/store/delivery-store.ts';
+import { realEffects } from '../../files/effects.ts';
+import { parseMoment } from '../../time/moment.ts';
 import { addCommand, answer, existingData, fieldLines, table, wholeNumber } from '../answer.ts';
 import type { CommandContext } from '../context.ts';
 

@@ -3,11 +3,11 @@ import { resolve } from 'node:path';
 import { findSnapshot } from '../../analysis/kept-snapshots.ts';
 import { parseAmount, type Amount } from '../../analysis/reconcile/amount.ts';
 import { reconcile, type Reconciliation } from '../../analysis/reconcile/reconcile.ts';
-import { replaceFile } from '../../effects/effects.ts';
+import { replaceFile } from '../../files/effects.ts';
 import { OfferlineError, UsageError } from '../../errors/errors.ts';
-import { csvLine } from '../../landing/csv-text.ts';
-import { parseDay } from '../../stage/as-of.ts';
-import { visibleText } from '../../stage/visible-text.ts';
+import { csvLine } from '../../text/csv-text.ts';
+import { parseDay } from '../../time/moment.ts';
+import { visibleText } from '../../text/visible-text.ts';
 import { addCommand, answer, existingData, table } from '../answer.ts';
 import type { CommandContext } from '../context.ts';
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { maintenance } from '../../../pipelines/maintenance.ts';
 import { refresh, stages, type StageName } from '../../../pipelines/refresh.ts';
 import type { RunRequest } from '../../../pipelines/run-pipeline.ts';
-import { parseMoment } from '../../stage/as-of.ts';
+import { parseMoment } from '../../time/moment.ts';
 import { addCommand, answer, existingData } from '../answer.ts';
 import type { CommandContext } from '../context.ts';
 import { stopSignal } from '../stop-signal.ts';

@@ -4,9 +4,9 @@ import { answerFormats, firstRows, writeCsv, writeJson, type AnswerFormat } from
 import { findSnapshot } from '../../analysis/kept-snapshots.ts';
 import { askSnapshot, type QueryAnswer } from '../../analysis/query.ts';
 import { withSnapshotDatabase } from '../../analysis/snapshot-database.ts';
-import { visibleJson, visibleLines, visibleText } from '../../stage/visible-text.ts';
-import type { ColumnValue } from '../../warehouse/dialect/rows.ts';
-import { showProgressWhenLong } from '../../warehouse/query-progress.ts';
+import { visibleJson, visibleLines, visibleText } from '../../text/visible-text.ts';
+import type { ColumnValue } from '../../duckdb/dialect/rows.ts';
+import { showProgressWhenLong } from '../../duckdb/query-progress.ts';
 import { addCommand, existingData, table } from '../answer.ts';
 import type { CommandContext } from '../context.ts';
 

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { readSettings } from '../../config/settings.ts';
-import { realEffects } from '../../effects/effects.ts';
+import { realEffects } from '../../files/effects.ts';
 import { OfferlineError } from '../../errors/errors.ts';
-import { ageText } from '../../stage/age.ts';
-import { visibleText } from '../../stage/visible-text.ts';
+import { ageText } from '../../time/age.ts';
+import { visibleText } from '../../text/visible-text.ts';
 import { addCommand, answer, existingData, table } from '../answer.ts';
 import type { CommandContext } from '../context.ts';
 import { describeFailure, readStatus, type Status } from '../status.ts';

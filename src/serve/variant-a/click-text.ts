@@ -1,4 +1,4 @@
-import { momentOf } from '../../stage/as-of.ts';
+import { momentOf } from '../../time/moment.ts';
 import { withOffset } from '../moments.ts';
 import { amountText, decimalOf, publishedAmount, shortestText } from '../money.ts';
 import type { FoundClick, FoundConversion, FoundPostback } from '../snapshot-clicks.ts';

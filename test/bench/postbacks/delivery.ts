@@ -9,9 +9,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { deliverPostbacks } from '../../../pipelines/postbacks.ts';
 import { DataDirectory } from '../../../src/config/data-directory.ts';
-import { DeliveryStore } from '../../../src/postbacks/delivery-store.ts';
-import { createLogger } from '../../../src/stage/log.ts';
-import { noProgress } from '../../../src/stage/progress.ts';
+import { DeliveryStore } from '../../../src/postbacks/store/delivery-store.ts';
+import { createLogger } from '../../../src/logging/log.ts';
+import { noProgress } from '../../../src/logging/progress.ts';
 
 /** Milliseconds. */
 const betweenCollections = 200;

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { DataDirectory } from '../../../src/config/data-directory.ts';
-import { DeliveryStore, type OutboxRow } from '../../../src/postbacks/delivery-store.ts';
+import { DeliveryStore, type OutboxRow } from '../../../src/postbacks/store/delivery-store.ts';
 
 /** As many addresses as the aim names; the last of them hangs where it is told to. */
 export const addresses = 20;

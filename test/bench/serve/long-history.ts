@@ -1,10 +1,10 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sha256Of } from '../../../src/landing/read-through.ts';
-import { quoted, quotedPathList } from '../../../src/landing/sql-text.ts';
+import { sha256Of } from '../../../src/files/read-through.ts';
+import { quoted, quotedPathList } from '../../../src/text/sql-text.ts';
 import { analyticsFile, manifestFile, manifestText, parseManifest } from '../../../src/snapshot/manifest.ts';
-import { addDays, dayOf, type Day } from '../../../src/stage/as-of.ts';
+import { addDays, dayOf, type Day } from '../../../src/time/moment.ts';
 import { eventRelation } from '../../../src/warehouse/event-files.ts';
 import { readModel } from '../../../src/warehouse/sql-model.ts';
 import { historyEnd, type Bench } from '../bench.ts';

@@ -1,5 +1,5 @@
-import { momentOf } from '../../../src/stage/as-of.ts';
-import type { Row } from '../../../src/warehouse/dialect/rows.ts';
+import { momentOf } from '../../../src/time/moment.ts';
+import type { Row } from '../../../src/duckdb/dialect/rows.ts';
 import type { Micros, Millionths } from './facts.ts';
 import type { Reference } from './figures.ts';
 

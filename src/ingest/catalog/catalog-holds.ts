@@ -1,0 +1,66 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { UsageError } from '../../errors/errors.ts';
+import type { CheckedFile } from '../../landing/landing-file.ts';
+import { queryRows } from '../../duckdb/dialect/rows.ts';
+import { countChange, readFact, writeFact } from '../../warehouse/facts.ts';
+import type { FileAge } from './catalog-files.ts';
+
+/** An export that waits for an operator, since it would remove most of its source's offers. */
+export interface HeldFile {
+  fileId: number;
+  source: string;
+  path: string;
+  sha256: string;
+  rows: number;
+  /** Says how many offers it would remove. */
+  reason: string;
+}
+
+/** Exports that are held now, by source and then age. */
+export async function heldExports(connection: DuckDBConnection): Promise<HeldFile[]> {
+  return queryRows<HeldFile>(
+    connection,
+    `SELECT file_id AS "fileId", source, path, sha256, rows, reason FROM ingest_files
+     WHERE kind = 'offers' AND status = 'held' ORDER BY source, modified_ns, path`,
+  );
+}
+
+/**
+ * Releases a held export: the next run takes the file up again as if it were new and lets it remove what it removes.
+ * For that its ledger rows go, and a fact remembers the operator's word until then. To be run in a transaction.
+ * Throws `UsageError` where no export of that id is held.
+ */
+export async function acceptHeldExport(connection: DuckDBConnection, fileId: number): Promise<HeldFile> {
+  const held = (await heldExports(connection)).find((file) => file.fileId === fileId);
+  if (!held) throw new UsageError(`No export with file id ${fileId} is held; \`offerline offers held\` lists those that are`);
+  await writeFact(connection, acceptedFact(held), held.path);
+  await connection.run('DELETE FROM landing_seen WHERE path = $path', { path: held.path });
+  for (const table of ['rejects', 'ingest_warnings', 'ingest_files']) {
+    await connection.run(`DELETE FROM ${table} WHERE file_id = $fileId`, { fileId: BigInt(fileId) });
+  }
+  await countChange(connection);
+  return held;
+}
+
+/** Whether an operator accepted what this file removes. */
+export async function isAccepted(connection: DuckDBConnection, file: Pick<CheckedFile, 'source' | 'sha256'>): Promise<boolean> {
+  return (await readFact(connection, acceptedFact(file))) !== undefined;
+}
+
+/** The operator's word is good for one time: a later export with the same bytes is guarded anew. */
+export async function forgetAcceptance(connection: DuckDBConnection, file: Pick<CheckedFile, 'source' | 'sha256'>): Promise<void> {
+  await connection.run('DELETE FROM warehouse_facts WHERE fact = $fact', { fact: acceptedFact(file) });
+}
+
+/** An export that was loaded replaces the older ones that are still held; what was counted of them stays. */
+export async function replaceHeldExports(connection: DuckDBConnection, source: string, loaded: FileAge): Promise<void> {
+  await connection.run(
+    `UPDATE ingest_files SET status = 'superseded', reason = 'replaced_by_newer'
+     WHERE kind = 'offers' AND status = 'held' AND source = $source AND (modified_ns, path) <= ($modifiedNs, $path)`,
+    { source, modifiedNs: loaded.modifiedNs, path: loaded.path },
+  );
+}
+
+function acceptedFact({ source, sha256 }: { source: string | null; sha256: string }): string {
+  return `accepted_export:${source}:${sha256}`;
+}

@@ -1,0 +1,104 @@
+import { formatOf } from '../../landing/files/find-files.ts';
+import type { CheckedFile, LandingFile } from '../../landing/landing-file.ts';
+import type { Run } from '../../runs/stage.ts';
+import type { StateDatabase } from '../../warehouse/database.ts';
+import { queryRows } from '../../duckdb/dialect/rows.ts';
+import { insertRows } from '../../duckdb/insert-rows.ts';
+import type { ReadWith } from './read-with.ts';
+
+/** rows = accepted + duplicates + rejected; conflicts are among the duplicates, warnings change no count. */
+export interface LedgerCounts {
+  rows: number;
+  accepted: number;
+  duplicates: number;
+  conflicts: number;
+  rejected: number;
+  warnings: number;
+}
+
+/** A file of nothing but bad rows would fill the warehouse with itself: so many of its first rejected rows are kept, all are counted. */
+export const rejectsKept = 1000;
+
+/** Names that nobody knows are told up to this number a file, and counted beyond it. */
+export const unknownFieldsNamed = 20;
+/** So many of them are counted at most: a file of made-up names would fill the memory with them. */
+export const unknownFieldsCounted = 100_000;
+/** A longer name of a field is cut. */
+export const fieldNameCharacters = 100;
+
+/** Why a file is quarantined that can be read again once it is touched: its bytes may be fine, and the memory was not. */
+export const endedARun = 'ended_a_run';
+
+export type FileStatus = 'loaded' | 'quarantined' | 'held' | 'superseded';
+
+/**
+ * SQL for the moment when a file of the ledger was first seen, in nanoseconds since the epoch, as text. A run may wait for another
+ * before it looks, so that what it takes up is younger than its start; times from before they were capped may be anything.
+ */
+export const seenNs = 'greatest(CASE WHEN read_with IS NULL THEN 0 ELSE modified_ns END, epoch_ns(ingested_at))::VARCHAR';
+
+/** Writes a landing file's ledger row. */
+export async function recordFile(
+  { db }: StateDatabase, run: Run, file: CheckedFile, fileId: number, counts: LedgerCounts, status: FileStatus, reason: string | null, readWith: ReadWith,
+): Promise<void> {
+  await db.insertInto('ingest_files').values({
+    file_id: fileId, run_id: run.runId, kind: file.kind, source: file.source, path: file.path, sha256: file.sha256,
+    bytes: file.bytes, modified_ns: file.modifiedNs, ...counts, status, reason, ingested_at: run.wallClock, read_with: JSON.stringify(readWith),
+  }).execute();
+}
+
+/** Files that changed in the last two seconds before we looked may change again within the clock's grain, unseen. */
+const settledAfterNs = 2_000_000_000n;
+
+/** A landing file that looks as it did when its bytes were read, and their digest. */
+export interface SeenFile extends LandingFile {
+  sha256: string;
+}
+
+/** Landing files that are not new by name, size and times: their bytes need not be read. */
+export async function seenFiles({ connection }: StateDatabase, files: readonly LandingFile[]): Promise<SeenFile[]> {
+  const rows = await queryRows<{ path: string; bytes: number; modified_ns: string; changed_ns: string; sha256: string }>(
+    connection, 'SELECT path, bytes, modified_ns::VARCHAR AS modified_ns, changed_ns::VARCHAR AS changed_ns, sha256 FROM landing_seen',
+  );
+  const known = new Map(rows.map(({ path, ...about }) => [path, about]));
+  return files.flatMap((file): SeenFile[] => {
+    const before = known.get(file.path);
+    const looksTheSame = before !== undefined && before.bytes === file.bytes
+      && before.modified_ns === String(file.modifiedNs) && before.changed_ns === String(file.changedNs);
+    return looksTheSame ? [{ ...file, sha256: before.sha256 }] : [];
+  });
+}
+
+/** Remembers what the files looked like, so that the next run need not read them again. */
+export async function rememberFiles({ connection }: StateDatabase, files: CheckedFile[], wallClockMs: number): Promise<void> {
+  const settledBefore = BigInt(Math.trunc(wallClockMs)) * 1_000_000n - settledAfterNs;
+  await insertRows(connection, 'INSERT OR REPLACE INTO landing_seen', ['', '', '', '', ''], files.map((file) => [
+    file.path, file.bytes, file.modifiedNs, file.changedNs < settledBefore ? file.changedNs : 0n, file.sha256,
+  ]));
+}
+
+/**
+ * What tells a log's bytes from others. Ones that could not be read were read by what their name's ending says, so
+ * that a log under a wrong ending counts once it gets the right one.
+ */
+export function logKey({ kind, sha256, path }: Pick<LandingFile, 'kind' | 'path'> & { sha256: string }, status: 'loaded' | 'quarantined'): string {
+  return JSON.stringify([kind, sha256, ...(status === 'loaded' ? [] : [formatOf(path)])]);
+}
+
+const wasRead = `NOT coalesce(starts_with(reason, '${endedARun}'), false)`;
+
+/** Keys of the logs' bytes that count already, whatever their names. */
+export async function knownLogs({ connection }: StateDatabase): Promise<Set<string>> {
+  const rows = await queryRows<{ kind: LandingFile['kind']; sha256: string; path: string; status: 'loaded' | 'quarantined' }>(
+    connection, `SELECT kind, sha256, path, status FROM ingest_files WHERE kind <> 'offers' AND ${wasRead}`,
+  );
+  return new Set(rows.map(({ status, ...file }) => logKey(file, status)));
+}
+
+/** The digest that each catalog path had when it was last taken up: the same bytes under the same name are no news. */
+export async function latestCatalogDigests({ connection }: StateDatabase): Promise<Map<string, string>> {
+  const rows = await queryRows<{ path: string; sha256: string }>(
+    connection, `SELECT path, sha256 FROM ingest_files WHERE kind = 'offers' AND ${wasRead} QUALIFY row_number() OVER (PARTITION BY path ORDER BY file_id DESC) = 1`,
+  );
+  return new Map(rows.map(({ path, sha256 }) => [path, sha256]));
+}

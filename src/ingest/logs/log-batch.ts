@@ -1,0 +1,49 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { QuarantineError, type CheckedFile } from '../../landing/landing-file.ts';
+import type { LogSchema } from '../../landing/logs/log-fields.ts';
+import { lines, numberedLongLines } from '../../landing/logs/line-relations.ts';
+import { insertRows } from '../../duckdb/insert-rows.ts';
+import type { NewFile } from '../ledger/read-again.ts';
+
+/** A log file of this run with its number in the ledger. */
+export interface LogFile extends NewFile {
+  fileId: number;
+}
+
+export interface LogBatch {
+  files: LogFile[];
+  /**
+   * SQL relations `(file_id, line, raw)` over all of them, each to be read by a statement of its own: the first one without
+   * the long lines and with NULL as `line`, since lines are numbered only where a row is bad; then the long ones.
+   */
+  rows: string[];
+  /** Table `(file_id, path, position)` of all files in the order in which the first of equal events wins. */
+  positions: string;
+  quarantined: { file: LogFile; reason: string; detail: string }[];
+}
+
+/** Makes relations of a run's files of one log. `withLines` gives a file with its lines known, or throws `QuarantineError`. */
+export async function openLogBatch(
+  connection: DuckDBConnection, schema: LogSchema, files: LogFile[], withLines: (file: CheckedFile, required: readonly string[]) => Promise<CheckedFile>,
+): Promise<LogBatch> {
+  const positions = `log_files_of_${schema.kind}`;
+  await connection.run(`CREATE OR REPLACE TEMP TABLE ${positions} (file_id BIGINT, path VARCHAR, position BIGINT)`);
+  const batch: LogBatch = { files: [], rows: [], positions, quarantined: [] };
+  for (const file of files) {
+    try {
+      batch.files.push({ ...file, ...(await withLines(file, schema.required)) });
+    } catch (error) {
+      if (!(error instanceof QuarantineError)) throw error;
+      batch.quarantined.push({ file, reason: error.reason, detail: error.message });
+    }
+  }
+  await insertRows(connection, `INSERT INTO ${positions}`, ['', '', ''], batch.files.map((file, position) => [file.fileId, file.readablePath, position]));
+  const filled = batch.files.filter(({ bytes }) => bytes > 0);
+  if (filled.length > 0) {
+    batch.rows = [
+      `(SELECT file_id, NULL::BIGINT AS line, raw FROM ${lines(filled.map(({ readablePath }) => readablePath))} JOIN ${positions} USING (path))`,
+      ...filled.flatMap(({ fileId, longLines }) => longLines.map((long) => `(SELECT ${fileId} AS file_id, line, raw FROM ${numberedLongLines(long)})`)),
+    ];
+  }
+  return batch;
+}

@@ -1,0 +1,65 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { charactersKept } from '../../text/kept-text.ts';
+import { numberedLines } from '../../landing/logs/line-relations.ts';
+import type { LogSchema } from '../../landing/logs/log-fields.ts';
+import { parsedLog } from '../../landing/logs/log-parser.ts';
+import { quotedPathList } from '../../text/sql-text.ts';
+import { queryRows } from '../../duckdb/dialect/rows.ts';
+import type { LogBatch, LogFile } from './log-batch.ts';
+import { rejectsKept } from '../ledger/ledger.ts';
+import type { StagedEvents } from './stage-events.ts';
+
+/** Writes a `rejects` row for each of a file's first rejected rows and gives the number of all of them by file. */
+export async function recordRejects(connection: DuckDBConnection, schema: LogSchema, batch: LogBatch, staged: StagedEvents): Promise<Map<number, number>> {
+  const counts = new Map<number, number>();
+  if (staged.rejected.length === 0) return counts;
+  const parquet = `read_parquet(${quotedPathList(staged.rejected)}, hive_partitioning = false)`;
+  for (const { file_id, rejected } of await queryRows<{ file_id: number; rejected: number }>(
+    connection, `SELECT file_id, count(*) AS rejected FROM ${parquet} GROUP BY file_id`,
+  )) {
+    const file = batch.files.find(({ fileId }) => fileId === file_id);
+    if (file === undefined) continue;
+    counts.set(file_id, rejected);
+    const rejects = `(SELECT ${rejectColumns} FROM ${parquet} WHERE file_id = ${file_id})`;
+    await connection.run(
+      `INSERT INTO rejects (file_id, path, line, reason, raw, raw_length)
+       SELECT $1, $2, line, ${reasonOf(file)}, raw, raw_length
+       FROM (${rejected > mostSought ? firstRejects(schema, file) : numberedRejects(file, rejects)}
+             UNION ALL (SELECT line, reason, raw, raw_length FROM ${rejects} WHERE line IS NOT NULL ORDER BY line LIMIT ${rejectsKept}))
+       ORDER BY line LIMIT ${rejectsKept}`,
+      [BigInt(file_id), file.path],
+    );
+  }
+  return counts;
+}
+
+const rejectColumns = `(reject->>'line')::BIGINT AS line, reject->>'reason' AS reason, reject->>'raw' AS raw,
+  (reject->>'raw_length')::BIGINT AS raw_length, reject->>'digest' AS digest`;
+
+/** A record of CSV that is no object is a row with too few or too many cells, or one whose line has no end. */
+function reasonOf({ format, unterminatedRow }: LogFile): string {
+  return format === 'csv'
+    ? `CASE WHEN line = ${unterminatedRow ?? 0} THEN 'unterminated_row' WHEN reason = 'not_json_object' THEN 'wrong_cell_count' ELSE reason END`
+    : 'reason';
+}
+
+/** So many rejected rows are looked for by their texts, all at once. */
+const mostSought = 10_000;
+
+/** Equal lines are equally bad, so a line's text finds its numbers; no other line has to be parsed again. Of long lines the numbers are known. */
+function numberedRejects(file: LogFile, rejects: string): string {
+  const [lines] = numberedLines(file);
+  return `SELECT lines.line, sought.reason, sought.raw, sought.raw_length
+    FROM ${lines} AS lines
+    JOIN (SELECT DISTINCT reason, raw, raw_length, digest FROM ${rejects} WHERE line IS NULL) AS sought
+      ON sought.raw = left(lines.raw, ${charactersKept})
+        AND CASE WHEN sought.digest IS NULL THEN sought.raw_length = length(lines.raw) ELSE sought.digest = sha256(lines.raw) END`;
+}
+
+/** Where there are more of them, the first ones come soon: lines are parsed in their order until there are enough. */
+function firstRejects(schema: LogSchema, file: LogFile): string {
+  const [lines] = numberedLines(file);
+  const parsed = parsedLog(schema, `(SELECT ${file.fileId} AS file_id, line, raw FROM ${lines})`);
+  return `SELECT line, reason, raw, raw_length
+    FROM (SELECT ${rejectColumns} FROM (SELECT reject FROM (${parsed}) WHERE reject IS NOT NULL LIMIT ${rejectsKept}))`;
+}

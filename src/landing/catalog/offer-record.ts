@@ -1,0 +1,171 @@
+import type { Moment } from '../../time/moment.ts';
+import { formats, paymentTerms, reportCategories, statuses, trackingTypes, type CanonicalOffer } from './canonical-offer.ts';
+import { readCountry } from '../../vocabulary/countries.ts';
+import { devices, readDevice, type Device } from '../../vocabulary/devices.ts';
+import { imageName } from './image-name.ts';
+import { duplicateKey, isJsonObject, parseJson } from '../../text/json-text.ts';
+import type { IngestWarning } from '../landing-file.ts';
+import { readOfferMoney, type CurrencyReading } from './offer-money.ts';
+import { isIdentifier, matchChoice, RecordFields, RecordReject } from './record-fields.ts';
+import { readTimestamp } from '../../time/timestamp-text.ts';
+
+export interface OfferReading extends CurrencyReading {
+  /** IANA zone of timestamps without an offset; without it such records are rejected. */
+  timeZone?: string | undefined;
+  /** The record comes from text columns (CSV, Parquet): an empty text is absent, nested values may be JSON text. */
+  textCells: boolean;
+  /** A timestamp more than 24 hours after it is refused. */
+  wallClock: Date;
+}
+
+export type OfferReadingResult =
+  | { offer: CanonicalOffer; warnings: IngestWarning[] }
+  /** `reject` is the reason code; `externalId` is null where the record does not tell which offer it was about. */
+  | { reject: string; externalId: string | null; warnings: IngestWarning[] };
+
+const knownFields = new Set([
+  'external_id', 'id', 'title', 'description', 'payout', 'currency', 'image', 'level', 'stars', 'categories', 'countries', 'devices',
+  'payment_term', 'android_min_os', 'ios_min_os', 'destination_url', 'preview_url', 'tracking_type', 'report_category', 'formats',
+  'daily_cap', 'daily_click_cap', 'multi_complete', 'status', 'created_at', 'updated_at', 'events',
+]);
+const largestInteger = 2 ** 31 - 1;
+
+/** Turns one record of a catalog, as JSON text, into a canonical offer (contract section 2). Never throws. */
+export function parseOfferRecord(raw: string, reading: OfferReading): OfferReadingResult {
+  const record = parseJson(raw);
+  if (!isJsonObject(record)) return { reject: 'not_json_object', externalId: externalIdIn(raw), warnings: [] };
+  if (duplicateKey(raw) !== undefined) return { reject: 'duplicate_key', externalId: externalIdIn(raw), warnings: [] };
+  const fields = new RecordFields(record, reading.textCells);
+  try {
+    return { offer: readOffer(fields, reading), warnings: fields.warnings };
+  } catch (error) {
+    if (!(error instanceof RecordReject)) throw error;
+    const externalId = fields.scalar('external_id') ?? null;
+    return { reject: error.reason, externalId: isIdentifier(externalId) ? externalId : null, warnings: fields.warnings };
+  }
+}
+
+function readOffer(fields: RecordFields, reading: OfferReading): CanonicalOffer {
+  fields.warnOfUnknown(knownFields);
+  const externalId = fields.identifier('external_id');
+  const id = readId(fields);
+  const titles = fields.localized('title');
+  if (titles === undefined) throw new RecordReject(fields.value('title') === undefined ? 'missing_title' : 'bad_title');
+  const { payout, events } = readOfferMoney(fields, reading);
+  const image = fields.text('image', isPicture) ?? '';
+  return {
+    external_id: externalId,
+    id,
+    titles,
+    descriptions: fields.localized('description') ?? {},
+    payout,
+    image_name: imageName(image),
+    image_source: image,
+    level: fields.text('level') ?? '',
+    stars: fields.integer('stars', 0, 5) ?? 0,
+    categories: readCategories(fields),
+    countries: readCountries(fields),
+    devices: readDevices(fields),
+    payment_term: fields.choice('payment_term', paymentTerms) ?? 'net30',
+    android_min_os: fields.text('android_min_os') ?? null,
+    ios_min_os: fields.text('ios_min_os') ?? null,
+    destination_url: fields.text('destination_url') ?? null,
+    preview_url: fields.text('preview_url', isLink) ?? null,
+    tracking_type: fields.choice('tracking_type', trackingTypes) ?? 'CPA',
+    report_category: fields.choice('report_category', reportCategories) ?? 'web',
+    formats: readFormats(fields),
+    daily_cap: fields.integer('daily_cap', 0, largestInteger) ?? null,
+    daily_click_cap: fields.integer('daily_click_cap', 0, largestInteger) ?? null,
+    multi_complete: fields.flag('multi_complete') ?? false,
+    status: readStatus(fields),
+    events,
+    created_at: readDate(fields, 'created_at', reading),
+    updated_at: readDate(fields, 'updated_at', reading),
+  };
+}
+
+function readId(fields: RecordFields): number | null {
+  const text = fields.scalar('id');
+  if (text === undefined) return null;
+  if (text === null || !/^[1-9]\d{0,9}$/.test(text) || Number(text) > largestInteger) throw new RecordReject('bad_id');
+  return Number(text);
+}
+
+/** A status that we do not know is refused, not guessed: it may mean that the offer must not be shown. */
+function readStatus(fields: RecordFields): CanonicalOffer['status'] {
+  const text = fields.scalar('status');
+  const status = text === undefined ? 'active' : matchChoice(text ?? '', statuses);
+  if (status === undefined) throw new RecordReject('bad_status');
+  return status;
+}
+
+function readDate(fields: RecordFields, name: string, { wallClock, timeZone }: OfferReading): Moment | null {
+  const text = fields.scalar(name);
+  if (text === undefined) return null;
+  const read = readTimestamp(text ?? '', wallClock, timeZone);
+  if ('moment' in read) return read.moment;
+  throw new RecordReject(read.fault === 'malformed' ? `bad_${name}` : read.fault);
+}
+
+function readCategories(fields: RecordFields): string[] {
+  const categories = new Set<string>();
+  for (const text of fields.list('categories')) {
+    if (text) categories.add(text);
+    else fields.warn('bad_categories', 'categories');
+  }
+  return [...categories];
+}
+
+/** What is not understood is dropped. If nothing is left of a list the record is refused: empty would mean worldwide. */
+function readCountries(fields: RecordFields): string[] {
+  const meanings = understood(fields, 'countries', readCountry);
+  return meanings.includes('all') ? [] : [...new Set(meanings)].toSorted();
+}
+
+/** As with countries: a list of which nothing is understood must not come to mean all devices. */
+function readDevices(fields: RecordFields): Device[] {
+  const meanings = understood(fields, 'devices', readDevice).flat();
+  return meanings.includes('all') ? [] : devices.filter((device) => meanings.includes(device));
+}
+
+function understood<Meaning>(fields: RecordFields, name: string, read: (text: string) => Meaning | undefined): Meaning[] {
+  const words = fields.list(name);
+  const meanings: Meaning[] = [];
+  for (const word of words) {
+    const meaning = word ? read(word) : undefined;
+    if (meaning === undefined) fields.warn(`bad_${name}`, name);
+    else meanings.push(meaning);
+  }
+  if (words.length > 0 && meanings.length === 0) throw new RecordReject(`bad_${name}`);
+  return meanings;
+}
+
+function readFormats(fields: RecordFields): CanonicalOffer['formats'] {
+  const chosen = new Set<string>();
+  for (const text of fields.list('formats')) {
+    const format = text && (matchChoice(text, formats) ?? matchChoice(`${text}s`, formats));
+    if (format) chosen.add(format);
+    else fields.warn('bad_formats', 'formats');
+  }
+  return chosen.size === 0 ? ['offerwall'] : formats.filter((format) => chosen.has(format));
+}
+
+/** Publishers' pages show it, so nothing but web and app store addresses. */
+function isLink(text: string): boolean {
+  return /^(https?|market|itms|itms-apps|itms-appss):\/\//i.test(text) && URL.canParse(text);
+}
+
+/** A web address, or a bare file name that the operator mirrors. */
+function isPicture(text: string): boolean {
+  if (/^https?:\/\//i.test(text)) return URL.canParse(text);
+  return !/^([a-z][a-z0-9+.-]*:|\/\/)|\p{Cc}|(^|[/\\])\.\.([/\\]|$)/iu.test(text);
+}
+
+/** Which offer a broken record was about, where its text says so beyond doubt. */
+function externalIdIn(raw: string): string | null {
+  const written = [...raw.matchAll(/"external_id"\s*:\s*("(?:[^"\\]|\\.)*"|\d+(?=\s*[,}]))/g)].map(([, value]) => value as string);
+  const [only] = new Set(written);
+  if (only === undefined || new Set(written).size > 1) return null;
+  const value = only.startsWith('"') ? parseJson(only) : only;
+  return typeof value === 'string' && isIdentifier(value) ? value : null;
+}

@@ -1,0 +1,97 @@
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import type { LandingFile, LandingFormat, LandingKind } from '../landing-file.ts';
+
+export interface LandingScan {
+  /** By path, ascending: the order in which the first one of two equal clicks wins. */
+  files: LandingFile[];
+  /** Paths that look like data but are in no place or format that we read. */
+  ignored: { path: string; why: string }[];
+}
+
+const formatsByEnding: Record<string, LandingFormat> = {
+  json: 'json',
+  ndjson: 'ndjson',
+  jsonl: 'ndjson',
+  csv: 'csv',
+  parquet: 'parquet',
+};
+
+/**
+ * Lists the landing folder. Names that start with `.` or `_`, or end in `.tmp` or `.part`, are not looked at. The folder
+ * may itself be a link; a link in it is followed only to what lies in it: whoever may land files could otherwise have any
+ * file of the machine read, and its lines published as rejects.
+ */
+export async function findLandingFiles(landing: string): Promise<LandingScan> {
+  const scan: LandingScan = { files: [], ignored: [] };
+  const root = await realpath(landing).catch(nothingIfGone);
+  if (root === undefined) return scan;
+  for (const kind of ['offers', 'clicks', 'conversions'] as const) {
+    const folder = await followed(root, kind, scan);
+    if (folder !== undefined) await walk(root, kind, folder, kind, scan, []);
+  }
+  scan.files.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+  return scan;
+}
+
+/** `above`: the folders on the way down, by device and inode, so that a link to one of them does not lead round in circles. */
+async function walk(root: string, folder: string, absoluteFolder: string, kind: LandingKind, scan: LandingScan, above: readonly string[]): Promise<void> {
+  const here = await identityOf(absoluteFolder);
+  if (here === undefined || above.includes(here)) return;
+  const entries = await readdir(absoluteFolder, { withFileTypes: true }).catch(nothingIfGone);
+  for (const entry of entries ?? []) {
+    const { name } = entry;
+    if (/^[._]|\.(tmp|part)$/.test(name)) continue;
+    const path = `${folder}/${name}`;
+    const absolutePath = entry.isSymbolicLink() ? await followed(root, path, scan) : join(absoluteFolder, name);
+    const about = absolutePath && (await stat(absolutePath, { bigint: true }).catch(nothingIfGone));
+    if (!about) continue;
+    if (about.isDirectory()) {
+      await walk(root, path, absolutePath, kind, scan, [...above, here]);
+    } else if (about.isFile()) {
+      const form = formatOf(name);
+      const source = kind === 'offers' ? sourceOf(path) : null;
+      if (/[\\\p{Cc}\ufffd]/u.test(name)) scan.ignored.push({ path, why: 'its name holds a backslash, a control character or bytes that are not UTF-8' });
+      else if (form === undefined) scan.ignored.push({ path, why: 'its ending is none of .json .ndjson .jsonl .csv .parquet' });
+      else if (source === undefined) scan.ignored.push({ path, why: 'a catalog belongs into the folder of its source, landing/offers/<source>/' });
+      else {
+        scan.files.push({
+          kind, source, path, absolutePath, ...form,
+          bytes: Number(about.size), modifiedNs: about.mtimeNs, changedNs: about.ctimeNs,
+        });
+      }
+    }
+  }
+}
+
+/** Where a path that may be a link leads to; undefined, and told, where that is outside of the landing folder. */
+async function followed(root: string, path: string, scan: LandingScan): Promise<string | undefined> {
+  const target = await realpath(join(root, path)).catch(nothingIfGone);
+  if (target === undefined || target === root || target.startsWith(root + sep)) return target;
+  scan.ignored.push({ path, why: 'it is a link that leads out of the landing folder: copy what it leads to' });
+  return undefined;
+}
+
+/** What a name's ending says; undefined for one that we do not read. */
+export function formatOf(name: string): { format: LandingFormat; gzip: boolean } | undefined {
+  const match = /\.([a-z]+?)(\.gz)?$/.exec(name.toLowerCase());
+  const format = formatsByEnding[match?.[1] ?? ''];
+  const gzip = match?.[2] !== undefined;
+  return format === undefined || (gzip && format === 'parquet') ? undefined : { format, gzip };
+}
+
+function sourceOf(path: string): string | undefined {
+  const parts = path.split('/');
+  return parts.length > 2 ? parts[1] : undefined;
+}
+
+async function identityOf(folder: string): Promise<string | undefined> {
+  const about = await stat(folder, { bigint: true }).catch(nothingIfGone);
+  return about && `${about.dev} ${about.ino}`;
+}
+
+/** A file may be moved in or out while we look; what is gone is simply not there. */
+function nothingIfGone(error: NodeJS.ErrnoException): undefined {
+  if (error.code === 'ENOENT' || error.code === 'ENOTDIR' || error.code === 'ELOOP') return undefined;
+  throw error;
+}

@@ -1,0 +1,110 @@
+import { MultiBar, Presets } from 'cli-progress';
+import type { SingleBar } from 'cli-progress';
+import { createLogger } from './log.ts';
+import type { Logger, LogOutput } from './log.ts';
+import { visibleText } from '../text/visible-text.ts';
+
+/** Shows how far the step under way has come. One step at a time; a new one ends the one before. */
+export interface Progress {
+  /** Without a total only the count is shown. Whoever starts a step ends it in a `finally`, else a terminal keeps drawing. */
+  start(label: string, total?: number): void;
+  /** How much of the total is done by now, not since the last call. Cheap: it may be called for every item. */
+  advance(done: number): void;
+  /** Ends the step. The summary becomes a lasting line; without one a terminal just forgets the step. */
+  finish(summary?: string): void;
+}
+
+/** What a command tells while it works: log lines, and progress that does not tear them apart. */
+export interface Console {
+  readonly logger: Logger;
+  readonly progress: Progress;
+}
+
+/** A bar on a terminal, plain log lines elsewhere. Both on standard error by default. */
+export function createConsole(output: LogOutput & NodeJS.WritableStream = process.stderr): Console {
+  if (output.isTTY !== true) {
+    const logger = createLogger(output);
+    return { logger, progress: new LoggedProgress(logger) };
+  }
+  const progress = new TerminalProgress(output);
+  return { logger: createLogger({ isTTY: true, write: (line) => progress.writeAbove(line) }), progress };
+}
+
+/** For callers that show nothing. */
+export const noProgress: Progress = { start() {}, advance() {}, finish() {} };
+
+class LoggedProgress implements Progress {
+  readonly #logger: Logger;
+  #label: string | undefined;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  start(label: string, total?: number): void {
+    this.#label = label;
+    this.#logger.info(total === undefined ? {} : { total }, label);
+  }
+
+  advance(): void {}
+
+  finish(summary?: string): void {
+    if (this.#label !== undefined && summary !== undefined) this.#logger.info(`${this.#label}: ${summary}`);
+    this.#label = undefined;
+  }
+}
+
+class TerminalProgress implements Progress {
+  readonly #output: LogOutput & NodeJS.WritableStream;
+  #step: { label: string; bars: MultiBar; bar: SingleBar; started: number } | undefined;
+
+  constructor(output: LogOutput & NodeJS.WritableStream) {
+    this.#output = output;
+  }
+
+  start(step: string, total?: number): void {
+    this.finish();
+    const label = visibleText(step);
+    const bars = new MultiBar(
+      {
+        stream: this.#output,
+        format: total === undefined ? '{label} {value}' : '{label} [{bar}] {percentage}% of {total}, {rate} a second, {eta_formatted} left',
+        barsize: 30,
+        // Fast enough to look alive.
+        fps: 8,
+        clearOnComplete: true,
+        // The command ends itself on a signal, and its `finally` ends the step.
+        gracefulExit: false,
+      },
+      Presets.legacy,
+    );
+    this.#step = { label, bars, bar: bars.create(total ?? 0, 0, { label, rate: '-' }), started: performance.now() };
+  }
+
+  advance(done: number): void {
+    if (this.#step === undefined) return;
+    const { bar, started } = this.#step;
+    bar.update(done, { rate: rateOf(done, performance.now() - started) });
+  }
+
+  finish(summary?: string): void {
+    if (this.#step === undefined) return;
+    const { label, bars } = this.#step;
+    this.#step = undefined;
+    // Brings out log lines that wait for the next drawing.
+    bars.update();
+    bars.stop();
+    if (summary !== undefined) this.#output.write(`${label}: ${visibleText(summary)}\n`);
+  }
+
+  writeAbove(line: string): void {
+    if (this.#step === undefined) this.#output.write(line);
+    else this.#step.bars.log(line);
+  }
+}
+
+/** Two digits for slow steps, whole numbers for fast ones. */
+function rateOf(done: number, milliseconds: number): string {
+  const rate = (done / Math.max(1, milliseconds)) * 1000;
+  return rate < 10 ? rate.toPrecision(2) : Math.round(rate).toLocaleString('en');
+}

@@ -1,0 +1,79 @@
+import { Agent, Client, Pool } from 'undici';
+import type { Dispatcher } from 'undici';
+import { realEffects } from '../../files/effects.ts';
+import { guardedConnector } from './address-guard.ts';
+import type { Lookup } from './address-guard.ts';
+import { Attempt } from './attempt.ts';
+import type { Outcome } from '../rules/outcome.ts';
+import { passOverContinue } from './pass-over-continue.ts';
+import type { PostbackRequest } from './postback-request.ts';
+
+export type { Outcome, OutcomeError } from '../rules/outcome.ts';
+
+export interface PostbackSender {
+  /** Sends once. Never throws for what a receiver does; the outcome is known within the deadline. */
+  send(request: PostbackRequest): Promise<Outcome>;
+  /** Waits for what is under way, at most for the deadline, and closes all connections. */
+  close(): Promise<void>;
+}
+
+export interface SenderOptions {
+  /** Whether addresses of private networks may be reached. */
+  allowPrivate: boolean;
+  /** For looking up the host, connecting, sending and reading the answer together. */
+  deadlineMilliseconds?: number;
+  lookup?: Lookup;
+  /** In milliseconds since the epoch. */
+  now?: () => number;
+}
+
+/** A sender keeps connections and uses them again; how many requests run at once is the caller's decision. */
+export function createSender({ allowPrivate, deadlineMilliseconds = 15_000, lookup, now = () => realEffects.now() }: SenderOptions): PostbackSender {
+  const guarded = guardedConnector({ allowPrivate, connectMilliseconds: deadlineMilliseconds, lookup });
+  const connect: typeof guarded = (options, callback) => guarded(options, (...outcome) => {
+    if (outcome[1] !== null) passOverContinue(outcome[1]);
+    callback(...outcome);
+  });
+  // undici's own limits of time are per part of an answer, so that dripping outlives them.
+  const options: Agent.Options = { connect, allowH2: false, headersTimeout: 0, bodyTimeout: 0 };
+  const agents = {
+    kept: new Agent({ ...options, factory: (origin) => new Pool(origin, { ...options, factory: (to, client) => new CountingClient(to, client) }) }),
+    fresh: new Agent({ ...options, pipelining: 0 }),
+  };
+  const underWay = new Set<Promise<Outcome>>();
+  return {
+    send: (request) => {
+      const outcome = new Promise<Outcome>((resolve) => new Attempt(request, { agents, deadlineMilliseconds, now }, resolve).start());
+      underWay.add(outcome);
+      void outcome.then(() => underWay.delete(outcome));
+      return outcome;
+    },
+    close: async () => {
+      await Promise.all(underWay);
+      await Promise.all([agents.kept.destroy(), agents.fresh.destroy()]);
+    },
+  };
+}
+
+/** The client of one connection at a time. It tells an attempt whether its connection has served others before. */
+class CountingClient extends Client {
+  #served = false;
+
+  constructor(origin: string | URL, options: Client.Options) {
+    super(origin, options);
+    this.on('connect', () => {
+      this.#served = false;
+    });
+  }
+
+  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    if (handler instanceof Attempt) {
+      handler.connectionServed = () => {
+        const served = this.#served;
+        this.#served = true;
+        return served;
+      };
+    }
+    return super.dispatch(options, handler);
+  }
+}

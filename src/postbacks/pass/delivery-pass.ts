@@ -1,0 +1,174 @@
+import type { Site } from '../../sites/sites.ts';
+import { momentOfMilliseconds } from '../../time/moment.ts';
+import type { Console } from '../../logging/progress.ts';
+import { CircuitBreaker, type OpenCircuit } from '../rules/circuit-breaker.ts';
+import type { ClaimedPostback, FinishedAttempt, Turn } from '../store/delivery-queue.ts';
+import type { Outcome } from '../rules/outcome.ts';
+import type { PostbackSender } from '../http/sender.ts';
+import { SiteLane } from './site-lane.ts';
+
+/** Sites sent to at a time: with the requests of each this stays within the files that a process may have open. */
+const mostLanes = 256;
+
+/** Results are written down together, since a commit waits for the disk. Milliseconds. */
+const longestUnwritten = 50;
+const mostUnwritten = 1024;
+
+/** How long a slow site may keep a pass: two deadlines. Milliseconds. */
+const patience = 30_000;
+
+export interface PassEffects extends Console {
+  sender: PostbackSender;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+  random?: (() => number) | undefined;
+  patienceMilliseconds?: number | undefined;
+  /** Writes to the store; called for one turn at a time. */
+  turn: (turn: Turn) => Promise<ClaimedPostback[][]>;
+}
+
+/** A lane, and how the store stands with it. */
+interface OpenLane {
+  lane: SiteLane;
+  keptCircuit: OpenCircuit | undefined;
+  /** Claimed, and not written down yet how it ended. */
+  outstanding: number;
+  /** The last claim gave less than asked for: only an event that ends can release another of its click. */
+  exhausted: boolean;
+  failed: number;
+  lastFailure?: Outcome;
+}
+
+/**
+ * Claims, sends and records in turns: one transaction writes down what has ended since the last turn and claims what
+ * that makes room for. So nothing is sent before what went before it in its click is on the disk.
+ */
+export class DeliveryPass {
+  readonly counts = { delivered: 0, failed: 0, dead: 0 };
+  readonly #sitesAhead: Site[];
+  readonly #dueBy: number;
+  readonly #circuits: Map<string, OpenCircuit>;
+  readonly #effects: PassEffects;
+  readonly #lanes = new Map<string, OpenLane>();
+  #finished: FinishedAttempt[] = [];
+  #unsent: ClaimedPostback[] = [];
+  #news = Promise.withResolvers<void>();
+  #timer: NodeJS.Timeout | undefined;
+
+  /** Sends what was due at that moment, in milliseconds since the epoch, to those sites. */
+  constructor(sites: readonly Site[], dueBy: number, circuits: Map<string, OpenCircuit>, effects: PassEffects) {
+    this.#sitesAhead = sites.toReversed();
+    this.#dueBy = dueBy;
+    this.#circuits = circuits;
+    this.#effects = effects;
+  }
+
+  async run(): Promise<void> {
+    try {
+      await this.#turn();
+      while (this.#lanes.size > 0 || this.#sitesAhead.length > 0) {
+        // Only lanes that are still open can have news; where none is, all were told to pause.
+        if (this.#lanes.size > 0) await this.#news.promise;
+        await this.#turn();
+      }
+    } finally {
+      clearTimeout(this.#timer);
+    }
+  }
+
+  #openLanes(): OpenLane[] {
+    const opened: OpenLane[] = [];
+    while (this.#lanes.size < mostLanes) {
+      const site = this.#sitesAhead.pop();
+      if (site === undefined) break;
+      opened.push(this.#openLane(site));
+    }
+    return opened;
+  }
+
+  #openLane(site: Site): OpenLane {
+    const keptCircuit = this.#circuits.get(site.site_key);
+    const { sender, now, random = Math.random, patienceMilliseconds = patience } = this.#effects;
+    const lane = new SiteLane(site, new CircuitBreaker(keptCircuit, now()), {
+      sender, now, random, patienceMilliseconds,
+      onFinished: (attempt) => {
+        this.#finished.push(attempt);
+        this.#tell(open);
+      },
+      onUnsent: (claimed) => {
+        this.#unsent.push(claimed);
+        this.#tell(open);
+      },
+    });
+    const open: OpenLane = { lane, keptCircuit, outstanding: 0, exhausted: false, failed: 0 };
+    this.#lanes.set(site.site_key, open);
+    return open;
+  }
+
+  /** Asks for a turn: at once when a lane could send more or much has come together, else in a while. */
+  #tell({ lane, exhausted }: OpenLane): void {
+    const unwritten = this.#finished.length + this.#unsent.length;
+    if (unwritten >= mostUnwritten || (lane.isDry && !exhausted)) this.#news.resolve();
+    else this.#timer ??= setTimeout(() => this.#news.resolve(), longestUnwritten);
+  }
+
+  async #turn(): Promise<void> {
+    const opened = this.#openLanes();
+    const [finished, unsent] = [this.#finished, this.#unsent];
+    [this.#finished, this.#unsent] = [[], []];
+    this.#news = Promise.withResolvers();
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+
+    const touched = new Set(opened);
+    for (const { siteKey } of finished) touched.add(this.#endOne(siteKey));
+    for (const { postback } of unsent) touched.add(this.#endOne(postback.siteKey));
+    const circuits = [...touched].flatMap((open) => changedCircuit(open));
+    const asking = [...touched].filter(({ lane }) => lane.room > 0);
+    const claims = asking.map(({ lane }) => ({ siteKey: lane.site.site_key, dueBy: this.#dueBy, limit: lane.room }));
+    const claimed = await this.#effects.turn({ finished, unsent, circuits, claims });
+
+    for (const each of finished) this.#count(each);
+    this.#effects.progress.advance(this.counts.delivered + this.counts.failed + this.counts.dead);
+    asking.forEach((open, index) => {
+      const next = claimed[index] ?? [];
+      open.outstanding += next.length;
+      open.exhausted = next.length < (claims[index]?.limit ?? 0);
+      open.lane.take(next);
+    });
+    for (const open of touched) if (open.outstanding === 0) this.#close(open);
+  }
+
+  #endOne(siteKey: string): OpenLane {
+    const open = this.#lanes.get(siteKey) as OpenLane;
+    open.outstanding -= 1;
+    return open;
+  }
+
+  #count({ siteKey, state, outcome }: FinishedAttempt): void {
+    this.counts[state === 'pending' ? 'failed' : state] += 1;
+    if (state === 'delivered') return;
+    const open = this.#lanes.get(siteKey) as OpenLane;
+    open.failed += 1;
+    open.lastFailure = outcome;
+  }
+
+  #close({ lane, failed, lastFailure }: OpenLane): void {
+    const { logger } = this.#effects;
+    const { site: { site_key: site }, breaker } = lane;
+    this.#lanes.delete(site);
+    if (lastFailure !== undefined) {
+      const { host, status, error } = lastFailure;
+      logger.warn({ site, failed, host, status, error }, `postbacks to site ${site} failed, the last by ${error}`);
+    }
+    if (breaker.stopped) logger.warn({ site, until: momentOfMilliseconds(breaker.open?.pausedUntil ?? 0) }, `site ${site} does not answer: the rest of its postbacks waits`);
+  }
+}
+
+/** What the store does not know yet of a site's circuit breaker. */
+function changedCircuit(open: OpenLane): Turn['circuits'] {
+  const { breaker, site } = open.lane;
+  if (breaker.open === open.keptCircuit) return [];
+  open.keptCircuit = breaker.open;
+  return [{ siteKey: site.site_key, open: breaker.open ?? null }];
+}

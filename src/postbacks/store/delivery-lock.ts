@@ -1,0 +1,15 @@
+import type { DataDirectory } from '../../config/data-directory.ts';
+import { exitCode, OfferlineError } from '../../errors/errors.ts';
+import { acquireProcessLock, type LockEffects, type LockRequest, type ProcessLock } from '../../files/process-lock.ts';
+
+/** Another process delivers postbacks. */
+export class DeliveryBusyError extends OfferlineError {
+  constructor(message: string) {
+    super(message, exitCode.busy);
+  }
+}
+
+/** The right to deliver, for one pass at a time. Waits for another up to `waitSeconds`, then throws `DeliveryBusyError`. */
+export function acquireDeliveryLock({ deliveryLockFile }: DataDirectory, request: LockRequest, effects?: LockEffects): Promise<ProcessLock> {
+  return acquireProcessLock({ name: 'delivery of postbacks', lockFile: deliveryLockFile, busy: (message) => new DeliveryBusyError(message) }, request, effects);
+}

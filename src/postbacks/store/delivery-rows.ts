@@ -1,0 +1,65 @@
+import { dateOf, microsecondsOf, momentOf, momentOfMilliseconds, type Moment } from '../../time/moment.ts';
+import type { AttemptRecord, DeliveryState, DeliveryStatus } from './delivery-records.ts';
+import type { PostbackEvent } from '../rules/postback.ts';
+
+/** A row as SQLite gives it. */
+export type Row = Record<string, unknown>;
+
+export const stateColumns = `webhook_id, conversion_id, kind, click_id, site_key, user_id, offer_id, reward, occurred_at, enqueued_at,
+  state, attempts, last_attempt_at, last_status, last_error, delivered_at, next_attempt_at`;
+
+export function deliveryStateOf(row: Row): DeliveryState {
+  return {
+    webhookId: row['webhook_id'] as string,
+    conversionId: row['conversion_id'] as string,
+    kind: row['kind'] as PostbackEvent,
+    clickId: row['click_id'] as string,
+    siteKey: row['site_key'] as string,
+    userId: row['user_id'] as string,
+    offerId: row['offer_id'] as number,
+    reward: row['reward'] as string,
+    occurredAt: row['occurred_at'] as Moment,
+    enqueuedAt: row['enqueued_at'] as Moment,
+    state: row['state'] as DeliveryStatus,
+    attempts: row['attempts'] as number,
+    lastAttemptAt: momentOrNull(row['last_attempt_at']),
+    lastStatus: row['last_status'] as number | null,
+    lastError: row['last_error'] as string | null,
+    deliveredAt: momentOrNull(row['delivered_at']),
+    nextAttemptAt: momentOrNull(row['next_attempt_at']),
+  };
+}
+
+/** Of attempts joined with their postback's `webhook_id`. */
+export function attemptRecordOf(row: Row): AttemptRecord {
+  return {
+    webhookId: row['webhook_id'] as string,
+    attempt: row['attempt'] as number,
+    startedAt: momentOfMilliseconds(row['started_at'] as number),
+    durationMilliseconds: row['duration_ms'] as number,
+    status: row['status'] as number | null,
+    error: row['error'] as string | null,
+    host: row['host'] as string,
+  };
+}
+
+const rank: Record<PostbackEvent, number> = { credit: 0, reject: 1, chargeback: 2 };
+
+/** Text that sorts as a click's postbacks follow one another; the conversion's id comes after it. */
+export function turnOf(occurredAt: Moment, kind: PostbackEvent): string {
+  return `${sortableText(occurredAt)} ${rank[kind]}`;
+}
+
+/** Always with six digits, so that the order of texts is that of moments. Sorts before every turn of that moment. */
+export function sortableText(moment: Moment): string {
+  const text = momentOf(microsecondsOf(moment) ?? 0n);
+  return text.includes('.') ? text : `${text.slice(0, 19)}.000000Z`;
+}
+
+export function millisecondsOf(moment: Moment): number {
+  return dateOf(moment).getTime();
+}
+
+function momentOrNull(milliseconds: unknown): Moment | null {
+  return milliseconds === null ? null : momentOfMilliseconds(milliseconds as number);
+}

@@ -1,0 +1,126 @@
+import type { StatementSync } from 'node:sqlite';
+import type { DataDirectory } from '../../config/data-directory.ts';
+import type { Moment } from '../../time/moment.ts';
+import { ClickOrder } from './click-order.ts';
+import { DeliveryDatabase } from './delivery-database.ts';
+import type { AttemptRecord, DeliveryState, OutboxRow } from './delivery-records.ts';
+import { attemptRecordOf, deliveryStateOf, millisecondsOf, stateColumns, turnOf } from './delivery-rows.ts';
+import { plannedAttempts } from '../rules/retry-plan.ts';
+
+export type { AttemptRecord, DeliveryState, OutboxRow } from './delivery-records.ts';
+
+export interface DeliveryChanges {
+  postbacks: DeliveryState[];
+  attempts: AttemptRecord[];
+  /** Where the next call goes on; what was asked for itself when nothing has changed since. */
+  upTo: number;
+}
+
+/**
+ * The state of every postback and each attempt, in an SQLite file that several processes write to at the same time:
+ * refreshes hand over what the warehouse's outbox holds, a pass delivers. What was committed survives everything.
+ */
+export class DeliveryStore {
+  /** Made at random with the file: another one means that the store was begun anew. */
+  readonly storeId: string;
+  readonly database: DeliveryDatabase;
+  readonly #order: ClickOrder;
+  readonly #takenUpTo: StatementSync;
+  readonly #insert: StatementSync;
+  readonly #setTakenUpTo: StatementSync;
+  readonly #restore: StatementSync;
+  readonly #changedPostbacks: StatementSync;
+  readonly #changedAttempts: StatementSync;
+
+  constructor(database: DeliveryDatabase) {
+    this.database = database;
+    this.#order = new ClickOrder(database);
+    this.storeId = String(database.prepare('SELECT store_id FROM store').get()?.['store_id']);
+    this.#takenUpTo = database.prepare('SELECT up_to FROM taken WHERE warehouse_id = ?');
+    this.#setTakenUpTo = database.prepare(`INSERT INTO taken (warehouse_id, up_to) VALUES (?, ?)
+      ON CONFLICT (warehouse_id) DO UPDATE SET up_to = max(up_to, excluded.up_to)`);
+    this.#insert = database.prepare(`INSERT INTO postbacks
+      (webhook_id, conversion_id, kind, click_id, site_key, user_id, offer_id, reward, occurred_at, enqueued_at, turn, next_attempt_at, change)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (webhook_id) DO NOTHING`);
+    this.#restore = database.prepare(`UPDATE postbacks SET state = ?, attempts = ?, plan_attempts = min(?, ${plannedAttempts - 1}), last_attempt_at = ?, last_status = ?,
+      last_error = ?, delivered_at = ?, next_attempt_at = ? WHERE webhook_id = ?`);
+    this.#changedPostbacks = database.prepare(`SELECT change, ${stateColumns} FROM postbacks WHERE change > ? ORDER BY change LIMIT ?`);
+    this.#changedAttempts = database.prepare(`SELECT attempts.change, webhook_id, attempt, started_at, duration_ms, status, error, host
+      FROM attempts JOIN postbacks USING (sequence) WHERE attempts.change > ? ORDER BY attempts.change LIMIT ?`);
+  }
+
+  /** Makes the file where there is none. Throws `OfferlineError` where it cannot be used. */
+  static open(data: DataDirectory): DeliveryStore {
+    return new DeliveryStore(new DeliveryDatabase(data.deliveriesFile));
+  }
+
+  /** The greatest number taken over from that warehouse's outbox; 0 when none. */
+  takenUpTo(warehouseId: string): number {
+    return Number(this.#takenUpTo.get(warehouseId)?.['up_to'] ?? 0);
+  }
+
+  /** Takes rows over, all or none; those that are here already stay as they are. Returns how many were new. */
+  takeOver(warehouseId: string, rows: Iterable<OutboxRow>): number {
+    return this.database.write(() => {
+      let added = 0;
+      let upTo = 0;
+      for (const row of rows) {
+        upTo = Math.max(upTo, row.number);
+        if (!this.#add(row, row.enqueuedAt)) continue;
+        added += 1;
+        this.#order.settle(row.clickId);
+      }
+      if (upTo > 0) this.#setTakenUpTo.run(warehouseId, upTo);
+      return added;
+    });
+  }
+
+  /**
+   * Brings a store that was lost back from what the warehouse last saw of it. What was delivered is not sent again;
+   * what was tried since is. Those that are here already stay as they are. Returns how many were new.
+   */
+  restore(states: Iterable<DeliveryState>): number {
+    const milliseconds = (moment: string | null) => (moment === null ? null : millisecondsOf(moment));
+    return this.database.write(() => {
+      let added = 0;
+      for (const each of states) {
+        const { state, attempts, lastAttemptAt, lastStatus, lastError, deliveredAt, nextAttemptAt } = each;
+        if (!this.#add(each, nextAttemptAt ?? each.enqueuedAt)) continue;
+        added += 1;
+        const ended = state === 'delivered' || state === 'dead';
+        this.#restore.run(
+          ended ? state : 'pending', attempts, attempts, milliseconds(lastAttemptAt), lastStatus, lastError, milliseconds(deliveredAt),
+          ended ? null : milliseconds(nextAttemptAt ?? each.enqueuedAt), each.webhookId,
+        );
+        this.#order.settle(each.clickId);
+      }
+      return added;
+    });
+  }
+
+  /** What has changed after that change, at most `limit` rows of each kind: to be called again until `upTo` stays. */
+  changesSince(change: number, limit = 10_000): DeliveryChanges {
+    return this.database.read(() => {
+      const postbacks = this.#changedPostbacks.all(change, limit);
+      const attempts = this.#changedAttempts.all(change, limit);
+      const lastOf = (rows: typeof postbacks) => Number(rows.at(-1)?.['change'] ?? change);
+      // Where one kind was cut off, the other is told no further than that.
+      const whole = Math.min(...[postbacks, attempts].filter((rows) => rows.length === limit).map(lastOf));
+      const upTo = whole === Infinity ? Math.max(lastOf(postbacks), lastOf(attempts)) : whole;
+      const told = (row: { change?: unknown }) => Number(row.change) <= upTo;
+      return { postbacks: postbacks.filter(told).map(deliveryStateOf), attempts: attempts.filter(told).map(attemptRecordOf), upTo };
+    });
+  }
+
+  close(): void {
+    this.database.close();
+  }
+
+  #add(row: Omit<OutboxRow, 'number'>, nextAttemptAt: Moment): boolean {
+    const { changes } = this.#insert.run(
+      row.webhookId, row.conversionId, row.kind, row.clickId, row.siteKey, row.userId, row.offerId, row.reward, row.occurredAt, row.enqueuedAt,
+      turnOf(row.occurredAt, row.kind), millisecondsOf(nextAttemptAt), this.database.nextChange(),
+    );
+    return Number(changes) > 0;
+  }
+}

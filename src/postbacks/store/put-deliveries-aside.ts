@@ -1,0 +1,20 @@
+import type { DataDirectory } from '../../config/data-directory.ts';
+import type { Effects } from '../../files/effects.ts';
+import type { LockRequest } from '../../files/process-lock.ts';
+import { AsideFolder } from '../../warehouse/put-aside.ts';
+import { acquireDeliveryLock } from './delivery-lock.ts';
+
+/**
+ * Puts a damaged delivery store aside, with its log, so that a new one can be made of what the warehouse knows. No pass
+ * goes on meanwhile. Gives the folder.
+ */
+export async function putDeliveriesAside(data: DataDirectory, reason: string, request: LockRequest, effects: Effects): Promise<string> {
+  const lock = await acquireDeliveryLock(data, request);
+  try {
+    const aside = await AsideFolder.make(data, reason, effects);
+    for (const ending of ['', '-wal', '-shm']) await aside.take(`${data.deliveriesFile}${ending}`);
+    return aside.path;
+  } finally {
+    lock.release();
+  }
+}

@@ -1,0 +1,47 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DataDirectory } from '../config/data-directory.ts';
+import { UsageError } from '../errors/errors.ts';
+import type { StateDatabase } from '../warehouse/database.ts';
+import { queryRows } from '../duckdb/dialect/rows.ts';
+import { countChange } from '../warehouse/facts.ts';
+
+/** Throws `UsageError` where logs that counted are no longer in the landing folder. */
+export async function assertLogsLanded(connection: DuckDBConnection, data: DataDirectory): Promise<void> {
+  const counted = await queryRows<{ path: string; rows: number }>(
+    connection, `SELECT path, accepted AS rows FROM ingest_files WHERE kind <> 'offers' AND accepted > 0 ORDER BY path`,
+  );
+  const missing = counted.filter(({ path }) => !existsSync(join(data.landing, path)));
+  if (missing.length === 0) return;
+  const rows = missing.reduce((sum, file) => sum + file.rows, 0);
+  throw new UsageError(
+    `${missing.length} logs with ${rows} rows that count are not in ${data.landing} any more, the first ${missing[0]?.path}: put them back, or accept that these rows are lost with \`offerline rebuild --from-landing --without-missing\``,
+  );
+}
+
+/** What came of the logs and comes again with them. */
+const fromLogs = ['event_files', 'conversion_events', 'conversion_clicks', 'waiting_clicks', 'postbacks_undecided', 'click_hourly', 'landing_seen'] as const;
+
+/**
+ * Has the next ingest read every log again as if none had come yet. Catalog, ids, runs and the outbox stay. An event that
+ * was decided makes no postback again; one that waits goes on waiting.
+ */
+export async function forgetLogs(state: StateDatabase): Promise<void> {
+  const { connection } = state;
+  await state.transaction(async () => {
+    await connection.run(
+      `INSERT OR IGNORE INTO settled_events
+       SELECT conversion_id, kind FROM conversion_events WHERE (conversion_id, kind) NOT IN (SELECT (conversion_id, kind) FROM postbacks_undecided)`,
+    );
+    // Also of days that get nothing any more, the marts have to be written again.
+    await connection.run('INSERT OR IGNORE INTO touched_days SELECT DISTINCT day FROM mart_files');
+    await connection.run(`INSERT OR REPLACE INTO outdated_reports SELECT DISTINCT day, 'clicks', 0 FROM mart_files WHERE mart = 'report_daily'`);
+    for (const table of ['rejects', 'ingest_warnings']) {
+      await connection.run(`DELETE FROM ${table} WHERE file_id IN (SELECT file_id FROM ingest_files WHERE kind <> 'offers')`);
+    }
+    await connection.run(`DELETE FROM ingest_files WHERE kind <> 'offers'`);
+    for (const table of fromLogs) await connection.run(`DELETE FROM ${table}`);
+    await countChange(connection);
+  }, 'logs forgotten');
+}

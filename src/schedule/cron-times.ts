@@ -1,0 +1,54 @@
+import cron from 'node-cron';
+import { UsageError } from '../errors/errors.ts';
+
+const millisecondsPerDay = 86_400_000;
+/** Longer than any expression waits for its next day, 29 February on a given weekday, in one century. */
+const mostDays = 366 * 41;
+
+/**
+ * The moments of a cron expression, in milliseconds since the epoch, UTC. node-cron itself remembers nothing and looks
+ * ahead from the clock only; what it understands of the expression decides here too.
+ */
+export class CronTimes {
+  readonly expression: string;
+  /** Seconds of the day, ascending. */
+  readonly #seconds: number[];
+  readonly #isDay: (day: number) => boolean;
+
+  /** Throws `UsageError` naming the key of offerline.json. */
+  constructor(expression: string, key: string) {
+    this.expression = expression;
+    const { valid, errors } = cron.validateDetailed(expression);
+    if (!valid) throw new UsageError(`offerline.json: ${key} "${expression}" is no cron expression (${errors[0]?.message}); write it like "*/5 * * * *"`);
+    const { hour, minute, second } = cron.parse(expression);
+    this.#seconds = hour.flatMap((hours) => minute.flatMap((minutes) => second.map((seconds) => hours * 3600 + minutes * 60 + seconds))).toSorted((a, b) => a - b);
+    const [firstOfDay = 0] = this.#seconds;
+    // Never started: it only tells whether a moment matches, words for days like L and 15W included.
+    const task = cron.createTask(expression, () => undefined, { timezone: 'UTC' });
+    this.#isDay = (day) => task.match(new Date(day + firstOfDay * 1000));
+  }
+
+  /** The first moment after the given one; undefined where the expression has none. */
+  next(after: number): number | undefined {
+    let day = Math.floor(after / millisecondsPerDay) * millisecondsPerDay;
+    for (let days = 0; days <= mostDays; days++, day += millisecondsPerDay) {
+      const second = this.#isDay(day) ? this.#seconds.find((each) => day + each * 1000 > after) : undefined;
+      if (second !== undefined) return day + second * 1000;
+    }
+    return undefined;
+  }
+
+  /** Moments in (after, until], ascending. */
+  *between(after: number, until: number): Generator<number> {
+    for (let time = this.next(after); time !== undefined && time <= until; time = this.next(time)) yield time;
+  }
+
+  /** The newest moment in (after, until]. */
+  newest(after: number, until: number): number | undefined {
+    for (let day = Math.floor(until / millisecondsPerDay) * millisecondsPerDay; day + millisecondsPerDay > after; day -= millisecondsPerDay) {
+      const second = this.#isDay(day) ? this.#seconds.findLast((each) => day + each * 1000 <= until) : undefined;
+      if (second !== undefined) return day + second * 1000 > after ? day + second * 1000 : undefined;
+    }
+    return undefined;
+  }
+}

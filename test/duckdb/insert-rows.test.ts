@@ -1,0 +1,19 @@
+import { DuckDBInstance } from '@duckdb/node-api';
+import { expect, it } from 'vitest';
+import { queryRows } from '../../src/duckdb/dialect/rows.ts';
+import { insertRows } from '../../src/duckdb/insert-rows.ts';
+
+it('inserts every row once and in order, whatever statements they are split over, with casts and nulls', async () => {
+  const instance = await DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  try {
+    await connection.run('CREATE TABLE counted (number BIGINT, day DATE, amount DECIMAL(7, 6), name VARCHAR)');
+    const rows = Array.from({ length: 1_201 }, (_, number) => [number, '2026-03-01', '0.1', number % 2 === 0 ? null : `it's ${number}`]);
+    await insertRows(connection, 'INSERT INTO counted', ['', '::DATE', '::DECIMAL(7, 6)', ''], rows);
+    await insertRows(connection, 'INSERT INTO counted', ['', '', '', ''], []);
+    expect(await queryRows(connection, 'FROM counted')).toEqual(rows.map(([number, day, , name]) => ({ number, day, amount: '0.100000', name })));
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
+  }
+});

@@ -1,0 +1,43 @@
+import { chmod, mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { DataDirectory } from '../../src/config/data-directory.ts';
+import { DeliveryStore } from '../../src/postbacks/store/delivery-store.ts';
+import { RateLimitJournal } from '../../src/serve/rate-limit-journal.ts';
+import { acquireWriterLock } from '../../src/runs/lock.ts';
+
+let data: DataDirectory;
+beforeEach(async () => {
+  data = new DataDirectory(join(await mkdtemp(join(tmpdir(), 'offerline-')), 'data'));
+});
+afterEach(() => rm(join(data.root, '..'), { recursive: true }));
+
+/** Takes up what tells of people, as a refresh, a delivery and the service do first. */
+async function useAll(): Promise<void> {
+  const before = process.umask(0);
+  try {
+    (await acquireWriterLock(data, { command: 'test', waitSeconds: 0, onWaiting: () => undefined })).release();
+    DeliveryStore.open(data).close();
+    new RateLimitJournal(data.rateLimits, 1000, 0, pino({ level: 'silent' })).close();
+  } finally {
+    process.umask(before);
+  }
+}
+
+const modes = async () => Promise.all([data.root, data.warehouse, data.postbacks, data.rateLimits].map(async (path) => (await stat(path)).mode & 0o777));
+
+it('keeps what tells of people to the owner, whatever the umask, and nothing else', async () => {
+  await useAll();
+  expect(await modes()).toEqual([0o777, 0o700, 0o700, 0o700]);
+});
+
+it('leaves folders that are there as open as they are', async () => {
+  for (const folder of [data.warehouse, data.postbacks, data.rateLimits]) {
+    await mkdir(folder, { recursive: true });
+    await chmod(folder, 0o750);
+  }
+  await useAll();
+  expect((await modes()).slice(1)).toEqual([0o750, 0o750, 0o750]);
+});
