@@ -4,7 +4,22 @@ import { defineConfig } from 'vitest/config';
 /** Tests that replace modules, which would reach others in the same process. */
 const replacingModules = ['test/serve/equal-work.test.ts'];
 /** Tests of what takes in, reckons, serves and reads, without processes of its own: they share some, since loading the code anew for each takes a tenth of the time. */
-const sharing = ['analysis', 'contract', 'feed', 'generate', 'ingest', 'landing', 'logging', 'models', 'serve', 'sites', 'snapshot', 'text', 'time', 'vocabulary'].map((folder) => `test/${folder}/**/*.test.ts`);
+const sharing = [
+  'analysis',
+  'contract',
+  'feed',
+  'generate',
+  'ingest',
+  'landing',
+  'logging',
+  'models',
+  'serve',
+  'sites',
+  'snapshot',
+  'text',
+  'time',
+  'vocabulary',
+].map((folder) => `test/${folder}/**/*.test.ts`);
 
 export default defineConfig({
   test: {
@@ -17,7 +32,10 @@ export default defineConfig({
     hookTimeout: 60_000,
     projects: [
       // DuckDB is a native library with threads of its own: a process per file keeps one file's crash its own.
-      { extends: true, test: { name: 'apart', include: ['test/**/*.test.ts'], exclude: ['test/bench/**', ...sharing] } },
+      {
+        extends: true,
+        test: { name: 'apart', include: ['test/**/*.test.ts'], exclude: ['test/bench/**', ...sharing] },
+      },
       { extends: true, test: { name: 'together', isolate: false, include: sharing, exclude: replacingModules } },
       { extends: true, test: { name: 'replacing modules', include: replacingModules } },
     ],

@@ -2,7 +2,13 @@ import { setTimeout } from 'node:timers/promises';
 import { realEffects, type Effects } from '../src/files/effects.ts';
 import { UsageError } from '../src/errors/errors.ts';
 import { currentMarts, martsAsOf, modelsStage } from '../src/models/models-stage.ts';
-import { reportsToBackfill, stageReportsStage, takeUpReportsStage, type BackfillScope, type ReportChange } from '../src/models/report-backfill.ts';
+import {
+  reportsToBackfill,
+  stageReportsStage,
+  takeUpReportsStage,
+  type BackfillScope,
+  type ReportChange,
+} from '../src/models/report-backfill.ts';
 import type { ReportDay } from '../src/models/report-days.ts';
 import { publishStage } from '../src/snapshot/publish-stage.ts';
 import { aheadOfClock, leadBackAdvice } from '../src/time/ahead-of-clock.ts';
@@ -24,10 +30,16 @@ const reportsAtOnce = 20;
 const pauseMilliseconds = 300;
 
 /** What a backfill would do, and why. Throws `UsageError` where the figures are those of the future: days would count as over that are not. */
-export function planBackfill({ data, console, scope }: BackfillRequest, effects: Effects = realEffects): Promise<ReportDay[]> {
+export function planBackfill(
+  { data, console, scope }: BackfillRequest,
+  effects: Effects = realEffects,
+): Promise<ReportDay[]> {
   return withWarehouse('backfill reports --dry-run', data, console, async (state) => {
     const asOf = await martsAsOf(state.connection);
-    if (asOf !== undefined && aheadOfClock(asOf, effects.now()) > 0) throw new UsageError(`the figures are as of ${asOf}, which lies ahead of this machine's clock: ${leadBackAdvice}`);
+    if (asOf !== undefined && aheadOfClock(asOf, effects.now()) > 0)
+      throw new UsageError(
+        `the figures are as of ${asOf}, which lies ahead of this machine's clock: ${leadBackAdvice}`,
+      );
     return reportsToBackfill(state, scope);
   });
 }
@@ -38,7 +50,10 @@ export function planBackfill({ data, console, scope }: BackfillRequest, effects:
  * was, and reports that news changes meanwhile are computed once more. The figures of the open day stay as of their as-of.
  * Throws `WarehouseBusyError` when the warehouse stays taken.
  */
-export async function backfillReports(request: BackfillRequest, effects: Effects = realEffects): Promise<BackfillSummary> {
+export async function backfillReports(
+  request: BackfillRequest,
+  effects: Effects = realEffects,
+): Promise<BackfillSummary> {
   const planned = (await planBackfill(request, effects)).filter(({ staged }) => !staged).length;
   const { progress } = request.console;
   let done = 0;
@@ -56,16 +71,33 @@ export async function backfillReports(request: BackfillRequest, effects: Effects
 }
 
 /** One batch; the summary where it was the last. */
-async function batch({ scope, ...request }: BackfillRequest, effects: Effects, onDay: () => void): Promise<BackfillSummary | undefined> {
-  const { summary } = await runPipeline('backfill', { ...request, allowOlder: true }, async ({ state, sites, stage }) => {
-    const { left } = await stage(stageReportsStage, { state, scope, most: reportsAtOnce, onDay }, ({ reports }) => ({ rowsOut: reports }));
-    if (left > 0) return { summary: undefined, snapshotId: null };
-    const { reports } = await stage(takeUpReportsStage, { state, scope }, (taken) => ({ rowsOut: taken.reports.length }));
-    if (reports.length === 0) return { summary: { reports, snapshotId: null }, snapshotId: null };
-    // News that was ingested alone, without figures, would stop the publish.
-    if ((await currentMarts(state)) === undefined) await stage(modelsStage, state, ({ offers }) => ({ rowsOut: offers }));
-    const { snapshotId } = await stage(publishStage, { state, sites }, ({ rows, bytes }) => ({ rowsOut: rows, bytes }));
-    return { summary: { reports, snapshotId }, snapshotId };
-  }, effects);
+async function batch(
+  { scope, ...request }: BackfillRequest,
+  effects: Effects,
+  onDay: () => void,
+): Promise<BackfillSummary | undefined> {
+  const { summary } = await runPipeline(
+    'backfill',
+    { ...request, allowOlder: true },
+    async ({ state, sites, stage }) => {
+      const { left } = await stage(stageReportsStage, { state, scope, most: reportsAtOnce, onDay }, ({ reports }) => ({
+        rowsOut: reports,
+      }));
+      if (left > 0) return { summary: undefined, snapshotId: null };
+      const { reports } = await stage(takeUpReportsStage, { state, scope }, (taken) => ({
+        rowsOut: taken.reports.length,
+      }));
+      if (reports.length === 0) return { summary: { reports, snapshotId: null }, snapshotId: null };
+      // News that was ingested alone, without figures, would stop the publish.
+      if ((await currentMarts(state)) === undefined)
+        await stage(modelsStage, state, ({ offers }) => ({ rowsOut: offers }));
+      const { snapshotId } = await stage(publishStage, { state, sites }, ({ rows, bytes }) => ({
+        rowsOut: rows,
+        bytes,
+      }));
+      return { summary: { reports, snapshotId }, snapshotId };
+    },
+    effects,
+  );
   return summary;
 }

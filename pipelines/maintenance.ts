@@ -9,10 +9,19 @@ import { runPipeline, type RunRequest } from './run-pipeline.ts';
  * publishes nothing; the next snapshot has the compacted files. Bounded: what is left over is done by the next run.
  */
 export function maintenance(request: RunRequest, effects?: Effects) {
-  return runPipeline('maintenance', { ...request, allowOlder: true }, async ({ run, state, stage }) => {
-    await sweepUnnamedFiles(run, state);
-    const compacted = await stage(compactStage, state, ({ rows, bytesAfter }) => ({ rowsIn: rows, rowsOut: rows, bytes: bytesAfter }));
-    const retained = await stage(retainStage, state, ({ runs }) => ({ rowsOut: runs }));
-    return { compacted, retained };
-  }, effects);
+  return runPipeline(
+    'maintenance',
+    { ...request, allowOlder: true },
+    async ({ run, state, stage }) => {
+      await sweepUnnamedFiles(run, state);
+      const compacted = await stage(compactStage, state, ({ rows, bytesAfter }) => ({
+        rowsIn: rows,
+        rowsOut: rows,
+        bytes: bytesAfter,
+      }));
+      const retained = await stage(retainStage, state, ({ runs }) => ({ rowsOut: runs }));
+      return { compacted, retained };
+    },
+    effects,
+  );
 }

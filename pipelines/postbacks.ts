@@ -26,10 +26,17 @@ export interface DeliveryOptions {
 }
 
 /** One pass over the postbacks that are due. Throws `DeliveryBusyError` when another process goes on delivering. */
-export async function deliverPostbacks({ data, console, command, waitSeconds }: DeliveryOptions, effects: Effects = realEffects): Promise<DeliverySummary> {
+export async function deliverPostbacks(
+  { data, console, command, waitSeconds }: DeliveryOptions,
+  effects: Effects = realEffects,
+): Promise<DeliverySummary> {
   const settings = readSettings(data);
   const { sites } = readSites(data.sitesFile);
-  const lock = await acquireDeliveryLock(data, { command, waitSeconds: waitSeconds ?? settings.lock_wait_seconds, onWaiting: (message) => console.logger.info(message) });
+  const lock = await acquireDeliveryLock(data, {
+    command,
+    waitSeconds: waitSeconds ?? settings.lock_wait_seconds,
+    onWaiting: (message) => console.logger.info(message),
+  });
   try {
     const store = DeliveryStore.open(data);
     const sender = await postbackSender(effects);
@@ -48,7 +55,11 @@ export async function deliverPostbacks({ data, console, command, waitSeconds }: 
  * The pass at the end of a refresh: null where there has never been a postback, and where another process delivers
  * already, which takes up what is new at its next pass.
  */
-export async function deliverAfterRefresh(data: DataDirectory, console: Console, effects?: Effects): Promise<DeliverySummary | null> {
+export async function deliverAfterRefresh(
+  data: DataDirectory,
+  console: Console,
+  effects?: Effects,
+): Promise<DeliverySummary | null> {
   if (!existsSync(data.deliveriesFile)) return null;
   try {
     return await deliverPostbacks({ data, console, command: 'run refresh', waitSeconds: 0 }, effects);
@@ -60,7 +71,10 @@ export async function deliverAfterRefresh(data: DataDirectory, console: Console,
 }
 
 /** What a pass would take up now, by site. */
-export function duePostbacks(data: DataDirectory, effects: Effects = realEffects): { site_key: string; due: number; waits_for: string }[] {
+export function duePostbacks(
+  data: DataDirectory,
+  effects: Effects = realEffects,
+): { site_key: string; due: number; waits_for: string }[] {
   const sites = new Map(readSites(data.sitesFile).sites.map((site) => [site.site_key, site]));
   const store = DeliveryStore.open(data);
   try {
@@ -69,7 +83,11 @@ export function duePostbacks(data: DataDirectory, effects: Effects = realEffects
     const circuits = queue.openCircuits();
     return queue.due(now).map(({ siteKey, due, ready }) => {
       const pausedUntil = circuits.get(siteKey)?.pausedUntil ?? now;
-      return { site_key: siteKey, due, waits_for: waitsFor(sites.get(siteKey), pausedUntil > now ? pausedUntil : undefined, ready > 0) };
+      return {
+        site_key: siteKey,
+        due,
+        waits_for: waitsFor(sites.get(siteKey), pausedUntil > now ? pausedUntil : undefined, ready > 0),
+      };
     });
   } finally {
     store.close();
@@ -84,10 +102,20 @@ function waitsFor(site: Site | undefined, pausedUntil: number | undefined, isRea
 }
 
 /** Sends a signed postback of reward 0 for a click that does not exist, which is written down nowhere. */
-export async function sendTestPostback(data: DataDirectory, siteKey: string, effects: Effects = realEffects): Promise<Outcome & { postback: Postback }> {
+export async function sendTestPostback(
+  data: DataDirectory,
+  siteKey: string,
+  effects: Effects = realEffects,
+): Promise<Outcome & { postback: Postback }> {
   const site = readSites(data.sitesFile).sites.find(({ site_key }) => site_key === siteKey);
-  if (site === undefined) throw new UsageError(`there is no site ${siteKey} in ${data.sitesFile}; \`offerline sites list\` shows those there are`);
-  if (site.postback === undefined) throw new UsageError(`site ${siteKey} has no postback address: give it one in ${data.sitesFile}, as "postback": {"url": "https://…"}`);
+  if (site === undefined)
+    throw new UsageError(
+      `there is no site ${siteKey} in ${data.sitesFile}; \`offerline sites list\` shows those there are`,
+    );
+  if (site.postback === undefined)
+    throw new UsageError(
+      `site ${siteKey} has no postback address: give it one in ${data.sitesFile}, as "postback": {"url": "https://…"}`,
+    );
   const id = `test-${randomUUID()}`;
   const postback: Postback = { webhookId: id, event: 'credit', siteKey, userId: 'test', clickId: id, reward: '0' };
   const sender = await postbackSender(effects);
@@ -102,5 +130,8 @@ export async function sendTestPostback(data: DataDirectory, siteKey: string, eff
 async function postbackSender(effects: Effects = realEffects): Promise<PostbackSender> {
   // Loaded where something is sent: most runs send nothing, and each would start later for it.
   const { createSender } = await import('../src/postbacks/http/sender.ts');
-  return createSender({ allowPrivate: process.env['OFFERLINE_ALLOW_PRIVATE_POSTBACKS'] === '1', now: () => effects.now() });
+  return createSender({
+    allowPrivate: process.env['OFFERLINE_ALLOW_PRIVATE_POSTBACKS'] === '1',
+    now: () => effects.now(),
+  });
 }

@@ -11,23 +11,38 @@ import { queryRows } from '../src/duckdb/dialect/rows.ts';
 import { deliverAfterRefresh } from './postbacks.ts';
 import { runPipeline, type OpenRun, type RunRequest } from './run-pipeline.ts';
 
-const ingest = ({ stage, state, sites }: OpenRun) => stage(ingestStage, { state, sites }, ({ rows, accepted, bytes }) => ({ rowsIn: rows, rowsOut: accepted, bytes }));
-const exchange = ({ stage, state }: OpenRun) => stage(exchangeStage, state, ({ handedOver, changed }) => ({ rowsIn: changed, rowsOut: handedOver }));
+const ingest = ({ stage, state, sites }: OpenRun) =>
+  stage(ingestStage, { state, sites }, ({ rows, accepted, bytes }) => ({ rowsIn: rows, rowsOut: accepted, bytes }));
+const exchange = ({ stage, state }: OpenRun) =>
+  stage(exchangeStage, state, ({ handedOver, changed }) => ({ rowsIn: changed, rowsOut: handedOver }));
 const models = ({ stage, state }: OpenRun) => stage(modelsStage, state, ({ offers }) => ({ rowsOut: offers }));
-const publish = ({ stage, state, sites }: OpenRun, { asOf, allowOlder, allowFuture }: RunRequest) => stage(publishStage, { state, sites, asOf, allowOlder, allowFuture }, ({ rows, bytes }) => ({ rowsOut: rows, bytes }));
+const publish = ({ stage, state, sites }: OpenRun, { asOf, allowOlder, allowFuture }: RunRequest) =>
+  stage(publishStage, { state, sites, asOf, allowOlder, allowFuture }, ({ rows, bytes }) => ({ rowsOut: rows, bytes }));
 
 /**
  * Runs `work` unless something of the catalog begins later than as-of and clock: nothing is priced then by what the feeds
  * no longer show. Throws `UsageError`.
  */
-function runPriced<Result extends object>(pipeline: string, request: RunRequest, work: (open: OpenRun) => Promise<Result>, effects?: Effects) {
-  return runPipeline(pipeline, request, async (open) => {
-    const { asOf, wallClock } = open.run;
-    const present = endOfPresent(dateOf(wallClock).getTime());
-    const ahead = await beginningsAfter(compareMoments(asOf, present) > 0 ? asOf : present, 'state', (sql) => queryRows(open.state.connection, sql));
-    if (ahead !== undefined) throw new UsageError(`${describeBeginnings(ahead)}; ${leadBackAdvice}`);
-    return work(open);
-  }, effects);
+function runPriced<Result extends object>(
+  pipeline: string,
+  request: RunRequest,
+  work: (open: OpenRun) => Promise<Result>,
+  effects?: Effects,
+) {
+  return runPipeline(
+    pipeline,
+    request,
+    async (open) => {
+      const { asOf, wallClock } = open.run;
+      const present = endOfPresent(dateOf(wallClock).getTime());
+      const ahead = await beginningsAfter(compareMoments(asOf, present) > 0 ? asOf : present, 'state', (sql) =>
+        queryRows(open.state.connection, sql),
+      );
+      if (ahead !== undefined) throw new UsageError(`${describeBeginnings(ahead)}; ${leadBackAdvice}`);
+      return work(open);
+    },
+    effects,
+  );
 }
 
 /**
@@ -38,13 +53,25 @@ function runPriced<Result extends object>(pipeline: string, request: RunRequest,
 export async function refresh(request: RunRequest, effects?: Effects) {
   const deliver = () => deliverAfterRefresh(request.data, request.console, effects);
   try {
-    const result = await runPriced('refresh', request, async (open) => {
-      const ingested = await ingest(open);
-      const postbacks = await exchange(open);
-      const computed = await models(open);
-      const published = await publish(open, request);
-      return { ingested, postbacks, computed, snapshotId: published.snapshotId, audits: published.audits, retired: published.retired };
-    }, effects);
+    const result = await runPriced(
+      'refresh',
+      request,
+      async (open) => {
+        const ingested = await ingest(open);
+        const postbacks = await exchange(open);
+        const computed = await models(open);
+        const published = await publish(open, request);
+        return {
+          ingested,
+          postbacks,
+          computed,
+          snapshotId: published.snapshotId,
+          audits: published.audits,
+          retired: published.retired,
+        };
+      },
+      effects,
+    );
     return { ...result, delivery: await deliver() };
   } catch (error) {
     if (error instanceof AuditError) await deliver();
@@ -55,8 +82,15 @@ export async function refresh(request: RunRequest, effects?: Effects) {
 /** The stages that `run <stage>` can run alone, in their order. */
 export const stages = {
   ingest: (request: RunRequest, effects?: Effects) =>
-    runPriced('ingest', request, async (open) => ({ ingested: await ingest(open), postbacks: await exchange(open) }), effects),
-  models: (request: RunRequest, effects?: Effects) => runPriced('models', request, async (open) => ({ computed: await models(open) }), effects),
-  publish: (request: RunRequest, effects?: Effects) => runPriced('publish', request, (open) => publish(open, request), effects),
+    runPriced(
+      'ingest',
+      request,
+      async (open) => ({ ingested: await ingest(open), postbacks: await exchange(open) }),
+      effects,
+    ),
+  models: (request: RunRequest, effects?: Effects) =>
+    runPriced('models', request, async (open) => ({ computed: await models(open) }), effects),
+  publish: (request: RunRequest, effects?: Effects) =>
+    runPriced('publish', request, (open) => publish(open, request), effects),
 };
 export type StageName = keyof typeof stages;

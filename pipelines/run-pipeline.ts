@@ -37,7 +37,11 @@ export interface OpenRun {
   state: StateDatabase;
   sites: Sites;
   /** Runs a stage with its row in the ledger and a log line; `rows` tells the ledger what it took in and gave out. */
-  stage: <Input, Output>(stage: Stage<Input, Output>, input: Input, rows?: (output: Output) => StageRows) => Promise<Output>;
+  stage: <Input, Output>(
+    stage: Stage<Input, Output>,
+    input: Input,
+    rows?: (output: Output) => StageRows,
+  ) => Promise<Output>;
 }
 
 /**
@@ -45,7 +49,10 @@ export interface OpenRun {
  * Throws `UsageError` for bad configuration or an as-of that goes back or lies ahead of the clock, `WarehouseBusyError` when the lock stays taken.
  */
 export async function runPipeline<Result extends object>(
-  pipeline: string, request: RunRequest, work: (open: OpenRun) => Promise<Result>, effects: Effects = realEffects,
+  pipeline: string,
+  request: RunRequest,
+  work: (open: OpenRun) => Promise<Result>,
+  effects: Effects = realEffects,
 ): Promise<Result & { runId: number; asOf: Moment }> {
   const { data, console } = request;
   const settings = readSettings(data);
@@ -54,16 +61,27 @@ export async function runPipeline<Result extends object>(
   const clock = readRunClock(effects, request.asOf);
   if (!request.allowFuture) assertNotAhead(clock.asOf, clock.wallClock);
   await effects.files.makeDirectory(data.published);
-  return withWarehouse(`run ${pipeline}`, data, console, async (state) => {
-    const published = await currentManifest(data);
-    if (published !== undefined && !request.allowOlder) assertNotOlder(clock, published.as_of);
-    return ledgeredRun(pipeline, request, { ...clock, data, settings, ...console, effects }, state, sites, work);
-  }, settings, effects);
+  return withWarehouse(
+    `run ${pipeline}`,
+    data,
+    console,
+    async (state) => {
+      const published = await currentManifest(data);
+      if (published !== undefined && !request.allowOlder) assertNotOlder(clock, published.as_of);
+      return ledgeredRun(pipeline, request, { ...clock, data, settings, ...console, effects }, state, sites, work);
+    },
+    settings,
+    effects,
+  );
 }
 
 /** Opens the warehouse for one process at a time. Waits for another as long as configured; throws `WarehouseBusyError` then. */
 export async function withWarehouse<Result>(
-  command: string, data: DataDirectory, { logger }: Console, work: (state: StateDatabase) => Promise<Result>, settings: Settings = readSettings(data),
+  command: string,
+  data: DataDirectory,
+  { logger }: Console,
+  work: (state: StateDatabase) => Promise<Result>,
+  settings: Settings = readSettings(data),
   effects: Effects = realEffects,
 ): Promise<Result> {
   return asWriter(command, { data, settings, logger, effects }, async (opening) => {
@@ -84,12 +102,19 @@ export async function withWarehouse<Result>(
 
 /** Does what only one process at a time may do to the warehouse. Waits for another as long as configured; throws `WarehouseBusyError` then. */
 export async function asWriter<Result>(
-  command: string, opening: Opening & { settings: Settings }, work: (opening: Opening) => Promise<Result>,
+  command: string,
+  opening: Opening & { settings: Settings },
+  work: (opening: Opening) => Promise<Result>,
 ): Promise<Result> {
   const { data, settings, logger, effects } = opening;
   await effects.files.makeDirectory(data.warehouse);
   const lock = await effects.perform('lock: taken', () =>
-    acquireWriterLock(data, { command, waitSeconds: settings.lock_wait_seconds, onWaiting: (message) => logger.info(message) }));
+    acquireWriterLock(data, {
+      command,
+      waitSeconds: settings.lock_wait_seconds,
+      onWaiting: (message) => logger.info(message),
+    }),
+  );
   try {
     return await work(opening);
   } finally {
@@ -98,7 +123,11 @@ export async function asWriter<Result>(
 }
 
 async function ledgeredRun<Result extends object>(
-  pipeline: string, { scheduledAt, stop }: Pick<RunRequest, 'scheduledAt' | 'stop'>, parts: Omit<Run, 'runId'>, state: StateDatabase, sites: Sites,
+  pipeline: string,
+  { scheduledAt, stop }: Pick<RunRequest, 'scheduledAt' | 'stop'>,
+  parts: Omit<Run, 'runId'>,
+  state: StateDatabase,
+  sites: Sites,
   work: (open: OpenRun) => Promise<Result>,
 ): Promise<Result & { runId: number; asOf: Moment }> {
   const ledger = new RunLedger(state);
@@ -108,13 +137,20 @@ async function ledgeredRun<Result extends object>(
   await copyRecentRuns(run, state);
   run.logger.info({ run: runId, as_of: run.asOf }, `${pipeline} begins`);
   const stage: OpenRun['stage'] = async (each, input, rows = () => ({})) => {
-    assertNotStopped(stop, `${pipeline} was asked to end before its stage ${each.name}; what is done stays done, and the next run goes on`);
+    assertNotStopped(
+      stop,
+      `${pipeline} was asked to end before its stage ${each.name}; what is done stays done, and the next run goes on`,
+    );
     await ledger.beginStage(runId, each.name, now());
     const started = performance.now();
     try {
       const output = await each.run(run, input);
       await ledger.endStage(runId, each.name, now(), rows(output));
-      run.logger.info({ run: runId, ms: Math.round(performance.now() - started), ...(output as object) }, 'done: %s', each.name);
+      run.logger.info(
+        { run: runId, ms: Math.round(performance.now() - started), ...(output as object) },
+        'done: %s',
+        each.name,
+      );
       return output;
     } catch (error) {
       await ledger.endStage(runId, each.name, now(), { error: (error as Error).message });
@@ -123,10 +159,16 @@ async function ledgeredRun<Result extends object>(
   };
   try {
     const result = await work({ run, state, sites, stage });
-    await ledger.end(runId, now(), { status: 'done', snapshotId: 'snapshotId' in result ? (result.snapshotId as string | null) : null });
+    await ledger.end(runId, now(), {
+      status: 'done',
+      snapshotId: 'snapshotId' in result ? (result.snapshotId as string | null) : null,
+    });
     return { ...result, runId, asOf: run.asOf };
   } catch (error) {
-    await ledger.end(runId, now(), { status: error instanceof StoppedError ? 'interrupted' : 'failed', error: (error as Error).message });
+    await ledger.end(runId, now(), {
+      status: error instanceof StoppedError ? 'interrupted' : 'failed',
+      error: (error as Error).message,
+    });
     throw error;
   } finally {
     await copyRecentRuns(run, state);

@@ -1,5 +1,5 @@
 /**
- * node src/launch.mjs <file.ts | vitest | tsc | oxlint> [arguments…]
+ * node src/launch.mjs <file.ts | vitest | tsc | oxlint | prettier> [arguments…]
  *
  * Runs a program of the checkout with the Node that the project pins, whatever Node the machine has (20 or
  * newer), and installs the packages before where they are missing or no longer those of package-lock.json.
@@ -29,15 +29,19 @@ const tools = {
   vitest: join(modules, 'vitest', 'vitest.mjs'),
   tsc: join(modules, 'typescript', 'bin', 'tsc'),
   oxlint: join(modules, 'oxlint', 'bin', 'oxlint'),
+  prettier: join(modules, 'prettier', 'bin', 'prettier.cjs'),
 };
 
 try {
   if (Number(process.versions.node.split('.')[0]) < oldestNode) {
-    throw new Error(`offerline needs Node ${oldestNode} or newer, this is ${process.versions.node}; install one from https://nodejs.org`);
+    throw new Error(
+      `offerline needs Node ${oldestNode} or newer, this is ${process.versions.node}; install one from https://nodejs.org`,
+    );
   }
   const [target, ...programArguments] = process.argv.slice(2);
   const program = target && (tools[target] ?? (target.endsWith('.ts') && resolve(root, target)));
-  if (!program) throw new Error(`usage: node src/launch.mjs <file.ts | ${Object.keys(tools).join(' | ')}> [arguments…]`);
+  if (!program)
+    throw new Error(`usage: node src/launch.mjs <file.ts | ${Object.keys(tools).join(' | ')}> [arguments…]`);
   if (!isInstalled()) await install();
   if (!existsSync(program)) throw new Error(`${program} does not exist`);
   run(program, programArguments);
@@ -53,11 +57,15 @@ try {
 function isInstalled() {
   const wanted = packagesOf(join(root, 'package-lock.json'));
   const present = packagesOf(join(modules, '.package-lock.json'));
-  if (wanted === undefined) throw new Error(`${join(root, 'package-lock.json')} is missing or broken; restore it, e.g. by git checkout`);
+  if (wanted === undefined)
+    throw new Error(`${join(root, 'package-lock.json')} is missing or broken; restore it, e.g. by git checkout`);
   if (present === undefined || !existsSync(nodeBinary)) return false;
   return Object.entries(wanted).every(
     ([path, { version, integrity, optional }]) =>
-      path === '' || (present[path] === undefined ? optional : present[path].version === version && present[path].integrity === integrity),
+      path === '' ||
+      (present[path] === undefined
+        ? optional
+        : present[path].version === version && present[path].integrity === integrity),
   );
 }
 
@@ -77,12 +85,23 @@ async function install() {
     console.error('Installing the packages of package-lock.json …');
     // Under `npm run` that npm's own path is in the environment. It also hands down -s, which would hide errors.
     const [command, ...before] = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm'];
-    const options = ['ci', '--include=dev', '--include=optional', '--loglevel=error', '--no-audit', '--no-fund', '--no-progress'];
+    const options = [
+      'ci',
+      '--include=dev',
+      '--include=optional',
+      '--loglevel=error',
+      '--no-audit',
+      '--no-fund',
+      '--no-progress',
+    ];
     const { status, error } = spawnSync(command, [...before, ...options], { cwd: root, stdio: ['ignore', 2, 2] });
-    if (status !== 0) throw new Error(`npm ci failed${error ? `: ${error.message}` : ''}; see above, then run the command again`);
+    if (status !== 0)
+      throw new Error(`npm ci failed${error ? `: ${error.message}` : ''}; see above, then run the command again`);
     if (!isInstalled()) {
-      throw new Error(`npm ci did not install ${nodePackage}: its download does not have the hash of package-lock.json, `
-        + `or there is no Node for ${platform} in package.json`);
+      throw new Error(
+        `npm ci did not install ${nodePackage}: its download does not have the hash of package-lock.json, ` +
+          `or there is no Node for ${platform} in package.json`,
+      );
     }
   } finally {
     release();
@@ -105,7 +124,10 @@ async function lockInstallation() {
       }
       if (isAbandoned()) rmSync(installLock, { recursive: true, force: true });
       else if (waited === 0) console.error('Waiting for another launch to install the packages …');
-      else if (waited > installWaitMinutes * 60 * 5) throw new Error(`Another launch has been installing for ${installWaitMinutes} minutes; if there is none, remove ${installLock}`);
+      else if (waited > installWaitMinutes * 60 * 5)
+        throw new Error(
+          `Another launch has been installing for ${installWaitMinutes} minutes; if there is none, remove ${installLock}`,
+        );
       await setTimeout(200);
     }
   } finally {
@@ -127,7 +149,8 @@ function isAbandoned() {
 
 function run(program, programArguments) {
   const version = JSON.parse(readFileSync(join(nodePackage, 'package.json'), 'utf8')).version;
-  if (Number(version.split('.')[0]) !== pinnedNode) throw new Error(`${nodeBinary} is Node ${version}, the project needs ${pinnedNode}; run npm ci`);
+  if (Number(version.split('.')[0]) !== pinnedNode)
+    throw new Error(`${nodeBinary} is Node ${version}, the project needs ${pinnedNode}; run npm ci`);
   const child = spawn(nodeBinary, [program, ...programArguments], {
     stdio: 'inherit',
     env: {
@@ -135,7 +158,8 @@ function run(program, programArguments) {
       // What the program starts by name, such as oxlint's type checker, comes from the checkout too.
       PATH: [join(modules, '.bin'), process.env.PATH].filter(Boolean).join(delimiter),
       // A DuckDB query occupies one of libuv's threads until it ends; four would leave none for files and hashes.
-      UV_THREADPOOL_SIZE: process.env.UV_THREADPOOL_SIZE ?? String(Math.min(64, Math.max(8, 2 * os.availableParallelism()))),
+      UV_THREADPOOL_SIZE:
+        process.env.UV_THREADPOOL_SIZE ?? String(Math.min(64, Math.max(8, 2 * os.availableParallelism()))),
     },
   });
   // On a terminal Ctrl-C reaches the program by itself; twice would mean "at once" to it.

@@ -7,7 +7,9 @@ import { describe, expect, it } from 'vitest';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Downhill: a folder imports only from itself and from those before it, in the order of the list in src/README.md. */
-const layers = [...readFileSync(join(root, 'src/README.md'), 'utf8').matchAll(/^\| `((?:src|pipelines)[\w/-]*)` \|/gm)].map(([, folder = '']) => folder);
+const layers = [
+  ...readFileSync(join(root, 'src/README.md'), 'utf8').matchAll(/^\| `((?:src|pipelines)[\w/-]*)` \|/gm),
+].map(([, folder = '']) => folder);
 
 /** Folders that must not reach others, not even by way of a third, although those stand before them; with the reason. */
 const walls: [importer: string, imported: string, reason: string][] = [
@@ -23,7 +25,10 @@ const walls: [importer: string, imported: string, reason: string][] = [
 const longestFile = 400;
 
 /** Files of the repository: tracked ones, and new ones that git would not ignore. */
-const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], { cwd: root, encoding: 'utf8' })
+const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], {
+  cwd: root,
+  encoding: 'utf8',
+})
   .split('\0')
   .filter((file) => file !== '' && exists(file));
 const sources = files.filter((file) => /^(src|pipelines)\/.*\.(ts|mts|mjs|js)$/.test(file));
@@ -81,7 +86,9 @@ function breaches(texts: Map<string, string>): string[] {
     const reached = new Set([...texts.keys()].filter((file) => file.startsWith(`${from}/`)));
     // A set also hands out what is added while it is walked through.
     for (const file of reached) for (const imported of importsOf(texts.get(file) ?? '', file)) reached.add(imported);
-    return [...reached].filter((file) => file.startsWith(`${behind}/`)).map((file) => `${from} reaches ${file}, but ${reason}`);
+    return [...reached]
+      .filter((file) => file.startsWith(`${behind}/`))
+      .map((file) => `${from} reaches ${file}, but ${reason}`);
   });
 }
 
@@ -108,7 +115,10 @@ function circle(texts: Map<string, string>): string[] {
 /** What a model says that only DuckDB understands, so that it could not run on a second engine; and what its opening lacks. */
 function modelMistakes(sql: string): string[] {
   const opening = /^(?:\s*--[^\n]*\n)+/.exec(sql)?.[0] ?? '';
-  const code = sql.replaceAll(/--[^\n]*/g, ' ').replaceAll(/\/\*[^]*?\*\//g, ' ').replaceAll(/'(?:[^']|'')*'/g, "''");
+  const code = sql
+    .replaceAll(/--[^\n]*/g, ' ')
+    .replaceAll(/\/\*[^]*?\*\//g, ' ')
+    .replaceAll(/'(?:[^']|'')*'/g, "''");
   const foreign: [string, RegExp][] = [
     ['arg_max or arg_min', /\barg_(max|min)\w*\s*\(/i],
     ['a list aggregate', /\b(list|array_agg|list_\w+|array_\w+|unnest)\s*\(/i],
@@ -119,11 +129,17 @@ function modelMistakes(sql: string): string[] {
     ['bool_or or bool_and', /\bbool_(or|and)\s*\(/i],
     ['count_if', /\bcount_?if\s*\(/i],
     ['range() or generate_series()', /\b(range|generate_series)\s*\(/i],
-    ['the clock', /\b(now|today|get_current_\w+|transaction_timestamp)\s*\(|\b(current_(date|time|timestamp)|localtime(stamp)?)\b/i],
+    [
+      'the clock',
+      /\b(now|today|get_current_\w+|transaction_timestamp)\s*\(|\b(current_(date|time|timestamp)|localtime(stamp)?)\b/i,
+    ],
     ['file reading', /\b(read_(csv|json|parquet|text)\w*|parquet_scan|ATTACH)\b/i],
   ];
   const missing = ['grain:', 'inputs:'].filter((word) => !opening.includes(word));
-  return [...foreign.filter(([, pattern]) => pattern.test(code)).map(([name]) => `uses ${name}`), ...missing.map((word) => `its opening comment lacks "${word}"`)];
+  return [
+    ...foreign.filter(([, pattern]) => pattern.test(code)).map(([name]) => `uses ${name}`),
+    ...missing.map((word) => `its opening comment lacks "${word}"`),
+  ];
 }
 
 const texts = new Map(sources.map((file) => [file, read(file)]));
@@ -133,9 +149,15 @@ const layered = new Map([...texts].filter(([file]) => file !== 'src/launch.mjs')
 describe('imports', () => {
   it('go only downhill, between listed folders', () => {
     expect(layered.size).toBeGreaterThan(20);
-    expect(layers.filter((layer) => !sources.some((file) => file.startsWith(`${layer}/`))), 'listed folders that are gone').toEqual([]);
+    expect(
+      layers.filter((layer) => !sources.some((file) => file.startsWith(`${layer}/`))),
+      'listed folders that are gone',
+    ).toEqual([]);
     expect(importMistakes(layered)).toEqual([]);
-    expect([...layered.keys()].filter((file) => layerOf(file) === undefined), 'files outside of the listed folders').toEqual([]);
+    expect(
+      [...layered.keys()].filter((file) => layerOf(file) === undefined),
+      'files outside of the listed folders',
+    ).toEqual([]);
     expect(importsOf(texts.get('src/launch.mjs') ?? '', 'src/launch.mjs')).toEqual([]);
   });
 
@@ -150,11 +172,17 @@ describe('imports', () => {
   it('would be found out', () => {
     const uphill = new Map([['src/runs/a.ts', "import type {\n  B,\n} from '../serve/b.ts';"]]);
     expect(importMistakes(uphill)).toEqual(['src/runs/a.ts imports uphill: src/serve/b.ts']);
-    const around = new Map([['src/serve/a.ts', "import '../snapshot/b.ts'"], ['src/snapshot/b.ts', "await import('../warehouse/c.ts')"]]);
+    const around = new Map([
+      ['src/serve/a.ts', "import '../snapshot/b.ts'"],
+      ['src/snapshot/b.ts', "await import('../warehouse/c.ts')"],
+    ]);
     expect(importMistakes(around)).toEqual([]);
     expect(breaches(around)).toHaveLength(1);
     expect(importMistakes(new Map([['src/misc/a.ts', "import './b.ts';"]]))).toHaveLength(1);
-    const round = new Map([['src/a/a.ts', "export * from './b.ts';"], ['src/a/b.ts', "const a = await import('./a.ts');"]]);
+    const round = new Map([
+      ['src/a/a.ts', "export * from './b.ts';"],
+      ['src/a/b.ts', "const a = await import('./a.ts');"],
+    ]);
     expect(circle(round)).toEqual(['src/a/a.ts', 'src/a/b.ts', 'src/a/a.ts']);
   });
 });
@@ -168,7 +196,9 @@ describe('files', () => {
   it('name no place of one machine', () => {
     // Anything under a user's home or a top folder that people work in; temporary and system folders are the same everywhere.
     const place = /(?:^|[\s"'`(=:])(\/(?:home|root|Users|work|workspace|mnt)\/[^\s"'`)]+)/;
-    const readable = files.filter((file) => ['', '.ts', '.mjs', '.js', '.json', '.sql', '.md', '.yml', '.csv', '.txt'].includes(extname(file)));
+    const readable = files.filter((file) =>
+      ['', '.ts', '.mjs', '.js', '.json', '.sql', '.md', '.yml', '.csv', '.txt'].includes(extname(file)),
+    );
     const found = readable.flatMap((file) => {
       const path = place.exec(read(file))?.[1];
       return path === undefined ? [] : [`${file}: ${path}`];
@@ -189,10 +219,23 @@ describe('models in sql/staging and sql/marts', () => {
 
   it('would be found out', () => {
     const opening = '-- Clicks by hour.\n-- grain: one row per hour\n-- inputs: clicks\n';
-    const fine = "SELECT date_trunc('hour', clicked_at) AS hour, count(*) FILTER (WHERE device = '{md5(') AS clicks, now_active, ranges FROM clicks GROUP BY ALL -- no list() here\n";
+    const fine =
+      "SELECT date_trunc('hour', clicked_at) AS hour, count(*) FILTER (WHERE device = '{md5(') AS clicks, now_active, ranges FROM clicks GROUP BY ALL -- no list() here\n";
     expect(modelMistakes(opening + fine)).toEqual([]);
     expect(modelMistakes(fine)).toHaveLength(2);
-    for (const foreign of ['arg_max(a, b)', 'list(a)', "{'a': 1}", 'md5(a)', 'bool_or(a)', 'count_if(a)', 'countIf(a)', '[1, 2]', 'a::VARCHAR[]', 'now()', 'current_timestamp']) {
+    for (const foreign of [
+      'arg_max(a, b)',
+      'list(a)',
+      "{'a': 1}",
+      'md5(a)',
+      'bool_or(a)',
+      'count_if(a)',
+      'countIf(a)',
+      '[1, 2]',
+      'a::VARCHAR[]',
+      'now()',
+      'current_timestamp',
+    ]) {
       expect(modelMistakes(`${opening}SELECT 1, ${foreign} FROM clicks`), foreign).not.toEqual([]);
     }
     expect(modelMistakes(`${opening}SELECT 1 FROM range(5)`)).toEqual(['uses range() or generate_series()']);

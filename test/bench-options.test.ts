@@ -10,8 +10,15 @@ describe('options of the bench', () => {
   });
 
   it('are read in both spellings', () => {
-    expect(parseBenchOptions(['--clicks', '5000', '--days=4', '--rounds', '1', '--seed', '0', '--only', 'b', '--json'])).toEqual({
-      clicks: 5000, days: 4, rounds: 1, seed: 0, only: 'b', json: true,
+    expect(
+      parseBenchOptions(['--clicks', '5000', '--days=4', '--rounds', '1', '--seed', '0', '--only', 'b', '--json']),
+    ).toEqual({
+      clicks: 5000,
+      days: 4,
+      rounds: 1,
+      seed: 0,
+      only: 'b',
+      json: true,
     });
   });
 
@@ -38,7 +45,8 @@ describe('options of the bench', () => {
   it('print help that names each of them', () => {
     let told = '';
     expect(() => parseBenchOptions(['--help'], (text) => (told += text))).toThrow(CommanderError);
-    for (const option of ['--clicks', '--days', '--rounds', '--seed', '--only', '--json']) expect(told).toContain(option);
+    for (const option of ['--clicks', '--days', '--rounds', '--seed', '--only', '--json'])
+      expect(told).toContain(option);
   });
 });
 
@@ -56,13 +64,20 @@ describe('what the bench computes', () => {
     const measure = (name: string) => async () => order.push(name);
     const pairs = await inTurns(3, measure('refresh'), measure('copy'), () => {});
     expect(order).toEqual(['refresh', 'copy', 'copy', 'refresh', 'refresh', 'copy']);
-    expect(pairs).toEqual([{ first: 1, second: 2 }, { first: 4, second: 3 }, { first: 5, second: 6 }]);
+    expect(pairs).toEqual([
+      { first: 1, second: 2 },
+      { first: 4, second: 3 },
+      { first: 5, second: 6 },
+    ]);
   });
 
   it('reads the seconds of each stage from the log of a run', () => {
     const logs = [
-      '{"level":"info","run":1,"msg":"refresh begins"}', '{"level":"info","run":1,"ms":1500,"files":3,"msg":"done: ingest"}',
-      'a line of something else', '{"level":"info","run":1,"ms":20,"msg":"done: models"}', '',
+      '{"level":"info","run":1,"msg":"refresh begins"}',
+      '{"level":"info","run":1,"ms":1500,"files":3,"msg":"done: ingest"}',
+      'a line of something else',
+      '{"level":"info","run":1,"ms":20,"msg":"done: models"}',
+      '',
     ].join('\n');
     expect(stageSeconds(logs)).toEqual({ ingest: 1.5, models: 0.02 });
   });

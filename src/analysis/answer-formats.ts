@@ -17,11 +17,22 @@ export async function writeCsv({ columns, chunks }: QueryAnswer, write: (text: s
 }
 
 /** Writes one JSON document, as it comes: `about`'s fields, `columns` with their types, and `rows`, an object a line. */
-export async function writeJson(about: object, { columns, chunks }: QueryAnswer, write: (text: string) => void): Promise<number> {
+export async function writeJson(
+  about: object,
+  { columns, chunks }: QueryAnswer,
+  write: (text: string) => void,
+): Promise<number> {
   write(`${JSON.stringify({ ...about, columns }).slice(0, -1)},"rows":[`);
   let rows = 0;
   for await (const chunk of chunks) {
-    write(chunk.map((values, index) => `${rows + index === 0 ? '' : ','}\n${JSON.stringify(Object.fromEntries(columns.map(({ name }, column) => [name, values[column]])))}`).join(''));
+    write(
+      chunk
+        .map(
+          (values, index) =>
+            `${rows + index === 0 ? '' : ','}\n${JSON.stringify(Object.fromEntries(columns.map(({ name }, column) => [name, values[column]])))}`,
+        )
+        .join(''),
+    );
     rows += chunk.length;
   }
   write('\n]}\n');
@@ -29,7 +40,10 @@ export async function writeJson(about: object, { columns, chunks }: QueryAnswer,
 }
 
 /** The first rows of an answer, for people, and whether there are more. */
-export async function firstRows({ chunks }: QueryAnswer, most: number): Promise<{ rows: ColumnValue[][]; more: boolean }> {
+export async function firstRows(
+  { chunks }: QueryAnswer,
+  most: number,
+): Promise<{ rows: ColumnValue[][]; more: boolean }> {
   const rows: ColumnValue[][] = [];
   for await (const chunk of chunks) {
     rows.push(...chunk);

@@ -32,18 +32,37 @@ export interface SnapshotDiff {
   figures: (OfferName & { moved: Record<string, Pair> })[];
 }
 
-export const diffedFigures = ['clicks', 'conversions', 'converted_clicks', 'earnings', 'epc', 'cvr', 'conversions_24h', 'conversions_prior_24h', 'trend', 'rank'] as const;
+export const diffedFigures = [
+  'clicks',
+  'conversions',
+  'converted_clicks',
+  'earnings',
+  'epc',
+  'cvr',
+  'conversions_24h',
+  'conversions_prior_24h',
+  'trend',
+  'rank',
+] as const;
 
 /** Compares what two snapshots publish. Throws `UsageError` where both are the same one. */
 export async function diffSnapshots(before: KeptSnapshot, after: KeptSnapshot): Promise<SnapshotDiff> {
-  if (before.folder === after.folder) throw new UsageError(`both are snapshot ${before.manifest.snapshot_id}; name two`);
-  const instance = await DuckDBInstance.create(':memory:', { autoinstall_known_extensions: 'false', autoload_known_extensions: 'false' });
+  if (before.folder === after.folder)
+    throw new UsageError(`both are snapshot ${before.manifest.snapshot_id}; name two`);
+  const instance = await DuckDBInstance.create(':memory:', {
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+  });
   try {
     const connection = await instance.connect();
     try {
       await attach(connection, before, 'before');
       await attach(connection, after, 'after');
-      return { ...(await diffOffers(connection)), commissions: await diffCommissions(connection), figures: await diffFigures(connection) };
+      return {
+        ...(await diffOffers(connection)),
+        commissions: await diffCommissions(connection),
+        figures: await diffFigures(connection),
+      };
     } finally {
       connection.closeSync();
     }
@@ -73,7 +92,9 @@ interface OfferPair extends OfferName {
 }
 
 async function diffOffers(connection: DuckDBConnection): Promise<Omit<SnapshotDiff, 'commissions' | 'figures'>> {
-  const sides = ['before', 'after'].flatMap((side) => ['status', 'payout', 'events', 'version'].map((column) => `${side}.${column} AS ${column}_${side}`));
+  const sides = ['before', 'after'].flatMap((side) =>
+    ['status', 'payout', 'events', 'version'].map((column) => `${side}.${column} AS ${column}_${side}`),
+  );
   const pairs = await queryRows<OfferPair>(
     connection,
     `SELECT coalesce(after.offer_id, before.offer_id) AS offer_id, coalesce(after.title, before.title) AS title, ${sides.join(', ')}
@@ -84,12 +105,19 @@ async function diffOffers(connection: DuckDBConnection): Promise<Omit<SnapshotDi
   const diff: Omit<SnapshotDiff, 'commissions' | 'figures'> = { added: [], removed: [], repriced: [], changed: [] };
   for (const { offer_id, title, ...pair } of pairs) {
     const [wasActive, isActive] = [pair.status_before === 'active', pair.status_after === 'active'];
-    if (isActive && !wasActive) diff.added.push({ offer_id, title, payout: pair.payout_after ?? '', before: pair.status_before });
-    else if (wasActive && !isActive) diff.removed.push({ offer_id, title, payout: pair.payout_before ?? '', after: pair.status_after });
+    if (isActive && !wasActive)
+      diff.added.push({ offer_id, title, payout: pair.payout_after ?? '', before: pair.status_before });
+    else if (wasActive && !isActive)
+      diff.removed.push({ offer_id, title, payout: pair.payout_before ?? '', after: pair.status_after });
     else if (wasActive && isActive) {
       const milestones = diffMilestones(pair.events_before, pair.events_after);
       if (pair.payout_before !== pair.payout_after || milestones.length > 0) {
-        diff.repriced.push({ offer_id, title, payout: { before: pair.payout_before, after: pair.payout_after }, milestones });
+        diff.repriced.push({
+          offer_id,
+          title,
+          payout: { before: pair.payout_before, after: pair.payout_after },
+          milestones,
+        });
       } else {
         diff.changed.push({ offer_id, title, version: { before: pair.version_before, after: pair.version_after } });
       }
@@ -120,7 +148,10 @@ function diffCommissions(connection: DuckDBConnection): Promise<SnapshotDiff['co
 }
 
 async function diffFigures(connection: DuckDBConnection): Promise<SnapshotDiff['figures']> {
-  const columns = diffedFigures.flatMap((figure) => [`before.${figure} AS ${figure}_before`, `after.${figure} AS ${figure}_after`]);
+  const columns = diffedFigures.flatMap((figure) => [
+    `before.${figure} AS ${figure}_before`,
+    `after.${figure} AS ${figure}_after`,
+  ]);
   const differs = diffedFigures.map((figure) => `before.${figure} IS DISTINCT FROM after.${figure}`).join(' OR ');
   const rows = await queryRows<Record<string, string | number | null>>(
     connection,
@@ -131,9 +162,12 @@ async function diffFigures(connection: DuckDBConnection): Promise<SnapshotDiff['
      WHERE ${differs} ORDER BY 1`,
   );
   return rows.map((row) => {
-    const pairs = diffedFigures.map((figure) => [figure, { before: row[`${figure}_before`] ?? null, after: row[`${figure}_after`] ?? null }] as const);
+    const pairs = diffedFigures.map(
+      (figure) => [figure, { before: row[`${figure}_before`] ?? null, after: row[`${figure}_after`] ?? null }] as const,
+    );
     return {
-      offer_id: row['offer_id'] as number, title: row['title'] as string,
+      offer_id: row['offer_id'] as number,
+      title: row['title'] as string,
       moved: Object.fromEntries(pairs.filter(([, { before, after }]) => before !== after)),
     };
   });

@@ -20,7 +20,9 @@ export interface UnreadableSnapshot {
 }
 
 /** All kept snapshots, newest first. */
-export async function keptSnapshots(data: DataDirectory): Promise<{ kept: KeptSnapshot[]; unreadable: UnreadableSnapshot[] }> {
+export async function keptSnapshots(
+  data: DataDirectory,
+): Promise<{ kept: KeptSnapshot[]; unreadable: UnreadableSnapshot[] }> {
   const current = await readlink(data.current).catch(() => undefined);
   const kept: KeptSnapshot[] = [];
   const unreadable: UnreadableSnapshot[] = [];
@@ -40,14 +42,18 @@ export async function keptSnapshots(data: DataDirectory): Promise<{ kept: KeptSn
 export async function findSnapshot(data: DataDirectory, id?: string): Promise<KeptSnapshot> {
   const current = await readlink(data.current).catch(() => undefined);
   if (id === undefined && current === undefined) {
-    throw new UsageError(`nothing is published in ${data.published} yet; \`offerline run refresh\` publishes a first snapshot`);
+    throw new UsageError(
+      `nothing is published in ${data.published} yet; \`offerline run refresh\` publishes a first snapshot`,
+    );
   }
   const names = await snapshotNames(data);
-  const wanted = id === undefined || id === 'current' ? current ?? 'current' : id;
+  const wanted = id === undefined || id === 'current' ? (current ?? 'current') : id;
   const named = names.includes(wanted) ? [wanted] : names.filter((name) => name.startsWith(wanted));
   const [name] = named;
   if (name === undefined || named.length > 1) {
-    throw new UsageError(`${named.length > 1 ? 'several snapshots begin with' : 'there is no snapshot'} "${wanted}"; kept are ${names.join(', ') || 'none'}`);
+    throw new UsageError(
+      `${named.length > 1 ? 'several snapshots begin with' : 'there is no snapshot'} "${wanted}"; kept are ${names.join(', ') || 'none'}`,
+    );
   }
   const folder = join(data.published, name);
   const manifest = await readManifest(folder);
@@ -58,7 +64,10 @@ export async function findSnapshot(data: DataDirectory, id?: string): Promise<Ke
 /** Oldest first: names sort by publication. */
 async function snapshotNames(data: DataDirectory): Promise<string[]> {
   const entries = await readdir(data.published, { withFileTypes: true }).catch(() => []);
-  return entries.filter((entry) => entry.isDirectory() && !/^[._]|\.(tmp|part)$/.test(entry.name)).map(({ name }) => name).toSorted();
+  return entries
+    .filter((entry) => entry.isDirectory() && !/^[._]|\.(tmp|part)$/.test(entry.name))
+    .map(({ name }) => name)
+    .toSorted();
 }
 
 /** The manifest, or why it cannot be used. */
@@ -66,6 +75,8 @@ async function readManifest(folder: string): Promise<Manifest | string> {
   try {
     return parseManifest(await readFile(join(folder, manifestFile), 'utf8'));
   } catch (error) {
-    return error instanceof z.ZodError ? `${manifestFile} is not as this version writes it: ${z.prettifyError(error)}` : (error as Error).message;
+    return error instanceof z.ZodError
+      ? `${manifestFile} is not as this version writes it: ${z.prettifyError(error)}`
+      : (error as Error).message;
   }
 }

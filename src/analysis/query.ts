@@ -41,8 +41,10 @@ async function prepared(connection: DuckDBConnection, sql: string): Promise<Duck
   try {
     const statement = await connection.prepare(await readingStatement(connection, sql));
     // Parsed twice alike, it is one of these by now; if ever it is not, it shall not run.
-    if (!reading.includes(statement.statementType)) throw new UsageError(`a snapshot is only read, which ${StatementType[statement.statementType]} does not`);
-    if (statement.parameterCount > 0) throw new UsageError('the query has parameters, which nothing gives a value; write the values into it');
+    if (!reading.includes(statement.statementType))
+      throw new UsageError(`a snapshot is only read, which ${StatementType[statement.statementType]} does not`);
+    if (statement.parameterCount > 0)
+      throw new UsageError('the query has parameters, which nothing gives a value; write the values into it');
     return statement;
   } catch (error) {
     if (error instanceof UsageError) throw error;

@@ -17,7 +17,9 @@ const memoryShare = 4;
  * snapshot's own, nor to the settings that say so; and to those of `writable`. Holds the file open, so the snapshot is not retired meanwhile.
  */
 export async function withSnapshotDatabase<Answer>(
-  { folder }: Pick<KeptSnapshot, 'folder'>, work: (connection: DuckDBConnection) => Promise<Answer>, writable: readonly string[] = [],
+  { folder }: Pick<KeptSnapshot, 'folder'>,
+  work: (connection: DuckDBConnection) => Promise<Answer>,
+  writable: readonly string[] = [],
 ): Promise<Answer> {
   // By default DuckDB spills beside the database, which is inside of what was published.
   const spill = mkdtempSync(join(tmpdir(), 'offerline-query-'));
@@ -29,10 +31,14 @@ export async function withSnapshotDatabase<Answer>(
     const connection = await instance.connect();
     try {
       const published = await folderOfViews(connection, folder);
-      await connection.run("SET TimeZone = 'UTC'; SET enable_progress_bar = true; SET enable_progress_bar_print = false");
+      await connection.run(
+        "SET TimeZone = 'UTC'; SET enable_progress_bar = true; SET enable_progress_bar_print = false",
+      );
       // What is read is compared as the views name it, before it is known to be no pattern.
       const allowed = [published, literalPath(published)].map((path) => join(path, '/'));
-      await connection.run(`SET allowed_directories = ${quotedList(allowed)}; SET allowed_paths = ${quotedList(writable)}`);
+      await connection.run(
+        `SET allowed_directories = ${quotedList(allowed)}; SET allowed_paths = ${quotedList(writable)}`,
+      );
       await connection.run('SET enable_external_access = false; SET lock_configuration = true');
       return await work(connection);
     } finally {
@@ -49,7 +55,11 @@ async function open(folder: string, spill: string): Promise<DuckDBInstance> {
   const file = join(folder, analyticsFile);
   try {
     return await DuckDBInstance.create(file, {
-      access_mode: 'READ_ONLY', temp_directory: spill, memory_limit: `${Math.floor(thisMachine().memory / memoryShare / 2 ** 20)}MiB`, autoinstall_known_extensions: 'false', autoload_known_extensions: 'false',
+      access_mode: 'READ_ONLY',
+      temp_directory: spill,
+      memory_limit: `${Math.floor(thisMachine().memory / memoryShare / 2 ** 20)}MiB`,
+      autoinstall_known_extensions: 'false',
+      autoload_known_extensions: 'false',
     });
   } catch (error) {
     throw new OfferlineError(`${file} cannot be opened: ${(error as Error).message}`, undefined, { cause: error });
@@ -58,11 +68,16 @@ async function open(folder: string, spill: string): Promise<DuckDBInstance> {
 
 /** Where the views look for their Parquet files: the folder as it was named when the snapshot was published. Throws where it is gone. */
 async function folderOfViews(connection: DuckDBConnection, folder: string): Promise<string> {
-  const [view] = await queryRows<{ sql: string }>(connection, `SELECT sql FROM duckdb_views() WHERE NOT internal AND sql LIKE '%read_parquet%' LIMIT 1`);
+  const [view] = await queryRows<{ sql: string }>(
+    connection,
+    `SELECT sql FROM duckdb_views() WHERE NOT internal AND sql LIKE '%read_parquet%' LIMIT 1`,
+  );
   const [, path] = new RegExp(`'((?:[^']|'')*/${basename(folder)})/`).exec(view?.sql ?? '') ?? [];
   const published = path === undefined ? folder : pathOfLiteral(path.replaceAll("''", "'"));
   if (!existsSync(published)) {
-    throw new OfferlineError(`snapshot ${folder} was published as ${published}, where it is not any more; move the data directory back, or let \`offerline run refresh\` publish a new one`);
+    throw new OfferlineError(
+      `snapshot ${folder} was published as ${published}, where it is not any more; move the data directory back, or let \`offerline run refresh\` publish a new one`,
+    );
   }
   return published;
 }

@@ -8,7 +8,10 @@ import type { CommandContext } from './context.ts';
 
 /** Adds a command that inherits how its parent ends on wrong usage, with the option every command has. */
 export function addCommand(parent: Command, nameAndArguments: string, description: string): Command {
-  return parent.command(nameAndArguments).description(description).option('--json', 'print one JSON document on standard output');
+  return parent
+    .command(nameAndArguments)
+    .description(description)
+    .option('--json', 'print one JSON document on standard output');
 }
 
 /** Prints an answer: one JSON document, or text for people. */
@@ -21,7 +24,9 @@ type Cell = string | number | boolean | null;
 /** A name and its value on each line. */
 export function fieldLines(fields: Record<string, Cell>): string {
   const width = Math.max(...Object.keys(fields).map(({ length }) => length));
-  const lines = Object.entries(fields).map(([name, value]) => `${name.padEnd(width)}  ${visibleText(String(value ?? '-'))}`);
+  const lines = Object.entries(fields).map(
+    ([name, value]) => `${name.padEnd(width)}  ${visibleText(String(value ?? '-'))}`,
+  );
   return lines.join('\n');
 }
 
@@ -31,9 +36,16 @@ export function table(rows: Record<string, Cell>[]): string {
   if (names.length === 0) return '(none)';
   const heads = names.map(visibleText);
   const cells = rows.map((row) => names.map((name) => visibleText(String(row[name] ?? '-'))));
-  const widths = heads.map(({ length }, column) => Math.max(length, ...cells.map((row) => (row[column] as string).length)));
+  const widths = heads.map(({ length }, column) =>
+    Math.max(length, ...cells.map((row) => (row[column] as string).length)),
+  );
   const line = (texts: string[], toRight: (column: number) => boolean) =>
-    texts.map((text, column) => (toRight(column) ? text.padStart(widths[column] as number) : text.padEnd(widths[column] as number))).join('  ').trimEnd();
+    texts
+      .map((text, column) =>
+        toRight(column) ? text.padStart(widths[column] as number) : text.padEnd(widths[column] as number),
+      )
+      .join('  ')
+      .trimEnd();
   const isNumber = (column: number) => rows.every((row) => typeof row[names[column] as string] === 'number');
   return [line(heads, isNumber), ...cells.map((row) => line(row, isNumber))].join('\n');
 }
@@ -42,7 +54,9 @@ export function table(rows: Record<string, Cell>[]): string {
 export function existingData(): DataDirectory {
   const data = DataDirectory.fromEnvironment();
   if (!existsSync(data.root)) {
-    throw new UsageError(`${data.root} does not exist: set OFFERLINE_DATA to a data directory, or run \`npm start\` for a demo network`);
+    throw new UsageError(
+      `${data.root} does not exist: set OFFERLINE_DATA to a data directory, or run \`npm start\` for a demo network`,
+    );
   }
   return data;
 }

@@ -22,7 +22,9 @@ import type { CommandContext } from './context.ts';
 /** All commands. Wrong usage throws commander's own error, which exits 2. */
 export function createProgram(context: CommandContext): Command {
   const program = new Command('offerline')
-    .description('Offer catalog sync and analytics pipeline with a small read API.\nThe data directory is OFFERLINE_DATA, by default data/var.')
+    .description(
+      'Offer catalog sync and analytics pipeline with a small read API.\nThe data directory is OFFERLINE_DATA, by default data/var.',
+    )
     .showHelpAfterError('(add --help for what it takes)')
     .configureOutput({ writeOut: context.print, writeErr: (text) => void process.stderr.write(visibleLines(text)) })
     .exitOverride();

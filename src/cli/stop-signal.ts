@@ -24,7 +24,8 @@ export function stopSignal(logger?: Logger): AbortSignal {
     process.on(name, () => {
       first ??= performance.now();
       if (performance.now() - first > echoMilliseconds) process.exit(exitCode.failed);
-      if (!stop.signal.aborted) logger?.info('ending after this step; once more ends at once, which loses no more than this step');
+      if (!stop.signal.aborted)
+        logger?.info('ending after this step; once more ends at once, which loses no more than this step');
       stop.abort();
     });
   }
@@ -34,7 +35,9 @@ export function stopSignal(logger?: Logger): AbortSignal {
 /** Resolves when the process is asked to end. */
 export function untilStopped(): Promise<void> {
   const signal = stopSignal();
-  return signal.aborted ? Promise.resolve() : new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
+  return signal.aborted
+    ? Promise.resolve()
+    : new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
 }
 
 /** Waits for the endings, and for the echo of the signal. */

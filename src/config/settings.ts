@@ -25,9 +25,12 @@ function plan(cron: string) {
     /** A time that comes while the run before is still under way: left out, or run after it. */
     overlap: z.enum(['skip', 'queue']).default('skip'),
   });
-  return z.union([full, z.string().transform((text) => full.parse({ cron: text })), z.null()], {
-    error: 'is null, a cron expression, or {"cron": "…", "catch_up": "all" | "last" | "none", "overlap": "skip" | "queue"}',
-  }).prefault(cron);
+  return z
+    .union([full, z.string().transform((text) => full.parse({ cron: text })), z.null()], {
+      error:
+        'is null, a cron expression, or {"cron": "…", "catch_up": "all" | "last" | "none", "overlap": "skip" | "queue"}',
+    })
+    .prefault(cron);
 }
 
 /** `offerline.json`. Every key has a default, so the file itself is optional. */
@@ -42,16 +45,25 @@ const settingsSchema = z.strictObject({
    * Addresses or networks (`10.0.0.0/8`) of the proxies before the service. Only what they say in `X-Forwarded-For`
    * is believed; from anybody else the header could be made up.
    */
-  trusted_proxies: z.array(z.string().refine(isNetwork, { error: 'is not an address or a network such as 10.0.0.0/8' })).default([]),
+  trusted_proxies: z
+    .array(z.string().refine(isNetwork, { error: 'is not an address or a network such as 10.0.0.0/8' }))
+    .default([]),
   /** What `/api/v1/offers` on the bare host answers where no site is identified. */
   default_variant: z.enum(['B', 'C']).default('C'),
   sources: z.record(z.string(), source).default({}),
-  logs: z.strictObject({ clicks: log.default({}), conversions: log.default({}) }).default({ clicks: {}, conversions: {} }),
+  logs: z
+    .strictObject({ clicks: log.default({}), conversions: log.default({}) })
+    .default({ clicks: {}, conversions: {} }),
   /** USD for one unit of a currency, as decimal text so that no digit is lost. */
   rates: z
-    .record(z.string().refine(isCurrencyCode, 'is not an ISO 4217 code such as EUR'), z.string().regex(/^\d{1,9}(\.\d{1,9})?$/, 'is not a plain decimal in quotes such as "1.08"'))
+    .record(
+      z.string().refine(isCurrencyCode, 'is not an ISO 4217 code such as EUR'),
+      z.string().regex(/^\d{1,9}(\.\d{1,9})?$/, 'is not a plain decimal in quotes such as "1.08"'),
+    )
     .default({}),
-  schedule: z.strictObject({ refresh: plan('*/5 * * * *'), postbacks: plan('*/10 * * * * *'), maintenance: plan('30 3 * * *') }).prefault({}),
+  schedule: z
+    .strictObject({ refresh: plan('*/5 * * * *'), postbacks: plan('*/10 * * * * *'), maintenance: plan('30 3 * * *') })
+    .prefault({}),
   /** In days; without a number everything is kept. */
   retention: z
     .strictObject({
@@ -65,7 +77,11 @@ const settingsSchema = z.strictObject({
     .default({}),
   /** What `status` takes as stale, by the data's own time; without a number nothing is. */
   freshness: z
-    .strictObject({ clicks_minutes: z.number().positive().optional(), conversions_minutes: z.number().positive().optional(), offers_minutes: z.number().positive().optional() })
+    .strictObject({
+      clicks_minutes: z.number().positive().optional(),
+      conversions_minutes: z.number().positive().optional(),
+      offers_minutes: z.number().positive().optional(),
+    })
     .default({}),
   /** A packed landing file that unpacks to more is quarantined, and so is one whose records take more: it would fill the disk. Gigabytes of 10⁹ bytes. */
   unpacked_gigabytes: z.number().positive().default(10),
@@ -78,7 +94,10 @@ const settingsSchema = z.strictObject({
   duckdb: z
     .strictObject({
       /** DuckDB's buffer limit, such as "4GB". Default: half of the memory that the process may use. */
-      memory_limit: z.string().regex(/^\d+(\.\d+)?\s?(KB|MB|GB|TB|KiB|MiB|GiB|TiB)$/).optional(),
+      memory_limit: z
+        .string()
+        .regex(/^\d+(\.\d+)?\s?(KB|MB|GB|TB|KiB|MiB|GiB|TiB)$/)
+        .optional(),
       threads: z.int().min(1).max(256).optional(),
     })
     .default({}),
@@ -120,7 +139,9 @@ export function parseSettings(text: string, file: string): Settings {
 function isNetwork(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/');
   const most = isIP(address) === 4 ? 32 : 128;
-  return isIP(address) !== 0 && rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most));
+  return (
+    isIP(address) !== 0 && rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most))
+  );
 }
 
 /** Whether a text may be a currency in `rates`. */

@@ -41,13 +41,18 @@ async function dateVersionsBack(connection: DuckDBConnection, clock: string): Pr
     `UPDATE offer_versions SET created_at = first_seen_back.valid_from FROM first_seen_back
      WHERE offer_versions.offer_id = first_seen_back.offer_id AND offer_versions.created_at = first_seen_back.first_seen_at`,
   );
-  await connection.run('UPDATE offers SET first_seen_at = first_seen_back.valid_from FROM first_seen_back WHERE offers.offer_id = first_seen_back.offer_id');
+  await connection.run(
+    'UPDATE offers SET first_seen_at = first_seen_back.valid_from FROM first_seen_back WHERE offers.offer_id = first_seen_back.offer_id',
+  );
   await connection.run(
     `UPDATE offer_versions SET valid_from = dated_back.valid_from FROM dated_back
      WHERE offer_versions.offer_id = dated_back.offer_id AND offer_versions.version = dated_back.version`,
   );
   await connection.run(`UPDATE offer_versions SET updated_at = ${clock} WHERE updated_at > ${clock}`);
-  const [earliest] = await queryRows<{ since: Moment | null }>(connection, 'SELECT min(valid_from) AS since FROM dated_back');
+  const [earliest] = await queryRows<{ since: Moment | null }>(
+    connection,
+    'SELECT min(valid_from) AS since FROM dated_back',
+  );
   return earliest?.since ?? null;
 }
 
@@ -73,7 +78,11 @@ function inOrder(moment: string, of: string, number: string): string {
 /** Conversions by day, and the reports of those days and the ones after. */
 async function markPricedSince(connection: DuckDBConnection, since: Moment): Promise<void> {
   const from = `TIMESTAMPTZ '${since}'`;
-  await connection.run(`INSERT OR IGNORE INTO touched_days SELECT DISTINCT occurred_at::DATE FROM conversion_events WHERE occurred_at >= ${from}`);
-  await connection.run(`INSERT OR REPLACE INTO outdated_reports SELECT day, 'offers', 0 FROM mart_files WHERE mart = 'report_daily' AND day >= ${from}::DATE`);
+  await connection.run(
+    `INSERT OR IGNORE INTO touched_days SELECT DISTINCT occurred_at::DATE FROM conversion_events WHERE occurred_at >= ${from}`,
+  );
+  await connection.run(
+    `INSERT OR REPLACE INTO outdated_reports SELECT day, 'offers', 0 FROM mart_files WHERE mart = 'report_daily' AND day >= ${from}::DATE`,
+  );
   await connection.run(`DELETE FROM staged_reports WHERE day >= ${from}::DATE`);
 }

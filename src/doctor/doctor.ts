@@ -43,15 +43,28 @@ export async function examine(opening: Opening, request: DoctorRequest): Promise
   const snapshots = await examineSnapshots(data, request.deep);
   const copies = await examineCopies(data, request.deep);
   const deliveries = examineDeliveries(data, request.deep);
-  findings.push(...snapshots.findings, ...copies.findings, ...deliveries, ...(await examinePublishedTime(data, opening.effects.now())));
+  findings.push(
+    ...snapshots.findings,
+    ...copies.findings,
+    ...deliveries,
+    ...(await examinePublishedTime(data, opening.effects.now())),
+  );
   if (request.repair && deliveries.length > 0) {
     const reason = deliveries.map(({ problem }) => problem).join('\n');
-    await putDeliveriesAside(data, reason, { command: 'doctor --repair', waitSeconds: 0, onWaiting: () => undefined }, opening.effects);
+    await putDeliveriesAside(
+      data,
+      reason,
+      { command: 'doctor --repair', waitSeconds: 0, onWaiting: () => undefined },
+      opening.effects,
+    );
   }
 
   let state = await openAsItIs(opening, findings);
   if (state === undefined && request.repair && findings.some(({ check }) => check === 'state')) {
-    state = await recoverState(opening, findings.find(({ check }) => check === 'state')?.problem ?? 'the doctor found it damaged');
+    state = await recoverState(
+      opening,
+      findings.find(({ check }) => check === 'state')?.problem ?? 'the doctor found it damaged',
+    );
   }
   try {
     // A damaged snapshot may share its event files with the warehouse: before it is taken away, all are read.
@@ -63,21 +76,33 @@ export async function examine(opening: Opening, request: DoctorRequest): Promise
   // Last of all: what is damaged may still have what the state needs.
   if (request.repair) {
     // Where no snapshot is whole the damaged ones stay until a refresh has published: they are better than none.
-    const replaced = (await newestGoodSnapshot(data)) === undefined ? [] : snapshots.damaged.map((name) => join(data.published, name));
+    const replaced =
+      (await newestGoodSnapshot(data)) === undefined ? [] : snapshots.damaged.map((name) => join(data.published, name));
     await repairFolders(opening, [...replaced, ...copies.damaged], findings);
   }
   return { findings, repaired: request.repair ? findings.filter(({ repairable }) => repairable) : [] };
 }
 
 /** Undefined where there is none yet, and where it cannot be trusted, which is then among the findings. */
-async function openAsItIs({ data, settings, effects }: Opening, findings: Finding[]): Promise<StateDatabase | undefined> {
+async function openAsItIs(
+  { data, settings, effects }: Opening,
+  findings: Finding[],
+): Promise<StateDatabase | undefined> {
   const newest = (await publishedFolders(data))[0];
   const distrust = (problem: string): undefined => {
-    findings.push(trouble('state', data.stateFile, problem, 'it is put aside and comes back from the newest good copy, as the next run would do'));
+    findings.push(
+      trouble(
+        'state',
+        data.stateFile,
+        problem,
+        'it is put aside and comes back from the newest good copy, as the next run would do',
+      ),
+    );
     return undefined;
   };
   if (existsSync(data.damageNote)) return distrust((await readFile(data.damageNote, 'utf8')).trim());
-  if (!existsSync(data.stateFile)) return newest === undefined ? undefined : distrust('is missing, although a snapshot was published');
+  if (!existsSync(data.stateFile))
+    return newest === undefined ? undefined : distrust('is missing, although a snapshot was published');
   let state: StateDatabase;
   try {
     state = await openStateDatabase(data, settings, undefined, effects);
@@ -91,7 +116,12 @@ async function openAsItIs({ data, settings, effects }: Opening, findings: Findin
 }
 
 /** Adds what an open state shows to the findings. Gives the state that is open afterwards. */
-async function examineOpen(opening: Opening, { deep, repair, progress }: DoctorRequest, state: StateDatabase, findings: Finding[]): Promise<StateDatabase> {
+async function examineOpen(
+  opening: Opening,
+  { deep, repair, progress }: DoctorRequest,
+  state: StateDatabase,
+  findings: Finding[],
+): Promise<StateDatabase> {
   const { data, effects } = opening;
   let read = 0;
   progress.start('reading files, bytes');
@@ -105,10 +135,17 @@ async function examineOpen(opening: Opening, { deep, repair, progress }: DoctorR
       await state.close();
       return await recoverState(opening, damage.problem);
     }
-    findings.push(...(await examineLanding(data, state.connection, { deep, onRead })), ...(await examineTimes(data, state.connection, effects.now())));
+    findings.push(
+      ...(await examineLanding(data, state.connection, { deep, onRead })),
+      ...(await examineTimes(data, state.connection, effects.now())),
+    );
     if (!repair) return state;
     if (examined.troubled.length > 0) {
-      const aside = await AsideFolder.make(data, examined.troubled.map(({ path, trouble: kind }) => `${path}: ${kind}`).join('\n'), effects);
+      const aside = await AsideFolder.make(
+        data,
+        examined.troubled.map(({ path, trouble: kind }) => `${path}: ${kind}`).join('\n'),
+        effects,
+      );
       const lost = await restoreFiles(data, examined.troubled, aside, effects);
       await state.transaction(() => forgetMarts(state.connection, lost), 'repair of marts');
       if (lost.some(({ table }) => table === 'event_files')) await readLogsAnew(opening, state, aside, findings);
@@ -123,7 +160,12 @@ async function examineOpen(opening: Opening, { deep, repair, progress }: DoctorR
 }
 
 /** No snapshot has the bytes of these event files, but the landing folder may have all of the rows. */
-async function readLogsAnew({ data }: Opening, state: StateDatabase, aside: AsideFolder, findings: readonly Finding[]): Promise<void> {
+async function readLogsAnew(
+  { data }: Opening,
+  state: StateDatabase,
+  aside: AsideFolder,
+  findings: readonly Finding[],
+): Promise<void> {
   try {
     await assertLogsLanded(state.connection, data);
   } catch (error) {
@@ -148,9 +190,20 @@ async function rollUpAnew({ data }: Opening, state: StateDatabase): Promise<void
   }, 'repair of the roll-up');
 }
 
-async function repairFolders({ data, effects }: Opening, damaged: readonly string[], findings: readonly Finding[]): Promise<void> {
+async function repairFolders(
+  { data, effects }: Opening,
+  damaged: readonly string[],
+  findings: readonly Finding[],
+): Promise<void> {
   if (damaged.length > 0) {
-    const aside = await AsideFolder.make(data, findings.filter(({ check }) => check === 'snapshots' || check === 'copies').map(({ problem }) => problem).join('\n'), effects);
+    const aside = await AsideFolder.make(
+      data,
+      findings
+        .filter(({ check }) => check === 'snapshots' || check === 'copies')
+        .map(({ problem }) => problem)
+        .join('\n'),
+      effects,
+    );
     for (const path of damaged) await aside.take(path);
   }
   if (existsSync(data.current)) return;

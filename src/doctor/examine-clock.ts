@@ -14,7 +14,14 @@ const isClockRight = 'first make sure that the clock is right: then';
 export async function examinePublishedTime(data: DataDirectory, now: number): Promise<Finding[]> {
   const published = await currentManifest(data);
   if (published === undefined || aheadOfClock(published.as_of, now) === 0) return [];
-  return [trouble('clock', published.snapshot_id, `is as of ${published.as_of}, but the clock says ${momentOfMilliseconds(now)}: no refresh is let in before`, `${isClockRight} a snapshot as of now takes its place`)];
+  return [
+    trouble(
+      'clock',
+      published.snapshot_id,
+      `is as of ${published.as_of}, but the clock says ${momentOfMilliseconds(now)}: no refresh is let in before`,
+      `${isClockRight} a snapshot as of now takes its place`,
+    ),
+  ];
 }
 
 /** The same of figures that were computed and not published, of content versions and of commissions. */
@@ -22,12 +29,25 @@ export async function examineTimes(data: DataDirectory, connection: DuckDBConnec
   const findings: Finding[] = [];
   const computed = await martsAsOf(connection);
   if (computed !== undefined && aheadOfClock(computed, now) > 0) {
-    findings.push(trouble('clock', data.stateFile, `has figures as of ${computed}, but the clock says ${momentOfMilliseconds(now)}`, `${isClockRight} they are computed as of now`));
+    findings.push(
+      trouble(
+        'clock',
+        data.stateFile,
+        `has figures as of ${computed}, but the clock says ${momentOfMilliseconds(now)}`,
+        `${isClockRight} they are computed as of now`,
+      ),
+    );
   }
   const beginnings = await beginningsAfter(endOfPresent(now), 'state', (sql) => queryRows(connection, sql));
   if (beginnings !== undefined) {
-    findings.push(trouble('clock', data.stateFile, describeBeginnings(beginnings),
-      `${isClockRight} each begins when its run wrote it, and what was credited since is priced anew; rewards of postbacks stay`));
+    findings.push(
+      trouble(
+        'clock',
+        data.stateFile,
+        describeBeginnings(beginnings),
+        `${isClockRight} each begins when its run wrote it, and what was credited since is priced anew; rewards of postbacks stay`,
+      ),
+    );
   }
   return findings;
 }

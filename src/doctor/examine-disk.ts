@@ -13,11 +13,16 @@ import { stateCopies } from '../warehouse/state-copies.ts';
 import { note, trouble, type Finding } from './finding.ts';
 
 /** Published snapshots against their manifests. `deep` reads every file of each, otherwise the current one's own. */
-export async function examineSnapshots(data: DataDirectory, deep: boolean): Promise<{ findings: Finding[]; damaged: string[] }> {
+export async function examineSnapshots(
+  data: DataDirectory,
+  deep: boolean,
+): Promise<{ findings: Finding[]; damaged: string[] }> {
   const findings: Finding[] = [];
   const damaged: string[] = [];
   const current = await readlink(data.current).catch(() => undefined);
-  const folders = (await readdir(data.published, { withFileTypes: true }).catch(() => [])).filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  const folders = (await readdir(data.published, { withFileTypes: true }).catch(() => []))
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
   for (const name of folders.toSorted()) {
     const folder = join(data.published, name);
     try {
@@ -27,18 +32,36 @@ export async function examineSnapshots(data: DataDirectory, deep: boolean): Prom
     } catch (error) {
       if (!(error instanceof DamagedSnapshotError) && (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
       damaged.push(name);
-      findings.push(trouble('snapshots', folder, (error as Error).message,
-        name === current ? 'the service goes on with the snapshot that it has open; `offerline run refresh` publishes a new one' : 'it is put aside; nobody is served from it'));
+      findings.push(
+        trouble(
+          'snapshots',
+          folder,
+          (error as Error).message,
+          name === current
+            ? 'the service goes on with the snapshot that it has open; `offerline run refresh` publishes a new one'
+            : 'it is put aside; nobody is served from it',
+        ),
+      );
     }
   }
   if (current === undefined ? folders.length > 0 : !folders.includes(current)) {
-    findings.push(trouble('snapshots', data.current, current === undefined ? 'is missing' : `names ${current}, which is not there`, 'it is switched to the newest snapshot that is whole'));
+    findings.push(
+      trouble(
+        'snapshots',
+        data.current,
+        current === undefined ? 'is missing' : `names ${current}, which is not there`,
+        'it is switched to the newest snapshot that is whole',
+      ),
+    );
   }
   return { findings, damaged };
 }
 
 /** Copies of the state: one at least, each of them whole where `deep` reads them. */
-export async function examineCopies(data: DataDirectory, deep: boolean): Promise<{ findings: Finding[]; damaged: string[] }> {
+export async function examineCopies(
+  data: DataDirectory,
+  deep: boolean,
+): Promise<{ findings: Finding[]; damaged: string[] }> {
   const copies = await stateCopies(data);
   const findings: Finding[] = [];
   const damaged: string[] = [];
@@ -49,15 +72,22 @@ export async function examineCopies(data: DataDirectory, deep: boolean): Promise
     findings.push(trouble('copies', path, error.message, 'it is put aside'));
   }
   if (copies.length === damaged.length && (await stat(data.current).catch(() => undefined)) !== undefined) {
-    findings.push(note('copies', data.stateCopies, 'there is no good copy of the state', 'the next run that publishes makes one'));
+    findings.push(
+      note('copies', data.stateCopies, 'there is no good copy of the state', 'the next run that publishes makes one'),
+    );
   }
   return { findings, damaged };
 }
 
 /** Landing files against what was taken up of them: bytes that changed under an unchanged size and time. Files that are gone are told by their number. */
-export async function examineLanding(data: DataDirectory, connection: DuckDBConnection, { deep, onRead }: { deep: boolean; onRead: (bytes: number) => void }): Promise<Finding[]> {
+export async function examineLanding(
+  data: DataDirectory,
+  connection: DuckDBConnection,
+  { deep, onRead }: { deep: boolean; onRead: (bytes: number) => void },
+): Promise<Finding[]> {
   const seen = await queryRows<{ path: string; bytes: number; modified_ns: string; sha256: string }>(
-    connection, 'SELECT path, bytes, modified_ns::VARCHAR AS modified_ns, sha256 FROM landing_seen ORDER BY path',
+    connection,
+    'SELECT path, bytes, modified_ns::VARCHAR AS modified_ns, sha256 FROM landing_seen ORDER BY path',
   );
   const findings: Finding[] = [];
   let gone = 0;
@@ -66,12 +96,32 @@ export async function examineLanding(data: DataDirectory, connection: DuckDBConn
     const about = await stat(file, { bigint: true }).catch(() => undefined);
     if (about === undefined) gone++;
     // Anything else is a new file to the next run.
-    else if (deep && about.size === BigInt(bytes) && String(about.mtimeNs) === modified_ns && (await sha256Of(file)) !== sha256) {
-      findings.push(note('landing', path, 'has other bytes than when it was taken up, under the same size and time', 'what was taken up stands; compare the file with its sender’s, and land a good copy under a new name if it should count'));
+    else if (
+      deep &&
+      about.size === BigInt(bytes) &&
+      String(about.mtimeNs) === modified_ns &&
+      (await sha256Of(file)) !== sha256
+    ) {
+      findings.push(
+        note(
+          'landing',
+          path,
+          'has other bytes than when it was taken up, under the same size and time',
+          'what was taken up stands; compare the file with its sender’s, and land a good copy under a new name if it should count',
+        ),
+      );
     }
     onRead(bytes);
   }
-  if (gone > 0) findings.push(note('landing', data.landing, `${gone} of ${seen.length} files that were taken up lie there no more`, 'nothing needs them as long as the warehouse is whole; keep them elsewhere for `offerline rebuild --from-landing`'));
+  if (gone > 0)
+    findings.push(
+      note(
+        'landing',
+        data.landing,
+        `${gone} of ${seen.length} files that were taken up lie there no more`,
+        'nothing needs them as long as the warehouse is whole; keep them elsewhere for `offerline rebuild --from-landing`',
+      ),
+    );
   return findings;
 }
 
@@ -82,7 +132,9 @@ export function examineDeliveries(data: DataDirectory, deep: boolean): Finding[]
   try {
     const store = new DatabaseSync(data.deliveriesFile, { readOnly: true });
     try {
-      problem = String(Object.values(store.prepare(deep ? 'PRAGMA integrity_check(1)' : 'PRAGMA quick_check(1)').get() ?? {})[0]);
+      problem = String(
+        Object.values(store.prepare(deep ? 'PRAGMA integrity_check(1)' : 'PRAGMA quick_check(1)').get() ?? {})[0],
+      );
     } finally {
       store.close();
     }
@@ -90,8 +142,14 @@ export function examineDeliveries(data: DataDirectory, deep: boolean): Finding[]
     problem = (error as Error).message;
   }
   if (problem === 'ok') return [];
-  return [trouble('deliveries', data.deliveriesFile, problem,
-    'it is put aside with its -wal and -shm; the next refresh makes a new one from the outbox and from what the warehouse knows to be delivered')];
+  return [
+    trouble(
+      'deliveries',
+      data.deliveriesFile,
+      problem,
+      'it is put aside with its -wal and -shm; the next refresh makes a new one from the outbox and from what the warehouse knows to be delivered',
+    ),
+  ];
 }
 
 /** Less than this and the next run may not fit. */
@@ -105,16 +163,42 @@ export async function examineMachine(data: DataDirectory): Promise<Finding[]> {
   // A run writes the state anew, copies it, and writes a snapshot.
   const needed = leastFreeBytes + 3 * (state?.size ?? 0);
   if (bavail * bsize < needed) {
-    findings.push(trouble('machine', data.root, `has ${mebibytes(bavail * bsize)} MiB of room, a run may need ${mebibytes(needed)}`, 'free some room, or lower snapshots_kept in offerline.json', { repairable: false }));
+    findings.push(
+      trouble(
+        'machine',
+        data.root,
+        `has ${mebibytes(bavail * bsize)} MiB of room, a run may need ${mebibytes(needed)}`,
+        'free some room, or lower snapshots_kept in offerline.json',
+        { repairable: false },
+      ),
+    );
   }
   for (const folder of [data.root, data.warehouse, data.published]) {
-    const refused = await access(folder, constants.R_OK | constants.W_OK | constants.X_OK).then(() => undefined, (error: unknown) => error as NodeJS.ErrnoException);
+    const refused = await access(folder, constants.R_OK | constants.W_OK | constants.X_OK).then(
+      () => undefined,
+      (error: unknown) => error as NodeJS.ErrnoException,
+    );
     if (refused !== undefined && refused.code !== 'ENOENT') {
-      findings.push(trouble('machine', folder, `cannot be written (${refused.code})`, 'let the user who runs offerline write to it', { repairable: false }));
+      findings.push(
+        trouble(
+          'machine',
+          folder,
+          `cannot be written (${refused.code})`,
+          'let the user who runs offerline write to it',
+          { repairable: false },
+        ),
+      );
     }
   }
   for (const name of await readdir(data.putAside).catch(() => [])) {
-    findings.push(note('machine', join(data.putAside, name), 'was put aside', 'read its reason.txt; remove it when nobody needs it any more'));
+    findings.push(
+      note(
+        'machine',
+        join(data.putAside, name),
+        'was put aside',
+        'read its reason.txt; remove it when nobody needs it any more',
+      ),
+    );
   }
   return findings;
 }

@@ -17,40 +17,78 @@ export interface StateExamination {
 }
 
 /** What an open state says about itself and about the files that it names. `deep` reads every value and every byte. */
-export async function examineState(data: DataDirectory, state: StateDatabase, { deep, onRead }: { deep: boolean; onRead: (bytes: number) => void }): Promise<StateExamination> {
+export async function examineState(
+  data: DataDirectory,
+  state: StateDatabase,
+  { deep, onRead }: { deep: boolean; onRead: (bytes: number) => void },
+): Promise<StateExamination> {
   const { connection } = state;
   const findings: Finding[] = [];
   if (deep) {
-    const damage = await readWholeState(connection).then(() => undefined, (error: unknown) => error as Error);
+    const damage = await readWholeState(connection).then(
+      () => undefined,
+      (error: unknown) => error as Error,
+    );
     if (damage !== undefined) {
       if (!tellsDamage(damage)) throw damage;
-      findings.push(trouble('state', data.stateFile, damage.message, 'it is put aside and comes back from the newest good copy'));
+      findings.push(
+        trouble('state', data.stateFile, damage.message, 'it is put aside and comes back from the newest good copy'),
+      );
       return { findings, troubled: [], unnamed: [] };
     }
   }
   const troubled = await troubledFiles(data, await namedFiles(connection), deep, onRead);
   for (const { table, path, trouble: kind } of troubled) {
-    const problem = { missing: 'is missing', size: 'has another size than its row says', sha256: 'has other bytes than its row says' }[kind];
-    findings.push(trouble('files', path, problem, table === 'event_files'
-      ? 'it comes back from a snapshot that has its bytes; where none has, all logs are read from the landing folder again'
-      : 'it comes back from a snapshot that has its bytes, else the models write it anew'));
+    const problem = {
+      missing: 'is missing',
+      size: 'has another size than its row says',
+      sha256: 'has other bytes than its row says',
+    }[kind];
+    findings.push(
+      trouble(
+        'files',
+        path,
+        problem,
+        table === 'event_files'
+          ? 'it comes back from a snapshot that has its bytes; where none has, all logs are read from the landing folder again'
+          : 'it comes back from a snapshot that has its bytes, else the models write it anew',
+      ),
+    );
   }
   const unnamed = await unnamedFiles(connection, data);
-  if (unnamed.length > 0) findings.push(note('files', data.warehouse, `holds ${unnamed.length} files that no row names, the first ${unnamed[0]}`, 'newer ones took their place, or an unfinished run left them; the next run removes them'));
+  if (unnamed.length > 0)
+    findings.push(
+      note(
+        'files',
+        data.warehouse,
+        `holds ${unnamed.length} files that no row names, the first ${unnamed[0]}`,
+        'newer ones took their place, or an unfinished run left them; the next run removes them',
+      ),
+    );
   findings.push(...(await ledgerFindings(connection)));
   // What cannot be read whole cannot be counted.
-  if (troubled.every(({ table }) => table !== 'event_files')) findings.push(...(await countFindings(connection, data, deep)));
+  if (troubled.every(({ table }) => table !== 'event_files'))
+    findings.push(...(await countFindings(connection, data, deep)));
   return { findings, troubled, unnamed };
 }
 
 async function ledgerFindings(connection: DuckDBConnection): Promise<Finding[]> {
-  const rows = await queryRows<{ path: string; rows: number; accepted: number; duplicates: number; rejected: number; told: number }>(
+  const rows = await queryRows<{
+    path: string;
+    rows: number;
+    accepted: number;
+    duplicates: number;
+    rejected: number;
+    told: number;
+  }>(
     connection,
     `SELECT path, rows, accepted, duplicates, rejected, told
      FROM ingest_files LEFT JOIN (SELECT file_id, count(*) AS told FROM rejects GROUP BY file_id) USING (file_id)
      WHERE rows <> accepted + duplicates + rejected OR coalesce(told, 0) > rejected ORDER BY file_id`,
   );
-  return rows.map(({ path, ...counts }) => trouble('ledger', path, `its counts do not add up: ${JSON.stringify(counts)}`, rebuild, { repairable: false }));
+  return rows.map(({ path, ...counts }) =>
+    trouble('ledger', path, `its counts do not add up: ${JSON.stringify(counts)}`, rebuild, { repairable: false }),
+  );
 }
 
 /** Rows of the events against the ledger and against the roll-up: as the state has them written down, `deep` as they stand in the files. */
@@ -58,30 +96,51 @@ async function countFindings(connection: DuckDBConnection, data: DataDirectory, 
   const findings: Finding[] = [];
   for (const kind of ['clicks', 'conversions'] as const) {
     const relation = eventRelation(kind, await eventFilePaths(connection, data, kind));
-    const byFile = deep ? `SELECT file_id, count(*) AS stored FROM ${relation} GROUP BY file_id` : 'SELECT NULL::BIGINT AS file_id, 0 AS stored WHERE false';
+    const byFile = deep
+      ? `SELECT file_id, count(*) AS stored FROM ${relation} GROUP BY file_id`
+      : 'SELECT NULL::BIGINT AS file_id, 0 AS stored WHERE false';
     const wrong = deep
       ? await queryRows<{ path: string; accepted: number; stored: number }>(
           connection,
           `SELECT coalesce(path, 'file ' || stored.file_id) AS path, coalesce(accepted, 0) AS accepted, coalesce(stored, 0) AS stored
            FROM (FROM ingest_files WHERE kind = '${kind}') AS ledger FULL JOIN (${byFile}) AS stored USING (file_id)
-           WHERE coalesce(accepted, 0) <> coalesce(stored, 0) ORDER BY path`)
+           WHERE coalesce(accepted, 0) <> coalesce(stored, 0) ORDER BY path`,
+        )
       : await queryRows<{ path: string; accepted: number; stored: number }>(
           connection,
           `SELECT * FROM (
              SELECT '${kind}' AS path, (SELECT coalesce(sum(accepted), 0) FROM ingest_files WHERE kind = '${kind}') AS accepted,
                (SELECT coalesce(sum(rows), 0) FROM event_files WHERE kind = '${kind}') AS stored)
-           WHERE accepted <> stored`);
+           WHERE accepted <> stored`,
+        );
     for (const { path, accepted, stored } of wrong) {
-      findings.push(trouble('ledger', path, `the ledger accepted ${accepted} rows, the event files hold ${stored}`, rebuild, { repairable: false }));
+      findings.push(
+        trouble('ledger', path, `the ledger accepted ${accepted} rows, the event files hold ${stored}`, rebuild, {
+          repairable: false,
+        }),
+      );
     }
   }
-  const wrongHours = await wrongRollUps(connection, deep ? eventRelation('clicks', await eventFilePaths(connection, data, 'clicks')) : undefined);
-  if (wrongHours !== undefined) findings.push(trouble('roll-up', 'click_hourly', wrongHours, 'it is computed anew from the click events'));
+  const wrongHours = await wrongRollUps(
+    connection,
+    deep ? eventRelation('clicks', await eventFilePaths(connection, data, 'clicks')) : undefined,
+  );
+  if (wrongHours !== undefined)
+    findings.push(trouble('roll-up', 'click_hourly', wrongHours, 'it is computed anew from the click events'));
   const [events] = await queryRows<{ state: number; files: number }>(
-    connection, `SELECT (SELECT count(*) FROM conversion_events) AS state, (SELECT coalesce(sum(rows), 0) FROM event_files WHERE kind = 'conversions') AS files`,
+    connection,
+    `SELECT (SELECT count(*) FROM conversion_events) AS state, (SELECT coalesce(sum(rows), 0) FROM event_files WHERE kind = 'conversions') AS files`,
   );
   if (events !== undefined && events.state !== events.files) {
-    findings.push(trouble('roll-up', 'conversion_events', `the state holds ${events.state} conversion events, the event files ${events.files}`, rebuild, { repairable: false }));
+    findings.push(
+      trouble(
+        'roll-up',
+        'conversion_events',
+        `the state holds ${events.state} conversion events, the event files ${events.files}`,
+        rebuild,
+        { repairable: false },
+      ),
+    );
   }
   return findings;
 }
@@ -89,9 +148,12 @@ async function countFindings(connection: DuckDBConnection, data: DataDirectory, 
 async function wrongRollUps(connection: DuckDBConnection, clicks: string | undefined): Promise<string | undefined> {
   if (clicks === undefined) {
     const [sums] = await queryRows<{ rolled: number; stored: number }>(
-      connection, `SELECT (SELECT coalesce(sum(clicks), 0) FROM click_hourly) AS rolled, (SELECT coalesce(sum(rows), 0) FROM event_files WHERE kind = 'clicks') AS stored`,
+      connection,
+      `SELECT (SELECT coalesce(sum(clicks), 0) FROM click_hourly) AS rolled, (SELECT coalesce(sum(rows), 0) FROM event_files WHERE kind = 'clicks') AS stored`,
     );
-    return sums === undefined || sums.rolled === sums.stored ? undefined : `it counts ${sums.rolled} clicks, the event files hold ${sums.stored}`;
+    return sums === undefined || sums.rolled === sums.stored
+      ? undefined
+      : `it counts ${sums.rolled} clicks, the event files hold ${sums.stored}`;
   }
   const [wrong] = await queryRows<{ groups: number }>(
     connection,
@@ -104,4 +166,3 @@ async function wrongRollUps(connection: DuckDBConnection, clicks: string | undef
   );
   return (wrong?.groups ?? 0) === 0 ? undefined : `${wrong?.groups} hours of offers differ from the click events`;
 }
-

@@ -3,7 +3,8 @@ export interface Finding {
   /** `trouble` is to be put right; a `note` is worth knowing and harms nothing. */
   level: 'trouble' | 'note';
   /** The check that saw it. */
-  check: 'state' | 'files' | 'ledger' | 'roll-up' | 'landing' | 'snapshots' | 'copies' | 'deliveries' | 'clock' | 'machine';
+  check:
+    'state' | 'files' | 'ledger' | 'roll-up' | 'landing' | 'snapshots' | 'copies' | 'deliveries' | 'clock' | 'machine';
   /** What it is about: a path, a table or a setting. */
   subject: string;
   problem: string;
@@ -13,7 +14,13 @@ export interface Finding {
   repairable: boolean;
 }
 
-export function trouble(check: Finding['check'], subject: string, problem: string, advice: string, { repairable = true } = {}): Finding {
+export function trouble(
+  check: Finding['check'],
+  subject: string,
+  problem: string,
+  advice: string,
+  { repairable = true } = {},
+): Finding {
   return { level: 'trouble', check, subject, problem, advice, repairable };
 }
 

@@ -4,7 +4,10 @@ import { queryRows } from './dialect/rows.ts';
 
 /** Reads every value of every table, which checks every block's checksum. Throws DuckDB's error about the first one that fails. */
 export async function readWholeState(connection: DuckDBConnection): Promise<void> {
-  const tables = await queryRows<{ name: string }>(connection, `SELECT table_name AS name FROM duckdb_tables() WHERE NOT temporary AND database_name = current_database() ORDER BY name`);
+  const tables = await queryRows<{ name: string }>(
+    connection,
+    `SELECT table_name AS name FROM duckdb_tables() WHERE NOT temporary AND database_name = current_database() ORDER BY name`,
+  );
   const readings = tables.map(({ name }) => `SELECT sum(hash(t)) FROM ${identifier(name)} AS t`);
   if (readings.length > 0) await connection.run(readings.join(';\n'));
 }

@@ -21,7 +21,11 @@ export function thisMachine(): Machine {
  * How DuckDB is opened. Its memory limit covers the buffer manager only, not what hash tables and readers
  * take beside it, so by default it is half of what the process may use; beyond that it spills to scratch.
  */
-export function duckdbOptions(data: DataDirectory, { duckdb }: Pick<Settings, 'duckdb'>, machine: Machine = thisMachine()): Record<string, string> {
+export function duckdbOptions(
+  data: DataDirectory,
+  { duckdb }: Pick<Settings, 'duckdb'>,
+  machine: Machine = thisMachine(),
+): Record<string, string> {
   return {
     memory_limit: duckdb.memory_limit ?? `${Math.floor(machine.memory / 2 / mebibyte)}MiB`,
     threads: String(duckdb.threads ?? machine.processors),

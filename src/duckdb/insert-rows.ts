@@ -9,13 +9,16 @@ const rowsAtOnce = 5_000;
  * column, such as `::DATE`; empty where the text of a value is what the column takes.
  */
 export async function insertRows(
-  connection: DuckDBConnection, insert: string, casts: readonly string[], rows: readonly (readonly unknown[])[],
+  connection: DuckDBConnection,
+  insert: string,
+  casts: readonly string[],
+  rows: readonly (readonly unknown[])[],
 ): Promise<void> {
   const values = casts.map((cast, column) => `value[${column + 1}]${cast}`).join(', ');
   for (let start = 0; start < rows.length; start += rowsAtOnce) {
-    await connection.run(
-      `${insert} SELECT ${values} FROM (SELECT unnest(from_json($1, '[["VARCHAR"]]')) AS value)`, [JSON.stringify(rows.slice(start, start + rowsAtOnce), asText)],
-    );
+    await connection.run(`${insert} SELECT ${values} FROM (SELECT unnest(from_json($1, '[["VARCHAR"]]')) AS value)`, [
+      JSON.stringify(rows.slice(start, start + rowsAtOnce), asText),
+    ]);
   }
 }
 

@@ -55,7 +55,12 @@ export const feedOfferSchema = z.strictObject({
   removed_at: timestamp.nullable(),
   /** From `offer_stats_2d`, gross; null where the offer has no row there. */
   figures: z
-    .strictObject({ epc: decimal, cvr: decimal, trend: z.enum(['up', 'down', 'stable']), rank: z.int().min(1).nullable() })
+    .strictObject({
+      epc: decimal,
+      cvr: decimal,
+      trend: z.enum(['up', 'down', 'stable']),
+      rank: z.int().min(1).nullable(),
+    })
     .nullable(),
 });
 export type FeedOffer = z.output<typeof feedOfferSchema>;

@@ -15,7 +15,8 @@ export class FeedOffers {
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
-    for (let end = bytes.indexOf(lineFeed); end !== -1; end = bytes.indexOf(lineFeed, end + 1)) this.#starts.push(end + 1);
+    for (let end = bytes.indexOf(lineFeed); end !== -1; end = bytes.indexOf(lineFeed, end + 1))
+      this.#starts.push(end + 1);
     if (this.#starts.at(-1) !== bytes.length) this.#starts.push(bytes.length);
   }
 

@@ -75,7 +75,11 @@ async function sync(path: string, flags: 'r' | 'r+'): Promise<void> {
  * folder. With `mode` the file has it from its first byte.
  */
 export async function replaceFile(
-  path: string, content: string | Uint8Array, step: string, files: FileEffects = realEffects.files, mode?: number,
+  path: string,
+  content: string | Uint8Array,
+  step: string,
+  files: FileEffects = realEffects.files,
+  mode?: number,
 ): Promise<void> {
   const temporary = `${path}.tmp`;
   await files.writeFile(temporary, content, `${step}: written`, mode);

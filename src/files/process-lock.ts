@@ -64,17 +64,31 @@ const sqliteDamaged = [11, 26];
  *
  * Waits for another holder up to `waitSeconds`, then throws what the lock names, with the holder in the message.
  */
-export async function acquireProcessLock(lockable: Lockable, request: LockRequest, effects: LockEffects = realLockEffects): Promise<ProcessLock> {
+export async function acquireProcessLock(
+  lockable: Lockable,
+  request: LockRequest,
+  effects: LockEffects = realLockEffects,
+): Promise<ProcessLock> {
   const start = effects.now();
   let told = false;
   for (;;) {
     const database = tryLock(lockable.lockFile);
-    if (database !== undefined) return new HeldLock(lockable.lockFile, database, { pid: process.pid, command: request.command, since: momentOfMilliseconds(effects.now()) });
+    if (database !== undefined)
+      return new HeldLock(lockable.lockFile, database, {
+        pid: process.pid,
+        command: request.command,
+        since: momentOfMilliseconds(effects.now()),
+      });
     const remaining = start + request.waitSeconds * 1000 - effects.now();
     if (remaining <= 0) {
-      throw lockable.busy(`The ${lockable.name} ${request.waitSeconds === 0 ? 'is busy' : `stayed busy for ${request.waitSeconds} s`}: ${describe(lastHolder(lockable.lockFile))} holds it. Run again when that has ended; nothing was changed.`);
+      throw lockable.busy(
+        `The ${lockable.name} ${request.waitSeconds === 0 ? 'is busy' : `stayed busy for ${request.waitSeconds} s`}: ${describe(lastHolder(lockable.lockFile))} holds it. Run again when that has ended; nothing was changed.`,
+      );
     }
-    if (!told) request.onWaiting(`Waiting up to ${request.waitSeconds} s for the ${lockable.name}: ${describe(lastHolder(lockable.lockFile))} holds it.`);
+    if (!told)
+      request.onWaiting(
+        `Waiting up to ${request.waitSeconds} s for the ${lockable.name}: ${describe(lastHolder(lockable.lockFile))} holds it.`,
+      );
     told = true;
     await effects.wait(Math.min(pollMilliseconds, remaining));
   }
@@ -136,7 +150,14 @@ function tryLock(lockFile: string, isEmptied = false): DatabaseSync | undefined 
       truncateSync(lockFile, 0);
       return tryLock(lockFile, true);
     }
-    throw machineFailure(error) ?? new OfferlineError(`The lock ${lockFile} cannot be taken: ${(error as Error).message}. The folder must be writable and on a file system with locks.`, undefined, { cause: error });
+    throw (
+      machineFailure(error) ??
+      new OfferlineError(
+        `The lock ${lockFile} cannot be taken: ${(error as Error).message}. The folder must be writable and on a file system with locks.`,
+        undefined,
+        { cause: error },
+      )
+    );
   }
 }
 
@@ -153,7 +174,14 @@ function isHeld(lockFile: string): boolean {
     if (errcode === sqliteBusy) return true;
     // Could be read, which is what was to be known.
     if (sqliteDamaged.includes(errcode)) return false;
-    throw machineFailure(error) ?? new OfferlineError(`Whether the lock ${lockFile} is held cannot be seen: ${(error as Error).message}. The file must be readable and on a file system with locks.`, undefined, { cause: error });
+    throw (
+      machineFailure(error) ??
+      new OfferlineError(
+        `Whether the lock ${lockFile} is held cannot be seen: ${(error as Error).message}. The file must be readable and on a file system with locks.`,
+        undefined,
+        { cause: error },
+      )
+    );
   } finally {
     database?.close();
   }
@@ -168,5 +196,7 @@ function holderFile(lockFile: string): string {
 }
 
 function describe(holder: LockHolder | undefined): string {
-  return holder === undefined ? 'another process' : `"${holder.command}" (process ${holder.pid}, since ${holder.since})`;
+  return holder === undefined
+    ? 'another process'
+    : `"${holder.command}" (process ${holder.pid}, since ${holder.since})`;
 }

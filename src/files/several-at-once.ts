@@ -5,7 +5,10 @@ const mostAtOnce = 16;
  * Does work on files, one item after the other in a few lanes. Where one fails no other is begun, and only when all
  * have ended does it throw: whoever cleans up next must find none on its way.
  */
-export async function severalAtOnce<Item>(items: readonly Item[], work: (item: Item, index: number) => Promise<void>): Promise<void> {
+export async function severalAtOnce<Item>(
+  items: readonly Item[],
+  work: (item: Item, index: number) => Promise<void>,
+): Promise<void> {
   const queue = items.entries();
   let failed = false;
   const lane = async () => {

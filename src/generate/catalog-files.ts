@@ -16,21 +16,46 @@ export interface CatalogCount {
 
 const dayMs = 24 * 60 * 60 * 1000;
 const parquetColumns: ParquetColumns = {
-  external_id: 'VARCHAR', id: 'INTEGER', title: 'VARCHAR', description: 'VARCHAR', payout: 'DECIMAL(12, 4)', currency: 'VARCHAR', image: 'VARCHAR',
-  level: 'VARCHAR', stars: 'INTEGER', categories: 'VARCHAR[]', countries: 'VARCHAR[]', devices: 'VARCHAR[]', payment_term: 'VARCHAR',
-  android_min_os: 'VARCHAR', ios_min_os: 'VARCHAR', destination_url: 'VARCHAR', preview_url: 'VARCHAR', tracking_type: 'VARCHAR',
-  report_category: 'VARCHAR', formats: 'VARCHAR[]', daily_cap: 'INTEGER', daily_click_cap: 'INTEGER', multi_complete: 'BOOLEAN',
-  status: 'VARCHAR', created_at: 'TIMESTAMPTZ', updated_at: 'TIMESTAMPTZ',
+  external_id: 'VARCHAR',
+  id: 'INTEGER',
+  title: 'VARCHAR',
+  description: 'VARCHAR',
+  payout: 'DECIMAL(12, 4)',
+  currency: 'VARCHAR',
+  image: 'VARCHAR',
+  level: 'VARCHAR',
+  stars: 'INTEGER',
+  categories: 'VARCHAR[]',
+  countries: 'VARCHAR[]',
+  devices: 'VARCHAR[]',
+  payment_term: 'VARCHAR',
+  android_min_os: 'VARCHAR',
+  ios_min_os: 'VARCHAR',
+  destination_url: 'VARCHAR',
+  preview_url: 'VARCHAR',
+  tracking_type: 'VARCHAR',
+  report_category: 'VARCHAR',
+  formats: 'VARCHAR[]',
+  daily_cap: 'INTEGER',
+  daily_click_cap: 'INTEGER',
+  multi_complete: 'BOOLEAN',
+  status: 'VARCHAR',
+  created_at: 'TIMESTAMPTZ',
+  updated_at: 'TIMESTAMPTZ',
   events: 'STRUCT(event_id VARCHAR, description VARCHAR, payout DECIMAL(12, 4))[]',
 };
 const csvColumns = Object.keys(parquetColumns).filter((column) => column !== 'id' && column !== 'events');
 
 /** Writes every source's exports under `folder`, each in the format and the words of that source. `end` is in epoch milliseconds. */
 export async function writeCatalogs(
-  folder: string, offers: readonly GeneratedOffer[], { messy, end }: { messy: boolean; end: number }, parquet: ParquetWriter,
+  folder: string,
+  offers: readonly GeneratedOffer[],
+  { messy, end }: { messy: boolean; end: number },
+  parquet: ParquetWriter,
 ): Promise<CatalogCount> {
   const count: CatalogCount = { files: 0, accepted: offers.length, rejected: 0 };
-  const of = (source: Source) => offers.filter((offer) => offer.source === source).map(({ source: _folder, ...record }) => record);
+  const of = (source: Source) =>
+    offers.filter((offer) => offer.source === source).map(({ source: _folder, ...record }) => record);
   const write = async (path: string, content: string | Uint8Array, modified = end) => {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), content);
@@ -50,23 +75,35 @@ export async function writeCatalogs(
     // The older export of a full catalog: the newer one beside it decides.
     await write(`northstar/catalog-${yesterday}.json`, jsonText(northstar.slice(0, -1)), end - dayMs);
   }
-  await write(`northstar/catalog-${today}.json`, jsonText([
-    ...northstar.map((record, index) => (messy && index === 0 ? { ...record, devices: ['Android', 'fridge'], quality_score: 87 } : record)),
-    ...faulty<object>(
-      { ...northstar[0], id: undefined, external_id: 'no-9001', payout: 'ask us' },
-      // Claims the public id of the source's first offer.
-      { ...northstar[0], external_id: 'no-9002' },
-    ),
-  ]));
+  await write(
+    `northstar/catalog-${today}.json`,
+    jsonText([
+      ...northstar.map((record, index) =>
+        messy && index === 0 ? { ...record, devices: ['Android', 'fridge'], quality_score: 87 } : record,
+      ),
+      ...faulty<object>(
+        { ...northstar[0], id: undefined, external_id: 'no-9001', payout: 'ask us' },
+        // Claims the public id of the source's first offer.
+        { ...northstar[0], external_id: 'no-9002' },
+      ),
+    ]),
+  );
 
   const lumen = of('lumen').map(asLumen);
-  await write('lumen/export.json', jsonText({
-    network: 'Lumen', exported_at: new Date(end).toISOString(),
-    offers: [...lumen, ...faulty({ ...lumen[0], id: undefined, external_id: 'lu-9001', currency: 'SEK' })],
-  }));
+  await write(
+    'lumen/export.json',
+    jsonText({
+      network: 'Lumen',
+      exported_at: new Date(end).toISOString(),
+      offers: [...lumen, ...faulty({ ...lumen[0], id: undefined, external_id: 'lu-9001', currency: 'SEK' })],
+    }),
+  );
 
   const pollhive = of('pollhive').map((record) => JSON.stringify(record));
-  await write('pollhive/surveys.ndjson.gz', gzipSync(lines([...pollhive, ...faulty('{"external_id":"po-9001","title":{"en":"Survey: pe')])));
+  await write(
+    'pollhive/surveys.ndjson.gz',
+    gzipSync(lines([...pollhive, ...faulty('{"external_id":"po-9001","title":{"en":"Survey: pe')])),
+  );
 
   await writeParquet(join(folder, 'arcadia/games.parquet'), of('arcadia'), parquet);
   await setModified(join(folder, 'arcadia/games.parquet'), end);
@@ -76,9 +113,16 @@ export async function writeCatalogs(
   const clickfield = of('clickfield');
   const known = clickfield.slice(0, Math.ceil(clickfield.length * 0.9));
   const changed = [...clickfield.slice(known.length), ...known.filter(({ status }) => status === 'paused')];
-  await write(`clickfield/${yesterday}-all.csv`, csvText([
-    ...known.map((record) => ({ ...record, status: 'active' })), ...faulty({ ...known[0], external_id: 'cl-9001', payout: '0,05' }),
-  ].map(asClickfield)), end - dayMs);
+  await write(
+    `clickfield/${yesterday}-all.csv`,
+    csvText(
+      [
+        ...known.map((record) => ({ ...record, status: 'active' })),
+        ...faulty({ ...known[0], external_id: 'cl-9001', payout: '0,05' }),
+      ].map(asClickfield),
+    ),
+    end - dayMs,
+  );
   await write(`clickfield/${today}-changes.csv`, csvText(changed.map(asClickfield)));
   return count;
 }
@@ -102,7 +146,8 @@ function asLumen(record: Exported) {
   return {
     ...record,
     countries: record.countries.length === 0 ? ['All'] : record.countries.map((code) => names.of(code) ?? code),
-    devices: record.devices.length === 0 ? ['All'] : record.devices.map((device) => (device === 'desktop' ? 'PC' : device)),
+    devices:
+      record.devices.length === 0 ? ['All'] : record.devices.map((device) => (device === 'desktop' ? 'PC' : device)),
   };
 }
 

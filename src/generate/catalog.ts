@@ -1,7 +1,14 @@
 import { moneyText } from '../text/decimal-text.ts';
 import type { Device, GeneratedOffer } from './canonical-records.ts';
 import {
-  appCategories, brandBeginnings, brandEndings, gameEndings, gameMilestones, surveySubjects, visitorCountries, webCategories,
+  appCategories,
+  brandBeginnings,
+  brandEndings,
+  gameEndings,
+  gameMilestones,
+  surveySubjects,
+  visitorCountries,
+  webCategories,
 } from './offer-texts.ts';
 import { Random, seedFor } from './random.ts';
 
@@ -10,7 +17,16 @@ export type Source = (typeof sources)[number];
 
 /** Which source the next offers come from; all five are there from the fifth offer on. */
 const sourcePattern: readonly Source[] = [
-  'northstar', 'lumen', 'arcadia', 'pollhive', 'clickfield', 'northstar', 'lumen', 'clickfield', 'northstar', 'arcadia',
+  'northstar',
+  'lumen',
+  'arcadia',
+  'pollhive',
+  'clickfield',
+  'northstar',
+  'lumen',
+  'clickfield',
+  'northstar',
+  'arcadia',
 ];
 
 /** The public id of the first offer that brings one. */
@@ -21,8 +37,11 @@ const pausedEvery = 19;
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** What a source says of an offer beyond what all of them say alike. */
-type Particulars = Pick<GeneratedOffer, 'title' | 'description' | 'currency' | 'categories' | 'tracking_type' | 'report_category'>
-  & Partial<GeneratedOffer>;
+type Particulars = Pick<
+  GeneratedOffer,
+  'title' | 'description' | 'currency' | 'categories' | 'tracking_type' | 'report_category'
+> &
+  Partial<GeneratedOffer>;
 
 /** The offers of all sources as canonical records, a pure function of its arguments. `end` is in epoch milliseconds. */
 export function catalogOffers(seed: number, count: number, end: number): GeneratedOffer[] {
@@ -39,7 +58,9 @@ export function catalogOffers(seed: number, count: number, end: number): Generat
       ...(random.chance(0.9) && { image: `https://images.${source}.example/${slug}.png` }),
       level: random.pick(['easy', 'easy', 'medium', 'hard']),
       stars: random.between(1, 5),
-      countries: random.chance(0.35) ? [] : random.sample(visitorCountries, random.between(1, 6)).map(({ code }) => code),
+      countries: random.chance(0.35)
+        ? []
+        : random.sample(visitorCountries, random.between(1, 6)).map(({ code }) => code),
       devices: [],
       payment_term: random.chance(0.7) ? 'net30' : 'net60',
       destination_url: `https://go.${source}.example/offers/${slug}?ref=offerline`,
@@ -90,9 +111,13 @@ const particulars: Record<Source, (random: Random) => Particulars> = {
   arcadia: (random) => {
     const game = `${random.pick(brandBeginnings)} ${random.pick(gameEndings)}`;
     const cents = random.between(15, 60);
-    const events = gameMilestones.slice(0, random.between(2, gameMilestones.length)).map(({ event_id, description, share }) => ({
-      event_id, description, payout: centsText(cents * share),
-    }));
+    const events = gameMilestones
+      .slice(0, random.between(2, gameMilestones.length))
+      .map(({ event_id, description, share }) => ({
+        event_id,
+        description,
+        payout: centsText(cents * share),
+      }));
     return {
       title: `${game}: play and collect`,
       description: `New players of ${game} collect a reward at every milestone.`,
@@ -109,10 +134,14 @@ const particulars: Record<Source, (random: Random) => Particulars> = {
     const subject = random.pick(surveySubjects);
     const minutes = random.between(3, 25);
     const title = {
-      de: `Umfrage: ${subject.de} (${minutes} Min.)`, en: `Survey: ${subject.en} (${minutes} min)`, fr: `Enquête : ${subject.fr} (${minutes} min)`,
+      de: `Umfrage: ${subject.de} (${minutes} Min.)`,
+      en: `Survey: ${subject.en} (${minutes} min)`,
+      fr: `Enquête : ${subject.fr} (${minutes} min)`,
     };
     const description = {
-      de: `Beantworten Sie Fragen zum Thema „${subject.de}“.`, en: `Answer questions on ${subject.en}.`, fr: `Répondez à des questions : ${subject.fr}.`,
+      de: `Beantworten Sie Fragen zum Thema „${subject.de}“.`,
+      en: `Answer questions on ${subject.en}.`,
+      fr: `Répondez à des questions : ${subject.fr}.`,
     };
     // Some surveys are not offered in English: their first language is then what everybody sees.
     const { en: _title, ...titleElsewhere } = title;

@@ -17,15 +17,27 @@ export interface LogStyle {
 }
 
 const columns: ParquetColumns = {
-  click_id: 'VARCHAR', offer_id: 'INTEGER', source: 'VARCHAR', external_id: 'VARCHAR', site_key: 'VARCHAR', user_id: 'VARCHAR',
-  clicked_at: 'TIMESTAMPTZ', country: 'VARCHAR', device: 'VARCHAR', ip: 'VARCHAR', user_agent: 'VARCHAR', sub1: 'VARCHAR',
+  click_id: 'VARCHAR',
+  offer_id: 'INTEGER',
+  source: 'VARCHAR',
+  external_id: 'VARCHAR',
+  site_key: 'VARCHAR',
+  user_id: 'VARCHAR',
+  clicked_at: 'TIMESTAMPTZ',
+  country: 'VARCHAR',
+  device: 'VARCHAR',
+  ip: 'VARCHAR',
+  user_agent: 'VARCHAR',
+  sub1: 'VARCHAR',
 };
 
 /** A busy tracker rolls its log over. */
 const clicksPerPart = 250_000;
 /** Small sites of the tracker that log in other formats: never the bulk, however much traffic there is. */
 const otherEdges: { name: string; format: LogFormat }[] = [
-  { name: 'edge-gru', format: 'csv' }, { name: 'edge-iad', format: 'ndjson.gz' }, { name: 'edge-sin', format: 'parquet' },
+  { name: 'edge-gru', format: 'csv' },
+  { name: 'edge-iad', format: 'ndjson.gz' },
+  { name: 'edge-sin', format: 'parquet' },
 ];
 const otherEdgeShare = 0.06;
 const otherEdgeClicksPerDay = 2500;
@@ -61,7 +73,8 @@ export class ClickLogs {
     this.#traffic = traffic;
     this.#style = style;
     const { clicks, days } = traffic;
-    this.#edgeShare = style.formats === 'ndjson' ? 0 : Math.min(otherEdgeShare, (otherEdgeClicksPerDay * days) / clicks);
+    this.#edgeShare =
+      style.formats === 'ndjson' ? 0 : Math.min(otherEdgeShare, (otherEdgeClicksPerDay * days) / clicks);
     const messy = style.messy ? 1 : 0;
     this.#late = new Spread(days < 2 ? 0 : 3 + Math.min(Math.floor(clicks / 250), 2000 * days), clicks);
     this.#repeats = new Spread(messy * (3 + Math.floor(clicks / 300)), clicks);
@@ -100,7 +113,8 @@ export class ClickLogs {
       const makeFaulty = faultyClicks[this.#faultsWritten++ % faultyClicks.length] as (typeof faultyClicks)[number];
       this.#write(main, makeFaulty(click), 'rejected');
     }
-    for (; this.#owed.conflicts > 0; this.#owed.conflicts--) this.#write(main, { record: conflictingClick(click) }, 'duplicates');
+    for (; this.#owed.conflicts > 0; this.#owed.conflicts--)
+      this.#write(main, { record: conflictingClick(click) }, 'duplicates');
   }
 
   /** Writes what was gathered. Call it every few thousand clicks: memory holds what lies between. */

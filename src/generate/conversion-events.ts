@@ -24,7 +24,8 @@ export function conversionSource(traffic: Traffic): (visit: Visit) => TimedConve
   return (visit) => {
     const events: TimedConversion[] = [];
     const occur = (at: number, conversion: Omit<GeneratedConversion, 'occurred_at'>) => {
-      if (at <= traffic.end) events.push({ at, conversion: { ...conversion, occurred_at: new Date(at).toISOString() } });
+      if (at <= traffic.end)
+        events.push({ at, conversion: { ...conversion, occurred_at: new Date(at).toISOString() } });
     };
     random.restart(scramble(seed + visit.index));
     if (visit.index % visitsPerOrphan === Math.min(visitsPerOrphan, traffic.clicks) >> 1) {
@@ -52,8 +53,14 @@ export function conversionSource(traffic: Traffic): (visit: Visit) => TimedConve
         break;
       }
       occur(at, { ...about, kind: 'credit', ...stated });
-      if (fate < 0.06) occur(at + logUniform(random, 10 * minuteMs, dayMs), { ...about, kind: 'reject', reason: 'failed validation' });
-      else if (fate < 0.1) occur(at + logUniform(random, hourMs, 2 * dayMs), { ...about, kind: 'chargeback', reason: random.pick(['fraud', 'refund']) });
+      if (fate < 0.06)
+        occur(at + logUniform(random, 10 * minuteMs, dayMs), { ...about, kind: 'reject', reason: 'failed validation' });
+      else if (fate < 0.1)
+        occur(at + logUniform(random, hourMs, 2 * dayMs), {
+          ...about,
+          kind: 'chargeback',
+          reason: random.pick(['fraud', 'refund']),
+        });
       if (random.chance(0.5)) break;
     }
     return events;

@@ -10,7 +10,13 @@ import type { ParquetColumns, ParquetWriter } from './parquet-writer.ts';
 import { dateOfDay, firstMidnight, type Traffic, type Visit } from './traffic.ts';
 
 const columns: ParquetColumns = {
-  conversion_id: 'VARCHAR', click_id: 'VARCHAR', kind: 'VARCHAR', occurred_at: 'TIMESTAMPTZ', event_id: 'VARCHAR', payout: 'DECIMAL(15, 6)', reason: 'VARCHAR',
+  conversion_id: 'VARCHAR',
+  click_id: 'VARCHAR',
+  kind: 'VARCHAR',
+  occurred_at: 'TIMESTAMPTZ',
+  event_id: 'VARCHAR',
+  payout: 'DECIMAL(15, 6)',
+  reason: 'VARCHAR',
 };
 
 /** How the networks report: two through our tracker, the others in logs of their own. */
@@ -30,7 +36,14 @@ const reporters: Record<Source, Reporter> = {
   arcadia: { name: 'arcadia', format: 'parquet', time: utc },
   pollhive: { name: 'pollhive', format: 'ndjson.gz', time: utc },
   // Local time without an offset: `offerline.json` names the zone.
-  clickfield: { name: 'clickfield', format: 'csv', time: (at) => utc(at + partnerZone.offsetMs).slice(0, -1).replace('T', ' ') },
+  clickfield: {
+    name: 'clickfield',
+    format: 'csv',
+    time: (at) =>
+      utc(at + partnerZone.offsetMs)
+        .slice(0, -1)
+        .replace('T', ' '),
+  },
 };
 
 /** One event in this many arrives with the next day's file, one in this many is repeated there. */
@@ -82,7 +95,9 @@ export class ConversionLogs {
     if (!this.#style.messy) return;
     if (nth % repeatedEvery === 7) this.#write(reporter, nextDay, { at, row: { record } }, 'duplicates');
     if (this.#isTimeForAFault(nth)) {
-      const make = faultyConversions[this.#faultsWritten++ % faultyConversions.length] as (of: GeneratedConversion) => LogRow;
+      const make = faultyConversions[this.#faultsWritten++ % faultyConversions.length] as (
+        of: GeneratedConversion,
+      ) => LogRow;
       this.#write(tracker, occurred, { at, row: make(conversion) }, 'rejected');
     }
   }

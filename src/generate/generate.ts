@@ -54,7 +54,10 @@ const clicksPerWrite = 10_000;
  * Fills a data directory with a believable network: settings, sites, catalogs and logs. Nothing is there before
  * everything is. `onProgress` is told the clicks done and in all. Throws `UsageError` where there is data already.
  */
-export async function generate(options: GenerateOptions, onProgress: (done: number, total: number) => void = () => {}): Promise<GenerateSummary> {
+export async function generate(
+  options: GenerateOptions,
+  onProgress: (done: number, total: number) => void = () => {},
+): Promise<GenerateSummary> {
   const { seed, clicks, days, messy = true, formats = 'mixed' } = options;
   const size = { offers: options.offers ?? defaultOffers, sites: options.sites ?? defaultSites };
   checkOptions(options, size);
@@ -77,7 +80,12 @@ export async function generate(options: GenerateOptions, onProgress: (done: numb
     await rename(draft.sitesFile, out.sitesFile);
     await rename(draft.landing, out.landing);
     return {
-      out: out.root, from: new Date(firstMidnight(traffic)).toISOString(), to: options.end.toISOString(), sites: network.sites.length, offers, ...logs,
+      out: out.root,
+      from: new Date(firstMidnight(traffic)).toISOString(),
+      to: options.end.toISOString(),
+      sites: network.sites.length,
+      offers,
+      ...logs,
     };
   } finally {
     parquet.close();
@@ -86,7 +94,12 @@ export async function generate(options: GenerateOptions, onProgress: (done: numb
 }
 
 async function writeLogs(
-  landing: string, network: Network, traffic: Traffic, style: LogStyle, parquet: ParquetWriter, onProgress: (done: number, total: number) => void,
+  landing: string,
+  network: Network,
+  traffic: Traffic,
+  style: LogStyle,
+  parquet: ParquetWriter,
+  onProgress: (done: number, total: number) => void,
 ): Promise<{ clicks: LogCount; conversions: LogCount }> {
   const clickLogs = new ClickLogs(join(landing, 'clicks'), traffic, style);
   const conversionLogs = new ConversionLogs(join(landing, 'conversions'), traffic, style);
@@ -105,23 +118,34 @@ async function writeLogs(
   return { clicks: clickLogs.count, conversions: conversionLogs.count };
 }
 
-function checkOptions({ seed, clicks, days, end, networkSeed = seed }: GenerateOptions, { offers, sites }: { offers: number; sites: number }): void {
+function checkOptions(
+  { seed, clicks, days, end, networkSeed = seed }: GenerateOptions,
+  { offers, sites }: { offers: number; sites: number },
+): void {
   // Click ids are made of 32 bits of an index that goes up to twice the clicks; one source must not be without offers.
   const ranges: [name: string, value: number, lowest: number, highest: number][] = [
-    ['seed', seed, 0, 2 ** 32 - 1], ['network seed', networkSeed, 0, 2 ** 32 - 1], ['clicks', clicks, 1, 2_000_000_000], ['days', days, 1, 3660],
-    ['offers', offers, 10, 100_000], ['sites', sites, fewestSites, 10_000],
+    ['seed', seed, 0, 2 ** 32 - 1],
+    ['network seed', networkSeed, 0, 2 ** 32 - 1],
+    ['clicks', clicks, 1, 2_000_000_000],
+    ['days', days, 1, 3660],
+    ['offers', offers, 10, 100_000],
+    ['sites', sites, fewestSites, 10_000],
   ];
   for (const [name, value, lowest, highest] of ranges) {
     if (!Number.isInteger(value) || value < lowest || value > highest) {
       throw new UsageError(`${name} must be a whole number from ${lowest} to ${highest}, not ${value}`);
     }
   }
-  if (Number.isNaN(end.getTime())) throw new UsageError('The end of the traffic must be a moment in time, such as 2026-01-31T12:00:00Z');
+  if (Number.isNaN(end.getTime()))
+    throw new UsageError('The end of the traffic must be a moment in time, such as 2026-01-31T12:00:00Z');
 }
 
 function refuseWhereDataIs(out: DataDirectory): void {
   for (const path of [out.landing, out.sitesFile, out.settingsFile]) {
-    if (existsSync(path)) throw new UsageError(`${path} exists already and is left as it is; name another directory, or move it away first`);
+    if (existsSync(path))
+      throw new UsageError(
+        `${path} exists already and is left as it is; name another directory, or move it away first`,
+      );
   }
 }
 

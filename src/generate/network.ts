@@ -46,12 +46,16 @@ export function buildNetwork(seed: number, size: { offers: number; sites: number
   }));
   const sites = publisherSites(seed, size.sites);
   const ranks = random.shuffle(offers.map((_, index) => index));
-  const popularity = new Map(offers.map((offer, index) => [offer, offer.record.status === 'paused' ? 0 : zipfWeight(ranks[index] as number)]));
+  const popularity = new Map(
+    offers.map((offer, index) => [offer, offer.record.status === 'paused' ? 0 : zipfWeight(ranks[index] as number)]),
+  );
   return {
     seed,
     offers,
     sites,
     shownOffers: new WeightedChoice(offers, (offer) => popularity.get(offer) as number),
-    visitedSites: new WeightedChoice(sites, (site) => (site.status === 'pending' ? 0 : zipfWeight(sites.indexOf(site)))),
+    visitedSites: new WeightedChoice(sites, (site) =>
+      site.status === 'pending' ? 0 : zipfWeight(sites.indexOf(site)),
+    ),
   };
 }

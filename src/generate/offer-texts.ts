@@ -1,12 +1,60 @@
 /** Words for a believable catalog. All brands are made up of these parts. */
 export const brandBeginnings = [
-  'Nimbus', 'Fern', 'Harbor', 'Quill', 'Ember', 'Cobalt', 'Maple', 'Orbit', 'Pebble', 'Saffron', 'Tundra', 'Velvet',
-  'Willow', 'Zephyr', 'Amber', 'Birch', 'Cinder', 'Drift', 'Echo', 'Flint', 'Gale', 'Hazel', 'Indigo', 'Juniper',
+  'Nimbus',
+  'Fern',
+  'Harbor',
+  'Quill',
+  'Ember',
+  'Cobalt',
+  'Maple',
+  'Orbit',
+  'Pebble',
+  'Saffron',
+  'Tundra',
+  'Velvet',
+  'Willow',
+  'Zephyr',
+  'Amber',
+  'Birch',
+  'Cinder',
+  'Drift',
+  'Echo',
+  'Flint',
+  'Gale',
+  'Hazel',
+  'Indigo',
+  'Juniper',
 ];
 export const brandEndings = [
-  'way', 'pay', 'fit', 'cart', 'desk', 'trip', 'nest', 'cast', 'wise', 'loop', 'mart', 'note', 'craft', 'stream', 'bank', 'chef',
+  'way',
+  'pay',
+  'fit',
+  'cart',
+  'desk',
+  'trip',
+  'nest',
+  'cast',
+  'wise',
+  'loop',
+  'mart',
+  'note',
+  'craft',
+  'stream',
+  'bank',
+  'chef',
 ];
-export const gameEndings = ['Saga', 'Kingdoms', 'Heroes', 'Solitaire', 'Empire', 'Racing', 'Farm', 'Legends', 'Merge', 'Puzzle'];
+export const gameEndings = [
+  'Saga',
+  'Kingdoms',
+  'Heroes',
+  'Solitaire',
+  'Empire',
+  'Racing',
+  'Farm',
+  'Legends',
+  'Merge',
+  'Puzzle',
+];
 
 export const appCategories = ['finance', 'fitness', 'shopping', 'travel', 'music', 'productivity', 'food'];
 export const webCategories = ['sign-up', 'trial', 'finance', 'shopping', 'education'];
@@ -48,8 +96,19 @@ export const userAgents = {
 
 /** Where visitors come from, by weight. */
 export const visitorCountries = [
-  { code: 'US', weight: 30 }, { code: 'GB', weight: 12 }, { code: 'DE', weight: 10 }, { code: 'FR', weight: 7 },
-  { code: 'CA', weight: 6 }, { code: 'BR', weight: 6 }, { code: 'IN', weight: 6 }, { code: 'ES', weight: 4 },
-  { code: 'IT', weight: 4 }, { code: 'PL', weight: 3 }, { code: 'NL', weight: 3 }, { code: 'AU', weight: 3 },
-  { code: 'MX', weight: 2 }, { code: 'SE', weight: 2 }, { code: 'JP', weight: 2 },
+  { code: 'US', weight: 30 },
+  { code: 'GB', weight: 12 },
+  { code: 'DE', weight: 10 },
+  { code: 'FR', weight: 7 },
+  { code: 'CA', weight: 6 },
+  { code: 'BR', weight: 6 },
+  { code: 'IN', weight: 6 },
+  { code: 'ES', weight: 4 },
+  { code: 'IT', weight: 4 },
+  { code: 'PL', weight: 3 },
+  { code: 'NL', weight: 3 },
+  { code: 'AU', weight: 3 },
+  { code: 'MX', weight: 2 },
+  { code: 'SE', weight: 2 },
+  { code: 'JP', weight: 2 },
 ] as const;

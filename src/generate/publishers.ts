@@ -2,8 +2,18 @@ import { createHash } from 'node:crypto';
 import type { Site } from '../sites/sites.ts';
 
 const names = [
-  'Coinquest', 'Rewardly', 'Perkhaven', 'Surveyloft', 'Lootlane', 'Pocketperks',
-  'Gemharbor', 'Tapbounty', 'Clickgarden', 'Bonusbay', 'Questnook', 'Tokentrail',
+  'Coinquest',
+  'Rewardly',
+  'Perkhaven',
+  'Surveyloft',
+  'Lootlane',
+  'Pocketperks',
+  'Gemharbor',
+  'Tapbounty',
+  'Clickgarden',
+  'Bonusbay',
+  'Questnook',
+  'Tokentrail',
 ];
 const variants = ['A', 'B', 'C'] as const;
 const commissions = [0.2, 0.25, 0.3, 0.15, 0.175, 0, 0.35];

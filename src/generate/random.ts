@@ -9,7 +9,9 @@ export function scramble(bits: number): number {
 /** A seed of its own for each thing that is drawn apart from the others: draws of one cannot shift those of another. */
 export function seedFor(seed: number, purpose: number | string): number {
   let mixed = scramble(seed ^ 0x9e3779b9);
-  for (const part of typeof purpose === 'number' ? [purpose] : Array.from(purpose, (character) => character.charCodeAt(0))) {
+  for (const part of typeof purpose === 'number'
+    ? [purpose]
+    : Array.from(purpose, (character) => character.charCodeAt(0))) {
     mixed = scramble((mixed + part + 0x6d2b79f5) | 0);
   }
   return mixed;

@@ -19,7 +19,13 @@ export interface SmallNetwork {
 /** What `generate` writes, without mess, as lists in memory: for tests that cut and shuffle. A pure function of its arguments. */
 export function smallNetwork(
   seed: number,
-  { clicks, days, end, offers = 12, sites = fewestSites }: { clicks: number; days: number; end: Date; offers?: number; sites?: number },
+  {
+    clicks,
+    days,
+    end,
+    offers = 12,
+    sites = fewestSites,
+  }: { clicks: number; days: number; end: Date; offers?: number; sites?: number },
 ): SmallNetwork {
   const traffic: Traffic = { seed, clicks, days, end: end.getTime() };
   const network = buildNetwork(seed, { offers, sites }, traffic.end);
@@ -29,6 +35,9 @@ export function smallNetwork(
     sites: network.sites,
     offers: network.offers.map(({ record }) => record),
     clicks: visited.map(({ click }) => click),
-    conversions: visited.flatMap(conversionSource(traffic)).toSorted((a, b) => a.at - b.at).map(({ conversion }) => conversion),
+    conversions: visited
+      .flatMap(conversionSource(traffic))
+      .toSorted((a, b) => a.at - b.at)
+      .map(({ conversion }) => conversion),
   };
 }

@@ -30,7 +30,8 @@ const dayMs = 24 * 60 * minuteMs;
 
 /** Clicks of each UTC hour relative to the others: quiet before dawn, a peak in the evening. */
 const hourlyWeights = [
-  5.0, 3.8, 3.0, 2.5, 2.3, 2.6, 3.4, 4.6, 5.8, 6.6, 7.0, 7.3, 7.6, 7.7, 7.8, 8.0, 8.4, 9.0, 9.8, 10.4, 10.2, 9.2, 7.8, 6.3,
+  5.0, 3.8, 3.0, 2.5, 2.3, 2.6, 3.4, 4.6, 5.8, 6.6, 7.0, 7.3, 7.6, 7.7, 7.8, 8.0, 8.4, 9.0, 9.8, 10.4, 10.2, 9.2, 7.8,
+  6.3,
 ];
 
 const everywhere = new WeightedChoice(visitorCountries, ({ weight }) => weight);
@@ -64,14 +65,16 @@ export function* visits(network: Network, traffic: Traffic): Generator<Visit> {
     const first = index;
     // The share first: at the end it is exactly 1, while clicks * weight / total may come out just below all clicks.
     const until = Math.floor(traffic.clicks * (weight / total));
-    for (; index < until; index++) yield make(index, minute, (length * (index - first)) / (until - first), length / (until - first));
+    for (; index < until; index++)
+      yield make(index, minute, (length * (index - first)) / (until - first), length / (until - first));
   }
 }
 
 function weightBetween(from: number, end: number): number {
   let weight = 0;
   // Summed in the same order as the visits are, so that the last minute comes out at exactly all of them.
-  for (let minute = from; minute < end; minute += minuteMs) weight += minuteWeight(minute, Math.min(minuteMs, end - minute));
+  for (let minute = from; minute < end; minute += minuteMs)
+    weight += minuteWeight(minute, Math.min(minuteMs, end - minute));
   return weight;
 }
 
@@ -110,7 +113,9 @@ function visitMaker(network: Network, traffic: Traffic) {
     const converts = random.next() < rate;
     const click: GeneratedClick = {
       click_id: clickId(traffic.seed, index),
-      ...(record.id === undefined ? { source: record.source, external_id: record.external_id } : { offer_id: record.id }),
+      ...(record.id === undefined
+        ? { source: record.source, external_id: record.external_id }
+        : { offer_id: record.id }),
       site_key: site.site_key,
       user_id: `u${user.toString(36)}`,
       clicked_at: `${minuteText}${secondsText(ms)}Z`,

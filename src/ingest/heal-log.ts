@@ -16,7 +16,13 @@ export async function dropRejectsOf(connection: DuckDBConnection, files: readonl
  * Brings the ledger row of a log that was read again up to date. `now` is what this run found: the rows that it could not
  * take before are accepted, and those that it took then are found as duplicates of themselves.
  */
-export async function recordHealed({ connection }: StateDatabase, run: Run, before: TakenUp, now: Omit<LedgerCounts, 'rows'>, readWith: ReadWith): Promise<void> {
+export async function recordHealed(
+  { connection }: StateDatabase,
+  run: Run,
+  before: TakenUp,
+  now: Omit<LedgerCounts, 'rows'>,
+  readWith: ReadWith,
+): Promise<void> {
   const fileId = BigInt(before.file_id);
   const rows = now.accepted + now.duplicates + now.rejected;
   const accepted = before.accepted + now.accepted;
@@ -24,7 +30,10 @@ export async function recordHealed({ connection }: StateDatabase, run: Run, befo
   const duplicates = Math.max(0, now.duplicates - before.accepted);
   const rejected = rows - accepted - duplicates;
   if (rejected < now.rejected) {
-    await connection.run('DELETE FROM rejects WHERE file_id = $1 AND line NOT IN (SELECT line FROM rejects WHERE file_id = $1 ORDER BY line LIMIT $2)', [fileId, BigInt(rejected)]);
+    await connection.run(
+      'DELETE FROM rejects WHERE file_id = $1 AND line NOT IN (SELECT line FROM rejects WHERE file_id = $1 ORDER BY line LIMIT $2)',
+      [fileId, BigInt(rejected)],
+    );
   }
   await addUpWarnings(connection, fileId);
   // What was quarantined is taken up by this run.
@@ -34,14 +43,21 @@ export async function recordHealed({ connection }: StateDatabase, run: Run, befo
        run_id = $8, ingested_at = $9::TIMESTAMPTZ,
        warnings = (SELECT coalesce(sum(CASE warning WHEN 'unknown_field' THEN 1 ELSE ingest_warnings.rows END), 0) FROM ingest_warnings WHERE file_id = $1)
      WHERE file_id = $1`,
-    [fileId, ...[rows, accepted, duplicates, Math.min(duplicates, now.conflicts), rejected].map(BigInt), JSON.stringify(readWith), BigInt(takenUp.run_id), takenUp.ingested_at],
+    [
+      fileId,
+      ...[rows, accepted, duplicates, Math.min(duplicates, now.conflicts), rejected].map(BigInt),
+      JSON.stringify(readWith),
+      BigInt(takenUp.run_id),
+      takenUp.ingested_at,
+    ],
   );
 }
 
 /** Rows that were taken earlier and now each have warnings of their own. */
 async function addUpWarnings(connection: DuckDBConnection, fileId: bigint): Promise<void> {
   await connection.run(
-    'CREATE OR REPLACE TEMP TABLE warnings_in_all AS SELECT file_id, warning, field, sum(rows)::BIGINT AS rows FROM ingest_warnings WHERE file_id = $1 GROUP BY ALL', [fileId],
+    'CREATE OR REPLACE TEMP TABLE warnings_in_all AS SELECT file_id, warning, field, sum(rows)::BIGINT AS rows FROM ingest_warnings WHERE file_id = $1 GROUP BY ALL',
+    [fileId],
   );
   await connection.run('DELETE FROM ingest_warnings WHERE file_id = $1', [fileId]);
   await connection.run('INSERT INTO ingest_warnings BY NAME FROM warnings_in_all');
@@ -51,7 +67,12 @@ async function addUpWarnings(connection: DuckDBConnection, fileId: bigint): Prom
  * A file that cannot be read whole this time: what was loaded of it stays, and where nothing was, the reason is
  * brought up to date.
  */
-export async function recordUnhealed({ connection }: StateDatabase, { file_id, status }: TakenUp, reason: string, readWith: ReadWith): Promise<void> {
+export async function recordUnhealed(
+  { connection }: StateDatabase,
+  { file_id, status }: TakenUp,
+  reason: string,
+  readWith: ReadWith,
+): Promise<void> {
   await connection.run(
     `UPDATE ingest_files SET read_with = $2 ${status === 'loaded' ? '' : ', reason = $3'} WHERE file_id = $1`,
     [BigInt(file_id), JSON.stringify(readWith), ...(status === 'loaded' ? [] : [reason])],

@@ -68,7 +68,10 @@ export const ingestStage: Stage<IngestInput, IngestSummary> = {
     const seen = await seenFiles(state, scan.files);
     const seenPaths = new Set(seen.map(({ path }) => path));
     const again = await filesToReadAgain(state, run.settings, seen);
-    const admitted = await admit(run, scan.files.filter(({ path }) => !seenPaths.has(path) || again.has(path)));
+    const admitted = await admit(
+      run,
+      scan.files.filter(({ path }) => !seenPaths.has(path) || again.has(path)),
+    );
     let summary: IngestSummary;
     try {
       summary = await takeUpFiles(run, { state, sites }, admitted, { seen, seenAt });
@@ -85,14 +88,28 @@ export const ingestStage: Stage<IngestInput, IngestSummary> = {
 
 /** Reads files that are new or say something else by now, and takes up what is news of them. */
 export async function takeUpFiles(
-  run: Run, { state, sites }: IngestInput, { files, broken }: Admitted, { seen, seenAt }: Pick<Landing, 'seenAt'> & { seen: readonly SeenFile[] },
+  run: Run,
+  { state, sites }: IngestInput,
+  { files, broken }: Admitted,
+  { seen, seenAt }: Pick<Landing, 'seenAt'> & { seen: readonly SeenFile[] },
 ): Promise<IngestSummary> {
   const seenPaths = new Set(seen.map(({ path }) => path));
-  const unseen = await checkFilesOf(run, files.filter(({ path }) => !seenPaths.has(path)), 'new');
+  const unseen = await checkFilesOf(
+    run,
+    files.filter(({ path }) => !seenPaths.has(path)),
+    'new',
+  );
   unseen.broken.push(...broken);
   const landed = [...seen, ...lookedAt(unseen)];
   const again = await filesToReadAgain(state, run.settings, landed);
-  const checked = byPath(unseen, await checkFilesOf(run, files.filter(({ path }) => seenPaths.has(path) && again.has(path)), 'again'));
+  const checked = byPath(
+    unseen,
+    await checkFilesOf(
+      run,
+      files.filter(({ path }) => seenPaths.has(path) && again.has(path)),
+      'again',
+    ),
+  );
   const news = await readNews(run, state, await withoutKnownContent(state, checked, again));
   return state.transaction(async () => {
     const { taken, isNews } = await takeUp(run, state, { news, landed, seenAt });
@@ -137,12 +154,22 @@ async function checkFilesOf(run: Run, files: LandingFile[], name: string): Promi
   await run.effects.files.makeDirectory(scratch);
   run.progress.start('reading landing files', total);
   try {
-    const checked = await run.effects.perform('landing files: copied plain', () => checkFiles(files, scratch, {
-      onRead: (bytes) => run.progress.advance((read += bytes)),
-      limits: { unpackedLimit: unpackedLimitOf(run), doneBeforeNs: BigInt(dateOf(run.wallClock).getTime()) * 1_000_000n - unfinishedForNs },
-    }));
-    for (const { path } of checked.unstable) run.logger.warn({ file: path }, 'changed while it was read, or could not be opened; the next run looks again');
-    for (const { path } of checked.unfinished) run.logger.info({ file: path }, 'its last line has no end: it is taken up once that has come, or ten minutes after its last change');
+    const checked = await run.effects.perform('landing files: copied plain', () =>
+      checkFiles(files, scratch, {
+        onRead: (bytes) => run.progress.advance((read += bytes)),
+        limits: {
+          unpackedLimit: unpackedLimitOf(run),
+          doneBeforeNs: BigInt(dateOf(run.wallClock).getTime()) * 1_000_000n - unfinishedForNs,
+        },
+      }),
+    );
+    for (const { path } of checked.unstable)
+      run.logger.warn({ file: path }, 'changed while it was read, or could not be opened; the next run looks again');
+    for (const { path } of checked.unfinished)
+      run.logger.info(
+        { file: path },
+        'its last line has no end: it is taken up once that has come, or ten minutes after its last change',
+      );
     return checked;
   } finally {
     run.progress.finish(`${files.length} files, ${total} bytes`);
@@ -154,7 +181,11 @@ async function checkFilesOf(run: Run, files: LandingFile[], name: string): Promi
  * was last taken up. A catalog may return to an earlier state. What is to be read again is news as long as its bytes are
  * what they were.
  */
-async function withoutKnownContent(state: StateDatabase, { readable, broken }: CheckedLanding, again: ReadonlyMap<string, TakenUp>): Promise<NewContent> {
+async function withoutKnownContent(
+  state: StateDatabase,
+  { readable, broken }: CheckedLanding,
+  again: ReadonlyMap<string, TakenUp>,
+): Promise<NewContent> {
   const logs = await knownLogs(state);
   const catalogs = await latestCatalogDigests(state);
   const asNews = (file: CheckedFile, status: 'loaded' | 'quarantined'): NewFile | undefined => {
@@ -184,15 +215,38 @@ interface Landing {
 }
 
 /** `isNews`: something that a snapshot shows has changed. */
-async function takeUp(run: Run, state: StateDatabase, landing: Landing): Promise<{ taken: IngestSummary; isNews: boolean }> {
+async function takeUp(
+  run: Run,
+  state: StateDatabase,
+  landing: Landing,
+): Promise<{ taken: IngestSummary; isNews: boolean }> {
   const { files, again, clicks, conversions, nextFileId } = landing.news;
-  const summary: IngestSummary = { files, readAgain: again.length, quarantined: 0, bytes: 0, rows: 0, accepted: 0, duplicates: 0, rejected: 0, warnings: 0, offerVersions: 0, postbacks: 0 };
+  const summary: IngestSummary = {
+    files,
+    readAgain: again.length,
+    quarantined: 0,
+    bytes: 0,
+    rows: 0,
+    accepted: 0,
+    duplicates: 0,
+    rejected: 0,
+    warnings: 0,
+    offerVersions: 0,
+    postbacks: 0,
+  };
   if (files + again.length === 0) return { taken: summary, isNews: false };
   const { connection } = state;
   const catalogs = await ingestCatalogs(run, state, landing);
   summary.offerVersions = catalogs.changes.length;
   const newClickFiles = await ingestLog(run, state, clicks.schema, clicks.batch, clicks.broken, nextFileId);
-  const newConversionFiles = await ingestLog(run, state, conversions.schema, conversions.batch, conversions.broken, nextFileId);
+  const newConversionFiles = await ingestLog(
+    run,
+    state,
+    conversions.schema,
+    conversions.batch,
+    conversions.broken,
+    nextFileId,
+  );
   if (newClickFiles.length > 0 || newConversionFiles.length > 0) {
     await recordConversionEvents(connection, newConversionFiles);
     await awaitPostbacks(connection);
@@ -210,7 +264,8 @@ async function takeUp(run: Run, state: StateDatabase, landing: Landing): Promise
   );
   Object.assign(summary, ledger);
   const healed = await healedRows(connection, run, again);
-  const isNews = files > 0 || catalogs.changes.length > 0 || catalogs.ledgerChanged || again.some(({ kind }) => kind !== 'offers');
+  const isNews =
+    files > 0 || catalogs.changes.length > 0 || catalogs.ledgerChanged || again.some(({ kind }) => kind !== 'offers');
   return { taken: { ...summary, rows: summary.rows + healed, accepted: summary.accepted + healed }, isNews };
 }
 
@@ -219,17 +274,24 @@ async function healedRows(connection: DuckDBConnection, { runId }: Run, again: r
   if (again.length === 0) return 0;
   const accepted = new Map(again.map((before) => [before.file_id, before.accepted]));
   const rows = await queryRows<{ file_id: number; accepted: number }>(
-    connection, `SELECT file_id, accepted FROM ingest_files WHERE run_id <> ${runId} AND file_id IN (${[...accepted.keys()].join(', ')})`,
+    connection,
+    `SELECT file_id, accepted FROM ingest_files WHERE run_id <> ${runId} AND file_id IN (${[...accepted.keys()].join(', ')})`,
   );
   return rows.reduce((sum, row) => sum + row.accepted - (accepted.get(row.file_id) ?? 0), 0);
 }
 
-async function ingestCatalogs(run: Run, state: StateDatabase, { news, landed, seenAt }: Landing): Promise<CatalogSyncResult> {
+async function ingestCatalogs(
+  run: Run,
+  state: StateDatabase,
+  { news, landed, seenAt }: Landing,
+): Promise<CatalogSyncResult> {
   const { connection } = state;
   const { readable, broken } = news.catalogs;
   const problems = new Map(broken.map(({ file, reason, detail }) => [file.path, new QuarantineError(reason, detail)]));
   const sync = await syncCatalogs(connection, {
-    files: [...readable, ...broken.map(({ file }) => file)].map((file) => firstSeen(file, BigInt(file.before?.seen_ns ?? Math.trunc(seenAt) * 1_000_000))),
+    files: [...readable, ...broken.map(({ file }) => file)].map((file) =>
+      firstSeen(file, BigInt(file.before?.seen_ns ?? Math.trunc(seenAt) * 1_000_000)),
+    ),
     landed: landed.filter((file) => file.kind === 'offers'),
     readRecords: (file) => {
       const problem = problems.get(file.path);
@@ -243,17 +305,31 @@ async function ingestCatalogs(run: Run, state: StateDatabase, { news, landed, se
     nextFileId: news.nextFileId,
   });
   for (const warning of sync.warnings) run.logger.warn(warning);
-  for (const file of sync.files) if (file.status === 'quarantined') run.logger.warn({ file: file.path, reason: file.reason }, 'quarantined: nothing of this file was loaded');
-  await touchDaysOfNewOffers(state, run.runId, sync.changes.filter(({ version }) => version === 1).map(({ offerId }) => offerId));
+  for (const file of sync.files)
+    if (file.status === 'quarantined')
+      run.logger.warn({ file: file.path, reason: file.reason }, 'quarantined: nothing of this file was loaded');
+  await touchDaysOfNewOffers(
+    state,
+    run.runId,
+    sync.changes.filter(({ version }) => version === 1).map(({ offerId }) => offerId),
+  );
   return sync;
 }
 
 /** A new offer gives earlier clicks and conversions a home: its first version reaches back for ever. Later versions change no past figure. */
 async function touchDaysOfNewOffers({ connection }: StateDatabase, runId: number, offerIds: number[]): Promise<void> {
   if (offerIds.length === 0) return;
-  await connection.run(`CREATE OR REPLACE TEMP TABLE new_offers AS SELECT * FROM offers WHERE offer_id IN (${offerIds.join(', ')})`);
-  const named = '(offer_id IN (SELECT offer_id FROM new_offers) OR (source, external_id) IN (SELECT (source, external_id) FROM new_offers))';
-  await connection.run(`INSERT OR IGNORE INTO touched_days SELECT DISTINCT hour::DATE FROM click_hourly WHERE ${named}`);
-  await touchDaysOf(connection, `SELECT conversion_id FROM conversion_events WHERE click_id IN (SELECT click_id FROM conversion_clicks WHERE ${named})`);
+  await connection.run(
+    `CREATE OR REPLACE TEMP TABLE new_offers AS SELECT * FROM offers WHERE offer_id IN (${offerIds.join(', ')})`,
+  );
+  const named =
+    '(offer_id IN (SELECT offer_id FROM new_offers) OR (source, external_id) IN (SELECT (source, external_id) FROM new_offers))';
+  await connection.run(
+    `INSERT OR IGNORE INTO touched_days SELECT DISTINCT hour::DATE FROM click_hourly WHERE ${named}`,
+  );
+  await touchDaysOf(
+    connection,
+    `SELECT conversion_id FROM conversion_events WHERE click_id IN (SELECT click_id FROM conversion_clicks WHERE ${named})`,
+  );
   await markReportsOfNewOffers(connection, runId, named);
 }

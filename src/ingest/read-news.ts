@@ -43,7 +43,10 @@ const catalogColumns = ['external_id', 'title'];
  */
 export async function readNews(run: Run, state: StateDatabase, { readable, broken }: NewContent): Promise<News> {
   const { connection } = state;
-  const [last] = await queryRows<{ file_id: number | null }>(connection, 'SELECT max(file_id) AS file_id FROM ingest_files');
+  const [last] = await queryRows<{ file_id: number | null }>(
+    connection,
+    'SELECT max(file_id) AS file_id FROM ingest_files',
+  );
   let fileId = last?.file_id ?? 0;
   const nextFileId = () => ++fileId;
   let tables = 0;
@@ -61,11 +64,24 @@ export async function readNews(run: Run, state: StateDatabase, { readable, broke
   const open = async (kind: 'clicks' | 'conversions'): Promise<OpenedLog> => {
     const reading = { wallClock: run.wallClock, timeZone: run.settings.logs[kind].time_zone };
     const schema = kind === 'clicks' ? clickSchema(reading) : conversionSchema(reading);
-    const files = readable.filter((file) => file.kind === kind).map((file) => ({ ...file, fileId: file.before?.file_id ?? nextFileId() }));
-    return { schema, batch: await openLogBatch(connection, schema, files, withLines), broken: broken.filter(({ file }) => file.kind === kind) };
+    const files = readable
+      .filter((file) => file.kind === kind)
+      .map((file) => ({ ...file, fileId: file.before?.file_id ?? nextFileId() }));
+    return {
+      schema,
+      batch: await openLogBatch(connection, schema, files, withLines),
+      broken: broken.filter(({ file }) => file.kind === kind),
+    };
   };
   const again = [...readable, ...broken.map(({ file }) => file)].flatMap(({ before }) => before ?? []);
-  return { files: readable.length + broken.length - again.length, again, catalogs, clicks: await open('clicks'), conversions: await open('conversions'), nextFileId };
+  return {
+    files: readable.length + broken.length - again.length,
+    again,
+    catalogs,
+    clicks: await open('clicks'),
+    conversions: await open('conversions'),
+    nextFileId,
+  };
 }
 
 /** Bytes that a packed file may unpack to. */

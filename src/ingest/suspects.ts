@@ -41,7 +41,10 @@ export async function admit(run: Run, files: LandingFile[]): Promise<Admitted> {
     return { files, broken: [] };
   }
   const ended = note.ended + 1;
-  run.logger.warn({ files: suspects.length, first: suspects[0]?.path }, 'a run ended by force while it read these files: they are read by a process of its own first');
+  run.logger.warn(
+    { files: suspects.length, first: suspects[0]?.path },
+    'a run ended by force while it read these files: they are read by a process of its own first',
+  );
   await writeNote(run, suspects, ended);
   const guilty = new Set<LandingFile>();
   const later = new Set<LandingFile>();
@@ -54,7 +57,8 @@ export async function admit(run: Run, files: LandingFile[]): Promise<Admitted> {
     }
   }
   const admitted = files.filter((file) => !guilty.has(file) && !later.has(file));
-  for (const { path } of later) run.logger.warn({ file: path }, 'is left to the next run: it cannot be read together with the others');
+  for (const { path } of later)
+    run.logger.warn({ file: path }, 'is left to the next run: it cannot be read together with the others');
   await writeNote(run, admitted, ended);
   return { files: admitted, broken: await Promise.all([...guilty].map(asBroken)) };
 }
@@ -89,6 +93,7 @@ async function asBroken(file: LandingFile): Promise<BrokenFile> {
   return {
     file: { ...file, ...asItLies(file), sha256: await sha256Of(file.absolutePath) },
     reason: endedARun,
-    detail: 'reading it ended a run by force: land it in parts, or give the run more memory; once it is changed or touched it is read again',
+    detail:
+      'reading it ended a run by force: land it in parts, or give the run more memory; once it is changed or touched it is read again',
   };
 }

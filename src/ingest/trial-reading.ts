@@ -10,11 +10,30 @@ import type { TrialRequest } from './suspects.ts';
 async function readOnTrial({ root, files, ...parts }: TrialRequest): Promise<void> {
   const data = new DataDirectory(root);
   const state = await openStateDatabase(data, parts.settings);
-  const run: Run = { ...parts, runId: 1, data, logger: createLogger({ write: () => true }, 'silent'), progress: noProgress, effects: realEffects };
-  await takeUpFiles(run, { state, sites: { sites: [] } }, { files, broken: [] }, { seen: [], seenAt: run.effects.now() });
+  const run: Run = {
+    ...parts,
+    runId: 1,
+    data,
+    logger: createLogger({ write: () => true }, 'silent'),
+    progress: noProgress,
+    effects: realEffects,
+  };
+  await takeUpFiles(
+    run,
+    { state, sites: { sites: [] } },
+    { files, broken: [] },
+    { seen: [], seenAt: run.effects.now() },
+  );
 }
 
 // Whoever stops the run stops it between its stages; this process ends with the run.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 process.once('disconnect', () => process.exit(1));
-process.once('message', (request: TrialRequest) => void readOnTrial(request).then(() => process.exit(0), () => process.exit(1)));
+process.once(
+  'message',
+  (request: TrialRequest) =>
+    void readOnTrial(request).then(
+      () => process.exit(0),
+      () => process.exit(1),
+    ),
+);

@@ -68,7 +68,10 @@ class TerminalProgress implements Progress {
     const bars = new MultiBar(
       {
         stream: this.#output,
-        format: total === undefined ? '{label} {value}' : '{label} [{bar}] {percentage}% of {total}, {rate} a second, {eta_formatted} left',
+        format:
+          total === undefined
+            ? '{label} {value}'
+            : '{label} [{bar}] {percentage}% of {total}, {rate} a second, {eta_formatted} left',
         barsize: 30,
         // Fast enough to look alive.
         fps: 8,

@@ -18,7 +18,11 @@ export interface ArchivableFile {
  * for an operator. For whoever archives them: nothing here changes or removes a landing file. Without them the warehouse
  * cannot be built anew from landing, so they are to be moved, not thrown away.
  */
-export async function archivableFiles(data: DataDirectory, { connection }: StateDatabase, before: number): Promise<ArchivableFile[]> {
+export async function archivableFiles(
+  data: DataDirectory,
+  { connection }: StateDatabase,
+  before: number,
+): Promise<ArchivableFile[]> {
   const rows = await queryRows<{ path: string; bytes: number; modified_ns: string }>(
     connection,
     `SELECT path, bytes, modified_ns::VARCHAR AS modified_ns FROM landing_seen
@@ -32,7 +36,15 @@ export async function archivableFiles(data: DataDirectory, { connection }: State
     if (kind === 'offers' && modifiedNs > (newestExports.get(source) ?? -1n)) newestExports.set(source, modifiedNs);
   }
   return files
-    .map(({ path, bytes, modifiedNs, kind, source }) => ({ path, bytes, modifiedNs, needed: kind === 'offers' && newestExports.get(source) === modifiedNs }))
-    .filter(({ path, bytes, modifiedNs, needed }) => !needed && modifiedNs < BigInt(before) * 1_000_000n && taken.get(path) === `${bytes} ${modifiedNs}`)
+    .map(({ path, bytes, modifiedNs, kind, source }) => ({
+      path,
+      bytes,
+      modifiedNs,
+      needed: kind === 'offers' && newestExports.get(source) === modifiedNs,
+    }))
+    .filter(
+      ({ path, bytes, modifiedNs, needed }) =>
+        !needed && modifiedNs < BigInt(before) * 1_000_000n && taken.get(path) === `${bytes} ${modifiedNs}`,
+    )
     .map(({ path, bytes, modifiedNs }) => ({ path, bytes, modified: Number(modifiedNs / 1_000_000n) }));
 }

@@ -50,7 +50,9 @@ export async function compactDay(run: Run, state: StateDatabase, { kind, day, fo
   const { connection } = state;
   const { files } = run.effects;
   const old = await queryRows<EventFile>(
-    connection, 'SELECT path, rows, bytes, sha256 FROM event_files WHERE kind = $1 AND day = $2::DATE ORDER BY path', [kind, day],
+    connection,
+    'SELECT path, rows, bytes, sha256 FROM event_files WHERE kind = $1 AND day = $2::DATE ORDER BY path',
+    [kind, day],
   );
   const oldPaths = old.map(({ path }) => join(run.data.warehouse, path));
   for (const [index, file] of old.entries()) await assertUndamaged(oldPaths[index] as string, file.sha256);
@@ -59,9 +61,11 @@ export async function compactDay(run: Run, state: StateDatabase, { kind, day, fo
   await files.makeDirectory(run.data.scratch);
   await run.effects.perform(`compacted ${kind}: written`, () => writeSorted(connection, kind, oldPaths, form, scratch));
   const [written] = await queryRows<{ rows: number; first_at: string; last_at: string }>(
-    connection, `SELECT count(*) AS rows, min(${eventTime[kind]}) AS first_at, max(${eventTime[kind]}) AS last_at FROM read_parquet(${quotedPath(scratch)})`,
+    connection,
+    `SELECT count(*) AS rows, min(${eventTime[kind]}) AS first_at, max(${eventTime[kind]}) AS last_at FROM read_parquet(${quotedPath(scratch)})`,
   );
-  if (written?.rows !== rows) throw new Error(`the compacted ${kind} of ${day} have ${written?.rows} rows, their files ${rows}`);
+  if (written?.rows !== rows)
+    throw new Error(`the compacted ${kind} of ${day} have ${written?.rows} rows, their files ${rows}`);
   const target = join(run.data.events, kind, `dt=${day}`, `run-${String(run.runId).padStart(8, '0')}-${form}.parquet`);
   const settled = await settleFile(scratch, target, `compacted ${kind}`, files);
   await state.transaction(async () => {
@@ -69,14 +73,39 @@ export async function compactDay(run: Run, state: StateDatabase, { kind, day, fo
     await connection.run(
       `INSERT INTO event_files (path, kind, day, run_id, rows, bytes, sha256, first_at, last_at, form)
        VALUES ($1, $2, $3::DATE, $4, $5, $6, $7, $8::TIMESTAMPTZ, $9::TIMESTAMPTZ, $10)`,
-      [relative(run.data.warehouse, target), kind, day, BigInt(run.runId), BigInt(rows), BigInt(settled.bytes), settled.sha256, written.first_at, written.last_at, form],
+      [
+        relative(run.data.warehouse, target),
+        kind,
+        day,
+        BigInt(run.runId),
+        BigInt(rows),
+        BigInt(settled.bytes),
+        settled.sha256,
+        written.first_at,
+        written.last_at,
+        form,
+      ],
     );
   }, `compacted ${kind}`);
-  return { files: old.length, rows, bytesBefore: old.reduce((sum, file) => sum + file.bytes, 0), bytesAfter: settled.bytes };
+  return {
+    files: old.length,
+    rows,
+    bytesBefore: old.reduce((sum, file) => sum + file.bytes, 0),
+    bytesAfter: settled.bytes,
+  };
 }
 
-async function writeSorted(connection: DuckDBConnection, kind: EventKind, paths: readonly string[], form: CompactForm, target: string): Promise<void> {
-  const emptied = kind === 'clicks' && form === 'reduced' ? ` REPLACE (${clickDetails.map((name) => `NULL::VARCHAR AS ${name}`).join(', ')})` : '';
+async function writeSorted(
+  connection: DuckDBConnection,
+  kind: EventKind,
+  paths: readonly string[],
+  form: CompactForm,
+  target: string,
+): Promise<void> {
+  const emptied =
+    kind === 'clicks' && form === 'reduced'
+      ? ` REPLACE (${clickDetails.map((name) => `NULL::VARCHAR AS ${name}`).join(', ')})`
+      : '';
   const id = kind === 'clicks' ? 'click_id' : 'conversion_id, kind';
   await connection.run(
     `COPY (SELECT *${emptied} FROM ${eventRelation(kind, paths)} ORDER BY event_key, ${id})
@@ -87,5 +116,7 @@ async function writeSorted(connection: DuckDBConnection, kind: EventKind, paths:
 async function assertUndamaged(path: string, sha256: string): Promise<void> {
   const found = await sha256Of(path).catch((error: Error) => error.message);
   if (found === sha256) return;
-  throw new OfferlineError(`${path} is not what was written (${found}): restore the warehouse folder from a backup. It is left as it is`);
+  throw new OfferlineError(
+    `${path} is not what was written (${found}): restore the warehouse folder from a backup. It is left as it is`,
+  );
 }

@@ -31,7 +31,14 @@ export const compactStage: Stage<StateDatabase, CompactSummary> = {
   async run(run, state) {
     const due = await daysToCompact(run, state);
     const now = due.slice(0, daysAtOnce);
-    const summary: CompactSummary = { days: 0, files: 0, rows: 0, bytesBefore: 0, bytesAfter: 0, left: due.length - now.length };
+    const summary: CompactSummary = {
+      days: 0,
+      files: 0,
+      rows: 0,
+      bytesBefore: 0,
+      bytesAfter: 0,
+      left: due.length - now.length,
+    };
     if (now.length === 0) return summary;
     await wantStateCopy(run.data, run.effects.files);
     run.progress.start('compacting days', now.length);

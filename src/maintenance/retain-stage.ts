@@ -45,9 +45,13 @@ async function forgetRuns(state: StateDatabase, before: Moment): Promise<number>
 /** First where they come from, then here. The newest day's file stays, since a view over no file fails. */
 async function forgetDeliveryAttempts(run: Run, state: StateDatabase, before: Moment): Promise<number> {
   const { connection } = state;
-  await run.effects.perform('delivery store: old attempts removed', async () => forgetAttempts(run.data, dateOf(before).getTime()));
+  await run.effects.perform('delivery store: old attempts removed', async () =>
+    forgetAttempts(run.data, dateOf(before).getTime()),
+  );
   return state.transaction(async () => {
-    const { rowsChanged } = await connection.run('DELETE FROM delivery_attempts WHERE started_at < $1::TIMESTAMPTZ', [before]);
+    const { rowsChanged } = await connection.run('DELETE FROM delivery_attempts WHERE started_at < $1::TIMESTAMPTZ', [
+      before,
+    ]);
     await connection.run(
       `DELETE FROM mart_files WHERE mart = 'postback_attempts' AND day < $1::TIMESTAMPTZ::DATE
          AND day < (SELECT max(day) FROM mart_files WHERE mart = 'postback_attempts')`,

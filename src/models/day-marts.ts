@@ -18,17 +18,23 @@ export const rowGroupRows = 4096;
 export async function writeClosedReport(run: Run, connection: DuckDBConnection, day: Day): Promise<void> {
   await computeStats(connection, run.data, 'CREATE OR REPLACE TEMP TABLE day_stats AS', endOfDay(day));
   await writeDay(run, connection, 'report_daily', day, endOfDay(day), { report_date: day });
-  for (const table of ['outdated_reports', 'staged_reports']) await connection.run(`DELETE FROM ${table} WHERE day = $1::DATE`, [day]);
+  for (const table of ['outdated_reports', 'staged_reports'])
+    await connection.run(`DELETE FROM ${table} WHERE day = $1::DATE`, [day]);
 }
 
 /** The same beside the report in force, which stays until `takeUpStagedReports`. */
 export async function stageClosedReport(run: Run, connection: DuckDBConnection, day: Day): Promise<void> {
   await computeStats(connection, run.data, 'CREATE OR REPLACE TEMP TABLE day_stats AS', endOfDay(day));
   const { path, rows, bytes, sha256 } = await writeDayFile(run, connection, 'report_daily', day, { report_date: day });
-  await connection.run(
-    'INSERT OR REPLACE INTO staged_reports VALUES ($1::DATE, $2, $3, $4::TIMESTAMPTZ, $5, $6, $7)',
-    [day, path, BigInt(run.runId), endOfDay(day), BigInt(rows), BigInt(bytes), sha256],
-  );
+  await connection.run('INSERT OR REPLACE INTO staged_reports VALUES ($1::DATE, $2, $3, $4::TIMESTAMPTZ, $5, $6, $7)', [
+    day,
+    path,
+    BigInt(run.runId),
+    endOfDay(day),
+    BigInt(rows),
+    BigInt(bytes),
+    sha256,
+  ]);
 }
 
 /** Writes `report_daily` of the day under way from the run's own figures. */
@@ -38,7 +44,14 @@ export async function writeOpenReport(run: Run, connection: DuckDBConnection, da
 }
 
 /** Writes one day of a mart from its model as it stands now, and names the file in `mart_files`. */
-export async function writeDay(run: Run, connection: DuckDBConnection, mart: DayMart, day: Day, asOf: Moment, parameters: ModelParameters = {}): Promise<void> {
+export async function writeDay(
+  run: Run,
+  connection: DuckDBConnection,
+  mart: DayMart,
+  day: Day,
+  asOf: Moment,
+  parameters: ModelParameters = {},
+): Promise<void> {
   const { path, rows, bytes, sha256 } = await writeDayFile(run, connection, mart, day, parameters);
   await connection.run(
     `INSERT OR REPLACE INTO mart_files VALUES ('${mart}', DATE '${day}', ${quoted(path)}, ${run.runId}, TIMESTAMPTZ '${asOf}', ${rows}, ${bytes}, '${sha256}')`,
@@ -53,11 +66,21 @@ interface DayFile {
   sha256: string;
 }
 
-async function writeDayFile(run: Run, connection: DuckDBConnection, mart: DayMart, day: Day, parameters: ModelParameters): Promise<DayFile> {
+async function writeDayFile(
+  run: Run,
+  connection: DuckDBConnection,
+  mart: DayMart,
+  day: Day,
+  parameters: ModelParameters,
+): Promise<DayFile> {
   const scratch = join(run.data.scratch, `${mart}.parquet`);
   const target = martFile(run, mart, day);
   const query = modelQuery('marts', mart, parameters);
-  const { rowsChanged: rows } = await run.effects.perform(`mart ${mart}: written`, () => connection.run(`COPY (${query}) TO ${quoted(scratch)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows})`));
+  const { rowsChanged: rows } = await run.effects.perform(`mart ${mart}: written`, () =>
+    connection.run(
+      `COPY (${query}) TO ${quoted(scratch)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows})`,
+    ),
+  );
   const settled = await settleFile(scratch, target, `mart ${mart}`, run.effects.files);
   return { path: relative(run.data.warehouse, target), rows, ...settled };
 }

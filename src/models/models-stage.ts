@@ -39,13 +39,16 @@ export const modelsStage: Stage<StateDatabase, ModelsSummary> = {
   name: 'models',
   async run(run, state) {
     const { connection } = state;
-    if ((await currentMarts(state)) === run.asOf) return { computed: false, days: 0, reportsOutdated: 0, offers: await countOffers(state) };
+    if ((await currentMarts(state)) === run.asOf)
+      return { computed: false, days: 0, reportsOutdated: 0, offers: await countOffers(state) };
     await openStaging(connection);
     return state.transaction(async () => {
       const today = dayOf(run.asOf);
       const before = await martsAsOf(connection);
       // A run as of a time to come has closed days that are not over: as unfinished they are closed again when they are.
-      await connection.run(`UPDATE mart_files SET as_of = day::TIMESTAMPTZ WHERE mart = 'report_daily' AND as_of > TIMESTAMPTZ '${run.wallClock}'`);
+      await connection.run(
+        `UPDATE mart_files SET as_of = day::TIMESTAMPTZ WHERE mart = 'report_daily' AND as_of > TIMESTAMPTZ '${run.wallClock}'`,
+      );
       const days = await touchedDays(run, state, before);
       await writeTouchedDays(run, connection, days);
       const reports = await reportsToClose(connection, before, today);
@@ -85,9 +88,13 @@ export async function currentMarts({ connection }: StateDatabase): Promise<Momen
 export async function distrustMarts(state: StateDatabase, sinceRunId: number): Promise<void> {
   const { connection } = state;
   await state.transaction(async () => {
-    await connection.run(`INSERT OR IGNORE INTO touched_days SELECT DISTINCT day FROM mart_files WHERE run_id > ${sinceRunId}`);
+    await connection.run(
+      `INSERT OR IGNORE INTO touched_days SELECT DISTINCT day FROM mart_files WHERE run_id > ${sinceRunId}`,
+    );
     // A report counts as unfinished where its as-of lies before the end of its day.
-    await connection.run(`UPDATE mart_files SET as_of = day::TIMESTAMPTZ WHERE mart = 'report_daily' AND run_id > ${sinceRunId}`);
+    await connection.run(
+      `UPDATE mart_files SET as_of = day::TIMESTAMPTZ WHERE mart = 'report_daily' AND run_id > ${sinceRunId}`,
+    );
     await connection.run('DELETE FROM warehouse_facts WHERE fact = $1', [martsChangeFact]);
   }, 'distrust of marts');
 }
@@ -124,12 +131,19 @@ async function touchedDays(run: Run, { connection }: StateDatabase, before: Mome
  * while they were under way or that news has touched, the newest of them; how many stay marked. Days from before the
  * first run stay missing until somebody asks for them by `backfill reports`.
  */
-async function reportsToClose(connection: DuckDBConnection, before: Moment | undefined, today: Day): Promise<{ now: Day[]; later: number }> {
+async function reportsToClose(
+  connection: DuckDBConnection,
+  before: Moment | undefined,
+  today: Day,
+): Promise<{ now: Day[]; later: number }> {
   const passedFrom = before === undefined ? today : dayOf(before);
   const days = await readReportDays(connection, today);
   const passed = days.filter(({ day, state }) => state === 'missing' && day >= passedFrom);
   const outdated = days.filter(({ state }) => state === 'outdated').toReversed();
-  return { now: [...passed, ...outdated.slice(0, reportsAtOnce)].map(({ day }) => day), later: Math.max(0, outdated.length - reportsAtOnce) };
+  return {
+    now: [...passed, ...outdated.slice(0, reportsAtOnce)].map(({ day }) => day),
+    later: Math.max(0, outdated.length - reportsAtOnce),
+  };
 }
 
 async function countOffers({ connection }: StateDatabase): Promise<number> {

@@ -19,7 +19,10 @@ export async function writePostbackMarts(run: Run, connection: DuckDBConnection)
     [dayOf(run.asOf)],
   );
   for (const { mart, day } of days) {
-    await writeDay(run, connection, mart, day, run.asOf, { day_start: startOfDay(day), day_end: startOfDay(addDays(day, 1)) });
+    await writeDay(run, connection, mart, day, run.asOf, {
+      day_start: startOfDay(day),
+      day_end: startOfDay(addDays(day, 1)),
+    });
   }
   await connection.run('DELETE FROM touched_postback_days');
 }

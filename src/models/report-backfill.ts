@@ -31,14 +31,22 @@ export interface ReportChange {
 }
 
 /** Days whose reports the scope asks for, the oldest first. Today is not over, so it has nothing to be backfilled. */
-export async function reportsToBackfill({ connection }: StateDatabase, { from, to, all }: BackfillScope): Promise<ReportDay[]> {
+export async function reportsToBackfill(
+  { connection }: StateDatabase,
+  { from, to, all }: BackfillScope,
+): Promise<ReportDay[]> {
   const asOf = await martsAsOf(connection);
   if (asOf === undefined) return [];
-  return (await readReportDays(connection, dayOf(asOf), { from, to })).filter(({ state }) => all || state !== 'current');
+  return (await readReportDays(connection, dayOf(asOf), { from, to })).filter(
+    ({ state }) => all || state !== 'current',
+  );
 }
 
 /** Computes up to `most` of the scope's reports beside those in force, each committed by itself. Done ones are not done again, whoever interrupts. */
-export const stageReportsStage: Stage<{ state: StateDatabase; scope: BackfillScope; most: number; onDay: (day: Day) => void }, { reports: number; left: number }> = {
+export const stageReportsStage: Stage<
+  { state: StateDatabase; scope: BackfillScope; most: number; onDay: (day: Day) => void },
+  { reports: number; left: number }
+> = {
   name: 'reports',
   async run(run, { state, scope, most, onDay }) {
     const due = (await reportsToBackfill(state, scope)).filter(({ staged }) => !staged);
@@ -65,9 +73,11 @@ export const takeUpReportsStage: Stage<{ state: StateDatabase; scope: BackfillSc
         reports.push(await compareReports(run, state, day));
         await connection.run(
           // As this run's, so that it is audited: a run beside the backfill may have published since it was computed.
-          `INSERT OR REPLACE INTO mart_files SELECT 'report_daily', day, path, $2, as_of, rows, bytes, sha256 FROM staged_reports WHERE day = $1::DATE`, [day, BigInt(run.runId)],
+          `INSERT OR REPLACE INTO mart_files SELECT 'report_daily', day, path, $2, as_of, rows, bytes, sha256 FROM staged_reports WHERE day = $1::DATE`,
+          [day, BigInt(run.runId)],
         );
-        for (const table of ['outdated_reports', 'staged_reports']) await connection.run(`DELETE FROM ${table} WHERE day = $1::DATE`, [day]);
+        for (const table of ['outdated_reports', 'staged_reports'])
+          await connection.run(`DELETE FROM ${table} WHERE day = $1::DATE`, [day]);
       }
       await countChange(connection);
       // Reports of closed days are what changed, and nothing else is computed from them.
@@ -77,19 +87,36 @@ export const takeUpReportsStage: Stage<{ state: StateDatabase; scope: BackfillSc
   },
 };
 
-const figures = ['clicks', 'conversions', 'converted_clicks', 'earnings', 'epc', 'cvr', 'conversions_24h', 'conversions_prior_24h', 'trend', 'rank'];
+const figures = [
+  'clicks',
+  'conversions',
+  'converted_clicks',
+  'earnings',
+  'epc',
+  'cvr',
+  'conversions_24h',
+  'conversions_prior_24h',
+  'trend',
+  'rank',
+];
 
 async function compareReports(run: Run, { connection }: StateDatabase, day: Day): Promise<ReportChange> {
   const [files] = await queryRows<{ before: string | null; after: string }>(
     connection,
-    `SELECT (SELECT path FROM mart_files WHERE mart = 'report_daily' AND day = $1::DATE) AS before, path AS after FROM staged_reports WHERE day = $1::DATE`, [day],
+    `SELECT (SELECT path FROM mart_files WHERE mart = 'report_daily' AND day = $1::DATE) AS before, path AS after FROM staged_reports WHERE day = $1::DATE`,
+    [day],
   );
   if (files === undefined) throw new Error(`the report of ${day} is not staged`);
-  const read = (path: string) => `FROM read_parquet(${quotedPath(join(run.data.warehouse, path))}, hive_partitioning = false)`;
+  const read = (path: string) =>
+    `FROM read_parquet(${quotedPath(join(run.data.warehouse, path))}, hive_partitioning = false)`;
   const after = read(files.after);
   const before = files.before === null ? `FROM (${after}) WHERE false` : read(files.before);
-  const sums = (figure: string, type: string) => `coalesce(sum(old.${figure}), 0)::${type} AS ${figure}_before, coalesce(sum(new.${figure}), 0)::${type} AS ${figure}_after`;
-  const [row] = await queryRows<Record<'changed' | 'added' | 'removed' | `${'clicks' | 'conversions'}_${'before' | 'after'}`, number> & Record<'earnings_before' | 'earnings_after', string>>(
+  const sums = (figure: string, type: string) =>
+    `coalesce(sum(old.${figure}), 0)::${type} AS ${figure}_before, coalesce(sum(new.${figure}), 0)::${type} AS ${figure}_after`;
+  const [row] = await queryRows<
+    Record<'changed' | 'added' | 'removed' | `${'clicks' | 'conversions'}_${'before' | 'after'}`, number> &
+      Record<'earnings_before' | 'earnings_after', string>
+  >(
     connection,
     `SELECT
        count(*) FILTER (old.offer_id IS NOT NULL AND new.offer_id IS NOT NULL
@@ -100,7 +127,10 @@ async function compareReports(run: Run, { connection }: StateDatabase, day: Day)
   );
   if (row === undefined) throw new Error('a query for sums gave no row');
   return {
-    day, changed: row.changed, added: row.added, removed: row.removed,
+    day,
+    changed: row.changed,
+    added: row.added,
+    removed: row.removed,
     clicks: { before: row.clicks_before, after: row.clicks_after },
     conversions: { before: row.conversions_before, after: row.conversions_after },
     earnings: { before: row.earnings_before, after: row.earnings_after },

@@ -14,7 +14,11 @@ export interface ReportDay {
 }
 
 /** Days before `today` by their reports, the oldest first; only those in [from, to] where given. */
-export async function readReportDays(connection: DuckDBConnection, today: Day, { from, to }: { from?: Day | undefined; to?: Day | undefined } = {}): Promise<ReportDay[]> {
+export async function readReportDays(
+  connection: DuckDBConnection,
+  today: Day,
+  { from, to }: { from?: Day | undefined; to?: Day | undefined } = {},
+): Promise<ReportDay[]> {
   return queryRows<Record<keyof ReportDay, string | boolean>>(
     connection,
     `WITH marks AS (

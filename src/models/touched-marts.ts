@@ -12,7 +12,10 @@ import { martFile, rowGroupRows, writeDay } from './day-marts.ts';
 import { loadClicks, loadConversions } from './windows.ts';
 
 /** The marts that news about a day changes, and the moment of their rows that tells the day. */
-const touchedMarts = [{ mart: 'conversions', time: 'occurred_at' }, { mart: 'offer_hourly', time: 'hour' }] as const;
+const touchedMarts = [
+  { mart: 'conversions', time: 'occurred_at' },
+  { mart: 'offer_hourly', time: 'hour' },
+] as const;
 type TouchedMart = (typeof touchedMarts)[number];
 
 /**
@@ -51,28 +54,57 @@ async function largeDays(connection: DuckDBConnection): Promise<Day[]> {
   return rows.map(({ day_number }) => dayOfNumber(day_number));
 }
 
-async function writeTogether(run: Run, connection: DuckDBConnection, touched: TouchedMart, days: readonly Day[]): Promise<void> {
+async function writeTogether(
+  run: Run,
+  connection: DuckDBConnection,
+  touched: TouchedMart,
+  days: readonly Day[],
+): Promise<void> {
   const { mart, time } = touched;
   const { files } = run.effects;
   const folder = join(run.data.scratch, mart);
   await files.remove(folder, `mart ${mart}: leftover removed`);
   await files.makeDirectory(folder);
   await openDays(connection, (moment) => onDays(moment, days));
-  const written = await run.effects.perform(`mart ${mart}: written`, () => queryRows<{ filename: string; count: number }>(
-    connection,
-    // In the order of days, or each thread would begin a file of its own for most of them.
-    `COPY (SELECT mart.*, ${dayNumber(time)} AS day_number FROM (${modelQuery('marts', mart)}) AS mart ORDER BY day_number)
+  const written = await run.effects.perform(`mart ${mart}: written`, () =>
+    queryRows<{ filename: string; count: number }>(
+      connection,
+      // In the order of days, or each thread would begin a file of its own for most of them.
+      `COPY (SELECT mart.*, ${dayNumber(time)} AS day_number FROM (${modelQuery('marts', mart)}) AS mart ORDER BY day_number)
      TO ${quoted(folder)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows}, PARTITION_BY (day_number), RETURN_STATS)`,
-  ));
-  await connection.run(`DELETE FROM mart_files WHERE mart = '${mart}' AND day IN (${days.map((day) => `DATE '${day}'`).join(', ')})`);
-  const byDay = Map.groupBy(written, ({ filename }) => dayOfNumber(Number(/day_number=(\d+)/.exec(relative(folder, filename))?.[1])));
-  const [whole, cut] = [[...byDay].filter(([, parts]) => parts.length === 1), [...byDay].filter(([, parts]) => parts.length > 1)];
+    ),
+  );
+  await connection.run(
+    `DELETE FROM mart_files WHERE mart = '${mart}' AND day IN (${days.map((day) => `DATE '${day}'`).join(', ')})`,
+  );
+  const byDay = Map.groupBy(written, ({ filename }) =>
+    dayOfNumber(Number(/day_number=(\d+)/.exec(relative(folder, filename))?.[1])),
+  );
+  const [whole, cut] = [
+    [...byDay].filter(([, parts]) => parts.length === 1),
+    [...byDay].filter(([, parts]) => parts.length > 1),
+  ];
   const settled = await settleFiles(
-    whole.flatMap(([day, parts]) => parts.map(({ filename, count }) => ({ day, rows: count, from: filename, to: martFile(run, mart, day) }))), `mart ${mart}`, files,
+    whole.flatMap(([day, parts]) =>
+      parts.map(({ filename, count }) => ({ day, rows: count, from: filename, to: martFile(run, mart, day) })),
+    ),
+    `mart ${mart}`,
+    files,
   );
   await insertRows(
-    connection, 'INSERT INTO mart_files (mart, day, path, run_id, as_of, rows, bytes, sha256)', ['', '::DATE', '', '', '::TIMESTAMPTZ', '', '', ''],
-    settled.map(({ day, to, rows, bytes, sha256 }) => [mart, day, relative(run.data.warehouse, to), run.runId, run.asOf, rows, bytes, sha256]),
+    connection,
+    'INSERT INTO mart_files (mart, day, path, run_id, as_of, rows, bytes, sha256)',
+    ['', '::DATE', '', '', '::TIMESTAMPTZ', '', '', ''],
+    settled.map(({ day, to, rows, bytes, sha256 }) => [
+      mart,
+      day,
+      relative(run.data.warehouse, to),
+      run.runId,
+      run.asOf,
+      rows,
+      bytes,
+      sha256,
+    ]),
   );
   for (const [day] of cut) await writeAlone(run, connection, touched, day);
 }

@@ -16,20 +16,43 @@ export async function openStaging(connection: DuckDBConnection): Promise<void> {
 }
 
 /** Fills `target` with the clicks by hour and offer in [from, as-of]. Reads events of as-of's own hour only. */
-export async function loadClicks(connection: DuckDBConnection, data: DataDirectory, target: string, from: Moment, asOf: Moment): Promise<void> {
+export async function loadClicks(
+  connection: DuckDBConnection,
+  data: DataDirectory,
+  target: string,
+  from: Moment,
+  asOf: Moment,
+): Promise<void> {
   const edge = await eventFilePaths(connection, data, 'clicks', { from: `${asOf.slice(0, 13)}:00:00Z`, to: asOf });
-  await connection.run(`CREATE OR REPLACE TEMP VIEW edge_clicks AS SELECT clicked_at, offer_id, source, external_id FROM ${eventRelation('clicks', edge)}`);
-  await runModel(connection, 'staging', 'clicks_as_of', `CREATE OR REPLACE TEMP TABLE ${target} AS`, { from, as_of: asOf });
+  await connection.run(
+    `CREATE OR REPLACE TEMP VIEW edge_clicks AS SELECT clicked_at, offer_id, source, external_id FROM ${eventRelation('clicks', edge)}`,
+  );
+  await runModel(connection, 'staging', 'clicks_as_of', `CREATE OR REPLACE TEMP TABLE ${target} AS`, {
+    from,
+    as_of: asOf,
+  });
 }
 
 /** Fills `target` with the conversions that `scope` selects (a query for `conversion_id`), as they stand at as-of. */
-export async function loadConversions(connection: DuckDBConnection, target: string, scope: string, asOf: Moment): Promise<void> {
+export async function loadConversions(
+  connection: DuckDBConnection,
+  target: string,
+  scope: string,
+  asOf: Moment,
+): Promise<void> {
   await connection.run(`CREATE OR REPLACE TEMP TABLE conversion_scope AS ${scope}`);
-  await runModel(connection, 'staging', 'conversions_as_of', `CREATE OR REPLACE TEMP TABLE ${target} AS`, { as_of: asOf });
+  await runModel(connection, 'staging', 'conversions_as_of', `CREATE OR REPLACE TEMP TABLE ${target} AS`, {
+    as_of: asOf,
+  });
 }
 
 /** Computes the 2-day figures as of a moment by running `offer_stats_2d` behind `prefix`. Any past moment takes the same path. */
-export async function computeStats(connection: DuckDBConnection, data: DataDirectory, prefix: string, asOf: Moment): Promise<void> {
+export async function computeStats(
+  connection: DuckDBConnection,
+  data: DataDirectory,
+  prefix: string,
+  asOf: Moment,
+): Promise<void> {
   const from = windowStart(asOf);
   await loadClicks(connection, data, 'window_clicks', from, asOf);
   const scope = `SELECT DISTINCT conversion_id FROM conversion_events WHERE kind = 'credit' AND occurred_at <= TIMESTAMPTZ '${asOf}'

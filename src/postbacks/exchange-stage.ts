@@ -38,7 +38,8 @@ export const exchangeStage: Stage<StateDatabase, ExchangeSummary> = {
   async run(run, state) {
     const { connection } = state;
     const [outbox] = await queryRows<{ rows: number }>(connection, 'SELECT count(*) AS rows FROM outbox');
-    if ((outbox?.rows ?? 0) === 0 && !existsSync(run.data.deliveriesFile)) return { handedOver: 0, changed: 0, attempts: 0 };
+    if ((outbox?.rows ?? 0) === 0 && !existsSync(run.data.deliveriesFile))
+      return { handedOver: 0, changed: 0, attempts: 0 };
     try {
       return await exchange(run, state);
     } catch (error) {
@@ -57,21 +58,30 @@ async function exchange(run: Run, state: StateDatabase): Promise<ExchangeSummary
     const isNew = known.storeId !== undefined && known.storeId !== store.storeId;
     if (isNew) await restore(run, connection, store);
     const handedOver = await handOver(run, state, store);
-    return { handedOver, ...(await takeChanges(state, store, known.storeId === store.storeId ? (known.upTo ?? 0) : 0)) };
+    return {
+      handedOver,
+      ...(await takeChanges(state, store, known.storeId === store.storeId ? (known.upTo ?? 0) : 0)),
+    };
   } finally {
     store.close();
   }
 }
 
 async function putAside({ data, settings, logger, effects }: Run, problem: string): Promise<void> {
-  const request = { command: 'run refresh', waitSeconds: settings.lock_wait_seconds, onWaiting: (message: string) => logger.info(message) };
+  const request = {
+    command: 'run refresh',
+    waitSeconds: settings.lock_wait_seconds,
+    onWaiting: (message: string) => logger.info(message),
+  };
   const folder = await putDeliveriesAside(data, problem, request, effects);
   logger.warn({ folder, problem }, 'the delivery store is damaged: it is put aside, and a new one is made');
 }
 
 /** A store begun anew in the place of one that was lost: what had been delivered by the last exchange is not sent again. */
 async function restore(run: Run, connection: DuckDBConnection, store: DeliveryStore): Promise<void> {
-  run.logger.warn('the delivery store was begun anew: what is known of deliveries is restored to it; what was delivered since the last run is sent once more, under the same ids');
+  run.logger.warn(
+    'the delivery store was begun anew: what is known of deliveries is restored to it; what was delivered since the last run is sent once more, under the same ids',
+  );
   for (let from = 0; ;) {
     const rows = await queryRows<DeliveryState & { number: number }>(
       connection,
@@ -104,7 +114,9 @@ async function handOver(run: Run, state: StateDatabase, store: DeliveryStore): P
       [BigInt(store.takenUpTo(warehouseId))],
     );
     if (rows.length === 0) return handedOver;
-    handedOver += await run.effects.perform('delivery store: outbox taken over', async () => store.takeOver(warehouseId, rows));
+    handedOver += await run.effects.perform('delivery store: outbox taken over', async () =>
+      store.takeOver(warehouseId, rows),
+    );
   }
 }
 
@@ -116,7 +128,11 @@ async function warehouseIdOf({ connection }: StateDatabase): Promise<string> {
   return made;
 }
 
-async function takeChanges(state: StateDatabase, store: DeliveryStore, knownUpTo: number): Promise<Omit<ExchangeSummary, 'handedOver'>> {
+async function takeChanges(
+  state: StateDatabase,
+  store: DeliveryStore,
+  knownUpTo: number,
+): Promise<Omit<ExchangeSummary, 'handedOver'>> {
   const { connection } = state;
   let upTo = knownUpTo;
   const summary = { changed: 0, attempts: 0 };
@@ -162,5 +178,7 @@ async function takeAttempts(connection: DuckDBConnection, attempts: readonly Att
     `INSERT OR REPLACE INTO delivery_attempts
      SELECT webhookId, attempt, startedAt, durationMilliseconds, status, error, host FROM new_attempts`,
   );
-  await connection.run(`INSERT OR IGNORE INTO touched_postback_days SELECT DISTINCT 'postback_attempts', startedAt::DATE FROM new_attempts`);
+  await connection.run(
+    `INSERT OR IGNORE INTO touched_postback_days SELECT DISTINCT 'postback_attempts', startedAt::DATE FROM new_attempts`,
+  );
 }

@@ -13,7 +13,9 @@ import type { PublishedFolder } from './published-folders.ts';
  * A version that is taken over lacks its destination address, which is never published: the source's next export fills
  * it in.
  */
-export async function adoptPublished(connection: DuckDBConnection): Promise<{ offers: number; versions: number; runs: number }> {
+export async function adoptPublished(
+  connection: DuckDBConnection,
+): Promise<{ offers: number; versions: number; runs: number }> {
   const offers = await connection.run(
     `INSERT INTO offers
      SELECT offer_id, source, external_id, (SELECT min(valid_from) FROM published.offer_history AS history WHERE history.offer_id = published.offers.offer_id)
@@ -42,7 +44,11 @@ export function isAdopted(path: string): boolean {
 }
 
 /** Attaches the snapshot as `published` while `work` runs. Not within a transaction. */
-export async function withPublished<T>(connection: DuckDBConnection, { path }: PublishedFolder, work: () => Promise<T>): Promise<T> {
+export async function withPublished<T>(
+  connection: DuckDBConnection,
+  { path }: PublishedFolder,
+  work: () => Promise<T>,
+): Promise<T> {
   await connection.run(`ATTACH ${quoted(join(path, analyticsFile))} AS published (READ_ONLY)`);
   try {
     return await work();
@@ -82,7 +88,9 @@ async function adoptPostbacks(connection: DuckDBConnection): Promise<void> {
        webhook_id, conversion_id, kind, click_id, site_key, user_id, offer_id, reward, occurred_at, enqueued_at
      FROM adopted_postbacks`,
   );
-  await connection.run(`INSERT OR IGNORE INTO touched_postback_days SELECT DISTINCT 'postbacks', enqueued_at::DATE FROM adopted_postbacks`);
+  await connection.run(
+    `INSERT OR IGNORE INTO touched_postback_days SELECT DISTINCT 'postbacks', enqueued_at::DATE FROM adopted_postbacks`,
+  );
   await connection.run(
     `INSERT OR IGNORE INTO settled_events
      SELECT conversion_id, kind FROM outbox
@@ -96,7 +104,9 @@ async function adoptPostbacks(connection: DuckDBConnection): Promise<void> {
      WHERE kind IS NOT NULL`,
   );
   // The snapshot is the later one: what it knows as decided waits no more.
-  await connection.run('DELETE FROM postbacks_undecided WHERE (conversion_id, kind) IN (SELECT (conversion_id, kind) FROM settled_events)');
+  await connection.run(
+    'DELETE FROM postbacks_undecided WHERE (conversion_id, kind) IN (SELECT (conversion_id, kind) FROM settled_events)',
+  );
 }
 
 async function adoptRuns(connection: DuckDBConnection): Promise<number> {
@@ -106,6 +116,8 @@ async function adoptRuns(connection: DuckDBConnection): Promise<number> {
      GROUP BY column_name HAVING count(*) = 2`,
   );
   const names = columns.map(({ name }) => identifier(name)).join(', ');
-  const { rowsChanged } = await connection.run(`INSERT INTO runs (${names}) SELECT ${names} FROM published.runs WHERE run_id NOT IN (SELECT run_id FROM runs)`);
+  const { rowsChanged } = await connection.run(
+    `INSERT INTO runs (${names}) SELECT ${names} FROM published.runs WHERE run_id NOT IN (SELECT run_id FROM runs)`,
+  );
   return rowsChanged;
 }

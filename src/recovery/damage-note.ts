@@ -11,7 +11,15 @@ import { copyState } from '../warehouse/state-copies.ts';
  * Copies the closed state where a run has published. Damage that shows in the copy is noted for the next opening; what was
  * published stands.
  */
-export async function keepCopy({ data, logger, effects }: { data: DataDirectory; logger: Logger; effects: Effects }): Promise<void> {
+export async function keepCopy({
+  data,
+  logger,
+  effects,
+}: {
+  data: DataDirectory;
+  logger: Logger;
+  effects: Effects;
+}): Promise<void> {
   const published = await currentManifest(data);
   if (published === undefined) return;
   try {
@@ -19,15 +27,27 @@ export async function keepCopy({ data, logger, effects }: { data: DataDirectory;
   } catch (error) {
     if (!(error instanceof DamagedStateError)) throw error;
     await noteReason(data, error.message, effects);
-    logger.warn({ reason: error.message }, 'the state is damaged; the next run puts it aside and goes on from an older copy');
+    logger.warn(
+      { reason: error.message },
+      'the state is damaged; the next run puts it aside and goes on from an older copy',
+    );
   }
 }
 
 /** Leaves word for the next opening where an error of a run tells that the state is damaged. Returns what the operator is told. */
-export async function noteDamage(data: DataDirectory, error: unknown, effects: Effects): Promise<OfferlineError | undefined> {
-  if (!(error instanceof Error) || error instanceof OfferlineError || machineFailure(error) !== undefined) return undefined;
+export async function noteDamage(
+  data: DataDirectory,
+  error: unknown,
+  effects: Effects,
+): Promise<OfferlineError | undefined> {
+  if (!(error instanceof Error) || error instanceof OfferlineError || machineFailure(error) !== undefined)
+    return undefined;
   if (tellsDamagedFile(error, data)) {
-    return new OfferlineError(`A file of the warehouse cannot be read; nothing of this run was kept. \`offerline doctor --deep --repair\` finds it and gives it back. ${firstLine(error)}`, undefined, { cause: error });
+    return new OfferlineError(
+      `A file of the warehouse cannot be read; nothing of this run was kept. \`offerline doctor --deep --repair\` finds it and gives it back. ${firstLine(error)}`,
+      undefined,
+      { cause: error },
+    );
   }
   if (!tellsDamage(error)) return undefined;
   // A block that fails its checksum is told without its file's name; nothing else that a run opens is made of blocks.
@@ -35,13 +55,17 @@ export async function noteDamage(data: DataDirectory, error: unknown, effects: E
   await noteReason(data, error.message, effects);
   return new OfferlineError(
     `${data.stateFile} is damaged; nothing of this run was kept. Run again: the next run puts the file aside and goes on from the last good copy. ${firstLine(error)}`,
-    undefined, { cause: error },
+    undefined,
+    { cause: error },
   );
 }
 
 /** Whether an error is about a Parquet file that is gone or cannot be read. Landing files are read before any of it counts. */
 function tellsDamagedFile({ message }: Error, data: DataDirectory): boolean {
-  return [data.events, data.marts].some((folder) => message.includes(folder)) || /ZSTD|Parquet file|parquet.*(corrupt|invalid)|TProtocolException/i.test(message);
+  return (
+    [data.events, data.marts].some((folder) => message.includes(folder)) ||
+    /ZSTD|Parquet file|parquet.*(corrupt|invalid)|TProtocolException/i.test(message)
+  );
 }
 
 function firstLine({ message }: Error): string {

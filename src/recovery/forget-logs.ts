@@ -10,7 +10,8 @@ import { countChange } from '../warehouse/facts.ts';
 /** Throws `UsageError` where logs that counted are no longer in the landing folder. */
 export async function assertLogsLanded(connection: DuckDBConnection, data: DataDirectory): Promise<void> {
   const counted = await queryRows<{ path: string; rows: number }>(
-    connection, `SELECT path, accepted AS rows FROM ingest_files WHERE kind <> 'offers' AND accepted > 0 ORDER BY path`,
+    connection,
+    `SELECT path, accepted AS rows FROM ingest_files WHERE kind <> 'offers' AND accepted > 0 ORDER BY path`,
   );
   const missing = counted.filter(({ path }) => !existsSync(join(data.landing, path)));
   if (missing.length === 0) return;
@@ -21,7 +22,15 @@ export async function assertLogsLanded(connection: DuckDBConnection, data: DataD
 }
 
 /** What came of the logs and comes again with them. */
-const fromLogs = ['event_files', 'conversion_events', 'conversion_clicks', 'waiting_clicks', 'postbacks_undecided', 'click_hourly', 'landing_seen'] as const;
+const fromLogs = [
+  'event_files',
+  'conversion_events',
+  'conversion_clicks',
+  'waiting_clicks',
+  'postbacks_undecided',
+  'click_hourly',
+  'landing_seen',
+] as const;
 
 /**
  * Has the next ingest read every log again as if none had come yet. Catalog, ids, runs and the outbox stay. An event that
@@ -36,9 +45,13 @@ export async function forgetLogs(state: StateDatabase): Promise<void> {
     );
     // Also of days that get nothing any more, the marts have to be written again.
     await connection.run('INSERT OR IGNORE INTO touched_days SELECT DISTINCT day FROM mart_files');
-    await connection.run(`INSERT OR REPLACE INTO outdated_reports SELECT DISTINCT day, 'clicks', 0 FROM mart_files WHERE mart = 'report_daily'`);
+    await connection.run(
+      `INSERT OR REPLACE INTO outdated_reports SELECT DISTINCT day, 'clicks', 0 FROM mart_files WHERE mart = 'report_daily'`,
+    );
     for (const table of ['rejects', 'ingest_warnings']) {
-      await connection.run(`DELETE FROM ${table} WHERE file_id IN (SELECT file_id FROM ingest_files WHERE kind <> 'offers')`);
+      await connection.run(
+        `DELETE FROM ${table} WHERE file_id IN (SELECT file_id FROM ingest_files WHERE kind <> 'offers')`,
+      );
     }
     await connection.run(`DELETE FROM ingest_files WHERE kind <> 'offers'`);
     for (const table of fromLogs) await connection.run(`DELETE FROM ${table}`);

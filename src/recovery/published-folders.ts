@@ -27,11 +27,16 @@ export async function publishedFolders(data: DataDirectory): Promise<PublishedFo
   }
   const current = await readlink(data.current).catch(() => undefined);
   const switched = folders.find(({ manifest }) => manifest.snapshot_id === current)?.manifest.run_id ?? Infinity;
-  return folders.filter(({ manifest }) => manifest.run_id <= switched).toSorted((a, b) => b.manifest.run_id - a.manifest.run_id);
+  return folders
+    .filter(({ manifest }) => manifest.run_id <= switched)
+    .toSorted((a, b) => b.manifest.run_id - a.manifest.run_id);
 }
 
 /** The newest snapshot of which all files, or those that are needed, are as its manifest says, byte for byte. */
-export async function newestGoodSnapshot(data: DataDirectory, isNeeded?: (path: string) => boolean): Promise<PublishedFolder | undefined> {
+export async function newestGoodSnapshot(
+  data: DataDirectory,
+  isNeeded?: (path: string) => boolean,
+): Promise<PublishedFolder | undefined> {
   for (const folder of await publishedFolders(data)) {
     try {
       await verifySnapshot(folder.path, isNeeded);

@@ -81,7 +81,11 @@ export async function recoverState(opening: Opening, reason: string): Promise<St
 }
 
 /** The state as its file has it without the log, where that knows what is published; else the newest copy that is whole; else an empty one. */
-async function newestWhole(opening: Opening, snapshot: PublishedFolder | undefined, aside: AsideFolder): Promise<StateDatabase> {
+async function newestWhole(
+  opening: Opening,
+  snapshot: PublishedFolder | undefined,
+  aside: AsideFolder,
+): Promise<StateDatabase> {
   const { data, settings, logger, effects } = opening;
   const open = () => openStateDatabase(data, settings, undefined, effects);
   await aside.keep(data.stateFile);
@@ -119,7 +123,12 @@ async function writtenAnew({ data, effects }: Opening, from: string): Promise<bo
 }
 
 /** Brings the state, the published snapshot and the files on the disk in line. */
-async function settle({ data, logger, effects, withoutMissing }: Opening, state: StateDatabase, snapshot: PublishedFolder | undefined, aside: AsideFolder): Promise<void> {
+async function settle(
+  { data, logger, effects, withoutMissing }: Opening,
+  state: StateDatabase,
+  snapshot: PublishedFolder | undefined,
+  aside: AsideFolder,
+): Promise<void> {
   const { connection } = state;
   const lost = await restoreFiles(data, await troubledFiles(data, await namedFiles(connection), false), aside, effects);
   // Without them the state is of no use: what came of the logs is made anew.
@@ -129,14 +138,15 @@ async function settle({ data, logger, effects, withoutMissing }: Opening, state:
   }
   // A state that is not the last one does not name the files of later runs; what landed for them is taken up again.
   for (const path of await unnamedFiles(connection, data)) await aside.take(path);
-  const finish = (adopt: boolean) => state.transaction(async () => {
-    await forgetMarts(connection, lost);
-    // Numbers of the outbox begin where this state ends, and delivery may know them as others: as a new warehouse it is told all of them again.
-    await connection.run('DELETE FROM warehouse_facts WHERE fact = $1', [warehouseIdFact]);
-    // No fingerprint of before must be met again by other content.
-    await writeFact(connection, 'change_number', String((await readChangeNumber(connection)) + changesAhead));
-    if (adopt) logger.warn(await adoptPublished(connection), 'taken over from the published snapshot');
-  }, 'recovery');
+  const finish = (adopt: boolean) =>
+    state.transaction(async () => {
+      await forgetMarts(connection, lost);
+      // Numbers of the outbox begin where this state ends, and delivery may know them as others: as a new warehouse it is told all of them again.
+      await connection.run('DELETE FROM warehouse_facts WHERE fact = $1', [warehouseIdFact]);
+      // No fingerprint of before must be met again by other content.
+      await writeFact(connection, 'change_number', String((await readChangeNumber(connection)) + changesAhead));
+      if (adopt) logger.warn(await adoptPublished(connection), 'taken over from the published snapshot');
+    }, 'recovery');
   if (snapshot === undefined || (await lastRunId(connection)) >= snapshot.manifest.run_id) await finish(false);
   else await withPublished(connection, snapshot, () => finish(true));
 }

@@ -10,7 +10,12 @@ export interface TroubledFile extends NamedFile {
   trouble: FileTrouble;
 }
 
-export async function troubledFiles(data: DataDirectory, named: readonly NamedFile[], deep: boolean, onRead: (bytes: number) => void = () => {}): Promise<TroubledFile[]> {
+export async function troubledFiles(
+  data: DataDirectory,
+  named: readonly NamedFile[],
+  deep: boolean,
+  onRead: (bytes: number) => void = () => {},
+): Promise<TroubledFile[]> {
   const troubled: TroubledFile[] = [];
   for (const file of named) {
     const trouble = await troubleOf(join(data.warehouse, file.path), file, deep);
@@ -24,13 +29,24 @@ export async function troubledFiles(data: DataDirectory, named: readonly NamedFi
  * Gives files of the warehouse back from snapshots, which share them as hard links: one that was removed or replaced is
  * still there. Damage within a shared file is in all of them. Returns those for which no snapshot has the right bytes.
  */
-export async function restoreFiles(data: DataDirectory, troubled: readonly TroubledFile[], aside: AsideFolder, { files }: Effects): Promise<TroubledFile[]> {
+export async function restoreFiles(
+  data: DataDirectory,
+  troubled: readonly TroubledFile[],
+  aside: AsideFolder,
+  { files }: Effects,
+): Promise<TroubledFile[]> {
   const folders = await publishedFolders(data);
   const lost: TroubledFile[] = [];
   for (const file of troubled) {
     const target = join(data.warehouse, file.path);
-    const source = await firstWhole(folders.flatMap(({ path, manifest }) =>
-      Object.entries(manifest.files).filter(([, { sha256 }]) => sha256 === file.sha256).map(([name]) => join(path, name))), file);
+    const source = await firstWhole(
+      folders.flatMap(({ path, manifest }) =>
+        Object.entries(manifest.files)
+          .filter(([, { sha256 }]) => sha256 === file.sha256)
+          .map(([name]) => join(path, name)),
+      ),
+      file,
+    );
     if (source === undefined) {
       lost.push(file);
       continue;
@@ -44,6 +60,7 @@ export async function restoreFiles(data: DataDirectory, troubled: readonly Troub
 }
 
 async function firstWhole(candidates: readonly string[], expected: NamedFile): Promise<string | undefined> {
-  for (const path of candidates) if (existsSync(path) && (await troubleOf(path, expected, true)) === undefined) return path;
+  for (const path of candidates)
+    if (existsSync(path) && (await troubleOf(path, expected, true)) === undefined) return path;
   return undefined;
 }

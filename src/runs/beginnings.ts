@@ -15,7 +15,11 @@ const relations = {
 };
 
 /** Content versions and commissions that begin after a moment, asked of the state or of a snapshot; undefined where none does. */
-export async function beginningsAfter(after: Moment, where: keyof typeof relations, query: <R>(sql: string) => Promise<R[]>): Promise<Beginnings | undefined> {
+export async function beginningsAfter(
+  after: Moment,
+  where: keyof typeof relations,
+  query: <R>(sql: string) => Promise<R[]>,
+): Promise<Beginnings | undefined> {
   const [found] = await query<Omit<Beginnings, 'last'> & { last: Moment | null }>(
     `SELECT count(*) FILTER (what = 'version') AS versions, count(*) FILTER (what = 'commission') AS commissions, max(valid_from) AS last
      FROM (${relations[where]}) WHERE valid_from > TIMESTAMPTZ '${after}'`,

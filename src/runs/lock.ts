@@ -9,8 +9,16 @@ export type { LockEffects, LockHolder, LockRequest, ProcessLock as WriterLock } 
  * Takes the right to write to the warehouse, for one process at a time. Waits for another holder up to `waitSeconds`,
  * then throws `WarehouseBusyError` naming it.
  */
-export function acquireWriterLock({ lockFile }: DataDirectory, request: LockRequest, effects?: LockEffects): Promise<ProcessLock> {
-  return acquireProcessLock({ name: 'warehouse', lockFile, busy: (message) => new WarehouseBusyError(message) }, request, effects);
+export function acquireWriterLock(
+  { lockFile }: DataDirectory,
+  request: LockRequest,
+  effects?: LockEffects,
+): Promise<ProcessLock> {
+  return acquireProcessLock(
+    { name: 'warehouse', lockFile, busy: (message) => new WarehouseBusyError(message) },
+    request,
+    effects,
+  );
 }
 
 /** Who holds the warehouse now; undefined where nobody does. Neither opens nor takes it. */

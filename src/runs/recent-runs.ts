@@ -49,7 +49,10 @@ const mostRuns = 500;
  * Writes the newest part of the run ledger beside the warehouse, for those who ask while a run holds it, and about runs
  * that published nothing. A copy: where it cannot be written the run goes on, and the next one writes it.
  */
-export async function copyRecentRuns({ data, effects, logger }: Pick<Run, 'data' | 'effects' | 'logger'>, { connection }: StateDatabase): Promise<void> {
+export async function copyRecentRuns(
+  { data, effects, logger }: Pick<Run, 'data' | 'effects' | 'logger'>,
+  { connection }: StateDatabase,
+): Promise<void> {
   const scheduled = await queryRows<{ pipeline: string; scheduled_at: Moment }>(
     connection,
     `SELECT pipeline, max(scheduled_at) AS scheduled_at FROM runs
@@ -67,12 +70,18 @@ export async function copyRecentRuns({ data, effects, logger }: Pick<Run, 'data'
   const recent: RecentRuns = {
     pid: process.pid,
     scheduled: Object.fromEntries(scheduled.map(({ pipeline, scheduled_at }) => [pipeline, scheduled_at])),
-    runs: runs.map((run) => ({ ...run, stages: (byRun.get(run.run_id) ?? []).map(({ run_id: _of, ...stage }) => stage) })),
+    runs: runs.map((run) => ({
+      ...run,
+      stages: (byRun.get(run.run_id) ?? []).map(({ run_id: _of, ...stage }) => stage),
+    })),
   };
   try {
     await replaceFile(data.recentRunsFile, `${JSON.stringify(recent)}\n`, 'recent runs', effects.files);
   } catch (error) {
-    logger.warn({ err: error }, 'the copy of the run ledger could not be written; `runs` and `status` do not know of this run yet');
+    logger.warn(
+      { err: error },
+      'the copy of the run ledger could not be written; `runs` and `status` do not know of this run yet',
+    );
   }
 }
 

@@ -23,33 +23,69 @@ export class RunLedger {
   async begin(pipeline: string, asOf: Moment, at: Moment, scheduledAt: Moment | null = null): Promise<number> {
     return this.#state.transaction(async () => {
       const { connection, db } = this.#state;
-      const ended = ['runs', 'run_stages'].map((table) => `UPDATE ${table} SET status = 'interrupted', error = '${endedByForce}' WHERE status = 'running'`);
+      const ended = ['runs', 'run_stages'].map(
+        (table) => `UPDATE ${table} SET status = 'interrupted', error = '${endedByForce}' WHERE status = 'running'`,
+      );
       await connection.run(ended.join(';\n'));
       const [last] = await queryRows<{ run_id: number | null }>(connection, 'SELECT max(run_id) AS run_id FROM runs');
       const runId = (last?.run_id ?? 0) + 1;
-      await db.insertInto('runs').values({ run_id: runId, pipeline, as_of: asOf, started_at: at, status: 'running', scheduled_at: scheduledAt }).execute();
+      await db
+        .insertInto('runs')
+        .values({ run_id: runId, pipeline, as_of: asOf, started_at: at, status: 'running', scheduled_at: scheduledAt })
+        .execute();
       return runId;
     }, 'begin of run');
   }
 
-  async end(runId: number, at: Moment, outcome: { status: 'done' | 'failed' | 'interrupted'; snapshotId?: string | null; error?: string }): Promise<void> {
-    await this.#state.transaction(() => this.#state.db.updateTable('runs')
-      .set({ finished_at: at, status: outcome.status, snapshot_id: outcome.snapshotId ?? null, error: outcome.error ?? null })
-      .where('run_id', '=', runId).execute(), 'end of run');
+  async end(
+    runId: number,
+    at: Moment,
+    outcome: { status: 'done' | 'failed' | 'interrupted'; snapshotId?: string | null; error?: string },
+  ): Promise<void> {
+    await this.#state.transaction(
+      () =>
+        this.#state.db
+          .updateTable('runs')
+          .set({
+            finished_at: at,
+            status: outcome.status,
+            snapshot_id: outcome.snapshotId ?? null,
+            error: outcome.error ?? null,
+          })
+          .where('run_id', '=', runId)
+          .execute(),
+      'end of run',
+    );
   }
 
   async beginStage(runId: number, stage: string, at: Moment): Promise<void> {
     await this.#state.transaction(
-      () => this.#state.db.insertInto('run_stages').values({ run_id: runId, stage, started_at: at, status: 'running' }).execute(), `begin of ${stage}`,
+      () =>
+        this.#state.db
+          .insertInto('run_stages')
+          .values({ run_id: runId, stage, started_at: at, status: 'running' })
+          .execute(),
+      `begin of ${stage}`,
     );
   }
 
   async endStage(runId: number, stage: string, at: Moment, outcome: StageRows & { error?: string }): Promise<void> {
-    await this.#state.transaction(() => this.#state.db.updateTable('run_stages')
-      .set({
-        finished_at: at, status: outcome.error === undefined ? 'done' : 'failed', error: outcome.error ?? null,
-        rows_in: outcome.rowsIn ?? null, rows_out: outcome.rowsOut ?? null, bytes: outcome.bytes ?? null,
-      })
-      .where('run_id', '=', runId).where('stage', '=', stage).execute(), `end of ${stage}`);
+    await this.#state.transaction(
+      () =>
+        this.#state.db
+          .updateTable('run_stages')
+          .set({
+            finished_at: at,
+            status: outcome.error === undefined ? 'done' : 'failed',
+            error: outcome.error ?? null,
+            rows_in: outcome.rowsIn ?? null,
+            rows_out: outcome.rowsOut ?? null,
+            bytes: outcome.bytes ?? null,
+          })
+          .where('run_id', '=', runId)
+          .where('stage', '=', stage)
+          .execute(),
+      `end of ${stage}`,
+    );
   }
 }

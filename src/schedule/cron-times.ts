@@ -19,9 +19,14 @@ export class CronTimes {
   constructor(expression: string, key: string) {
     this.expression = expression;
     const { valid, errors } = cron.validateDetailed(expression);
-    if (!valid) throw new UsageError(`offerline.json: ${key} "${expression}" is no cron expression (${errors[0]?.message}); write it like "*/5 * * * *"`);
+    if (!valid)
+      throw new UsageError(
+        `offerline.json: ${key} "${expression}" is no cron expression (${errors[0]?.message}); write it like "*/5 * * * *"`,
+      );
     const { hour, minute, second } = cron.parse(expression);
-    this.#seconds = hour.flatMap((hours) => minute.flatMap((minutes) => second.map((seconds) => hours * 3600 + minutes * 60 + seconds))).toSorted((a, b) => a - b);
+    this.#seconds = hour
+      .flatMap((hours) => minute.flatMap((minutes) => second.map((seconds) => hours * 3600 + minutes * 60 + seconds)))
+      .toSorted((a, b) => a - b);
     const [firstOfDay = 0] = this.#seconds;
     // Never started: it only tells whether a moment matches, words for days like L and 15W included.
     const task = cron.createTask(expression, () => undefined, { timezone: 'UTC' });
@@ -45,7 +50,11 @@ export class CronTimes {
 
   /** The newest moment in (after, until]. */
   newest(after: number, until: number): number | undefined {
-    for (let day = Math.floor(until / millisecondsPerDay) * millisecondsPerDay; day + millisecondsPerDay > after; day -= millisecondsPerDay) {
+    for (
+      let day = Math.floor(until / millisecondsPerDay) * millisecondsPerDay;
+      day + millisecondsPerDay > after;
+      day -= millisecondsPerDay
+    ) {
       const second = this.#isDay(day) ? this.#seconds.findLast((each) => day + each * 1000 <= until) : undefined;
       if (second !== undefined) return day + second * 1000 > after ? day + second * 1000 : undefined;
     }

@@ -12,6 +12,9 @@ export async function isRefreshDue(data: DataDirectory, logger: Logger, now: num
   const published = await currentManifest(data);
   if (published === undefined || compareMoments(published.as_of, momentOfMilliseconds(now)) <= 0) return true;
   const { snapshot_id, as_of } = published;
-  logger.error({ snapshot_id, as_of }, `no refresh is started: the published snapshot lies ahead of this machine's clock; ${leadBackAdvice}`);
+  logger.error(
+    { snapshot_id, as_of },
+    `no refresh is started: the published snapshot lies ahead of this machine's clock; ${leadBackAdvice}`,
+  );
   return false;
 }

@@ -65,11 +65,15 @@ export class ScheduleLane {
    */
   begin(now: number): Promise<void> {
     const { name, plan, coveredUntil } = this.#pipeline;
-    const missed = coveredUntil === undefined ? [this.#times.newest(now - longestMemory, now) ?? now] : this.#decide(now);
+    const missed =
+      coveredUntil === undefined ? [this.#times.newest(now - longestMemory, now) ?? now] : this.#decide(now);
     this.#handledUntil = Math.max(now, coveredUntil ?? now);
     const kept = plan.catch_up === 'all' ? missed : plan.catch_up === 'last' ? missed.slice(-1) : [];
     if (coveredUntil !== undefined && missed.length > 0) {
-      this.#logger.info({ pipeline: name, runs: kept.length, catch_up: plan.catch_up }, 'moments of the schedule passed without a scheduler');
+      this.#logger.info(
+        { pipeline: name, runs: kept.length, catch_up: plan.catch_up },
+        'moments of the schedule passed without a scheduler',
+      );
     }
     this.#waiting.push(...kept.map((time) => ({ time, missed: true })));
     return this.#work();
@@ -79,16 +83,21 @@ export class ScheduleLane {
   tick(now: number): void {
     const latest = now + earlyMilliseconds;
     // The clock was set back: what was decided by then lies ahead, and would silence all moments up to there.
-    if (this.#handledUntil > latest) this.#handledUntil = (this.#times.newest(latest - longestMemory, latest) ?? latest) - 1;
+    if (this.#handledUntil > latest)
+      this.#handledUntil = (this.#times.newest(latest - longestMemory, latest) ?? latest) - 1;
     const passed = this.#decide(latest);
     this.#handledUntil = Math.max(now, this.#handledUntil, ...passed.slice(-1));
     const time = passed.at(-1);
     if (time === undefined || this.#stopped) return;
     // More than one: the machine slept, or the clock was set.
     const missed = passed.slice(0, -1);
-    if (this.#pipeline.plan.catch_up === 'all') this.#waiting.push(...missed.map((each) => ({ time: each, missed: true })));
+    if (this.#pipeline.plan.catch_up === 'all')
+      this.#waiting.push(...missed.map((each) => ({ time: each, missed: true })));
     if (this.#working !== undefined && this.#pipeline.plan.overlap === 'skip') {
-      this.#logger.info({ pipeline: this.#pipeline.name }, 'the run before is still under way; this moment of the schedule is left out');
+      this.#logger.info(
+        { pipeline: this.#pipeline.name },
+        'the run before is still under way; this moment of the schedule is left out',
+      );
       return;
     }
     // One run takes up what several moments waited for.
@@ -122,7 +131,10 @@ export class ScheduleLane {
       try {
         await this.#run(next);
       } catch (error) {
-        this.#logger.error({ pipeline: this.#pipeline.name, err: error }, 'a scheduled run could not be started; its next moment tries again');
+        this.#logger.error(
+          { pipeline: this.#pipeline.name, err: error },
+          'a scheduled run could not be started; its next moment tries again',
+        );
       }
     }
   }
@@ -135,7 +147,15 @@ export class ScheduleLane {
     const ofThePast = missed && plan.catch_up === 'all' && this.#waiting.length > 0;
     const code = await this.#start({ pipeline: name, scheduledAt, ...(ofThePast ? { asOf: scheduledAt } : {}) });
     if (this.#stopped || code === exitCode.done) return;
-    if (code === exitCode.busy) this.#logger.warn({ pipeline: name }, 'a scheduled run found another at work for as long as it may wait; its next moment tries again');
-    else this.#logger.error({ pipeline: name, exit_code: code }, 'a scheduled run failed; what was good stays, and its next moment tries again');
+    if (code === exitCode.busy)
+      this.#logger.warn(
+        { pipeline: name },
+        'a scheduled run found another at work for as long as it may wait; its next moment tries again',
+      );
+    else
+      this.#logger.error(
+        { pipeline: name, exit_code: code },
+        'a scheduled run failed; what was good stays, and its next moment tries again',
+      );
   }
 }

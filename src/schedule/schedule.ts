@@ -63,14 +63,22 @@ export interface Schedule {
  * Throws `SchedulerBusyError` where another scheduler works on the data directory, `UsageError` for a bad expression.
  */
 export async function startSchedule(
-  data: DataDirectory, pipelines: readonly ScheduledPipeline[], start: StartRun, logger: Logger, effects: ScheduleEffects = realScheduleEffects,
+  data: DataDirectory,
+  pipelines: readonly ScheduledPipeline[],
+  start: StartRun,
+  logger: Logger,
+  effects: ScheduleEffects = realScheduleEffects,
 ): Promise<Schedule> {
   const lanes = pipelines.map((pipeline) => {
     const times = new CronTimes(pipeline.plan.cron, `schedule.${pipeline.name}`);
     return { times, lane: new ScheduleLane(pipeline, times, start, logger) };
   });
   const lock = await acquireProcessLock(
-    { name: 'scheduler', lockFile: data.scheduleLockFile, busy: (message) => new SchedulerBusyError(`${message} One scheduler works on a data directory.`) },
+    {
+      name: 'scheduler',
+      lockFile: data.scheduleLockFile,
+      busy: (message) => new SchedulerBusyError(`${message} One scheduler works on a data directory.`),
+    },
     { command: 'schedule', waitSeconds: 0, onWaiting: () => undefined },
   );
   const caughtUp = Promise.all(lanes.map(({ lane }) => lane.begin(effects.now()))).then(() => undefined);
@@ -87,11 +95,16 @@ export async function startSchedule(
 }
 
 /** The next moments of each plan, in milliseconds since the epoch. */
-export function nextRuns(pipelines: readonly Pick<ScheduledPipeline, 'name' | 'plan'>[], now: number, count: number): { pipeline: string; times: number[] }[] {
+export function nextRuns(
+  pipelines: readonly Pick<ScheduledPipeline, 'name' | 'plan'>[],
+  now: number,
+  count: number,
+): { pipeline: string; times: number[] }[] {
   return pipelines.map(({ name, plan }) => {
     const times = new CronTimes(plan.cron, `schedule.${name}`);
     const next: number[] = [];
-    for (let time = times.next(now); time !== undefined && next.length < count; time = times.next(time)) next.push(time);
+    for (let time = times.next(now); time !== undefined && next.length < count; time = times.next(time))
+      next.push(time);
     return { pipeline: name, times: next };
   });
 }

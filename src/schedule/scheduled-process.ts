@@ -14,7 +14,11 @@ export interface ScheduledProcesses {
  * Runs pipelines as processes of their own: one that dies takes nothing along, and computing never holds up the
  * service's answers. `words` gives the command line of a run.
  */
-export function scheduledProcesses(executable: string, words: (run: ScheduledRun) => readonly string[], endingMilliseconds = longestEndingMilliseconds): ScheduledProcesses {
+export function scheduledProcesses(
+  executable: string,
+  words: (run: ScheduledRun) => readonly string[],
+  endingMilliseconds = longestEndingMilliseconds,
+): ScheduledProcesses {
   const children = new Map<ChildProcess, Promise<number | null>>();
   let stopped = false;
   return {
@@ -31,12 +35,14 @@ export function scheduledProcesses(executable: string, words: (run: ScheduledRun
     },
     async stop() {
       stopped = true;
-      await Promise.all([...children].map(async ([child, ended]) => {
-        child.kill('SIGTERM');
-        const timer = setTimeout(() => child.kill('SIGKILL'), endingMilliseconds);
-        await ended.catch(() => null);
-        clearTimeout(timer);
-      }));
+      await Promise.all(
+        [...children].map(async ([child, ended]) => {
+          child.kill('SIGTERM');
+          const timer = setTimeout(() => child.kill('SIGKILL'), endingMilliseconds);
+          await ended.catch(() => null);
+          clearTimeout(timer);
+        }),
+      );
     },
   };
 }

@@ -49,7 +49,10 @@ const everyAnswer = {
 };
 
 /** What every answer made from a snapshot says of itself; made once per snapshot and variant. */
-export function snapshotHeaders(snapshot: SnapshotIdentity | undefined, variant?: Variant): Readonly<Record<string, string>> {
+export function snapshotHeaders(
+  snapshot: SnapshotIdentity | undefined,
+  variant?: Variant,
+): Readonly<Record<string, string>> {
   return {
     ...everyAnswer,
     ...(snapshot && { 'x-snapshot-id': snapshot.id, 'x-data-as-of': snapshot.asOf }),
@@ -58,7 +61,12 @@ export function snapshotHeaders(snapshot: SnapshotIdentity | undefined, variant?
 }
 
 /** An answer that describes this moment: it has no `Cache-Control` of its own, so nobody may keep it (see `caching.ts`). */
-export function passingAnswer(status: number, document: object, snapshot: SnapshotIdentity | undefined, variant?: Variant): Answer {
+export function passingAnswer(
+  status: number,
+  document: object,
+  snapshot: SnapshotIdentity | undefined,
+  variant?: Variant,
+): Answer {
   return {
     status,
     headers: snapshotHeaders(snapshot, variant),

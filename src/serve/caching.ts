@@ -25,6 +25,7 @@ export const cachingPlugin: FastifyCachingPluginOptions = {
   privacy: cacheControl.passing,
   cache: {
     get: (_key: unknown, found: (error: unknown, result: null) => void) => found(null, null),
-    set: (_key: unknown, _value: unknown, _timeToLive: number, stored?: (error: unknown, result: unknown) => void) => stored?.(null, null),
+    set: (_key: unknown, _value: unknown, _timeToLive: number, stored?: (error: unknown, result: unknown) => void) =>
+      stored?.(null, null),
   } as FastifyCachingPluginOptions['cache'] & object,
 };

@@ -6,7 +6,9 @@ const wordsPerBlock = 8;
 const bitsPerBlock = wordsPerBlock * 32;
 
 /** One odd multiplier per word of a block: each picks a bit of its own from the same half of the key. */
-const multipliers = [0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31] as const;
+const multipliers = [
+  0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31,
+] as const;
 
 /** A 64-bit hash in two halves, each a whole number below 2³². */
 export interface HashedKey {
@@ -43,7 +45,8 @@ export class BloomFilter {
 
   mayHave({ high, low }: HashedKey): boolean {
     const start = this.#startOf(high);
-    for (let word = 0; word < wordsPerBlock; word++) if (((this.#words[start + word] as number) & bitOf(low, word)) === 0) return false;
+    for (let word = 0; word < wordsPerBlock; word++)
+      if (((this.#words[start + word] as number) & bitOf(low, word)) === 0) return false;
     return true;
   }
 

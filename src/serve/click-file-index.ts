@@ -42,7 +42,11 @@ export class ClickFileIndex {
     if (unknown.length === 0) return;
     // One of its own: what it reads of every file must not push out what lookups will read again.
     const instance = await DuckDBInstance.create(':memory:', {
-      threads: '1', memory_limit: '128MiB', enable_external_file_cache: 'false', autoinstall_known_extensions: 'false', autoload_known_extensions: 'false',
+      threads: '1',
+      memory_limit: '128MiB',
+      enable_external_file_cache: 'false',
+      autoinstall_known_extensions: 'false',
+      autoload_known_extensions: 'false',
     });
     const connection = await instance.connect();
     try {
@@ -59,12 +63,20 @@ export class ClickFileIndex {
   }
 
   /** Undefined where there is no room for it, and where reading was stopped. */
-  async #read(connection: DuckDBConnection, { path, key }: ClickFile, signal: AbortSignal): Promise<BloomFilter | undefined> {
+  async #read(
+    connection: DuckDBConnection,
+    { path, key }: ClickFile,
+    signal: AbortSignal,
+  ): Promise<BloomFilter | undefined> {
     const [[keys] = []] = (await connection.runAndReadAll(keyCountQuery(path))).getRows() as [number][];
     if (keys === undefined || this.bytes + BloomFilter.bytesFor(keys) > this.#mostBytes) return undefined;
     const filter = new BloomFilter(keys);
     const result = await connection.stream(keysQuery(path, key));
-    for (let chunk = await result.fetchChunk(); chunk !== null && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
+    for (
+      let chunk = await result.fetchChunk();
+      chunk !== null && chunk.rowCount > 0;
+      chunk = await result.fetchChunk()
+    ) {
       if (signal.aborted) return undefined;
       const { rowCount } = chunk;
       const [high, low] = [chunk.getColumnVector(0), chunk.getColumnVector(1)];

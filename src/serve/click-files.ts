@@ -22,10 +22,11 @@ export interface ClickFiles {
 /** Those that the snapshot's views read. */
 export async function clickFilesOf(snapshot: string): Promise<ClickFiles> {
   const { files } = parseManifest(await readFile(join(snapshot, manifestFile), 'utf8'));
-  const within = (folder: string, key: string) => Object.entries(files)
-    .filter(([path]) => path.startsWith(`${folder}/`))
-    .map(([path, { sha256 }]) => ({ path: join(snapshot, path), sha256, key }))
-    .toSorted((one, other) => (one.path < other.path ? -1 : 1));
+  const within = (folder: string, key: string) =>
+    Object.entries(files)
+      .filter(([path]) => path.startsWith(`${folder}/`))
+      .map(([path, { sha256 }]) => ({ path: join(snapshot, path), sha256, key }))
+      .toSorted((one, other) => (one.path < other.path ? -1 : 1));
   return {
     clicks: within('events/clicks', 'event_key'),
     conversions: within('marts/conversions', 'hash(click_id)'),

@@ -6,21 +6,34 @@ const halves = (key: string) => `(${key} >> 32)::UINTEGER AS high, (${key} & 429
  * A row as one text: DuckDB keeps room for two thousand values of each column of an answer until the garbage collector
  * comes by, which for a click makes half a megabyte.
  */
-const asJson = (fields: Record<string, string>) => `json_object(${Object.entries(fields).map(([name, sql]) => `'${name}', ${sql}`).join(', ')})::VARCHAR AS found`;
+const asJson = (fields: Record<string, string>) =>
+  `json_object(${Object.entries(fields)
+    .map(([name, sql]) => `'${name}', ${sql}`)
+    .join(', ')})::VARCHAR AS found`;
 
 /** The key of a click id, in two halves that a number holds exactly. */
 export const keyQuery = `SELECT ${halves('hash($1::VARCHAR)')}`;
 
 /** The keys in a file, likewise. */
-export const keysQuery = (file: string, key: string) => `SELECT ${halves(key)} FROM read_parquet(${quotedPath(file)}, hive_partitioning = false)`;
+export const keysQuery = (file: string, key: string) =>
+  `SELECT ${halves(key)} FROM read_parquet(${quotedPath(file)}, hive_partitioning = false)`;
 /** Their number, which the file's footer tells. */
-export const keyCountQuery = (file: string) => `SELECT count(*)::INTEGER FROM read_parquet(${quotedPath(file)}, hive_partitioning = false)`;
+export const keyCountQuery = (file: string) =>
+  `SELECT count(*)::INTEGER FROM read_parquet(${quotedPath(file)}, hive_partitioning = false)`;
 
 /** By the 8-byte key first: reading all click ids of a month takes ten times as long. */
 export const clickQuery = (clicks: string) => `
   SELECT ${asJson({
-    click_id: 'clicks.click_id', offer_id: 'clicks.offer_id', offer_title: 'offers.title', user_id: 'clicks.user_id', site_key: 'clicks.site_key',
-    clicked_at: 'epoch_us(clicks.clicked_at)::VARCHAR', country: 'clicks.country', device: 'clicks.device', sub1: 'clicks.sub1', sub2: 'clicks.sub2',
+    click_id: 'clicks.click_id',
+    offer_id: 'clicks.offer_id',
+    offer_title: 'offers.title',
+    user_id: 'clicks.user_id',
+    site_key: 'clicks.site_key',
+    clicked_at: 'epoch_us(clicks.clicked_at)::VARCHAR',
+    country: 'clicks.country',
+    device: 'clicks.device',
+    sub1: 'clicks.sub1',
+    sub2: 'clicks.sub2',
   })}
   FROM ${clicks} AS clicks LEFT JOIN offers ON offers.offer_id = clicks.offer_id
   WHERE clicks.event_key = hash($1::VARCHAR) AND clicks.click_id = $1 AND clicks.site_key = $2`;
@@ -40,15 +53,23 @@ export const rowsIn = (files: readonly string[]) => `read_parquet(${quotedPathLi
 
 export const conversionsQuery = (conversions: string) => `
   SELECT ${asJson({
-    conversion_id: 'conversion_id', event_id: 'event_id', status: 'status', payout: 'payout::VARCHAR',
-    credited_at: 'epoch_us(credited_at)::VARCHAR', reversed_at: 'epoch_us(reversed_at)::VARCHAR',
+    conversion_id: 'conversion_id',
+    event_id: 'event_id',
+    status: 'status',
+    payout: 'payout::VARCHAR',
+    credited_at: 'epoch_us(credited_at)::VARCHAR',
+    reversed_at: 'epoch_us(reversed_at)::VARCHAR',
   })}
   FROM ${conversions} AS conversions WHERE click_id = $1 ORDER BY occurred_at, conversion_id`;
 
 export const postbacksQuery = (postbacks: string) => `
   SELECT ${asJson({
-    event: 'kind', reward: 'reward::VARCHAR', state: 'state', attempts: 'attempts',
-    last_attempt_at: 'epoch_us(last_attempt_at)::VARCHAR', last_status: 'last_status',
+    event: 'kind',
+    reward: 'reward::VARCHAR',
+    state: 'state',
+    attempts: 'attempts',
+    last_attempt_at: 'epoch_us(last_attempt_at)::VARCHAR',
+    last_status: 'last_status',
   })}
   FROM ${postbacks} AS postbacks WHERE click_id = $1
   ORDER BY occurred_at, CASE kind WHEN 'credit' THEN 1 WHEN 'reject' THEN 2 ELSE 3 END, conversion_id`;

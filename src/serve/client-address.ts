@@ -44,6 +44,9 @@ function groupOf(address: string): string {
   const [before = '', after] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
   const head = before === '' ? [] : before.split(':');
   const tail = after === undefined || after === '' ? [] : after.split(':');
-  const groups = after === undefined ? head : [...head, ...Array.from({ length: 8 - head.length - tail.length }, () => '0'), ...tail];
+  const groups =
+    after === undefined
+      ? head
+      : [...head, ...Array.from({ length: 8 - head.length - tail.length }, () => '0'), ...tail];
   return `${groups.slice(0, 4).join(':')}::/64`;
 }

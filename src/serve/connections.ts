@@ -65,8 +65,17 @@ export class Connections {
   get gauges(): Gauge[] {
     return [
       { name: 'offerline_connections', help: 'Open connections of clients.', value: this.#lines.size },
-      { name: 'offerline_connections_limit', help: 'Connections that may be open; more are closed as they come.', value: this.#mostOpen },
-      { name: 'offerline_connections_refused_total', help: 'Connections closed since too many were open.', value: this.#refused, type: 'counter' },
+      {
+        name: 'offerline_connections_limit',
+        help: 'Connections that may be open; more are closed as they come.',
+        value: this.#mostOpen,
+      },
+      {
+        name: 'offerline_connections_refused_total',
+        help: 'Connections closed since too many were open.',
+        value: this.#refused,
+        type: 'counter',
+      },
     ];
   }
 

@@ -51,15 +51,38 @@ const contentSecurityPolicy =
  */
 export async function documentation(): Promise<FixedAnswers> {
   const { resolve } = createRequire(import.meta.url);
-  const files = await Promise.all(swaggerUi.map(async ([name, type]) => ({ name, type, body: await readFile(resolve(`@fastify/swagger-ui/static/${name}`)) })));
+  const files = await Promise.all(
+    swaggerUi.map(async ([name, type]) => ({
+      name,
+      type,
+      body: await readFile(resolve(`@fastify/swagger-ui/static/${name}`)),
+    })),
+  );
   files.push({ name: 'start.js', type: javaScript, body: Buffer.from(start) });
   const version = entityTag(Buffer.concat(files.map(({ body }) => body)));
   const html = Buffer.from(pageIn(`docs/${version}`));
-  const pages = new Map([['/docs', new PreparedPage({ ...headersOf('text/html; charset=utf-8', cacheControl.page), 'content-security-policy': contentSecurityPolicy }, pageBody(html))]]);
-  for (const { name, type, body } of files) pages.set(`/docs/${version}/${name}`, new PreparedPage(headersOf(type, cacheControl.versioned), pageBody(body)));
+  const pages = new Map([
+    [
+      '/docs',
+      new PreparedPage(
+        {
+          ...headersOf('text/html; charset=utf-8', cacheControl.page),
+          'content-security-policy': contentSecurityPolicy,
+        },
+        pageBody(html),
+      ),
+    ],
+  ]);
+  for (const { name, type, body } of files)
+    pages.set(`/docs/${version}/${name}`, new PreparedPage(headersOf(type, cacheControl.versioned), pageBody(body)));
   return new Map([...pages].map(([path, page]) => [path, (request: IncomingHttpHeaders) => page.answer(request)]));
 }
 
 function headersOf(type: string, keeping: string): Readonly<Record<string, string>> {
-  return { ...snapshotHeaders(undefined), 'content-type': type, 'x-content-type-options': 'nosniff', 'cache-control': keeping };
+  return {
+    ...snapshotHeaders(undefined),
+    'content-type': type,
+    'x-content-type-options': 'nosniff',
+    'cache-control': keeping,
+  };
 }

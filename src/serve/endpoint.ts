@@ -87,11 +87,15 @@ export function heldPageEndpoint<Parameters>(page: Page<Parameters>): Endpoint {
       const known = held.get(key, now);
       if (known !== undefined) return known;
       const headers = { ...snapshotHeaders(snapshot, page.variant), 'cache-control': cacheControl.topConverting };
-      return makeOf(page.write(snapshot, feed, parameters), () => held.get(key, now), (body) => {
-        const made = new PreparedPage(headers, body, () => held.weighAgain(key));
-        held.keep(key, now, made);
-        return made;
-      });
+      return makeOf(
+        page.write(snapshot, feed, parameters),
+        () => held.get(key, now),
+        (body) => {
+          const made = new PreparedPage(headers, body, () => held.weighAgain(key));
+          held.keep(key, now, made);
+          return made;
+        },
+      );
     },
   };
 }

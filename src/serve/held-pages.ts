@@ -28,14 +28,24 @@ export class HeldPages {
 
   /** Holds a page from `now` on. */
   keep(key: string, now: number, page: PreparedPage): void {
-    this.#pages.keep(key, { page, madeAt: now, get bytes() { return page.bytes; } });
+    this.#pages.keep(key, {
+      page,
+      madeAt: now,
+      get bytes() {
+        return page.bytes;
+      },
+    });
   }
 
   get gauges(): Gauge[] {
     return [
       { name: 'offerline_held_pages', help: 'Top-converting pages that are held or were.', value: this.#pages.count },
       { name: 'offerline_held_page_bytes', help: 'Memory held by them.', value: this.#pages.bytes },
-      { name: 'offerline_held_page_bytes_limit', help: 'Beyond so much, those unused for longest are dropped.', value: mostBytes },
+      {
+        name: 'offerline_held_page_bytes_limit',
+        help: 'Beyond so much, those unused for longest are dropped.',
+        value: mostBytes,
+      },
     ];
   }
 

@@ -36,7 +36,9 @@ const unseenByPlugins = { 'cache-control': cacheControl.passing };
 
 /** Of what cannot be read, by Node's word for it; otherwise 400. */
 const statuses: ReadonlyMap<string, number> = new Map([
-  ['HPE_HEADER_OVERFLOW', 431], ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413], ['ERR_HTTP_REQUEST_TIMEOUT', 408],
+  ['HPE_HEADER_OVERFLOW', 431],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
+  ['ERR_HTTP_REQUEST_TIMEOUT', 408],
 ]);
 
 /** What the HTTP side answers with, and what it counts. */
@@ -58,7 +60,11 @@ export function createHttpServer({ api, fixed, metrics, connections, unsent, log
     logger: false,
     serverFactory(answer) {
       const node = createServer({
-        maxHeaderSize, headersTimeout: requestTimeout, requestTimeout, keepAliveTimeout, connectionsCheckingInterval,
+        maxHeaderSize,
+        headersTimeout: requestTimeout,
+        requestTimeout,
+        keepAliveTimeout,
+        connectionsCheckingInterval,
         // Refused below: Node's own answers have no body and none of our headers.
         requireHostHeader: false,
         // An upgrade is a wish, and nobody here can grant it: the request is answered as it is.
@@ -67,7 +73,10 @@ export function createHttpServer({ api, fixed, metrics, connections, unsent, log
       node.setTimeout(connectionTimeout);
       node.on('connect', (_request, socket: Socket) => {
         // Node has let go of this connection: an error that nobody hears would end the process.
-        socket.on('error', () => socket.destroy()).on('timeout', () => socket.destroy()).resume();
+        socket
+          .on('error', () => socket.destroy())
+          .on('timeout', () => socket.destroy())
+          .resume();
         connections.inTurn(socket, () => closeWith(socket, api.refuse('', wrongMethod())));
       });
       connections.serve(node, answer);
@@ -81,7 +90,10 @@ export function createHttpServer({ api, fixed, metrics, connections, unsent, log
     routerOptions: { querystringParser: parseQuery },
     // An address whose percent-encoding is broken; hooks do not see it.
     frameworkErrors(_error, request, reply) {
-      send(reply, withHeaders(api.refuse(pathOf(request), isTooLong(request) ? tooLong() : unknownPath()), unseenByPlugins));
+      send(
+        reply,
+        withHeaders(api.refuse(pathOf(request), isTooLong(request) ? tooLong() : unknownPath()), unseenByPlugins),
+      );
       records.add(request, reply);
     },
     clientErrorHandler(error, socket) {
@@ -89,7 +101,8 @@ export function createHttpServer({ api, fixed, metrics, connections, unsent, log
       else connections.inTurn(socket, () => closeWith(socket, unreadable(api, error)));
     },
   });
-  const send = (reply: FastifyReply, answer: Answer) => sendAnswer(reply, roomFor(answer) ? answer : api.overloaded(pathOf(reply.request), answer), unsent);
+  const send = (reply: FastifyReply, answer: Answer) =>
+    sendAnswer(reply, roomFor(answer) ? answer : api.overloaded(pathOf(reply.request), answer), unsent);
   const roomFor = ({ body }: Answer) => body === undefined || unsent.hasRoomFor(body);
 
   void server.register(caching, cachingPlugin);
@@ -119,15 +132,19 @@ export function createHttpServer({ api, fixed, metrics, connections, unsent, log
   for (const path of api.paths) {
     // Not `async`: what Fastify does about a handler's promise costs more than the promise.
     server.get(path, ({ query, headers, raw }, reply) => {
-      api.answer(path, { query: query as Query, headers, remoteAddress: raw.socket.remoteAddress })
+      api
+        .answer(path, { query: query as Query, headers, remoteAddress: raw.socket.remoteAddress })
         .then((answer) => void send(reply, answer))
         .catch((error: unknown) => void reply.send(error));
     });
   }
   for (const start of pictureFolders) {
-    server.get<{ Params: { name: string } }>(`${start}:name`, (request, reply) => send(reply, api.picture(start, request.params.name)));
+    server.get<{ Params: { name: string } }>(`${start}:name`, (request, reply) =>
+      send(reply, api.picture(start, request.params.name)),
+    );
   }
-  for (const [path, answer] of fixed) server.get(path, async (request, reply) => send(reply, await answer(request.headers)));
+  for (const [path, answer] of fixed)
+    server.get(path, async (request, reply) => send(reply, await answer(request.headers)));
   return server;
 }
 
@@ -167,7 +184,9 @@ function closeWith(socket: Socket, { status, headers, more, body }: Answer): voi
   const bytes = body === undefined ? Buffer.alloc(0) : wholeOf(body);
   const all = { ...headers, ...more, ...unseenByPlugins, 'content-length': String(bytes.length), connection: 'close' };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(Buffer.concat([Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n`), bytes]));
+  socket.end(
+    Buffer.concat([Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n`), bytes]),
+  );
 }
 
 function unreadable(api: PublisherApi, { code, rawPacket }: ConnectionError): Answer {

@@ -19,7 +19,8 @@ export function byKey(...others: DescribedParameter[]): Identification {
   const names = [siteKey, ...others].map(({ name }) => name);
   return (sites, query) => {
     const missing = names.filter((name) => query[name] === undefined);
-    if (missing.length > 0) throw new Refusal('wrong_parameter', `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing`);
+    if (missing.length > 0)
+      throw new Refusal('wrong_parameter', `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing`);
     return sites.identifyByKey(query);
   };
 }

@@ -11,7 +11,9 @@ export class JournaledWindows implements RateLimits {
   constructor(journal: RateLimitJournal, now: number, bounds?: { most: number }) {
     this.#windows = new SlidingWindows(bounds);
     this.#journal = journal;
-    this.#windows.restore(journal.remembered(now).map(({ bucket, at, expiresAt }) => ({ name: bucket, length: expiresAt - at, at })));
+    this.#windows.restore(
+      journal.remembered(now).map(({ bucket, at, expiresAt }) => ({ name: bucket, length: expiresAt - at, at })),
+    );
   }
 
   async take(bucket: Bucket, now: number): Promise<Reading> {

@@ -12,7 +12,6 @@ interface KnownSite {
   secret: PaddedSecret;
 }
 
-
 /** Secrets, status and limits of the sites as `sites.json` says now; a broken file leaves the last good content. */
 export class LiveSites {
   readonly #file: string;
@@ -43,7 +42,10 @@ export class LiveSites {
     try {
       this.#read();
     } catch (error) {
-      this.#log.error({ file: this.#file, reason: (error as Error).message }, 'sites.json cannot be used; the sites known so far stay until it is mended');
+      this.#log.error(
+        { file: this.#file, reason: (error as Error).message },
+        'sites.json cannot be used; the sites known so far stay until it is mended',
+      );
     }
   }
 

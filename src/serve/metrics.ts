@@ -48,20 +48,34 @@ export class Metrics {
   text(gauges: readonly Gauge[]): string {
     return [
       ...head('offerline_http_requests_total', 'Answered requests.', 'counter'),
-      ...this.#counts().map(({ path, method, status, count }) => `offerline_http_requests_total{path="${path}",method="${method}",status="${status}"} ${count}`),
+      ...this.#counts().map(
+        ({ path, method, status, count }) =>
+          `offerline_http_requests_total{path="${path}",method="${method}",status="${status}"} ${count}`,
+      ),
       ...head('offerline_rate_limited_requests_total', 'Requests refused by a rate limit.', 'counter'),
-      ...[...Map.groupBy(this.#counts().filter(({ status }) => status === 429), ({ path }) => path)].map(
-        ([path, refused]) => `offerline_rate_limited_requests_total{path="${path}"} ${refused.reduce((sum, { count }) => sum + count, 0)}`,
+      ...[
+        ...Map.groupBy(
+          this.#counts().filter(({ status }) => status === 429),
+          ({ path }) => path,
+        ),
+      ].map(
+        ([path, refused]) =>
+          `offerline_rate_limited_requests_total{path="${path}"} ${refused.reduce((sum, { count }) => sum + count, 0)}`,
       ),
       ...this.#histogramLines(),
-      ...gauges.flatMap(({ name, help, value, type = 'gauge' }) => [...head(name, help, type), `${name} ${value === Infinity ? '+Inf' : value}`]),
+      ...gauges.flatMap(({ name, help, value, type = 'gauge' }) => [
+        ...head(name, help, type),
+        `${name} ${value === Infinity ? '+Inf' : value}`,
+      ]),
       '',
     ].join('\n');
   }
 
   #counts(): { path: string; method: string; status: number; count: number }[] {
     return [...this.#routes].flatMap(([path, { answers }]) =>
-      [...answers].flatMap(([method, byStatus]) => [...byStatus].map(([status, count]) => ({ path, method, status, count }))),
+      [...answers].flatMap(([method, byStatus]) =>
+        [...byStatus].map(([status, count]) => ({ path, method, status, count })),
+      ),
     );
   }
 

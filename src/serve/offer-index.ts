@@ -38,12 +38,20 @@ export class OfferIndex {
     for (const country of countries) this.#setOf(this.#countries, country).add(index);
     if (devices.length === 0) this.#allDevices.add(index);
     for (const device of devices) this.#setOf(this.#devices, device).add(index);
-    for (const category of new Set(categories.map((name) => name.toLowerCase()))) addTo(this.#categories, category, index);
+    for (const category of new Set(categories.map((name) => name.toLowerCase())))
+      addTo(this.#categories, category, index);
     for (const format of new Set(formats)) addTo(this.#formats, format, index);
   }
 
   /** A set for the caller to narrow further, until somebody asks again: a new one each time would be the most expensive part. */
-  matching(type: OfferType, { country, device, category }: { country: string | undefined; device: string | undefined; category: string | undefined }): OfferSet {
+  matching(
+    type: OfferType,
+    {
+      country,
+      device,
+      category,
+    }: { country: string | undefined; device: string | undefined; category: string | undefined },
+  ): OfferSet {
     const matching = this.#matching;
     matching.become(this.#types[type]);
     if (country !== undefined) matching.keep(this.#worldwide, this.#countries.get(country));

@@ -49,7 +49,12 @@ export function putTogether(page: OfferPage, forOneAnswer = false): PageBody | P
 }
 
 /** Makes something of a page that is not known yet. A long one has its turn after those asked for before; it may be known by then. */
-export function makeOf<Made>(page: OfferPage, known: () => Made | undefined, make: (body: PageBody) => Made, forOneAnswer = false): Made | Promise<Made> {
+export function makeOf<Made>(
+  page: OfferPage,
+  known: () => Made | undefined,
+  make: (body: PageBody) => Made,
+  forOneAnswer = false,
+): Made | Promise<Made> {
   return isLong(page) ? oneAtATime(async () => known() ?? make(await inTurns(page))) : make(atOnce(page, forOneAnswer));
 }
 
@@ -95,7 +100,10 @@ function giveBack({ body, parts }: Writers): void {
  * The tag is a digest of everything that the page is made of, where digests stand for the offers and the site's terms
  * for what they make of the offers' money: as strong as a digest of the body, without reading that.
  */
-function* write({ head, offers, texts, feed, link, more, tail }: OfferPage, { body, parts }: Writers): Generator<undefined, void, undefined> {
+function* write(
+  { head, offers, texts, feed, link, more, tail }: OfferPage,
+  { body, parts }: Writers,
+): Generator<undefined, void, undefined> {
   const prices = feed.prices();
   // None of the parts holds a line feed: JSON writes it otherwise, and digests have one length.
   parts.text(`${texts.form.name}\n${feed.terms}\n${head}\n${link}\n${tail}\n`);

@@ -52,7 +52,13 @@ export class OfferTexts {
    * not the first. The offer's digest goes to `digests`: it stands for all of it that is the same for all sites.
    */
   write(
-    position: number, { commissionChangedAt, commissionChangedAtText }: SiteFeed, prices: Prices, link: string, isFirst: boolean, to: ByteWriter, digests: ByteWriter,
+    position: number,
+    { commissionChangedAt, commissionChangedAtText }: SiteFeed,
+    prices: Prices,
+    link: string,
+    isFirst: boolean,
+    to: ByteWriter,
+    digests: ByteWriter,
   ): void {
     let start = this.#starts[position] as number;
     if (start === -1) start = this.#cut(position, this.#read(position));
@@ -67,7 +73,11 @@ export class OfferTexts {
       const end = cuts[cut] as number;
       const what = cuts[cut + 1] as number;
       // Written in the text already; only a later change of the commission stands in its place.
-      if (what === after.updatedAt && !(hasChanged && commissionChangedAt > (this.#offers[position] as ServedOffer).updatedAt)) continue;
+      if (
+        what === after.updatedAt &&
+        !(hasChanged && commissionChangedAt > (this.#offers[position] as ServedOffer).updatedAt)
+      )
+        continue;
       to.copy(bytes, from, end);
       from = end;
       if (what === after.end) return;
@@ -108,7 +118,10 @@ function codeOf(slot: Slot): number {
   return typeof slot === 'number' ? after.milestones + slot : after[slot];
 }
 
-function digestOf({ grossPayout, grossEventPayouts, grossEpc, updatedAtText }: ServedOffer, parts: readonly OfferPart[]): string {
+function digestOf(
+  { grossPayout, grossEventPayouts, grossEpc, updatedAtText }: ServedOffer,
+  parts: readonly OfferPart[],
+): string {
   const amounts = [grossPayout, ...grossEventPayouts, grossEpc].map(({ units, places }) => `${units}e${places}`);
   // JSON has no character 0 in it.
   const cuts = parts.map((part) => ('text' in part ? part.text : `\0${'slot' in part ? part.slot : 'updated_at'}\0`));

@@ -89,7 +89,11 @@ export function integer(name: string, description: string, from: number, to = la
 }
 
 /** One word of a list, in exactly that spelling. */
-export function choice<Word extends string>(name: string, description: string, words: readonly Word[]): Parameter<Word> {
+export function choice<Word extends string>(
+  name: string,
+  description: string,
+  words: readonly Word[],
+): Parameter<Word> {
   return parameter(name, description, {
     schema: { type: 'string', enum: words },
     valueOf: (value) => words.find((word) => word === value),
@@ -103,7 +107,10 @@ export function required<Value>(optional: Parameter<Value>): Parameter<Value> {
 }
 
 /** The same parameter with what stands for it where it is absent; the caller puts it there, since an alias may come first. */
-export function withDefault<Value>(optional: Parameter<Value>, otherwise: Value): Parameter<Value> & { readonly otherwise: Value } {
+export function withDefault<Value>(
+  optional: Parameter<Value>,
+  otherwise: Value,
+): Parameter<Value> & { readonly otherwise: Value } {
   return { ...optional, schema: { ...optional.schema, default: otherwise }, otherwise };
 }
 

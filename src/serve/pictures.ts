@@ -27,7 +27,12 @@ export function pictureAnswer(address: string, variant: Variant, snapshot: Snaps
   const body = Buffer.from(JSON.stringify({ location: address }));
   return {
     status: 302,
-    headers: { ...snapshotHeaders(snapshot, variant), 'cache-control': cacheControl.page, etag: `"${entityTag(body)}"`, location: address },
+    headers: {
+      ...snapshotHeaders(snapshot, variant),
+      'cache-control': cacheControl.page,
+      etag: `"${entityTag(body)}"`,
+      location: address,
+    },
     body,
   };
 }

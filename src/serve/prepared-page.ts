@@ -24,7 +24,11 @@ const once = pLimit(2);
 const compress: Record<Exclude<ContentCoding, 'identity'>, (body: Buffer, effort: Effort) => Promise<Buffer>> = {
   br: (body, effort) =>
     promisify(brotliCompress)(body, {
-      params: { [constants.BROTLI_PARAM_QUALITY]: effort.br, [constants.BROTLI_PARAM_SIZE_HINT]: body.length, [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT },
+      params: {
+        [constants.BROTLI_PARAM_QUALITY]: effort.br,
+        [constants.BROTLI_PARAM_SIZE_HINT]: body.length,
+        [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+      },
     }),
   gzip: (body, effort) => promisify(gzip)(body, { level: effort.gzip }),
 };
@@ -58,7 +62,11 @@ export class PreparedPage {
   #bytes: number;
 
   /** `grown` is called when a compressed form was added. */
-  constructor(headers: Readonly<Record<string, string>>, { bytes, tag, release }: PageBody<Body>, grown: () => void = () => undefined) {
+  constructor(
+    headers: Readonly<Record<string, string>>,
+    { bytes, tag, release }: PageBody<Body>,
+    grown: () => void = () => undefined,
+  ) {
     this.release = release;
     this.#headers = headers;
     this.#body = bytes;

@@ -24,7 +24,11 @@ export class Prices {
     this.#offers = offers;
     this.payouts = Float64Array.from(offers, ({ grossPayout }) => publishedNumber(grossPayout, this.#commission));
     this.#eventPayouts = Array.from({ length: offers.length });
-    this.bytes = offers.reduce((bytes, { grossEventPayouts: { length } }) => bytes + bytesOfOffer + (length === 0 ? 0 : bytesOfList + length * 8), bytesOfList);
+    this.bytes = offers.reduce(
+      (bytes, { grossEventPayouts: { length } }) =>
+        bytes + bytesOfOffer + (length === 0 ? 0 : bytesOfList + length * 8),
+      bytesOfList,
+    );
   }
 
   /** Earnings per click, of any size: one click may have any number of conversions. Computed when they are first asked for: only reports have them. */
@@ -34,6 +38,8 @@ export class Prices {
 
   /** In the order of the offer's milestones. */
   eventPayouts(position: number): readonly (number | bigint)[] {
-    return (this.#eventPayouts[position] ??= (this.#offers[position]?.grossEventPayouts ?? []).map((gross) => publishedExactly(gross, this.#commission)));
+    return (this.#eventPayouts[position] ??= (this.#offers[position]?.grossEventPayouts ?? []).map((gross) =>
+      publishedExactly(gross, this.#commission),
+    ));
   }
 }

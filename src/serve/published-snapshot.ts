@@ -87,20 +87,34 @@ export class PublishedSnapshot {
   readonly #texts = new Map<string, OfferTexts>();
   #feedsMade = 0;
 
-  constructor(folder: string, manifest: Manifest, sites: FeedSites, { feed, offers, index, gone, pictures }: PreparedOffers) {
+  constructor(
+    folder: string,
+    manifest: Manifest,
+    sites: FeedSites,
+    { feed, offers, index, gone, pictures }: PreparedOffers,
+  ) {
     this.#feed = feed;
     this.id = manifest.snapshot_id;
     this.asOf = manifest.as_of;
     this.deliveries = manifest.deliveries;
     this.offers = offers;
-    this.ranked = offers.filter((offer) => offer.rank !== null).toSorted((one, other) => (one.rank ?? 0) - (other.rank ?? 0));
+    this.ranked = offers
+      .filter((offer) => offer.rank !== null)
+      .toSorted((one, other) => (one.rank ?? 0) - (other.rank ?? 0));
     this.gone = gone;
     this.pictures = pictures;
     this.clicks = new SnapshotClicks(folder);
     this.index = index;
-    this.#positions = { all: positions(offers), offer: positions(offers.filter((offer) => !offer.multireward)), multireward: positions(offers.filter((offer) => offer.multireward)) };
+    this.#positions = {
+      all: positions(offers),
+      offer: positions(offers.filter((offer) => !offer.multireward)),
+      multireward: positions(offers.filter((offer) => offer.multireward)),
+    };
     this.#terms = new Map(
-      sites.sites.map((site) => [site.site_key, { commission: site.commission, commissionChangedAt: site.commission_changed_at }]),
+      sites.sites.map((site) => [
+        site.site_key,
+        { commission: site.commission, commissionChangedAt: site.commission_changed_at },
+      ]),
     );
   }
 
@@ -112,7 +126,8 @@ export class PublishedSnapshot {
   /** A site's feed of this snapshot. Links are fixed for as long as the process listens. */
   feedOf(site: Site, links: Links): SiteFeed {
     const known = this.#feeds.get(site.site_key);
-    if (known !== undefined && (this.#terms.has(site.site_key) || known.commission === commissionText(site))) return known;
+    if (known !== undefined && (this.#terms.has(site.site_key) || known.commission === commissionText(site)))
+      return known;
     const terms = this.#terms.get(site.site_key) ?? { commission: commissionText(site), commissionChangedAt: null };
     const feed = feedOf(++this.#feedsMade, site.site_key, terms, () => this.#pricesAt(terms.commission), links);
     this.#feeds.set(site.site_key, feed);
@@ -122,7 +137,13 @@ export class PublishedSnapshot {
   /** Its offers as a form writes them. Links are fixed for as long as the process listens. */
   textsOf(form: TextForm, links: Links): OfferTexts {
     let texts = this.#texts.get(form.name);
-    if (texts === undefined) this.#texts.set(form.name, (texts = new OfferTexts(form, links, this.offers, (position) => this.#feed.at((this.offers[position] as ServedOffer).place))));
+    if (texts === undefined)
+      this.#texts.set(
+        form.name,
+        (texts = new OfferTexts(form, links, this.offers, (position) =>
+          this.#feed.at((this.offers[position] as ServedOffer).place),
+        )),
+      );
     return texts;
   }
 
@@ -140,12 +161,32 @@ export class PublishedSnapshot {
   get gauges(): Gauge[] {
     const { pages, unlinkedPages } = this;
     return [
-      { name: 'offerline_prepared_pages', help: 'Pages that are kept prepared.', value: pages.count + unlinkedPages.count },
-      { name: 'offerline_prepared_page_bytes', help: 'Memory held by prepared pages.', value: pages.bytes + unlinkedPages.bytes },
-      { name: 'offerline_prepared_page_bytes_limit', help: 'Beyond so much, the pages unused for longest are dropped.', value: mostPageBytes + mostUnlinkedBytes },
+      {
+        name: 'offerline_prepared_pages',
+        help: 'Pages that are kept prepared.',
+        value: pages.count + unlinkedPages.count,
+      },
+      {
+        name: 'offerline_prepared_page_bytes',
+        help: 'Memory held by prepared pages.',
+        value: pages.bytes + unlinkedPages.bytes,
+      },
+      {
+        name: 'offerline_prepared_page_bytes_limit',
+        help: 'Beyond so much, the pages unused for longest are dropped.',
+        value: mostPageBytes + mostUnlinkedBytes,
+      },
       { name: 'offerline_price_lists', help: 'Commissions whose prices are kept.', value: this.#prices.size },
-      { name: 'offerline_price_list_bytes', help: 'Memory held by the prices of commissions.', value: this.#prices.calculatedSize },
-      { name: 'offerline_price_list_bytes_limit', help: 'Beyond so much, the prices unused for longest are dropped.', value: mostPriceBytes },
+      {
+        name: 'offerline_price_list_bytes',
+        help: 'Memory held by the prices of commissions.',
+        value: this.#prices.calculatedSize,
+      },
+      {
+        name: 'offerline_price_list_bytes_limit',
+        help: 'Beyond so much, the prices unused for longest are dropped.',
+        value: mostPriceBytes,
+      },
     ];
   }
 
@@ -189,5 +230,10 @@ export async function openSnapshot(folder: string): Promise<PublishedSnapshot> {
 
 function goneOffer(offer: FeedOffer, reason: GoneOffer['reason']): GoneOffer {
   const removedAt = offer.removed_at ?? offer.updated_at;
-  return { id: offer.id, reason, removedAt, changedAt: Math.max(microsecondsOf(removedAt), microsecondsOf(offer.updated_at)) };
+  return {
+    id: offer.id,
+    reason,
+    removedAt,
+    changedAt: Math.max(microsecondsOf(removedAt), microsecondsOf(offer.updated_at)),
+  };
 }

@@ -76,7 +76,10 @@ export class PublisherApi {
       ['/api/offers', () => offersA],
       ['/api/click-lookup', () => clickLookup],
       // Variant A has no endpoint of this name: its sites get the default one.
-      ['/api/v1/offers', (site) => offersOf[site === undefined || site.variant === 'A' ? settings.default_variant : site.variant]],
+      [
+        '/api/v1/offers',
+        (site) => offersOf[site === undefined || site.variant === 'A' ? settings.default_variant : site.variant],
+      ],
       ['/api/v1/offers/top-converting', () => topConverting],
       ['/api/v1/status', () => status],
       ['/api/v1/reports', () => reports],
@@ -106,16 +109,34 @@ export class PublisherApi {
       const endpoint = choose(site);
       variant = endpoint.variant;
       const isApproved = site.status === 'active';
-      const reading = await this.#state.limits.read(endpoint.limit, site, () => this.#clientOf(request), now, isApproved && snapshot !== undefined);
+      const reading = await this.#state.limits.read(
+        endpoint.limit,
+        site,
+        () => this.#clientOf(request),
+        now,
+        isApproved && snapshot !== undefined,
+      );
       if (variant.showsLimits) more = limitHeaders(reading);
-      if (!isApproved) throw new Refusal('site_pending', 'this site is not approved yet; its feed opens with the approval');
+      if (!isApproved)
+        throw new Refusal('site_pending', 'this site is not approved yet; its feed opens with the approval');
       if (snapshot === undefined) throw nothingPublished();
       if (endpoint.limit.counted && !reading.allowed) {
         more = { ...limitHeaders(reading), ...retryAfterHeader(reading, now) };
-        throw new Refusal('rate_limited', `this site has used up its ${reading.limit} requests; Retry-After says in how many seconds there is room for the next`);
+        throw new Refusal(
+          'rate_limited',
+          `this site has used up its ${reading.limit} requests; Retry-After says in how many seconds there is room for the next`,
+        );
       }
       const feed = snapshot.feedOf(site, this.#state.links());
-      const answer = await endpoint.answer({ site, query: request.query, snapshot, feed, held: this.#held, takesCoding: request.headers['accept-encoding'] !== undefined, now });
+      const answer = await endpoint.answer({
+        site,
+        query: request.query,
+        snapshot,
+        feed,
+        held: this.#held,
+        takesCoding: request.headers['accept-encoding'] !== undefined,
+        now,
+      });
       // Only here, after all checks: who may not have the page is not told either that it is unchanged.
       if (!(answer instanceof PreparedPage)) return withHeaders(answer, more);
       return { ...(await answer.answer(request.headers)), more, release: answer.release, variant };
@@ -127,10 +148,19 @@ export class PublisherApi {
   }
 
   /** Guessing of credentials is slowed down by the address that it comes from; the site that was named does not notice. */
-  async #refuseStranger(refusal: Refusal, variant: Variant, snapshot: PublishedSnapshot | undefined, request: PublisherRequest, now: number): Promise<Answer> {
+  async #refuseStranger(
+    refusal: Refusal,
+    variant: Variant,
+    snapshot: PublishedSnapshot | undefined,
+    request: PublisherRequest,
+    now: number,
+  ): Promise<Answer> {
     const reading = await this.#state.limits.failed(this.#clientOf(request), now);
     if (reading.allowed) return refusalAnswer(refusal, variant, snapshot);
-    const tooMany = new Refusal('rate_limited', 'too many failed identifications from this address; try again later with the right credentials');
+    const tooMany = new Refusal(
+      'rate_limited',
+      'too many failed identifications from this address; try again later with the right credentials',
+    );
     return withHeaders(refusalAnswer(tooMany, variant, snapshot), retryAfterHeader(reading, now));
   }
 
@@ -143,7 +173,8 @@ export class PublisherApi {
     const snapshot = this.#state.snapshot();
     if (snapshot === undefined) return this.refuse(path, nothingPublished());
     const address = snapshot.pictures.get(name);
-    if (address === undefined) return this.refuse(path, new Refusal('nothing_found', 'no offer has a picture of this name'));
+    if (address === undefined)
+      return this.refuse(path, new Refusal('nothing_found', 'no offer has a picture of this name'));
     return pictureAnswer(address, this.#variantAt(path), snapshot);
   }
 
@@ -155,8 +186,14 @@ export class PublisherApi {
   /** In place of an answer that there is no room for, since too much waits for clients that do not take it. */
   overloaded(path: string, { release, variant = this.#variantAt(path), more }: Answer): Answer {
     release?.();
-    const refusal = new Refusal('unavailable', 'too many answers are waiting for slow clients; Retry-After says in how many seconds to try again');
-    return withHeaders(refusalAnswer(refusal, variant, this.#state.snapshot()), { ...more, 'retry-after': String(retryWhenOverloaded) });
+    const refusal = new Refusal(
+      'unavailable',
+      'too many answers are waiting for slow clients; Retry-After says in how many seconds to try again',
+    );
+    return withHeaders(refusalAnswer(refusal, variant, this.#state.snapshot()), {
+      ...more,
+      'retry-after': String(retryWhenOverloaded),
+    });
   }
 
   #variantAt(path: string): Variant {

@@ -39,7 +39,11 @@ export class RateLimitJournal {
     try {
       this.#file = this.#begin(now);
     } catch (error) {
-      throw new OfferlineError(`${folder} cannot be used: ${(error as Error).message}. Rate limits are kept there: make it a folder that can be written to`, undefined, { cause: error });
+      throw new OfferlineError(
+        `${folder} cannot be used: ${(error as Error).message}. Rate limits are kept there: make it a folder that can be written to`,
+        undefined,
+        { cause: error },
+      );
     }
   }
 
@@ -77,10 +81,14 @@ export class RateLimitJournal {
     if (now === undefined) return;
     try {
       if (this.#file === undefined) throw new Error('the journal is closed');
-      const isInTime = Math.abs(now - this.#file.from) < this.#windowLength / filesPerWindow || this.#rotate(this.#file.descriptor, now);
+      const isInTime =
+        Math.abs(now - this.#file.from) < this.#windowLength / filesPerWindow ||
+        this.#rotate(this.#file.descriptor, now);
       // The line feed comes first: a line that a full disk cut off must not spoil the next one.
-      const line = Buffer.from(`\n${JSON.stringify(requests.map(({ bucket, at, expiresAt }) => [bucket, at, expiresAt]))}`);
-      for (let written = 0; written < line.length; ) written += writeSync(this.#file.descriptor, line, written);
+      const line = Buffer.from(
+        `\n${JSON.stringify(requests.map(({ bucket, at, expiresAt }) => [bucket, at, expiresAt]))}`,
+      );
+      for (let written = 0; written < line.length;) written += writeSync(this.#file.descriptor, line, written);
       if (isInTime) this.#failing = false;
     } catch (error) {
       this.#complain(error as Error);
@@ -104,12 +112,17 @@ export class RateLimitJournal {
     makePrivateFolder(this.#folder);
     const descriptor = openSync(join(this.#folder, `${now}-${process.pid}.ndjson`), 'a');
     const longest = this.#windowLength + this.#windowLength / filesPerWindow;
-    for (const { name, from } of this.#files()) if (now - from >= longest) rmSync(join(this.#folder, name), { recursive: true, force: true });
+    for (const { name, from } of this.#files())
+      if (now - from >= longest) rmSync(join(this.#folder, name), { recursive: true, force: true });
     return { descriptor, from: now };
   }
 
   #complain({ message }: Error): void {
-    if (!this.#failing) this.#log.error({ reason: message }, 'counted requests cannot be written down as they should; until they can, a restart may forget them');
+    if (!this.#failing)
+      this.#log.error(
+        { reason: message },
+        'counted requests cannot be written down as they should; until they can, a restart may forget them',
+      );
     this.#failing = true;
   }
 
@@ -125,12 +138,17 @@ export class RateLimitJournal {
     for (const line of this.#textOf(name).split('\n')) {
       if (line === '') continue;
       try {
-        for (const [bucket, at, expiresAt] of JSON.parse(line) as [string, number, number][]) yield { bucket, at, expiresAt };
+        for (const [bucket, at, expiresAt] of JSON.parse(line) as [string, number, number][])
+          yield { bucket, at, expiresAt };
       } catch {
         damaged++;
       }
     }
-    if (damaged > 0) this.#log.error({ file: join(this.#folder, name), lines: damaged }, 'lines of counted requests are damaged and were passed over: these requests are not counted');
+    if (damaged > 0)
+      this.#log.error(
+        { file: join(this.#folder, name), lines: damaged },
+        'lines of counted requests are damaged and were passed over: these requests are not counted',
+      );
   }
 
   /** Nothing where another process has just removed it, or where it cannot be read: that must not keep the feeds from opening. */
@@ -140,7 +158,8 @@ export class RateLimitJournal {
       return readFileSync(file, 'utf8');
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
-      if (code !== 'ENOENT') this.#log.error({ file, reason: message }, 'counted requests cannot be read: they are not counted');
+      if (code !== 'ENOENT')
+        this.#log.error({ file, reason: message }, 'counted requests cannot be read: they are not counted');
       return '';
     }
   }

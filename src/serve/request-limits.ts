@@ -39,7 +39,13 @@ export class RequestLimits {
   }
 
   /** The reading of a site's bucket after this request, which counts where the rule and the caller say so. */
-  read(rule: LimitRule, site: Site, clientAddress: () => string, now: number, counts: boolean): Reading | Promise<Reading> {
+  read(
+    rule: LimitRule,
+    site: Site,
+    clientAddress: () => string,
+    now: number,
+    counts: boolean,
+  ): Reading | Promise<Reading> {
     const limits = this.#byScope[rule.scope];
     const bucket = rule.bucket(site, clientAddress);
     return counts && rule.counted ? limits.take(bucket, now) : limits.look(bucket, now);

@@ -32,7 +32,14 @@ export class RequestRecords {
   add(request: FastifyRequest, { statusCode: status, elapsedTime: milliseconds }: FastifyReply): void {
     if (this.#answered.length === 0) setImmediate(() => this.flush());
     const path = pathOf(request);
-    this.#answered.push({ id: request.id, method: request.method, path, route: this.#routeOf(request, path), status, milliseconds });
+    this.#answered.push({
+      id: request.id,
+      method: request.method,
+      path,
+      route: this.#routeOf(request, path),
+      status,
+      milliseconds,
+    });
   }
 
   #routeOf(request: FastifyRequest, path: string): string {

@@ -15,9 +15,13 @@ export class ServiceBusyError extends OfferlineError {
  * would let twice as many requests pass. Waits for another, which may be finishing its answers, and then throws `ServiceBusyError`.
  */
 export function acquireServiceLock({ serviceLockFile }: DataDirectory, request: LockRequest): Promise<ProcessLock> {
-  return acquireProcessLock({
-    name: 'HTTP service',
-    lockFile: serviceLockFile,
-    busy: (message) => new ServiceBusyError(`${message} One service works on a data directory, since it counts the rate limits.`),
-  }, request);
+  return acquireProcessLock(
+    {
+      name: 'HTTP service',
+      lockFile: serviceLockFile,
+      busy: (message) =>
+        new ServiceBusyError(`${message} One service works on a data directory, since it counts the rate limits.`),
+    },
+    request,
+  );
 }

@@ -47,11 +47,19 @@ const pollMilliseconds = 1000;
 const closeMilliseconds = 10_000;
 
 /** Prepares a service: reads the sites and the current snapshot. Throws `UsageError` where `sites.json` cannot be used. */
-export async function createService({ data, settings, log, snapshotId, effects = realEffects, repeat = everySecond }: ServiceOptions): Promise<Service> {
+export async function createService({
+  data,
+  settings,
+  log,
+  snapshotId,
+  effects = realEffects,
+  repeat = everySecond,
+}: ServiceOptions): Promise<Service> {
   const sites = new LiveSites(data.sitesFile, log);
   let listening = false;
   // The links in an offer's text may name the listening address: the first snapshot's texts are prepared when that is known.
-  const prepare = async (snapshot: PublishedSnapshot) => (listening ? snapshot.prepareTexts(textForms, state.links()) : undefined);
+  const prepare = async (snapshot: PublishedSnapshot) =>
+    listening ? snapshot.prepareTexts(textForms, state.links()) : undefined;
   const follower = new SnapshotFollower(data, log, snapshotId, prepare);
   await sites.start();
   // Before the snapshot is read: what cannot be counted into is told at once. Measured, too: opened after it, V8 keeps
@@ -67,14 +75,21 @@ export async function createService({ data, settings, log, snapshotId, effects =
     limits,
     snapshot,
     // The listening address is known from the first request on, and stays.
-    links: () => (links ??= linksOf(settings.tracking_url ?? listeningAddress(), settings.public_url ?? listeningAddress())),
+    links: () =>
+      (links ??= linksOf(settings.tracking_url ?? listeningAddress(), settings.public_url ?? listeningAddress())),
     now: () => effects.now(),
   };
   const metrics = new Metrics();
   const connections = new Connections();
   const unsent = new UnsentBodies();
   const api = new PublisherApi(state, settings);
-  const health = new Health(settings, snapshot, metrics, () => [...connections.gauges, ...unsent.gauges, ...api.gauges], state.now);
+  const health = new Health(
+    settings,
+    snapshot,
+    metrics,
+    () => [...connections.gauges, ...unsent.gauges, ...api.gauges],
+    state.now,
+  );
   const fixed = new Map([...health.answers, ...(await documentation())]);
   const server = createHttpServer({ api, fixed, metrics, connections, unsent, log });
 
@@ -84,7 +99,12 @@ export async function createService({ data, settings, log, snapshotId, effects =
     await sites.poll();
     await follower.poll();
   }
-  const stopPolling = repeat(() => void poll().catch((error: unknown) => log.error({ err: error }, 'looking for a new snapshot failed; the next try follows')));
+  const stopPolling = repeat(
+    () =>
+      void poll().catch((error: unknown) =>
+        log.error({ err: error }, 'looking for a new snapshot failed; the next try follows'),
+      ),
+  );
 
   return {
     poll,

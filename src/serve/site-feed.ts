@@ -28,7 +28,13 @@ export interface SiteFeed {
   commissionChangedAtText: string;
 }
 
-export function feedOf(number: number, siteKey: string, terms: SiteTerms, prices: () => Prices, links: Links): SiteFeed {
+export function feedOf(
+  number: number,
+  siteKey: string,
+  terms: SiteTerms,
+  prices: () => Prices,
+  links: Links,
+): SiteFeed {
   const changedAt = terms.commissionChangedAt;
   return {
     number,

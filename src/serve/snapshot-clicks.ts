@@ -6,7 +6,15 @@ import type { HashedKey } from './click-bloom-filter.ts';
 import { ClickFileIndex } from './click-file-index.ts';
 import { clickFilesOf } from './click-files.ts';
 import type { ClickFile, ClickFiles } from './click-files.ts';
-import { clickQuery, clicksIn, conversionsQuery, filesQuery, keyQuery, postbacksQuery, rowsIn } from './click-queries.ts';
+import {
+  clickQuery,
+  clicksIn,
+  conversionsQuery,
+  filesQuery,
+  keyQuery,
+  postbacksQuery,
+  rowsIn,
+} from './click-queries.ts';
 import { Refusal } from './refusal.ts';
 
 /** Moments are microseconds since the epoch, as text. */
@@ -94,8 +102,10 @@ export class SnapshotClicks {
     this.#underWay++;
     try {
       const database = await (this.#database ??= this.#open());
-      if (database.waiting.length >= mostWaiting) throw new Refusal('unavailable', 'too many lookups at once; try again in some seconds');
-      const connection = database.idle.pop() ?? (await new Promise<DuckDBConnection>((resolve) => database.waiting.push(resolve)));
+      if (database.waiting.length >= mostWaiting)
+        throw new Refusal('unavailable', 'too many lookups at once; try again in some seconds');
+      const connection =
+        database.idle.pop() ?? (await new Promise<DuckDBConnection>((resolve) => database.waiting.push(resolve)));
       try {
         return await this.#findBy(connection, database.files, clickId, siteKey);
       } finally {
@@ -118,14 +128,33 @@ export class SnapshotClicks {
     await this.#closeWhenDone();
   }
 
-  async #findBy(connection: DuckDBConnection, files: ClickFiles, clickId: string, siteKey: string): Promise<FoundClick | undefined> {
+  async #findBy(
+    connection: DuckDBConnection,
+    files: ClickFiles,
+    clickId: string,
+    siteKey: string,
+  ): Promise<FoundClick | undefined> {
     const [key] = (await rowsOf<HashedKey>(connection, keyQuery, [clickId])) as [HashedKey];
-    const askedOf = (group: readonly ClickFile[]) => (group.length === 0 ? undefined : this.#index.filesThatMayHave(group, key).map(({ path }) => path));
+    const askedOf = (group: readonly ClickFile[]) =>
+      group.length === 0 ? undefined : this.#index.filesThatMayHave(group, key).map(({ path }) => path);
     const click = await findClick(connection, askedOf(files.clicks) ?? 'clicks', clickId, siteKey);
     if (click === undefined) return undefined;
-    const conversions = await findOutcomes<FoundConversion>(connection, conversionsQuery, askedOf(files.conversions) ?? 'conversions', clickId);
+    const conversions = await findOutcomes<FoundConversion>(
+      connection,
+      conversionsQuery,
+      askedOf(files.conversions) ?? 'conversions',
+      clickId,
+    );
     // Most clicks have none, and what has no conversion has nothing to tell.
-    const postbacks = conversions.length === 0 ? [] : await findOutcomes<FoundPostback>(connection, postbacksQuery, askedOf(files.postbacks) ?? 'postbacks', clickId);
+    const postbacks =
+      conversions.length === 0
+        ? []
+        : await findOutcomes<FoundPostback>(
+            connection,
+            postbacksQuery,
+            askedOf(files.postbacks) ?? 'postbacks',
+            clickId,
+          );
     return { click, conversions, postbacks };
   }
 
@@ -169,10 +198,20 @@ export class SnapshotClicks {
 }
 
 /** In these files, or in the view `clicks`. */
-async function findClick(connection: DuckDBConnection, within: readonly string[] | 'clicks', clickId: string, siteKey: string): Promise<FoundClick['click'] | undefined> {
+async function findClick(
+  connection: DuckDBConnection,
+  within: readonly string[] | 'clicks',
+  clickId: string,
+  siteKey: string,
+): Promise<FoundClick['click'] | undefined> {
   let clicks: string = 'clicks';
   if (within !== 'clicks') {
-    const files = within.length <= fewFiles ? within : (await rowsOf<{ filename: string }>(connection, filesQuery(within), [clickId])).map(({ filename }) => filename);
+    const files =
+      within.length <= fewFiles
+        ? within
+        : (await rowsOf<{ filename: string }>(connection, filesQuery(within), [clickId])).map(
+            ({ filename }) => filename,
+          );
     if (files.length === 0) return undefined;
     clicks = clicksIn(files);
   }
@@ -181,7 +220,12 @@ async function findClick(connection: DuckDBConnection, within: readonly string[]
 }
 
 /** In these files, or in the view of that name. */
-async function findOutcomes<Row>(connection: DuckDBConnection, query: (relation: string) => string, within: readonly string[] | string, clickId: string): Promise<Row[]> {
+async function findOutcomes<Row>(
+  connection: DuckDBConnection,
+  query: (relation: string) => string,
+  within: readonly string[] | string,
+  clickId: string,
+): Promise<Row[]> {
   if (within.length === 0) return [];
   return foundBy<Row>(connection, query(typeof within === 'string' ? within : rowsIn(within)), [clickId]);
 }

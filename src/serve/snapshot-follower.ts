@@ -23,7 +23,12 @@ export class SnapshotFollower {
   readonly #complained = new Set<string>();
 
   /** `prepare` is awaited before a new snapshot takes the place of another. */
-  constructor(data: DataDirectory, log: Logger, pinned: string | undefined, prepare: (snapshot: PublishedSnapshot) => Promise<void>) {
+  constructor(
+    data: DataDirectory,
+    log: Logger,
+    pinned: string | undefined,
+    prepare: (snapshot: PublishedSnapshot) => Promise<void>,
+  ) {
     this.#data = data;
     this.#log = log;
     this.#pinned = pinned;
@@ -39,17 +44,26 @@ export class SnapshotFollower {
     if (this.#pinned !== undefined) {
       this.#serving = await openSnapshot(join(this.#data.published, this.#pinned));
       await this.#serving.clicks.hold();
-      this.#log.info({ snapshot_id: this.#pinned, as_of: this.#serving.asOf, offers: this.#serving.offers.length }, 'serving this snapshot only');
+      this.#log.info(
+        { snapshot_id: this.#pinned, as_of: this.#serving.asOf, offers: this.#serving.offers.length },
+        'serving this snapshot only',
+      );
       return;
     }
     const current = await this.#currentId();
     if (current === undefined) {
-      this.#log.warn({ published: this.#data.published }, 'nothing is published yet; `offerline run refresh` publishes a first snapshot');
+      this.#log.warn(
+        { published: this.#data.published },
+        'nothing is published yet; `offerline run refresh` publishes a first snapshot',
+      );
       return;
     }
     if (await this.#take(current)) return;
     for (const id of await this.#olderThan(current)) if (await this.#take(id)) return;
-    this.#log.error({ published: this.#data.published }, 'no published snapshot is whole; `offerline run refresh` publishes a new one');
+    this.#log.error(
+      { published: this.#data.published },
+      'no published snapshot is whole; `offerline run refresh` publishes a new one',
+    );
   }
 
   /** Prepares what has been served unprepared since the start; where it cannot be, an older snapshot takes its place. Throws for a pinned one. */
@@ -91,7 +105,10 @@ export class SnapshotFollower {
       return false;
     }
     await before?.clicks.retire();
-    this.#log.info({ snapshot_id: id, as_of: this.#serving.asOf, offers: this.#serving.offers.length }, 'serving snapshot');
+    this.#log.info(
+      { snapshot_id: id, as_of: this.#serving.asOf, offers: this.#serving.offers.length },
+      'serving snapshot',
+    );
     return true;
   }
 
@@ -112,7 +129,12 @@ export class SnapshotFollower {
     try {
       return basename(await readlink(this.#data.current));
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.#complain(this.#data.current, { reason: (error as Error).message }, 'the link to the current snapshot cannot be read; what is served stays');
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
+        this.#complain(
+          this.#data.current,
+          { reason: (error as Error).message },
+          'the link to the current snapshot cannot be read; what is served stays',
+        );
       return undefined;
     }
   }

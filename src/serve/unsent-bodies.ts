@@ -37,7 +37,11 @@ export class UnsentBodies {
 
   get gauges(): Gauge[] {
     return [
-      { name: 'offerline_unsent_bytes', help: 'Memory of answers that their clients have not taken yet.', value: this.#bytes },
+      {
+        name: 'offerline_unsent_bytes',
+        help: 'Memory of answers that their clients have not taken yet.',
+        value: this.#bytes,
+      },
       { name: 'offerline_unsent_bytes_limit', help: 'Beyond so much, pages are refused by 503.', value: mostBytes },
     ];
   }

@@ -11,7 +11,11 @@ const secretBytes = 32;
  * Adds a site with a new secret to `sites.json`, leaving everything else in the file as it stands. Returns the secret,
  * which is told nowhere else. Throws `UsageError` where the key is taken or the file is broken.
  */
-export async function addSite(file: string, site: Pick<Site, 'site_key'> & Partial<Site>, files: FileEffects = realEffects.files): Promise<string> {
+export async function addSite(
+  file: string,
+  site: Pick<Site, 'site_key'> & Partial<Site>,
+  files: FileEffects = realEffects.files,
+): Promise<string> {
   if (readSites(file).sites.some(({ site_key }) => site_key === site.site_key)) {
     throw new UsageError(`there is a site ${site.site_key} already; choose another key`);
   }

@@ -19,10 +19,12 @@ const everyMacro = new RegExp(macroPattern, 'g');
  */
 export function readPostbackAddress(text: string): PostbackAddress | { mistake: string } {
   if (/[\s\p{Cc}]/u.test(text)) return { mistake: 'has a blank or a control character; a blank is written %20' };
-  const [, scheme = '', authority = '', target = '', fragment = ''] = /^([^:/?#]*):\/\/([^/?#\\]*)([^#]*)(.*)$/u.exec(text) ?? [];
+  const [, scheme = '', authority = '', target = '', fragment = ''] =
+    /^([^:/?#]*):\/\/([^/?#\\]*)([^#]*)(.*)$/u.exec(text) ?? [];
   if (macroPattern.test(scheme + authority + fragment)) return { mistake: 'has a macro outside of its path and query' };
   if (!/^https?$/i.test(scheme)) return { mistake: 'must begin with http:// or https://' };
-  if (authority.includes('@')) return { mistake: 'has a user name or password before its host, which is not sent; use a parameter of the query' };
+  if (authority.includes('@'))
+    return { mistake: 'has a user name or password before its host, which is not sent; use a parameter of the query' };
   const url = URL.parse(`${scheme}://${authority}`);
   if (url === null || target.startsWith('\\')) return { mistake: 'has no host that can be understood' };
   // A path of dots stays as it is written: cleaning it up once values stand in it would let a value remove what stands before.
@@ -31,7 +33,10 @@ export function readPostbackAddress(text: string): PostbackAddress | { mistake: 
   if (parts.some((part, index) => index % 2 === 0 && /\{[\w-]*\}/.test(part))) {
     return { mistake: `has a macro that is none of ${postbackFields.map((field) => `{${field}}`).join(' ')}` };
   }
-  return { origin: url.origin, target: parts.map((part, index) => (index % 2 === 1 ? { macro: part as PostbackField } : encodeLiteral(part))) };
+  return {
+    origin: url.origin,
+    target: parts.map((part, index) => (index % 2 === 1 ? { macro: part as PostbackField } : encodeLiteral(part))),
+  };
 }
 
 /** Percent-encodes what may not stand in a path or query. What is encoded already stays. */

@@ -13,7 +13,11 @@ const postbackUrl = z.string().superRefine((url, context) => {
 const postback = objectOf({ url: postbackUrl, method: z.enum(['GET', 'POST']).default('GET') });
 
 /** A number that its shortest decimal text states exactly, with up to 6 places. */
-const exactNumber = z.number().refine((value) => /^\d{1,9}(\.\d{1,6})?$/.test(decimalText(value)), { error: 'has more than 6 decimal places, or is 1000000000 or more' });
+const exactNumber = z
+  .number()
+  .refine((value) => /^\d{1,9}(\.\d{1,6})?$/.test(decimalText(value)), {
+    error: 'has more than 6 decimal places, or is 1000000000 or more',
+  });
 
 export const siteSchema = objectOf({
   site_key: z.string().min(1).max(128),
@@ -61,7 +65,11 @@ export function readSites(file: string): Sites {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
       throw new UsageError(`${file} cannot be read: ${(error as Error).message}`, { cause: error });
     }
-    return { sites: [], digest: digestOf([]), warnings: [`${file} does not exist: no site can identify itself; \`offerline sites list\` shows what is known`] };
+    return {
+      sites: [],
+      digest: digestOf([]),
+      warnings: [`${file} does not exist: no site can identify itself; \`offerline sites list\` shows what is known`],
+    };
   }
   let json: unknown;
   try {
@@ -71,13 +79,20 @@ export function readSites(file: string): Sites {
     throw new UsageError(`${file} is not valid JSON; nothing was changed`);
   }
   const parsed = sitesSchema.safeParse(json);
-  if (!parsed.success) throw new UsageError(`${file} cannot be used, nothing was changed:\n${z.prettifyError(parsed.error)}`);
+  if (!parsed.success)
+    throw new UsageError(`${file} cannot be used, nothing was changed:\n${z.prettifyError(parsed.error)}`);
   const sites = parsed.data.sites;
   return { sites, digest: digestOf(sites), warnings: warningsAbout(sites) };
 }
 
 function warningsAbout(sites: Site[]): string[] {
-  const weak = sites.filter((site) => [site.site_secret, site.previous_site_secret].some((secret) => secret !== undefined && secret.length < shortestGoodSecret)).map((site) => site.site_key);
+  const weak = sites
+    .filter((site) =>
+      [site.site_secret, site.previous_site_secret].some(
+        (secret) => secret !== undefined && secret.length < shortestGoodSecret,
+      ),
+    )
+    .map((site) => site.site_key);
   if (weak.length === 0) return [];
   const named = weak.length > 5 ? `${weak.slice(0, 5).join(', ')} and ${weak.length - 5} more` : weak.join(', ');
   return [`secrets of fewer than ${shortestGoodSecret} characters can be guessed: ${named}`];
@@ -86,7 +101,8 @@ function warningsAbout(sites: Site[]): string[] {
 /** An object with these keys only. What other key there is stays unsaid: it may be a secret in the wrong place. */
 function objectOf<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.strictObject(shape, {
-    error: ({ code }) => (code === 'unrecognized_keys' ? `has a key that is none of ${Object.keys(shape).join(', ')}` : undefined),
+    error: ({ code }) =>
+      code === 'unrecognized_keys' ? `has a key that is none of ${Object.keys(shape).join(', ')}` : undefined,
   });
 }
 

@@ -12,9 +12,29 @@ import { loadLineage } from './lineage.ts';
 import { loadMetrics } from './metrics.ts';
 
 /** Copied whole into each snapshot: small, whatever history holds. */
-export const analyticsTables = ['offers', 'offer_history', 'offer_stats_2d', 'sites', 'runs', 'run_stages', 'report_days', 'ingest_files', 'ingest_warnings', 'rejects', 'metrics', 'lineage'] as const;
+export const analyticsTables = [
+  'offers',
+  'offer_history',
+  'offer_stats_2d',
+  'sites',
+  'runs',
+  'run_stages',
+  'report_days',
+  'ingest_files',
+  'ingest_warnings',
+  'rejects',
+  'metrics',
+  'lineage',
+] as const;
 /** Views over the snapshot's Parquet files. */
-export const analyticsViews = ['clicks', 'conversions', 'offer_hourly', 'report_daily', 'postbacks', 'postback_attempts'] as const;
+export const analyticsViews = [
+  'clicks',
+  'conversions',
+  'offer_hourly',
+  'report_daily',
+  'postbacks',
+  'postback_attempts',
+] as const;
 
 /**
  * Writes the tables and views of `analytics.duckdb`, attached as `snapshot`, with a comment on every table and column.
@@ -22,7 +42,11 @@ export const analyticsViews = ['clicks', 'conversions', 'offer_hourly', 'report_
  * so they give the same answers for as long as the folder stands. Returns the number of rows of each table.
  */
 export async function writeAnalytics(
-  connection: DuckDBConnection, sites: readonly Site[], folder: string, asOf: Moment, parquet: (group: string) => string[],
+  connection: DuckDBConnection,
+  sites: readonly Site[],
+  folder: string,
+  asOf: Moment,
+  parquet: (group: string) => string[],
 ): Promise<Record<string, number>> {
   await loadSites(connection, sites);
   await loadMetrics(connection, asOf);
@@ -42,9 +66,10 @@ export async function writeAnalytics(
   try {
     for (const name of analyticsViews) {
       const model = readModel('marts', name);
-      const query = name === 'clicks'
-        ? `WITH click_events AS (SELECT * FROM ${eventRelation('clicks', parquet('events/clicks'))}) ${model.query}`
-        : `SELECT * FROM read_parquet(${quotedPathList(parquet(`marts/${name}`))}, hive_partitioning = false)`;
+      const query =
+        name === 'clicks'
+          ? `WITH click_events AS (SELECT * FROM ${eventRelation('clicks', parquet('events/clicks'))}) ${model.query}`
+          : `SELECT * FROM read_parquet(${quotedPathList(parquet(`marts/${name}`))}, hive_partitioning = false)`;
       await connection.run(`CREATE VIEW ${name} AS ${query}`);
       await comment(connection, 'VIEW', model);
     }
@@ -57,7 +82,9 @@ export async function writeAnalytics(
 async function comment(connection: DuckDBConnection, what: 'TABLE' | 'VIEW', model: SqlModel): Promise<void> {
   const comments = [
     `COMMENT ON ${what} snapshot.${model.name} IS ${quoted(`${model.purpose} Grain: ${model.grain}.`)}`,
-    ...Object.entries(model.columns).map(([column, meaning]) => `COMMENT ON COLUMN snapshot.${model.name}.${column} IS ${quoted(meaning)}`),
+    ...Object.entries(model.columns).map(
+      ([column, meaning]) => `COMMENT ON COLUMN snapshot.${model.name}.${column} IS ${quoted(meaning)}`,
+    ),
   ];
   // In one go: there are some two hundred of them in a snapshot.
   await connection.run(comments.join(';\n'));
@@ -69,7 +96,18 @@ async function loadSites(connection: DuckDBConnection, sites: readonly Site[]): 
     `CREATE OR REPLACE TEMP TABLE run_sites (site_key VARCHAR, name VARCHAR, status VARCHAR, variant VARCHAR,
        commission DECIMAL(7, 6), reward_rate DOUBLE, rate_limit_per_hour INTEGER)`,
   );
-  await insertRows(connection, 'INSERT INTO run_sites', ['', '', '', '', '::DECIMAL(7, 6)', '::DOUBLE', ''], sites.map((site) => [
-    site.site_key, site.name, site.status, site.variant, commissionText(site), site.reward_rate, site.rate_limit_per_hour,
-  ]));
+  await insertRows(
+    connection,
+    'INSERT INTO run_sites',
+    ['', '', '', '', '::DECIMAL(7, 6)', '::DOUBLE', ''],
+    sites.map((site) => [
+      site.site_key,
+      site.name,
+      site.status,
+      site.variant,
+      commissionText(site),
+      site.reward_rate,
+      site.rate_limit_per_hour,
+    ]),
+  );
 }

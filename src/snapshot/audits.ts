@@ -18,7 +18,10 @@ const sampleRows = 3;
  * `parquet` gives the absolute paths of a group's files in the snapshot's folder, oldest day first. Throws `AuditError` naming the audits and some of the rows.
  */
 export async function auditSnapshot(
-  connection: DuckDBConnection, data: DataDirectory, publishedRunId: number, parquet: (group: string) => string[],
+  connection: DuckDBConnection,
+  data: DataDirectory,
+  publishedRunId: number,
+  parquet: (group: string) => string[],
 ): Promise<number> {
   // A day of clicks on unknown offers only has no file of the mart.
   await connection.run(
@@ -27,16 +30,25 @@ export async function auditSnapshot(
      UNION
      SELECT day FROM event_files WHERE run_id > ${publishedRunId} AND kind = 'clicks' AND form IS NULL`,
   );
-  await connection.run(`CREATE OR REPLACE TEMP TABLE audited_reports AS SELECT day FROM mart_files WHERE run_id > ${publishedRunId} AND mart = 'report_daily'`);
+  await connection.run(
+    `CREATE OR REPLACE TEMP TABLE audited_reports AS SELECT day FROM mart_files WHERE run_id > ${publishedRunId} AND mart = 'report_daily'`,
+  );
   const clickFiles = await queryRows<{ path: string }>(
-    connection, `SELECT path FROM event_files WHERE kind = 'clicks' AND day IN (SELECT day FROM audited_days) ORDER BY path`,
+    connection,
+    `SELECT path FROM event_files WHERE kind = 'clicks' AND day IN (SELECT day FROM audited_days) ORDER BY path`,
   );
   await connection.run(
     `CREATE OR REPLACE TEMP VIEW audited_clicks AS SELECT clicked_at, offer_id, source, external_id
-     FROM ${eventRelation('clicks', clickFiles.map(({ path }) => join(data.warehouse, path)))}`,
+     FROM ${eventRelation(
+       'clicks',
+       clickFiles.map(({ path }) => join(data.warehouse, path)),
+     )}`,
   );
   // Whether it has rows of the audited days, each file of a view is opened to tell.
-  const [{ day: since } = { day: null }] = await queryRows<{ day: string | null }>(connection, 'SELECT min(day)::VARCHAR AS day FROM audited_days');
+  const [{ day: since } = { day: null }] = await queryRows<{ day: string | null }>(
+    connection,
+    'SELECT min(day)::VARCHAR AS day FROM audited_days',
+  );
   for (const mart of ['conversions', 'offer_hourly']) {
     const paths = parquet(`marts/${mart}`);
     const audited = paths.filter((path) => since !== null && basename(path) >= since);
@@ -45,7 +57,10 @@ export async function auditSnapshot(
        SELECT * FROM read_parquet(${quotedPathList(audited.length > 0 ? audited : paths.slice(-1))}, hive_partitioning = false)`,
     );
   }
-  const names = readdirSync(join(sqlFolder, 'audits')).filter((file) => file.endsWith('.sql')).map((file) => file.slice(0, -4)).toSorted();
+  const names = readdirSync(join(sqlFolder, 'audits'))
+    .filter((file) => file.endsWith('.sql'))
+    .map((file) => file.slice(0, -4))
+    .toSorted();
   const failures: AuditFailure[] = [];
   for (const name of names) {
     const { query } = readModel('audits', name);
@@ -57,4 +72,3 @@ export async function auditSnapshot(
   if (failures.length > 0) throw new AuditError(failures);
   return names.length;
 }
-

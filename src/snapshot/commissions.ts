@@ -23,7 +23,12 @@ export async function recordCommissions(state: StateDatabase, sites: readonly Si
       if (last !== undefined && Number(last.commission) === site.commission) return [];
       return [[site.site_key, validFrom(asOf, last?.valid_from), commissionText(site)]];
     });
-    await insertRows(connection, 'INSERT INTO site_commissions (site_key, valid_from, commission)', ['', '::TIMESTAMPTZ', '::DECIMAL(7, 6)'], changed);
+    await insertRows(
+      connection,
+      'INSERT INTO site_commissions (site_key, valid_from, commission)',
+      ['', '::TIMESTAMPTZ', '::DECIMAL(7, 6)'],
+      changed,
+    );
   }, 'commissions');
 }
 

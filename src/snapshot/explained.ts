@@ -17,9 +17,16 @@ export const analyticsMacros = ['figures_explained'] as const;
  * Stores the table macro `figures_explained(offer_id)`. DuckDB looks up a macro's tables where it is called, not where it
  * is stored, so one that names tables fails where the file is attached. This one names files only: those of its few days.
  */
-export async function writeExplained(connection: DuckDBConnection, folder: string, asOf: Moment, parquet: (group: string) => string[]): Promise<void> {
+export async function writeExplained(
+  connection: DuckDBConnection,
+  folder: string,
+  asOf: Moment,
+  parquet: (group: string) => string[],
+): Promise<void> {
   const names = join(folder, offerNamesFile);
-  await connection.run(`COPY (SELECT offer_id, source, external_id FROM snapshot.offers ORDER BY offer_id) TO ${quoted(names)} (FORMAT parquet)`);
+  await connection.run(
+    `COPY (SELECT offer_id, source, external_id FROM snapshot.offers ORDER BY offer_id) TO ${quoted(names)} (FORMAT parquet)`,
+  );
   const since = (first: Day) => (path: string) => basename(path) >= first;
   const clicks = parquet('events/clicks').filter(since(dayOf(windowStart(asOf))));
   // A credit of the last 48 hours may lie a day before the window.

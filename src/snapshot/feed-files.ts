@@ -1,21 +1,34 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { join } from 'node:path';
 import type { FileEffects } from '../files/effects.ts';
-import { feedOfferSchema, feedOffersFile, feedSitesFile, feedSitesSchema, type FeedOffer } from '../feed/feed-document.ts';
+import {
+  feedOfferSchema,
+  feedOffersFile,
+  feedSitesFile,
+  feedSitesSchema,
+  type FeedOffer,
+} from '../feed/feed-document.ts';
 import { readModel } from '../warehouse/sql-model.ts';
 import type { Moment } from '../time/moment.ts';
 import { queryRows, type Row } from '../duckdb/dialect/rows.ts';
 
 /** Writes the feed files of a snapshot from its `offers`, `offer_stats_2d` and `sites`. Every line is checked against the schema. */
-export async function writeFeedFiles(connection: DuckDBConnection, folder: string, asOf: Moment, files: FileEffects): Promise<void> {
+export async function writeFeedFiles(
+  connection: DuckDBConnection,
+  folder: string,
+  asOf: Moment,
+  files: FileEffects,
+): Promise<void> {
   const rows = await queryRows(connection, readModel('marts', 'feed_offers').query);
   const lines = rows.map((row) => `${JSON.stringify(feedOfferSchema.parse(feedOffer(row)))}\n`);
   await files.writeFile(join(folder, feedOffersFile), lines.join(''), 'feed offers: written');
   const sites = await queryRows(
-    connection, 'SELECT site_key, commission, commission_changed_at FROM snapshot.sites ORDER BY site_key',
+    connection,
+    'SELECT site_key, commission, commission_changed_at FROM snapshot.sites ORDER BY site_key',
   );
   const document = feedSitesSchema.parse({
-    as_of: asOf, sites: sites.map((site) => ({ ...site, commission: shortest(site['commission']) })),
+    as_of: asOf,
+    sites: sites.map((site) => ({ ...site, commission: shortest(site['commission']) })),
   });
   await files.writeFile(join(folder, feedSitesFile), `${JSON.stringify(document)}\n`, 'feed sites: written');
 }
@@ -26,7 +39,10 @@ function feedOffer({ titles, descriptions, events, payout, epc, cvr, trend, rank
     titles: JSON.parse(titles as string),
     descriptions: JSON.parse(descriptions as string),
     payout: shortest(payout),
-    events: (JSON.parse(events as string) as FeedOffer['events']).map((event) => ({ ...event, payout: shortest(event.payout) })),
+    events: (JSON.parse(events as string) as FeedOffer['events']).map((event) => ({
+      ...event,
+      payout: shortest(event.payout),
+    })),
     figures: epc === null ? null : { epc: shortest(epc), cvr: shortest(cvr), trend, rank },
   };
 }

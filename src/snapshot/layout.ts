@@ -29,8 +29,20 @@ export interface LinkedFile {
  * Everything the snapshot's views read, with digests that were taken when the files were written. Marts of days after
  * as-of, left by a run that was further on, have nothing to say in it, but for those of postbacks: what was sent was sent.
  */
-export async function linkedFiles(connection: DuckDBConnection, data: DataDirectory, asOf: Moment): Promise<LinkedFile[]> {
-  const rows = await queryRows<{ folder: string; group: string; day: string; path: string; rows: number; bytes: number; sha256: string }>(
+export async function linkedFiles(
+  connection: DuckDBConnection,
+  data: DataDirectory,
+  asOf: Moment,
+): Promise<LinkedFile[]> {
+  const rows = await queryRows<{
+    folder: string;
+    group: string;
+    day: string;
+    path: string;
+    rows: number;
+    bytes: number;
+    sha256: string;
+  }>(
     connection,
     `SELECT 'events' AS folder, kind AS "group", day::VARCHAR AS day, path, rows, bytes, sha256 FROM event_files
      UNION ALL

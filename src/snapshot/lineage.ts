@@ -25,26 +25,52 @@ const handedIn: Record<string, Node> = {
  * What the `lineage` mart reads: who reads what, as the models' own SQL says. Names that a model is filled in under while
  * a run computes (`fills:` in its header) stand for that model.
  */
-export async function loadLineage(connection: DuckDBConnection, tables: readonly string[], viewsOverTables: readonly string[]): Promise<void> {
+export async function loadLineage(
+  connection: DuckDBConnection,
+  tables: readonly string[],
+  viewsOverTables: readonly string[],
+): Promise<void> {
   const edges = await (known ??= readEdges(connection, tables, viewsOverTables));
-  await connection.run('CREATE OR REPLACE TEMP TABLE run_lineage (table_name VARCHAR, layer VARCHAR, input VARCHAR, input_layer VARCHAR)');
-  await connection.run(`INSERT INTO run_lineage VALUES ${edges.map((edge) => `(${edge.map(quoted).join(', ')})`).join(', ')}`);
+  await connection.run(
+    'CREATE OR REPLACE TEMP TABLE run_lineage (table_name VARCHAR, layer VARCHAR, input VARCHAR, input_layer VARCHAR)',
+  );
+  await connection.run(
+    `INSERT INTO run_lineage VALUES ${edges.map((edge) => `(${edge.map(quoted).join(', ')})`).join(', ')}`,
+  );
 }
 
 /** The models' files do not change while a process runs. */
 let known: Promise<string[][]> | undefined;
 
-async function readEdges(connection: DuckDBConnection, tables: readonly string[], viewsOverTables: readonly string[]): Promise<string[][]> {
-  const staging = readdirSync(join(sqlFolder, 'staging')).toSorted().map((file) => readModel('staging', file.replace(/\.sql$/, '')));
+async function readEdges(
+  connection: DuckDBConnection,
+  tables: readonly string[],
+  viewsOverTables: readonly string[],
+): Promise<string[][]> {
+  const staging = readdirSync(join(sqlFolder, 'staging'))
+    .toSorted()
+    .map((file) => readModel('staging', file.replace(/\.sql$/, '')));
   const marts = tables.map((name) => readModel('marts', name));
   const filled = new Map<string, Node>([
-    ...staging.flatMap((model) => [model.name, ...fillsOf(model)].map((name) => [name, { name: model.name, layer: 'staging' }] as const)),
+    ...staging.flatMap((model) =>
+      [model.name, ...fillsOf(model)].map((name) => [name, { name: model.name, layer: 'staging' }] as const),
+    ),
     ...marts.flatMap((model) => fillsOf(model).map((name) => [name, { name: model.name, layer: 'mart' }] as const)),
   ]);
-  const warehouse = new Set((await queryRows<{ name: string }>(connection, `SELECT table_name AS name FROM duckdb_tables() WHERE database_name = current_catalog() AND NOT temporary`)).map(({ name }) => name));
+  const warehouse = new Set(
+    (
+      await queryRows<{ name: string }>(
+        connection,
+        `SELECT table_name AS name FROM duckdb_tables() WHERE database_name = current_catalog() AND NOT temporary`,
+      )
+    ).map(({ name }) => name),
+  );
 
   const edges = new Map<string, string[]>();
-  for (const [layer, models] of [['staging', staging], ['mart', marts]] as const) {
+  for (const [layer, models] of [
+    ['staging', staging],
+    ['mart', marts],
+  ] as const) {
     for (const model of models) {
       for (const { name, published } of await inputsOf(model, viewsOverTables.includes(model.name))) {
         const node: Node = published
@@ -60,7 +86,8 @@ async function readEdges(connection: DuckDBConnection, tables: readonly string[]
 
 /** An empty database: in the warehouse's own, DuckDB looks through temporary views of the run that are there by chance. */
 let parser: Promise<DuckDBConnection> | undefined;
-const parserConnection = () => (parser ??= DuckDBInstance.create(':memory:', { threads: '1' }).then((instance) => instance.connect()));
+const parserConnection = () =>
+  (parser ??= DuckDBInstance.create(':memory:', { threads: '1' }).then((instance) => instance.connect()));
 
 /** Names of the tables in a model's query; `published` where they are those of the snapshot, not of the warehouse. */
 async function inputsOf(model: SqlModel, isViewOverTables: boolean): Promise<{ name: string; published: boolean }[]> {

@@ -18,8 +18,13 @@ export const manifestSchema = z.object({
   row_counts: z.record(z.string(), z.int()),
   /** How postbacks stand, for `/metrics`: `sql/marts/delivery_summary.sql` tells the fields. */
   deliveries: z.object({
-    pending: z.int(), delivered: z.int(), dead: z.int(), attempts: z.int(), failed_attempts: z.int(),
-    oldest_pending_at: z.string().nullable(), lag_seconds_p95: z.number().nullable(),
+    pending: z.int(),
+    delivered: z.int(),
+    dead: z.int(),
+    attempts: z.int(),
+    failed_attempts: z.int(),
+    oldest_pending_at: z.string().nullable(),
+    lag_seconds_p95: z.number().nullable(),
   }),
   /** By path within the snapshot's folder; the manifest itself is not among them. */
   files: z.record(z.string(), z.object({ sha256: z.string(), bytes: z.int() })),

@@ -11,11 +11,16 @@ export async function loadMetrics(connection: DuckDBConnection, asOf: Moment): P
   await connection.run(
     `CREATE OR REPLACE TEMP TABLE run_metrics (metric VARCHAR, definition VARCHAR, unit VARCHAR, grain VARCHAR, served_as VARCHAR, sql VARCHAR)`,
   );
-  const rows = readdirSync(join(sqlFolder, 'metrics')).toSorted().map((file) => {
-    const { name, purpose, grain, facts, query } = readModel('metrics', file.replace(/\.sql$/, ''));
-    const { unit, 'served as': servedAs } = facts;
-    if (unit === undefined || servedAs === undefined) throw new Error(`sql/metrics/${file} has no "unit:" or no "served as:" in its header`);
-    return [name, purpose, unit, grain, servedAs, withMoments(query, asOf)];
-  });
-  await connection.run(`INSERT INTO run_metrics VALUES ${rows.map((row) => `(${row.map(quoted).join(', ')})`).join(', ')}`);
+  const rows = readdirSync(join(sqlFolder, 'metrics'))
+    .toSorted()
+    .map((file) => {
+      const { name, purpose, grain, facts, query } = readModel('metrics', file.replace(/\.sql$/, ''));
+      const { unit, 'served as': servedAs } = facts;
+      if (unit === undefined || servedAs === undefined)
+        throw new Error(`sql/metrics/${file} has no "unit:" or no "served as:" in its header`);
+      return [name, purpose, unit, grain, servedAs, withMoments(query, asOf)];
+    });
+  await connection.run(
+    `INSERT INTO run_metrics VALUES ${rows.map((row) => `(${row.map(quoted).join(', ')})`).join(', ')}`,
+  );
 }

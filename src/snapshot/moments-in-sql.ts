@@ -9,7 +9,8 @@ export function withMoments(query: string, asOf: Moment): string {
   const moments: Record<string, Moment> = { as_of: asOf, window_start: windowStart(asOf) };
   return query.replaceAll(/\$(\w+)/g, (parameter, name: string) => {
     const moment = moments[name];
-    if (moment === undefined) throw new Error(`there is no moment ${parameter} to write into a query; use $as_of or $window_start`);
+    if (moment === undefined)
+      throw new Error(`there is no moment ${parameter} to write into a query; use $as_of or $window_start`);
     return `TIMESTAMPTZ '${moment}'`;
   });
 }

@@ -64,7 +64,8 @@ export const publishStage: Stage<PublishInput, PublishSummary> = {
     await recordCommissions(state, sites.sites, run.asOf);
     const fingerprint = await fingerprintOf(run, state, sites);
     if (published?.fingerprint === fingerprint) {
-      if (await standsWhole(run, published.snapshot_id)) return { snapshotId: null, audits: 0, retired: [], rows: 0, bytes: 0 };
+      if (await standsWhole(run, published.snapshot_id))
+        return { snapshotId: null, audits: 0, retired: [], rows: 0, bytes: 0 };
       await assertSharedFilesWhole(run, state);
     }
     const snapshotId = snapshotIdOf(run.runId, run.asOf);
@@ -88,8 +89,11 @@ export const publishStage: Stage<PublishInput, PublishSummary> = {
     await switchCurrent(run, snapshotId);
     const sum = (numbers: number[]) => numbers.reduce((total, each) => total + each, 0);
     return {
-      snapshotId, audits, retired: await retireSnapshots(run),
-      rows: sum(Object.values(manifest.row_counts)), bytes: sum(Object.values(manifest.files).map(({ bytes }) => bytes)),
+      snapshotId,
+      audits,
+      retired: await retireSnapshots(run),
+      rows: sum(Object.values(manifest.row_counts)),
+      bytes: sum(Object.values(manifest.files).map(({ bytes }) => bytes)),
     };
   },
 };
@@ -98,7 +102,8 @@ async function martsAsOf(state: StateDatabase, asked: Moment | undefined): Promi
   const asOf = await currentMarts(state);
   const advice = 'run `offerline run models` with the as-of that you want, or `offerline run refresh`';
   if (asOf === undefined) throw new UsageError(`the figures are not those of what was ingested last: ${advice}`);
-  if (asked !== undefined && asked !== asOf) throw new UsageError(`the figures are as of ${asOf}, not ${asked}: ${advice}`);
+  if (asked !== undefined && asked !== asOf)
+    throw new UsageError(`the figures are as of ${asOf}, not ${asked}: ${advice}`);
   return asOf;
 }
 
@@ -106,7 +111,9 @@ async function martsAsOf(state: StateDatabase, asked: Moment | undefined): Promi
 export function assertNotOlder({ asOf, wallClock }: Pick<Run, 'asOf' | 'wallClock'>, published: Moment): void {
   if (compareMoments(asOf, published) >= 0) return;
   const isAhead = aheadOfClock(published, dateOf(wallClock).getTime()) > 0;
-  const advice = isAhead ? `, which lies ahead of this machine's clock: ${leadBackAdvice}` : '; pass --allow-older to publish the past';
+  const advice = isAhead
+    ? `, which lies ahead of this machine's clock: ${leadBackAdvice}`
+    : '; pass --allow-older to publish the past';
   throw new UsageError(`as-of ${asOf} is older than the published snapshot's ${published}${advice}`);
 }
 
@@ -118,8 +125,11 @@ async function fingerprintOf(run: Run, state: StateDatabase, sites: Sites): Prom
 
 async function linkFiles(run: Run, { connection }: StateDatabase, folder: string): Promise<LinkedFile[]> {
   const linked = await linkedFiles(connection, run.data, run.asOf);
-  for (const subfolder of new Set(['', ...linked.map(({ path }) => dirname(path))])) await run.effects.files.makeDirectory(join(folder, subfolder));
-  await severalAtOnce(linked, (file) => run.effects.files.hardLink(file.warehousePath, join(folder, file.path), 'snapshot file: linked'));
+  for (const subfolder of new Set(['', ...linked.map(({ path }) => dirname(path))]))
+    await run.effects.files.makeDirectory(join(folder, subfolder));
+  await severalAtOnce(linked, (file) =>
+    run.effects.files.hardLink(file.warehousePath, join(folder, file.path), 'snapshot file: linked'),
+  );
   return linked;
 }
 
@@ -130,24 +140,41 @@ interface Built {
 }
 
 async function buildDatabase(
-  run: Run, { connection }: StateDatabase, sites: Sites, folder: string, linked: LinkedFile[], publishedRunId: number,
+  run: Run,
+  { connection }: StateDatabase,
+  sites: Sites,
+  folder: string,
+  linked: LinkedFile[],
+  publishedRunId: number,
 ): Promise<Built> {
-  const parquet = (group: string) => linked.filter((file) => file.group === group).map(({ path }) => join(folder, path));
-  const rowsOf = (group: string) => linked.filter((file) => file.group === group).reduce((sum, { rows }) => sum + rows, 0);
-  await run.effects.perform('analytics.duckdb: made', () => connection.run(`ATTACH ${quoted(join(folder, analyticsFile))} AS snapshot`));
+  const parquet = (group: string) =>
+    linked.filter((file) => file.group === group).map(({ path }) => join(folder, path));
+  const rowsOf = (group: string) =>
+    linked.filter((file) => file.group === group).reduce((sum, { rows }) => sum + rows, 0);
+  await run.effects.perform('analytics.duckdb: made', () =>
+    connection.run(`ATTACH ${quoted(join(folder, analyticsFile))} AS snapshot`),
+  );
   try {
     await connection.run('BEGIN TRANSACTION');
-    const tableRows = await run.effects.perform('analytics.duckdb: filled', () => writeAnalytics(connection, sites.sites, folder, run.asOf, parquet));
+    const tableRows = await run.effects.perform('analytics.duckdb: filled', () =>
+      writeAnalytics(connection, sites.sites, folder, run.asOf, parquet),
+    );
     await run.effects.perform('analytics.duckdb: written', () => connection.run('COMMIT'));
     const audits = await auditSnapshot(connection, run.data, publishedRunId, parquet);
     await writeFeedFiles(connection, folder, run.asOf, run.effects.files);
     const rowCounts = {
-      clicks: rowsOf('events/clicks'), conversions: rowsOf('marts/conversions'),
-      offer_hourly: rowsOf('marts/offer_hourly'), report_daily: rowsOf('marts/report_daily'),
-      postbacks: rowsOf('marts/postbacks'), postback_attempts: rowsOf('marts/postback_attempts'),
+      clicks: rowsOf('events/clicks'),
+      conversions: rowsOf('marts/conversions'),
+      offer_hourly: rowsOf('marts/offer_hourly'),
+      report_daily: rowsOf('marts/report_daily'),
+      postbacks: rowsOf('marts/postbacks'),
+      postback_attempts: rowsOf('marts/postback_attempts'),
       ...tableRows,
     };
-    const [deliveries] = await queryRows<Manifest['deliveries']>(connection, readModel('marts', 'delivery_summary').query);
+    const [deliveries] = await queryRows<Manifest['deliveries']>(
+      connection,
+      readModel('marts', 'delivery_summary').query,
+    );
     if (deliveries === undefined) throw new Error('delivery_summary gave no row');
     await run.effects.perform('analytics.duckdb: checkpointed', () => connection.run('CHECKPOINT snapshot'));
     return { audits, rowCounts, deliveries };
@@ -159,14 +186,28 @@ async function buildDatabase(
   }
 }
 
-async function writeManifest(run: Run, folder: string, snapshotId: string, fingerprint: string, linked: LinkedFile[], built: Built): Promise<Manifest> {
+async function writeManifest(
+  run: Run,
+  folder: string,
+  snapshotId: string,
+  fingerprint: string,
+  linked: LinkedFile[],
+  built: Built,
+): Promise<Manifest> {
   const { files } = run.effects;
   if ((await readdir(folder)).some((name) => name.endsWith('.wal'))) {
     throw new OfferlineError(`${analyticsFile} was closed with a log left beside it; nothing was published, run again`);
   }
   const manifest: Manifest = {
-    snapshot_id: snapshotId, as_of: run.asOf, created_at: momentOfMilliseconds(run.effects.now()), schema_version: schemaVersion,
-    run_id: run.runId, fingerprint, row_counts: built.rowCounts, deliveries: built.deliveries, files: {},
+    snapshot_id: snapshotId,
+    as_of: run.asOf,
+    created_at: momentOfMilliseconds(run.effects.now()),
+    schema_version: schemaVersion,
+    run_id: run.runId,
+    fingerprint,
+    row_counts: built.rowCounts,
+    deliveries: built.deliveries,
+    files: {},
   };
   for (const { path, sha256, bytes } of linked) manifest.files[path] = { sha256, bytes };
   for (const name of [analyticsFile, offerNamesFile, feedOffersFile, feedSitesFile]) {
@@ -174,7 +215,8 @@ async function writeManifest(run: Run, folder: string, snapshotId: string, finge
     await files.syncFile(path, `${name}: fsynced`);
     manifest.files[name] = { sha256: await sha256Of(path), bytes: (await stat(path)).size };
   }
-  for (const subfolder of new Set(linked.flatMap(({ path }) => [dirname(path), dirname(dirname(path))]))) await files.syncDirectory(join(folder, subfolder), 'snapshot subfolder: synced');
+  for (const subfolder of new Set(linked.flatMap(({ path }) => [dirname(path), dirname(dirname(path))])))
+    await files.syncDirectory(join(folder, subfolder), 'snapshot subfolder: synced');
   await replaceFile(join(folder, manifestFile), manifestText(manifest), 'manifest', files);
   await files.syncDirectory(run.data.published, 'published folder: synced');
   return manifest;

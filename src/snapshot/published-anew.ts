@@ -13,7 +13,11 @@ export async function standsWhole(run: Run, snapshotId: string): Promise<boolean
     return true;
   } catch (error) {
     if (!(error instanceof DamagedSnapshotError)) throw error;
-    run.logger.warn({ snapshot: snapshotId }, 'the published snapshot is damaged, so it is published anew: %s', error.message);
+    run.logger.warn(
+      { snapshot: snapshotId },
+      'the published snapshot is damaged, so it is published anew: %s',
+      error.message,
+    );
     return false;
   }
 }
@@ -22,6 +26,8 @@ export async function standsWhole(run: Run, snapshotId: string): Promise<boolean
 export async function assertSharedFilesWhole(run: Run, { connection }: StateDatabase): Promise<void> {
   for (const file of await linkedFiles(connection, run.data, run.asOf)) {
     if ((await troubleOf(file.warehousePath, file, true)) === undefined) continue;
-    throw new OfferlineError(`${file.warehousePath} is damaged, and every snapshot shares it: \`offerline doctor --deep --repair\` puts it aside and says how its rows come back`);
+    throw new OfferlineError(
+      `${file.warehousePath} is damaged, and every snapshot shares it: \`offerline doctor --deep --repair\` puts it aside and says how its rows come back`,
+    );
   }
 }

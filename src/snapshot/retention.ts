@@ -9,7 +9,10 @@ import { analyticsFile } from './layout.ts';
  */
 export async function retireSnapshots(run: Run): Promise<string[]> {
   const current = await readlink(run.data.current).catch(() => undefined);
-  const folders = (await readdir(run.data.published, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map((entry) => entry.name).toSorted();
+  const folders = (await readdir(run.data.published, { withFileTypes: true }))
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .toSorted();
   const whole: string[] = [];
   const retired: string[] = [];
   for (const folder of folders) {
@@ -18,7 +21,8 @@ export async function retireSnapshots(run: Run): Promise<string[]> {
   }
   const open = await openFiles();
   for (const folder of whole.slice(0, -run.settings.snapshots_kept)) {
-    if (folder !== current && !(await isHeldOpen(join(run.data.published, folder, analyticsFile), open))) retired.push(folder);
+    if (folder !== current && !(await isHeldOpen(join(run.data.published, folder, analyticsFile), open)))
+      retired.push(folder);
   }
   for (const folder of retired) {
     await run.effects.files.remove(join(run.data.published, folder), 'old snapshot removed');

@@ -11,7 +11,11 @@ import type { Manifest } from './manifest.ts';
 /** A snapshot whose files are not what its manifest says. It must not be served or opened. */
 export class DamagedSnapshotError extends OfferlineError {
   constructor(folder: string, finding: string, options?: ErrorOptions) {
-    super(`snapshot ${folder} is damaged: ${finding}. It is left alone; \`offerline run refresh\` publishes a new one`, undefined, options);
+    super(
+      `snapshot ${folder} is damaged: ${finding}. It is left alone; \`offerline run refresh\` publishes a new one`,
+      undefined,
+      options,
+    );
   }
 }
 
@@ -31,7 +35,10 @@ const mostDigests = 100_000;
  * Throws `DamagedSnapshotError` naming the file; other errors are the disk's own. `isNeeded` leaves out files that the
  * caller does not read.
  */
-export async function verifySnapshot(folder: string, isNeeded: (path: string) => boolean = () => true): Promise<Manifest> {
+export async function verifySnapshot(
+  folder: string,
+  isNeeded: (path: string) => boolean = () => true,
+): Promise<Manifest> {
   const manifest = await readManifest(folder);
   const leftover = (await readdir(folder)).find((name) => name.endsWith('.wal'));
   if (leftover !== undefined) throw new DamagedSnapshotError(folder, `${leftover} was left beside the database`);
@@ -56,7 +63,8 @@ export async function verifyOwnFiles(folder: string): Promise<void> {
     const about = await stat(join(folder, path), { bigint: true }).catch((error: unknown) => {
       throw missingOr(error, folder, path);
     });
-    if (!path.includes('/') || about.mtimeNs > published || about.size !== BigInt(expected.bytes)) await verifyFile(folder, path, expected);
+    if (!path.includes('/') || about.mtimeNs > published || about.size !== BigInt(expected.bytes))
+      await verifyFile(folder, path, expected);
   }
 }
 

@@ -8,12 +8,16 @@ export function quoted(text: string): string {
  * backslash parts folders as `/` does, also within brackets, so there it stands as the one between `[` and `]`.
  */
 export function literalPath(path: string): string {
-  return /[[*?]/.test(path) ? path.replaceAll(/[[*?\\]/g, (character) => (character === '\\' ? '[[-]]' : `[${character}]`)) : path;
+  return /[[*?]/.test(path)
+    ? path.replaceAll(/[[*?\\]/g, (character) => (character === '\\' ? '[[-]]' : `[${character}]`))
+    : path;
 }
 
 /** The path that `literalPath` was given. */
 export function pathOfLiteral(literal: string): string {
-  return literal.replaceAll(/\[(\[-\]|[[*?])\]/g, (_escaped, character: string) => (character === '[-]' ? '\\' : character));
+  return literal.replaceAll(/\[(\[-\]|[[*?])\]/g, (_escaped, character: string) =>
+    character === '[-]' ? '\\' : character,
+  );
 }
 
 /** The same as a SQL literal. */

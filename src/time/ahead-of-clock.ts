@@ -15,10 +15,13 @@ export function aheadOfClock(moment: Moment, now: number): number {
 }
 
 /** What to do where something was published, or begins, ahead of the clock. */
-export const leadBackAdvice = 'set the clock where it is wrong; where it is right, `offerline doctor --repair` leads back';
+export const leadBackAdvice =
+  'set the clock where it is wrong; where it is right, `offerline doctor --repair` leads back';
 
 /** Refuses to work on the future by mistake. Throws `UsageError`. */
 export function assertNotAhead(asOf: Moment, wallClock: Moment): void {
   if (aheadOfClock(asOf, dateOf(wallClock).getTime()) === 0) return;
-  throw new UsageError(`as-of ${asOf} lies ahead of this machine's clock, which says ${wallClock}: correct the one or the other, or pass --allow-future to compute the future`);
+  throw new UsageError(
+    `as-of ${asOf} lies ahead of this machine's clock, which says ${wallClock}: correct the one or the other, or pass --allow-future to compute the future`,
+  );
 }

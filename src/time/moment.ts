@@ -49,7 +49,9 @@ export function momentOfMilliseconds(milliseconds: number): Moment {
 export function parseMoment(text: string, option = '--as-of'): Moment {
   const microseconds = microsecondsOf(text);
   if (microseconds === null) {
-    throw new UsageError(`${option} "${text}" is not a time with seconds and an offset; write it like 2026-11-18T10:00:00Z or 2026-11-18T11:00:00+01:00`);
+    throw new UsageError(
+      `${option} "${text}" is not a time with seconds and an offset; write it like 2026-11-18T10:00:00Z or 2026-11-18T11:00:00+01:00`,
+    );
   }
   return momentOf(microseconds);
 }

@@ -14,7 +14,11 @@ const latest = microsecondsOf('9999-12-31T23:59:59.999999Z') as bigint;
  * A leap second counts as the microsecond before it, where there can be one: at the end of a month, UTC.
  * More than 24 hours after `wallClock` is refused too.
  */
-export function readTimestamp(text: string, wallClock: Date, timeZone?: string): { moment: Moment } | { fault: TimestampFault } {
+export function readTimestamp(
+  text: string,
+  wallClock: Date,
+  timeZone?: string,
+): { moment: Moment } | { fault: TimestampFault } {
   let micros = readMicroseconds(text, timeZone);
   if (micros === 'malformed') {
     micros = readMicroseconds(text.replace(/:60(\.\d+)?/, ':59.999999'), timeZone);

@@ -7,7 +7,9 @@ export function zonedTime(clockFace: number, timeZone: string): number {
   const day = 86_400_000;
   const before = offsetAt(clockFace - day, timeZone);
   const after = offsetAt(clockFace + day, timeZone);
-  const fits = [before, after].map((offset) => ({ offset, instant: clockFace - offset })).filter(({ offset, instant }) => offsetAt(instant, timeZone) === offset);
+  const fits = [before, after]
+    .map((offset) => ({ offset, instant: clockFace - offset }))
+    .filter(({ offset, instant }) => offsetAt(instant, timeZone) === offset);
   return fits.length === 0 ? clockFace - before : Math.max(...fits.map(({ instant }) => instant));
 }
 
@@ -15,7 +17,9 @@ export function zonedTime(clockFace: number, timeZone: string): number {
 function offsetAt(instant: number, timeZone: string): number {
   const parts = clockOf(timeZone).formatToParts(instant);
   const part = (type: Intl.DateTimeFormatPartTypes) => Number(parts.find((each) => each.type === type)?.value);
-  const year = parts.some((each) => each.type === 'era' && each.value.startsWith('B')) ? 1 - part('year') : part('year');
+  const year = parts.some((each) => each.type === 'era' && each.value.startsWith('B'))
+    ? 1 - part('year')
+    : part('year');
   const face = new Date(0);
   face.setUTCFullYear(year, part('month') - 1, part('day'));
   face.setUTCHours(part('hour'), part('minute'), part('second'));
@@ -29,7 +33,15 @@ function clockOf(timeZone: string): Intl.DateTimeFormat {
   let clock = clocks.get(timeZone);
   if (clock === undefined) {
     clock = new Intl.DateTimeFormat('en-US', {
-      timeZone, hourCycle: 'h23', era: 'short', year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric',
+      timeZone,
+      hourCycle: 'h23',
+      era: 'short',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
     });
     clocks.set(timeZone, clock);
   }

@@ -3,11 +3,37 @@ export const devices = ['android', 'ios', 'desktop'] as const;
 export type Device = (typeof devices)[number];
 
 const meanings: Record<string, readonly Device[]> = {
-  android: ['android'], 'android phone': ['android'], 'android tablet': ['android'], 'android mobile': ['android'], 'google play': ['android'],
-  ios: ['ios'], iphone: ['ios'], ipad: ['ios'], ipod: ['ios'], 'ipod touch': ['ios'], apple: ['ios'], 'ios phone': ['ios'], 'ios tablet': ['ios'], 'ios mobile': ['ios'],
-  desktop: ['desktop'], pc: ['desktop'], web: ['desktop'], computer: ['desktop'], laptop: ['desktop'], windows: ['desktop'],
-  mac: ['desktop'], macos: ['desktop'], 'mac os': ['desktop'], osx: ['desktop'], 'os x': ['desktop'], linux: ['desktop'], chromeos: ['desktop'],
-  mobile: ['android', 'ios'], phone: ['android', 'ios'], smartphone: ['android', 'ios'], tablet: ['android', 'ios'],
+  android: ['android'],
+  'android phone': ['android'],
+  'android tablet': ['android'],
+  'android mobile': ['android'],
+  'google play': ['android'],
+  ios: ['ios'],
+  iphone: ['ios'],
+  ipad: ['ios'],
+  ipod: ['ios'],
+  'ipod touch': ['ios'],
+  apple: ['ios'],
+  'ios phone': ['ios'],
+  'ios tablet': ['ios'],
+  'ios mobile': ['ios'],
+  desktop: ['desktop'],
+  pc: ['desktop'],
+  web: ['desktop'],
+  computer: ['desktop'],
+  laptop: ['desktop'],
+  windows: ['desktop'],
+  mac: ['desktop'],
+  macos: ['desktop'],
+  'mac os': ['desktop'],
+  osx: ['desktop'],
+  'os x': ['desktop'],
+  linux: ['desktop'],
+  chromeos: ['desktop'],
+  mobile: ['android', 'ios'],
+  phone: ['android', 'ios'],
+  smartphone: ['android', 'ios'],
+  tablet: ['android', 'ios'],
 };
 
 const meaningsByName = new Map(Object.entries(meanings));
@@ -15,6 +41,9 @@ const everyDevice = new Set(['all', 'all devices', 'any', 'every', '*']);
 
 /** What a catalog's word for a device means: some of ours, `all`, or nothing that we know. */
 export function readDevice(text: string): readonly Device[] | 'all' | undefined {
-  const name = text.toLowerCase().replaceAll(/[\s_-]+/g, ' ').trim();
+  const name = text
+    .toLowerCase()
+    .replaceAll(/[\s_-]+/g, ' ')
+    .trim();
   return everyDevice.has(name) ? 'all' : meaningsByName.get(name);
 }

@@ -42,7 +42,10 @@ const openFiles = new Set<string>();
  * when another program has it open.
  */
 export async function openStateDatabase(
-  data: DataDirectory, settings: Pick<Settings, 'duckdb'>, migrations: string = migrationsFolder, effects: Effects = realEffects,
+  data: DataDirectory,
+  settings: Pick<Settings, 'duckdb'>,
+  migrations: string = migrationsFolder,
+  effects: Effects = realEffects,
 ): Promise<StateDatabase> {
   await effects.files.makeDirectory(data.scratch);
   const options = duckdbOptions(data, settings);
@@ -70,7 +73,9 @@ async function openFile(path: string, options: Record<string, string>, effects: 
       // First of all: lookups through a key were seen to lose rows after a replayed log, and this heals it.
       await effects.perform('state: checkpointed at opening', () => connection.run('CHECKPOINT'));
       // With the progress bar `connection.progress` reports percentages.
-      await connection.run("SET TimeZone = 'UTC'; SET enable_progress_bar = true; SET enable_progress_bar_print = false");
+      await connection.run(
+        "SET TimeZone = 'UTC'; SET enable_progress_bar = true; SET enable_progress_bar_print = false",
+      );
     } catch (error) {
       connection.closeSync();
       instance.closeSync();
@@ -88,14 +93,21 @@ export class DamagedStateError extends OfferlineError {}
 
 /** Whether an error of DuckDB tells of damage, at whatever statement it came up. */
 export function tellsDamage({ message }: Error): boolean {
-  return /Corrupt database file|does not match stored checksum|Could not read enough bytes|not a valid DuckDB database file|replaying WAL|Corrupt WAL/i.test(message);
+  return /Corrupt database file|does not match stored checksum|Could not read enough bytes|not a valid DuckDB database file|replaying WAL|Corrupt WAL/i.test(
+    message,
+  );
 }
 
 function openingFailure(file: string, error: Error): OfferlineError {
   // Our own processes keep each other out by the writer lock, so this is some other program.
-  if (/Could not set lock/.test(error.message)) return new WarehouseBusyError(`${file} is open in another program; close that and run again. ${error.message}`);
-  if (tellsDamage(error)) return new DamagedStateError(`${file} is damaged: ${error.message}`, undefined, { cause: error });
-  return machineFailure(error) ?? new OfferlineError(`${file} cannot be opened. ${error.message}`, undefined, { cause: error });
+  if (/Could not set lock/.test(error.message))
+    return new WarehouseBusyError(`${file} is open in another program; close that and run again. ${error.message}`);
+  if (tellsDamage(error))
+    return new DamagedStateError(`${file} is damaged: ${error.message}`, undefined, { cause: error });
+  return (
+    machineFailure(error) ??
+    new OfferlineError(`${file} cannot be opened. ${error.message}`, undefined, { cause: error })
+  );
 }
 
 class OpenStateDatabase implements StateDatabase {
@@ -115,7 +127,9 @@ class OpenStateDatabase implements StateDatabase {
   }
 
   async transaction<T>(work: () => Promise<T>, step = 'transaction'): Promise<T> {
-    return inTransaction(this.connection, work, (connection) => this.#effects.perform(`${step}: committed`, () => commitTransaction(connection)));
+    return inTransaction(this.connection, work, (connection) =>
+      this.#effects.perform(`${step}: committed`, () => commitTransaction(connection)),
+    );
   }
 
   async close(): Promise<void> {

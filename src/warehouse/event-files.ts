@@ -17,13 +17,32 @@ export type EventKind = 'clicks' | 'conversions';
  */
 export const eventColumns: Record<EventKind, Record<string, string>> = {
   clicks: {
-    click_id: 'VARCHAR', offer_id: 'INTEGER', source: 'VARCHAR', external_id: 'VARCHAR', site_key: 'VARCHAR',
-    user_id: 'VARCHAR', clicked_at: 'TIMESTAMPTZ', country: 'VARCHAR', device: 'VARCHAR', ip: 'VARCHAR',
-    user_agent: 'VARCHAR', sub1: 'VARCHAR', sub2: 'VARCHAR', event_key: 'UBIGINT', file_id: 'BIGINT',
+    click_id: 'VARCHAR',
+    offer_id: 'INTEGER',
+    source: 'VARCHAR',
+    external_id: 'VARCHAR',
+    site_key: 'VARCHAR',
+    user_id: 'VARCHAR',
+    clicked_at: 'TIMESTAMPTZ',
+    country: 'VARCHAR',
+    device: 'VARCHAR',
+    ip: 'VARCHAR',
+    user_agent: 'VARCHAR',
+    sub1: 'VARCHAR',
+    sub2: 'VARCHAR',
+    event_key: 'UBIGINT',
+    file_id: 'BIGINT',
   },
   conversions: {
-    conversion_id: 'VARCHAR', click_id: 'VARCHAR', kind: 'VARCHAR', occurred_at: 'TIMESTAMPTZ', event_id: 'VARCHAR',
-    payout: 'DECIMAL(15,6)', reason: 'VARCHAR', event_key: 'UBIGINT', file_id: 'BIGINT',
+    conversion_id: 'VARCHAR',
+    click_id: 'VARCHAR',
+    kind: 'VARCHAR',
+    occurred_at: 'TIMESTAMPTZ',
+    event_id: 'VARCHAR',
+    payout: 'DECIMAL(15,6)',
+    reason: 'VARCHAR',
+    event_key: 'UBIGINT',
+    file_id: 'BIGINT',
   },
 };
 
@@ -42,9 +61,17 @@ export function eventRelation(kind: EventKind, paths: readonly string[], options
 export const withPlace = ', filename = true, file_row_number = true';
 
 /** Absolute paths of the committed event files, oldest day first; only those with events in [from, to] where given (RFC 3339, inclusive). */
-export async function eventFilePaths(connection: DuckDBConnection, data: DataDirectory, kind: EventKind, span?: { from: string; to: string }): Promise<string[]> {
+export async function eventFilePaths(
+  connection: DuckDBConnection,
+  data: DataDirectory,
+  kind: EventKind,
+  span?: { from: string; to: string },
+): Promise<string[]> {
   const within = span ? `AND last_at >= TIMESTAMPTZ '${span.from}' AND first_at <= TIMESTAMPTZ '${span.to}'` : '';
-  const rows = await queryRows<{ path: string }>(connection, `SELECT path FROM event_files WHERE kind = '${kind}' ${within} ORDER BY day, path`);
+  const rows = await queryRows<{ path: string }>(
+    connection,
+    `SELECT path FROM event_files WHERE kind = '${kind}' ${within} ORDER BY day, path`,
+  );
   return rows.map(({ path }) => join(data.warehouse, path));
 }
 
@@ -54,7 +81,12 @@ export interface NewFile {
 }
 
 /** Moves a finished file to its name for good. */
-export async function settleFile(from: string, to: string, step: string, files: FileEffects = realEffects.files): Promise<NewFile> {
+export async function settleFile(
+  from: string,
+  to: string,
+  step: string,
+  files: FileEffects = realEffects.files,
+): Promise<NewFile> {
   const [settled] = await settleFiles([{ from, to }], step, files);
   const { sha256, bytes } = settled as NewFile;
   return { sha256, bytes };
@@ -65,7 +97,9 @@ export async function settleFile(from: string, to: string, step: string, files: 
  * them. Results are in the order of the moves.
  */
 export async function settleFiles<Move extends { from: string; to: string }>(
-  moves: readonly Move[], step: string, files: FileEffects = realEffects.files,
+  moves: readonly Move[],
+  step: string,
+  files: FileEffects = realEffects.files,
 ): Promise<(Move & NewFile)[]> {
   const settled: (Move & NewFile)[] = [];
   await severalAtOnce(moves, async (move, index) => {

@@ -4,7 +4,10 @@ import { queryRows } from '../duckdb/dialect/rows.ts';
 
 /** Reads a fact that the warehouse keeps about itself. */
 export async function readFact(connection: DuckDBConnection, fact: string): Promise<string | undefined> {
-  const [row] = await queryRows<{ value: string }>(connection, `SELECT value FROM warehouse_facts WHERE fact = ${quoted(fact)}`);
+  const [row] = await queryRows<{ value: string }>(
+    connection,
+    `SELECT value FROM warehouse_facts WHERE fact = ${quoted(fact)}`,
+  );
   return row?.value;
 }
 

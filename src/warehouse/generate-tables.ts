@@ -42,11 +42,19 @@ export async function generateTables(migrations: string = migrationsFolder): Pro
 
 function render(tables: TableMetadata[], checks: CheckRow[]): string {
   const interfaces = tables.map((table) => {
-    const columns = table.columns.map((column) => `  ${column.name}: ${columnType(column, checks.filter(({ table_name }) => table_name === table.name))};\n`);
+    const columns = table.columns.map(
+      (column) =>
+        `  ${column.name}: ${columnType(
+          column,
+          checks.filter(({ table_name }) => table_name === table.name),
+        )};\n`,
+    );
     return `export interface ${interfaceName(table.name)} {\n${columns.join('')}}\n`;
   });
   const index = tables.map(({ name }) => `  ${name}: ${interfaceName(name)};\n`);
-  const kyselyTypes = ['ColumnType', 'Generated'].filter((type) => interfaces.some((text) => text.includes(`${type}<`)));
+  const kyselyTypes = ['ColumnType', 'Generated'].filter((type) =>
+    interfaces.some((text) => text.includes(`${type}<`)),
+  );
   return [
     '// Generated from sql/migrations by src/warehouse/generate-tables.ts: do not edit, generate it anew.\n',
     ...(kyselyTypes.length === 0 ? [] : [`import type { ${kyselyTypes.join(', ')} } from 'kysely';\n`]),
@@ -71,7 +79,8 @@ function columnType(column: ColumnMetadata, checks: CheckRow[]): string {
 function choices(column: ColumnMetadata, checks: CheckRow[]): string | undefined {
   for (const { column_names, expression } of checks) {
     const list = /^\(?\w+ IN \(('[^']*'(?:, '[^']*')*)\)\)?$/.exec(expression)?.[1];
-    if (column_names.length === 1 && column_names[0] === column.name && list !== undefined) return list.replaceAll(', ', ' | ');
+    if (column_names.length === 1 && column_names[0] === column.name && list !== undefined)
+      return list.replaceAll(', ', ' | ');
   }
   return undefined;
 }

@@ -34,7 +34,9 @@ export async function isMigrationPending<T>(db: Kysely<T>, folder: string = migr
   const executed = await executedMigrations(db);
   const unknown = executed.find((name) => !known.includes(name));
   if (unknown !== undefined) {
-    throw new OfferlineError(`The warehouse has the migration ${unknown}, which this version of offerline does not know; run the newer version that wrote it`);
+    throw new OfferlineError(
+      `The warehouse has the migration ${unknown}, which this version of offerline does not know; run the newer version that wrote it`,
+    );
   }
   return known.some((name) => !executed.includes(name));
 }
@@ -45,7 +47,11 @@ export async function migrate<T>(db: Kysely<T>, folder: string = migrationsFolde
   if (error === undefined) return;
   const failed = results?.find(({ status }) => status === 'Error')?.migrationName;
   const reason = error instanceof Error ? error.message : JSON.stringify(error);
-  throw new OfferlineError(`Migrating the warehouse failed${failed === undefined ? '' : ` in ${failed}`}, nothing was changed: ${reason}`, undefined, { cause: error });
+  throw new OfferlineError(
+    `Migrating the warehouse failed${failed === undefined ? '' : ` in ${failed}`}, nothing was changed: ${reason}`,
+    undefined,
+    { cause: error },
+  );
 }
 
 async function executedMigrations<T>(db: Kysely<T>): Promise<string[]> {
@@ -54,7 +60,8 @@ async function executedMigrations<T>(db: Kysely<T>): Promise<string[]> {
     const { rows } = await sql<{ name: string }>`SELECT name FROM ${sql.table(DEFAULT_MIGRATION_TABLE)}`.execute(db);
     return rows.map(({ name }) => name);
   } catch (error) {
-    if ((error as Error).message.startsWith(`Catalog Error: Table with name ${DEFAULT_MIGRATION_TABLE} does not exist`)) return [];
+    if ((error as Error).message.startsWith(`Catalog Error: Table with name ${DEFAULT_MIGRATION_TABLE} does not exist`))
+      return [];
     throw error;
   }
 }

@@ -33,7 +33,11 @@ export function namedFiles(connection: DuckDBConnection): Promise<NamedFile[]> {
 }
 
 /** What is wrong with a file on the disk, if anything. `deep` reads its bytes: a flipped one changes neither name nor size. */
-export async function troubleOf(path: string, expected: Pick<NamedFile, 'bytes' | 'sha256'>, deep: boolean): Promise<FileTrouble | undefined> {
+export async function troubleOf(
+  path: string,
+  expected: Pick<NamedFile, 'bytes' | 'sha256'>,
+  deep: boolean,
+): Promise<FileTrouble | undefined> {
   const about = await stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
     throw error;

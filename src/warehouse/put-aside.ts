@@ -17,7 +17,9 @@ export class AsideFolder {
   }
 
   static async make(data: DataDirectory, reason: string, effects: Effects): Promise<AsideFolder> {
-    const day = momentOfMilliseconds(effects.now()).replace(/\..*$|Z$/, '').replaceAll(/[-:]/g, '');
+    const day = momentOfMilliseconds(effects.now())
+      .replace(/\..*$|Z$/, '')
+      .replaceAll(/[-:]/g, '');
     let path = join(data.putAside, `${day}Z`);
     for (let again = 2; existsSync(path); again++) path = join(data.putAside, `${day}Z-${again}`);
     await effects.files.makeDirectory(path);

@@ -7,7 +7,13 @@ import { readModel, type ModelFolder } from './sql-model.ts';
 export type ModelParameters = Record<string, string>;
 
 /** Runs a model's query behind `prefix` (such as `INSERT INTO x`). */
-export async function runModel(connection: DuckDBConnection, folder: ModelFolder, name: string, prefix: string, parameters: ModelParameters = {}): Promise<number> {
+export async function runModel(
+  connection: DuckDBConnection,
+  folder: ModelFolder,
+  name: string,
+  prefix: string,
+  parameters: ModelParameters = {},
+): Promise<number> {
   const result = await connection.run(`${prefix}\n${modelQuery(folder, name, parameters)}`);
   return result.rowsChanged;
 }

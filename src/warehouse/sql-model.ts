@@ -44,7 +44,11 @@ export function parseModel(name: string, text: string): SqlModel {
     const column = /^ {2}(\w+): (.+)$/.exec(line);
     if (column) columns[column[1] as string] = column[2] as string;
   }
-  const facts = header.slice(grainAt + 1).flatMap((line) => [...line.matchAll(/^(\w[\w ]*): (.+)$/g)].map(([, fact = '', value = '']) => [fact, value] as const));
+  const facts = header
+    .slice(grainAt + 1)
+    .flatMap((line) =>
+      [...line.matchAll(/^(\w[\w ]*): (.+)$/g)].map(([, fact = '', value = '']) => [fact, value] as const),
+    );
   return {
     name,
     purpose: header.slice(0, grainAt).join(' '),

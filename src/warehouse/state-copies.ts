@@ -48,7 +48,11 @@ export async function stateCopies(data: DataDirectory): Promise<StateCopy[]> {
  * Now and then it reads the copy whole, which shows damage that no run came upon. Throws `DamagedStateError` then, with no
  * copy kept.
  */
-export async function copyState(data: DataDirectory, publishedRunId: number, files: FileEffects): Promise<StateCopy | undefined> {
+export async function copyState(
+  data: DataDirectory,
+  publishedRunId: number,
+  files: FileEffects,
+): Promise<StateCopy | undefined> {
   const copies = await stateCopies(data);
   const [newest] = copies;
   const wanted = existsSync(wantedFile(data));

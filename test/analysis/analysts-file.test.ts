@@ -25,23 +25,39 @@ describe('metrics', () => {
   const keys = ['offer_id', 'as_of'];
 
   it('explains every figure, and its SQL gives the served one for every offer', async () => {
-    const metrics = await pipeline.ask<{ metric: string; served_as: string; sql: string }>(`FROM metrics WHERE served_as LIKE 'offer_stats_2d.%'`);
-    const figures = await pipeline.ask<{ name: string }>(`SELECT column_name AS name FROM duckdb_columns() WHERE table_name = 'offer_stats_2d' ORDER BY name`);
-    expect(metrics.map(({ metric }) => metric)).toEqual(figures.map(({ name }) => name).filter((name) => !keys.includes(name)));
+    const metrics = await pipeline.ask<{ metric: string; served_as: string; sql: string }>(
+      `FROM metrics WHERE served_as LIKE 'offer_stats_2d.%'`,
+    );
+    const figures = await pipeline.ask<{ name: string }>(
+      `SELECT column_name AS name FROM duckdb_columns() WHERE table_name = 'offer_stats_2d' ORDER BY name`,
+    );
+    expect(metrics.map(({ metric }) => metric)).toEqual(
+      figures.map(({ name }) => name).filter((name) => !keys.includes(name)),
+    );
 
     const served = await pipeline.ask('FROM offer_stats_2d ORDER BY offer_id');
     expect(served.length).toBeGreaterThan(20);
     for (const { metric, sql } of metrics) {
       const anew = new Map((await pipeline.ask(sql)).map((row) => [row['offer_id'], row]));
-      expect(served.map((row) => anew.get(row['offer_id'])), metric).toEqual(served.map((row) => ({ offer_id: row['offer_id'], [metric]: row[metric] })));
+      expect(
+        served.map((row) => anew.get(row['offer_id'])),
+        metric,
+      ).toEqual(served.map((row) => ({ offer_id: row['offer_id'], [metric]: row[metric] })));
       // Offers without a row of figures have none, so nothing is left out there.
-      const others = [...anew.values()].filter(({ offer_id }) => !served.some((row) => row['offer_id'] === offer_id)).map((row) => row[metric]);
-      expect(others.filter((value) => ![0, '0.000000', 'stable', null].includes(value as never)), metric).toEqual([]);
+      const others = [...anew.values()]
+        .filter(({ offer_id }) => !served.some((row) => row['offer_id'] === offer_id))
+        .map((row) => row[metric]);
+      expect(
+        others.filter((value) => ![0, '0.000000', 'stable', null].includes(value as never)),
+        metric,
+      ).toEqual([]);
     }
   });
 
   it('gives what publishers see, as the service computes it', async () => {
-    const metrics = await pipeline.ask<{ metric: string; sql: string }>(`FROM metrics WHERE served_as NOT LIKE 'offer_stats_2d.%' ORDER BY metric`);
+    const metrics = await pipeline.ask<{ metric: string; sql: string }>(
+      `FROM metrics WHERE served_as NOT LIKE 'offer_stats_2d.%' ORDER BY metric`,
+    );
     expect(metrics.map(({ metric }) => metric)).toEqual(['published_epc', 'published_payout']);
     const gross = await pipeline.ask(
       `SELECT site_key, offers.offer_id, payout AS published_payout, coalesce(epc, 0) AS published_epc, commission::VARCHAR AS commission
@@ -50,7 +66,10 @@ describe('metrics', () => {
     expect(new Set(gross.map(({ commission }) => commission)).size).toBeGreaterThan(1);
     const keyOf = ({ site_key, offer_id }: Row) => `${site_key as string} ${offer_id as number}`;
     for (const { metric, sql } of metrics) {
-      const expected = gross.map((row) => [keyOf(row), amountText(publishedAmount(decimalOf(row[metric] as string), decimalOf(row['commission'] as string)))]);
+      const expected = gross.map((row) => [
+        keyOf(row),
+        amountText(publishedAmount(decimalOf(row[metric] as string), decimalOf(row['commission'] as string))),
+      ]);
       const given = (await pipeline.ask(sql)).map((row) => [keyOf(row), (row[metric] as string).replace(/\.?0+$/, '')]);
       expect(new Map(given as [string, string][])).toEqual(new Map(expected as [string, string][]));
     }
@@ -64,14 +83,17 @@ describe('figures_explained', () => {
       coalesce(sum(payout) FILTER (in_conversions), 0)::DECIMAL(24, 6) AS earnings,
       count(*) FILTER (in_conversions_24h) AS conversions_24h, count(*) FILTER (in_conversions_prior_24h) AS conversions_prior_24h
     FROM ${call}`;
-  const served = 'SELECT offer_id, clicks, conversions, converted_clicks, earnings, conversions_24h, conversions_prior_24h FROM offer_stats_2d ORDER BY offer_id';
+  const served =
+    'SELECT offer_id, clicks, conversions, converted_clicks, earnings, conversions_24h, conversions_prior_24h FROM offer_stats_2d ORDER BY offer_id';
 
   it('adds up to the figures of every offer, in the file opened by itself', async () => {
     await readAnalytics(pipeline.data.current, async (query) => {
       const rows = await query(served);
       expect(rows.length).toBeGreaterThan(20);
       for (const { offer_id, ...figures } of rows) {
-        expect(await query(sums(`figures_explained(${offer_id as number})`)), `offer ${offer_id as number}`).toEqual([figures]);
+        expect(await query(sums(`figures_explained(${offer_id as number})`)), `offer ${offer_id as number}`).toEqual([
+          figures,
+        ]);
       }
     });
   });
@@ -85,7 +107,10 @@ describe('figures_explained', () => {
       const rows = await pipeline.ask(served);
       expect(rows.length).toBeGreaterThan(20);
       for (const { offer_id, ...figures } of rows) {
-        expect(await queryRows(connection, sums(`network.figures_explained(${offer_id as number})`)), `offer ${offer_id as number}`).toEqual([figures]);
+        expect(
+          await queryRows(connection, sums(`network.figures_explained(${offer_id as number})`)),
+          `offer ${offer_id as number}`,
+        ).toEqual([figures]);
       }
     } finally {
       connection.closeSync();
@@ -97,19 +122,32 @@ describe('figures_explained', () => {
     const [row] = await pipeline.ask<{ offer_id: number; conversion_id: string }>(
       `SELECT offer_id, conversion_id FROM conversions WHERE status IN ('rejected', 'charged_back') AND credited_at >= TIMESTAMPTZ '2026-03-09T00:00:00Z' LIMIT 1`,
     );
-    expect(await pipeline.ask(`SELECT in_clicks, in_conversions, in_conversions_24h, in_conversions_prior_24h FROM figures_explained(${row?.offer_id}) WHERE conversion_id = '${row?.conversion_id}'`))
-      .toEqual([{ in_clicks: false, in_conversions: false, in_conversions_24h: false, in_conversions_prior_24h: false }]);
+    expect(
+      await pipeline.ask(
+        `SELECT in_clicks, in_conversions, in_conversions_24h, in_conversions_prior_24h FROM figures_explained(${row?.offer_id}) WHERE conversion_id = '${row?.conversion_id}'`,
+      ),
+    ).toEqual([
+      { in_clicks: false, in_conversions: false, in_conversions_24h: false, in_conversions_prior_24h: false },
+    ]);
   });
 });
 
 describe('comments', () => {
   it('give the meaning of every column, the unit of money and sizes, the zone of times', async () => {
-    const columns = await pipeline.ask<{ table_name: string; column_name: string; data_type: string; comment: string | null }>(
-      `SELECT table_name, column_name, data_type, comment FROM duckdb_columns() WHERE NOT internal ORDER BY ALL`,
-    );
+    const columns = await pipeline.ask<{
+      table_name: string;
+      column_name: string;
+      data_type: string;
+      comment: string | null;
+    }>(`SELECT table_name, column_name, data_type, comment FROM duckdb_columns() WHERE NOT internal ORDER BY ALL`);
     expect(columns.length).toBeGreaterThan(100);
-    expect(columns.flatMap(({ table_name, column_name, data_type, comment }) =>
-      commentMistakes(column_name, data_type, comment ?? '').map((mistake) => `${table_name}.${column_name}: ${mistake}: ${comment}`))).toEqual([]);
+    expect(
+      columns.flatMap(({ table_name, column_name, data_type, comment }) =>
+        commentMistakes(column_name, data_type, comment ?? '').map(
+          (mistake) => `${table_name}.${column_name}: ${mistake}: ${comment}`,
+        ),
+      ),
+    ).toEqual([]);
   });
 
   it('give the meaning and the grain of every table, view and function', async () => {
@@ -117,7 +155,9 @@ describe('comments', () => {
       `SELECT table_name AS name, comment FROM duckdb_tables() UNION ALL SELECT view_name, comment FROM duckdb_views() WHERE NOT internal
        UNION ALL SELECT function_name, comment FROM duckdb_functions() WHERE NOT internal ORDER BY name`,
     );
-    expect(tables.map(({ name }) => name)).toEqual([...analyticsTables, ...analyticsViews, 'figures_explained'].toSorted());
+    expect(tables.map(({ name }) => name)).toEqual(
+      [...analyticsTables, ...analyticsViews, 'figures_explained'].toSorted(),
+    );
     expect(tables.filter(({ comment }) => !/^[A-Z].{15,}\. Grain: one row per .+\.$/.test(comment ?? ''))).toEqual([]);
   });
 
@@ -146,12 +186,22 @@ function commentMistakes(name: string, type: string, comment: string): string[] 
 describe('lineage', () => {
   it('leads from every table to what came in, and names nothing that nobody knows', async () => {
     const state = await openStateDatabase(pipeline.data, { duckdb: {} });
-    const warehouse = await queryRows<{ name: string }>(state.connection, 'SELECT table_name AS name FROM duckdb_tables() WHERE NOT temporary');
+    const warehouse = await queryRows<{ name: string }>(
+      state.connection,
+      'SELECT table_name AS name FROM duckdb_tables() WHERE NOT temporary',
+    );
     await state.close();
     const edges = await pipeline.ask<Record<'table_name' | 'layer' | 'input' | 'input_layer', string>>('FROM lineage');
     const computed = new Set(edges.map(({ table_name, layer }) => `${layer} ${table_name}`));
     expect([...analyticsTables, ...analyticsViews].filter((name) => !computed.has(`mart ${name}`))).toEqual([]);
-    const given = new Set([...computed, ...warehouse.map(({ name }) => `warehouse ${name}`), 'landing landing/clicks', 'landing sites.json', 'code sql', 'code sql/metrics']);
+    const given = new Set([
+      ...computed,
+      ...warehouse.map(({ name }) => `warehouse ${name}`),
+      'landing landing/clicks',
+      'landing sites.json',
+      'code sql',
+      'code sql/metrics',
+    ]);
     expect(edges.filter(({ input, input_layer }) => !given.has(`${input_layer} ${input}`))).toEqual([]);
   });
 
@@ -163,7 +213,13 @@ describe('lineage', () => {
        SELECT DISTINCT input FROM behind WHERE input_layer IN ('warehouse', 'landing') ORDER BY input`,
     );
     expect(inputs.map(({ input }) => input)).toEqual([
-      'click_hourly', 'conversion_clicks', 'conversion_events', 'landing/clicks', 'offer_version_events', 'offer_versions', 'offers',
+      'click_hourly',
+      'conversion_clicks',
+      'conversion_events',
+      'landing/clicks',
+      'offer_version_events',
+      'offer_versions',
+      'offers',
     ]);
   });
 });

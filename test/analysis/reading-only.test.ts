@@ -15,17 +15,34 @@ import type { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 /** Texts of every kind of DuckDB's, none where no text is of that kind. `%` stands for the snapshot's folder. */
 const kinds: Record<keyof typeof StatementType, readonly string[]> = {
   SELECT: [
-    'SELECT 1', 'FROM offers', 'FROM offers SELECT offer_id', 'WITH a AS (FROM offers) FROM a', 'VALUES (1)',
-    'TABLE offers', '(SELECT 1) UNION ALL (SELECT 2);',
-    'DESCRIBE offers', 'DESCRIBE SELECT 1', 'SUMMARIZE offers', 'SUMMARIZE FROM offers', 'SHOW TABLES',
-    'SHOW ALL TABLES', 'SHOW offers', 'FROM (DESCRIBE offers)',
-    'PIVOT offers ON status IN (\'active\') USING count(*)', 'UNPIVOT (SELECT 1 AS a, 2 AS b) ON a, b',
+    'SELECT 1',
+    'FROM offers',
+    'FROM offers SELECT offer_id',
+    'WITH a AS (FROM offers) FROM a',
+    'VALUES (1)',
+    'TABLE offers',
+    '(SELECT 1) UNION ALL (SELECT 2);',
+    'DESCRIBE offers',
+    'DESCRIBE SELECT 1',
+    'SUMMARIZE offers',
+    'SUMMARIZE FROM offers',
+    'SHOW TABLES',
+    'SHOW ALL TABLES',
+    'SHOW offers',
+    'FROM (DESCRIBE offers)',
+    "PIVOT offers ON status IN ('active') USING count(*)",
+    'UNPIVOT (SELECT 1 AS a, 2 AS b) ON a, b',
     '/* how */ -- why\nSELECT 1 -- so',
   ],
   EXPLAIN: [
-    'EXPLAIN SELECT 1', 'EXPLAIN ANALYZE FROM offers', 'EXPLAIN (ANALYZE) FROM offers',
-    'EXPLAIN (FORMAT json) SELECT 1', 'explain (analyze, format json)\nSELECT 1',
-    '/* how */ EXPLAIN -- so\nSELECT 1', 'EXPLAIN (SELECT 1)', 'EXPLAIN WITH a AS (SELECT 1) FROM a',
+    'EXPLAIN SELECT 1',
+    'EXPLAIN ANALYZE FROM offers',
+    'EXPLAIN (ANALYZE) FROM offers',
+    'EXPLAIN (FORMAT json) SELECT 1',
+    'explain (analyze, format json)\nSELECT 1',
+    '/* how */ EXPLAIN -- so\nSELECT 1',
+    'EXPLAIN (SELECT 1)',
+    'EXPLAIN WITH a AS (SELECT 1) FROM a',
     'EXPLAIN DESCRIBE offers',
   ],
   INSERT: ['INSERT INTO offers (offer_id) VALUES (9)', 'INSERT INTO offers (offer_id) SELECT 9'],
@@ -33,8 +50,11 @@ const kinds: Record<keyof typeof StatementType, readonly string[]> = {
   DELETE: ['DELETE FROM offers', 'TRUNCATE offers'],
   MERGE_INTO: ['MERGE INTO offers USING (SELECT 1 AS x) AS s ON offer_id = x WHEN MATCHED THEN DELETE'],
   CREATE: [
-    'CREATE TABLE mine AS SELECT 1', 'CREATE TEMP VIEW mine AS SELECT 1', 'CREATE MACRO mine() AS 1',
-    'CREATE SEQUENCE mine', 'CREATE SECRET mine (TYPE http)',
+    'CREATE TABLE mine AS SELECT 1',
+    'CREATE TEMP VIEW mine AS SELECT 1',
+    'CREATE MACRO mine() AS 1',
+    'CREATE SEQUENCE mine',
+    'CREATE SECRET mine (TYPE http)',
   ],
   ALTER: ['ALTER TABLE offers RENAME TO mine', "COMMENT ON TABLE offers IS 'mine'"],
   DROP: ['DROP TABLE offers', 'DEALLOCATE p'],
@@ -42,19 +62,29 @@ const kinds: Record<keyof typeof StatementType, readonly string[]> = {
   EXECUTE: ['EXECUTE p'],
   TRANSACTION: ['BEGIN', 'COMMIT', 'ROLLBACK'],
   COPY: [
-    "COPY offers TO '%/mine.csv'", "COPY (SELECT 1) TO '%/analytics.duckdb.wal'", "COPY offers FROM '%/manifest.json'",
+    "COPY offers TO '%/mine.csv'",
+    "COPY (SELECT 1) TO '%/analytics.duckdb.wal'",
+    "COPY offers FROM '%/manifest.json'",
     "COPY (SELECT 1) TO '%/manifest.json'",
   ],
   EXPORT: [
-    "EXPORT DATABASE '%/mine'", "EXPORT DATABASE '%/analytics.duckdb.wal'", "EXPORT DATABASE '%' (FORMAT parquet)",
+    "EXPORT DATABASE '%/mine'",
+    "EXPORT DATABASE '%/analytics.duckdb.wal'",
+    "EXPORT DATABASE '%' (FORMAT parquet)",
   ],
   PRAGMA: ['PRAGMA enable_profiling', 'PRAGMA force_checkpoint', 'PRAGMA disable_optimizer'],
   SET: [
-    'SET threads = 1', 'RESET threads', 'SET VARIABLE mine = 1', 'USE memory', 'PRAGMA threads = 1',
+    'SET threads = 1',
+    'RESET threads',
+    'SET VARIABLE mine = 1',
+    'USE memory',
+    'PRAGMA threads = 1',
     "SET temp_directory = '%/mine'",
   ],
   CALL: [
-    'CALL pragma_version()', 'CHECKPOINT', 'FORCE CHECKPOINT',
+    'CALL pragma_version()',
+    'CHECKPOINT',
+    'FORCE CHECKPOINT',
     "CALL enable_logging(storage := 'file', storage_path := '%/mine')",
   ],
   VACUUM: ['VACUUM', 'ANALYZE', 'VACUUM ANALYZE'],
@@ -62,32 +92,53 @@ const kinds: Record<keyof typeof StatementType, readonly string[]> = {
   ATTACH: ["ATTACH ':memory:' AS mine", "ATTACH '%/mine.duckdb'"],
   DETACH: ['DETACH other'],
   UPDATE_EXTENSIONS: ['UPDATE EXTENSIONS'],
-  INVALID: [], ANALYZE: [], VARIABLE_SET: [], CREATE_FUNC: [], RELATION: [], EXTENSION: [], LOGICAL_PLAN: [], MULTI: [],
+  INVALID: [],
+  ANALYZE: [],
+  VARIABLE_SET: [],
+  CREATE_FUNC: [],
+  RELATION: [],
+  EXTENSION: [],
+  LOGICAL_PLAN: [],
+  MULTI: [],
   COPY_DATABASE: [],
 };
 
 /** Texts that become other statements while they are parsed, and some that hide one. */
 const others = [
-  'PRAGMA version', 'PRAGMA show_tables', "IMPORT DATABASE '%'", 'COPY FROM DATABASE analytics TO other',
+  'PRAGMA version',
+  'PRAGMA show_tables',
+  "IMPORT DATABASE '%'",
+  'COPY FROM DATABASE analytics TO other',
   'PIVOT offers ON status',
-  "SELECT 1; EXPORT DATABASE '%/mine'", "EXPORT DATABASE '%/mine'; SELECT 1",
-  "WITH a AS (SELECT 1) INSERT INTO offers (offer_id) FROM a",
-  "EXPLAIN EXPORT DATABASE '%/mine'", "EXPLAIN ANALYZE COPY offers TO '%/mine.csv'",
-  "EXPLAIN (ANALYZE) COPY offers TO '%/mine.csv'", 'EXPLAIN ANALYZE DELETE FROM offers',
-  'EXPLAIN ANALYZE CREATE TABLE mine AS SELECT 1', "EXPLAIN SELECT 1; EXPORT DATABASE '%/mine'",
-  "EXPLAIN EXPLAIN SELECT 1",
+  "SELECT 1; EXPORT DATABASE '%/mine'",
+  "EXPORT DATABASE '%/mine'; SELECT 1",
+  'WITH a AS (SELECT 1) INSERT INTO offers (offer_id) FROM a',
+  "EXPLAIN EXPORT DATABASE '%/mine'",
+  "EXPLAIN ANALYZE COPY offers TO '%/mine.csv'",
+  "EXPLAIN (ANALYZE) COPY offers TO '%/mine.csv'",
+  'EXPLAIN ANALYZE DELETE FROM offers',
+  'EXPLAIN ANALYZE CREATE TABLE mine AS SELECT 1',
+  "EXPLAIN SELECT 1; EXPORT DATABASE '%/mine'",
+  'EXPLAIN EXPLAIN SELECT 1',
   // What a SELECT can call.
   "FROM enable_logging(level := 'trace', storage := 'file', storage_path := '%/mine')",
   "FROM Enable_Profiling(format := 'json', save_location := '%/mine.json')",
   "SELECT (SELECT count(*) FROM enable_logging(storage := 'file', storage_path := '%/mine')), write_log('x')",
-  'FROM force_checkpoint()', 'FROM "checkpoint"()',
-  "FROM query('COPY (SELECT 1) TO ''%/mine.csv''')", "FROM query('FROM enable_logging()')",
+  'FROM force_checkpoint()',
+  'FROM "checkpoint"()',
+  "FROM query('COPY (SELECT 1) TO ''%/mine.csv''')",
+  "FROM query('FROM enable_logging()')",
   "FROM query_table('offers')",
   "FROM json_execute_serialized_sql(json_serialize_sql('SELECT 1'))",
   "EXPLAIN ANALYZE FROM enable_logging(storage := 'file', storage_path := '%/mine')",
-  "SELECT nextval('mine')", "SELECT getenv('HOME')", "FROM read_text('/etc/hostname')", "FROM '/etc/passwd'",
-  "FROM glob('/etc/*')", "FROM read_text('%/../../sites.json')",
-  "FROM read_csv('/dev/stdin')", "FROM read_parquet('http://127.0.0.1:1/mine')",
+  "SELECT nextval('mine')",
+  "SELECT getenv('HOME')",
+  "FROM read_text('/etc/hostname')",
+  "FROM '/etc/passwd'",
+  "FROM glob('/etc/*')",
+  "FROM read_text('%/../../sites.json')",
+  "FROM read_csv('/dev/stdin')",
+  "FROM read_parquet('http://127.0.0.1:1/mine')",
   "FROM read_duckdb('%/mine.duckdb', table_name := 'mine')",
 ];
 
@@ -97,7 +148,8 @@ const unclear = [
   "EXPLAIN (ANALYZE /* ) SELECT 1 -- */) COPY offers TO '%/mine.csv'",
   "/* /* */ EXPLAIN SELECT 1 -- */ */ EXPORT DATABASE '%/mine'",
   "/* /* */ EXPLAIN ANALYZE SELECT 1 -- */ EXPORT DATABASE '%/mine' --\n*/",
-  "/**/-- \rEXPORT DATABASE '%/mine' --\nEXPLAIN SELECT 1", "/* /* */ SELECT 1 -- */ EXPORT DATABASE '%/mine'",
+  "/**/-- \rEXPORT DATABASE '%/mine' --\nEXPLAIN SELECT 1",
+  "/* /* */ SELECT 1 -- */ EXPORT DATABASE '%/mine'",
 ];
 
 let pipeline: PipelineUnderTest;
@@ -114,10 +166,14 @@ afterAll(() => pipeline[Symbol.asyncDispose]());
 /** Every name in the data directory, with a digest of what is there. */
 async function contents(): Promise<Record<string, string>> {
   const entries = await readdir(pipeline.data.root, { recursive: true, withFileTypes: true });
-  return Object.fromEntries(await Promise.all(entries.map(async (entry): Promise<[string, string]> => {
-    const path = join(entry.parentPath, entry.name);
-    return [relative(pipeline.data.root, path), entry.isFile() ? hash('sha256', await readFile(path)) : 'no file'];
-  })));
+  return Object.fromEntries(
+    await Promise.all(
+      entries.map(async (entry): Promise<[string, string]> => {
+        const path = join(entry.parentPath, entry.name);
+        return [relative(pipeline.data.root, path), entry.isFile() ? hash('sha256', await readFile(path)) : 'no file'];
+      }),
+    ),
+  );
 }
 
 const within = (text: string) => text.replaceAll('%', folder);
@@ -129,7 +185,7 @@ describe('offerline sql', () => {
     const instance = await DuckDBInstance.create(':memory:');
     const connection = await instance.connect();
     try {
-      await connection.run("CREATE TABLE offers (offer_id INTEGER, status VARCHAR)");
+      await connection.run('CREATE TABLE offers (offer_id INTEGER, status VARCHAR)');
       await connection.run("PREPARE p AS SELECT 1; ATTACH ':memory:' AS other");
       // Some open their files while they are prepared.
       await connection.run('SET enable_external_access = false');

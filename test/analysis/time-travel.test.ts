@@ -18,7 +18,8 @@ let root: string;
 let first: string;
 let second: string;
 
-const milestones = (...payouts: string[]) => payouts.map((payout, index) => ({ event_id: `level-${index + 1}`, description: `Level ${index + 1}`, payout }));
+const milestones = (...payouts: string[]) =>
+  payouts.map((payout, index) => ({ event_id: `level-${index + 1}`, description: `Level ${index + 1}`, payout }));
 
 beforeAll(async () => {
   pipeline = await PipelineUnderTest.create(new Date(secondAsOf), { sites, settings: { snapshots_kept: 2 } });
@@ -44,8 +45,13 @@ beforeAll(async () => {
     { id: 7, external_id: 'g', title: 'Comes', payout: '7' },
   ]);
   await pipeline.landLog('clicks', 'ndjson', clicks('second', 1, '2025-03-10T12:30:00Z'));
-  await pipeline.landLog('conversions', 'ndjson', [{ conversion_id: 'v1', click_id: 'first-0', kind: 'credit', occurred_at: '2025-03-10T12:31:00Z' }]);
-  await writeFile(pipeline.data.sitesFile, JSON.stringify({ sites: sites.map((site, index) => ({ ...site, commission: index === 0 ? 0.3 : 0.2 })) }));
+  await pipeline.landLog('conversions', 'ndjson', [
+    { conversion_id: 'v1', click_id: 'first-0', kind: 'credit', occurred_at: '2025-03-10T12:31:00Z' },
+  ]);
+  await writeFile(
+    pipeline.data.sitesFile,
+    JSON.stringify({ sites: sites.map((site, index) => ({ ...site, commission: index === 0 ? 0.3 : 0.2 })) }),
+  );
   await pipeline.refresh(secondAsOf);
   second = (await pipeline.snapshots()).current;
 });
@@ -54,7 +60,8 @@ afterAll(() => pipeline[Symbol.asyncDispose]());
 it('lists the kept snapshots, newest first', async () => {
   const { snapshots } = JSON.parse(await command(root, 'snapshots', '--json')) as { snapshots: object[] };
   expect(snapshots).toMatchObject([
-    { snapshot_id: second, as_of: secondAsOf, current: true, row_counts: { clicks: 5 } }, { snapshot_id: first, as_of: firstAsOf, current: false, row_counts: { clicks: 4 } },
+    { snapshot_id: second, as_of: secondAsOf, current: true, row_counts: { clicks: 5 } },
+    { snapshot_id: first, as_of: firstAsOf, current: false, row_counts: { clicks: 4 } },
   ]);
   expect(await command(root, 'snapshots')).toContain(first);
 });
@@ -63,25 +70,44 @@ describe('diff', () => {
   it('tells offers added, removed, re-priced and changed, commissions, and figures that moved', async () => {
     const diff = JSON.parse(await command(root, 'diff', first, 'current', '--json')) as SnapshotDiff;
     expect(diff).toEqual({
-      before: { snapshot_id: first, as_of: firstAsOf }, after: { snapshot_id: second, as_of: secondAsOf },
+      before: { snapshot_id: first, as_of: firstAsOf },
+      after: { snapshot_id: second, as_of: secondAsOf },
       added: [{ offer_id: 7, title: 'Comes', payout: '7.000000', before: null }],
-      removed: [{ offer_id: 2, title: 'Goes', payout: '2.000000', after: 'vanished' }, { offer_id: 6, title: 'Pauses', payout: '6.000000', after: 'paused' }],
+      removed: [
+        { offer_id: 2, title: 'Goes', payout: '2.000000', after: 'vanished' },
+        { offer_id: 6, title: 'Pauses', payout: '6.000000', after: 'paused' },
+      ],
       repriced: [
         { offer_id: 3, title: 'Costs more', payout: { before: '3.000000', after: '3.500000' }, milestones: [] },
         {
-          offer_id: 4, title: 'Has levels', payout: { before: '3.000000', after: '3.000000' },
-          milestones: [{ event_id: 'level-1', before: '1', after: '1.25' }, { event_id: 'level-2', before: '2', after: '1.75' }],
+          offer_id: 4,
+          title: 'Has levels',
+          payout: { before: '3.000000', after: '3.000000' },
+          milestones: [
+            { event_id: 'level-1', before: '1', after: '1.25' },
+            { event_id: 'level-2', before: '2', after: '1.75' },
+          ],
         },
       ],
       changed: [{ offer_id: 5, title: 'New title', version: { before: 1, after: 2 } }],
       commissions: [{ site_key: 'site-1', before: '0.200000', after: '0.300000' }],
-      figures: [{
-        offer_id: 1, title: 'Stays', moved: {
-          clicks: { before: 2, after: 3 }, conversions: { before: 0, after: 1 }, converted_clicks: { before: 0, after: 1 }, earnings: { before: '0.000000', after: '1.000000' },
-          epc: { before: '0.000000', after: '0.333333' }, cvr: { before: '0.000000', after: '0.333333' }, conversions_24h: { before: 0, after: 1 },
-          trend: { before: 'stable', after: 'up' }, rank: { before: null, after: 1 },
+      figures: [
+        {
+          offer_id: 1,
+          title: 'Stays',
+          moved: {
+            clicks: { before: 2, after: 3 },
+            conversions: { before: 0, after: 1 },
+            converted_clicks: { before: 0, after: 1 },
+            earnings: { before: '0.000000', after: '1.000000' },
+            epc: { before: '0.000000', after: '0.333333' },
+            cvr: { before: '0.000000', after: '0.333333' },
+            conversions_24h: { before: 0, after: 1 },
+            trend: { before: 'stable', after: 'up' },
+            rank: { before: null, after: 1 },
+          },
         },
-      }],
+      ],
     });
   });
 
@@ -89,7 +115,11 @@ describe('diff', () => {
     const forth = JSON.parse(await command(root, 'diff', first, second, '--json')) as SnapshotDiff;
     const back = JSON.parse(await command(root, 'diff', second, first, '--json')) as SnapshotDiff;
     const ids = (offers: { offer_id: number }[]) => offers.map(({ offer_id }) => offer_id);
-    for (const [one, other] of [[forth, back], [back, forth]] as const) expect(ids(one.added)).toEqual(ids(other.removed));
+    for (const [one, other] of [
+      [forth, back],
+      [back, forth],
+    ] as const)
+      expect(ids(one.added)).toEqual(ids(other.removed));
     expect(ids(back.repriced)).toEqual(ids(forth.repriced));
     expect(back.repriced[0]?.payout).toEqual({ before: '3.500000', after: '3.000000' });
   });
@@ -109,9 +139,18 @@ describe('diff', () => {
 
 describe('serve --snapshot', () => {
   let service: Service;
-  const servedAt = async (address: string) => (await fetch(`${address}/c/api/v1/offers?site_key=site-1&site_secret=${sites[0]?.site_secret}`)).headers.get('x-snapshot-id');
+  const servedAt = async (address: string) =>
+    (await fetch(`${address}/c/api/v1/offers?site_key=site-1&site_secret=${sites[0]?.site_secret}`)).headers.get(
+      'x-snapshot-id',
+    );
   const start = (snapshotId: string) =>
-    createService({ data: pipeline.data, settings: readSettings(pipeline.data), log: createLogger({ write: () => true }, 'silent'), snapshotId, repeat: () => () => undefined });
+    createService({
+      data: pipeline.data,
+      settings: readSettings(pipeline.data),
+      log: createLogger({ write: () => true }, 'silent'),
+      snapshotId,
+      repeat: () => () => undefined,
+    });
 
   it('serves it, follows none, and keeps it from being removed', async () => {
     service = await start(first);

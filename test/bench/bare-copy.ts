@@ -17,7 +17,9 @@ const { files } = await findLandingFiles(data.landing);
 const clicks = files.filter(({ kind }) => kind === 'clicks').map(({ absolutePath }) => absolutePath);
 const instance = await DuckDBInstance.create(':memory:', duckdbOptions(data, readSettings(data)));
 const connection = await instance.connect();
-const { rowsChanged } = await connection.run(`COPY (SELECT * FROM read_json(${quotedList(clicks)})) TO ${quoted(target)}`);
+const { rowsChanged } = await connection.run(
+  `COPY (SELECT * FROM read_json(${quotedList(clicks)})) TO ${quoted(target)}`,
+);
 connection.closeSync();
 instance.closeSync();
 process.stdout.write(JSON.stringify({ rows: rowsChanged }));

@@ -27,8 +27,13 @@ export interface GeneratedLogs {
 
 /** Fills a folder of this name. NDJSON without mess: what the bare COPY can read as well. Traffic of any seed is of the same network. */
 export async function generateLogs(
-  { options, folder, console, signal }: Bench, name: string,
-  { end, seed = options.seed, ...size }: { clicks: number; days: number; end: string; seed?: number; offers?: number; sites?: number },
+  { options, folder, console, signal }: Bench,
+  name: string,
+  {
+    end,
+    seed = options.seed,
+    ...size
+  }: { clicks: number; days: number; end: string; seed?: number; offers?: number; sites?: number },
 ): Promise<GeneratedLogs> {
   const data = new DataDirectory(join(folder, name));
   console.progress.start(`generating ${size.clicks} clicks on ${size.days} days`, size.clicks);

@@ -18,10 +18,22 @@ const settledAfterMilliseconds = 2500;
 /** Measure b: a refresh of the same new clicks on a long history (first) and on one day of it (second). */
 export async function measureGrowingHistory(bench: Bench, long: GeneratedLogs): Promise<HistoryRound[]> {
   const { options, console, signal } = bench;
-  const short = await generateLogs(bench, 'one-day', { clicks: Math.round(options.clicks / options.days), days: 1, end: historyEnd });
-  const arrivals = await generateLogs(bench, 'arrivals', { clicks: newClicks, days: 1, end: arrivalEnd, seed: options.seed + 1 });
-  const [arrival, ...others] = (await findLandingFiles(arrivals.data.landing)).files.filter(({ kind }) => kind === 'clicks');
-  if (arrival === undefined || others.length > 0) throw new Error(`${newClicks} generated clicks are expected in one file; change the bench with the generator`);
+  const short = await generateLogs(bench, 'one-day', {
+    clicks: Math.round(options.clicks / options.days),
+    days: 1,
+    end: historyEnd,
+  });
+  const arrivals = await generateLogs(bench, 'arrivals', {
+    clicks: newClicks,
+    days: 1,
+    end: arrivalEnd,
+    seed: options.seed + 1,
+  });
+  const [arrival, ...others] = (await findLandingFiles(arrivals.data.landing)).files.filter(
+    ({ kind }) => kind === 'clicks',
+  );
+  if (arrival === undefined || others.length > 0)
+    throw new Error(`${newClicks} generated clicks are expected in one file; change the bench with the generator`);
   await setTimeout(settledAfterMilliseconds, undefined, { signal });
 
   const measureOn = async ({ data, clicks }: GeneratedLogs) => {
@@ -47,13 +59,20 @@ export async function measureGrowingHistory(bench: Bench, long: GeneratedLogs): 
   const onLong = await measureOn(long);
   const onShort = await measureOn(short);
   return inTurns(options.rounds, onLong, onShort, (round, { first, second }) => {
-    console.logger.info({ long_s: first.seconds, short_s: second.seconds }, `growing history: round ${round} of ${options.rounds}`);
+    console.logger.info(
+      { long_s: first.seconds, short_s: second.seconds },
+      `growing history: round ${round} of ${options.rounds}`,
+    );
   });
 }
 
 async function copyRuns(from: string, to: string): Promise<void> {
   for (const folder of ['warehouse', 'published']) {
-    await cp(join(from, folder), join(to, folder), { recursive: true, preserveTimestamps: true, verbatimSymlinks: true });
+    await cp(join(from, folder), join(to, folder), {
+      recursive: true,
+      preserveTimestamps: true,
+      verbatimSymlinks: true,
+    });
   }
 }
 
@@ -64,6 +83,7 @@ function writeOut(): void {
 
 async function expectOneFile(refresh: Promise<MeasuredRefresh>, data: DataDirectory): Promise<MeasuredRefresh> {
   const measured = await refresh;
-  if (measured.ingested.files !== 1) throw new Error(`the refresh of ${data.root} took up ${measured.ingested.files} files, only one is new`);
+  if (measured.ingested.files !== 1)
+    throw new Error(`the refresh of ${data.root} took up ${measured.ingested.files} files, only one is new`);
   return measured;
 }

@@ -14,7 +14,8 @@ import { measureWholeRefresh } from './whole-refresh.ts';
 
 const console = createConsole();
 const stop = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(new Error(`stopped by ${signal}`)));
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => stop.abort(new Error(`stopped by ${signal}`)));
 
 try {
   const options = parseBenchOptions(process.argv.slice(2), (text) => void process.stdout.write(text));

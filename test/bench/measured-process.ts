@@ -16,13 +16,17 @@ export interface Measured {
 
 /** Runs a TypeScript program of the repository as a process of its own. Throws with the end of its logs when it fails. */
 export async function measureProcess(
-  program: URL, words: readonly string[], { environment = {}, signal }: { environment?: Record<string, string>; signal: AbortSignal },
+  program: URL,
+  words: readonly string[],
+  { environment = {}, signal }: { environment?: Record<string, string>; signal: AbortSignal },
 ): Promise<Measured> {
   signal.throwIfAborted();
   const reportUsage = new URL('./report-usage.ts', import.meta.url).href;
   const started = performance.now();
   const child = spawn(process.execPath, ['--import', reportUsage, fileURLToPath(program), ...words], {
-    env: { ...process.env, ...environment }, stdio: ['ignore', 'pipe', 'pipe', 'pipe'], signal,
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    signal,
   });
   const texts = Promise.all(child.stdio.slice(1).map((stream) => text(stream as Readable)));
   const code = await new Promise<number | null>((resolve, reject) => {
@@ -31,7 +35,8 @@ export async function measureProcess(
   });
   const seconds = (performance.now() - started) / 1000;
   const [output = '', logs = '', usage = ''] = await texts;
-  if (code !== 0) throw new Error(`${fileURLToPath(program)} ${words.join(' ')} exited with ${code}:\n${logs.slice(-2000)}`);
+  if (code !== 0)
+    throw new Error(`${fileURLToPath(program)} ${words.join(' ')} exited with ${code}:\n${logs.slice(-2000)}`);
   const { userCPUTime, systemCPUTime, maxRSS } = JSON.parse(usage) as NodeJS.ResourceUsage;
   return { seconds, cpuSeconds: (userCPUTime + systemCPUTime) / 1e6, peakBytes: maxRSS * 1024, output, logs };
 }

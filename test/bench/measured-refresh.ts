@@ -11,13 +11,20 @@ export interface MeasuredRefresh extends Measured {
 const commandLine = new URL('../../src/cli/main.ts', import.meta.url);
 
 /** `offerline run refresh` as a user runs it, process start and all. Throws where it did not publish that many clicks: nothing else is worth timing. */
-export async function measureRefresh(data: DataDirectory, asOf: string, expected: { clicks: number }, signal: AbortSignal): Promise<MeasuredRefresh> {
+export async function measureRefresh(
+  data: DataDirectory,
+  asOf: string,
+  expected: { clicks: number },
+  signal: AbortSignal,
+): Promise<MeasuredRefresh> {
   const measured = await measureProcess(commandLine, ['run', 'refresh', '--json', '--as-of', asOf], {
-    environment: { OFFERLINE_DATA: data.root }, signal,
+    environment: { OFFERLINE_DATA: data.root },
+    signal,
   });
   const { ingested } = JSON.parse(measured.output) as Pick<MeasuredRefresh, 'ingested'>;
   const clicks = (await currentManifest(data))?.row_counts['clicks'];
-  if (clicks !== expected.clicks) throw new Error(`the refresh published ${clicks} clicks, ${expected.clicks} were generated`);
+  if (clicks !== expected.clicks)
+    throw new Error(`the refresh published ${clicks} clicks, ${expected.clicks} were generated`);
   return { ...measured, ingested, stages: stageSeconds(measured.logs) };
 }
 

@@ -15,14 +15,24 @@ export interface BenchOptions {
 }
 
 /** Reads the words behind `npm run bench --`. Throws commander's error for wrong ones, and after printing help. */
-export function parseBenchOptions(words: readonly string[], write: (text: string) => void = (text) => void process.stderr.write(text)): BenchOptions {
+export function parseBenchOptions(
+  words: readonly string[],
+  write: (text: string) => void = (text) => void process.stderr.write(text),
+): BenchOptions {
   return new Command('npm run bench --')
-    .description('Measures the refresh pipeline and the HTTP service on generated clicks, and the delivery of postbacks, as ratios of runs that take turns. Generated data goes to the folder for temporary files.')
+    .description(
+      'Measures the refresh pipeline and the HTTP service on generated clicks, and the delivery of postbacks, as ratios of runs that take turns. Generated data goes to the folder for temporary files.',
+    )
     .option('--clicks <n>', 'clicks on all days together', wholeNumber(1000, 1_000_000_000), 2_000_000)
     .option('--days <n>', 'days that the clicks are spread over', wholeNumber(2, 366), 10)
     .option('--rounds <n>', 'pairs measured; medians count', wholeNumber(1, 100), 3)
     .option('--seed <n>', 'seed of the generated data', wholeNumber(0, 2 ** 32 - 2), 1)
-    .addOption(new Option('--only <measure>', 'a: the whole refresh against a bare COPY, and memory; b: a small refresh on a long history against a short one; serve: the HTTP service against constant buffers; lookup: one click among all of --clicks, on compacted days; postbacks: a delivery pass against a bare loop of requests').choices(['a', 'b', 'serve', 'lookup', 'postbacks']))
+    .addOption(
+      new Option(
+        '--only <measure>',
+        'a: the whole refresh against a bare COPY, and memory; b: a small refresh on a long history against a short one; serve: the HTTP service against constant buffers; lookup: one click among all of --clicks, on compacted days; postbacks: a delivery pass against a bare loop of requests',
+      ).choices(['a', 'b', 'serve', 'lookup', 'postbacks']),
+    )
     .option('--json', 'print one JSON document on standard output')
     .configureOutput({ writeOut: write, writeErr: write })
     .exitOverride()

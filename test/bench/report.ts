@@ -13,7 +13,15 @@ import { postbackMeasures, postbackReport, postbackRuns, type PostbackReport } f
 import { median, medianOf, type Pair } from './rounds.ts';
 import type { Lookups } from './serve/latency.ts';
 import type { ServingResults } from './serve/measure.ts';
-import { lookupMeasure, lookupReport, servingMeasures, servingReport, servingRuns, type LookupReport, type ServingReport } from './serve/report.ts';
+import {
+  lookupMeasure,
+  lookupReport,
+  servingMeasures,
+  servingReport,
+  servingRuns,
+  type LookupReport,
+  type ServingReport,
+} from './serve/report.ts';
 import type { WholeRefreshRound } from './whole-refresh.ts';
 
 export interface BenchResults {
@@ -47,7 +55,15 @@ interface RunReport {
 
 export interface BenchReport {
   options: BenchOptions;
-  machine: { processors: number; model: string; memoryBytes: number; node: string; duckdb: string; duckdbMemoryLimit: string; duckdbThreads: string };
+  machine: {
+    processors: number;
+    model: string;
+    memoryBytes: number;
+    node: string;
+    duckdb: string;
+    duckdbMemoryLimit: string;
+    duckdbThreads: string;
+  };
   wholeRefresh?: RatioReport & { refresh: RunReport; bareCopy: RunReport };
   growingHistory?: RatioReport & { newClicks: number; long: RunReport; short: RunReport };
   /** Largest resident set of the whole refresh in any round. */
@@ -57,17 +73,27 @@ export interface BenchReport {
   postbacks?: PostbackReport;
 }
 
-export function benchReport(options: BenchOptions, { whole, history, serving, lookups, postbacks }: BenchResults): BenchReport {
+export function benchReport(
+  options: BenchOptions,
+  { whole, history, serving, lookups, postbacks }: BenchResults,
+): BenchReport {
   return {
     options,
     machine: machineFacts(),
     ...(whole && {
-      wholeRefresh: { ...ratioReport(whole, aims.wholeRefresh), refresh: refreshReport(whole.map(({ first }) => first)), bareCopy: runReport(whole.map(({ second }) => second)) },
+      wholeRefresh: {
+        ...ratioReport(whole, aims.wholeRefresh),
+        refresh: refreshReport(whole.map(({ first }) => first)),
+        bareCopy: runReport(whole.map(({ second }) => second)),
+      },
       peakBytes: Math.max(...whole.map(({ first }) => first.peakBytes)),
     }),
     ...(history && {
       growingHistory: {
-        ...ratioReport(history, aims.growingHistory), newClicks, long: refreshReport(history.map(({ first }) => first)), short: refreshReport(history.map(({ second }) => second)),
+        ...ratioReport(history, aims.growingHistory),
+        newClicks,
+        long: refreshReport(history.map(({ first }) => first)),
+        short: refreshReport(history.map(({ second }) => second)),
       },
     }),
     ...(lookups && { lookups: lookupReport(lookups) }),
@@ -78,11 +104,20 @@ export function benchReport(options: BenchOptions, { whole, history, serving, lo
 
 function ratioReport(pairs: readonly Pair<Measured, Measured>[], aim: number): RatioReport {
   const ratios = pairs.map(({ first, second }) => first.seconds / second.seconds);
-  return { ratio: median(ratios), aim, ratios, cpuRatio: median(pairs.map(({ first, second }) => first.cpuSeconds / second.cpuSeconds)) };
+  return {
+    ratio: median(ratios),
+    aim,
+    ratios,
+    cpuRatio: median(pairs.map(({ first, second }) => first.cpuSeconds / second.cpuSeconds)),
+  };
 }
 
 function runReport(runs: readonly Measured[]): RunReport {
-  return { seconds: median(runs.map(({ seconds }) => seconds)), cpuSeconds: median(runs.map(({ cpuSeconds }) => cpuSeconds)), peakBytes: Math.max(...runs.map(({ peakBytes }) => peakBytes)) };
+  return {
+    seconds: median(runs.map(({ seconds }) => seconds)),
+    cpuSeconds: median(runs.map(({ cpuSeconds }) => cpuSeconds)),
+    peakBytes: Math.max(...runs.map(({ peakBytes }) => peakBytes)),
+  };
 }
 
 function refreshReport(runs: readonly MeasuredRefresh[]): RunReport {
@@ -96,41 +131,88 @@ function machineFacts(): BenchReport['machine'] {
   // Of a data directory without settings of its own, as the generated ones are.
   const { memory_limit = '', threads = '' } = duckdbOptions(new DataDirectory('.'), defaultSettings);
   return {
-    processors, model: cpus()[0]?.model ?? 'unknown', memoryBytes: memory, node: process.version, duckdb: duckdbVersion(), duckdbMemoryLimit: memory_limit, duckdbThreads: threads,
+    processors,
+    model: cpus()[0]?.model ?? 'unknown',
+    memoryBytes: memory,
+    node: process.version,
+    duckdb: duckdbVersion(),
+    duckdbMemoryLimit: memory_limit,
+    duckdbThreads: threads,
   };
 }
 
 /** For people: what was reached beside each aim, then where the time went. */
-export function reportText({ options, machine, wholeRefresh, growingHistory, peakBytes, serving, lookups, postbacks }: BenchReport): string {
+export function reportText({
+  options,
+  machine,
+  wholeRefresh,
+  growingHistory,
+  peakBytes,
+  serving,
+  lookups,
+  postbacks,
+}: BenchReport): string {
   const measures: Record<string, string>[] = [];
-  if (wholeRefresh) measures.push({ measure: 'a  whole refresh / bare COPY of its click files', ...ratioCells(wholeRefresh) });
-  if (growingHistory) measures.push({ measure: `b  ${newClicks} new clicks: on ${options.days} days / on 1 day`, ...ratioCells(growingHistory) });
-  if (peakBytes !== undefined) measures.push({ measure: 'c  peak memory of the whole refresh', reached: gibibytes(peakBytes), aim: '-', 'by CPU time': '-', rounds: '-' });
+  if (wholeRefresh)
+    measures.push({ measure: 'a  whole refresh / bare COPY of its click files', ...ratioCells(wholeRefresh) });
+  if (growingHistory)
+    measures.push({
+      measure: `b  ${newClicks} new clicks: on ${options.days} days / on 1 day`,
+      ...ratioCells(growingHistory),
+    });
+  if (peakBytes !== undefined)
+    measures.push({
+      measure: 'c  peak memory of the whole refresh',
+      reached: gibibytes(peakBytes),
+      aim: '-',
+      'by CPU time': '-',
+      rounds: '-',
+    });
   if (serving) measures.push(...servingMeasures(serving));
   if (lookups) measures.push(lookupMeasure(lookups));
   if (postbacks) measures.push(...postbackMeasures(postbacks));
   const runs: Record<string, string>[] = [];
-  if (wholeRefresh) runs.push({ run: 'whole refresh', ...runCells(wholeRefresh.refresh) }, { run: 'bare COPY', ...runCells(wholeRefresh.bareCopy) });
-  if (growingHistory) runs.push({ run: `new clicks on ${options.days} days`, ...runCells(growingHistory.long) }, { run: 'new clicks on 1 day', ...runCells(growingHistory.short) });
+  if (wholeRefresh)
+    runs.push(
+      { run: 'whole refresh', ...runCells(wholeRefresh.refresh) },
+      { run: 'bare COPY', ...runCells(wholeRefresh.bareCopy) },
+    );
+  if (growingHistory)
+    runs.push(
+      { run: `new clicks on ${options.days} days`, ...runCells(growingHistory.long) },
+      { run: 'new clicks on 1 day', ...runCells(growingHistory.short) },
+    );
   return [
     `${options.clicks} clicks on ${options.days} days, seed ${options.seed}, ${options.rounds} rounds`,
     `${machine.processors} processors (${machine.model}), ${gibibytes(machine.memoryBytes)} memory, Node ${machine.node}, DuckDB ${machine.duckdb} with ${machine.duckdbThreads} threads and ${machine.duckdbMemoryLimit}`,
     '',
     table(measures),
-    ...(runs.length > 0 ? ['', 'Median seconds, the largest peak memory, and the seconds of each stage in the median run:', table(runs)] : []),
+    ...(runs.length > 0
+      ? ['', 'Median seconds, the largest peak memory, and the seconds of each stage in the median run:', table(runs)]
+      : []),
     ...(serving ? ['', ...servingRuns(serving)] : []),
     ...(postbacks ? ['', ...postbackRuns(postbacks)] : []),
   ].join('\n');
 }
 
 function ratioCells({ ratio, aim, ratios, cpuRatio }: RatioReport) {
-  return { reached: ratio.toFixed(2), aim: `<= ${aim}`, 'by CPU time': cpuRatio.toFixed(2), rounds: ratios.map((each) => each.toFixed(2)).join(' ') };
+  return {
+    reached: ratio.toFixed(2),
+    aim: `<= ${aim}`,
+    'by CPU time': cpuRatio.toFixed(2),
+    rounds: ratios.map((each) => each.toFixed(2)).join(' '),
+  };
 }
 
 function runCells({ seconds, cpuSeconds, peakBytes, stages = {} }: RunReport) {
   return {
-    seconds: seconds.toFixed(2), 'CPU seconds': cpuSeconds.toFixed(2), 'peak memory': gibibytes(peakBytes),
-    stages: Object.entries(stages).map(([stage, part]) => `${stage} ${part.toFixed(2)}`).join(', ') || '-',
+    seconds: seconds.toFixed(2),
+    'CPU seconds': cpuSeconds.toFixed(2),
+    'peak memory': gibibytes(peakBytes),
+    stages:
+      Object.entries(stages)
+        .map(([stage, part]) => `${stage} ${part.toFixed(2)}`)
+        .join(', ') || '-',
   };
 }
 

@@ -24,7 +24,10 @@ export interface Pair<First, Second> {
  * meets both. Ratios are to be taken within a pair.
  */
 export async function inTurns<First, Second>(
-  rounds: number, measureFirst: () => Promise<First>, measureSecond: () => Promise<Second>, onRound: (round: number, pair: Pair<First, Second>) => void,
+  rounds: number,
+  measureFirst: () => Promise<First>,
+  measureSecond: () => Promise<Second>,
+  onRound: (round: number, pair: Pair<First, Second>) => void,
 ): Promise<Pair<First, Second>[]> {
   const pairs: Pair<First, Second>[] = [];
   for (let round = 1; round <= rounds; round++) {

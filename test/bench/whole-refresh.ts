@@ -9,7 +9,10 @@ export type WholeRefreshRound = Pair<MeasuredRefresh, Measured>;
 const bareCopy = new URL('./bare-copy.ts', import.meta.url);
 
 /** Measure a: the first refresh of a data directory (first) against DuckDB's bare COPY of the same click files (second). */
-export async function measureWholeRefresh({ options, folder, console, signal }: Bench, logs: GeneratedLogs): Promise<WholeRefreshRound[]> {
+export async function measureWholeRefresh(
+  { options, folder, console, signal }: Bench,
+  logs: GeneratedLogs,
+): Promise<WholeRefreshRound[]> {
   const refreshed = async () => {
     await forgetRuns(logs.data);
     return measureRefresh(logs.data, historyEnd, logs, signal);
@@ -21,6 +24,9 @@ export async function measureWholeRefresh({ options, folder, console, signal }: 
     return measured;
   };
   return inTurns(options.rounds, refreshed, copied, (round, { first, second }) => {
-    console.logger.info({ refresh_s: first.seconds, copy_s: second.seconds }, `whole refresh: round ${round} of ${options.rounds}`);
+    console.logger.info(
+      { refresh_s: first.seconds, copy_s: second.seconds },
+      `whole refresh: round ${round} of ${options.rounds}`,
+    );
   });
 }

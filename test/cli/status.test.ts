@@ -20,20 +20,44 @@ import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 const silent = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 const noon = '2026-03-10T12:00:00Z';
 const settings = { snapshot_max_age_minutes: 30, freshness: { clicks_minutes: 90, offers_minutes: 120 } };
-const clickAt = (id: string, clicked_at: string) => ({ click_id: id, offer_id: 1, site_key: 's', user_id: 'u', clicked_at });
+const clickAt = (id: string, clicked_at: string) => ({
+  click_id: id,
+  offer_id: 1,
+  site_key: 's',
+  user_id: 'u',
+  clicked_at,
+});
 
 /** Every file of a folder with what tells a change of it. */
 async function filesOf(folder: string): Promise<[path: string, bytes: number, modified: number][]> {
-  const entries = (await readdir(folder, { recursive: true, withFileTypes: true })).map((entry) => join(entry.parentPath, entry.name));
-  return Promise.all(entries.toSorted().map(async (path): Promise<[string, number, number]> => [path, (await stat(path)).size, (await stat(path)).mtimeMs]));
+  const entries = (await readdir(folder, { recursive: true, withFileTypes: true })).map((entry) =>
+    join(entry.parentPath, entry.name),
+  );
+  return Promise.all(
+    entries
+      .toSorted()
+      .map(async (path): Promise<[string, number, number]> => [
+        path,
+        (await stat(path)).size,
+        (await stat(path)).mtimeMs,
+      ]),
+  );
 }
 
 it('tells at one glance what is new, what failed, what waits and what is stale', async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon), { settings });
   const { data } = pipeline;
-  const offers = Array.from({ length: 12 }, (_, index) => ({ external_id: `e${index}`, title: `Offer ${index}`, payout: '1' }));
+  const offers = Array.from({ length: 12 }, (_, index) => ({
+    external_id: `e${index}`,
+    title: `Offer ${index}`,
+    payout: '1',
+  }));
   await pipeline.landOffers('net', offers);
-  await pipeline.landLog('clicks', 'ndjson', [clickAt('early', '2026-03-03T11:00:00Z'), clickAt('a', '2026-03-10T11:00:00Z'), { ...clickAt('bad', noon), clicked_at: 'then' }]);
+  await pipeline.landLog('clicks', 'ndjson', [
+    clickAt('early', '2026-03-03T11:00:00Z'),
+    clickAt('a', '2026-03-10T11:00:00Z'),
+    { ...clickAt('bad', noon), clicked_at: 'then' },
+  ]);
   await pipeline.refresh('2026-03-10T11:50:00Z');
   await pipeline.landOffers('net', offers.slice(0, 2));
   await pipeline.refresh(noon);
@@ -44,52 +68,94 @@ it('tells at one glance what is new, what failed, what waits and what is stale',
   const status = await at('2026-03-10T12:10:00Z');
   expect(status).toMatchObject({
     snapshot: { as_of: noon, age_seconds: 600 },
-    newest: [{ data: 'clicks', newest: '2026-03-10T11:00:00Z', age_seconds: 4200 }, { data: 'conversions', newest: null, age_seconds: null }, { data: 'offers of net', age_seconds: 600 }],
+    newest: [
+      { data: 'clicks', newest: '2026-03-10T11:00:00Z', age_seconds: 4200 },
+      { data: 'conversions', newest: null, age_seconds: null },
+      { data: 'offers of net', age_seconds: 600 },
+    ],
     rejects_of_last_day: [{ reason: 'bad_clicked_at', rows: 1 }],
     held: [{ source: 'net', path: 'offers/net/0003.ndjson' }],
-    reports: { outdated: 0, missing: 2 }, postbacks: null,
+    reports: { outdated: 0, missing: 2 },
+    postbacks: null,
     last_failure: { run_id: 3, pipeline: 'publish', recovered: false },
     stale: [],
   });
-  expect((await at('2026-03-10T12:31:00Z')).stale).toEqual(['the snapshot is 31 minutes old, snapshot_max_age_minutes allows 30', 'the newest of clicks is 91 minutes old, freshness.clicks_minutes allows 90']);
+  expect((await at('2026-03-10T12:31:00Z')).stale).toEqual([
+    'the snapshot is 31 minutes old, snapshot_max_age_minutes allows 30',
+    'the newest of clicks is 91 minutes old, freshness.clicks_minutes allows 90',
+  ]);
   expect((await at('2026-03-11T12:10:00Z')).rejects_of_last_day).toEqual([]);
 
   const { runs } = readRecentRuns(data);
-  expect(runs.map(({ run_id, pipeline: name, status: outcome }) => [run_id, name, outcome])).toEqual([[3, 'publish', 'failed'], [2, 'refresh', 'done'], [1, 'refresh', 'done']]);
-  expect(runs[2]?.stages.find(({ stage }) => stage === 'ingest')).toMatchObject({ rows_in: 15, rows_out: 14, bytes: expect.any(Number) as number, error: null });
-  expect(await pipeline.ask(`SELECT stage, status, rows_in FROM run_stages WHERE run_id = 1 AND stage = 'ingest'`)).toEqual([{ stage: 'ingest', status: 'done', rows_in: 15 }]);
+  expect(runs.map(({ run_id, pipeline: name, status: outcome }) => [run_id, name, outcome])).toEqual([
+    [3, 'publish', 'failed'],
+    [2, 'refresh', 'done'],
+    [1, 'refresh', 'done'],
+  ]);
+  expect(runs[2]?.stages.find(({ stage }) => stage === 'ingest')).toMatchObject({
+    rows_in: 15,
+    rows_out: 14,
+    bytes: expect.any(Number) as number,
+    error: null,
+  });
+  expect(
+    await pipeline.ask(`SELECT stage, status, rows_in FROM run_stages WHERE run_id = 1 AND stage = 'ingest'`),
+  ).toEqual([{ stage: 'ingest', status: 'done', rows_in: 15 }]);
 });
 
 it('says of a snapshot ahead of the clock what to do, and takes no age from what lies ahead', async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon), { settings });
   const { data } = pipeline;
   await pipeline.landOffers('net', [{ external_id: 'e', title: 'Offer', payout: '1' }]);
-  await pipeline.landLog('clicks', 'ndjson', [clickAt('a', '2026-03-10T11:00:00Z'), clickAt('ahead', '2026-03-10T16:00:00Z')]);
+  await pipeline.landLog('clicks', 'ndjson', [
+    clickAt('a', '2026-03-10T11:00:00Z'),
+    clickAt('ahead', '2026-03-10T16:00:00Z'),
+  ]);
   await pipeline.refresh('2026-03-10T11:50:00Z');
   await pipeline.landOffers('net', [{ external_id: 'e', title: 'Offer', payout: '2' }]);
   await pipeline.refresh('2999-01-01T00:00:00Z', { clock: noon, allowFuture: true });
   const status = await readStatus(data, readSettings(data), Date.parse('2026-03-10T12:10:00Z'));
   expect(status).toMatchObject({
-    snapshot: { as_of: '2999-01-01T00:00:00Z', age_seconds: null }, ahead: { versions: 1, commissions: 0, last: '2999-01-01T00:00:00Z' }, stale: [],
-    newest: [{ data: 'clicks', newest: '2026-03-10T11:00:00Z', age_seconds: 4200 }, { data: 'conversions', newest: null }, { data: 'offers of net', age_seconds: 600 }],
+    snapshot: { as_of: '2999-01-01T00:00:00Z', age_seconds: null },
+    ahead: { versions: 1, commissions: 0, last: '2999-01-01T00:00:00Z' },
+    stale: [],
+    newest: [
+      { data: 'clicks', newest: '2026-03-10T11:00:00Z', age_seconds: 4200 },
+      { data: 'conversions', newest: null },
+      { data: 'offers of net', age_seconds: 600 },
+    ],
     alarms: [
-      expect.stringMatching(/^the snapshot is as of 2999-01-01T00:00:00Z, which lies ahead of this machine's clock.* set the clock where it is wrong.* `offerline doctor --repair` leads back$/) as string,
+      expect.stringMatching(
+        /^the snapshot is as of 2999-01-01T00:00:00Z, which lies ahead of this machine's clock.* set the clock where it is wrong.* `offerline doctor --repair` leads back$/,
+      ) as string,
       expect.stringMatching(/^1 versions of offers .* `offerline doctor --repair` leads back$/) as string,
     ],
   });
   const { code, stdout, stderr } = await offerline(data.root, 'status');
-  expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/^snapshot .*, as of 2999-01-01T00:00:00Z, ahead of this machine's clock$/m) as string });
+  expect({ code, stdout }).toEqual({
+    code: 1,
+    stdout: expect.stringMatching(
+      /^snapshot .*, as of 2999-01-01T00:00:00Z, ahead of this machine's clock$/m,
+    ) as string,
+  });
   expect(stderr).toContain('`offerline doctor --repair`');
   expect(stdout).not.toMatch(/-\d+ s ago/);
   // Four minutes are no more than clocks differ by.
-  const near = await readStatus(data, { snapshot_max_age_minutes: 30, freshness: {} }, Date.parse('2998-12-31T23:56:00Z'));
+  const near = await readStatus(
+    data,
+    { snapshot_max_age_minutes: 30, freshness: {} },
+    Date.parse('2998-12-31T23:56:00Z'),
+  );
   expect(near).toMatchObject({ snapshot: { age_seconds: 0 }, ahead: null, stale: [], alarms: [] });
 });
 
 it('exits 1 where something is older than configured, after the answer', async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon), { settings });
   const { code, stdout, stderr } = await offerline(pipeline.data.root, 'status', '--json');
-  expect({ code, stale: (JSON.parse(stdout) as { stale: string[] }).stale }).toEqual({ code: 1, stale: ['the snapshot is missing, snapshot_max_age_minutes allows 30'] });
+  expect({ code, stale: (JSON.parse(stdout) as { stale: string[] }).stale }).toEqual({
+    code: 1,
+    stale: ['the snapshot is missing, snapshot_max_age_minutes allows 30'],
+  });
   expect(stderr).toContain('the snapshot is missing');
 });
 
@@ -100,20 +166,39 @@ describe('a run whose process is gone', () => {
   it('is told as interrupted and as the last failure, by readers that write nothing, until a run is good', async () => {
     await using pipeline = await PipelineUnderTest.create(new Date(noon));
     const { data } = pipeline;
-    const { signal } = await killedRefresh({ pipeline: 'refresh', root: data.root, asOf: noon, wallClock: Date.parse(noon), killAt });
+    const { signal } = await killedRefresh({
+      pipeline: 'refresh',
+      root: data.root,
+      asOf: noon,
+      wallClock: Date.parse(noon),
+      killAt,
+    });
     expect(signal).toBe('SIGKILL');
     const before = await filesOf(data.root);
-    expect(readRecentRuns(data).runs).toMatchObject([{ run_id: 1, status: 'interrupted', error: 'its process ended without a word' }]);
+    expect(readRecentRuns(data).runs).toMatchObject([
+      { run_id: 1, status: 'interrupted', error: 'its process ended without a word' },
+    ]);
     const status = await readStatus(data, readSettings(data), at);
-    expect(status).toMatchObject({ running: null, last_failure: { run_id: 1, pipeline: 'refresh', status: 'interrupted', recovered: false } });
-    expect(await command(data.root, 'runs', '--failed')).toMatch(/1 {2}refresh .* interrupted .* its process ended without a word/);
+    expect(status).toMatchObject({
+      running: null,
+      last_failure: { run_id: 1, pipeline: 'refresh', status: 'interrupted', recovered: false },
+    });
+    expect(await command(data.root, 'runs', '--failed')).toMatch(
+      /1 {2}refresh .* interrupted .* its process ended without a word/,
+    );
     const { code, stdout, stderr } = await offerline(data.root, 'status');
-    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining('no run holds the warehouse\nrun 1 (refresh) ended by force') as string });
+    expect({ code, stdout }).toEqual({
+      code: 1,
+      stdout: expect.stringContaining('no run holds the warehouse\nrun 1 (refresh) ended by force') as string,
+    });
     expect(stderr).toContain(`run 1 (refresh) ended by force; it began at ${noon}, and no run has been good since`);
     expect(await filesOf(data.root)).toEqual(before);
 
     await pipeline.refresh(noon);
-    expect(await readStatus(data, readSettings(data), at)).toMatchObject({ last_failure: { run_id: 1, recovered: true }, alarms: [] });
+    expect(await readStatus(data, readSettings(data), at)).toMatchObject({
+      last_failure: { run_id: 1, recovered: true },
+      alarms: [],
+    });
     expect((await offerline(data.root, 'status')).code).toBe(0);
   });
 
@@ -123,7 +208,10 @@ describe('a run whose process is gone', () => {
     await killedRefresh({ pipeline: 'refresh', root: data.root, asOf: noon, wallClock: Date.parse(noon), killAt });
     const lock = await acquireWriterLock(data, { command: 'doctor', waitSeconds: 0, onWaiting: () => undefined });
     try {
-      expect(await readStatus(data, readSettings(data), at)).toMatchObject({ running: { pid: process.pid, command: 'doctor' }, last_failure: { run_id: 1, recovered: false } });
+      expect(await readStatus(data, readSettings(data), at)).toMatchObject({
+        running: { pid: process.pid, command: 'doctor' },
+        last_failure: { run_id: 1, recovered: false },
+      });
     } finally {
       lock.release();
     }
@@ -133,7 +221,10 @@ describe('a run whose process is gone', () => {
       return work();
     };
     await refresh({ data, console: silent, asOf: noon }, { ...realEffects, now: () => Date.parse(noon), perform });
-    expect(await seen).toMatchObject({ running: { pid: process.pid, command: 'run refresh' }, last_failure: { run_id: 1 } });
+    expect(await seen).toMatchObject({
+      running: { pid: process.pid, command: 'run refresh' },
+      last_failure: { run_id: 1 },
+    });
   });
 });
 
@@ -141,10 +232,16 @@ it('exits 1 until a failure is put right: a refresh does so for its stages, for 
   await using pipeline = await PipelineUnderTest.create(new Date(noon));
   const { data } = pipeline;
   const request = { data, console: silent, asOf: noon };
-  const failing = (step: string): Effects => ({ ...realEffects, now: () => Date.parse(noon), perform: (each, work) => (each === step ? Promise.reject(new Error('made to fail')) : work()) });
+  const failing = (step: string): Effects => ({
+    ...realEffects,
+    now: () => Date.parse(noon),
+    perform: (each, work) => (each === step ? Promise.reject(new Error('made to fail')) : work()),
+  });
   const failed = async () => (await readStatus(data, readSettings(data), Date.parse(noon))).alarms;
   await expect(stages.ingest(request, failing('ingest: committed'))).rejects.toThrow('made to fail');
-  expect(await failed()).toEqual([`run 1 (ingest) failed at ${noon}, and no run has been good since; \`offerline runs --failed\` tells more`]);
+  expect(await failed()).toEqual([
+    `run 1 (ingest) failed at ${noon}, and no run has been good since; \`offerline runs --failed\` tells more`,
+  ]);
   await expect(maintenance(request, failing('begin of compact: committed'))).rejects.toThrow('made to fail');
   await pipeline.refresh(noon);
   expect(await failed()).toEqual([expect.stringContaining('run 2 (maintenance) failed') as string]);
@@ -171,7 +268,8 @@ it('says ages as people do', async () => {
 it('lists landing files for the archive that no run needs any more, and no others', async () => {
   await using landing = await LogLanding.create();
   const old = new Date('2026-11-01T00:00:00Z');
-  const put = async (path: string, rows: (string | object)[], time = old) => utimes(await landing.put(path, rows), time, time);
+  const put = async (path: string, rows: (string | object)[], time = old) =>
+    utimes(await landing.put(path, rows), time, time);
   await put('clicks/old.ndjson', [click('a')]);
   await put('clicks/copy.ndjson', [click('a')]);
   await put('clicks/changed.ndjson', [click('b')]);

@@ -49,8 +49,16 @@ const asked: string[][] = [
   ['sql', `SELECT 1 AS "a${nasty}"`],
   ['sql', `SELECT 1 AS "a${nasty}" WHERE false`],
   ['sql', `EXPLAIN SELECT title FROM offers WHERE title = '${nasty}'`],
-  ['diff', '00000001', 'current'], ['postbacks', 'list'], ['status'], ['runs'], ['snapshots'], ['offers', 'held'],
-  ['doctor'], ['sites', 'list'], ['reconcile', '--site', 'site-1', '--file', 'theirs.csv'], ['backfill', 'reports', '--dry-run'],
+  ['diff', '00000001', 'current'],
+  ['postbacks', 'list'],
+  ['status'],
+  ['runs'],
+  ['snapshots'],
+  ['offers', 'held'],
+  ['doctor'],
+  ['sites', 'list'],
+  ['reconcile', '--site', 'site-1', '--file', 'theirs.csv'],
+  ['backfill', 'reports', '--dry-run'],
 ];
 
 describe('a text that rules terminals', () => {
@@ -84,7 +92,10 @@ describe('a text that rules terminals', () => {
   });
 
   it('is only shown by what goes to standard error', async () => {
-    for (const words of [['sql', `SELECT "${nasty}"`], ['run', nasty]]) {
+    for (const words of [
+      ['sql', `SELECT "${nasty}"`],
+      ['run', nasty],
+    ]) {
       const { code, stderr } = await offerline(root, ...words);
       expect(code).toBe(2);
       expect(stderr).toContain('FAKED');

@@ -22,9 +22,19 @@ afterAll(async () => {
 });
 
 /** Of every HTTP answer, whatever it says. */
-const ofTransport = new Set(['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding']);
+const ofTransport = new Set([
+  'connection',
+  'content-length',
+  'content-type',
+  'date',
+  'keep-alive',
+  'transfer-encoding',
+]);
 
-function isAllowed(value: string, { type, const: only = value, enum: words = [value], pattern = '', minimum = 0, format }: any): boolean {
+function isAllowed(
+  value: string,
+  { type, const: only = value, enum: words = [value], pattern = '', minimum = 0, format }: any,
+): boolean {
   if (type === 'integer' && !(/^\d+$/.test(value) && Number(value) >= minimum)) return false;
   if (format === 'date-time' && !/^\d{4}-\d\d-\d\dT.*Z$/.test(value)) return false;
   return value === only && words.includes(value) && new RegExp(pattern).test(value);
@@ -32,9 +42,13 @@ function isAllowed(value: string, { type, const: only = value, enum: words = [va
 
 /** An answer has all headers that its description requires, and no others than it describes. */
 function expectDescribed(described: any, { headers }: Response, about: string): void {
-  const known = new Map(Object.entries<any>(described?.headers ?? {}).map(([name, header]) => [name.toLowerCase(), header]));
+  const known = new Map(
+    Object.entries<any>(described?.headers ?? {}).map(([name, header]) => [name.toLowerCase(), header]),
+  );
   const missing = [...known].filter(([name, { required }]) => required && !headers.has(name)).map(([name]) => name);
-  const others = [...headers].filter(([name, value]) => !ofTransport.has(name) && !(known.has(name) && isAllowed(value, known.get(name).schema)));
+  const others = [...headers].filter(
+    ([name, value]) => !ofTransport.has(name) && !(known.has(name) && isAllowed(value, known.get(name).schema)),
+  );
   expect({ missing, others }, about).toEqual({ missing: [], others: [] });
 }
 
@@ -76,7 +90,8 @@ test.each([
 test('429, the requests of a site used up', async () => {
   const path = '/c/api/v1/offers';
   let answer: Response;
-  do answer = await running.get(`${path}?${credentials('changed')}`); while (answer.status === 200);
+  do answer = await running.get(`${path}?${credentials('changed')}`);
+  while (answer.status === 200);
   expect(answer.status).toBe(429);
   expectDescribed(document.paths[path].get.responses[429], answer, path);
 });

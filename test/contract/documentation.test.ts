@@ -22,7 +22,10 @@ afterAll(async () => {
 });
 
 /** What the page loads, as paths. */
-const loaded = () => [...html.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address]) => new URL(address as string, `${running.address}/docs`)).map((url) => url.href.replace(running.address, ''));
+const loaded = () =>
+  [...html.matchAll(/(?:src|href)="([^"]*)"/g)]
+    .map(([, address]) => new URL(address as string, `${running.address}/docs`))
+    .map((url) => url.href.replace(running.address, ''));
 
 test('the page may load nothing from elsewhere, and is asked for anew every minute', async () => {
   const { status, headers } = await running.get('/docs');
@@ -31,9 +34,21 @@ test('the page may load nothing from elsewhere, and is asked for anew every minu
   expect(headers.get('cache-control')).toBe('private, max-age=60');
   expect(headers.get('referrer-policy')).toBe('no-referrer');
   expect(headers.get('x-content-type-options')).toBe('nosniff');
-  const policy = new Map(headers.get('content-security-policy')?.split('; ').map((directive) => [directive.split(' ')[0], directive.split(' ').slice(1).join(' ')]));
+  const policy = new Map(
+    headers
+      .get('content-security-policy')
+      ?.split('; ')
+      .map((directive) => [directive.split(' ')[0], directive.split(' ').slice(1).join(' ')]),
+  );
   expect(Object.fromEntries(policy)).toStrictEqual({
-    'default-src': "'none'", 'script-src': "'self'", 'style-src': "'self'", 'img-src': "'self' data:", 'connect-src': "'self'", 'base-uri': "'none'", 'form-action': "'none'", 'frame-ancestors': "'none'",
+    'default-src': "'none'",
+    'script-src': "'self'",
+    'style-src': "'self'",
+    'img-src': "'self' data:",
+    'connect-src': "'self'",
+    'base-uri': "'none'",
+    'form-action': "'none'",
+    'frame-ancestors': "'none'",
   });
   // Such a policy would stop a script or style within the page.
   expect(html).not.toMatch(/<style|<script>|\son\w+=|\sstyle=/);
@@ -53,15 +68,26 @@ test('its files are ours, with their types, and stay the same for ever', async (
     expect(answer.headers.get('content-encoding')).toBe(size > 1024 ? 'br' : null);
     const etag = answer.headers.get('etag') ?? '';
     const unchanged = await running.get(path, { headers: { 'accept-encoding': 'br', 'if-none-match': etag } });
-    expect([unchanged.status, unchanged.headers.get('cache-control')]).toEqual([304, answer.headers.get('cache-control')]);
+    expect([unchanged.status, unchanged.headers.get('cache-control')]).toEqual([
+      304,
+      answer.headers.get('cache-control'),
+    ]);
   }
 });
 
 test('it shows our own document, and asks no validator', async () => {
   const start = await (await running.get(loaded().find((path) => path.endsWith('/start.js')) ?? '')).text();
-  const page = { shown: undefined as unknown, SwaggerUIBundle: Object.assign((options: unknown) => void (page.shown = options), { presets: { apis: 'apis' } }) };
+  const page = {
+    shown: undefined as unknown,
+    SwaggerUIBundle: Object.assign((options: unknown) => void (page.shown = options), { presets: { apis: 'apis' } }),
+  };
   runInNewContext(start, page);
-  expect(page.shown).toMatchObject({ url: 'openapi.json', validatorUrl: null, dom_id: '#swagger-ui', presets: ['apis'] });
+  expect(page.shown).toMatchObject({
+    url: 'openapi.json',
+    validatorUrl: null,
+    dom_id: '#swagger-ui',
+    presets: ['apis'],
+  });
   expect(html).toContain('id="swagger-ui"');
   expect(await running.json('/openapi.json')).toMatchObject({ openapi: '3.1.0' });
 });
@@ -70,12 +96,27 @@ describe('only these addresses exist', () => {
   test('nothing else below /docs or in another version, and nothing under the variants', async () => {
     const folder = loaded()[0]?.replace(/[^/]*$/, '') ?? '';
     const paths = [
-      '/docs/', '/docs/index.html', '/docs/swagger-ui.css', '/docs/other/swagger-ui.css', folder, `${folder}index.html`, `${folder}swagger-initializer.js`, `${folder}package.json`,
-      `${folder}..%2fpackage.json`, `${folder}swagger-ui.css/`, '/a/docs', '/b/docs', '/c/docs',
+      '/docs/',
+      '/docs/index.html',
+      '/docs/swagger-ui.css',
+      '/docs/other/swagger-ui.css',
+      folder,
+      `${folder}index.html`,
+      `${folder}swagger-initializer.js`,
+      `${folder}package.json`,
+      `${folder}..%2fpackage.json`,
+      `${folder}swagger-ui.css/`,
+      '/a/docs',
+      '/b/docs',
+      '/c/docs',
     ];
     for (const path of paths) {
       const { status, headers } = await running.get(path);
-      expect([status, headers.get('cache-control'), headers.get('content-type')], path).toEqual([404, 'no-store', 'application/json; charset=utf-8']);
+      expect([status, headers.get('cache-control'), headers.get('content-type')], path).toEqual([
+        404,
+        'no-store',
+        'application/json; charset=utf-8',
+      ]);
     }
   });
 
@@ -86,7 +127,11 @@ describe('only these addresses exist', () => {
       expect([head.status, await head.text(), head.headers.get('etag')]).toEqual([200, '', get.headers.get('etag')]);
       expect(Number(head.headers.get('content-length'))).toBe((await get.arrayBuffer()).byteLength);
       const posted = await running.get(path, { method: 'POST' });
-      expect([posted.status, posted.headers.get('allow'), posted.headers.get('cache-control')]).toEqual([405, 'GET, HEAD', 'no-store']);
+      expect([posted.status, posted.headers.get('allow'), posted.headers.get('cache-control')]).toEqual([
+        405,
+        'GET, HEAD',
+        'no-store',
+      ]);
     }
   });
 });

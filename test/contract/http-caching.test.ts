@@ -32,8 +32,13 @@ const reports = `/c/api/v1/reports?${credentials('site-c')}`;
 const status = `/c/api/v1/status?${credentials('site-c')}`;
 
 /** Bytes and headers as they come over the wire, with the request headers as they are given. */
-async function wire(path: string, headers: Record<string, string> = {}): Promise<{ status: number | undefined; headers: IncomingMessage['headers']; body: Buffer }> {
-  const response = await new Promise<IncomingMessage>((resolve, reject) => void httpGet(running.address + path, { headers }, resolve).on('error', reject));
+async function wire(
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<{ status: number | undefined; headers: IncomingMessage['headers']; body: Buffer }> {
+  const response = await new Promise<IncomingMessage>(
+    (resolve, reject) => void httpGet(running.address + path, { headers }, resolve).on('error', reject),
+  );
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk as Buffer);
   return { status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks) };
@@ -75,12 +80,21 @@ test.each([
 ])('%s: nobody may keep that, whatever tag is asked about', async (_name, path, init, code) => {
   for (const condition of ['*', '"any"']) {
     const answer = await running.get(path, { ...init, headers: { 'if-none-match': condition } });
-    expect([answer.status, answer.headers.get('cache-control'), answer.headers.get('etag')]).toEqual([code, 'no-store', null]);
+    expect([answer.status, answer.headers.get('cache-control'), answer.headers.get('etag')]).toEqual([
+      code,
+      'no-store',
+      null,
+    ]);
   }
 });
 
 describe('If-None-Match', () => {
-  test.each([['offers of C', listC], ['offers of B', listB], ['top-converting', top], ['reports', reports]])('%s: an unchanged page is a 304 without a body', async (_name, path) => {
+  test.each([
+    ['offers of C', listC],
+    ['offers of B', listB],
+    ['top-converting', top],
+    ['reports', reports],
+  ])('%s: an unchanged page is a 304 without a body', async (_name, path) => {
     const whole = await wire(path);
     const etag = whole.headers.etag ?? '';
     for (const condition of [etag, `W/${etag}`, `"other", ${etag}`, `"a,b",${etag}`, '*']) {
@@ -88,7 +102,15 @@ describe('If-None-Match', () => {
       expect(unchanged.status, condition).toBe(304);
       expect(unchanged.body).toHaveLength(0);
       expect(unchanged.headers['content-length']).toBeUndefined();
-      for (const name of ['etag', 'cache-control', 'vary', 'x-snapshot-id', 'x-data-as-of', 'x-api-version', 'referrer-policy']) {
+      for (const name of [
+        'etag',
+        'cache-control',
+        'vary',
+        'x-snapshot-id',
+        'x-data-as-of',
+        'x-api-version',
+        'referrer-policy',
+      ]) {
         expect(unchanged.headers[name], name).toBe(whole.headers[name]);
       }
     }
@@ -107,8 +129,12 @@ describe('If-None-Match', () => {
   test('says nothing to those who may not have the page', async () => {
     const { headers } = await wire(listC);
     for (const condition of [headers.etag ?? '', '*']) {
-      expect((await wire('/c/api/v1/offers?site_key=site-c&site_secret=wrong', { 'if-none-match': condition })).status).toBe(401);
-      expect((await wire(`/c/api/v1/offers?${credentials('pending-c')}`, { 'if-none-match': condition })).status).toBe(403);
+      expect(
+        (await wire('/c/api/v1/offers?site_key=site-c&site_secret=wrong', { 'if-none-match': condition })).status,
+      ).toBe(401);
+      expect((await wire(`/c/api/v1/offers?${credentials('pending-c')}`, { 'if-none-match': condition })).status).toBe(
+        403,
+      );
       expect((await wire(`${listC}&limit=0`, { 'if-none-match': condition })).status).toBe(422);
       expect((await wire(status, { 'if-none-match': condition })).status).toBe(200);
     }
@@ -116,7 +142,9 @@ describe('If-None-Match', () => {
 
   test('HEAD may ask so too', async () => {
     const { headers } = await wire(listC);
-    expect((await running.get(listC, { method: 'HEAD', headers: { 'if-none-match': headers.etag ?? '' } })).status).toBe(304);
+    expect(
+      (await running.get(listC, { method: 'HEAD', headers: { 'if-none-match': headers.etag ?? '' } })).status,
+    ).toBe(304);
   });
 });
 
@@ -151,7 +179,9 @@ describe('Accept-Encoding', () => {
   });
 
   test('each form has a tag of its own, and the same bytes every time', async () => {
-    const forms = await Promise.all(['identity', 'gzip', 'br', 'gzip', 'br'].map((accepted) => wire(reports, { 'accept-encoding': accepted })));
+    const forms = await Promise.all(
+      ['identity', 'gzip', 'br', 'gzip', 'br'].map((accepted) => wire(reports, { 'accept-encoding': accepted })),
+    );
     const tags = forms.map(({ headers }) => headers.etag);
     expect(new Set(tags).size).toBe(3);
     expect(tags.slice(1, 3)).toEqual(tags.slice(3));

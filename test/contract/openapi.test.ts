@@ -37,47 +37,92 @@ test('the document is served as a page, on the bare host only', async () => {
   expect(answer.headers.get('content-encoding')).toBe('br');
   expect(answer.headers.get('cache-control')).toBe('private, max-age=60');
   expect(answer.headers.get('x-snapshot-id')).toBe(snapshotId);
-  expect((await running.get('/openapi.json', { headers: { 'accept-encoding': 'br', 'if-none-match': answer.headers.get('etag') ?? '' } })).status).toBe(304);
+  expect(
+    (
+      await running.get('/openapi.json', {
+        headers: { 'accept-encoding': 'br', 'if-none-match': answer.headers.get('etag') ?? '' },
+      })
+    ).status,
+  ).toBe(304);
   expect((await running.get('/c/openapi.json')).status).toBe(404);
 });
 
 test('every operation of every variant is in it, and is served', async () => {
   expect(document.openapi).toBe('3.1.0');
   expect(Object.keys(document.paths)).toEqual([
-    '/a/api/offers', '/a/api/click-lookup', '/b/api/v1/offers', '/b/api/v1/offers/top-converting', '/c/api/v1/offers', '/c/api/v1/status', '/c/api/v1/reports',
+    '/a/api/offers',
+    '/a/api/click-lookup',
+    '/b/api/v1/offers',
+    '/b/api/v1/offers/top-converting',
+    '/c/api/v1/offers',
+    '/c/api/v1/status',
+    '/c/api/v1/reports',
   ]);
-  for (const path of Object.keys(document.paths)) expect((await running.get(path)).status, path).toBe(path.startsWith('/a') ? 422 : 400);
+  for (const path of Object.keys(document.paths))
+    expect((await running.get(path)).status, path).toBe(path.startsWith('/a') ? 422 : 400);
   expect(new Set(allOf(document, 'operationId')).size).toBe(operations.length);
 });
 
 test('every reference leads somewhere', () => {
   const references = allOf(document, '$ref') as string[];
   expect(references.length).toBeGreaterThan(20);
-  for (const reference of references) expect(reference.split('/').slice(1).reduce((node, key) => node?.[key], document), reference).toBeDefined();
+  for (const reference of references)
+    expect(
+      reference
+        .split('/')
+        .slice(1)
+        .reduce((node, key) => node?.[key], document),
+      reference,
+    ).toBeDefined();
 });
 
 test('every code of every variant has an example, in the form of its errors', () => {
   const kinds: RefusalKind[] = [
-    'missing_credentials', 'unknown_credentials', 'site_pending', 'rate_limited', 'wrong_type', 'wrong_date', 'wrong_parameter', 'nothing_found', 'unreadable_request',
-    'unknown_path', 'address_too_long', 'unmet_expectation', 'wrong_method', 'unavailable', 'internal',
+    'missing_credentials',
+    'unknown_credentials',
+    'site_pending',
+    'rate_limited',
+    'wrong_type',
+    'wrong_date',
+    'wrong_parameter',
+    'nothing_found',
+    'unreadable_request',
+    'unknown_path',
+    'address_too_long',
+    'unmet_expectation',
+    'wrong_method',
+    'unavailable',
+    'internal',
   ];
   const codesOf = (values: any[]) => new Set(values.map((value) => value.error?.code ?? value.error ?? value.title));
   const examples = allOf(document, 'value') as any[];
   for (const { variant } of operations) {
     const mine = examples.filter((example) => errors[variant.letter].safeParse(example).success);
-    expect([...codesOf(kinds.map((kind) => variant.refuse(new Refusal(kind, 'x')).document))].filter((code) => !codesOf(mine).has(code)), variant.letter).toEqual([]);
+    expect(
+      [...codesOf(kinds.map((kind) => variant.refuse(new Refusal(kind, 'x')).document))].filter(
+        (code) => !codesOf(mine).has(code),
+      ),
+      variant.letter,
+    ).toEqual([]);
   }
-  expect(examples.every((example) => Object.values(errors).some((schema) => schema.safeParse(example).success))).toBe(true);
+  expect(examples.every((example) => Object.values(errors).some((schema) => schema.safeParse(example).success))).toBe(
+    true,
+  );
 });
 
 describe('the limits of parameters are those that are checked', () => {
   const numbers = operations.flatMap(({ path, parameters }) =>
-    parameters.flatMap(({ name, schema }) => ('minimum' in schema ? [[path, name, schema.minimum as number, (schema as unknown as { maximum: number }).maximum] as const] : [])),
+    parameters.flatMap(({ name, schema }) =>
+      'minimum' in schema
+        ? [[path, name, schema.minimum as number, (schema as unknown as { maximum: number }).maximum] as const]
+        : [],
+    ),
   );
 
   test.each(numbers)('%s %s: %i to %i', async (path, name, minimum, maximum) => {
     const site = path.startsWith('/b') ? 'site-b' : 'site-c';
-    const statusOf = async (value: number) => (await running.get(`${path}?${credentials(site)}&${name}=${value}`)).status;
+    const statusOf = async (value: number) =>
+      (await running.get(`${path}?${credentials(site)}&${name}=${value}`)).status;
     expect([await statusOf(minimum), await statusOf(maximum)]).toEqual([200, 200]);
     const refused = path.startsWith('/b') ? 400 : 422;
     expect([await statusOf(minimum - 1), await statusOf(maximum + 1)]).toEqual([refused, refused]);

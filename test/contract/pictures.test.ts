@@ -20,7 +20,9 @@ beforeAll(async () => {
   const temporary = await temporaryData();
   remove = temporary.remove;
   await writeSites(temporary.data, [{ site_key: 's', site_secret: 'a-long-enough-secret' }]);
-  const offers = Object.values(pictures).map((source, place) => feedOffer({ id: place + 1, image_source: source, image_name: imageName(source) }));
+  const offers = Object.values(pictures).map((source, place) =>
+    feedOffer({ id: place + 1, image_source: source, image_name: imageName(source) }),
+  );
   Object.assign(offers[1] ?? {}, { status: 'vanished', removed_at: '2026-11-19T00:00:00Z' });
   await writeSnapshot(temporary.data, 'one', { offers });
   await makeCurrent(temporary.data, 'one');
@@ -45,7 +47,9 @@ test.each(['', '/a', '/b', '/c'])('a picture under %s/asset leads to the adverti
   expect(answer.headers.get('etag')).toMatch(/^"[\w-]+"$/);
   expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
   expect(await answer.json()).toStrictEqual({ location: answer.headers.get('location') });
-  expect((await visit(pathOf(pictures.web, base), 'HEAD')).headers.get('location')).toBe(answer.headers.get('location'));
+  expect((await visit(pathOf(pictures.web, base), 'HEAD')).headers.get('location')).toBe(
+    answer.headers.get('location'),
+  );
 });
 
 test('the address that offers link to is one of them', async () => {
@@ -57,14 +61,22 @@ test('pictures of offers that are gone are still there', async () => {
   expect((await visit(pathOf(pictures.gone))).headers.get('location')).toBe(pictures.gone);
 });
 
-test.each([pictures.file, pictures.mail, pictures.script, pictures.password])('what is not an address on the web for everybody is a 404: %s', async (source) => {
-  const answer = await visit(pathOf(source));
-  expect([answer.status, answer.headers.get('location')]).toEqual([404, null]);
-});
+test.each([pictures.file, pictures.mail, pictures.script, pictures.password])(
+  'what is not an address on the web for everybody is a 404: %s',
+  async (source) => {
+    const answer = await visit(pathOf(source));
+    expect([answer.status, answer.headers.get('location')]).toEqual([404, null]);
+  },
+);
 
-test.each([['/asset/images/offers/nothing.png', { success: false, error: { code: 'NOT_FOUND' } }], ['/a/asset/images/offers/nothing.png', { title: 'Not found', status: 404 }],
-  ['/b/asset/images/offers/__proto__', { error: 'not_found' }], ['/c/asset/images/offers/%ff', { error: { code: 'NOT_FOUND' } }], ['/c/asset/images/offers/', { error: { code: 'NOT_FOUND' } }],
-  ['/c/asset/images/offers/a/b.png', { error: { code: 'NOT_FOUND' } }]])('%s is a 404', async (path, body) => {
+test.each([
+  ['/asset/images/offers/nothing.png', { success: false, error: { code: 'NOT_FOUND' } }],
+  ['/a/asset/images/offers/nothing.png', { title: 'Not found', status: 404 }],
+  ['/b/asset/images/offers/__proto__', { error: 'not_found' }],
+  ['/c/asset/images/offers/%ff', { error: { code: 'NOT_FOUND' } }],
+  ['/c/asset/images/offers/', { error: { code: 'NOT_FOUND' } }],
+  ['/c/asset/images/offers/a/b.png', { error: { code: 'NOT_FOUND' } }],
+])('%s is a 404', async (path, body) => {
   expect(await running.json(path, 404)).toMatchObject(body);
 });
 

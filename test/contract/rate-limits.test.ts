@@ -15,7 +15,8 @@ const sites = [
   { site_key: 'other', site_secret: 'secret-of-other-012345', rate_limit_per_hour: 3 },
   { site_key: 'waiting', site_secret: 'secret-of-waiting-0123', rate_limit_per_hour: 3, status: 'pending' },
 ];
-const of = (key: string) => `site_key=${key}&site_secret=${sites.find(({ site_key }) => site_key === key)?.site_secret}`;
+const of = (key: string) =>
+  `site_key=${key}&site_secret=${sites.find(({ site_key }) => site_key === key)?.site_secret}`;
 const listC = `/c/api/v1/offers?${of('three')}`;
 const listB = `/b/api/v1/offers?${of('three')}`;
 const top = `/b/api/v1/offers/top-converting?${of('three')}`;
@@ -35,7 +36,9 @@ beforeEach(async () => {
 
 /** Limit, remaining and reset, and how long to wait; null where the answer does not say. */
 function told({ headers }: Response): (string | null)[] {
-  return ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'retry-after'].map((name) => headers.get(name));
+  return ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'retry-after'].map((name) =>
+    headers.get(name),
+  );
 }
 
 const seconds = (milliseconds: number) => String(Math.ceil(milliseconds / 1000));
@@ -54,7 +57,10 @@ describe('Variant C', () => {
     expect(told(refused)).toEqual(['3', '0', seconds(start + 3_600_000), seconds(3_600_000 - 3 * 60_500)]);
     expect(refused.headers.get('x-api-version')).toBe('1.0');
     expect(refused.headers.get('cache-control')).toBe('no-store');
-    expect(await refused.json()).toStrictEqual({ success: false, error: { code: 'RATE_LIMIT_EXCEEDED', message: expect.any(String) } });
+    expect(await refused.json()).toStrictEqual({
+      success: false,
+      error: { code: 'RATE_LIMIT_EXCEEDED', message: expect.any(String) },
+    });
   });
 
   test('the window slides: each request makes room 60 minutes after it was counted, to the millisecond', async () => {
@@ -90,7 +96,9 @@ describe('Variant C', () => {
     expect([unchanged.status, ...told(unchanged).slice(0, 2)]).toEqual([304, '3', '0']);
     expect((await running.get(`${listC}&limit=0`)).status).toBe(429);
     expect((await running.get(listC, { method: 'HEAD' })).status).toBe(429);
-    expect((await running.get(listC, { headers: { 'if-none-match': head.headers.get('etag') ?? '' } })).status).toBe(429);
+    expect((await running.get(listC, { headers: { 'if-none-match': head.headers.get('etag') ?? '' } })).status).toBe(
+      429,
+    );
   });
 
   test('reports have a bucket of their own', async () => {
@@ -102,7 +110,8 @@ describe('Variant C', () => {
     expect(told(await running.get(status))).toEqual(['3', '3', seconds(start), null]);
     await running.get(listC);
     await running.get(reports);
-    for (let request = 0; request < 10; request++) expect(told(await running.get(status))).toEqual(['3', '2', seconds(start + 3_600_000), null]);
+    for (let request = 0; request < 10; request++)
+      expect(told(await running.get(status))).toEqual(['3', '2', seconds(start + 3_600_000), null]);
     for (let request = 0; request < 3; request++) await running.get(listC);
     const exhausted = await running.get(status);
     expect(exhausted.status).toBe(200);
@@ -111,10 +120,16 @@ describe('Variant C', () => {
 
   test('a changed limit holds from the next request on', async () => {
     for (let request = 0; request < 3; request++) await running.get(listC);
-    await writeSites(data, sites.map((site) => ({ ...site, rate_limit_per_hour: 5 })));
+    await writeSites(
+      data,
+      sites.map((site) => ({ ...site, rate_limit_per_hour: 5 })),
+    );
     await running.service.poll();
     expect(told(await running.get(listC)).slice(0, 2)).toEqual(['5', '1']);
-    await writeSites(data, sites.map((site) => ({ ...site, rate_limit_per_hour: 1 })));
+    await writeSites(
+      data,
+      sites.map((site) => ({ ...site, rate_limit_per_hour: 1 })),
+    );
     await running.service.poll();
     expect(told(await running.get(status)).slice(0, 2)).toEqual(['1', '0']);
     expect((await running.get(listC)).status).toBe(429);
@@ -155,7 +170,13 @@ test('a site that is not approved sees its bucket and does not use it', async ()
   }
 });
 
-test.each(['/c/api/v1/offers', '/c/api/v1/offers?site_key=three', '/c/api/v1/offers?site_key=three&site_secret=x', '/c/nowhere', '/healthz'])('nobody identified is told nothing: %s', async (path) => {
+test.each([
+  '/c/api/v1/offers',
+  '/c/api/v1/offers?site_key=three',
+  '/c/api/v1/offers?site_key=three&site_secret=x',
+  '/c/nowhere',
+  '/healthz',
+])('nobody identified is told nothing: %s', async (path) => {
   expect(told(await running.get(path))).toEqual(nothing);
 });
 
@@ -175,16 +196,20 @@ test('a restart does not refill a window', async () => {
 
 describe('failed identification', () => {
   const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
-  const wrong = (attempt: number) => `/c/api/v1/offers?site_key=${attempt % 2 === 0 ? 'three' : `made-up-${attempt}`}&site_secret=guess-${attempt}`;
+  const wrong = (attempt: number) =>
+    `/c/api/v1/offers?site_key=${attempt % 2 === 0 ? 'three' : `made-up-${attempt}`}&site_secret=guess-${attempt}`;
 
   test('past 60 within a minute further ones are a 429, while a right one passes and others are not held up', async () => {
-    for (let attempt = 0; attempt < 60; attempt++) expect((await running.get(wrong(attempt), from('203.0.113.9'))).status).toBe(401);
+    for (let attempt = 0; attempt < 60; attempt++)
+      expect((await running.get(wrong(attempt), from('203.0.113.9'))).status).toBe(401);
     now += 12_000;
     const refused = await running.get(wrong(60), from('203.0.113.9'));
     expect(refused.status).toBe(429);
     expect(told(refused)).toEqual([null, null, null, '48']);
     expect(await refused.json()).toMatchObject({ error: { code: 'RATE_LIMIT_EXCEEDED' } });
-    expect(await running.json('/b/api/v1/offers?site_key=x&site_secret=y', 401)).toMatchObject({ error: 'authentication_failed' });
+    expect(await running.json('/b/api/v1/offers?site_key=x&site_secret=y', 401)).toMatchObject({
+      error: 'authentication_failed',
+    });
     expect((await running.get('/b/api/v1/offers?site_key=x&site_secret=y', from('203.0.113.9'))).status).toBe(429);
     const right = await running.get(listC, from('203.0.113.9'));
     expect([right.status, ...told(right).slice(0, 2)]).toEqual([200, '3', '2']);
@@ -199,7 +224,8 @@ describe('failed identification', () => {
   });
 
   test('missing credentials are no guess', async () => {
-    for (let attempt = 0; attempt < 70; attempt++) expect((await running.get('/c/api/v1/offers?site_key=three', from('203.0.113.9'))).status).toBe(400);
+    for (let attempt = 0; attempt < 70; attempt++)
+      expect((await running.get('/c/api/v1/offers?site_key=three', from('203.0.113.9'))).status).toBe(400);
   });
 
   test('X-Forwarded-For of somebody who is no trusted proxy is not believed', async () => {
@@ -212,7 +238,10 @@ describe('failed identification', () => {
     await running.get(listC);
     const attack = async (first: number) => {
       for (let attempt = first; attempt < 10_000; attempt += 8) {
-        const { status: answered } = await running.get(wrong(attempt), from(`10.${attempt % 3}.${attempt >> 8}.${attempt & 255}`));
+        const { status: answered } = await running.get(
+          wrong(attempt),
+          from(`10.${attempt % 3}.${attempt >> 8}.${attempt & 255}`),
+        );
         if (answered !== 401) throw new Error(`attempt ${attempt}: ${answered}`);
       }
     };
@@ -223,7 +252,13 @@ describe('failed identification', () => {
 
   test('an unknown key and a wrong secret get the same answer', async () => {
     const seen = async (path: string) => {
-      const { status: answered, headers, ...response } = await running.get(path).then(async (answer) => ({ status: answer.status, headers: answer.headers, body: await answer.text() }));
+      const {
+        status: answered,
+        headers,
+        ...response
+      } = await running
+        .get(path)
+        .then(async (answer) => ({ status: answer.status, headers: answer.headers, body: await answer.text() }));
       return { answered, headers: [...headers].filter(([name]) => name !== 'date'), ...response };
     };
     for (const base of ['/b', '/c', '']) {

@@ -11,7 +11,10 @@ beforeAll(async () => {
   const temporary = await temporaryData();
   remove = temporary.remove;
   await publishSmallNetwork(temporary.data);
-  running = await startService(temporary.data, { tracking_url: 'https://go.example/track/', public_url: 'https://cdn.example' });
+  running = await startService(temporary.data, {
+    tracking_url: 'https://go.example/track/',
+    public_url: 'https://cdn.example',
+  });
 });
 
 afterAll(async () => {
@@ -51,7 +54,15 @@ describe('offers', () => {
   test('an offer without anything optional, in its first language', async () => {
     const body = await running.json(offersPath);
     expect(body.offers.data[1]).toMatchObject({
-      title: 'Enquête', description: '', image: '', level: '', stars: 0, payout: 0.0099, categories: null, countries: ['All'], devices: ['ios'],
+      title: 'Enquête',
+      description: '',
+      image: '',
+      level: '',
+      stars: 0,
+      payout: 0.0099,
+      categories: null,
+      countries: ['All'],
+      devices: ['ios'],
     });
     expect(body.offers.data[5]).toMatchObject({ devices: ['All'] });
   });
@@ -92,9 +103,19 @@ describe('top-converting', () => {
   test('the body, hottest first', async () => {
     const body = await running.json(topPath);
     expect(Object.keys(body)).toEqual(['success', 'version', 'total', 'window', 'offers']);
-    expect(body).toMatchObject({ success: true, version: 'v1', total: 4, window: { yesterday: '2026-11-19', today: '2026-11-20' } });
+    expect(body).toMatchObject({
+      success: true,
+      version: 'v1',
+      total: 4,
+      window: { yesterday: '2026-11-19', today: '2026-11-20' },
+    });
     expect(idsOf(body.offers)).toEqual([3, 1, 6, 5]);
-    expect(body.offers.map(({ rank, trend }: any) => [rank, trend])).toEqual([[1, 'stable'], [2, 'up'], [3, 'down'], [4, 'down']]);
+    expect(body.offers.map(({ rank, trend }: any) => [rank, trend])).toEqual([
+      [1, 'stable'],
+      [2, 'up'],
+      [3, 'down'],
+      [4, 'down'],
+    ]);
   });
 
   test('an offer has the fields of the offer list, then trend and rank', async () => {
@@ -105,8 +126,22 @@ describe('top-converting', () => {
   });
 
   test.each([
-    ['type=offer', 2, [[1, 1], [6, 2]]],
-    ['type=multireward', 2, [[3, 1], [5, 2]]],
+    [
+      'type=offer',
+      2,
+      [
+        [1, 1],
+        [6, 2],
+      ],
+    ],
+    [
+      'type=multireward',
+      2,
+      [
+        [3, 1],
+        [5, 2],
+      ],
+    ],
     ['take=1&skip=2', 4, [[6, 3]]],
     ['type=multireward&skip=1', 2, [[5, 2]]],
     ['skip=4', 4, []],
@@ -117,7 +152,10 @@ describe('top-converting', () => {
   });
 });
 
-describe.each([['offers', offersPath], ['top-converting', topPath]])('errors of %s', (_name, path) => {
+describe.each([
+  ['offers', offersPath],
+  ['top-converting', topPath],
+])('errors of %s', (_name, path) => {
   test.each([
     ['type=Offer', 401, 'invalid_type', 'type'],
     ['type=all', 401, 'invalid_type', 'type'],

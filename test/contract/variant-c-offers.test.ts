@@ -11,7 +11,10 @@ beforeAll(async () => {
   const temporary = await temporaryData();
   remove = temporary.remove;
   await publishSmallNetwork(temporary.data);
-  running = await startService(temporary.data, { tracking_url: 'https://go.example', public_url: 'https://cdn.example/' });
+  running = await startService(temporary.data, {
+    tracking_url: 'https://go.example',
+    public_url: 'https://cdn.example/',
+  });
 });
 
 afterAll(async () => {
@@ -110,7 +113,11 @@ describe('filters', () => {
   });
 
   test('total counts what matches, before paging', async () => {
-    expect(await running.json(`${path}&country=DE&limit=1&offset=1`)).toMatchObject({ total: 4, has_more: true, offers: [{ id: 2 }] });
+    expect(await running.json(`${path}&country=DE&limit=1&offset=1`)).toMatchObject({
+      total: 4,
+      has_more: true,
+      offers: [{ id: 2 }],
+    });
   });
 });
 
@@ -146,21 +153,33 @@ describe('include_removed', () => {
   });
 
   test('is unpaged, and counts a changed commission', async () => {
-    const body = await running.json(`/c/api/v1/offers?${credentials('changed')}&updated_since=2026-11-10T12:00:00Z&min_payout=1&include_removed=1&offset=100`);
+    const body = await running.json(
+      `/c/api/v1/offers?${credentials('changed')}&updated_since=2026-11-10T12:00:00Z&min_payout=1&include_removed=1&offset=100`,
+    );
     expect(body).toMatchObject({ total: 2, offers: [] });
     expect(body.removed.map(({ id, reason }: any) => [id, reason])).toEqual([
-      [2, 'no_match'], [3, 'no_match'], [5, 'no_match'], [6, 'no_match'], [7, 'paused'], [8, 'vanished'],
+      [2, 'no_match'],
+      [3, 'no_match'],
+      [5, 'no_match'],
+      [6, 'no_match'],
+      [7, 'paused'],
+      [8, 'vanished'],
     ]);
   });
 
   test('leaves out what went before', async () => {
-    expect(await running.json(`${path}&updated_since=2026-11-15T00:00:00Z&include_removed=1`)).toMatchObject({ removed: [{ id: 8 }] });
+    expect(await running.json(`${path}&updated_since=2026-11-15T00:00:00Z&include_removed=1`)).toMatchObject({
+      removed: [{ id: 8 }],
+    });
     expect(await running.json(`${path}&updated_since=2026-11-16&include_removed=1`)).toMatchObject({ removed: [] });
   });
 
-  test.each(['include_removed=1', 'updated_since=2026-11-09', 'updated_since=2026-11-09&include_removed=0'])('%s has no such field', async (parameters) => {
-    expect(await running.json(`${path}&${parameters}`)).not.toHaveProperty('removed');
-  });
+  test.each(['include_removed=1', 'updated_since=2026-11-09', 'updated_since=2026-11-09&include_removed=0'])(
+    '%s has no such field',
+    async (parameters) => {
+      expect(await running.json(`${path}&${parameters}`)).not.toHaveProperty('removed');
+    },
+  );
 });
 
 describe('errors', () => {

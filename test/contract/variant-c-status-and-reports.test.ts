@@ -11,7 +11,10 @@ beforeAll(async () => {
   const temporary = await temporaryData();
   remove = temporary.remove;
   await publishSmallNetwork(temporary.data);
-  running = await startService(temporary.data, { tracking_url: 'https://go.example', public_url: 'https://cdn.example' });
+  running = await startService(temporary.data, {
+    tracking_url: 'https://go.example',
+    public_url: 'https://cdn.example',
+  });
 });
 
 afterAll(async () => {
@@ -32,7 +35,9 @@ test('status', async () => {
 });
 
 test('the default limit of a site is shown', async () => {
-  expect(await running.json(`/c/api/v1/status?${credentials('changed')}`)).toMatchObject({ data: { rate_limit_per_hour: 10 } });
+  expect(await running.json(`/c/api/v1/status?${credentials('changed')}`)).toMatchObject({
+    data: { rate_limit_per_hour: 10 },
+  });
 });
 
 test('reports list all active offers; a single-reward one, field by field', async () => {
@@ -74,11 +79,23 @@ test('reports of a multireward offer and of one without figures', async () => {
     cvr: 1.25,
   });
   expect(offers[4]).toMatchObject({ multiEvent: false, events: [{ eventId: 'lead' }] });
-  expect(offers[1]).toMatchObject({ name: 'Enquête', description: {}, icon: '', previewUrl: null, dailyCap: null, dailyClickCap: null, epc: 0, cvr: 0, country: [] });
+  expect(offers[1]).toMatchObject({
+    name: 'Enquête',
+    description: {},
+    icon: '',
+    previewUrl: null,
+    dailyCap: null,
+    dailyClickCap: null,
+    epc: 0,
+    cvr: 0,
+    country: [],
+  });
 });
 
 test('reports take no parameters: whatever else is sent is ignored', async () => {
   const plain = await (await running.get(`/c/api/v1/reports?${credentials('site-c')}`)).text();
-  const more = await (await running.get(`/c/api/v1/reports?${credentials('site-c')}&type=none&limit=1&limit=2&updated_since=x`)).text();
+  const more = await (
+    await running.get(`/c/api/v1/reports?${credentials('site-c')}&type=none&limit=1&limit=2&updated_since=x`)
+  ).text();
   expect(more).toBe(plain);
 });

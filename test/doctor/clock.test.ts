@@ -14,31 +14,59 @@ const at = (time: string) => `${day}T${time}Z`;
 const future = '2027-01-01T00:00:00Z';
 
 function doctor({ data }: PipelineUnderTest, clock: string, repair = false): Promise<Diagnosis> {
-  const opening = { data, settings: { duckdb: {} }, logger: createLogger({ write: () => true }, 'silent'), effects: { ...realEffects, now: () => Date.parse(clock) } };
+  const opening = {
+    data,
+    settings: { duckdb: {} },
+    logger: createLogger({ write: () => true }, 'silent'),
+    effects: { ...realEffects, now: () => Date.parse(clock) },
+  };
   return examine(opening, { deep: false, repair, progress: noProgress });
 }
 
 /** Notes, of files that the next run sweeps, aside. */
 async function troubles(pipeline: PipelineUnderTest, clock: string): Promise<string[]> {
-  return (await doctor(pipeline, clock)).findings.filter(({ level }) => level === 'trouble').map(({ check, problem }) => `${check} ${problem}`);
+  return (await doctor(pipeline, clock)).findings
+    .filter(({ level }) => level === 'trouble')
+    .map(({ check, problem }) => `${check} ${problem}`);
 }
 
-const clicked = (id: string, external_id: string, clicked_at: string) => ({ click_id: id, source: 'net', external_id, site_key: 's', user_id: 'u', clicked_at });
-const credited = (click_id: string, occurred_at: string) => ({ conversion_id: `v-${click_id}`, click_id, kind: 'credit', occurred_at });
+const clicked = (id: string, external_id: string, clicked_at: string) => ({
+  click_id: id,
+  source: 'net',
+  external_id,
+  site_key: 's',
+  user_id: 'u',
+  clicked_at,
+});
+const credited = (click_id: string, occurred_at: string) => ({
+  conversion_id: `v-${click_id}`,
+  click_id,
+  kind: 'credit',
+  occurred_at,
+});
 const offer = (external_id: string, payout: string, title = external_id) => ({ external_id, title, payout });
 
 async function network(): Promise<PipelineUnderTest> {
   const pipeline = await PipelineUnderTest.create(new Date(at('09:00:00')));
   await setCommission(pipeline, 0.2);
   await pipeline.landOffers('net', [offer('a', '1'), offer('gone', '9')]);
-  await pipeline.landLog('clicks', 'ndjson', ['c0', 'c1', 'c2', 'c3', 'c4'].map((id) => clicked(id, 'a', at('08:00:00'))));
+  await pipeline.landLog(
+    'clicks',
+    'ndjson',
+    ['c0', 'c1', 'c2', 'c3', 'c4'].map((id) => clicked(id, 'a', at('08:00:00'))),
+  );
   await pipeline.landLog('conversions', 'ndjson', [credited('c0', at('08:30:00'))]);
   await pipeline.refresh(at('09:00:00'));
   return pipeline;
 }
 
 function setCommission({ data }: PipelineUnderTest, commission: number): Promise<void> {
-  const site = { site_key: 's', site_secret: 'a-secret-of-a-site', commission, postback: { url: 'http://127.0.0.1:9/postback' } };
+  const site = {
+    site_key: 's',
+    site_secret: 'a-secret-of-a-site',
+    commission,
+    postback: { url: 'http://127.0.0.1:9/postback' },
+  };
   return writeFile(data.sitesFile, JSON.stringify({ sites: [site] }));
 }
 
@@ -62,52 +90,88 @@ async function goOn(pipeline: PipelineUnderTest, allowOlder: boolean): Promise<v
 }
 
 describe('a run as of a time that is yet to come', () => {
-  it('is named, and led back to what would be published had its time been right; what publishers were told stays', async () => {
-    await using pipeline = await network();
-    await landBeforeTen(pipeline);
-    await pipeline.refresh(future, { clock: at('10:00:00'), allowFuture: true });
-    const rewards = 'SELECT conversion_id, reward FROM postbacks ORDER BY conversion_id';
-    const told = await pipeline.ask(rewards);
-    expect(told).toEqual([{ conversion_id: 'v-c0', reward: '0.8000' }, { conversion_id: 'v-c1', reward: '0.7000' }]);
+  it(
+    'is named, and led back to what would be published had its time been right; what publishers were told stays',
+    async () => {
+      await using pipeline = await network();
+      await landBeforeTen(pipeline);
+      await pipeline.refresh(future, { clock: at('10:00:00'), allowFuture: true });
+      const rewards = 'SELECT conversion_id, reward FROM postbacks ORDER BY conversion_id';
+      const told = await pipeline.ask(rewards);
+      expect(told).toEqual([
+        { conversion_id: 'v-c0', reward: '0.8000' },
+        { conversion_id: 'v-c1', reward: '0.7000' },
+      ]);
 
-    expect(await troubles(pipeline, at('12:00:00'))).toEqual([
-      `clock is as of ${future}, but the clock says ${at('12:00:00')}: no refresh is let in before`,
-      `clock has figures as of ${future}, but the clock says ${at('12:00:00')}`,
-      `clock 3 versions of offers and 1 commissions of sites begin ahead of this machine's clock, the last at ${future}: credits until then would go by older prices than the feeds show`,
-    ]);
-    await expect(pipeline.refresh(at('12:00:00'))).rejects.toThrow('`offerline doctor --repair` leads back');
+      expect(await troubles(pipeline, at('12:00:00'))).toEqual([
+        `clock is as of ${future}, but the clock says ${at('12:00:00')}: no refresh is let in before`,
+        `clock has figures as of ${future}, but the clock says ${at('12:00:00')}`,
+        `clock 3 versions of offers and 1 commissions of sites begin ahead of this machine's clock, the last at ${future}: credits until then would go by older prices than the feeds show`,
+      ]);
+      await expect(pipeline.refresh(at('12:00:00'))).rejects.toThrow('`offerline doctor --repair` leads back');
 
-    expect((await doctor(pipeline, at('12:00:00'), true)).repaired).toHaveLength(3);
-    await goOn(pipeline, true);
-    expect(await pipeline.ask(rewards)).toEqual(expect.arrayContaining(told));
-    expect(await pipeline.ask('SELECT conversion_id, payout FROM conversions ORDER BY conversion_id')).toEqual([
-      { conversion_id: 'v-c0', payout: '1.000000' }, { conversion_id: 'v-c1', payout: '2.000000' }, { conversion_id: 'v-c2', payout: '2.000000' },
-      { conversion_id: 'v-c3', payout: '3.000000' }, { conversion_id: 'v-n', payout: '5.000000' },
-    ]);
-    expect(await troubles(pipeline, '2026-03-13T08:00:00Z')).toEqual([]);
+      expect((await doctor(pipeline, at('12:00:00'), true)).repaired).toHaveLength(3);
+      await goOn(pipeline, true);
+      expect(await pipeline.ask(rewards)).toEqual(expect.arrayContaining(told));
+      expect(await pipeline.ask('SELECT conversion_id, payout FROM conversions ORDER BY conversion_id')).toEqual([
+        { conversion_id: 'v-c0', payout: '1.000000' },
+        { conversion_id: 'v-c1', payout: '2.000000' },
+        { conversion_id: 'v-c2', payout: '2.000000' },
+        { conversion_id: 'v-c3', payout: '3.000000' },
+        { conversion_id: 'v-n', payout: '5.000000' },
+      ]);
+      expect(await troubles(pipeline, '2026-03-13T08:00:00Z')).toEqual([]);
 
-    await using twin = await network();
-    await landBeforeTen(twin);
-    await twin.refresh(at('10:00:00'));
-    await goOn(twin, false);
-    // What was repaired counts as updated by the repair, digests are those of what the run wrote, and a postback says what it said.
-    const except = ['updated_at', 'commission_changed_at', 'published_sha256', 'content_sha256', 'reward', 'enqueued_at'];
-    expect(differences(await publishedTables(twin.data, { except }), await publishedTables(pipeline.data, { except }))).toEqual([]);
-    expect(await pipeline.ask(`SELECT count(*) AS ahead FROM offers WHERE greatest(created_at, updated_at, removed_at) > TIMESTAMPTZ '${at('12:00:00')}'`)).toEqual([{ ahead: 0 }]);
-    expect(await pipeline.ask('SELECT commission_changed_at FROM sites')).toEqual([{ commission_changed_at: at('12:00:00') }]);
-  }, twoLives);
+      await using twin = await network();
+      await landBeforeTen(twin);
+      await twin.refresh(at('10:00:00'));
+      await goOn(twin, false);
+      // What was repaired counts as updated by the repair, digests are those of what the run wrote, and a postback says what it said.
+      const except = [
+        'updated_at',
+        'commission_changed_at',
+        'published_sha256',
+        'content_sha256',
+        'reward',
+        'enqueued_at',
+      ];
+      expect(
+        differences(await publishedTables(twin.data, { except }), await publishedTables(pipeline.data, { except })),
+      ).toEqual([]);
+      expect(
+        await pipeline.ask(
+          `SELECT count(*) AS ahead FROM offers WHERE greatest(created_at, updated_at, removed_at) > TIMESTAMPTZ '${at('12:00:00')}'`,
+        ),
+      ).toEqual([{ ahead: 0 }]);
+      expect(await pipeline.ask('SELECT commission_changed_at FROM sites')).toEqual([
+        { commission_changed_at: at('12:00:00') },
+      ]);
+    },
+    twoLives,
+  );
 
   it('more than once: each version begins when its run wrote it, by whatever time it was to begin', async () => {
     await using pipeline = await network();
-    for (const [payout, clock] of [['2', at('10:00:00')], ['3', at('11:00:00')]] as const) {
+    for (const [payout, clock] of [
+      ['2', at('10:00:00')],
+      ['3', at('11:00:00')],
+    ] as const) {
       await pipeline.landOffers('net', [offer('a', payout), offer('gone', '9')]);
       await pipeline.refresh(future, { clock, allowFuture: true });
     }
-    expect(await pipeline.ask('SELECT max(valid_from) AS last FROM offer_history')).toEqual([{ last: '2027-01-01T00:00:00.000001Z' }]);
+    expect(await pipeline.ask('SELECT max(valid_from) AS last FROM offer_history')).toEqual([
+      { last: '2027-01-01T00:00:00.000001Z' },
+    ]);
     await doctor(pipeline, at('12:00:00'), true);
-    await pipeline.landLog('conversions', 'ndjson', ['09:59:00', '10:01:00', '11:01:00', '12:01:00'].map((time, index) => credited(`c${index + 1}`, at(time))));
+    await pipeline.landLog(
+      'conversions',
+      'ndjson',
+      ['09:59:00', '10:01:00', '11:01:00', '12:01:00'].map((time, index) => credited(`c${index + 1}`, at(time))),
+    );
     await pipeline.refresh(at('12:02:00'), { allowOlder: true });
-    expect(await pipeline.ask('SELECT payout FROM conversions ORDER BY conversion_id')).toEqual(['1', '1', '2', '3', '3'].map((dollars) => ({ payout: `${dollars}.000000` })));
+    expect(await pipeline.ask('SELECT payout FROM conversions ORDER BY conversion_id')).toEqual(
+      ['1', '1', '2', '3', '3'].map((dollars) => ({ payout: `${dollars}.000000` })),
+    );
   });
 
   it('by a clock that was ahead itself: versions begin at the repair, in their order', async () => {
@@ -116,28 +180,49 @@ describe('a run as of a time that is yet to come', () => {
       await pipeline.landOffers('net', [offer('a', String(2 + index)), offer('gone', '9')]);
       await pipeline.refresh(time);
     }
-    await expect(pipeline.refresh(at('12:00:00'), { clock: at('12:00:00'), allowOlder: true })).rejects.toThrow(/2 versions of offers .*credits until then.*`offerline doctor --repair`/);
+    await expect(pipeline.refresh(at('12:00:00'), { clock: at('12:00:00'), allowOlder: true })).rejects.toThrow(
+      /2 versions of offers .*credits until then.*`offerline doctor --repair`/,
+    );
     await doctor(pipeline, at('12:00:00'), true);
     await pipeline.landLog('conversions', 'ndjson', [credited('c1', at('11:59:00')), credited('c2', at('12:01:00'))]);
     await pipeline.refresh(at('12:02:00'), { allowOlder: true });
-    expect(await pipeline.ask(`SELECT version, valid_from, payout FROM offer_history JOIN offers USING (offer_id, payout, version) WHERE external_id = 'a'`)).toEqual([{ version: 3, valid_from: at('12:00:00.000001'), payout: '3.000000' }]);
-    expect(await pipeline.ask(`SELECT valid_from FROM offer_history WHERE version = 2`)).toEqual([{ valid_from: at('12:00:00') }]);
-    expect(await pipeline.ask(`SELECT payout FROM conversions ORDER BY conversion_id`)).toEqual([{ payout: '1.000000' }, { payout: '1.000000' }, { payout: '3.000000' }]);
+    expect(
+      await pipeline.ask(
+        `SELECT version, valid_from, payout FROM offer_history JOIN offers USING (offer_id, payout, version) WHERE external_id = 'a'`,
+      ),
+    ).toEqual([{ version: 3, valid_from: at('12:00:00.000001'), payout: '3.000000' }]);
+    expect(await pipeline.ask(`SELECT valid_from FROM offer_history WHERE version = 2`)).toEqual([
+      { valid_from: at('12:00:00') },
+    ]);
+    expect(await pipeline.ask(`SELECT payout FROM conversions ORDER BY conversion_id`)).toEqual([
+      { payout: '1.000000' },
+      { payout: '1.000000' },
+      { payout: '3.000000' },
+    ]);
     expect(await troubles(pipeline, at('12:02:00'))).toEqual([]);
   });
 
   it('that never was published is led back, too: nothing is priced by a catalog that is yet to begin', async () => {
     await using pipeline = await network();
     await pipeline.landOffers('net', [offer('a', '2'), offer('gone', '9')]);
-    await expect(pipeline.refresh(future, { clock: at('10:00:00') })).rejects.toMatchObject({ exitCode: 2, message: expect.stringContaining('--allow-future') as string });
+    await expect(pipeline.refresh(future, { clock: at('10:00:00') })).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining('--allow-future') as string,
+    });
     await pipeline.ingest(future, { clock: at('10:00:00'), allowFuture: true });
-    await expect(pipeline.refresh(at('11:00:00'))).rejects.toMatchObject({ exitCode: 2, message: expect.stringMatching(/1 versions of offers .*`offerline doctor --repair` leads back/) as string });
+    await expect(pipeline.refresh(at('11:00:00'))).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringMatching(/1 versions of offers .*`offerline doctor --repair` leads back/) as string,
+    });
     const { current } = await pipeline.snapshots();
     await doctor(pipeline, at('12:00:00'), true);
     await pipeline.landLog('conversions', 'ndjson', [credited('c1', at('12:00:30'))]);
     await pipeline.refresh(at('12:01:00'));
     expect((await pipeline.snapshots()).current).not.toBe(current);
-    expect(await pipeline.ask(`SELECT payout FROM conversions ORDER BY conversion_id`)).toEqual([{ payout: '1.000000' }, { payout: '2.000000' }]);
+    expect(await pipeline.ask(`SELECT payout FROM conversions ORDER BY conversion_id`)).toEqual([
+      { payout: '1.000000' },
+      { payout: '2.000000' },
+    ]);
   });
 });
 

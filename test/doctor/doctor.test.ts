@@ -13,7 +13,12 @@ import { flipBit } from '../support/published-snapshot.ts';
 import type { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 
 function opening({ data }: PipelineUnderTest): Opening {
-  return { data, settings: { duckdb: {} }, logger: createLogger({ write: () => true }, 'silent'), effects: realEffects };
+  return {
+    data,
+    settings: { duckdb: {} },
+    logger: createLogger({ write: () => true }, 'silent'),
+    effects: realEffects,
+  };
 }
 
 function doctor(pipeline: PipelineUnderTest, { deep = false, repair = false } = {}): Promise<Diagnosis> {
@@ -43,12 +48,21 @@ it('sees each damage, repairs what can be repaired, and is content afterwards', 
   await writeFile(join(pipeline.data.events, 'left.parquet'), 'by an unfinished run');
   await changeState(pipeline.data, 'UPDATE click_hourly SET clicks = clicks + 1');
   const seen = await doctor(pipeline);
-  expect(told(seen)).toEqual(['note files warehouse', `trouble files ${clicksFile.split('/').at(-1)}`, 'trouble files run-00000001.parquet'].toSorted());
+  expect(told(seen)).toEqual(
+    [
+      'note files warehouse',
+      `trouble files ${clicksFile.split('/').at(-1)}`,
+      'trouble files run-00000001.parquet',
+    ].toSorted(),
+  );
   expect(seen.repaired).toEqual([]);
   const repaired = await doctor(pipeline, { repair: true });
   expect(repaired.repaired).toHaveLength(2);
   // The count of clicks can be held against the roll-up once their file is back.
-  expect(told(await doctor(pipeline))).toEqual(['note machine ' + (await readdir(pipeline.data.putAside))[0], 'trouble roll-up click_hourly']);
+  expect(told(await doctor(pipeline))).toEqual([
+    'note machine ' + (await readdir(pipeline.data.putAside))[0],
+    'trouble roll-up click_hourly',
+  ]);
   await doctor(pipeline, { repair: true });
   await pipeline.refresh(asOf);
   expect((await doctor(pipeline, { deep: true })).findings.filter(({ level }) => level === 'trouble')).toEqual([]);
@@ -57,7 +71,10 @@ it('sees each damage, repairs what can be repaired, and is content afterwards', 
 
 it('tells a flipped byte only where every byte is read, and has the logs read again, since no snapshot has the right bytes', async () => {
   await using pipeline = await smallData();
-  await pipeline.landOffers('net', [{ id: 1, external_id: 'one', title: 'One', payout: '1.5' }, { external_id: 'new', title: 'New', payout: '1' }]);
+  await pipeline.landOffers('net', [
+    { id: 1, external_id: 'one', title: 'One', payout: '1.5' },
+    { external_id: 'new', title: 'New', payout: '1' },
+  ]);
   await pipeline.refresh(asOf);
   const [before, offers] = [await pipeline.figures(asOf), await pipeline.ask('FROM offers')];
   const file = await eventFile(pipeline, 'clicks');
@@ -67,7 +84,9 @@ it('tells a flipped byte only where every byte is read, and has the logs read ag
   await rename(join(pipeline.data.landing, 'clicks', log), join(pipeline.data.root, log));
   const without = await doctor(pipeline, { deep: true, repair: true });
   expect(without.findings.find(({ check }) => check === 'files')).toMatchObject({
-    problem: 'has other bytes than its row says', repairable: false, advice: expect.stringMatching(/1 logs with 20 rows.*put them back/) as string,
+    problem: 'has other bytes than its row says',
+    repairable: false,
+    advice: expect.stringMatching(/1 logs with 20 rows.*put them back/) as string,
   });
 
   await rename(join(pipeline.data.root, log), join(pipeline.data.landing, 'clicks', log));
@@ -77,7 +96,9 @@ it('tells a flipped byte only where every byte is read, and has the logs read ag
   expect(await pipeline.figures(asOf)).toEqual(before);
   expect(await pipeline.ask('FROM offers')).toEqual(offers);
   // The damaged snapshot was the only one: it goes now that another is there.
-  expect(told(await doctor(pipeline, { deep: true, repair: true })).filter((line) => line.startsWith('trouble'))).toEqual(['trouble snapshots 00000001-20250310T120000Z']);
+  expect(
+    told(await doctor(pipeline, { deep: true, repair: true })).filter((line) => line.startsWith('trouble')),
+  ).toEqual(['trouble snapshots 00000001-20250310T120000Z']);
   expect((await doctor(pipeline, { deep: true })).findings.filter(({ level }) => level === 'trouble')).toEqual([]);
 });
 
@@ -87,11 +108,17 @@ it('a run that needs an event file which is gone says so plainly, and goes on af
   await rm(await eventFile(pipeline, 'clicks'));
   const later = '2025-03-10T12:30:00Z';
   await pipeline.landLog('clicks', 'ndjson', clicks('second', 5, '2025-03-10T12:10:00Z'));
-  await pipeline.landLog('conversions', 'ndjson', [{ conversion_id: 'v2', click_id: 'first-2', kind: 'credit', occurred_at: '2025-03-10T12:20:00Z' }]);
-  await expect(pipeline.refresh(later)).rejects.toThrow(/^A file of the warehouse cannot be read; nothing of this run was kept. `offerline doctor --deep --repair`/);
+  await pipeline.landLog('conversions', 'ndjson', [
+    { conversion_id: 'v2', click_id: 'first-2', kind: 'credit', occurred_at: '2025-03-10T12:20:00Z' },
+  ]);
+  await expect(pipeline.refresh(later)).rejects.toThrow(
+    /^A file of the warehouse cannot be read; nothing of this run was kept. `offerline doctor --deep --repair`/,
+  );
   await doctor(pipeline, { repair: true });
   await pipeline.refresh(later);
-  expect(await pipeline.ask(`SELECT status FROM conversions WHERE conversion_id = 'v2'`)).toEqual([{ status: 'credited' }]);
+  expect(await pipeline.ask(`SELECT status FROM conversions WHERE conversion_id = 'v2'`)).toEqual([
+    { status: 'credited' },
+  ]);
 });
 
 it('does not rebuild from a landing folder that lacks logs that count, which it tells, as it tells a damaged store of deliveries', async () => {
@@ -101,11 +128,17 @@ it('does not rebuild from a landing folder that lacks logs that count, which it 
   await pipeline.refresh('2025-03-10T12:01:00Z');
   const logs = await readdir(join(pipeline.data.landing, 'clicks'));
   await rm(join(pipeline.data.landing, 'clicks', logs[0] ?? ''));
-  await expect(rebuild(opening(pipeline), { fromLanding: true, withoutMissing: false })).rejects.toThrow(/1 logs with 20 rows that count are not in .*--without-missing/);
+  await expect(rebuild(opening(pipeline), { fromLanding: true, withoutMissing: false })).rejects.toThrow(
+    /1 logs with 20 rows that count are not in .*--without-missing/,
+  );
   expect(told(await doctor(pipeline))).toEqual(['note files warehouse', 'note landing landing']);
   await mkdir(pipeline.data.postbacks, { recursive: true });
   await writeFile(pipeline.data.deliveriesFile, 'no database at all');
-  expect(told(await doctor(pipeline))).toEqual(['note files warehouse', 'note landing landing', 'trouble deliveries deliveries.sqlite']);
+  expect(told(await doctor(pipeline))).toEqual([
+    'note files warehouse',
+    'note landing landing',
+    'trouble deliveries deliveries.sqlite',
+  ]);
 });
 
 it('puts a state aside that cannot be opened, and snapshots that are damaged, and switches to a good one', async () => {
@@ -136,26 +169,37 @@ it('keeps the only snapshot until another takes its place, though an event file 
   expect((await pipeline.snapshots()).all).toContain((await pipeline.snapshots()).current);
   await pipeline.refresh(asOf);
   expect(await pipeline.figures(asOf)).toEqual(before);
-  expect((await doctor(pipeline, { deep: true, repair: true })).findings.filter(({ repairable, level }) => level === 'trouble' && !repairable)).toEqual([]);
+  expect(
+    (await doctor(pipeline, { deep: true, repair: true })).findings.filter(
+      ({ repairable, level }) => level === 'trouble' && !repairable,
+    ),
+  ).toEqual([]);
 });
 
 it.each([
   ['the doctor', (pipeline: PipelineUnderTest) => doctor(pipeline, { repair: true })],
   ['a run', (pipeline: PipelineUnderTest) => pipeline.refresh('2025-03-10T12:01:00Z')],
-] as const)('%s puts a damaged store of deliveries aside with its log, where the doctor lists it', async (_, puttingAside) => {
-  await using pipeline = await smallData();
-  const { data } = pipeline;
-  await pipeline.refresh(asOf);
-  await mkdir(data.postbacks, { recursive: true });
-  await writeFile(data.deliveriesFile, Buffer.alloc(8192, 7));
-  await writeFile(`${data.deliveriesFile}-wal`, 'its log');
-  expect(told(await doctor(pipeline))).toEqual(['trouble deliveries deliveries.sqlite']);
-  await puttingAside(pipeline);
-  const [folder = '', ...others] = await readdir(data.putAside);
-  expect(others).toEqual([]);
-  // What SQLite itself clears away of the log, when it opens the file, is not looked for.
-  expect(await readdir(join(data.putAside, folder))).toEqual(expect.arrayContaining(['deliveries.sqlite', 'reason.txt']));
-  expect(await readFile(join(data.putAside, folder, 'reason.txt'), 'utf8')).toContain('file is not a database');
-  expect((await readdir(data.postbacks)).filter((name) => !['deliveries.sqlite', 'delivery.lock'].includes(name))).toEqual([]);
-  expect(told(await doctor(pipeline))).toContain(`note machine ${folder}`);
-});
+] as const)(
+  '%s puts a damaged store of deliveries aside with its log, where the doctor lists it',
+  async (_, puttingAside) => {
+    await using pipeline = await smallData();
+    const { data } = pipeline;
+    await pipeline.refresh(asOf);
+    await mkdir(data.postbacks, { recursive: true });
+    await writeFile(data.deliveriesFile, Buffer.alloc(8192, 7));
+    await writeFile(`${data.deliveriesFile}-wal`, 'its log');
+    expect(told(await doctor(pipeline))).toEqual(['trouble deliveries deliveries.sqlite']);
+    await puttingAside(pipeline);
+    const [folder = '', ...others] = await readdir(data.putAside);
+    expect(others).toEqual([]);
+    // What SQLite itself clears away of the log, when it opens the file, is not looked for.
+    expect(await readdir(join(data.putAside, folder))).toEqual(
+      expect.arrayContaining(['deliveries.sqlite', 'reason.txt']),
+    );
+    expect(await readFile(join(data.putAside, folder, 'reason.txt'), 'utf8')).toContain('file is not a database');
+    expect(
+      (await readdir(data.postbacks)).filter((name) => !['deliveries.sqlite', 'delivery.lock'].includes(name)),
+    ).toEqual([]);
+    expect(told(await doctor(pipeline))).toContain(`note machine ${folder}`);
+  },
+);

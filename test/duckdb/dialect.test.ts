@@ -8,7 +8,15 @@ import { queryRows } from '../../src/duckdb/dialect/rows.ts';
 import { inTransaction } from '../../src/duckdb/dialect/transaction.ts';
 
 interface Tables {
-  item: { id: number; seen_at: string | Date; day: string | null; payout: string | null; tags: string[]; body: string | null; total: Generated<number | null> };
+  item: {
+    id: number;
+    seen_at: string | Date;
+    day: string | null;
+    payout: string | null;
+    tags: string[];
+    body: string | null;
+    total: Generated<number | null>;
+  };
 }
 
 let instance: DuckDBInstance;
@@ -31,11 +39,21 @@ afterEach(async () => {
   instance.closeSync();
 });
 
-const item = { id: 1, seen_at: '2026-11-18T10:00:00.123456Z', day: '2026-11-18', payout: '0.300001', tags: ['a', 'b'], body: '{"a": 1}' };
+const item = {
+  id: 1,
+  seen_at: '2026-11-18T10:00:00.123456Z',
+  day: '2026-11-18',
+  payout: '0.300001',
+  tags: ['a', 'b'],
+  body: '{"a": 1}',
+};
 
 describe('values', () => {
   it('come back as they went in, by Kysely and by raw SQL alike', async () => {
-    await db.insertInto('item').values([item, { ...item, id: 2, seen_at: new Date(0), day: null, payout: null, tags: [], body: null }]).execute();
+    await db
+      .insertInto('item')
+      .values([item, { ...item, id: 2, seen_at: new Date(0), day: null, payout: null, tags: [], body: null }])
+      .execute();
     const expected = [
       { ...item, total: 7 },
       { id: 2, seen_at: '1970-01-01T00:00:00Z', day: null, payout: null, tags: [], body: null, total: 7 },
@@ -67,12 +85,15 @@ describe('values', () => {
     expect(await queryRows(connection, `SELECT ${expression} AS value`)).toEqual([{ value }]);
   });
 
-  it.each(['9007199254740992::BIGINT', '(-9007199254740992)::BIGINT', '170141183460469231731687303715884105727::HUGEINT'])(
-    'the integer %s, which a number would round, throws',
-    async (expression) => {
-      await expect(queryRows(connection, `SELECT ${expression} AS value`)).rejects.toThrow(/cast the (BIGINT|HUGEINT) column/);
-    },
-  );
+  it.each([
+    '9007199254740992::BIGINT',
+    '(-9007199254740992)::BIGINT',
+    '170141183460469231731687303715884105727::HUGEINT',
+  ])('the integer %s, which a number would round, throws', async (expression) => {
+    await expect(queryRows(connection, `SELECT ${expression} AS value`)).rejects.toThrow(
+      /cast the (BIGINT|HUGEINT) column/,
+    );
+  });
 });
 
 describe('parameters', () => {
@@ -94,23 +115,32 @@ describe('parameters', () => {
     ['5 = ANY($1)', [], false],
     ['5 = ANY($1)', [4, 5], true],
     ["TIMESTAMPTZ '2026-11-18 10:00:00.000001Z' > $1", '2026-11-18T10:00:00Z', true],
-    ["0.3::DECIMAL(15, 6) = $1", '0.300000', true],
+    ['0.3::DECIMAL(15, 6) = $1', '0.300000', true],
   ])('%s with %o is %o', async (expression, parameter, value) => {
     expect(await queryRows(connection, `SELECT ${expression} AS value`, [parameter])).toEqual([{ value }]);
   });
 
-  it.each<[unknown]>([[undefined], [{}], [2 ** 53], [new Date(Number.NaN)], [['a', 1]], [[undefined]]])('%o is refused by its number', async (parameter) => {
-    await expect(queryRows(connection, 'SELECT $1, $2', [1, parameter])).rejects.toThrow(/^parameter \$2 /);
-  });
+  it.each<[unknown]>([[undefined], [{}], [2 ** 53], [new Date(Number.NaN)], [['a', 1]], [[undefined]]])(
+    '%o is refused by its number',
+    async (parameter) => {
+      await expect(queryRows(connection, 'SELECT $1, $2', [1, parameter])).rejects.toThrow(/^parameter \$2 /);
+    },
+  );
 });
 
 describe('statements', () => {
   it('tell reads from writes, whatever their columns are called', async () => {
-    const inserted = await db.insertInto('item').values([item, { ...item, id: 2 }]).executeTakeFirstOrThrow();
+    const inserted = await db
+      .insertInto('item')
+      .values([item, { ...item, id: 2 }])
+      .executeTakeFirstOrThrow();
     expect(inserted.numInsertedOrUpdatedRows).toBe(2n);
     const updated = await db.updateTable('item').set({ payout: '1' }).where('id', '=', 2).executeTakeFirstOrThrow();
     expect(updated.numUpdatedRows).toBe(1n);
-    const count = await db.selectFrom('item').select((eb) => eb.fn.countAll<number>().as('Count')).executeTakeFirstOrThrow();
+    const count = await db
+      .selectFrom('item')
+      .select((eb) => eb.fn.countAll<number>().as('Count'))
+      .executeTakeFirstOrThrow();
     expect(count).toEqual({ Count: 2 });
     const returned = await db.deleteFrom('item').where('id', '=', 2).returning(['id', 'payout']).execute();
     expect(returned).toEqual([{ id: 2, payout: '1.000000' }]);
@@ -134,7 +164,9 @@ describe('statements', () => {
   });
 
   it('stream', async () => {
-    await connection.run("INSERT INTO item SELECT range, TIMESTAMPTZ '2026-11-18 10:00:00Z', NULL, 1, [], NULL, 1 FROM range(5000)");
+    await connection.run(
+      "INSERT INTO item SELECT range, TIMESTAMPTZ '2026-11-18 10:00:00Z', NULL, 1, [], NULL, 1 FROM range(5000)",
+    );
     let sum = 0;
     for await (const row of db.selectFrom('item').select(['id', 'seen_at']).stream()) {
       expect(row.seen_at).toBe('2026-11-18T10:00:00Z');
@@ -146,7 +178,9 @@ describe('statements', () => {
 
 describe('transactions', () => {
   it('commit or roll back as a whole', async () => {
-    await db.transaction().execute(async (transaction) => void (await transaction.insertInto('item').values(item).execute()));
+    await db
+      .transaction()
+      .execute(async (transaction) => void (await transaction.insertInto('item').values(item).execute()));
     const failing = db.transaction().execute(async (transaction) => {
       await transaction.deleteFrom('item').execute();
       throw new Error('no');
@@ -183,11 +217,25 @@ describe('introspection', () => {
     await connection.run('CREATE VIEW seen AS SELECT id FROM item');
     await connection.run("COMMENT ON COLUMN item.payout IS 'USD'");
     const tables = await db.introspection.getTables();
-    expect(tables.map(({ name, isView }) => [name, isView])).toEqual([['item', false], ['seen', true]]);
+    expect(tables.map(({ name, isView }) => [name, isView])).toEqual([
+      ['item', false],
+      ['seen', true],
+    ]);
     expect(tables[0]?.columns).toContainEqual({
-      name: 'payout', dataType: 'DECIMAL(15,6)', isNullable: true, isAutoIncrementing: false, hasDefaultValue: false, comment: 'USD',
+      name: 'payout',
+      dataType: 'DECIMAL(15,6)',
+      isNullable: true,
+      isAutoIncrementing: false,
+      hasDefaultValue: false,
+      comment: 'USD',
     });
-    expect(tables[0]?.columns).toContainEqual({ name: 'total', dataType: 'HUGEINT', isNullable: true, isAutoIncrementing: false, hasDefaultValue: true });
+    expect(tables[0]?.columns).toContainEqual({
+      name: 'total',
+      dataType: 'HUGEINT',
+      isNullable: true,
+      isAutoIncrementing: false,
+      hasDefaultValue: true,
+    });
     expect(await db.introspection.getSchemas()).toEqual([{ name: 'main' }]);
   });
 });

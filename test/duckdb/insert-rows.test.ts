@@ -8,10 +8,17 @@ it('inserts every row once and in order, whatever statements they are split over
   const connection = await instance.connect();
   try {
     await connection.run('CREATE TABLE counted (number BIGINT, day DATE, amount DECIMAL(7, 6), name VARCHAR)');
-    const rows = Array.from({ length: 1_201 }, (_, number) => [number, '2026-03-01', '0.1', number % 2 === 0 ? null : `it's ${number}`]);
+    const rows = Array.from({ length: 1_201 }, (_, number) => [
+      number,
+      '2026-03-01',
+      '0.1',
+      number % 2 === 0 ? null : `it's ${number}`,
+    ]);
     await insertRows(connection, 'INSERT INTO counted', ['', '::DATE', '::DECIMAL(7, 6)', ''], rows);
     await insertRows(connection, 'INSERT INTO counted', ['', '', '', ''], []);
-    expect(await queryRows(connection, 'FROM counted')).toEqual(rows.map(([number, day, , name]) => ({ number, day, amount: '0.100000', name })));
+    expect(await queryRows(connection, 'FROM counted')).toEqual(
+      rows.map(([number, day, , name]) => ({ number, day, amount: '0.100000', name })),
+    );
   } finally {
     connection.closeSync();
     instance.closeSync();

@@ -18,7 +18,9 @@ it('an analyst who holds the database open and the pipeline never hinder one ano
   for (let round = 1; round <= snapshotsKept + 2; round++) {
     await pipeline.landLog('clicks', 'ndjson', clicks(`round-${round}`, 10, '2025-03-10T11:15:00Z'));
     const run = { ended: false };
-    const refreshed = offerline(root, 'run', 'refresh', '--as-of', `2025-03-10T12:0${round}:00Z`).finally(() => (run.ended = true));
+    const refreshed = offerline(root, 'run', 'refresh', '--as-of', `2025-03-10T12:0${round}:00Z`).finally(
+      () => (run.ended = true),
+    );
     while (!run.ended) expect(await analyst.ask()).toBe(before);
     expect(await refreshed).toMatchObject({ code: 0, stdout: expect.stringContaining('published') as string });
   }

@@ -12,7 +12,17 @@ const connection = await instance.connect();
 console.log('ready');
 for await (const _ of createInterface({ input: process.stdin })) {
   const digest = createHash('sha256');
-  for (const table of ['clicks', 'conversions', 'offers', 'offer_history', 'offer_stats_2d', 'offer_hourly', 'report_daily', 'ingest_files', 'runs']) {
+  for (const table of [
+    'clicks',
+    'conversions',
+    'offers',
+    'offer_history',
+    'offer_stats_2d',
+    'offer_hourly',
+    'report_daily',
+    'ingest_files',
+    'runs',
+  ]) {
     const rows = await connection.runAndReadAll(`SELECT COLUMNS(*)::VARCHAR FROM ${table} ORDER BY ALL`);
     digest.update(JSON.stringify([table, rows.getRowsJson()]));
   }

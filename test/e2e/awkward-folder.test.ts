@@ -15,7 +15,10 @@ it('takes a data directory through its life, whatever its name', async () => {
   const root = join(pipeline.data.root, awkward, 'data');
   const data = new DataDirectory(root);
   await mkdir(root, { recursive: true });
-  await writeFile(data.sitesFile, JSON.stringify({ sites: [{ site_key: 'site-1', site_secret: secrets[0], variant: 'A' }] }));
+  await writeFile(
+    data.sitesFile,
+    JSON.stringify({ sites: [{ site_key: 'site-1', site_secret: secrets[0], variant: 'A' }] }),
+  );
   await rename(pipeline.data.settingsFile, data.settingsFile);
   await rename(pipeline.data.landing, data.landing);
   // Files themselves may be named like that, but for backslashes and control characters.
@@ -27,12 +30,13 @@ it('takes a data directory through its life, whatever its name', async () => {
   await landClicks(`${awkward}/${name}.ndjson`, ...clicks('awkward', 1, '2025-03-09T09:00:00Z'));
 
   const run = async (...words: string[]) => JSON.parse(await command(root, ...words, '--json')) as Record<string, any>;
-  const countOf = async (query: string) => (await run('sql', `SELECT count(*) AS rows FROM ${query}`))['rows'][0].rows as number;
+  const countOf = async (query: string) =>
+    (await run('sql', `SELECT count(*) AS rows FROM ${query}`))['rows'][0].rows as number;
 
   const { snapshotId: first } = await run('run', 'refresh', '--as-of', asOf);
   expect(await countOf('clicks')).toBe(21);
   expect(await countOf('figures_explained(2) WHERE in_conversions')).toBe(1);
-  expect(await countOf('ingest_files WHERE status = \'loaded\'')).toBe(4);
+  expect(await countOf("ingest_files WHERE status = 'loaded'")).toBe(4);
 
   const csv = join(root, `${awkward}.csv`);
   expect(await run('export', 'clicks', '--format', 'csv', '--out', csv)).toMatchObject({ rows: 21 });
@@ -41,7 +45,10 @@ it('takes a data directory through its life, whatever its name', async () => {
   const running = await serviceForTest(data);
   expect((await running.get('/readyz')).status).toBe(200);
   const lookup = '/a/api/click-lookup?site_key=site-1&click_id=';
-  expect(await running.json(`${lookup}first-1`)).toMatchObject({ click: { offer_id: 2 }, conversions: [{ status: 'credited' }] });
+  expect(await running.json(`${lookup}first-1`)).toMatchObject({
+    click: { offer_id: 2 },
+    conversions: [{ status: 'credited' }],
+  });
 
   await landClicks('more.ndjson', ...clicks('more', 3, '2025-03-10T12:30:00Z'));
   await run('run', 'refresh', '--as-of', '2025-03-12T13:00:00Z');

@@ -14,8 +14,10 @@ it('an as-of ahead of the clock is refused by every command that takes one, with
   await pipeline.refresh(asOf);
   const runs = readRecentRuns(pipeline.data);
   for (const name of ['refresh', 'ingest', 'models', 'publish', 'maintenance']) {
-    expect([name, await usageErrorOf(pipeline.data.root, 'run', name, '--as-of', future, '--allow-older')])
-      .toEqual([name, expect.stringMatching(/as-of 2999-01-01T00:00:00Z lies ahead of this machine's clock.*--allow-future/)]);
+    expect([name, await usageErrorOf(pipeline.data.root, 'run', name, '--as-of', future, '--allow-older')]).toEqual([
+      name,
+      expect.stringMatching(/as-of 2999-01-01T00:00:00Z lies ahead of this machine's clock.*--allow-future/),
+    ]);
   }
   expect(readRecentRuns(pipeline.data)).toEqual(runs);
 });
@@ -25,23 +27,39 @@ it('one that was allowed is told by all, stops the schedule, which says so, and 
   const { root } = pipeline.data;
   const run = (...words: string[]) => offerline(root, ...words);
   await pipeline.refresh(asOf);
-  await pipeline.landOffers('net', [{ id: 1, external_id: 'one', title: 'One', payout: '2.5' }, { id: 2, external_id: 'two', title: 'Two', payout: '0.25' }]);
+  await pipeline.landOffers('net', [
+    { id: 1, external_id: 'one', title: 'One', payout: '2.5' },
+    { id: 2, external_id: 'two', title: 'Two', payout: '0.25' },
+  ]);
   await command(root, 'run', 'refresh', '--as-of', future, '--allow-future');
 
   const advice = 'set the clock where it is wrong; where it is right, `offerline doctor --repair` leads back';
   expect(await run('status')).toMatchObject({ code: 1, stderr: expect.stringContaining(advice) as string });
-  for (const words of [['run', 'refresh'], ['run', 'refresh', '--allow-older'], ['backfill', 'reports']]) {
+  for (const words of [
+    ['run', 'refresh'],
+    ['run', 'refresh', '--allow-older'],
+    ['backfill', 'reports'],
+  ]) {
     expect(await usageErrorOf(root, ...words)).toContain(advice);
   }
   const { runs } = readRecentRuns(pipeline.data);
-  const scheduler = spawn(process.execPath, [...nodeArguments, fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url)), 'schedule'], {
-    env: { ...process.env, OFFERLINE_DATA: root }, stdio: ['ignore', 'ignore', 'pipe'],
-  });
+  const scheduler = spawn(
+    process.execPath,
+    [...nodeArguments, fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url)), 'schedule'],
+    {
+      env: { ...process.env, OFFERLINE_DATA: root },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
+  );
   onTestFinished(() => void scheduler.kill('SIGKILL'));
   let told = '';
   for await (const text of scheduler.stderr.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
     told += text as string;
-    if (told.split(`no refresh is started: the published snapshot lies ahead of this machine's clock; ${advice}`).length > 2) break;
+    if (
+      told.split(`no refresh is started: the published snapshot lies ahead of this machine's clock; ${advice}`).length >
+      2
+    )
+      break;
   }
   scheduler.stderr.resume();
   scheduler.kill('SIGTERM');
@@ -49,12 +67,22 @@ it('one that was allowed is told by all, stops the schedule, which says so, and 
   expect(readRecentRuns(pipeline.data).runs).toEqual(runs);
 
   const repaired = await run('doctor', '--repair', '--json');
-  expect({ code: repaired.code, ...(JSON.parse(repaired.stdout) as object) }).toMatchObject({ code: 0, left: 0, snapshot_id: expect.any(String) as string });
+  expect({ code: repaired.code, ...(JSON.parse(repaired.stdout) as object) }).toMatchObject({
+    code: 0,
+    left: 0,
+    snapshot_id: expect.any(String) as string,
+  });
   expect(await command(root, 'status')).toMatch(/^snapshot .* \d+ s ago$/m);
 
   const now = new Date().toISOString();
   await pipeline.landLog('clicks', 'ndjson', clicks('today', 1, now));
-  await pipeline.landLog('conversions', 'ndjson', [{ conversion_id: 'today', click_id: 'today-0', kind: 'credit', occurred_at: now }]);
+  await pipeline.landLog('conversions', 'ndjson', [
+    { conversion_id: 'today', click_id: 'today-0', kind: 'credit', occurred_at: now },
+  ]);
   await command(root, 'run', 'refresh');
-  expect(await pipeline.ask(`SELECT offers.payout AS shown, conversions.payout AS credited FROM conversions JOIN offers USING (offer_id) WHERE conversion_id = 'today'`)).toEqual([{ shown: '2.500000', credited: '2.500000' }]);
+  expect(
+    await pipeline.ask(
+      `SELECT offers.payout AS shown, conversions.payout AS credited FROM conversions JOIN offers USING (offer_id) WHERE conversion_id = 'today'`,
+    ),
+  ).toEqual([{ shown: '2.500000', credited: '2.500000' }]);
 });

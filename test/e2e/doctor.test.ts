@@ -12,9 +12,19 @@ it('doctor exits 1 and says what to do where something is wrong, puts it right w
 
   await rm(join(pipeline.data.events, 'clicks'), { recursive: true });
   const wrong = await run('doctor');
-  expect(wrong).toMatchObject({ code: 1, stdout: expect.stringMatching(/^TROUBLE {2}files: events\/clicks\/.* is missing\n\s+it comes back from a snapshot/m) as string });
+  expect(wrong).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(
+      /^TROUBLE {2}files: events\/clicks\/.* is missing\n\s+it comes back from a snapshot/m,
+    ) as string,
+  });
   const repaired = await run('doctor', '--repair', '--json');
-  expect({ code: repaired.code, ...(JSON.parse(repaired.stdout) as object) }).toMatchObject({ code: 0, repaired: 1, left: 0, snapshot_id: expect.any(String) as string });
+  expect({ code: repaired.code, ...(JSON.parse(repaired.stdout) as object) }).toMatchObject({
+    code: 0,
+    repaired: 1,
+    left: 0,
+    snapshot_id: expect.any(String) as string,
+  });
   expect(await pipeline.ask('SELECT count(*) AS clicks FROM clicks')).toEqual([{ clicks: 20 }]);
 });
 
@@ -30,6 +40,10 @@ it('rebuild --from-landing reads every log again and publishes; without a log th
 
   const { current } = await pipeline.snapshots();
   await rm(join(pipeline.data.landing, 'clicks'), { recursive: true });
-  expect(await run('rebuild', '--from-landing')).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--without-missing') as string });
+  expect(await run('rebuild', '--from-landing')).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining('--without-missing') as string,
+  });
   expect((await pipeline.snapshots()).current).toBe(current);
 });

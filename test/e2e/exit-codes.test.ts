@@ -36,10 +36,24 @@ async function changed(file: string, content: string, work: () => Promise<void>)
 describe('exit code 0', () => {
   it('with text for people, and with one JSON document on standard output for programs', async () => {
     const text = await run('run', 'refresh', '--as-of', asOf);
-    expect(text).toMatchObject({ code: 0, stdout: expect.stringContaining('no news since the current snapshot') as string });
-    for (const words of [['run', 'refresh', '--as-of', asOf], ['run', 'ingest', '--as-of', asOf], ['run', 'models', '--as-of', asOf], ['run', 'publish', '--as-of', asOf],
-      ['status'], ['sites', 'list'], ['offers', 'held'],
-      ['runs'], ['schedule', '--dry-run'], ['backfill', 'reports', '--dry-run'], ['run', 'maintenance', '--as-of', asOf], ['maintenance', 'landing', '--older-than', '1']]) {
+    expect(text).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('no news since the current snapshot') as string,
+    });
+    for (const words of [
+      ['run', 'refresh', '--as-of', asOf],
+      ['run', 'ingest', '--as-of', asOf],
+      ['run', 'models', '--as-of', asOf],
+      ['run', 'publish', '--as-of', asOf],
+      ['status'],
+      ['sites', 'list'],
+      ['offers', 'held'],
+      ['runs'],
+      ['schedule', '--dry-run'],
+      ['backfill', 'reports', '--dry-run'],
+      ['run', 'maintenance', '--as-of', asOf],
+      ['maintenance', 'landing', '--older-than', '1'],
+    ]) {
       const { code, stdout, stderr } = await run(...words, '--json');
       expect({ words, code, stderr: code === 0 ? '' : stderr }).toEqual({ words, code: 0, stderr: '' });
       expect(JSON.parse(stdout)).toBeTypeOf('object');
@@ -52,13 +66,20 @@ describe('exit code 0', () => {
     expect(files.length).toBeGreaterThan(3);
     for (const file of files) {
       const bytes = await readFile(join(file.parentPath, file.name));
-      for (const secret of secrets) expect({ file: file.name, told: bytes.includes(secret) }).toEqual({ file: file.name, told: false });
+      for (const secret of secrets)
+        expect({ file: file.name, told: bytes.includes(secret) }).toEqual({ file: file.name, told: false });
     }
   });
 
   it('for asking what there is', async () => {
-    expect(await run('--help')).toMatchObject({ code: 0, stdout: expect.stringContaining('Usage: offerline') as string });
-    expect(await run('run', 'refresh', '--help')).toMatchObject({ code: 0, stdout: expect.stringContaining('--as-of') as string });
+    expect(await run('--help')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Usage: offerline') as string,
+    });
+    expect(await run('run', 'refresh', '--help')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('--as-of') as string,
+    });
   });
 });
 
@@ -82,7 +103,11 @@ describe('exit code 2', () => {
   it('for an as-of older than what is published, unless that is wanted', async () => {
     const before = await pipeline.snapshots();
     const older = '2025-03-10T11:00:00Z';
-    expect(await run('run', 'refresh', '--as-of', older, '--json')).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--allow-older') as string });
+    expect(await run('run', 'refresh', '--as-of', older, '--json')).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('--allow-older') as string,
+    });
     expect(await pipeline.snapshots()).toEqual(before);
     expect((await run('run', 'refresh', '--as-of', older, '--allow-older')).code).toBe(0);
     expect(await pipeline.ask('SELECT DISTINCT as_of FROM offer_stats_2d')).toEqual([{ as_of: older }]);
@@ -96,7 +121,11 @@ describe('exit code 2', () => {
   ])('for an offerline.json %s', async (_, content) => {
     const before = await pipeline.snapshots();
     await changed(pipeline.data.settingsFile, content, async () => {
-      expect(await run('run', 'refresh', '--as-of', asOf, '--json')).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('offerline.json') as string });
+      expect(await run('run', 'refresh', '--as-of', asOf, '--json')).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringContaining('offerline.json') as string,
+      });
     });
     expect(await pipeline.snapshots()).toEqual(before);
   });
@@ -110,21 +139,33 @@ describe('exit code 2', () => {
   ])('for a sites.json %s, and says no secret', async (_, content) => {
     const before = await pipeline.snapshots();
     await changed(pipeline.data.sitesFile, content, async () => {
-      expect(await run('run', 'refresh', '--as-of', asOf, '--json')).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('sites.json') as string });
+      expect(await run('run', 'refresh', '--as-of', asOf, '--json')).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringContaining('sites.json') as string,
+      });
     });
     expect(await pipeline.snapshots()).toEqual(before);
   });
 
   it('for a data directory that is not there', async () => {
     const nowhere = join(pipeline.data.root, 'nowhere');
-    expect(await offerline(nowhere, 'run', 'refresh')).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('OFFERLINE_DATA') as string });
+    expect(await offerline(nowhere, 'run', 'refresh')).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('OFFERLINE_DATA') as string,
+    });
   });
 });
 
 describe('exit code 3', () => {
   it('where another process holds the warehouse for longer than configured, naming it', async () => {
     const before = await pipeline.snapshots();
-    const lock = await acquireWriterLock(pipeline.data, { command: 'a test', waitSeconds: 0, onWaiting: () => undefined });
+    const lock = await acquireWriterLock(pipeline.data, {
+      command: 'a test',
+      waitSeconds: 0,
+      onWaiting: () => undefined,
+    });
     try {
       await changed(pipeline.data.settingsFile, JSON.stringify({ lock_wait_seconds: 0 }), async () => {
         const { code, stdout, stderr } = await run('run', 'refresh', '--as-of', asOf, '--json');

@@ -14,7 +14,9 @@ import { click, ndjson } from '../support/log-landing.ts';
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const oneClick = ndjson([click('a', { clicked_at: '2026-11-01T10:00:00Z' })]);
 /** More offers than fit into the memory that the refreshes of these tests get. */
-const giant = ndjson(Array.from({ length: 40_000 }, (_, index) => ({ external_id: `x${index}`, title: `Offer ${index}`, payout: '1' })));
+const giant = ndjson(
+  Array.from({ length: 40_000 }, (_, index) => ({ external_id: `x${index}`, title: `Offer ${index}`, payout: '1' })),
+);
 
 let data: DataDirectory;
 
@@ -35,7 +37,8 @@ async function land(path: string, content: string): Promise<string> {
 
 async function refresh(): Promise<{ code: number | null; signal: string | null; told: string }> {
   const child = spawn(process.execPath, ['--max-old-space-size=48', ...nodeArguments, main, 'run', 'refresh'], {
-    env: { ...process.env, OFFERLINE_DATA: data.root }, stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, OFFERLINE_DATA: data.root },
+    stdio: ['ignore', 'ignore', 'pipe'],
   });
   let told = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (told += text));
@@ -44,8 +47,11 @@ async function refresh(): Promise<{ code: number | null; signal: string | null; 
 }
 
 async function ledger(): Promise<string[]> {
-  const rows = await readAnalytics(data.current, (query) => query<{ entry: string }>(
-    `SELECT path || ' ' || status || coalesce(' ' || split_part(reason, ':', 1), '') AS entry FROM ingest_files ORDER BY path`));
+  const rows = await readAnalytics(data.current, (query) =>
+    query<{ entry: string }>(
+      `SELECT path || ' ' || status || coalesce(' ' || split_part(reason, ':', 1), '') AS entry FROM ingest_files ORDER BY path`,
+    ),
+  );
   return rows.map(({ entry }) => entry);
 }
 
@@ -54,7 +60,10 @@ it('a file whose reading ends a run by force is quarantined by the next, and tho
   const file = await land('offers/giant/a.ndjson', giant);
   expect(await refresh()).toMatchObject({ signal: 'SIGABRT' });
   expect(existsSync(data.readingNote)).toBe(true);
-  expect(await refresh()).toMatchObject({ code: 0, told: expect.stringContaining('a run ended by force while it read these files') as string });
+  expect(await refresh()).toMatchObject({
+    code: 0,
+    told: expect.stringContaining('a run ended by force while it read these files') as string,
+  });
   expect(await ledger()).toEqual(['clicks/a.ndjson loaded', 'offers/giant/a.ndjson quarantined ended_a_run']);
   expect(existsSync(data.readingNote)).toBe(false);
 
@@ -66,7 +75,12 @@ it('what was read when somebody killed a run is read again and taken up', async 
   const file = await land('clicks/a.ndjson', oneClick);
   const { mtimeNs, ctimeNs } = await stat(file, { bigint: true });
   await mkdir(data.warehouse);
-  const noted = { path: 'clicks/a.ndjson', bytes: oneClick.length, modified_ns: String(mtimeNs), changed_ns: String(ctimeNs) };
+  const noted = {
+    path: 'clicks/a.ndjson',
+    bytes: oneClick.length,
+    modified_ns: String(mtimeNs),
+    changed_ns: String(ctimeNs),
+  };
   await writeFile(data.readingNote, JSON.stringify({ files: [noted], ended: 0, alone: null }));
   expect(await refresh()).toMatchObject({ code: 0, told: expect.stringContaining('a run ended by force') as string });
   expect(await ledger()).toEqual(['clicks/a.ndjson loaded']);

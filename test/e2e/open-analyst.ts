@@ -13,12 +13,16 @@ export interface Analyst {
 }
 
 export async function openAnalyst(database: string): Promise<Analyst> {
-  const child = spawn(process.execPath, [...nodeArguments, fileURLToPath(new URL('analyst.ts', import.meta.url)), database], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(
+    process.execPath,
+    [...nodeArguments, fileURLToPath(new URL('analyst.ts', import.meta.url)), database],
+    { stdio: ['pipe', 'pipe', 'inherit'] },
+  );
   onTestFinished(() => void child.kill());
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const next = async () => {
     const { value, done } = await lines.next();
-    if (done === true) throw new Error('the analyst\'s process ended before it answered');
+    if (done === true) throw new Error("the analyst's process ended before it answered");
     return value;
   };
   expect(await next()).toBe('ready');

@@ -9,9 +9,14 @@ import { smallData } from './small-data.ts';
 it('runs what is due in processes of its own, alone on its data directory, and at SIGTERM leaves after the step', async () => {
   await using pipeline = await smallData();
   const { root } = pipeline.data;
-  const child = spawn(process.execPath, [...nodeArguments, fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url)), 'schedule'], {
-    env: { ...process.env, OFFERLINE_DATA: root }, stdio: ['ignore', 'ignore', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    [...nodeArguments, fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url)), 'schedule'],
+    {
+      env: { ...process.env, OFFERLINE_DATA: root },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
+  );
   onTestFinished(() => void child.kill('SIGKILL'));
   let told = '';
   for await (const text of child.stderr.setEncoding('utf8').iterator({ destroyOnReturn: false })) {

@@ -23,7 +23,10 @@ beforeEach(async () => {
 
 /** Nothing is scheduled: here a service shall start and end, and nothing else. */
 function configure(settings: object): Promise<void> {
-  return writeFile(data.settingsFile, JSON.stringify({ schedule: { refresh: null, postbacks: null, maintenance: null }, ...settings }));
+  return writeFile(
+    data.settingsFile,
+    JSON.stringify({ schedule: { refresh: null, postbacks: null, maintenance: null }, ...settings }),
+  );
 }
 
 /** A command under way: what it has told so far, and how it ends. */
@@ -37,18 +40,27 @@ interface Running {
 }
 
 function started(...words: string[]): Running {
-  const child = spawn(process.execPath, [...nodeArguments, main, ...words], { env: { ...process.env, OFFERLINE_DATA: data.root }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [...nodeArguments, main, ...words], {
+    env: { ...process.env, OFFERLINE_DATA: data.root },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const exit = once(child, 'exit');
   onTestFinished(async () => {
     if (child.kill('SIGKILL')) await exit;
   });
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
   return {
     pid: child.pid,
     output: () => output,
     async told(text) {
-      while (!output.includes(text)) await Promise.race([once(child.stdout, 'data'), once(child.stderr, 'data'), exit.then(() => Promise.reject(new Error(`it ended: ${output}`)))]);
+      while (!output.includes(text))
+        await Promise.race([
+          once(child.stdout, 'data'),
+          once(child.stderr, 'data'),
+          exit.then(() => Promise.reject(new Error(`it ended: ${output}`))),
+        ]);
     },
     async end(signal) {
       child.kill(signal);
@@ -57,19 +69,25 @@ function started(...words: string[]): Running {
   };
 }
 
-it.each([['start', 'serve'], ['serve', 'start']])('beside `%s` a `%s` refuses to start and says who serves; the first ends at SIGHUP as at SIGTERM', async (first, second) => {
-  const serving = started(first, '--port', '0');
-  await serving.told('Ctrl-C stops.');
-  await configure({ lock_wait_seconds: 0 });
-  for (const more of second === 'serve' ? [[], ['--snapshot', 'one']] : [[]]) {
-    const { code, stdout, stderr } = await offerline(data.root, second, '--port', '0', ...more);
-    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
-    expect(stderr).toContain(`The HTTP service is busy: \\"${first}\\" (process ${serving.pid}, since `);
-    expect(stderr).toContain('One service works on a data directory');
-  }
-  expect(await serving.end('SIGHUP')).toBe(0);
-  expect(serving.output()).toContain('stopping: answers and the run under way are finished first');
-});
+it.each([
+  ['start', 'serve'],
+  ['serve', 'start'],
+])(
+  'beside `%s` a `%s` refuses to start and says who serves; the first ends at SIGHUP as at SIGTERM',
+  async (first, second) => {
+    const serving = started(first, '--port', '0');
+    await serving.told('Ctrl-C stops.');
+    await configure({ lock_wait_seconds: 0 });
+    for (const more of second === 'serve' ? [[], ['--snapshot', 'one']] : [[]]) {
+      const { code, stdout, stderr } = await offerline(data.root, second, '--port', '0', ...more);
+      expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+      expect(stderr).toContain(`The HTTP service is busy: \\"${first}\\" (process ${serving.pid}, since `);
+      expect(stderr).toContain('One service works on a data directory');
+    }
+    expect(await serving.end('SIGHUP')).toBe(0);
+    expect(serving.output()).toContain('stopping: answers and the run under way are finished first');
+  },
+);
 
 it('one that is started while another still ends waits for it, and one after a kill starts at once', async () => {
   const first = started('start', '--port', '0');

@@ -19,15 +19,23 @@ const sites = [
 const mostMegabytes = 400;
 
 /** `serve` as a process of its own over a catalog of 5,000 offers, whose page for one user has some 4 MB. */
-async function serving(): Promise<{ host: string; port: number; address: string; peakMegabytes: () => Promise<number> }> {
+async function serving(): Promise<{
+  host: string;
+  port: number;
+  address: string;
+  peakMegabytes: () => Promise<number>;
+}> {
   const { data, remove } = await temporaryData();
   onTestFinished(remove);
   await writeSites(data, sites);
-  const offers = Array.from({ length: 5000 }, (_, place) => feedOffer({ id: place + 1, descriptions: { en: `What to do for ${place + 1}. `.repeat(12) } }));
+  const offers = Array.from({ length: 5000 }, (_, place) =>
+    feedOffer({ id: place + 1, descriptions: { en: `What to do for ${place + 1}. `.repeat(12) } }),
+  );
   await writeSnapshot(data, 'one', { offers });
   await makeCurrent(data, 'one');
   const child = spawn(process.execPath, [...nodeArguments, main, 'serve', '--port', '0', '--json'], {
-    env: { ...process.env, OFFERLINE_DATA: data.root }, stdio: ['ignore', 'pipe', 'ignore'],
+    env: { ...process.env, OFFERLINE_DATA: data.root },
+    stdio: ['ignore', 'pipe', 'ignore'],
   });
   onTestFinished(async () => {
     const exit = once(child, 'exit');
@@ -38,7 +46,9 @@ async function serving(): Promise<{ host: string; port: number; address: string;
   const { address } = JSON.parse(printed) as { address: string };
   const { hostname: host, port } = new URL(address);
   return {
-    host, port: Number(port), address,
+    host,
+    port: Number(port),
+    address,
     async peakMegabytes() {
       const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(await readFile(`/proc/${child.pid}/status`, 'utf8')) ?? [];
       return Math.round(Number(kilobytes) / 1024);
@@ -48,23 +58,36 @@ async function serving(): Promise<{ host: string; port: number; address: string;
 
 /** 590 requests for the pages of as many users: 49 kB. */
 function pipelined(from: number): string {
-  return Array.from({ length: 590 }, (_, place) => `GET /a/api/offers?site_key=wall&user_id=${from + place}&format=offerwall HTTP/1.1\r\nHost: x\r\n\r\n`).join('');
+  return Array.from(
+    { length: 590 },
+    (_, place) =>
+      `GET /a/api/offers?site_key=wall&user_id=${from + place}&format=offerwall HTTP/1.1\r\nHost: x\r\n\r\n`,
+  ).join('');
 }
 
-test.runIf(process.platform === 'linux')('clients that ask for everything and read nothing cost little memory and hold nobody up', async () => {
-  const { host, port, address, peakMegabytes } = await serving();
-  let written = 0;
-  for (const connections of [1, 300]) {
-    for (let place = 0; place < connections; place++) {
-      const socket = connect(port, host).on('error', () => undefined).pause();
-      onTestFinished(() => void socket.destroy());
-      socket.write(pipelined(590 * written++));
+test.runIf(process.platform === 'linux')(
+  'clients that ask for everything and read nothing cost little memory and hold nobody up',
+  async () => {
+    const { host, port, address, peakMegabytes } = await serving();
+    let written = 0;
+    for (const connections of [1, 300]) {
+      for (let place = 0; place < connections; place++) {
+        const socket = connect(port, host)
+          .on('error', () => undefined)
+          .pause();
+        onTestFinished(() => void socket.destroy());
+        socket.write(pipelined(590 * written++));
+      }
+      for (let asked = 0; asked < 40; asked++) {
+        const list = await fetch(`${address}/c/api/v1/offers?site_key=list&site_secret=${secret}&offset=${asked}`, {
+          headers: { 'accept-encoding': 'identity' },
+        });
+        expect(list.status).toBe(200);
+        expect(((await list.json()) as { total: number }).total).toBe(5000);
+      }
+      expect(await peakMegabytes(), `megabytes at the peak, with ${connections} connections`).toBeLessThan(
+        mostMegabytes,
+      );
     }
-    for (let asked = 0; asked < 40; asked++) {
-      const list = await fetch(`${address}/c/api/v1/offers?site_key=list&site_secret=${secret}&offset=${asked}`, { headers: { 'accept-encoding': 'identity' } });
-      expect(list.status).toBe(200);
-      expect(((await list.json()) as { total: number }).total).toBe(5000);
-    }
-    expect(await peakMegabytes(), `megabytes at the peak, with ${connections} connections`).toBeLessThan(mostMegabytes);
-  }
-});
+  },
+);

@@ -23,7 +23,8 @@ afterEach(() => {
 /** Starts a serving command and gives what it prints once it serves. */
 async function started(data: string, ...words: string[]): Promise<{ address: string; printed: string }> {
   child = spawn(process.execPath, [...nodeArguments, main, ...words], {
-    env: { ...process.env, OFFERLINE_DATA: data }, stdio: ['ignore', 'pipe', 'ignore'],
+    env: { ...process.env, OFFERLINE_DATA: data },
+    stdio: ['ignore', 'pipe', 'ignore'],
   });
   let printed = '';
   for await (const text of child.stdout?.setEncoding('utf8') ?? []) {

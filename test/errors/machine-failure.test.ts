@@ -6,14 +6,28 @@ const withCode = (code: string) => Object.assign(new Error(`${code}: write '/dat
 
 it.each([
   ['a full disk', withCode('ENOSPC'), /^The disk is full: free some room/],
-  ['a full disk, told by DuckDB', new Error('IO Error: Could not write file "/data/x": No space left on device'), /^The disk is full/],
+  [
+    'a full disk, told by DuckDB',
+    new Error('IO Error: Could not write file "/data/x": No space left on device'),
+    /^The disk is full/,
+  ],
   ['a full disk, told by SQLite', new Error('database or disk is full'), /^The disk is full/],
   ['a quota', withCode('EDQUOT'), /^The disk is full/],
   ['a folder that cannot be written', withCode('EROFS'), /cannot be written/],
-  ['missing rights, told by DuckDB', new Error('IO Error: Cannot open file "/data/x": Permission denied'), /cannot be written/],
+  [
+    'missing rights, told by DuckDB',
+    new Error('IO Error: Cannot open file "/data/x": Permission denied'),
+    /cannot be written/,
+  ],
   ['too many open files', withCode('EMFILE'), /ulimit -n/],
   ['a failing disk', withCode('EIO'), /offerline doctor --deep/],
-  ['too little memory', new Error('Out of Memory Error: failed to allocate data of size 16.0 MiB (20.0 MiB/24.0 MiB used)\n\nPossible solutions:'), /duckdb\.memory_limit/],
+  [
+    'too little memory',
+    new Error(
+      'Out of Memory Error: failed to allocate data of size 16.0 MiB (20.0 MiB/24.0 MiB used)\n\nPossible solutions:',
+    ),
+    /duckdb\.memory_limit/,
+  ],
   ['a failure within another', new Error('the stage failed', { cause: withCode('ENOSPC') }), /^The disk is full/],
 ])('%s is told in one line, with what to do and the machine’s own words', (_, error, told) => {
   const failure = machineFailure(error);
@@ -24,6 +38,12 @@ it.each([
   expect(failure?.message).toContain('What was published stays as it was');
 });
 
-it.each([new TypeError('undefined is not a function'), new UsageError('No space left on device'), withCode('ENOENT'), 'ENOSPC', undefined])('leaves %s alone', (error) => {
+it.each([
+  new TypeError('undefined is not a function'),
+  new UsageError('No space left on device'),
+  withCode('ENOENT'),
+  'ENOSPC',
+  undefined,
+])('leaves %s alone', (error) => {
   expect(machineFailure(error)).toBeUndefined();
 });

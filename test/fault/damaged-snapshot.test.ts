@@ -37,7 +37,10 @@ it('a bit flipped anywhere in any file of a snapshot is noticed', async () => {
     for (const at of [0, size - 1, ...Array.from({ length: sampled }, () => random.below(size))]) {
       const bit = random.below(8);
       await flip(path, at, bit);
-      await verifySnapshot(folder).then(() => unnoticed.push(`${relative(folder, path)} at ${at}`), () => undefined);
+      await verifySnapshot(folder).then(
+        () => unnoticed.push(`${relative(folder, path)} at ${at}`),
+        () => undefined,
+      );
       await flip(path, at, bit);
     }
   }
@@ -58,6 +61,8 @@ it('a refresh without news publishes a damaged snapshot anew, and one whose even
 
   const [shared = ''] = (await filesOf(pipeline.data.events)).filter((path) => path.includes('/clicks/'));
   await flip(shared, 200, 3);
-  await expect(pipeline.refresh(asOf)).rejects.toThrow(/is damaged, and every snapshot shares it: `offerline doctor --deep --repair`/);
+  await expect(pipeline.refresh(asOf)).rejects.toThrow(
+    /is damaged, and every snapshot shares it: `offerline doctor --deep --repair`/,
+  );
   expect((await pipeline.snapshots()).current).toBe(snapshotId);
 });

@@ -32,12 +32,14 @@ export async function runFaults({ kind, rounds, seed, onRound }: FaultPlan): Pro
     for (let round = 0; round < Math.min(roundsOfALife, rounds - first); round++) {
       const random = new Random(seedFor(seed, `round ${first + round}`));
       const faults: Fault[] = [];
-      const wrong = await life.round(round, random, (points) => {
-        for (const point of points) known.add(nameOf(point));
-        const chosen = chooseFaults(kind, points, report.hits, random);
-        faults.push(...chosen);
-        return chosen;
-      }).catch((error: unknown) => [`the round broke off: ${(error as Error).stack}`]);
+      const wrong = await life
+        .round(round, random, (points) => {
+          for (const point of points) known.add(nameOf(point));
+          const chosen = chooseFaults(kind, points, report.hits, random);
+          faults.push(...chosen);
+          return chosen;
+        })
+        .catch((error: unknown) => [`the round broke off: ${(error as Error).stack}`]);
       if (wrong.length === 0) report.passed++;
       else report.failed++;
       onRound?.(first + round + 1, faults, wrong);
@@ -51,7 +53,12 @@ export async function runFaults({ kind, rounds, seed, onRound }: FaultPlan): Pro
   return report;
 }
 
-function chooseFaults(kind: FaultPlan['kind'], points: readonly StepPoint[], hits: Map<string, number>, random: Random): Fault[] {
+function chooseFaults(
+  kind: FaultPlan['kind'],
+  points: readonly StepPoint[],
+  hits: Map<string, number>,
+  random: Random,
+): Fault[] {
   if (kind === 'kill' && random.chance(0.25)) return [{ kind, point: null }];
   // What is done already cannot fail any more.
   const possible = kind === 'fail' ? points.filter(({ moment }) => moment !== 'after') : points;
@@ -61,7 +68,9 @@ function chooseFaults(kind: FaultPlan['kind'], points: readonly StepPoint[], hit
     const point = random.pick(possible.filter((each) => (hits.get(nameOf(each)) ?? 0) === fewest));
     hits.set(nameOf(point), fewest + 1);
     return { kind: kind === 'kill' && random.chance(0.25) ? 'damage' : kind, point };
-  }).flatMap((fault): Fault[] => (fault.kind === 'damage' && random.chance(0.5) ? [fault, { kind: 'kill', point: null }] : [fault]));
+  }).flatMap((fault): Fault[] =>
+    fault.kind === 'damage' && random.chance(0.5) ? [fault, { kind: 'kill', point: null }] : [fault],
+  );
 }
 
 export function nameOf({ moment, step }: StepPoint): string {

@@ -67,14 +67,18 @@ export class FaultedLife implements AsyncDisposable {
     wrong.push(...differences(handedOver(this.#twin), handedOver(this.#faulted)));
     wrong.push(...differences(await publishedTables(this.#twin), await publishedTables(this.#faulted)));
     // What it rewrites is published, and compared, with the next round.
-    if (round % roundsPerMaintenance === roundsPerMaintenance - 1) wrong.push(...(await this.#meet('maintenance', asOf, random, choose)));
+    if (round % roundsPerMaintenance === roundsPerMaintenance - 1)
+      wrong.push(...(await this.#meet('maintenance', asOf, random, choose)));
     return wrong;
   }
 
   async #meet(pipeline: PipelineName, asOf: string, random: Random, choose: ChooseFaults): Promise<string[]> {
     const points: StepPoint[] = [];
     const began = performance.now();
-    await pipelines[pipeline]({ data: this.#twin, console: silent, asOf }, watchedEffects(wallClock, (point) => void points.push(point)));
+    await pipelines[pipeline](
+      { data: this.#twin, console: silent, asOf },
+      watchedEffects(wallClock, (point) => void points.push(point)),
+    );
     const duration = performance.now() - began;
     const wrong: string[] = [];
     const faults = choose(points);
@@ -87,11 +91,16 @@ export class FaultedLife implements AsyncDisposable {
     await this.#recover(pipeline, asOf);
     // Damage that no run came upon shows when the state is copied, and to the doctor.
     if (existsSync(this.#faulted.damageNote)) await this.#recover(pipeline, asOf);
-    if (faults.some(({ kind }) => kind === 'damage') && (await this.#examine(false)).some(({ check }) => check === 'state')) {
+    if (
+      faults.some(({ kind }) => kind === 'damage') &&
+      (await this.#examine(false)).some(({ check }) => check === 'state')
+    ) {
       await this.#examine(true);
       await this.#recover('refresh', asOf);
     }
-    const troubles = (await this.#examine(false)).map(({ subject, problem }) => `the doctor says: ${subject} ${problem}`);
+    const troubles = (await this.#examine(false)).map(
+      ({ subject, problem }) => `the doctor says: ${subject} ${problem}`,
+    );
     return [...wrong, ...(await this.#unserved()), ...troubles];
   }
 
@@ -101,17 +110,32 @@ export class FaultedLife implements AsyncDisposable {
 
   /** What a schedule does: damage that comes up in the middle of a run takes one more. */
   async #recover(pipeline: PipelineName, asOf: string): Promise<void> {
-    const ordinary = () => pipelines[pipeline]({ data: this.#faulted, console: silent, asOf }, watchedEffects(wallClock, () => undefined));
+    const ordinary = () =>
+      pipelines[pipeline](
+        { data: this.#faulted, console: silent, asOf },
+        watchedEffects(wallClock, () => undefined),
+      );
     await ordinary().catch((error: unknown) => {
       if (!existsSync(this.#faulted.damageNote)) throw error;
       return ordinary();
     });
   }
 
-  async #kill(pipeline: PipelineName, asOf: string, killAt: StepPoint | null, random: Random, duration: number): Promise<string[]> {
-    const { code, signal, told } = await killedRefresh({ pipeline, root: this.#faulted.root, asOf, wallClock, killAt }, killAt === null ? random.next() * duration * 1.2 : undefined);
+  async #kill(
+    pipeline: PipelineName,
+    asOf: string,
+    killAt: StepPoint | null,
+    random: Random,
+    duration: number,
+  ): Promise<string[]> {
+    const { code, signal, told } = await killedRefresh(
+      { pipeline, root: this.#faulted.root, asOf, wallClock, killAt },
+      killAt === null ? random.next() * duration * 1.2 : undefined,
+    );
     // A run after the first has less to do, and one that is killed at a random moment may be done before, or have found damage.
-    return signal === 'SIGKILL' || code === 0 || existsSync(this.#faulted.damageNote) ? [] : [`a refresh to be killed ended by itself with ${code}: ${told}`];
+    return signal === 'SIGKILL' || code === 0 || existsSync(this.#faulted.damageNote)
+      ? []
+      : [`a refresh to be killed ended by itself with ${code}: ${told}`];
   }
 
   async #fail(pipeline: PipelineName, asOf: string, failAt: StepPoint | null, random: Random): Promise<string[]> {
@@ -124,7 +148,9 @@ export class FaultedLife implements AsyncDisposable {
     });
     try {
       await pipelines[pipeline]({ data: this.#faulted, console: silent, asOf }, effects);
-      return failed && !helpful.has(failAt?.step.split(':')[0] ?? '') ? [`a refresh whose call failed at ${failAt?.step} with ${code} said that it was done`] : [];
+      return failed && !helpful.has(failAt?.step.split(':')[0] ?? '')
+        ? [`a refresh whose call failed at ${failAt?.step} with ${code} said that it was done`]
+        : [];
     } catch (error) {
       const told = error instanceof OfferlineError ? error : machineFailure(error);
       if (told?.exitCode === exitCode.failed && told.message.includes(safeWords)) return [];
@@ -134,7 +160,12 @@ export class FaultedLife implements AsyncDisposable {
 
   /** What an operator would find wrong. */
   async #examine(repair: boolean): Promise<Finding[]> {
-    const opening = { data: this.#faulted, settings: { duckdb: {} }, logger: silent.logger, effects: watchedEffects(wallClock, () => undefined) };
+    const opening = {
+      data: this.#faulted,
+      settings: { duckdb: {} },
+      logger: silent.logger,
+      effects: watchedEffects(wallClock, () => undefined),
+    };
     const { findings } = await examine(opening, { deep: true, repair, progress: noProgress });
     return findings.filter(({ level }) => level === 'trouble');
   }

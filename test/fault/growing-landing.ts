@@ -43,7 +43,10 @@ export class GrowingLanding {
     await mkdir(data.landing, { recursive: true });
     await writeFile(data.settingsFile, JSON.stringify(this.settings));
     // An address that is refused before anything is sent.
-    const sites = this.#network.sites.map((site) => ({ ...site, ...(site.postback && { postback: { ...site.postback, url: 'http://127.0.0.1:9/postback' } }) }));
+    const sites = this.#network.sites.map((site) => ({
+      ...site,
+      ...(site.postback && { postback: { ...site.postback, url: 'http://127.0.0.1:9/postback' } }),
+    }));
     await writeFile(data.sitesFile, JSON.stringify({ sites }));
   }
 
@@ -54,22 +57,46 @@ export class GrowingLanding {
     const time = new Date(end + round * 60_000);
     const settle = async (path: string) => utimes(path, time, time);
     for (const kind of ['clicks', 'conversions'] as const) {
-      const rows: LandingRow[] = this.#network[kind].filter((_, index) => index % this.rounds === round || random.next() < 0.02).map((row) => ({ ...row }));
-      await settle(await writeLogFile(join(data.landing, kind, name), kind, random.pick([...logFormats]), random.shuffle(rows)));
+      const rows: LandingRow[] = this.#network[kind]
+        .filter((_, index) => index % this.rounds === round || random.next() < 0.02)
+        .map((row) => ({ ...row }));
+      await settle(
+        await writeLogFile(join(data.landing, kind, name), kind, random.pick([...logFormats]), random.shuffle(rows)),
+      );
     }
     const [click, conversion] = [this.#network.clicks[round], this.#network.conversions[round]];
-    if (click !== undefined) await settle(await landLines(join(data.landing, `clicks/${name}-bad.ndjson`), [random.pick([...faultyClicks])(click), { record: click }]));
-    if (conversion !== undefined) await settle(await landLines(join(data.landing, `conversions/${name}-bad.ndjson`), [random.pick([...faultyConversions])(conversion)]));
+    if (click !== undefined)
+      await settle(
+        await landLines(join(data.landing, `clicks/${name}-bad.ndjson`), [
+          random.pick([...faultyClicks])(click),
+          { record: click },
+        ]),
+      );
+    if (conversion !== undefined)
+      await settle(
+        await landLines(join(data.landing, `conversions/${name}-bad.ndjson`), [
+          random.pick([...faultyConversions])(conversion),
+        ]),
+      );
     if (random.next() < 0.2) {
       const path = join(data.landing, `clicks/${name}-broken.json`);
       await writeFile(path, '[{"click_id": ');
       await settle(path);
     }
-    for (const [source, offers] of [...Map.groupBy(this.#network.offers, (offer) => offer.source)].slice(0, landedSources)) {
+    for (const [source, offers] of [...Map.groupBy(this.#network.offers, (offer) => offer.source)].slice(
+      0,
+      landedSources,
+    )) {
       if (round > 0 && random.next() < 0.6) continue;
-      const exported = offers.filter(() => round === 0 || random.next() < 0.95).map(({ source: _folder, ...offer }) => ({
-        record: { ...offer, ...(random.next() < 0.3 && { level: `level ${round}` }), ...(random.next() < 0.1 && { payout: '1.25', events: undefined }) },
-      }));
+      const exported = offers
+        .filter(() => round === 0 || random.next() < 0.95)
+        .map(({ source: _folder, ...offer }) => ({
+          record: {
+            ...offer,
+            ...(random.next() < 0.3 && { level: `level ${round}` }),
+            ...(random.next() < 0.1 && { payout: '1.25', events: undefined }),
+          },
+        }));
       await settle(await landLines(join(data.landing, `offers/${source}/${name}.ndjson`), exported));
     }
   }

@@ -38,13 +38,26 @@ const mostBeforeKill = 1.2 * eventsOfRound;
  * Kills deliveries at random moments, with new events taken over before and during each, and replays of old ones. Then
  * lets the rest be delivered in peace, and compares what the receiver got with what there was to tell.
  */
-export async function killDeliveries(seed: number, rounds: number, onRound: (round: number) => void = () => {}): Promise<KilledDeliveries> {
+export async function killDeliveries(
+  seed: number,
+  rounds: number,
+  onRound: (round: number) => void = () => {},
+): Promise<KilledDeliveries> {
   const random = new Random(seed);
   const { data, remove } = await temporaryData();
   const receiver = program('postback-receiver.ts', String(seed));
   try {
     const { address } = JSON.parse(await firstLine(receiver)) as { address: string };
-    await writeFile(data.sitesFile, JSON.stringify({ sites: Array.from({ length: siteCount }, (_, site) => ({ site_key: `s${site}`, site_secret: `secret-of-s${site}-long-enough`, postback: { url: `${address}/s${site}` } })) }));
+    await writeFile(
+      data.sitesFile,
+      JSON.stringify({
+        sites: Array.from({ length: siteCount }, (_, site) => ({
+          site_key: `s${site}`,
+          site_secret: `secret-of-s${site}-long-enough`,
+          postback: { url: `${address}/s${site}` },
+        })),
+      }),
+    );
     const store = DeliveryStore.open(data);
     const events = new Events(random);
     const takeOver = () => store.takeOver('warehouse', [...events.more(eventsOfRound / 2), ...events.some(20)]);
@@ -70,7 +83,14 @@ export async function killDeliveries(seed: number, rounds: number, onRound: (rou
       await fetch(`${address}/calm`);
       await deliverTheRest(data, store, ahead);
       const receipts = await receiptsAt(address);
-      return { rounds, killed, events: events.all.length, underFire, receipts: receipts.length, wrong: [...mistakes(events.all, receipts), ...unfinished(store)] };
+      return {
+        rounds,
+        killed,
+        events: events.all.length,
+        underFire,
+        receipts: receipts.length,
+        wrong: [...mistakes(events.all, receipts), ...unfinished(store)],
+      };
     } finally {
       store.close();
     }
@@ -92,13 +112,23 @@ class Events {
   more(count: number): OutboxRow[] {
     const first = this.all.length;
     for (let number = first + 1; number <= first + count; number++) {
-      const earlier = number > 1 && this.#random.chance(0.6) ? this.all[this.#random.between(Math.max(0, number - 300), number - 2)] : undefined;
+      const earlier =
+        number > 1 && this.#random.chance(0.6)
+          ? this.all[this.#random.between(Math.max(0, number - 300), number - 2)]
+          : undefined;
       const conversionId = `c${number}`;
       const clickId = earlier?.clickId ?? `k${number}`;
-      this.all.push(outboxRow(number, {
-        webhookId: `w${number}-of-${conversionId}`, conversionId, clickId, userId: conversionId, siteKey: earlier?.siteKey ?? `s${this.#random.below(siteCount)}`,
-        kind: this.#random.pick(['credit', 'reject', 'chargeback']), occurredAt: new Date(Date.UTC(2026, 10, 1) + number * 1000).toISOString().replace('.000', ''),
-      }));
+      this.all.push(
+        outboxRow(number, {
+          webhookId: `w${number}-of-${conversionId}`,
+          conversionId,
+          clickId,
+          userId: conversionId,
+          siteKey: earlier?.siteKey ?? `s${this.#random.below(siteCount)}`,
+          kind: this.#random.pick(['credit', 'reject', 'chargeback']),
+          occurredAt: new Date(Date.UTC(2026, 10, 1) + number * 1000).toISOString().replace('.000', ''),
+        }),
+      );
     }
     return this.all.slice(first);
   }
@@ -116,20 +146,35 @@ function mistakes(events: OutboxRow[], receipts: Receipt[]): string[] {
   const latestOfClick = new Map<string, number>();
   for (const { webhookId, clickId, event, userId, site } of receipts) {
     const sent = byConversion.get(userId);
-    if (sent === undefined || sent.webhookId !== webhookId || sent.clickId !== clickId || sent.kind !== event || sent.siteKey !== site) {
+    if (
+      sent === undefined ||
+      sent.webhookId !== webhookId ||
+      sent.clickId !== clickId ||
+      sent.kind !== event ||
+      sent.siteKey !== site
+    ) {
       wrong.push(`what arrived as ${webhookId} was never to be told: ${userId} ${event} of ${clickId} at ${site}`);
       continue;
     }
     arrived.add(userId);
     const latest = latestOfClick.get(clickId) ?? 0;
-    if (sent.number < latest) wrong.push(`${webhookId} of ${clickId} arrived after a later event of the click (${latest})`);
+    if (sent.number < latest)
+      wrong.push(`${webhookId} of ${clickId} arrived after a later event of the click (${latest})`);
     latestOfClick.set(clickId, Math.max(latest, sent.number));
   }
-  return [...wrong, ...events.filter(({ conversionId }) => !arrived.has(conversionId)).map(({ webhookId }) => `${webhookId} never arrived`)];
+  return [
+    ...wrong,
+    ...events
+      .filter(({ conversionId }) => !arrived.has(conversionId))
+      .map(({ webhookId }) => `${webhookId} never arrived`),
+  ];
 }
 
 function unfinished(store: DeliveryStore): string[] {
-  return store.changesSince(0, 1_000_000).postbacks.filter(({ state }) => state !== 'delivered').map(({ webhookId, state }) => `${webhookId} ended ${state}`);
+  return store
+    .changesSince(0, 1_000_000)
+    .postbacks.filter(({ state }) => state !== 'delivered')
+    .map(({ webhookId, state }) => `${webhookId} ended ${state}`);
 }
 
 /** In peace, by a clock that goes on a day from pass to pass, until there is nothing more to tell. */
@@ -140,7 +185,14 @@ async function deliverTheRest(data: DataDirectory, store: DeliveryStore, ahead: 
     let summary: DeliverySummary;
     let now = Date.now() + ahead;
     do {
-      summary = await deliverDue({ store, sites, sender, now: () => now, logger: createLogger({ write: () => true }, 'silent'), progress: noProgress });
+      summary = await deliverDue({
+        store,
+        sites,
+        sender,
+        now: () => now,
+        logger: createLogger({ write: () => true }, 'silent'),
+        progress: noProgress,
+      });
       now += 24 * 3_600_000;
     } while (summary.remaining > 0);
   } finally {
@@ -151,7 +203,8 @@ async function deliverTheRest(data: DataDirectory, store: DeliveryStore, ahead: 
 function program(name: string, ...words: string[]): ChildProcess {
   const file = fileURLToPath(new URL(`./${name}`, import.meta.url));
   return spawn(process.execPath, [...nodeArguments, file, ...words], {
-    env: { ...process.env, OFFERLINE_ALLOW_PRIVATE_POSTBACKS: '1' }, stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, OFFERLINE_ALLOW_PRIVATE_POSTBACKS: '1' },
+    stdio: ['ignore', 'pipe', 'inherit'],
   });
 }
 

@@ -8,8 +8,13 @@ import type { ChildRefresh } from './refresh-child.ts';
 const child = fileURLToPath(new URL('./refresh-child.ts', import.meta.url));
 
 /** A refresh in a process of its own that kills itself where asked to, or is killed so many milliseconds after its begin. */
-export async function killedRefresh(request: ChildRefresh, afterMilliseconds?: number): Promise<{ code: number | null; signal: string | null; told: string }> {
-  const running = spawn(process.execPath, [...nodeArguments, child, JSON.stringify(request)], { stdio: ['ignore', 'pipe', 'pipe'] });
+export async function killedRefresh(
+  request: ChildRefresh,
+  afterMilliseconds?: number,
+): Promise<{ code: number | null; signal: string | null; told: string }> {
+  const running = spawn(process.execPath, [...nodeArguments, child, JSON.stringify(request)], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let told = '';
   running.stderr.setEncoding('utf8').on('data', (text: string) => (told += text));
   const ended = once(running, 'exit') as Promise<[code: number | null, signal: string | null]>;

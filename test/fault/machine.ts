@@ -48,32 +48,75 @@ function leaving(bytes: number): NonNullable<Shortage['begin']> {
   };
 }
 
-const setting = (duckdb: object): NonNullable<Shortage['begin']> => async (data) => {
-  await writeFile(data.settingsFile, JSON.stringify({ ...landing.settings, duckdb }));
-  return () => landing.prepare(data);
-};
+const setting =
+  (duckdb: object): NonNullable<Shortage['begin']> =>
+  async (data) => {
+    await writeFile(data.settingsFile, JSON.stringify({ ...landing.settings, duckdb }));
+    return () => landing.prepare(data);
+  };
 
 const shortages: Shortage[] = [
-  ...[0, 64 * 1024, 256 * 1024, mebibyte, 2 * mebibyte, 4 * mebibyte, 6 * mebibyte, 8 * mebibyte].map((bytes): Shortage => (
-    { name: `a disk with ${bytes / 1024} KiB of room`, begin: leaving(bytes), told: /The disk is full/, mayPass: bytes > mebibyte })),
+  ...[0, 64 * 1024, 256 * 1024, mebibyte, 2 * mebibyte, 4 * mebibyte, 6 * mebibyte, 8 * mebibyte].map(
+    (bytes): Shortage => ({
+      name: `a disk with ${bytes / 1024} KiB of room`,
+      begin: leaving(bytes),
+      told: /The disk is full/,
+      mayPass: bytes > mebibyte,
+    }),
+  ),
   {
-    name: 'a disk that cannot be written', told: /cannot be written/,
+    name: 'a disk that cannot be written',
+    told: /cannot be written/,
     begin: () => {
       mounted('-o', 'remount,ro', disk);
       return Promise.resolve(() => Promise.resolve(mounted('-o', 'remount,rw', disk)));
     },
   },
-  ...[24, 30, 36, 48].map((files): Shortage => ({ name: `${files} file descriptors`, shell: `ulimit -n ${files}`, told: /Too many files are open/, mayPass: files > 30 })),
-  { name: 'files of 128 KiB at most', shell: 'ulimit -f 128', told: /may not grow that large|The disk failed to read or write/ },
+  ...[24, 30, 36, 48].map((files): Shortage => ({
+    name: `${files} file descriptors`,
+    shell: `ulimit -n ${files}`,
+    told: /Too many files are open/,
+    mayPass: files > 30,
+  })),
+  {
+    name: 'files of 128 KiB at most',
+    shell: 'ulimit -f 128',
+    told: /may not grow that large|The disk failed to read or write/,
+  },
   { name: 'memory_limit of 1 MiB', begin: setting({ memory_limit: '1MiB' }), told: /too little memory/ },
-  { name: 'memory_limit of 24 MiB', begin: setting({ memory_limit: '24MiB' }), told: /too little memory/, mayPass: true },
+  {
+    name: 'memory_limit of 24 MiB',
+    begin: setting({ memory_limit: '24MiB' }),
+    told: /too little memory/,
+    mayPass: true,
+  },
 ];
 
 /** Runs `run refresh` as a process of its own, behind a shell's limits. */
-async function refresh(data: DataDirectory, round: number, shell = ':'): Promise<{ code: number | null; told: string }> {
-  const child = spawn('sh', ['-c', `${shell} && exec "$@"`, 'sh', process.execPath, ...nodeArguments, main, 'run', 'refresh', '--as-of', landing.asOf(round)], {
-    env: { ...process.env, OFFERLINE_DATA: data.root }, stdio: ['ignore', 'ignore', 'pipe'],
-  });
+async function refresh(
+  data: DataDirectory,
+  round: number,
+  shell = ':',
+): Promise<{ code: number | null; told: string }> {
+  const child = spawn(
+    'sh',
+    [
+      '-c',
+      `${shell} && exec "$@"`,
+      'sh',
+      process.execPath,
+      ...nodeArguments,
+      main,
+      'run',
+      'refresh',
+      '--as-of',
+      landing.asOf(round),
+    ],
+    {
+      env: { ...process.env, OFFERLINE_DATA: data.root },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
+  );
   let told = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (told += text));
   return new Promise((resolve, reject) => {
@@ -111,7 +154,10 @@ async function problemsOf(shortage: Shortage, saved: string, expected: Map<strin
   await verifySnapshot(join(data.published, await readlink(data.current)));
   await good(data, 1);
   problems.push(...differences(expected, await published(data)));
-  if (problems.length === 0) console.log(`passed: ${shortage.name}: ${ended.code === 0 ? 'enough for the run' : (shortage.told.exec(ended.told)?.[0] ?? '')}`);
+  if (problems.length === 0)
+    console.log(
+      `passed: ${shortage.name}: ${ended.code === 0 ? 'enough for the run' : (shortage.told.exec(ended.told)?.[0] ?? '')}`,
+    );
   return problems;
 }
 
@@ -121,7 +167,9 @@ try {
   mounted('-t', 'tmpfs', '-o', `size=${diskBytes}`, 'tmpfs', disk);
   isMounted = true;
 } catch (error) {
-  console.log(`skipped: no disk of our own can be mounted, which takes root on Linux: ${(error as Error).message.split('\n')[0]}`);
+  console.log(
+    `skipped: no disk of our own can be mounted, which takes root on Linux: ${(error as Error).message.split('\n')[0]}`,
+  );
 }
 const work = await mkdtemp(join(tmpdir(), 'offerline-machine-'));
 try {
@@ -137,7 +185,9 @@ try {
     await good(data, 1);
     const expected = await published(data);
     for (const shortage of shortages) {
-      const problems = await problemsOf(shortage, saved, expected).catch((error: unknown) => [(error as Error).stack ?? '']);
+      const problems = await problemsOf(shortage, saved, expected).catch((error: unknown) => [
+        (error as Error).stack ?? '',
+      ]);
       if (problems.length === 0) passed++;
       else failed++;
       if (problems.length > 0) console.log(`FAILED: ${shortage.name}\n  ${problems.join('\n  ')}`);

@@ -6,4 +6,7 @@ import type { Effects } from '../../src/files/effects.ts';
 export type PipelineName = 'refresh' | 'maintenance';
 
 /** The pipelines that meet faults. */
-export const pipelines: Record<PipelineName, (request: RunRequest, effects: Effects) => Promise<object>> = { refresh, maintenance };
+export const pipelines: Record<PipelineName, (request: RunRequest, effects: Effects) => Promise<object>> = {
+  refresh,
+  maintenance,
+};

@@ -34,12 +34,19 @@ const server = createServer((request, response) => {
     return tellThoseWhoWait();
   }
   const field = (name: string) => searchParams.get(name) ?? '';
-  receipts.push({ webhookId: String(request.headers['webhook-id']), clickId: field('click_id'), event: field('event'), userId: field('user_id'), site: field('site_key') });
+  receipts.push({
+    webhookId: String(request.headers['webhook-id']),
+    clickId: field('click_id'),
+    event: field('event'),
+    userId: field('user_id'),
+    site: field('site_key'),
+  });
   tellThoseWhoWait();
   const drawn = calm ? 1 : random.next();
   if (drawn < 0.1) return void response.writeHead(500).end();
   if (drawn < 0.13) return void request.socket.destroy();
-  if (drawn < 0.16) return void response.writeHead(200, { 'content-length': '10' }).write('ok', () => request.socket.destroy());
+  if (drawn < 0.16)
+    return void response.writeHead(200, { 'content-length': '10' }).write('ok', () => request.socket.destroy());
   if (drawn < 0.4) return void setTimeout(random.between(1, 15)).then(() => response.end('ok'));
   response.end('ok');
 });

@@ -13,9 +13,26 @@ import { differences, publishedTables } from './published-tables.ts';
 const moments = ['2025-03-10T10:00:00Z', '2025-03-10T11:00:00Z', '2025-03-10T12:00:00Z'] as const;
 const wallClock = Date.parse('2025-03-20T00:00:00Z');
 const sites = [{ site_key: 's', site_secret: 'a-secret-of-a-site', commission: 0.2 }];
-const offer = (external_id: string, payout: string) => ({ external_id, title: `Offer ${external_id}`, payout, destination_url: 'https://advertiser.example/land' });
-const click = (click_id: string, external_id: string, clicked_at: string) => ({ click_id, source: 'net', external_id, site_key: 's', user_id: 'u', clicked_at });
-const credit = (click_id: string, occurred_at: string) => ({ conversion_id: `v-${click_id}`, click_id, kind: 'credit', occurred_at });
+const offer = (external_id: string, payout: string) => ({
+  external_id,
+  title: `Offer ${external_id}`,
+  payout,
+  destination_url: 'https://advertiser.example/land',
+});
+const click = (click_id: string, external_id: string, clicked_at: string) => ({
+  click_id,
+  source: 'net',
+  external_id,
+  site_key: 's',
+  user_id: 'u',
+  clicked_at,
+});
+const credit = (click_id: string, occurred_at: string) => ({
+  conversion_id: `v-${click_id}`,
+  click_id,
+  kind: 'credit',
+  occurred_at,
+});
 
 let pipeline: PipelineUnderTest;
 let data: DataDirectory;
@@ -28,16 +45,33 @@ beforeAll(async () => {
   pipeline = await PipelineUnderTest.create(new Date(wallClock), { sites });
   data = pipeline.data;
   await pipeline.landOffers('net', [offer('b', '1'), offer('c', '2')]);
-  await pipeline.landLog('clicks', 'ndjson', ['c1', 'c2', 'c3'].map((id) => click(id, 'b', '2025-03-10T09:00:00Z')));
+  await pipeline.landLog(
+    'clicks',
+    'ndjson',
+    ['c1', 'c2', 'c3'].map((id) => click(id, 'b', '2025-03-10T09:00:00Z')),
+  );
   await pipeline.refresh(moments[0]);
   // In the order of names alone, `a` would have got the first id.
   await pipeline.landOffers('net', [offer('a', '3'), offer('b', '1.5'), offer('c', '2')]);
-  await pipeline.landLog('conversions', 'ndjson', [credit('c1', '2025-03-10T09:30:00Z'), credit('unknown', '2025-03-10T09:40:00Z')]);
+  await pipeline.landLog('conversions', 'ndjson', [
+    credit('c1', '2025-03-10T09:30:00Z'),
+    credit('unknown', '2025-03-10T09:40:00Z'),
+  ]);
   await pipeline.refresh(moments[1]);
-  await pipeline.landLog('clicks', 'ndjson', [click('c4', 'a', '2025-03-10T11:30:00Z'), click('unknown', 'c', '2025-03-10T09:10:00Z'), { click_id: 'bad' }]);
+  await pipeline.landLog('clicks', 'ndjson', [
+    click('c4', 'a', '2025-03-10T11:30:00Z'),
+    click('unknown', 'c', '2025-03-10T09:10:00Z'),
+    { click_id: 'bad' },
+  ]);
   history = await saved('history');
   const step = { step: 'models: committed', moment: 'after', occurrence: 1 } as const;
-  const { signal, told } = await killedRefresh({ pipeline: 'refresh', root: data.root, asOf: moments[2], wallClock, killAt: step });
+  const { signal, told } = await killedRefresh({
+    pipeline: 'refresh',
+    root: data.root,
+    asOf: moments[2],
+    wallClock,
+    killAt: step,
+  });
   if (signal !== 'SIGKILL') throw new Error(`the refresh to be killed ended by itself: ${told}`);
   killed = await saved('killed');
   await pipeline.refresh(moments[2]);
@@ -65,7 +99,12 @@ async function invert(path: string, at: number, length = 1): Promise<void> {
   try {
     const bytes = Buffer.alloc(length);
     await file.read(bytes, 0, length, at);
-    await file.write(bytes.map((byte) => byte ^ 0xff), 0, length, at);
+    await file.write(
+      bytes.map((byte) => byte ^ 0xff),
+      0,
+      length,
+      at,
+    );
   } finally {
     await file.close();
   }
@@ -76,7 +115,10 @@ async function blocksOf(table: string): Promise<number[]> {
   const instance = await DuckDBInstance.create(data.stateFile, { access_mode: 'READ_ONLY' });
   const connection = await instance.connect();
   try {
-    const rows = await queryRows<{ block: number }>(connection, `SELECT DISTINCT block_id AS block FROM pragma_storage_info('${table}') WHERE block_id >= 0`);
+    const rows = await queryRows<{ block: number }>(
+      connection,
+      `SELECT DISTINCT block_id AS block FROM pragma_storage_info('${table}') WHERE block_id >= 0`,
+    );
     return rows.map(({ block }) => block);
   } finally {
     connection.closeSync();
@@ -99,7 +141,11 @@ async function asideReasons(): Promise<string[]> {
 }
 
 it.each<[what: string, told: RegExp, damage: () => Promise<void>]>([
-  ['a log whose end is zeros', /WAL/, async () => zero(`${data.stateFile}.wal`, Math.floor((await stat(`${data.stateFile}.wal`)).size * 0.6))],
+  [
+    'a log whose end is zeros',
+    /WAL/,
+    async () => zero(`${data.stateFile}.wal`, Math.floor((await stat(`${data.stateFile}.wal`)).size * 0.6)),
+  ],
   ['a flipped byte in the head of the state', /checksum/, () => invert(data.stateFile, 9000)],
 ])('after %s the next run publishes what it would have published', async (_, told, damage) => {
   await restored(killed);
@@ -133,6 +179,11 @@ it('without any copy, public ids, created_at and history come from the published
   // Which news made a report outdated is told by runs, and here one run brings all of it.
   const others = ['ingest_files', 'report_days'];
   const numbers = /"file_id":\d+,?/g;
-  const same = (tables: Map<string, string[]>) => new Map([...tables].filter(([table]) => !others.includes(table)).map(([table, rows]) => [table, rows.map((row) => row.replaceAll(numbers, '')).toSorted()]));
+  const same = (tables: Map<string, string[]>) =>
+    new Map(
+      [...tables]
+        .filter(([table]) => !others.includes(table))
+        .map(([table, rows]) => [table, rows.map((row) => row.replaceAll(numbers, '')).toSorted()]),
+    );
   expect(differences(same(expected), same(found))).toEqual([]);
 });

@@ -4,13 +4,25 @@ import { asOf, smallData } from '../e2e/small-data.ts';
 
 it('of refreshes and a backfill at the same time one works after the other, and nothing counts twice', async () => {
   await using pipeline = await smallData();
-  const commands = [['run', 'refresh', '--as-of', asOf], ['run', 'refresh', '--as-of', asOf], ['backfill', 'reports', '--all']];
+  const commands = [
+    ['run', 'refresh', '--as-of', asOf],
+    ['run', 'refresh', '--as-of', asOf],
+    ['backfill', 'reports', '--all'],
+  ];
   const ended = await Promise.all(commands.map((words) => offerline(pipeline.data.root, ...words)));
-  expect(ended.map(({ code, stderr }) => ({ code, stderr: code === 0 ? '' : stderr }))).toEqual(commands.map(() => ({ code: 0, stderr: '' })));
+  expect(ended.map(({ code, stderr }) => ({ code, stderr: code === 0 ? '' : stderr }))).toEqual(
+    commands.map(() => ({ code: 0, stderr: '' })),
+  );
   expect(ended.some(({ stderr }) => stderr.includes('Waiting up to 60 s for the warehouse'))).toBe(true);
   // One more to see the rows of all three, which are finished now.
   expect((await offerline(pipeline.data.root, 'run', 'refresh')).code).toBe(0);
-  expect(await pipeline.ask('SELECT count(*) AS overlaps FROM run_stages AS a JOIN run_stages AS b ON a.run_id < b.run_id AND b.started_at < a.finished_at')).toEqual([{ overlaps: 0 }]);
+  expect(
+    await pipeline.ask(
+      'SELECT count(*) AS overlaps FROM run_stages AS a JOIN run_stages AS b ON a.run_id < b.run_id AND b.started_at < a.finished_at',
+    ),
+  ).toEqual([{ overlaps: 0 }]);
   expect(await pipeline.ask('SELECT count(*) AS clicks FROM clicks')).toEqual([{ clicks: 20 }]);
-  expect(await pipeline.ask('SELECT sum(accepted) AS accepted, count(*) AS files FROM ingest_files')).toEqual([{ accepted: 23, files: 3 }]);
+  expect(await pipeline.ask('SELECT sum(accepted) AS accepted, count(*) AS files FROM ingest_files')).toEqual([
+    { accepted: 23, files: 3 },
+  ]);
 });

@@ -32,7 +32,15 @@ const calls: { [Name in keyof FileEffects]: (files: FileEffects) => Promise<unkn
 const whole: StepMoment[] = ['before', 'after'];
 const withHalf: StepMoment[] = ['before', 'half', 'after'];
 const moments: { [Name in keyof FileEffects]: StepMoment[] } = {
-  makeDirectory: whole, syncFile: whole, syncDirectory: whole, rename: whole, hardLink: whole, symbolicLink: whole, copyFile: withHalf, writeFile: withHalf, remove: whole,
+  makeDirectory: whole,
+  syncFile: whole,
+  syncDirectory: whole,
+  rename: whole,
+  hardLink: whole,
+  symbolicLink: whole,
+  copyFile: withHalf,
+  writeFile: withHalf,
+  remove: whole,
 };
 
 it.each(Object.keys(calls) as (keyof FileEffects)[])('tells of each moment of %s', async (name) => {
@@ -41,8 +49,13 @@ it.each(Object.keys(calls) as (keyof FileEffects)[])('tells of each moment of %s
   expect(told).toEqual(moments[name]);
 });
 
-it.each([['copyFile', 'copy'], ['writeFile', 'written']] as const)('half-way through %s half of the file is there, and then all of it', async (name, file) => {
+it.each([
+  ['copyFile', 'copy'],
+  ['writeFile', 'written'],
+] as const)('half-way through %s half of the file is there, and then all of it', async (name, file) => {
   const found: string[] = [];
-  await calls[name](watchedEffects(0, ({ moment }) => void (moment === 'before' || found.push(readFileSync(at(file), 'utf8')))).files);
+  await calls[name](
+    watchedEffects(0, ({ moment }) => void (moment === 'before' || found.push(readFileSync(at(file), 'utf8')))).files,
+  );
   expect(found).toEqual(['eigh', 'eight by']);
 });

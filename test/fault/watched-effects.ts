@@ -36,13 +36,22 @@ export function watchedEffects(wallClock: number, at: (point: StepPoint) => void
     rename: (from, to, step) => watch(step, () => real.rename(from, to, step)),
     hardLink: (existing, path, step) => watch(step, () => real.hardLink(existing, path, step)),
     symbolicLink: (target, path, step) => watch(step, () => real.symbolicLink(target, path, step)),
-    copyFile: (from, to, step) => watch(step, () => real.copyFile(from, to, step), async () => {
-      await real.copyFile(from, to, step);
-      await truncate(to, Math.floor((await stat(from)).size / 2));
-    }),
+    copyFile: (from, to, step) =>
+      watch(
+        step,
+        () => real.copyFile(from, to, step),
+        async () => {
+          await real.copyFile(from, to, step);
+          await truncate(to, Math.floor((await stat(from)).size / 2));
+        },
+      ),
     writeFile: (path, content, step, mode) => {
       const half = content.slice(0, content.length / 2);
-      return watch(step, () => real.writeFile(path, content, step, mode), () => real.writeFile(path, half, step, mode));
+      return watch(
+        step,
+        () => real.writeFile(path, content, step, mode),
+        () => real.writeFile(path, half, step, mode),
+      );
     },
     remove: (path, step) => watch(step, () => real.remove(path, step)),
   };

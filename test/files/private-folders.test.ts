@@ -26,7 +26,10 @@ async function useAll(): Promise<void> {
   }
 }
 
-const modes = async () => Promise.all([data.root, data.warehouse, data.postbacks, data.rateLimits].map(async (path) => (await stat(path)).mode & 0o777));
+const modes = async () =>
+  Promise.all(
+    [data.root, data.warehouse, data.postbacks, data.rateLimits].map(async (path) => (await stat(path)).mode & 0o777),
+  );
 
 it('keeps what tells of people to the owner, whatever the umask, and nothing else', async () => {
   await useAll();

@@ -21,15 +21,27 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function generated(name: string, options: Partial<GenerateOptions> = {}): Promise<{ out: string; summary: GenerateSummary }> {
+async function generated(
+  name: string,
+  options: Partial<GenerateOptions> = {},
+): Promise<{ out: string; summary: GenerateSummary }> {
   const out = join(folder, name);
   return { out, summary: await generate({ out, seed: 11, clicks, days: 3, end, offers: 60, ...options }) };
 }
 
 /** Path and digest of every file below a folder. */
 async function tree(root: string): Promise<string[]> {
-  const paths = (await readdir(root, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  const lines = await Promise.all(paths.map(async (path) => `${path.slice(root.length)} ${createHash('sha256').update(await readFile(path)).digest('hex')}`));
+  const paths = (await readdir(root, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+  const lines = await Promise.all(
+    paths.map(
+      async (path) =>
+        `${path.slice(root.length)} ${createHash('sha256')
+          .update(await readFile(path))
+          .digest('hex')}`,
+    ),
+  );
   return lines.toSorted();
 }
 
@@ -39,7 +51,10 @@ function reasons(rows: LogRow[]): string[] {
 
 /** Accepted rows by key, in the order in which the pipeline takes them up. */
 function byKey(rows: LogRow[], key: (event: Record<string, string | null>) => string): Map<string, LogRow[]> {
-  return Map.groupBy(rows.filter(({ event }) => event !== null), ({ event }) => key(event ?? {}));
+  return Map.groupBy(
+    rows.filter(({ event }) => event !== null),
+    ({ event }) => key(event ?? {}),
+  );
 }
 const clickKey = (event: Record<string, string | null>) => String(event['click_id']);
 const conversionKey = (event: Record<string, string | null>) => `${event['conversion_id']} ${event['kind']}`;
@@ -62,10 +77,14 @@ describe('the same options', () => {
     const history = await generated('history', { messy: false });
     const further = await generated('further', { messy: false, seed: 12, networkSeed: 11 });
     expect(await tree(join(further.out, 'landing/offers'))).toEqual(await tree(join(history.out, 'landing/offers')));
-    expect(await readFile(join(further.out, 'sites.json'), 'utf8')).toBe(await readFile(join(history.out, 'sites.json'), 'utf8'));
+    expect(await readFile(join(further.out, 'sites.json'), 'utf8')).toBe(
+      await readFile(join(history.out, 'sites.json'), 'utf8'),
+    );
     const zone = 'Asia/Singapore';
     const known = byKey((await readLanding(history.out, end, zone)).clicks, clickKey);
-    const repeated = (await readLanding(further.out, end, zone)).clicks.filter(({ event }) => known.has(clickKey(event ?? {})));
+    const repeated = (await readLanding(further.out, end, zone)).clicks.filter(({ event }) =>
+      known.has(clickKey(event ?? {})),
+    );
     expect(repeated).toEqual([]);
   });
 });
@@ -82,52 +101,93 @@ describe('a messy network', () => {
   });
 
   it('has the rows that its summary counts', () => {
-    for (const [count, rows, key] of [[summary.clicks, landing.clicks, clickKey], [summary.conversions, landing.conversions, conversionKey]] as const) {
+    for (const [count, rows, key] of [
+      [summary.clicks, landing.clicks, clickKey],
+      [summary.conversions, landing.conversions, conversionKey],
+    ] as const) {
       const rejected = rows.filter(({ reject }) => reject !== null).length;
       const accepted = byKey(rows, key).size;
-      expect({ rows: rows.length, accepted, duplicates: rows.length - accepted - rejected, rejected })
-        .toEqual({ rows: count.rows, accepted: count.accepted, duplicates: count.duplicates, rejected: count.rejected });
+      expect({ rows: rows.length, accepted, duplicates: rows.length - accepted - rejected, rejected }).toEqual({
+        rows: count.rows,
+        accepted: count.accepted,
+        duplicates: count.duplicates,
+        rejected: count.rejected,
+      });
     }
     expect(summary.clicks.accepted).toBe(clicks);
     const files = (kind: string) => landing.files.filter((file) => file.kind === kind).length;
-    expect([files('offers'), files('clicks'), files('conversions')])
-      .toEqual([summary.offers.files, summary.clicks.files - 1, summary.conversions.files]);
+    expect([files('offers'), files('clicks'), files('conversions')]).toEqual([
+      summary.offers.files,
+      summary.clicks.files - 1,
+      summary.conversions.files,
+    ]);
   });
 
   it('is written in every format', () => {
-    const endings = (kind: string) => new Set(landing.files.filter((file) => file.kind === kind).map(({ path }) => path.replace(/^[^.]*/, '')));
+    const endings = (kind: string) =>
+      new Set(landing.files.filter((file) => file.kind === kind).map(({ path }) => path.replace(/^[^.]*/, '')));
     expect(endings('clicks')).toEqual(new Set(['.ndjson', '.ndjson.gz', '.csv', '.parquet']));
     expect(endings('conversions')).toEqual(new Set(['.ndjson', '.ndjson.gz', '.csv', '.parquet']));
     expect(endings('offers')).toEqual(new Set(['.json', '.ndjson.gz', '.csv', '.parquet']));
   });
 
   it('has one broken file', () => {
-    expect(landing.brokenFiles).toEqual([{ path: 'clicks/2026-03-02/edge-fra-resent.ndjson.gz', reason: 'broken_gzip' }]);
+    expect(landing.brokenFiles).toEqual([
+      { path: 'clicks/2026-03-02/edge-fra-resent.ndjson.gz', reason: 'broken_gzip' },
+    ]);
     expect(summary.clicks.broken).toBe(1);
   });
 
   it('has rows of each kind that are refused', () => {
     expect(reasons(landing.clicks)).toEqual([
-      'bad_click_id', 'bad_offer_id', 'future_timestamp', 'missing_site_key', 'not_json_object', 'timestamp_without_offset',
+      'bad_click_id',
+      'bad_offer_id',
+      'future_timestamp',
+      'missing_site_key',
+      'not_json_object',
+      'timestamp_without_offset',
     ]);
-    expect(reasons(landing.conversions)).toEqual(['bad_kind', 'bad_occurred_at', 'bad_payout', 'missing_click_id', 'not_json_object']);
+    expect(reasons(landing.conversions)).toEqual([
+      'bad_kind',
+      'bad_occurred_at',
+      'bad_payout',
+      'missing_click_id',
+      'not_json_object',
+    ]);
   });
 
   it('has lines repeated in later files, and clicks told differently a second time', () => {
     const repeated = [...byKey(landing.clicks, clickKey).values()].filter((rows) => rows.length > 1);
-    expect(repeated.some(([first, second]) => first?.path !== second?.path && JSON.stringify(first?.event) === JSON.stringify(second?.event))).toBe(true);
-    const conflicts = repeated.filter(([first, second]) => JSON.stringify(first?.event) !== JSON.stringify(second?.event));
+    expect(
+      repeated.some(
+        ([first, second]) =>
+          first?.path !== second?.path && JSON.stringify(first?.event) === JSON.stringify(second?.event),
+      ),
+    ).toBe(true);
+    const conflicts = repeated.filter(
+      ([first, second]) => JSON.stringify(first?.event) !== JSON.stringify(second?.event),
+    );
     expect(conflicts.length).toBeGreaterThan(0);
-    expect(conflicts.every(([first, second]) => first?.event?.['sub1'] !== 'corrected' && second?.event?.['sub1'] === 'corrected')).toBe(true);
+    expect(
+      conflicts.every(
+        ([first, second]) => first?.event?.['sub1'] !== 'corrected' && second?.event?.['sub1'] === 'corrected',
+      ),
+    ).toBe(true);
     const again = [...byKey(landing.conversions, conversionKey).values()].filter((rows) => rows.length > 1);
     expect(again.some((rows) => new Set(rows.map(({ path }) => path)).size > 1)).toBe(true);
   });
 
   it('has events that arrive in a file of a later day', () => {
     for (const rows of [landing.clicks, landing.conversions]) {
-      const late = rows.filter((row) => row.event !== null && new Date(moment(row)).toISOString().slice(0, 10) < (row.path.split('/')[1] ?? ''));
+      const late = rows.filter(
+        (row) =>
+          row.event !== null && new Date(moment(row)).toISOString().slice(0, 10) < (row.path.split('/')[1] ?? ''),
+      );
       const keys = byKey(rows, rows === landing.clicks ? clickKey : conversionKey);
-      const onlyLate = late.filter(({ event }) => keys.get(rows === landing.clicks ? clickKey(event ?? {}) : conversionKey(event ?? {}))?.length === 1);
+      const onlyLate = late.filter(
+        ({ event }) =>
+          keys.get(rows === landing.clicks ? clickKey(event ?? {}) : conversionKey(event ?? {}))?.length === 1,
+      );
       expect(onlyLate.length).toBeGreaterThan(0);
     }
   });
@@ -175,8 +235,14 @@ describe('a clean network', () => {
     expect(byKey(rows, clickKey).size).toBe(rows.length);
     expect(byKey(conversions, conversionKey).size).toBe(conversions.length);
     expect(rows).toHaveLength(clicks);
-    expect(summary).toMatchObject({ offers: { rejected: 0 }, clicks: { rows: clicks, duplicates: 0, rejected: 0, broken: 0 }, conversions: { duplicates: 0, rejected: 0 } });
-    expect(rows.some((row) => new Date(moment(row)).toISOString().slice(0, 10) < (row.path.split('/')[1] ?? ''))).toBe(true);
+    expect(summary).toMatchObject({
+      offers: { rejected: 0 },
+      clicks: { rows: clicks, duplicates: 0, rejected: 0, broken: 0 },
+      conversions: { duplicates: 0, rejected: 0 },
+    });
+    expect(rows.some((row) => new Date(moment(row)).toISOString().slice(0, 10) < (row.path.split('/')[1] ?? ''))).toBe(
+      true,
+    );
   });
 
   it('lies between the first midnight and the end', async () => {
@@ -206,7 +272,11 @@ describe('a clean network', () => {
 
 describe('the traffic', () => {
   it('of a single day that ended at midnight fills that day', async () => {
-    const { out, summary } = await generated('midnight', { days: 1, end: new Date('2026-03-04T00:00:00Z'), clicks: 300 });
+    const { out, summary } = await generated('midnight', {
+      days: 1,
+      end: new Date('2026-03-04T00:00:00Z'),
+      clicks: 300,
+    });
     expect(summary.from).toBe('2026-03-03T00:00:00.000Z');
     expect(await readdir(join(out, 'landing/clicks'))).toEqual(['2026-03-03']);
     expect(summary.clicks.accepted).toBe(300);
@@ -214,20 +284,30 @@ describe('the traffic', () => {
 
   it('reports its progress up to the whole', async () => {
     const seen: [number, number][] = [];
-    await generate({ out: join(folder, 'progress'), seed: 1, clicks: 25_000, days: 2, end }, (done, total) => seen.push([done, total]));
-    expect(seen).toEqual([[0, 25_000], [10_000, 25_000], [20_000, 25_000], [25_000, 25_000]]);
+    await generate({ out: join(folder, 'progress'), seed: 1, clicks: 25_000, days: 2, end }, (done, total) =>
+      seen.push([done, total]),
+    );
+    expect(seen).toEqual([
+      [0, 25_000],
+      [10_000, 25_000],
+      [20_000, 25_000],
+      [25_000, 25_000],
+    ]);
   });
 });
 
 describe('a directory', () => {
-  it.each(['landing/', 'sites.json', 'offerline.json'])('that has %s already is refused and left as it is', async (name) => {
-    const out = join(folder, `taken-${name.replace('/', '')}`);
-    await mkdir(out);
-    if (name.endsWith('/')) await mkdir(join(out, name));
-    else await writeFile(join(out, name), '{}');
-    await expect(generate({ out, seed: 1, clicks: 10, days: 1, end })).rejects.toThrow(UsageError);
-    expect(await readdir(out)).toEqual([name.replace('/', '')]);
-  });
+  it.each(['landing/', 'sites.json', 'offerline.json'])(
+    'that has %s already is refused and left as it is',
+    async (name) => {
+      const out = join(folder, `taken-${name.replace('/', '')}`);
+      await mkdir(out);
+      if (name.endsWith('/')) await mkdir(join(out, name));
+      else await writeFile(join(out, name), '{}');
+      await expect(generate({ out, seed: 1, clicks: 10, days: 1, end })).rejects.toThrow(UsageError);
+      expect(await readdir(out)).toEqual([name.replace('/', '')]);
+    },
+  );
 
   it('holds nothing but the data afterwards, with secrets for the owner alone', async () => {
     // What an earlier attempt left when it was killed.
@@ -248,12 +328,17 @@ describe('a directory', () => {
     expect(await readdir(out)).toEqual([]);
   });
 
-  it.each([{ clicks: 0 }, { days: 0 }, { seed: -1 }, { seed: 1.5 }, { offers: 3 }, { sites: 2 }, { end: new Date('never') }])(
-    'is not begun with options that cannot be used: %o',
-    async (options) => {
-      const out = join(folder, 'unused');
-      await expect(generate({ out, seed: 1, clicks: 10, days: 1, end, ...options })).rejects.toThrow(UsageError);
-      await expect(stat(out)).rejects.toThrow('ENOENT');
-    },
-  );
+  it.each([
+    { clicks: 0 },
+    { days: 0 },
+    { seed: -1 },
+    { seed: 1.5 },
+    { offers: 3 },
+    { sites: 2 },
+    { end: new Date('never') },
+  ])('is not begun with options that cannot be used: %o', async (options) => {
+    const out = join(folder, 'unused');
+    await expect(generate({ out, seed: 1, clicks: 10, days: 1, end, ...options })).rejects.toThrow(UsageError);
+    await expect(stat(out)).rejects.toThrow('ENOENT');
+  });
 });

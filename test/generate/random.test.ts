@@ -32,11 +32,21 @@ describe('random draws', () => {
 
 describe('a weighted choice', () => {
   it('draws in proportion to the weights, and nothing of weight 0', () => {
-    const choice = new WeightedChoice(['rare', 'never', 'often', 'usual'], (item) => ({ rare: 1, never: 0, often: 6, usual: 3 })[item] ?? 0);
+    const choice = new WeightedChoice(
+      ['rare', 'never', 'often', 'usual'],
+      (item) => ({ rare: 1, never: 0, often: 6, usual: 3 })[item] ?? 0,
+    );
     const random = new Random(1);
-    const drawn = Map.groupBy(Array.from({ length: 20_000 }, () => choice.pick(random)), (item) => item);
+    const drawn = Map.groupBy(
+      Array.from({ length: 20_000 }, () => choice.pick(random)),
+      (item) => item,
+    );
     expect(drawn.has('never')).toBe(false);
-    for (const [item, share] of [['rare', 0.1], ['usual', 0.3], ['often', 0.6]] as const) {
+    for (const [item, share] of [
+      ['rare', 0.1],
+      ['usual', 0.3],
+      ['often', 0.6],
+    ] as const) {
       expect(Math.abs((drawn.get(item)?.length ?? 0) / 20_000 - share)).toBeLessThan(0.02);
     }
   });
@@ -47,7 +57,13 @@ describe('a weighted choice', () => {
 });
 
 describe('a spread', () => {
-  it.each([[1, 10], [3, 10], [25, 10], [7, 7], [0, 5]])('of %i over %i adds up', (wanted, total) => {
+  it.each([
+    [1, 10],
+    [3, 10],
+    [25, 10],
+    [7, 7],
+    [0, 5],
+  ])('of %i over %i adds up', (wanted, total) => {
     const spread = new Spread(wanted, total);
     const parts = Array.from({ length: total }, (_, index) => spread.at(index));
     expect(parts.reduce((sum, part) => sum + part, 0)).toBe(wanted);

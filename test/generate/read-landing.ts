@@ -38,14 +38,19 @@ export async function readLanding(root: string, wallClock: Date, conversionZone:
   const connection = await instance.connect();
   try {
     await connection.run(`SET TimeZone = 'UTC'`);
-    const withLines = (file: CheckedFile, required: readonly string[]) => fileLines(connection, file, required, join(scratch, `table-${readable.indexOf(file)}`), 1e9);
+    const withLines = (file: CheckedFile, required: readonly string[]) =>
+      fileLines(connection, file, required, join(scratch, `table-${readable.indexOf(file)}`), 1e9);
     const readLog = async (kind: 'clicks' | 'conversions'): Promise<LogRow[]> => {
       const logs = readable.filter((file) => file.kind === kind);
-      const reading = { wallClock: wallClock.toISOString(), timeZone: kind === 'conversions' ? conversionZone : undefined };
+      const reading = {
+        wallClock: wallClock.toISOString(),
+        timeZone: kind === 'conversions' ? conversionZone : undefined,
+      };
       const schema = kind === 'clicks' ? clickSchema(reading) : conversionSchema(reading);
       await connection.run(`CREATE OR REPLACE TEMP TABLE log_rows (file_id BIGINT, line BIGINT, raw VARCHAR)`);
       for (const [index, file] of logs.entries()) {
-        for (const lines of numberedLines(await withLines(file, schema.required))) await connection.run(`INSERT INTO log_rows SELECT ${index}, line, raw FROM ${lines}`);
+        for (const lines of numberedLines(await withLines(file, schema.required)))
+          await connection.run(`INSERT INTO log_rows SELECT ${index}, line, raw FROM ${lines}`);
       }
       const parsed = await connection.runAndReadAll(
         `SELECT file_id, json_extract_string(reject, '$.reason') AS reject, warnings > 0 AS warned,
@@ -62,12 +67,16 @@ export async function readLanding(root: string, wallClock: Date, conversionZone:
     const catalogs = new Map<string, string[]>();
     for (const file of readable.filter(({ kind }) => kind === 'offers')) {
       const raws: string[] = [];
-      for await (const records of catalogRecords(await withLines(file, ['external_id', 'title']))) raws.push(...records.map(({ raw }) => raw));
+      for await (const records of catalogRecords(await withLines(file, ['external_id', 'title'])))
+        raws.push(...records.map(({ raw }) => raw));
       catalogs.set(file.path, raws);
     }
     return {
-      brokenFiles: broken.map(({ file, reason }) => ({ path: file.path, reason })), files: readable, catalogs,
-      clicks: await readLog('clicks'), conversions: await readLog('conversions'),
+      brokenFiles: broken.map(({ file, reason }) => ({ path: file.path, reason })),
+      files: readable,
+      catalogs,
+      clicks: await readLog('clicks'),
+      conversions: await readLog('conversions'),
     };
   } finally {
     connection.closeSync();

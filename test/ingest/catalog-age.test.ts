@@ -15,16 +15,26 @@ const offer = (payout: string) => [{ external_id: 'a', title: 'A', payout }];
 /** A landing folder over which runs go at given clocks. */
 async function exportsOf(landing: LogLanding) {
   const told: string[] = [];
-  const logger = createLogger({ write: (line: string) => told.push((JSON.parse(line) as { msg: string }).msg) > 0 }, 'warn');
+  const logger = createLogger(
+    { write: (line: string) => told.push((JSON.parse(line) as { msg: string }).msg) > 0 },
+    'warn',
+  );
   return {
     told,
     land: async (name: string, payout: string, modified: string) => {
       const path = await landing.put(`offers/net/${name}`, offer(payout));
       await utimes(path, at(modified), at(modified));
     },
-    touch: (name: string, modified: string) => utimes(join(landing.data.landing, 'offers/net', name), at(modified), at(modified)),
-    run: (clock: string) => landing.ingest({ logger, wallClock: clock, effects: { ...realEffects, now: () => Date.parse(clock) } }),
-    payout: async () => (await landing.query<{ payout: string }>('SELECT arg_max(payout, version)::VARCHAR AS payout FROM offer_versions'))[0]?.payout,
+    touch: (name: string, modified: string) =>
+      utimes(join(landing.data.landing, 'offers/net', name), at(modified), at(modified)),
+    run: (clock: string) =>
+      landing.ingest({ logger, wallClock: clock, effects: { ...realEffects, now: () => Date.parse(clock) } }),
+    payout: async () =>
+      (
+        await landing.query<{ payout: string }>(
+          'SELECT arg_max(payout, version)::VARCHAR AS payout FROM offer_versions',
+        )
+      )[0]?.payout,
   };
 }
 
@@ -47,7 +57,9 @@ it('an export whose time lies ahead counts as of when it was first seen, so that
     ['a', 'b', 'c'].map((name) => ({ path: `offers/net/${name}.ndjson`, status: 'loaded' })),
   );
   // What decides is not for the archive, whatever the others' times say.
-  expect((await archivableFiles(landing.data, landing.state, Date.parse('2040-01-01T00:00:00Z'))).map(({ path }) => path)).toEqual(['offers/net/a.ndjson']);
+  expect(
+    (await archivableFiles(landing.data, landing.state, Date.parse('2040-01-01T00:00:00Z'))).map(({ path }) => path),
+  ).toEqual(['offers/net/a.ndjson']);
 });
 
 it('of several whose times lie ahead the name decides, and then when they came', async () => {
@@ -72,8 +84,12 @@ it('an export that is set aside is told with the one that is newer', async () =>
   await run('2026-11-18T11:00:00Z');
   await run('2026-11-18T12:00:00Z');
   expect(await payout()).toBe('1.000000');
-  expect(told).toEqual(['offers/net/c.ndjson and 1 more of its source are set aside: offers/net/a.ndjson is newer by its modification time. Land an export that should count under a new name']);
-  expect(await landing.query(`SELECT DISTINCT reason FROM ingest_files WHERE status = 'superseded'`)).toEqual([{ reason: 'older_export: offers/net/a.ndjson is newer' }]);
+  expect(told).toEqual([
+    'offers/net/c.ndjson and 1 more of its source are set aside: offers/net/a.ndjson is newer by its modification time. Land an export that should count under a new name',
+  ]);
+  expect(await landing.query(`SELECT DISTINCT reason FROM ingest_files WHERE status = 'superseded'`)).toEqual([
+    { reason: 'older_export: offers/net/a.ndjson is newer' },
+  ]);
 });
 
 it('an export that is touched is as old as its new time says, and never younger than when it was first seen', async () => {
@@ -97,7 +113,12 @@ it('status tells for a day what was set aside', async () => {
   const land = async (name: string, payout: string, modified: string) => {
     const path = join(pipeline.data.landing, 'offers/net', name);
     await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, offer(payout).map((each) => `${JSON.stringify(each)}\n`).join(''));
+    await writeFile(
+      path,
+      offer(payout)
+        .map((each) => `${JSON.stringify(each)}\n`)
+        .join(''),
+    );
     await utimes(path, at(modified), at(modified));
   };
   await land('new.ndjson', '1', '2026-03-10T11:00:00Z');

@@ -20,14 +20,26 @@ describe('an export that would remove more than half of ten or more active offer
     expect(result.warnings).toEqual([expect.stringContaining('would remove 6 of 10 active offers')]);
     expect(await active(warehouse)).toBe(10);
     expect(await warehouse.ledger()).toEqual(['1.ndjson loaded 10=10+0+0', '2.ndjson held 5=5+0+0']);
-    expect(await heldExports(warehouse.connection)).toMatchObject([{ fileId: 2, source: 'net', path: 'offers/net/2.ndjson', rows: 5, reason: 'would_remove 6 of 10' }]);
+    expect(await heldExports(warehouse.connection)).toMatchObject([
+      { fileId: 2, source: 'net', path: 'offers/net/2.ndjson', rows: 5, reason: 'would_remove 6 of 10' },
+    ]);
   });
 
   it.each([
     ['removes just half', records(10), records(5), 5],
     ['comes to a smaller catalog', records(9), records(1), 1],
-    ['removes paused offers only', [...records(10), ...Array.from({ length: 20 }, (_, i) => record(`p${i}`, { status: 'paused' }))], records(10), 10],
-    ['still has the offers in rejected rows', records(10), [...records(4), ...records(10, { payout: 'x' }).slice(4)], 10],
+    [
+      'removes paused offers only',
+      [...records(10), ...Array.from({ length: 20 }, (_, i) => record(`p${i}`, { status: 'paused' }))],
+      records(10),
+      10,
+    ],
+    [
+      'still has the offers in rejected rows',
+      records(10),
+      [...records(4), ...records(10, { payout: 'x' }).slice(4)],
+      10,
+    ],
     ['pauses them all', records(10), records(10, { status: 'paused' }), 0],
   ])('is not one that %s', async (_what, before, after, left) => {
     await using warehouse = await CatalogWarehouse.create();
@@ -41,11 +53,17 @@ describe('an export that would remove more than half of ten or more active offer
     await using warehouse = await CatalogWarehouse.create();
     await warehouse.run(asOf(1), full);
     await warehouse.run(asOf(2), short);
-    await warehouse.connection.run("INSERT INTO landing_seen VALUES ('offers/net/2.ndjson', 1, 2, 3, 'x'), ('offers/net/1.ndjson', 1, 2, 3, 'y')");
+    await warehouse.connection.run(
+      "INSERT INTO landing_seen VALUES ('offers/net/2.ndjson', 1, 2, 3, 'x'), ('offers/net/1.ndjson', 1, 2, 3, 'y')",
+    );
     await acceptHeldExport(warehouse.connection, 2);
     expect(await warehouse.query('SELECT path FROM landing_seen')).toEqual([{ path: 'offers/net/1.ndjson' }]);
     const result = await warehouse.run(asOf(3), short);
-    expect(result.changes.map(({ change }) => change).toSorted()).toEqual(['added', ...Array(4).fill('changed'), ...Array(6).fill('vanished')]);
+    expect(result.changes.map(({ change }) => change).toSorted()).toEqual([
+      'added',
+      ...Array(4).fill('changed'),
+      ...Array(6).fill('vanished'),
+    ]);
     expect(await warehouse.ledger()).toEqual(['1.ndjson loaded 10=10+0+0', '2.ndjson loaded 5=5+0+0']);
     expect(await heldExports(warehouse.connection)).toEqual([]);
     // The word is used up: the same bytes are guarded again when they come back.
@@ -62,7 +80,9 @@ describe('an export that would remove more than half of ten or more active offer
     expect(await heldExports(warehouse.connection)).toHaveLength(1);
     await warehouse.run(asOf(4), { name: '4.ndjson', modified: 4, rows: records(9) });
     expect(await heldExports(warehouse.connection)).toEqual([]);
-    expect(await warehouse.query('SELECT status, reason FROM ingest_files WHERE file_id = 2')).toEqual([{ status: 'superseded', reason: 'replaced_by_newer' }]);
+    expect(await warehouse.query('SELECT status, reason FROM ingest_files WHERE file_id = 2')).toEqual([
+      { status: 'superseded', reason: 'replaced_by_newer' },
+    ]);
     expect(await active(warehouse)).toBe(9);
   });
 
@@ -80,8 +100,14 @@ describe('an export that would remove more than half of ten or more active offer
   it('claims no id while it is held', async () => {
     await using warehouse = await CatalogWarehouse.create();
     await warehouse.run(asOf(1), full);
-    await warehouse.run(asOf(2), { ...short, rows: [record('new', { id: 5 })] }, { source: 'other', name: '1.ndjson', modified: 1, rows: [record('o', { id: 5 })] });
-    expect(await warehouse.query('SELECT source, external_id FROM offers WHERE offer_id = 5')).toEqual([{ source: 'other', external_id: 'o' }]);
+    await warehouse.run(
+      asOf(2),
+      { ...short, rows: [record('new', { id: 5 })] },
+      { source: 'other', name: '1.ndjson', modified: 1, rows: [record('o', { id: 5 })] },
+    );
+    expect(await warehouse.query('SELECT source, external_id FROM offers WHERE offer_id = 5')).toEqual([
+      { source: 'other', external_id: 'o' },
+    ]);
   });
 });
 

@@ -33,10 +33,16 @@ describe('formats', () => {
       }
     }
     await landing.put('clicks/p.parquet', await parquet(`${parquetOfClicks} FROM (SELECT 'parquet' AS click_id)`));
-    await landing.put('conversions/p.parquet', await parquet(
-      `SELECT 'parquet' AS conversion_id, 'c1' AS click_id, 'credit' AS kind, '2026-11-18T10:30:00Z' AS occurred_at, 1.5::DECIMAL(9,2) AS payout`,
-    ));
-    const expected = Object.keys(texts).flatMap((ending) => [`packed ${ending}`, `plain ${ending}`]).concat('parquet').toSorted();
+    await landing.put(
+      'conversions/p.parquet',
+      await parquet(
+        `SELECT 'parquet' AS conversion_id, 'c1' AS click_id, 'credit' AS kind, '2026-11-18T10:30:00Z' AS occurred_at, 1.5::DECIMAL(9,2) AS payout`,
+      ),
+    );
+    const expected = Object.keys(texts)
+      .flatMap((ending) => [`packed ${ending}`, `plain ${ending}`])
+      .concat('parquet')
+      .toSorted();
     expect(await landing.ingest()).toMatchObject({ files: 22, quarantined: 0, rows: 22, accepted: 22 });
     expect(await landing.ids('clicks')).toEqual(expected);
     expect(await landing.ids('conversions')).toEqual(expected.map((id) => `${id} credit`));
@@ -46,32 +52,56 @@ describe('formats', () => {
 
   it('joins the members of a gzip that was appended to', async () => {
     await using landing = await LogLanding.create();
-    await landing.put('clicks/a.ndjson.gz', Buffer.concat([gzipSync(ndjson([click('a')])), gzipSync(ndjson([click('b')]))]));
+    await landing.put(
+      'clicks/a.ndjson.gz',
+      Buffer.concat([gzipSync(ndjson([click('a')])), gzipSync(ndjson([click('b')]))]),
+    );
     await landing.ingest();
     expect(await landing.ids('clicks')).toEqual(['a', 'b']);
   });
 
-  it.each([['ndjson', 'csv'], ['json', 'parquet']])('files of no bytes are loaded with no rows: %s, %s', async (one, other) => {
+  it.each([
+    ['ndjson', 'csv'],
+    ['json', 'parquet'],
+  ])('files of no bytes are loaded with no rows: %s, %s', async (one, other) => {
     await using landing = await LogLanding.create();
     await landing.put(`clicks/a.${one}`, '');
     await landing.put(`conversions/a.${other}`, '');
     await landing.put('clicks/b.ndjson', clicks);
     await landing.ingest();
-    expect(await landing.ledger()).toEqual([`clicks/a.${one} loaded 0=0+0+0`, 'clicks/b.ndjson loaded 2=2+0+0', `conversions/a.${other} loaded 0=0+0+0`]);
+    expect(await landing.ledger()).toEqual([
+      `clicks/a.${one} loaded 0=0+0+0`,
+      'clicks/b.ndjson loaded 2=2+0+0',
+      `conversions/a.${other} loaded 0=0+0+0`,
+    ]);
   });
 
   it('files without a row are loaded with no rows', async () => {
     await using landing = await LogLanding.create();
     const header = 'click_id,offer_id,site_key,user_id,clicked_at';
     const empty: Record<string, string | Uint8Array> = {
-      'blank.ndjson': '\n\n  \n', 'mark.ndjson': '\ufeff', 'packed.ndjson.gz': gzipSync('', { level: 1 }),
-      'blank.csv': '\ufeff\r\n', 'packed.csv.gz': gzipSync('', { level: 9 }), 'header.csv': header, 'header-line.csv': `${header}\r\n`,
-      'array.json': '[]', 'object.json': '{"x":[]}', 'mark.json': '\ufeff\n', 'packed.json.gz': gzipSync('[ ]'), 'packed-nothing.json.gz': gzipSync(''),
+      'blank.ndjson': '\n\n  \n',
+      'mark.ndjson': '\ufeff',
+      'packed.ndjson.gz': gzipSync('', { level: 1 }),
+      'blank.csv': '\ufeff\r\n',
+      'packed.csv.gz': gzipSync('', { level: 9 }),
+      'header.csv': header,
+      'header-line.csv': `${header}\r\n`,
+      'array.json': '[]',
+      'object.json': '{"x":[]}',
+      'mark.json': '\ufeff\n',
+      'packed.json.gz': gzipSync('[ ]'),
+      'packed-nothing.json.gz': gzipSync(''),
     };
     for (const [name, content] of Object.entries(empty)) await landing.putAt(`clicks/${name}`, content, longAgo);
-    await landing.put('clicks/table.parquet', await parquet(`${parquetOfClicks} FROM (SELECT '' AS click_id) WHERE false`));
+    await landing.put(
+      'clicks/table.parquet',
+      await parquet(`${parquetOfClicks} FROM (SELECT '' AS click_id) WHERE false`),
+    );
     await landing.ingest();
-    expect((await landing.ledger()).toSorted()).toEqual([...Object.keys(empty), 'table.parquet'].map((name) => `clicks/${name} loaded 0=0+0+0`).toSorted());
+    expect((await landing.ledger()).toSorted()).toEqual(
+      [...Object.keys(empty), 'table.parquet'].map((name) => `clicks/${name} loaded 0=0+0+0`).toSorted(),
+    );
   });
 });
 
@@ -106,7 +136,12 @@ describe('quarantine', () => {
     ['a blank first row', 'csv', `\n${good}`, 'bad_header'],
     ['a header with an unnamed column', 'csv', 'click_id,site_key,,user_id,clicked_at\n', 'bad_header'],
     ['text that claims to be Parquet', 'parquet', 'not PAR1', 'not_parquet'],
-    ['nothing between the marks of Parquet', 'parquet', Buffer.concat([Buffer.from('PAR1'), Buffer.alloc(64, 7), Buffer.from('PAR1')]), 'not_parquet'],
+    [
+      'nothing between the marks of Parquet',
+      'parquet',
+      Buffer.concat([Buffer.from('PAR1'), Buffer.alloc(64, 7), Buffer.from('PAR1')]),
+      'not_parquet',
+    ],
   ];
 
   it('nothing of a broken file is loaded, the others go on', async () => {
@@ -114,15 +149,29 @@ describe('quarantine', () => {
     for (const [what, ending, content] of broken) await landing.putAt(`clicks/${what}.${ending}`, content, longAgo);
     await landing.put('clicks/b.ndjson', clicks);
     await landing.put('conversions/c.ndjson', [conversion('x')]);
-    expect(await landing.ingest()).toMatchObject({ files: broken.length + 2, quarantined: broken.length, rows: 3, accepted: 3 });
-    expect((await landing.ledger()).toSorted()).toEqual([
-      ...broken.map(([what, ending, , reason]) => `clicks/${what}.${ending} quarantined ${reason} 0=0+0+0`),
-      'clicks/b.ndjson loaded 2=2+0+0', 'conversions/c.ndjson loaded 1=1+0+0',
-    ].toSorted());
+    expect(await landing.ingest()).toMatchObject({
+      files: broken.length + 2,
+      quarantined: broken.length,
+      rows: 3,
+      accepted: 3,
+    });
+    expect((await landing.ledger()).toSorted()).toEqual(
+      [
+        ...broken.map(([what, ending, , reason]) => `clicks/${what}.${ending} quarantined ${reason} 0=0+0+0`),
+        'clicks/b.ndjson loaded 2=2+0+0',
+        'conversions/c.ndjson loaded 1=1+0+0',
+      ].toSorted(),
+    );
     expect(await landing.ids('clicks')).toEqual(['a', 'b']);
     expect(await landing.query('SELECT * FROM rejects')).toEqual([]);
-    expect(await landing.query(`SELECT reason FROM ingest_files WHERE contains(reason, '${landing.data.root}')`), 'names of this machine').toEqual([]);
-    expect(await landing.ingest(), 'what was quarantined is no news any more').toMatchObject({ files: 0, quarantined: 0 });
+    expect(
+      await landing.query(`SELECT reason FROM ingest_files WHERE contains(reason, '${landing.data.root}')`),
+      'names of this machine',
+    ).toEqual([]);
+    expect(await landing.ingest(), 'what was quarantined is no news any more').toMatchObject({
+      files: 0,
+      quarantined: 0,
+    });
   });
 
   it('damaged Parquet, in the middle or at its end, or of something else', async () => {
@@ -154,7 +203,9 @@ describe('quarantine', () => {
     await landing.put('clicks/c.json', JSON.stringify([click('e', { user_agent: 'x'.repeat(17_000_000) })]));
     await landing.ingest();
     expect((await landing.ledger()).toSorted()).toEqual([
-      'clicks/a.ndjson loaded 2=2+0+0', 'clicks/b.ndjson quarantined line_too_long 0=0+0+0', 'clicks/c.json quarantined line_too_long 0=0+0+0',
+      'clicks/a.ndjson loaded 2=2+0+0',
+      'clicks/b.ndjson quarantined line_too_long 0=0+0+0',
+      'clicks/c.json quarantined line_too_long 0=0+0+0',
     ]);
   });
 
@@ -167,7 +218,10 @@ describe('quarantine', () => {
     await landing.put('clicks/copy.json', clicks);
     await landing.put('clicks/copy.jsonl', clicks);
     await landing.ingest();
-    expect(await landing.ledger()).toEqual(['clicks/a.json quarantined broken_json 0=0+0+0', 'clicks/a.ndjson loaded 2=2+0+0']);
+    expect(await landing.ledger()).toEqual([
+      'clicks/a.json quarantined broken_json 0=0+0+0',
+      'clicks/a.ndjson loaded 2=2+0+0',
+    ]);
   });
 });
 
@@ -175,35 +229,72 @@ describe('CSV whose last line has no end', () => {
   const header = 'conversion_id,click_id,kind,occurred_at,payout\n';
   const row = (id: string, payout: string) => `${id},c1,credit,2026-11-18T10:00:00Z,${payout}`;
   const torn = `${header}${row('a', '1')}\n${row('b', '125')}`;
-  const offers = (count: number) => `external_id,title,payout\n${Array.from({ length: count }, (_, index) => `x${index},Offer,12.11\n`).join('')}`;
+  const offers = (count: number) =>
+    `external_id,title,payout\n${Array.from({ length: count }, (_, index) => `x${index},Offer,12.11\n`).join('')}`;
 
   it('waits until it is ten minutes old, told and not remembered; what is whole goes on', async () => {
     await using landing = await LogLanding.create();
     const told: string[] = [];
     const logger = createLogger({ write: (line: string) => told.push(line) > 0 }, 'info');
     await landing.putAt('conversions/a.csv', torn, '2026-11-18T11:50:00.001Z');
-    await landing.putAt('conversions/b.csv.gz', gzipSync(torn.replaceAll('a,', 'y,').replaceAll('b,', 'z,')), '2026-11-18T11:50:00.001Z');
-    await landing.putAt('conversions/character.csv', Buffer.concat([Buffer.from(torn), Buffer.from([0xc3])]), '2026-11-18T11:59:00Z');
+    await landing.putAt(
+      'conversions/b.csv.gz',
+      gzipSync(torn.replaceAll('a,', 'y,').replaceAll('b,', 'z,')),
+      '2026-11-18T11:50:00.001Z',
+    );
+    await landing.putAt(
+      'conversions/character.csv',
+      Buffer.concat([Buffer.from(torn), Buffer.from([0xc3])]),
+      '2026-11-18T11:59:00Z',
+    );
     await landing.putAt('conversions/header.csv', header.trimEnd(), '2026-11-18T11:59:00Z');
     await landing.putAt('offers/net/a.csv', offers(20).slice(0, -2), '2026-11-18T11:59:00Z');
     await landing.putAt('conversions/whole.csv', `${header}${row('whole', '1')}\n`, '2026-11-18T11:59:59Z');
     expect(await landing.ingest({ logger })).toMatchObject({ files: 1, accepted: 1 });
-    expect(told.filter((line) => line.includes('its last line has no end')).map((line) => (JSON.parse(line) as { file: string }).file).toSorted()).toEqual(
-      ['conversions/a.csv', 'conversions/b.csv.gz', 'conversions/character.csv', 'conversions/header.csv', 'offers/net/a.csv'],
-    );
-    expect(await landing.ingest({ wallClock: '2026-11-18T12:00:00.001Z' })).toMatchObject({ files: 2, accepted: 2, rejected: 2 });
-    expect(await landing.rejects()).toEqual(['conversions/a.csv:3 unterminated_row', 'conversions/b.csv.gz:3 unterminated_row']);
-    expect(await landing.query(`SELECT raw FROM rejects WHERE path = 'conversions/a.csv'`)).toEqual([{ raw: '["b","c1","credit","2026-11-18T10:00:00Z","125"]' }]);
-    expect(await landing.ingest({ wallClock: '2026-11-18T13:00:00Z' })).toMatchObject({ files: 3, quarantined: 1, rejected: 1 });
+    expect(
+      told
+        .filter((line) => line.includes('its last line has no end'))
+        .map((line) => (JSON.parse(line) as { file: string }).file)
+        .toSorted(),
+    ).toEqual([
+      'conversions/a.csv',
+      'conversions/b.csv.gz',
+      'conversions/character.csv',
+      'conversions/header.csv',
+      'offers/net/a.csv',
+    ]);
+    expect(await landing.ingest({ wallClock: '2026-11-18T12:00:00.001Z' })).toMatchObject({
+      files: 2,
+      accepted: 2,
+      rejected: 2,
+    });
+    expect(await landing.rejects()).toEqual([
+      'conversions/a.csv:3 unterminated_row',
+      'conversions/b.csv.gz:3 unterminated_row',
+    ]);
+    expect(await landing.query(`SELECT raw FROM rejects WHERE path = 'conversions/a.csv'`)).toEqual([
+      { raw: '["b","c1","credit","2026-11-18T10:00:00Z","125"]' },
+    ]);
+    expect(await landing.ingest({ wallClock: '2026-11-18T13:00:00Z' })).toMatchObject({
+      files: 3,
+      quarantined: 1,
+      rejected: 1,
+    });
     expect((await landing.ledger()).filter((entry) => entry.includes('conversions/'))).toEqual([
-      'conversions/whole.csv loaded 1=1+0+0', 'conversions/a.csv loaded 2=1+0+1', 'conversions/b.csv.gz loaded 2=1+0+1',
-      'conversions/header.csv loaded 0=0+0+0', 'conversions/character.csv quarantined bad_utf8 0=0+0+0',
+      'conversions/whole.csv loaded 1=1+0+0',
+      'conversions/a.csv loaded 2=1+0+1',
+      'conversions/b.csv.gz loaded 2=1+0+1',
+      'conversions/header.csv loaded 0=0+0+0',
+      'conversions/character.csv quarantined bad_utf8 0=0+0+0',
     ]);
   });
 
   it('counts right once its writer is done, whether that was waited for or not', async () => {
     await using landing = await LogLanding.create();
-    for (const [name, changedAt] of [['waits', '2026-11-18T11:59:00Z'], ['taken', longAgo]] as const) {
+    for (const [name, changedAt] of [
+      ['waits', '2026-11-18T11:59:00Z'],
+      ['taken', longAgo],
+    ] as const) {
       const begun = torn.replaceAll(/^([ab]),/gm, `${name}-$1,`);
       await landing.putAt(`conversions/${name}.csv`, begun, changedAt);
       await landing.ingest();
@@ -211,8 +302,10 @@ describe('CSV whose last line has no end', () => {
     }
     await landing.ingest();
     expect(await landing.events('conversions', 'conversion_id, payout')).toEqual([
-      { conversion_id: 'taken-a', payout: '1.000000' }, { conversion_id: 'taken-b', payout: '125.750000' },
-      { conversion_id: 'waits-a', payout: '1.000000' }, { conversion_id: 'waits-b', payout: '125.750000' },
+      { conversion_id: 'taken-a', payout: '1.000000' },
+      { conversion_id: 'taken-b', payout: '125.750000' },
+      { conversion_id: 'waits-a', payout: '1.000000' },
+      { conversion_id: 'waits-b', payout: '125.750000' },
     ]);
     expect(await landing.query('SELECT sum(conflicts) AS conflicts FROM ingest_files')).toEqual([{ conflicts: 0 }]);
   });
@@ -239,9 +332,23 @@ describe('CSV whose last line has no end', () => {
 describe('names', () => {
   it('that mean something to the engine are names like any other', async () => {
     await using landing = await LogLanding.create();
-    const names = ['*.ndjson', 'a[1].ndjson', 'a1.ndjson', 'click_id=9/country=US/b.ndjson', 'file_id=3/c.csv', "it's {a,b}.csv", 'raw=1/path=2/d.ndjson', 'x y%20.ndjson', '[ab]?.csv'];
-    for (const name of names) await landing.put(`clicks/${name}`, name.endsWith('.csv') ? csv([click(name)]) : [click(name)]);
-    await landing.put('clicks/country=XX/[ab].parquet', await parquet(`${parquetOfClicks} FROM (SELECT 'parquet' AS click_id)`));
+    const names = [
+      '*.ndjson',
+      'a[1].ndjson',
+      'a1.ndjson',
+      'click_id=9/country=US/b.ndjson',
+      'file_id=3/c.csv',
+      "it's {a,b}.csv",
+      'raw=1/path=2/d.ndjson',
+      'x y%20.ndjson',
+      '[ab]?.csv',
+    ];
+    for (const name of names)
+      await landing.put(`clicks/${name}`, name.endsWith('.csv') ? csv([click(name)]) : [click(name)]);
+    await landing.put(
+      'clicks/country=XX/[ab].parquet',
+      await parquet(`${parquetOfClicks} FROM (SELECT 'parquet' AS click_id)`),
+    );
     await landing.ingest();
     expect(await landing.ids('clicks')).toEqual([...names, 'parquet'].toSorted());
     expect((await landing.ledger()).filter((entry) => !entry.endsWith(' loaded 1=1+0+0'))).toEqual([]);
@@ -258,7 +365,10 @@ describe('names', () => {
     await landing.put('conversions/same.ndjson', clicks);
     await rename(path, join(landing.data.landing, 'clicks/renamed.ndjson'));
     await landing.ingest();
-    expect(await landing.ledger()).toEqual(['clicks/a.ndjson loaded 2=2+0+0', 'conversions/same.ndjson loaded 2=0+0+2']);
+    expect(await landing.ledger()).toEqual([
+      'clicks/a.ndjson loaded 2=2+0+0',
+      'conversions/same.ndjson loaded 2=0+0+2',
+    ]);
   });
 
   it('new bytes under an old name are a new file, even of the same size and time', async () => {
@@ -271,19 +381,31 @@ describe('names', () => {
     await landing.ingest();
     await landing.put('clicks/a.ndjson', [click('a'), click('b'), click('c')]);
     await landing.ingest();
-    expect(await landing.ledger()).toEqual(['clicks/a.ndjson loaded 1=1+0+0', 'clicks/a.ndjson loaded 1=1+0+0', 'clicks/a.ndjson loaded 3=1+2+0']);
+    expect(await landing.ledger()).toEqual([
+      'clicks/a.ndjson loaded 1=1+0+0',
+      'clicks/a.ndjson loaded 1=1+0+0',
+      'clicks/a.ndjson loaded 3=1+2+0',
+    ]);
   });
 });
 
 describe('landing files', () => {
   it('are never changed', async () => {
     await using landing = await LogLanding.create();
-    const contents: Record<string, string | Buffer> = { 'a.ndjson': `\ufeff${JSON.stringify(click('a'))}\r\nno JSON`, 'b.csv': csv(clicks).replaceAll('\n', '\r\n'), 'c.json.gz': gzipSync(JSON.stringify(clicks)), 'd.json': '{' };
-    const about = async () => Promise.all(Object.keys(contents).map(async (name) => {
-      const path = join(landing.data.landing, 'clicks', name);
-      const { mtimeNs, ctimeNs, ino } = await stat(path, { bigint: true });
-      return { name, mtimeNs, ctimeNs, ino, content: await readFile(path, 'base64') };
-    }));
+    const contents: Record<string, string | Buffer> = {
+      'a.ndjson': `\ufeff${JSON.stringify(click('a'))}\r\nno JSON`,
+      'b.csv': csv(clicks).replaceAll('\n', '\r\n'),
+      'c.json.gz': gzipSync(JSON.stringify(clicks)),
+      'd.json': '{',
+    };
+    const about = async () =>
+      Promise.all(
+        Object.keys(contents).map(async (name) => {
+          const path = join(landing.data.landing, 'clicks', name);
+          const { mtimeNs, ctimeNs, ino } = await stat(path, { bigint: true });
+          return { name, mtimeNs, ctimeNs, ino, content: await readFile(path, 'base64') };
+        }),
+      );
     for (const [name, content] of Object.entries(contents)) await landing.put(`clicks/${name}`, content);
     const before = await about();
     await landing.ingest();
@@ -297,7 +419,9 @@ describe('landing files', () => {
     const { files } = await findLandingFiles(landing.data.landing);
     await appendFile(growing, '\n');
     await rename(join(landing.data.landing, 'clicks/b.ndjson'), join(landing.data.landing, 'clicks/_b.ndjson'));
-    const checks = await Promise.all(files.map((file, index) => checkFile(file, join(landing.data.scratch, `${index}`))));
+    const checks = await Promise.all(
+      files.map((file, index) => checkFile(file, join(landing.data.scratch, `${index}`))),
+    );
     expect(checks.map(({ unstable }) => unstable)).toEqual([true, true]);
   });
 
@@ -306,7 +430,11 @@ describe('landing files', () => {
     const growing = await landing.put('clicks/a.ndjson', [click('a')]);
     await landing.put('clicks/b.ndjson', [click('b')]);
     // The listing is done when reading begins.
-    const progress = { start: () => appendFileSync(growing, ndjson([click('c')])), advance: () => undefined, finish: () => undefined };
+    const progress = {
+      start: () => appendFileSync(growing, ndjson([click('c')])),
+      advance: () => undefined,
+      finish: () => undefined,
+    };
     await landing.ingest({ progress });
     expect(await landing.ids('clicks')).toEqual(['b']);
     await landing.ingest();

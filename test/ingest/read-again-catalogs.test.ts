@@ -9,10 +9,20 @@ import { readChangeNumber } from '../../src/warehouse/facts.ts';
 import { LogLanding } from '../support/log-landing.ts';
 
 type Source = Settings['sources'][string];
-const settingsOf = (rates: Record<string, string>, net: Source = { mode: 'full' }): Settings => ({ ...defaultSettings, rates, sources: { net } });
+const settingsOf = (rates: Record<string, string>, net: Source = { mode: 'full' }): Settings => ({
+  ...defaultSettings,
+  rates,
+  sources: { net },
+});
 const delta: Source = { mode: 'delta' };
 
-const offer = (externalId: string, payout: string, currency?: string, fields: object = {}) => ({ external_id: externalId, title: externalId, payout, ...(currency && { currency }), ...fields });
+const offer = (externalId: string, payout: string, currency?: string, fields: object = {}) => ({
+  external_id: externalId,
+  title: externalId,
+  payout,
+  ...(currency && { currency }),
+  ...fields,
+});
 
 /** One source over runs an hour apart; files get times in the order of their landing. */
 class NetSource {
@@ -32,12 +42,28 @@ class NetSource {
   }
 
   /** A run; what it did, and whether anything changed of what is shown. */
-  async run(settings: Settings): Promise<{ files: number; readAgain: number; offerVersions: number; changed: boolean }> {
+  async run(
+    settings: Settings,
+  ): Promise<{ files: number; readAgain: number; offerVersions: number; changed: boolean }> {
     const before = await readChangeNumber(this.landing.state.connection);
     const clock = `2026-11-18T${String(++this.#hour).padStart(2, '0')}:00:00Z`;
-    const logger = createLogger({ write: (line: string) => this.told.push((JSON.parse(line) as { msg: string }).msg) > 0 }, 'warn');
-    const { files, readAgain, offerVersions } = await this.landing.ingest({ settings, logger, asOf: clock, wallClock: clock, effects: { ...realEffects, now: () => Date.parse(clock) } });
-    return { files, readAgain, offerVersions, changed: (await readChangeNumber(this.landing.state.connection)) !== before };
+    const logger = createLogger(
+      { write: (line: string) => this.told.push((JSON.parse(line) as { msg: string }).msg) > 0 },
+      'warn',
+    );
+    const { files, readAgain, offerVersions } = await this.landing.ingest({
+      settings,
+      logger,
+      asOf: clock,
+      wallClock: clock,
+      effects: { ...realEffects, now: () => Date.parse(clock) },
+    });
+    return {
+      files,
+      readAgain,
+      offerVersions,
+      changed: (await readChangeNumber(this.landing.state.connection)) !== before,
+    };
   }
 
   /** `external_id status payout` of the present versions. */
@@ -58,19 +84,40 @@ describe('a full source', () => {
     const source = new NetSource(landing);
     await source.land('old', [offer('gone', '9', 'EUR')]);
     await source.run(settingsOf({ EUR: '1.10' }));
-    await source.land('new', [offer('eur', '1.00', 'EUR'), offer('gbp', '2', 'gbp'), offer('usd', '3'), offer('bad', '-1', 'EUR')]);
+    await source.land('new', [
+      offer('eur', '1.00', 'EUR'),
+      offer('gbp', '2', 'gbp'),
+      offer('usd', '3'),
+      offer('bad', '-1', 'EUR'),
+    ]);
     await source.run(settingsOf({ EUR: '1.10' }));
     expect(await source.catalog()).toEqual(['eur active 1.1', 'gone vanished 9.9', 'usd active 3.0']);
-    const first = await landing.query(`SELECT offer_id, created_at FROM offer_versions JOIN offers USING (offer_id) WHERE external_id = 'eur'`);
+    const first = await landing.query(
+      `SELECT offer_id, created_at FROM offer_versions JOIN offers USING (offer_id) WHERE external_id = 'eur'`,
+    );
 
     expect(await source.run(settingsOf({ EUR: '1.10', SEK: '0.09' }))).toEqual({ ...unchanged, readAgain: 0 });
-    expect(await source.run(settingsOf({ EUR: '1.20', GBP: '1.30' }))).toEqual({ files: 0, readAgain: 1, offerVersions: 2, changed: true });
+    expect(await source.run(settingsOf({ EUR: '1.20', GBP: '1.30' }))).toEqual({
+      files: 0,
+      readAgain: 1,
+      offerVersions: 2,
+      changed: true,
+    });
     expect(await source.catalog()).toEqual(['eur active 1.2', 'gbp active 2.6', 'gone vanished 9.9', 'usd active 3.0']);
-    expect(await landing.query(`SELECT DISTINCT offer_id, created_at FROM offer_versions JOIN offers USING (offer_id) WHERE external_id = 'eur'`)).toEqual(first);
-    expect(await landing.query(`SELECT valid_from, updated_at FROM offer_versions JOIN offers USING (offer_id) WHERE external_id = 'eur' AND version = 2`)).toEqual([
-      { valid_from: '2026-11-18T04:00:00Z', updated_at: '2026-11-18T04:00:00Z' },
+    expect(
+      await landing.query(
+        `SELECT DISTINCT offer_id, created_at FROM offer_versions JOIN offers USING (offer_id) WHERE external_id = 'eur'`,
+      ),
+    ).toEqual(first);
+    expect(
+      await landing.query(
+        `SELECT valid_from, updated_at FROM offer_versions JOIN offers USING (offer_id) WHERE external_id = 'eur' AND version = 2`,
+      ),
+    ).toEqual([{ valid_from: '2026-11-18T04:00:00Z', updated_at: '2026-11-18T04:00:00Z' }]);
+    expect(await landing.ledger()).toEqual([
+      'offers/net/old.ndjson loaded 1=1+0+0',
+      'offers/net/new.ndjson loaded 4=3+0+1',
     ]);
-    expect(await landing.ledger()).toEqual(['offers/net/old.ndjson loaded 1=1+0+0', 'offers/net/new.ndjson loaded 4=3+0+1']);
     expect(await landing.rejects()).toEqual(['offers/net/new.ndjson:4 bad_payout']);
     expect(await source.run(settingsOf({ EUR: '1.20', GBP: '1.30' }))).toEqual({ ...unchanged, readAgain: 0 });
     // A rate that is taken away refuses the row again, and the offer stays as it was.
@@ -99,22 +146,43 @@ describe('a full source', () => {
     await source.land('b', [offer('eur', '2', 'EUR')]);
     await source.run(settingsOf({ EUR: '1.2' }));
     expect(await source.catalog()).toEqual(['eur active 2.4']);
-    expect(await landing.ledger()).toEqual(['offers/net/a.ndjson loaded 1=1+0+0', 'offers/net/b.ndjson loaded 1=1+0+0']);
+    expect(await landing.ledger()).toEqual([
+      'offers/net/a.ndjson loaded 1=1+0+0',
+      'offers/net/b.ndjson loaded 1=1+0+0',
+    ]);
     expect(source.told).toEqual([]);
   });
 
   it('is read again for its time zone, and says nothing new where no time lacks an offset', async () => {
     await using landing = await LogLanding.create();
     const source = new NetSource(landing);
-    await source.land('a', [offer('local', '1', undefined, { created_at: '2026-01-01T00:00:00' }), offer('offset', '1', undefined, { created_at: '2026-01-01T00:00:00Z' })]);
+    await source.land('a', [
+      offer('local', '1', undefined, { created_at: '2026-01-01T00:00:00' }),
+      offer('offset', '1', undefined, { created_at: '2026-01-01T00:00:00Z' }),
+    ]);
     await source.run(settingsOf({}));
     expect(await source.catalog()).toEqual(['offset active 1.0']);
-    expect(await source.run(settingsOf({}, { mode: 'full', time_zone: 'Europe/Berlin' }))).toEqual({ files: 0, readAgain: 1, offerVersions: 1, changed: true });
-    expect(await landing.query(`SELECT created_at FROM offer_versions JOIN offers USING (offer_id) WHERE external_id = 'local'`)).toEqual([{ created_at: '2025-12-31T23:00:00Z' }]);
+    expect(await source.run(settingsOf({}, { mode: 'full', time_zone: 'Europe/Berlin' }))).toEqual({
+      files: 0,
+      readAgain: 1,
+      offerVersions: 1,
+      changed: true,
+    });
+    expect(
+      await landing.query(
+        `SELECT created_at FROM offer_versions JOIN offers USING (offer_id) WHERE external_id = 'local'`,
+      ),
+    ).toEqual([{ created_at: '2025-12-31T23:00:00Z' }]);
     await source.land('b', [offer('offset', '1', undefined, { created_at: '2026-01-01T00:00:00Z' })]);
     await source.run(settingsOf({}, { mode: 'full', time_zone: 'Europe/Berlin' }));
-    expect(await source.run(settingsOf({}, { mode: 'full', time_zone: 'UTC' }))).toEqual({ ...unchanged, readAgain: 1 });
-    expect(await source.run(settingsOf({}, { mode: 'full', time_zone: 'UTC' }))).toEqual({ ...unchanged, readAgain: 0 });
+    expect(await source.run(settingsOf({}, { mode: 'full', time_zone: 'UTC' }))).toEqual({
+      ...unchanged,
+      readAgain: 1,
+    });
+    expect(await source.run(settingsOf({}, { mode: 'full', time_zone: 'UTC' }))).toEqual({
+      ...unchanged,
+      readAgain: 0,
+    });
   });
 
   it('reads the last export of before its reading was kept once', async () => {
@@ -144,10 +212,24 @@ describe('a delta source', () => {
     await source.run(settings);
     await source.land('a', [offer('d', '1', 'EUR'), offer('x', '1', 'SEK')]);
     await source.run(settings);
-    expect(await source.run(settingsOf({ EUR: '1.2', GBP: '1.3' }, delta))).toEqual({ files: 0, readAgain: 3, offerVersions: 3, changed: true });
-    expect(await source.catalog()).toEqual(['a active 1.2', 'b active 7.0', 'before active 5.0', 'c active 1.3', 'd active 1.2']);
+    expect(await source.run(settingsOf({ EUR: '1.2', GBP: '1.3' }, delta))).toEqual({
+      files: 0,
+      readAgain: 3,
+      offerVersions: 3,
+      changed: true,
+    });
+    expect(await source.catalog()).toEqual([
+      'a active 1.2',
+      'b active 7.0',
+      'before active 5.0',
+      'c active 1.3',
+      'd active 1.2',
+    ]);
     expect(await landing.ledger()).toEqual([
-      'offers/net/z.ndjson loaded 1=1+0+0', 'offers/net/c.ndjson loaded 3=3+0+0', 'offers/net/b.ndjson loaded 1=1+0+0', 'offers/net/a.ndjson loaded 2=1+0+1',
+      'offers/net/z.ndjson loaded 1=1+0+0',
+      'offers/net/c.ndjson loaded 3=3+0+0',
+      'offers/net/b.ndjson loaded 1=1+0+0',
+      'offers/net/a.ndjson loaded 2=1+0+1',
     ]);
     expect(await source.run(settingsOf({ EUR: '1.2', GBP: '1.3' }, delta))).toEqual({ ...unchanged, readAgain: 0 });
   });
@@ -155,7 +237,11 @@ describe('a delta source', () => {
   it('does not let an older file speak over one that lies there no more', async () => {
     await using landing = await LogLanding.create();
     const source = new NetSource(landing);
-    for (const [name, payout] of [['a', '1'], ['b', '2'], ['c', '3']] as const) {
+    for (const [name, payout] of [
+      ['a', '1'],
+      ['b', '2'],
+      ['c', '3'],
+    ] as const) {
       await source.land(name, name === 'c' ? [offer('other', payout, 'EUR')] : [offer('same', payout, 'EUR')]);
       await source.run(settingsOf({ EUR: '1' }, delta));
     }
@@ -169,26 +255,45 @@ describe('a delta source', () => {
     const source = new NetSource(landing);
     await source.land('a', [offer('gone', '1', 'EUR')]);
     await source.run(settingsOf({ EUR: '1' }));
-    await source.land('b', Array.from({ length: 10 }, (_, index) => offer(`o${index}`, '1', 'EUR')));
+    await source.land(
+      'b',
+      Array.from({ length: 10 }, (_, index) => offer(`o${index}`, '1', 'EUR')),
+    );
     await source.run(settingsOf({ EUR: '1' }));
     await source.land('c', [offer('new', '1')]);
     await source.run(settingsOf({ EUR: '1' }));
     expect(await landing.ledger()).toContain('offers/net/c.ndjson held would_remove 10 of 10 1=1+0+0');
-    expect(await source.run(settingsOf({ EUR: '1' }, delta))).toEqual({ files: 0, readAgain: 1, offerVersions: 1, changed: true });
+    expect(await source.run(settingsOf({ EUR: '1' }, delta))).toEqual({
+      files: 0,
+      readAgain: 1,
+      offerVersions: 1,
+      changed: true,
+    });
     expect(await landing.ledger()).toContain('offers/net/c.ndjson loaded 1=1+0+0');
     await source.run(settingsOf({ EUR: '2' }, delta));
-    expect(await source.catalog()).toEqual(['gone vanished 1.0', 'new active 1.0', ...Array.from({ length: 10 }, (_, index) => `o${index} active 2.0`)]);
+    expect(await source.catalog()).toEqual([
+      'gone vanished 1.0',
+      'new active 1.0',
+      ...Array.from({ length: 10 }, (_, index) => `o${index} active 2.0`),
+    ]);
   });
 
   it('that turns out to be a full one: its last file decides, and waits where it would remove too much', async () => {
     await using landing = await LogLanding.create();
     const source = new NetSource(landing);
-    await source.land('a', Array.from({ length: 10 }, (_, index) => offer(`o${index}`, '1')));
+    await source.land(
+      'a',
+      Array.from({ length: 10 }, (_, index) => offer(`o${index}`, '1')),
+    );
     await source.run(settingsOf({}, delta));
     await source.land('b', [offer('o0', '2')]);
     await source.run(settingsOf({}, delta));
-    for (const again of [1, 0, 0]) expect(await source.run(settingsOf({}))).toMatchObject({ readAgain: again, offerVersions: 0 });
-    expect(await landing.ledger()).toEqual(['offers/net/a.ndjson loaded 10=10+0+0', 'offers/net/b.ndjson held would_remove 9 of 10 1=1+0+0']);
+    for (const again of [1, 0, 0])
+      expect(await source.run(settingsOf({}))).toMatchObject({ readAgain: again, offerVersions: 0 });
+    expect(await landing.ledger()).toEqual([
+      'offers/net/a.ndjson loaded 10=10+0+0',
+      'offers/net/b.ndjson held would_remove 9 of 10 1=1+0+0',
+    ]);
     await acceptHeldExport(landing.state.connection, 2);
     await source.run(settingsOf({}));
     expect((await source.catalog()).filter((entry) => entry.includes('active'))).toEqual(['o0 active 2.0']);

@@ -21,7 +21,13 @@ const found = (paths: readonly string[]) => withLanding(paths, findLandingFiles)
 
 it('finds every format, at any depth, by path ascending', async () => {
   const { files, ignored } = await found([
-    'clicks/b.parquet', 'clicks/a.json', 'clicks/2026/11/x.ndjson', 'clicks/a.json.gz', 'conversions/c.JSONL', 'conversions/c.csv.GZ', 'offers/net/deep/o.ndjson.gz',
+    'clicks/b.parquet',
+    'clicks/a.json',
+    'clicks/2026/11/x.ndjson',
+    'clicks/a.json.gz',
+    'conversions/c.JSONL',
+    'conversions/c.csv.GZ',
+    'offers/net/deep/o.ndjson.gz',
   ]);
   expect(files.map(({ kind, source, path, format, gzip }) => [kind, source, path, format, gzip])).toEqual([
     ['clicks', null, 'clicks/2026/11/x.ndjson', 'ndjson', false],
@@ -36,18 +42,44 @@ it('finds every format, at any depth, by path ascending', async () => {
 });
 
 it('does not look at names that are not meant for it, nor into such folders', async () => {
-  expect(await found([
-    'clicks/.hidden.ndjson', 'clicks/_SUCCESS', 'clicks/_half/a.ndjson', 'clicks/.git/a.ndjson', 'clicks/a.ndjson.tmp', 'clicks/a.ndjson.part', 'clicks/going.part/a.ndjson', 'elsewhere/a.ndjson', 'a.ndjson',
-  ])).toEqual({ files: [], ignored: [] });
+  expect(
+    await found([
+      'clicks/.hidden.ndjson',
+      'clicks/_SUCCESS',
+      'clicks/_half/a.ndjson',
+      'clicks/.git/a.ndjson',
+      'clicks/a.ndjson.tmp',
+      'clicks/a.ndjson.part',
+      'clicks/going.part/a.ndjson',
+      'elsewhere/a.ndjson',
+      'a.ndjson',
+    ]),
+  ).toEqual({ files: [], ignored: [] });
 });
 
 it('says what it leaves aside', async () => {
   const { files, ignored } = await found([
-    'clicks/a.txt', 'clicks/a', 'clicks/a.gz', 'clicks/a.parquet.gz', 'clicks/a.csv.zip', 'clicks/back\\slash.csv', 'clicks/two\nlines.csv', 'clicks/ndjson', 'offers/top.csv',
+    'clicks/a.txt',
+    'clicks/a',
+    'clicks/a.gz',
+    'clicks/a.parquet.gz',
+    'clicks/a.csv.zip',
+    'clicks/back\\slash.csv',
+    'clicks/two\nlines.csv',
+    'clicks/ndjson',
+    'offers/top.csv',
   ]);
   expect(files).toEqual([]);
   expect(ignored.map(({ path }) => path).toSorted()).toEqual([
-    'clicks/a', 'clicks/a.csv.zip', 'clicks/a.gz', 'clicks/a.parquet.gz', 'clicks/a.txt', 'clicks/back\\slash.csv', 'clicks/ndjson', 'clicks/two\nlines.csv', 'offers/top.csv',
+    'clicks/a',
+    'clicks/a.csv.zip',
+    'clicks/a.gz',
+    'clicks/a.parquet.gz',
+    'clicks/a.txt',
+    'clicks/back\\slash.csv',
+    'clicks/ndjson',
+    'clicks/two\nlines.csv',
+    'offers/top.csv',
   ]);
 });
 
@@ -56,7 +88,10 @@ it('takes a folder named like a file for a folder', async () => {
 });
 
 it('a landing folder that is missing or empty has no files', async () => {
-  expect(await withLanding([], (landing) => findLandingFiles(join(landing, 'nowhere')))).toEqual({ files: [], ignored: [] });
+  expect(await withLanding([], (landing) => findLandingFiles(join(landing, 'nowhere')))).toEqual({
+    files: [],
+    ignored: [],
+  });
   expect(await found([])).toEqual({ files: [], ignored: [] });
 });
 
@@ -67,23 +102,38 @@ it('follows links to files and folders, but not round in circles or into nothing
     await symlink('..', join(landing, 'clicks/a/up'));
     await symlink('itself.csv', join(landing, 'clicks/itself.csv'));
     await symlink('gone.csv', join(landing, 'clicks/broken.csv'));
-    expect((await findLandingFiles(landing)).files.map(({ path }) => path)).toEqual(['clicks/a/one.ndjson', 'clicks/linked/two.ndjson', 'clicks/two.ndjson']);
+    expect((await findLandingFiles(landing)).files.map(({ path }) => path)).toEqual([
+      'clicks/a/one.ndjson',
+      'clicks/linked/two.ndjson',
+      'clicks/two.ndjson',
+    ]);
   });
 });
 
 it('leaves links aside that lead out of the landing folder, whatever they lead to, and says so', async () => {
-  await withLanding(['sites.json', 'elsewhere/c.ndjson', 'landing/clicks/a.ndjson', 'landing-2/d.ndjson'], async (data) => {
-    const landing = join(data, 'landing');
-    await symlink('../../sites.json', join(landing, 'clicks/secrets.ndjson'));
-    await symlink(join(data, 'elsewhere'), join(landing, 'clicks/more'));
-    await symlink('../elsewhere', join(landing, 'conversions'));
-    await symlink('../../landing-2/d.ndjson', join(landing, 'clicks/d.ndjson'));
-    await symlink('secrets.ndjson', join(landing, 'clicks/by-another-link.ndjson'));
-    const { files, ignored } = await findLandingFiles(landing);
-    expect(files.map(({ path }) => path)).toEqual(['clicks/a.ndjson']);
-    expect(ignored.map(({ path }) => path).toSorted()).toEqual(['clicks/by-another-link.ndjson', 'clicks/d.ndjson', 'clicks/more', 'clicks/secrets.ndjson', 'conversions']);
-    expect(new Set(ignored.map(({ why }) => why))).toEqual(new Set(['it is a link that leads out of the landing folder: copy what it leads to']));
-  });
+  await withLanding(
+    ['sites.json', 'elsewhere/c.ndjson', 'landing/clicks/a.ndjson', 'landing-2/d.ndjson'],
+    async (data) => {
+      const landing = join(data, 'landing');
+      await symlink('../../sites.json', join(landing, 'clicks/secrets.ndjson'));
+      await symlink(join(data, 'elsewhere'), join(landing, 'clicks/more'));
+      await symlink('../elsewhere', join(landing, 'conversions'));
+      await symlink('../../landing-2/d.ndjson', join(landing, 'clicks/d.ndjson'));
+      await symlink('secrets.ndjson', join(landing, 'clicks/by-another-link.ndjson'));
+      const { files, ignored } = await findLandingFiles(landing);
+      expect(files.map(({ path }) => path)).toEqual(['clicks/a.ndjson']);
+      expect(ignored.map(({ path }) => path).toSorted()).toEqual([
+        'clicks/by-another-link.ndjson',
+        'clicks/d.ndjson',
+        'clicks/more',
+        'clicks/secrets.ndjson',
+        'conversions',
+      ]);
+      expect(new Set(ignored.map(({ why }) => why))).toEqual(
+        new Set(['it is a link that leads out of the landing folder: copy what it leads to']),
+      );
+    },
+  );
 });
 
 it('the landing folder may be a link itself', async () => {
@@ -91,6 +141,9 @@ it('the landing folder may be a link itself', async () => {
     await symlink('real', join(data, 'landing'));
     await symlink('a.ndjson', join(data, 'real/clicks/linked.ndjson'));
     const { files, ignored } = await findLandingFiles(join(data, 'landing'));
-    expect([files.map(({ path }) => path), ignored]).toEqual([['clicks/a.ndjson', 'clicks/b/c.csv', 'clicks/linked.ndjson'], []]);
+    expect([files.map(({ path }) => path), ignored]).toEqual([
+      ['clicks/a.ndjson', 'clicks/b/c.csv', 'clicks/linked.ndjson'],
+      [],
+    ]);
   });
 });

@@ -22,7 +22,11 @@ export interface Deal {
 
 /** Deals over exactly `runs` runs, in which each log has a file of every run or of none but the last. */
 export function arbitraryDeal(runs: number): fc.Arbitrary<Deal> {
-  const file = fc.record({ run: fc.nat({ max: runs - 1 }), kind: fc.constantFrom('clicks' as const, 'conversions' as const), format: fc.constantFrom(...logFormats) });
+  const file = fc.record({
+    run: fc.nat({ max: runs - 1 }),
+    kind: fc.constantFrom('clicks' as const, 'conversions' as const),
+    format: fc.constantFrom(...logFormats),
+  });
   return fc.record({
     seed: fc.nat(),
     files: fc.array(file, { maxLength: 5 }).map((files) => [
@@ -37,7 +41,10 @@ export function arbitraryDeal(runs: number): fc.Arbitrary<Deal> {
 
 /** Lands what the deal has for one run, each row as it is `written`. */
 export async function landDealt(
-  pipeline: PipelineUnderTest, { seed, files, repeatedOfTen }: Deal, run: number, written: (row: LandingRow, random: Random) => LandingRow = (row) => row,
+  pipeline: PipelineUnderTest,
+  { seed, files, repeatedOfTen }: Deal,
+  run: number,
+  written: (row: LandingRow, random: Random) => LandingRow = (row) => row,
 ): Promise<void> {
   const hands = files.map((file) => ({ ...file, rows: [] as LandingRow[] }));
   const random = new Random(seed);
@@ -54,13 +61,23 @@ export async function landDealt(
   }
 }
 
-export async function landCatalog(pipeline: PipelineUnderTest, which: (source: string) => boolean = () => true): Promise<void> {
+export async function landCatalog(
+  pipeline: PipelineUnderTest,
+  which: (source: string) => boolean = () => true,
+): Promise<void> {
   for (const [source, exported] of Map.groupBy(offers, (offer) => offer['source'] as string)) {
-    if (which(source)) await pipeline.landOffers(source, exported.map(({ source: _folder, ...offer }) => offer));
+    if (which(source))
+      await pipeline.landOffers(
+        source,
+        exported.map(({ source: _folder, ...offer }) => offer),
+      );
   }
 }
 
 /** A pipeline with the network's settings and sites, and a clock after all of its traffic. */
 export function networkPipeline(settings: object = {}): Promise<PipelineUnderTest> {
-  return PipelineUnderTest.create(new Date('2026-03-20T00:00:00Z'), { settings: { ...network.settings, ...settings }, sites: network.sites });
+  return PipelineUnderTest.create(new Date('2026-03-20T00:00:00Z'), {
+    settings: { ...network.settings, ...settings },
+    sites: network.sites,
+  });
 }

@@ -18,7 +18,13 @@ const whileShrinking = 240_000;
 
 /** An address that is refused before anything is sent. A quarter is kept back, and a dollar is three points. */
 const sites = [
-  { site_key: 'site-0', site_secret: 'the secret of site number 0', commission: 0.25, reward_rate: 3, postback: { url: 'http://127.0.0.1/' } },
+  {
+    site_key: 'site-0',
+    site_secret: 'the secret of site number 0',
+    commission: 0.25,
+    reward_rate: 3,
+    postback: { url: 'http://127.0.0.1/' },
+  },
   { site_key: 'site-1', site_secret: 'the secret of site number 1' },
 ];
 
@@ -28,30 +34,49 @@ function reward(amount: bigint): string {
   return `${tenThousandths / 10_000n}.${String(tenThousandths % 10_000n).padStart(4, '0')}`;
 }
 
-it('publishes after every run the figures and postbacks of a plain reading of their definitions', async () => {
-  let told = 0;
-  await fc.assert(fc.asyncProperty(arbitraryLandings, async (landings) => {
-    await using pipeline = await PipelineUnderTest.create(wallClock, { sites });
-    for (const [index, landing] of landings.entries()) {
-      await land(pipeline, landing, source);
-      await pipeline.refresh(momentOf(landing.asOf));
-      const published = await pipeline.figures(momentOf(landing.asOf));
-      const expected = asPublished(new Reference(landings.slice(0, index + 1)), landing.asOf);
-      expect(published.offer_stats_2d).toEqual(expected.offer_stats_2d);
-      expect(published.report_of_today).toEqual(expected.offer_stats_2d);
-      expect(published.offer_hourly).toEqual(expected.offer_hourly);
-      const columns = ['conversion_id', 'click_id', 'status', 'offer_id', 'payout', 'credited_at'];
-      expect(published.conversions.map((row) => Object.fromEntries(columns.map((column) => [column, row[column]])))).toEqual(expected.conversions);
+it(
+  'publishes after every run the figures and postbacks of a plain reading of their definitions',
+  async () => {
+    let told = 0;
+    await fc.assert(
+      fc.asyncProperty(arbitraryLandings, async (landings) => {
+        await using pipeline = await PipelineUnderTest.create(wallClock, { sites });
+        for (const [index, landing] of landings.entries()) {
+          await land(pipeline, landing, source);
+          await pipeline.refresh(momentOf(landing.asOf));
+          const published = await pipeline.figures(momentOf(landing.asOf));
+          const expected = asPublished(new Reference(landings.slice(0, index + 1)), landing.asOf);
+          expect(published.offer_stats_2d).toEqual(expected.offer_stats_2d);
+          expect(published.report_of_today).toEqual(expected.offer_stats_2d);
+          expect(published.offer_hourly).toEqual(expected.offer_hourly);
+          const columns = ['conversion_id', 'click_id', 'status', 'offer_id', 'payout', 'credited_at'];
+          expect(
+            published.conversions.map((row) => Object.fromEntries(columns.map((column) => [column, row[column]]))),
+          ).toEqual(expected.conversions);
 
-      const postbacks = await pipeline.ask('SELECT conversion_id, kind, offer_id, site_key, user_id, reward FROM postbacks');
-      const due = toldBy(landings.slice(0, index + 1), (siteKey) => siteKey === 'site-0').map(({ conversionId, kind, offerId, siteKey, userId, amount }) => (
-        { conversion_id: conversionId, kind, offer_id: offerId, site_key: siteKey, user_id: userId, reward: reward(amount) }));
-      expect(byConversion(postbacks)).toEqual(byConversion(due));
-      if (index === landings.length - 1) told += due.length;
-    }
-  }), { seed: 20260310, numRuns: 14, examples: [[newsAboutOlderDays]] });
-  expect(told, 'postbacks in all examples').toBeGreaterThan(20);
-}, whileShrinking);
+          const postbacks = await pipeline.ask(
+            'SELECT conversion_id, kind, offer_id, site_key, user_id, reward FROM postbacks',
+          );
+          const due = toldBy(landings.slice(0, index + 1), (siteKey) => siteKey === 'site-0').map(
+            ({ conversionId, kind, offerId, siteKey, userId, amount }) => ({
+              conversion_id: conversionId,
+              kind,
+              offer_id: offerId,
+              site_key: siteKey,
+              user_id: userId,
+              reward: reward(amount),
+            }),
+          );
+          expect(byConversion(postbacks)).toEqual(byConversion(due));
+          if (index === landings.length - 1) told += due.length;
+        }
+      }),
+      { seed: 20260310, numRuns: 14, examples: [[newsAboutOlderDays]] },
+    );
+    expect(told, 'postbacks in all examples').toBeGreaterThan(20);
+  },
+  whileShrinking,
+);
 
 function byConversion(rows: readonly Row[]): Row[] {
   const key = ({ conversion_id, kind }: Row) => JSON.stringify([conversion_id, kind]);

@@ -19,7 +19,10 @@ beforeAll(async () => {
 afterAll(() => pipeline[Symbol.asyncDispose]());
 
 it('offer_stats_2d follows from the published clicks, conversions and offers in every cell', async () => {
-  const anew = (await readFile(join(import.meta.dirname, 'figures-anew.sql'), 'utf8')).replaceAll('$as_of', `TIMESTAMPTZ '${asOf}'`);
+  const anew = (await readFile(join(import.meta.dirname, 'figures-anew.sql'), 'utf8')).replaceAll(
+    '$as_of',
+    `TIMESTAMPTZ '${asOf}'`,
+  );
   const published = await pipeline.ask(
     `SELECT offer_id, clicks, conversions, converted_clicks, earnings, (epc * 1000000)::HUGEINT AS epc_millionths, (cvr * 1000000)::HUGEINT AS cvr_millionths,
        conversions_24h, conversions_prior_24h, trend, rank
@@ -47,28 +50,53 @@ it('offer_hourly follows from the published clicks and conversions in every cell
 });
 
 it('the sums of the ledger are those of the published rows and of what the generator wrote', async () => {
-  expect(await pipeline.ask('SELECT path FROM ingest_files WHERE rows <> accepted + duplicates + rejected')).toEqual([]);
+  expect(await pipeline.ask('SELECT path FROM ingest_files WHERE rows <> accepted + duplicates + rejected')).toEqual(
+    [],
+  );
   const sums = await pipeline.ask(
     `SELECT kind, count(*) FILTER (status <> 'quarantined') AS files, count(*) FILTER (status = 'quarantined') AS broken,
        sum(rows) AS rows, sum(accepted) AS accepted, sum(duplicates) AS duplicates, sum(rejected) AS rejected
      FROM ingest_files WHERE kind <> 'offers' GROUP BY kind ORDER BY kind`,
   );
-  const written = ({ files, broken, rows, accepted, duplicates, rejected }: GenerateSummary['clicks']) => ({ files: files - broken, broken, rows, accepted, duplicates, rejected });
-  expect(sums).toEqual([{ kind: 'clicks', ...written(summary.clicks) }, { kind: 'conversions', ...written(summary.conversions) }]);
+  const written = ({ files, broken, rows, accepted, duplicates, rejected }: GenerateSummary['clicks']) => ({
+    files: files - broken,
+    broken,
+    rows,
+    accepted,
+    duplicates,
+    rejected,
+  });
+  expect(sums).toEqual([
+    { kind: 'clicks', ...written(summary.clicks) },
+    { kind: 'conversions', ...written(summary.conversions) },
+  ]);
   expect(summary.clicks.broken + summary.conversions.broken).toBeGreaterThan(0);
-  expect(Math.min(summary.clicks.duplicates, summary.clicks.rejected, summary.conversions.duplicates, summary.conversions.rejected)).toBeGreaterThan(0);
+  expect(
+    Math.min(
+      summary.clicks.duplicates,
+      summary.clicks.rejected,
+      summary.conversions.duplicates,
+      summary.conversions.rejected,
+    ),
+  ).toBeGreaterThan(0);
 
   const [rows] = await pipeline.ask(
     `SELECT (SELECT count(*) FROM clicks) AS clicks, (SELECT count(*) FROM offers) AS offers,
        (SELECT count(*) FROM rejects) AS rejects, (SELECT sum(rejected) FROM ingest_files) AS rejected`,
   );
-  expect(rows).toMatchObject({ clicks: summary.clicks.accepted, offers: summary.offers.accepted, rejects: rows?.['rejected'] });
+  expect(rows).toMatchObject({
+    clicks: summary.clicks.accepted,
+    offers: summary.offers.accepted,
+    rejects: rows?.['rejected'],
+  });
 });
 
 it('the manifest names every file of the snapshot with its digest, and every table with its rows', async () => {
   const folder = join(pipeline.data.published, (await pipeline.snapshots()).current);
   const manifest: Manifest = parseManifest(await readFile(join(folder, manifestFile), 'utf8'));
-  const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const files = (await readdir(folder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
   const digests: Manifest['files'] = {};
   for (const path of files) {
     const bytes = await readFile(path);
@@ -79,12 +107,35 @@ it('the manifest names every file of the snapshot with its digest, and every tab
   expect(manifest.as_of).toBe(asOf);
 
   const counts: Record<string, unknown> = {};
-  for (const table of Object.keys(manifest.row_counts)) counts[table] = (await pipeline.ask(`SELECT count(*) AS rows FROM ${table}`))[0]?.['rows'];
+  for (const table of Object.keys(manifest.row_counts))
+    counts[table] = (await pipeline.ask(`SELECT count(*) AS rows FROM ${table}`))[0]?.['rows'];
   expect(manifest.row_counts).toEqual(counts);
-  expect(Object.keys(counts)).toEqual(expect.arrayContaining(['offers', 'offer_history', 'clicks', 'conversions', 'offer_stats_2d', 'offer_hourly', 'report_daily', 'sites', 'runs', 'ingest_files', 'rejects']));
+  expect(Object.keys(counts)).toEqual(
+    expect.arrayContaining([
+      'offers',
+      'offer_history',
+      'clicks',
+      'conversions',
+      'offer_stats_2d',
+      'offer_hourly',
+      'report_daily',
+      'sites',
+      'runs',
+      'ingest_files',
+      'rejects',
+    ]),
+  );
 });
 
 it('every table and column that analysts open says what it is', async () => {
-  expect(await pipeline.ask(`SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal AND coalesce(comment, '') = ''`)).toEqual([]);
-  expect(await pipeline.ask(`SELECT table_name FROM duckdb_tables() WHERE coalesce(comment, '') = '' UNION ALL SELECT view_name FROM duckdb_views() WHERE NOT internal AND coalesce(comment, '') = ''`)).toEqual([]);
+  expect(
+    await pipeline.ask(
+      `SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal AND coalesce(comment, '') = ''`,
+    ),
+  ).toEqual([]);
+  expect(
+    await pipeline.ask(
+      `SELECT table_name FROM duckdb_tables() WHERE coalesce(comment, '') = '' UNION ALL SELECT view_name FROM duckdb_views() WHERE NOT internal AND coalesce(comment, '') = ''`,
+    ),
+  ).toEqual([]);
 });

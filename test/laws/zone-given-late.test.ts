@@ -10,28 +10,40 @@ const zone = { logs: { ...network.settings.logs, clicks: { time_zone: 'UTC' } } 
 const whileShrinking = 240_000;
 
 /** Files of text: the test's Parquet says of its times that they are UTC. */
-const textDeal = arbitraryDeal(3).map((deal) => ({ ...deal, files: deal.files.map((file) => (file.format === 'parquet' ? { ...file, format: 'csv' as const } : file)) }));
+const textDeal = arbitraryDeal(3).map((deal) => ({
+  ...deal,
+  files: deal.files.map((file) => (file.format === 'parquet' ? { ...file, format: 'csv' as const } : file)),
+}));
 
 /** Some clicks lack their offset. */
 const careless = (row: LandingRow, random: Random): LandingRow =>
-  (random.chance(0.4) && typeof row['clicked_at'] === 'string' ? { ...row, clicked_at: row['clicked_at'].replace(/Z$/, '') } : row);
+  random.chance(0.4) && typeof row['clicked_at'] === 'string'
+    ? { ...row, clicked_at: row['clicked_at'].replace(/Z$/, '') }
+    : row;
 
-it('publishes, once a log has a zone, what it would have published with it from the start', async () => {
-  await fc.assert(fc.asyncProperty(textDeal, async (deal) => {
-    await using late = await networkPipeline();
-    await using early = await networkPipeline(zone);
-    for (const pipeline of [late, early]) {
-      await landCatalog(pipeline);
-      for (const run of [0, 1, 2]) {
-        if (run === 2) await pipeline.configure({ ...network.settings, ...zone });
-        await landDealt(pipeline, deal, run, careless);
-        await pipeline.refresh(asOf);
-      }
-    }
-    expect(await late.figures(asOf)).toEqual(await early.figures(asOf));
-    const counts = `SELECT kind, sum(rows) AS rows, sum(accepted) AS accepted, sum(rejected) AS rejected FROM ingest_files GROUP BY kind ORDER BY kind`;
-    expect(await late.ask(counts)).toEqual(await early.ask(counts));
-    expect(await late.ask('SELECT count(*) AS rows FROM rejects')).toEqual([{ rows: 0 }]);
-    expect((await late.refresh(asOf)).snapshotId).toBeNull();
-  }), { seed: 610, numRuns: 3 });
-}, whileShrinking);
+it(
+  'publishes, once a log has a zone, what it would have published with it from the start',
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(textDeal, async (deal) => {
+        await using late = await networkPipeline();
+        await using early = await networkPipeline(zone);
+        for (const pipeline of [late, early]) {
+          await landCatalog(pipeline);
+          for (const run of [0, 1, 2]) {
+            if (run === 2) await pipeline.configure({ ...network.settings, ...zone });
+            await landDealt(pipeline, deal, run, careless);
+            await pipeline.refresh(asOf);
+          }
+        }
+        expect(await late.figures(asOf)).toEqual(await early.figures(asOf));
+        const counts = `SELECT kind, sum(rows) AS rows, sum(accepted) AS accepted, sum(rejected) AS rejected FROM ingest_files GROUP BY kind ORDER BY kind`;
+        expect(await late.ask(counts)).toEqual(await early.ask(counts));
+        expect(await late.ask('SELECT count(*) AS rows FROM rejects')).toEqual([{ rows: 0 }]);
+        expect((await late.refresh(asOf)).snapshotId).toBeNull();
+      }),
+      { seed: 610, numRuns: 3 },
+    );
+  },
+  whileShrinking,
+);

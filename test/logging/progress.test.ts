@@ -40,7 +40,10 @@ describe('elsewhere than on a terminal', () => {
     progress.advance(3);
     progress.finish('3 files');
     progress.finish('again');
-    expect(output.lines.map((line) => JSON.parse(line) as object)).toMatchObject([{ msg: 'ingest', total: 3 }, { msg: 'ingest: 3 files' }]);
+    expect(output.lines.map((line) => JSON.parse(line) as object)).toMatchObject([
+      { msg: 'ingest', total: 3 },
+      { msg: 'ingest: 3 files' },
+    ]);
   });
 });
 
@@ -85,7 +88,13 @@ describe('readRunClock', () => {
   const effects = { now: () => Date.parse('2026-11-18T10:00:00.250Z') };
 
   it('takes as-of from the one reading of the clock, unless it was given', () => {
-    expect(readRunClock(effects)).toEqual({ asOf: '2026-11-18T10:00:00.250000Z', wallClock: '2026-11-18T10:00:00.250000Z' });
-    expect(readRunClock(effects, '2026-11-01T00:00:00Z')).toEqual({ asOf: '2026-11-01T00:00:00Z', wallClock: '2026-11-18T10:00:00.250000Z' });
+    expect(readRunClock(effects)).toEqual({
+      asOf: '2026-11-18T10:00:00.250000Z',
+      wallClock: '2026-11-18T10:00:00.250000Z',
+    });
+    expect(readRunClock(effects, '2026-11-01T00:00:00Z')).toEqual({
+      asOf: '2026-11-01T00:00:00Z',
+      wallClock: '2026-11-18T10:00:00.250000Z',
+    });
   });
 });

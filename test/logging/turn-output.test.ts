@@ -5,7 +5,18 @@ import { TurnOutput } from '../../src/logging/turn-output.ts';
 
 function logged() {
   const written: string[][] = [];
-  const log = pino({ base: null, timestamp: false }, new TurnOutput({ write: (text) => written.push(text.trim().split('\n').map((line) => String(JSON.parse(line).msg))) }));
+  const log = pino(
+    { base: null, timestamp: false },
+    new TurnOutput({
+      write: (text) =>
+        written.push(
+          text
+            .trim()
+            .split('\n')
+            .map((line) => String(JSON.parse(line).msg)),
+        ),
+    }),
+  );
   return { written, log };
 }
 

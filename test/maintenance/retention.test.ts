@@ -16,16 +16,24 @@ it('lets old attempts go, in the delivery store and here, and keeps the postback
   const store = DeliveryStore.open(landing.data);
   store.takeOver('a warehouse', [outboxRow(1), outboxRow(2)]);
   const attempt = (at: number, outcome: typeof delivered) =>
-    deliverDue({ ...testRun(landing.data), store, sites: [siteWith('s')], sender: receiver(() => outcome), now: () => at });
+    deliverDue({
+      ...testRun(landing.data),
+      store,
+      sites: [siteWith('s')],
+      sender: receiver(() => outcome),
+      now: () => at,
+    });
   // Each fails once when it is written and is taken twenty days later.
   await attempt(enqueuedAt, refused);
   await attempt(enqueuedAt + 20 * day, delivered);
   store.close();
-  const run = (asOf: string) => testRun(landing.data, { asOf, settings: parseSettings('{"retention": {"attempts": 7}}', 'offerline.json') });
+  const run = (asOf: string) =>
+    testRun(landing.data, { asOf, settings: parseSettings('{"retention": {"attempts": 7}}', 'offerline.json') });
   const asOf = '2026-12-14T12:00:00Z';
   expect(await exchangeStage.run(run(asOf), landing.state)).toMatchObject({ attempts: 4 });
   await writePostbackMarts(run(asOf), landing.state.connection);
-  const files = () => landing.query(`SELECT day::VARCHAR AS day FROM mart_files WHERE mart = 'postback_attempts' ORDER BY day`);
+  const files = () =>
+    landing.query(`SELECT day::VARCHAR AS day FROM mart_files WHERE mart = 'postback_attempts' ORDER BY day`);
   expect(await files()).toEqual([{ day: '2026-11-20' }, { day: '2026-12-10' }, { day: '2026-12-14' }]);
 
   expect(await retainStage.run(run(asOf), landing.state)).toEqual({ runs: 0, attempts: 2 });
@@ -33,7 +41,10 @@ it('lets old attempts go, in the delivery store and here, and keeps the postback
   expect(await retainStage.run(run('2027-03-01T00:00:00Z'), landing.state)).toEqual({ runs: 0, attempts: 2 });
   // A view needs a file to read.
   expect(await files()).toEqual([{ day: '2026-12-14' }]);
-  expect(await landing.query('SELECT state, attempts FROM delivery_states')).toEqual([{ state: 'delivered', attempts: 2 }, { state: 'delivered', attempts: 2 }]);
+  expect(await landing.query('SELECT state, attempts FROM delivery_states')).toEqual([
+    { state: 'delivered', attempts: 2 },
+    { state: 'delivered', attempts: 2 },
+  ]);
   await landing.query('DELETE FROM warehouse_facts');
   expect(await exchangeStage.run(run(asOf), landing.state)).toMatchObject({ changed: 2, attempts: 0 });
 });

@@ -12,7 +12,9 @@ const noon = '2026-03-10T12:00:00Z';
 it('a run that is asked to end does so after its stage; its moment of the schedule stays to be caught up, and the next run goes on', async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon));
   await pipeline.landOffers('net', [{ id: 1, external_id: 'one', title: 'One', payout: '1' }]);
-  await pipeline.landLog('clicks', 'ndjson', [{ click_id: 'c', offer_id: 1, site_key: 's', user_id: 'u', clicked_at: '2026-03-10T11:00:00Z' }]);
+  await pipeline.landLog('clicks', 'ndjson', [
+    { click_id: 'c', offer_id: 1, site_key: 's', user_id: 'u', clicked_at: '2026-03-10T11:00:00Z' },
+  ]);
   const request = { data: pipeline.data, console: silent, asOf: noon, scheduledAt: noon };
   const stopping = new AbortController();
   // The signal comes while ingest commits.
@@ -20,9 +22,16 @@ it('a run that is asked to end does so after its stage; its moment of the schedu
     if (step === 'ingest: committed') stopping.abort();
     return work();
   };
-  await expect(refresh({ ...request, stop: stopping.signal }, { ...realEffects, perform })).rejects.toMatchObject({ exitCode: 1, message: expect.stringContaining('what is done stays done') as string });
+  await expect(refresh({ ...request, stop: stopping.signal }, { ...realEffects, perform })).rejects.toMatchObject({
+    exitCode: 1,
+    message: expect.stringContaining('what is done stays done') as string,
+  });
   const interrupted = readRecentRuns(pipeline.data);
-  expect(interrupted.runs[0]).toMatchObject({ status: 'interrupted', scheduled_at: noon, stages: [{ stage: 'ingest', status: 'done', rows_out: 2 }] });
+  expect(interrupted.runs[0]).toMatchObject({
+    status: 'interrupted',
+    scheduled_at: noon,
+    stages: [{ stage: 'ingest', status: 'done', rows_out: 2 }],
+  });
   expect(interrupted.scheduled).toEqual({});
 
   const { ingested } = await refresh(request);
@@ -30,6 +39,7 @@ it('a run that is asked to end does so after its stage; its moment of the schedu
   expect(await pipeline.ask('SELECT clicks FROM offer_stats_2d')).toEqual([{ clicks: 1 }]);
   expect(readRecentRuns(pipeline.data).scheduled).toEqual({ refresh: noon });
   expect(await pipeline.ask('SELECT run_id, scheduled_at, status FROM runs ORDER BY run_id')).toEqual([
-    { run_id: 1, scheduled_at: noon, status: 'interrupted' }, { run_id: 2, scheduled_at: noon, status: 'running' },
+    { run_id: 1, scheduled_at: noon, status: 'interrupted' },
+    { run_id: 2, scheduled_at: noon, status: 'running' },
   ]);
 });

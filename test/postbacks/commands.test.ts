@@ -30,18 +30,27 @@ const receiver = createServer((request, response) => {
 beforeEach(async () => {
   ({ data, remove: removeData } = await temporaryData());
   [received, status] = [[], 200];
-  await new Promise<void>((resolve) => { receiver.listen(0, '127.0.0.1', resolve); });
+  await new Promise<void>((resolve) => {
+    receiver.listen(0, '127.0.0.1', resolve);
+  });
   host = `127.0.0.1:${(receiver.address() as AddressInfo).port}`;
-  await writeFile(data.sitesFile, JSON.stringify({ sites: [
-    { site_key: 's', site_secret: secret, postback: { url: `http://${host}/s?token=${secret}&who={user_id}` } },
-    { site_key: 'silent', site_secret: secret },
-  ] }));
+  await writeFile(
+    data.sitesFile,
+    JSON.stringify({
+      sites: [
+        { site_key: 's', site_secret: secret, postback: { url: `http://${host}/s?token=${secret}&who={user_id}` } },
+        { site_key: 'silent', site_secret: secret },
+      ],
+    }),
+  );
   process.env['OFFERLINE_ALLOW_PRIVATE_POSTBACKS'] = '1';
 });
 
 afterEach(async () => {
   delete process.env['OFFERLINE_ALLOW_PRIVATE_POSTBACKS'];
-  await new Promise((resolve) => { receiver.close(resolve); });
+  await new Promise((resolve) => {
+    receiver.close(resolve);
+  });
   await removeData();
 });
 
@@ -57,7 +66,12 @@ const json = async (...words: string[]): Promise<any> => JSON.parse(await run(..
 describe('postbacks deliver', () => {
   it('sends what is due and counts it', async () => {
     enqueue(outboxRow(1), outboxRow(2, { siteKey: 'silent' }));
-    expect(await json('deliver', '--dry-run')).toEqual({ due: [{ site_key: 's', due: 1, waits_for: '' }, { site_key: 'silent', due: 1, waits_for: 'a postback address' }] });
+    expect(await json('deliver', '--dry-run')).toEqual({
+      due: [
+        { site_key: 's', due: 1, waits_for: '' },
+        { site_key: 'silent', due: 1, waits_for: 'a postback address' },
+      ],
+    });
     expect(received).toEqual([]);
     expect(await json('deliver')).toEqual({ due: 2, delivered: 1, failed: 0, dead: 0, postponed: 1, remaining: 1 });
     expect(received.map(({ webhookId }) => webhookId)).toEqual(['w1']);
@@ -69,21 +83,31 @@ describe('postbacks deliver', () => {
     enqueue(outboxRow(1));
     expect(await json('deliver')).toMatchObject({ failed: 1 });
     expect(received).toEqual([]);
-    expect((await json('show', 'w1')).postbacks[0]).toMatchObject({ state: 'pending', attempts: 1, last_status: null, last_error: 'refused_address' });
+    expect((await json('show', 'w1')).postbacks[0]).toMatchObject({
+      state: 'pending',
+      attempts: 1,
+      last_status: null,
+      last_error: 'refused_address',
+    });
   });
 
   it('tells what waits for an earlier event of its click, and is no reason for a pass', async () => {
     delete process.env['OFFERLINE_ALLOW_PRIVATE_POSTBACKS'];
     enqueue(outboxRow(1, { clickId: 'one' }), outboxRow(2, { clickId: 'one', conversionId: 'another' }));
     expect(await json('deliver')).toMatchObject({ due: 2, failed: 1, postponed: 1 });
-    expect(await json('deliver', '--dry-run')).toEqual({ due: [{ site_key: 's', due: 1, waits_for: 'an earlier event of its click' }] });
+    expect(await json('deliver', '--dry-run')).toEqual({
+      due: [{ site_key: 's', due: 1, waits_for: 'an earlier event of its click' }],
+    });
   });
 
   it('waits for another pass as configured, then exits 3; at the end of a refresh it leaves the work to that', async () => {
     await writeFile(data.settingsFile, '{"lock_wait_seconds": 0}');
     enqueue(outboxRow(1));
     const lock = await acquireDeliveryLock(data, { command: 'postbacks deliver', waitSeconds: 0, onWaiting: () => {} });
-    await expect(run('deliver')).rejects.toMatchObject({ exitCode: exitCode.busy, message: expect.stringMatching(/^The delivery of postbacks is busy: "postbacks deliver" \(process \d+/) as string });
+    await expect(run('deliver')).rejects.toMatchObject({
+      exitCode: exitCode.busy,
+      message: expect.stringMatching(/^The delivery of postbacks is busy: "postbacks deliver" \(process \d+/) as string,
+    });
     expect(await deliverAfterRefresh(data, silent)).toBeNull();
     lock.release();
     expect(await deliverAfterRefresh(data, silent)).toMatchObject({ delivered: 1 });
@@ -93,12 +117,20 @@ describe('postbacks deliver', () => {
 describe('postbacks list and show', () => {
   it('filter by site, state and time, the newest event first', async () => {
     enqueue(
-      outboxRow(1, { occurredAt: '2026-11-20T08:00:00Z' }), outboxRow(2, { occurredAt: '2026-11-20T09:00:00.000001Z' }),
-      outboxRow(3, { occurredAt: '2026-11-20T09:00:00Z' }), outboxRow(4, { siteKey: 'silent', occurredAt: '2026-11-20T09:00:00Z' }),
+      outboxRow(1, { occurredAt: '2026-11-20T08:00:00Z' }),
+      outboxRow(2, { occurredAt: '2026-11-20T09:00:00.000001Z' }),
+      outboxRow(3, { occurredAt: '2026-11-20T09:00:00Z' }),
+      outboxRow(4, { siteKey: 'silent', occurredAt: '2026-11-20T09:00:00Z' }),
     );
-    const listed = async (...words: string[]) => (await json('list', ...words)).postbacks.map((postback: { webhook_id: string }) => postback.webhook_id) as string[];
+    const listed = async (...words: string[]) =>
+      (await json('list', ...words)).postbacks.map(
+        (postback: { webhook_id: string }) => postback.webhook_id,
+      ) as string[];
     expect(await listed()).toEqual(['w2', 'w4', 'w3', 'w1']);
-    expect(await listed('--since', '2026-11-20T09:00:00Z', '--until', '2026-11-20T10:00:00.000001+01:00')).toEqual(['w4', 'w3']);
+    expect(await listed('--since', '2026-11-20T09:00:00Z', '--until', '2026-11-20T10:00:00.000001+01:00')).toEqual([
+      'w4',
+      'w3',
+    ]);
     expect(await listed('--site', 's', '--limit', '2')).toEqual(['w2', 'w3']);
     await run('deliver');
     expect(await listed('--state', 'delivered')).toEqual(['w2', 'w3', 'w1']);
@@ -106,17 +138,37 @@ describe('postbacks list and show', () => {
   });
 
   it('show every attempt, by webhook or conversion id, and neither secret nor address', async () => {
-    enqueue(outboxRow(1, { conversionId: 'c', kind: 'chargeback' }), outboxRow(2, { conversionId: 'c', clickId: 'k1', occurredAt: '2026-11-20T09:00:00Z' }));
+    enqueue(
+      outboxRow(1, { conversionId: 'c', kind: 'chargeback' }),
+      outboxRow(2, { conversionId: 'c', clickId: 'k1', occurredAt: '2026-11-20T09:00:00Z' }),
+    );
     status = 503;
     await run('deliver');
     const { postbacks } = await json('show', 'c');
-    expect(postbacks.map(({ event, state, attempts_made }: any) => [event, state, attempts_made.length])).toEqual([['credit', 'pending', 1], ['chargeback', 'pending', 0]]);
-    expect(postbacks[0].attempts_made[0]).toEqual({ attempt: 1, started_at: expect.stringMatching(/Z$/), duration_ms: expect.any(Number), status: 503, error: 'http_status', host });
-    const shown = [await run('show', 'w2'), await run('show', 'w2', '--json'), await run('list'), await run('test', 's').catch((error: Error) => error.message)].join('\n');
+    expect(postbacks.map(({ event, state, attempts_made }: any) => [event, state, attempts_made.length])).toEqual([
+      ['credit', 'pending', 1],
+      ['chargeback', 'pending', 0],
+    ]);
+    expect(postbacks[0].attempts_made[0]).toEqual({
+      attempt: 1,
+      started_at: expect.stringMatching(/Z$/),
+      duration_ms: expect.any(Number),
+      status: 503,
+      error: 'http_status',
+      host,
+    });
+    const shown = [
+      await run('show', 'w2'),
+      await run('show', 'w2', '--json'),
+      await run('list'),
+      await run('test', 's').catch((error: Error) => error.message),
+    ].join('\n');
     expect(shown).toContain(host);
     expect(shown).not.toContain(secret);
     expect(shown).not.toContain('token');
-    expect(await usageErrorOf(data.root, 'postbacks', 'show', 'w9')).toContain('no postback with the webhook or conversion id "w9"');
+    expect(await usageErrorOf(data.root, 'postbacks', 'show', 'w9')).toContain(
+      'no postback with the webhook or conversion id "w9"',
+    );
   });
 });
 
@@ -129,7 +181,10 @@ describe('postbacks retry', () => {
     expect(await json('retry', '--all', '--dry-run')).toEqual({ revived: 4, dry_run: true });
     expect(await usageErrorOf(data.root, 'postbacks', 'retry', 'w1', 'w9')).toContain('w9');
     expect(await json('retry', 'w1', 'c2')).toEqual({ revived: 2, dry_run: false });
-    expect(await json('retry', '--site', 's', '--until', '2026-11-20T00:00:00Z')).toEqual({ revived: 1, dry_run: false });
+    expect(await json('retry', '--site', 's', '--until', '2026-11-20T00:00:00Z')).toEqual({
+      revived: 1,
+      dry_run: false,
+    });
     [received, status] = [[], 200];
     expect(await json('deliver')).toMatchObject({ delivered: 3, remaining: 0 });
     expect(received.map(({ webhookId }) => webhookId).toSorted()).toEqual(['w1', 'w2', 'w3']);
@@ -144,13 +199,23 @@ describe('postbacks test', () => {
     expect(sent.click_id).toMatch(/^test-/);
     expect(received).toHaveLength(1);
     const { searchParams } = new URL(received[0]?.path ?? '', 'http://receiver');
-    expect(Object.fromEntries(searchParams)).toMatchObject({ event: 'credit', reward: '0', click_id: sent.click_id, site_key: 's', who: 'test', signature: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    expect(Object.fromEntries(searchParams)).toMatchObject({
+      event: 'credit',
+      reward: '0',
+      click_id: sent.click_id,
+      site_key: 's',
+      who: 'test',
+      signature: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
     expect(await json('list')).toEqual({ count: 0, postbacks: [] });
   });
 
   it('fails with the reason', async () => {
     status = 302;
-    await expect(run('test', 's')).rejects.toMatchObject({ exitCode: exitCode.failed, message: `the test postback to site s at ${host} failed: redirect (status 302)` });
+    await expect(run('test', 's')).rejects.toMatchObject({
+      exitCode: exitCode.failed,
+      message: `the test postback to site s at ${host} failed: redirect (status 302)`,
+    });
     expect(await usageErrorOf(data.root, 'postbacks', 'test', 'nobody')).toContain('there is no site nobody');
     expect(await usageErrorOf(data.root, 'postbacks', 'test', 'silent')).toContain('has no postback address');
   });

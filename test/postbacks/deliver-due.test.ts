@@ -6,7 +6,17 @@ import type { DeliveryStore } from '../../src/postbacks/store/delivery-store.ts'
 import type { Outcome } from '../../src/postbacks/rules/outcome.ts';
 import { createLogger } from '../../src/logging/log.ts';
 import { noProgress } from '../../src/logging/progress.ts';
-import { delivered, enqueuedAt, hour, outboxRow, receiver, refused, siteWith, storeForTest, unreachable } from '../support/deliveries.ts';
+import {
+  delivered,
+  enqueuedAt,
+  hour,
+  outboxRow,
+  receiver,
+  refused,
+  siteWith,
+  storeForTest,
+  unreachable,
+} from '../support/deliveries.ts';
 
 const second = 1000;
 const minute = 60 * second;
@@ -25,8 +35,19 @@ async function passesOver(...rows: ReturnType<typeof outboxRow>[]): Promise<Pass
   const logged: string[] = [];
   const logger = createLogger({ write: (line) => logged.push(line) });
   return {
-    store, logged,
-    pass: (now, own = {}) => deliverDue({ store, sites: [siteWith('s'), siteWith('t')], logger, progress: noProgress, sender: receiver(), now: () => now, random: () => 0.5, ...own }),
+    store,
+    logged,
+    pass: (now, own = {}) =>
+      deliverDue({
+        store,
+        sites: [siteWith('s'), siteWith('t')],
+        logger,
+        progress: noProgress,
+        sender: receiver(),
+        now: () => now,
+        random: () => 0.5,
+        ...own,
+      }),
   };
 }
 
@@ -42,18 +63,43 @@ describe('a pass', () => {
   it('sends what is due, and the same not again', async () => {
     const passes = await passesOver(outboxRow(1), outboxRow(2));
     const sender = receiver();
-    expect(await passes.pass(start, { sender })).toEqual({ due: 2, delivered: 2, failed: 0, dead: 0, postponed: 0, remaining: 0 });
+    expect(await passes.pass(start, { sender })).toEqual({
+      due: 2,
+      delivered: 2,
+      failed: 0,
+      dead: 0,
+      postponed: 0,
+      remaining: 0,
+    });
     expect(await passes.pass(start + hour, { sender })).toMatchObject({ due: 0, delivered: 0 });
     expect(sender.sent).toEqual(['w1', 'w2']);
-    expect(stateOf(passes, 'w1')).toEqual({ state: 'delivered', attempts: 1, lastStatus: 200, lastError: null, nextAttemptAt: null });
+    expect(stateOf(passes, 'w1')).toEqual({
+      state: 'delivered',
+      attempts: 1,
+      lastStatus: 200,
+      lastError: null,
+      nextAttemptAt: null,
+    });
   });
 
   it('sends the events of a click in their order, each after the one before it has ended, in one pass', async () => {
     const click = { clickId: 'k' };
     const passes = await passesOver(
       outboxRow(1, { ...click, webhookId: 'later', occurredAt: '2026-11-20T09:00:00.000001Z' }),
-      outboxRow(2, { ...click, webhookId: 'chargeback', kind: 'chargeback', conversionId: 'a', occurredAt: '2026-11-20T09:00:00Z' }),
-      outboxRow(3, { ...click, webhookId: 'reject', kind: 'reject', conversionId: 'a', occurredAt: '2026-11-20T09:00:00Z' }),
+      outboxRow(2, {
+        ...click,
+        webhookId: 'chargeback',
+        kind: 'chargeback',
+        conversionId: 'a',
+        occurredAt: '2026-11-20T09:00:00Z',
+      }),
+      outboxRow(3, {
+        ...click,
+        webhookId: 'reject',
+        kind: 'reject',
+        conversionId: 'a',
+        occurredAt: '2026-11-20T09:00:00Z',
+      }),
       outboxRow(4, { ...click, webhookId: 'second credit', conversionId: 'b', occurredAt: '2026-11-20T09:00:00Z' }),
       outboxRow(5, { ...click, webhookId: 'first credit', conversionId: 'a', occurredAt: '2026-11-20T09:00:00Z' }),
     );
@@ -72,10 +118,28 @@ describe('a pass', () => {
   });
 
   it('holds back what follows a failed event in its click until that is delivered or dead', async () => {
-    const passes = await passesOver(outboxRow(1, { clickId: 'k' }), outboxRow(2, { clickId: 'k', kind: 'reject' }), outboxRow(3));
-    expect(await passes.pass(start, { sender: receiver((id) => (id === 'w1' ? refused : delivered)) })).toEqual({ due: 3, delivered: 1, failed: 1, dead: 0, postponed: 1, remaining: 2 });
+    const passes = await passesOver(
+      outboxRow(1, { clickId: 'k' }),
+      outboxRow(2, { clickId: 'k', kind: 'reject' }),
+      outboxRow(3),
+    );
+    expect(await passes.pass(start, { sender: receiver((id) => (id === 'w1' ? refused : delivered)) })).toEqual({
+      due: 3,
+      delivered: 1,
+      failed: 1,
+      dead: 0,
+      postponed: 1,
+      remaining: 2,
+    });
     const sender = receiver((id) => (id === 'w1' ? { ...refused, status: 410, error: 'gone' } : delivered));
-    expect(await passes.pass(start + 5 * second, { sender })).toEqual({ due: 2, delivered: 1, failed: 0, dead: 1, postponed: 0, remaining: 0 });
+    expect(await passes.pass(start + 5 * second, { sender })).toEqual({
+      due: 2,
+      delivered: 1,
+      failed: 0,
+      dead: 1,
+      postponed: 0,
+      remaining: 0,
+    });
     expect(sender.sent).toEqual(['w1', 'w2']);
   });
 
@@ -83,7 +147,10 @@ describe('a pass', () => {
     const passes = await passesOver(outboxRow(1, { clickId: 'k', kind: 'reject' }));
     const sender = receiver((id) => {
       if (id === 'w1' && sender.sent.length === 1) {
-        passes.store.takeOver('warehouse', [outboxRow(2, { clickId: 'k', kind: 'credit' }), outboxRow(3, { clickId: 'k', kind: 'credit', conversionId: 'c9' })]);
+        passes.store.takeOver('warehouse', [
+          outboxRow(2, { clickId: 'k', kind: 'credit' }),
+          outboxRow(3, { clickId: 'k', kind: 'credit', conversionId: 'c9' }),
+        ]);
         return refused;
       }
       return delivered;
@@ -105,19 +172,41 @@ describe('a pass', () => {
   });
 
   it('keeps what is due to a site that is gone or has no address, saying so', async () => {
-    const passes = await passesOver(outboxRow(1, { siteKey: 'gone' }), outboxRow(2, { siteKey: 'silent' }), outboxRow(3));
+    const passes = await passesOver(
+      outboxRow(1, { siteKey: 'gone' }),
+      outboxRow(2, { siteKey: 'silent' }),
+      outboxRow(3),
+    );
     const silent = { ...siteWith('silent') };
     delete silent.postback;
-    expect(await passes.pass(start, { sites: [siteWith('s'), silent] })).toEqual({ due: 3, delivered: 1, failed: 0, dead: 0, postponed: 2, remaining: 2 });
-    expect(passes.logged.filter((line) => line.includes('"warn"')).map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
+    expect(await passes.pass(start, { sites: [siteWith('s'), silent] })).toEqual({
+      due: 3,
+      delivered: 1,
+      failed: 0,
+      dead: 0,
+      postponed: 2,
+      remaining: 2,
+    });
+    expect(
+      passes.logged.filter((line) => line.includes('"warn"')).map((line) => (JSON.parse(line) as { msg: string }).msg),
+    ).toEqual([
       'site gone is not in sites.json any more: its postbacks wait until it has one',
       'site silent has no postback address now: its postbacks wait until it has one',
     ]);
-    expect(await passes.pass(start, { sites: [siteWith('gone'), siteWith('silent')] })).toMatchObject({ delivered: 2, remaining: 0 });
+    expect(await passes.pass(start, { sites: [siteWith('gone'), siteWith('silent')] })).toMatchObject({
+      delivered: 2,
+      remaining: 0,
+    });
   });
 
   it('does the same with thousands, which a thread writes down', async () => {
-    const rows = Array.from({ length: 3000 }, (_, index) => outboxRow(index + 1, { clickId: `k${index % 1000}`, occurredAt: `2026-11-20T0${Math.floor(index / 1000)}:00:00Z`, siteKey: index % 2 === 0 ? 's' : 't' }));
+    const rows = Array.from({ length: 3000 }, (_, index) =>
+      outboxRow(index + 1, {
+        clickId: `k${index % 1000}`,
+        occurredAt: `2026-11-20T0${Math.floor(index / 1000)}:00:00Z`,
+        siteKey: index % 2 === 0 ? 's' : 't',
+      }),
+    );
     const passes = await passesOver(...rows);
     const arrived: { click: string; number: number }[] = [];
     const sender = receiver((id, { url }) => {
@@ -126,16 +215,29 @@ describe('a pass', () => {
       return number % 1000 === 7 ? refused : delivered;
     });
     // The first of a click that fails holds back its other two.
-    expect(await passes.pass(start, { sender })).toEqual({ due: 3000, delivered: 2997, failed: 1, dead: 0, postponed: 2, remaining: 3 });
+    expect(await passes.pass(start, { sender })).toEqual({
+      due: 3000,
+      delivered: 2997,
+      failed: 1,
+      dead: 0,
+      postponed: 2,
+      remaining: 3,
+    });
     expect(passes.store.changesSince(0).attempts).toHaveLength(2998);
-    const byClick = [...Map.groupBy(arrived, ({ click }) => click).values()].map((events) => events.map(({ number }) => number));
+    const byClick = [...Map.groupBy(arrived, ({ click }) => click).values()].map((events) =>
+      events.map(({ number }) => number),
+    );
     expect(byClick).toHaveLength(1000);
-    expect(byClick.filter((numbers) => numbers.some((number, index) => number <= (numbers[index - 1] ?? 0)))).toEqual([]);
+    expect(byClick.filter((numbers) => numbers.some((number, index) => number <= (numbers[index - 1] ?? 0)))).toEqual(
+      [],
+    );
   });
 
   it('ends with the reason when the store cannot be written to', async () => {
     const passes = await passesOver(...Array.from({ length: 1500 }, (_, index) => outboxRow(index + 1)));
-    passes.store.database.prepare(`CREATE TRIGGER full BEFORE INSERT ON attempts BEGIN SELECT RAISE(FAIL, 'disk is full'); END`).run();
+    passes.store.database
+      .prepare(`CREATE TRIGGER full BEFORE INSERT ON attempts BEGIN SELECT RAISE(FAIL, 'disk is full'); END`)
+      .run();
     await expect(passes.pass(start)).rejects.toThrow('disk is full');
     passes.store.database.prepare('DROP TRIGGER full').run();
     expect(await passes.pass(start)).toMatchObject({ due: 1500, delivered: 1500 });
@@ -170,16 +272,37 @@ describe('the plan of attempts', () => {
       waits.push(nextOf(passes, 'w1') - now);
       now = nextOf(passes, 'w1');
     }
-    expect(waits).toEqual([5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour]);
+    expect(waits).toEqual([
+      5 * second,
+      5 * minute,
+      30 * minute,
+      2 * hour,
+      5 * hour,
+      10 * hour,
+      14 * hour,
+      20 * hour,
+      24 * hour,
+    ]);
     await fail(now);
-    expect(stateOf(passes, 'w1')).toEqual({ state: 'dead', attempts: 10, lastStatus: 500, lastError: 'http_status', nextAttemptAt: null });
+    expect(stateOf(passes, 'w1')).toEqual({
+      state: 'dead',
+      attempts: 10,
+      lastStatus: 500,
+      lastError: 'http_status',
+      nextAttemptAt: null,
+    });
     const list = new DeliveryList(passes.store.database);
     expect(list.revive({ site: 'another' }, now)).toBe(0);
     expect(list.revive({ site: 's' }, now)).toBe(1);
     await passes.pass(now, { sender: receiver(() => refused) });
     expect(stateOf(passes, 'w1')).toMatchObject({ state: 'pending', attempts: 11 });
     expect(nextOf(passes, 'w1') - now).toBe(5 * second);
-    expect(list.show('w1').flatMap((shown) => shown.attempts).map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+    expect(
+      list
+        .show('w1')
+        .flatMap((shown) => shown.attempts)
+        .map(({ attempt }) => attempt),
+    ).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
   });
 
   it.each([
@@ -190,32 +313,43 @@ describe('the plan of attempts', () => {
     ['no longer than two steps for a receiver', 0.5, 86_400, 10 * second],
   ])('tries again %s', async (_what, random, retryAfter, wait) => {
     const passes = await passesOver(outboxRow(1));
-    await passes.pass(start, { sender: receiver(() => ({ ...refused, status: 429, retryAfter })), random: () => random });
+    await passes.pass(start, {
+      sender: receiver(() => ({ ...refused, status: 429, retryAfter })),
+      random: () => random,
+    });
     expect(nextOf(passes, 'w1') - start).toBe(wait);
   });
 
   it('is at its end at once with 410', async () => {
     const passes = await passesOver(outboxRow(1));
-    expect(await passes.pass(start, { sender: receiver(() => ({ ...refused, status: 410, error: 'gone' })) })).toMatchObject({ dead: 1, remaining: 0 });
+    expect(
+      await passes.pass(start, { sender: receiver(() => ({ ...refused, status: 410, error: 'gone' })) }),
+    ).toMatchObject({ dead: 1, remaining: 0 });
   });
 });
 
 describe('a clock that is moved between passes', () => {
-  it.each([0, 1, 2, 3, 4, 5, 6, 7, 8])('back by two hours after %i further attempts loses nothing and sends nothing early', async (further) => {
-    const passes = await passesOver(outboxRow(1));
-    let now = start;
-    await passes.pass(now, { sender: receiver(() => refused) });
-    for (let attempt = 0; attempt < further; attempt++) {
-      now = nextOf(passes, 'w1');
+  it.each([0, 1, 2, 3, 4, 5, 6, 7, 8])(
+    'back by two hours after %i further attempts loses nothing and sends nothing early',
+    async (further) => {
+      const passes = await passesOver(outboxRow(1));
+      let now = start;
       await passes.pass(now, { sender: receiver(() => refused) });
-    }
-    const step = nextOf(passes, 'w1') - now;
-    const moved = now - 2 * hour;
-    const sender = receiver();
-    expect(await passes.pass(moved + step - 1, { sender })).toMatchObject({ delivered: 0 });
-    // By the moved clock no more than two steps pass, or the two hours that it was moved by.
-    expect(await passes.pass(moved + step + Math.max(step, 2 * hour), { sender })).toMatchObject({ delivered: 1, remaining: 0 });
-  });
+      for (let attempt = 0; attempt < further; attempt++) {
+        now = nextOf(passes, 'w1');
+        await passes.pass(now, { sender: receiver(() => refused) });
+      }
+      const step = nextOf(passes, 'w1') - now;
+      const moved = now - 2 * hour;
+      const sender = receiver();
+      expect(await passes.pass(moved + step - 1, { sender })).toMatchObject({ delivered: 0 });
+      // By the moved clock no more than two steps pass, or the two hours that it was moved by.
+      expect(await passes.pass(moved + step + Math.max(step, 2 * hour), { sender })).toMatchObject({
+        delivered: 1,
+        remaining: 0,
+      });
+    },
+  );
 
   it('back by two hours lets what was never tried go at once', async () => {
     const passes = await passesOver(outboxRow(1));
@@ -224,12 +358,16 @@ describe('a clock that is moved between passes', () => {
 
   it('forward by two hours sends early by less than the step', async () => {
     const passes = await passesOver(outboxRow(1), outboxRow(2));
-    for (const now of [start, start + 5 * second, start + 6 * minute, start + 40 * minute]) await passes.pass(now, { sender: receiver(() => refused) });
+    for (const now of [start, start + 5 * second, start + 6 * minute, start + 40 * minute])
+      await passes.pass(now, { sender: receiver(() => refused) });
     const due = nextOf(passes, 'w1');
     const sender = receiver();
     await passes.pass(start + 40 * minute + 1 + 2 * hour - minute, { sender });
     expect([sender.sent, nextOf(passes, 'w1')]).toEqual([[], due]);
-    expect(await passes.pass(start + 40 * minute + 1 + 2 * hour, { sender })).toMatchObject({ delivered: 2, remaining: 0 });
+    expect(await passes.pass(start + 40 * minute + 1 + 2 * hour, { sender })).toMatchObject({
+      delivered: 2,
+      remaining: 0,
+    });
   });
 
   it('leaves no site alone for longer than its pause', async () => {
@@ -265,7 +403,9 @@ describe('a site that does not answer', () => {
   });
 
   it('delays no other site, one at the same host neither', async () => {
-    const rows = Array.from({ length: 300 }, (_, index) => outboxRow(index + 1, { siteKey: index % 2 === 0 ? 's' : 't' }));
+    const rows = Array.from({ length: 300 }, (_, index) =>
+      outboxRow(index + 1, { siteKey: index % 2 === 0 ? 's' : 't' }),
+    );
     const passes = await passesOver(...rows);
     const hanging = Promise.withResolvers<Outcome>();
     let others = 0;
@@ -283,7 +423,10 @@ describe('a site that does not answer', () => {
   it('holds up no number of others', async () => {
     const keys = Array.from({ length: 600 }, (_, index) => `site${index}`);
     const passes = await passesOver(...keys.map((siteKey, index) => outboxRow(index + 1, { siteKey })));
-    expect(await passes.pass(start, { sites: keys.map((key) => siteWith(key)) })).toMatchObject({ due: 600, delivered: 600 });
+    expect(await passes.pass(start, { sites: keys.map((key) => siteWith(key)) })).toMatchObject({
+      due: 600,
+      delivered: 600,
+    });
   });
 
   it('and one that is slow end a pass when its time is up', async () => {

@@ -2,7 +2,11 @@ import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it, onTestFinished } from 'vitest';
-import { DamagedDeliveriesError, DeliveryDatabase, deliveryMigrations } from '../../src/postbacks/store/delivery-database.ts';
+import {
+  DamagedDeliveriesError,
+  DeliveryDatabase,
+  deliveryMigrations,
+} from '../../src/postbacks/store/delivery-database.ts';
 import { DeliveryStore } from '../../src/postbacks/store/delivery-store.ts';
 import { outboxRow } from '../support/deliveries.ts';
 import { temporaryData } from '../support/published-snapshot.ts';
@@ -31,13 +35,15 @@ function inStore<T>(file: string, folder: string, work: (database: DeliveryDatab
   }
 }
 
-const addRows = (file: string) => inStore(file, deliveryMigrations, (database) => {
-  const store = new DeliveryStore(database);
-  store.takeOver('first', [outboxRow(1), outboxRow(2)]);
-  return store.storeId;
-});
+const addRows = (file: string) =>
+  inStore(file, deliveryMigrations, (database) => {
+    const store = new DeliveryStore(database);
+    store.takeOver('first', [outboxRow(1), outboxRow(2)]);
+    return store.storeId;
+  });
 const versionIn = (database: DeliveryDatabase) => database.prepare('PRAGMA user_version').get();
-const schemaIn = (database: DeliveryDatabase) => database.prepare('SELECT name, sql FROM sqlite_schema ORDER BY name').all();
+const schemaIn = (database: DeliveryDatabase) =>
+  database.prepare('SELECT name, sql FROM sqlite_schema ORDER BY name').all();
 
 it('a store as the first version of this program made it opens as it is', async () => {
   const { file } = await storeAndMigrations();
@@ -49,11 +55,17 @@ it('a store as the first version of this program made it opens as it is', async 
 });
 
 it('a new migration is applied to old rows, and once', async () => {
-  const { file, folder } = await storeAndMigrations(['002_notes.sql', `ALTER TABLE postbacks ADD COLUMN note TEXT NOT NULL DEFAULT 'old'; CREATE TABLE more (id INTEGER) STRICT;`]);
+  const { file, folder } = await storeAndMigrations([
+    '002_notes.sql',
+    `ALTER TABLE postbacks ADD COLUMN note TEXT NOT NULL DEFAULT 'old'; CREATE TABLE more (id INTEGER) STRICT;`,
+  ]);
   const storeId = addRows(file);
   for (const _ of [1, 2]) {
     inStore(file, folder, (database) => {
-      expect(database.prepare('SELECT webhook_id, note FROM postbacks').all()).toEqual([{ webhook_id: 'w1', note: 'old' }, { webhook_id: 'w2', note: 'old' }]);
+      expect(database.prepare('SELECT webhook_id, note FROM postbacks').all()).toEqual([
+        { webhook_id: 'w1', note: 'old' },
+        { webhook_id: 'w2', note: 'old' },
+      ]);
       expect(new DeliveryStore(database).storeId).toBe(storeId);
       expect(versionIn(database)).toEqual({ user_version: 2 });
     });
@@ -62,9 +74,14 @@ it('a new migration is applied to old rows, and once', async () => {
 
 it('a migration that fails is rolled back whole and named; those before it stay', async () => {
   const broken = 'CREATE TABLE half (id INTEGER) STRICT; DELETE FROM postbacks; INSERT INTO nowhere VALUES (1);';
-  const { file, folder } = await storeAndMigrations(['002_more.sql', 'CREATE TABLE more (id INTEGER) STRICT;'], ['003_broken.sql', broken]);
+  const { file, folder } = await storeAndMigrations(
+    ['002_more.sql', 'CREATE TABLE more (id INTEGER) STRICT;'],
+    ['003_broken.sql', broken],
+  );
   addRows(file);
-  expect(() => new DeliveryDatabase(file, folder)).toThrow(/deliveries\.sqlite cannot be migrated: 003_broken\.sql failed and changed nothing: no such table: .*nowhere/);
+  expect(() => new DeliveryDatabase(file, folder)).toThrow(
+    /deliveries\.sqlite cannot be migrated: 003_broken\.sql failed and changed nothing: no such table: .*nowhere/,
+  );
   await writeFile(join(folder, '003_broken.sql'), 'CREATE TABLE third (id INTEGER) STRICT;');
   inStore(file, folder, (database) => {
     expect(schemaIn(database).map(({ name }) => name)).toEqual(expect.arrayContaining(['more', 'third']));
@@ -76,7 +93,9 @@ it('a migration that fails is rolled back whole and named; those before it stay'
 it('a store of a newer version is refused and not touched', async () => {
   const { file, folder } = await storeAndMigrations(['002_more.sql', 'CREATE TABLE more (id INTEGER) STRICT;']);
   const schema = inStore(file, folder, schemaIn);
-  expect(() => new DeliveryDatabase(file)).toThrow(`${file} was written by another version of offerline (2 instead of 1): use that one`);
+  expect(() => new DeliveryDatabase(file)).toThrow(
+    `${file} was written by another version of offerline (2 instead of 1): use that one`,
+  );
   expect(inStore(file, folder, schemaIn)).toEqual(schema);
 });
 
@@ -88,7 +107,10 @@ it('damage that a migration meets is told as damage, so that the next refresh ma
   expect(() => new DeliveryDatabase(file, folder)).toThrow(DamagedDeliveriesError);
 });
 
-it.each([[['later.sql', 'SELECT 1']], [['001_again.sql', 'SELECT 1']]] as [name: string, text: string][][])('a migration %j without a place of its own in the order is refused', async (added) => {
-  const { file, folder } = await storeAndMigrations(added);
-  expect(() => new DeliveryDatabase(file, folder)).toThrow(/later\.sql is not named like|has the number of/);
-});
+it.each([[['later.sql', 'SELECT 1']], [['001_again.sql', 'SELECT 1']]] as [name: string, text: string][][])(
+  'a migration %j without a place of its own in the order is refused',
+  async (added) => {
+    const { file, folder } = await storeAndMigrations(added);
+    expect(() => new DeliveryDatabase(file, folder)).toThrow(/later\.sql is not named like|has the number of/);
+  },
+);

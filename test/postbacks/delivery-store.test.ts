@@ -8,12 +8,22 @@ import { delivered, enqueuedAt, outboxRow, storeForTest } from '../support/deliv
 import { temporaryData } from '../support/published-snapshot.ts';
 
 function claimAll(queue: DeliveryQueue, limit = 10) {
-  return queue.turn({ finished: [], unsent: [], circuits: [], claims: [{ siteKey: 's', dueBy: enqueuedAt, limit }] }).flat();
+  return queue
+    .turn({ finished: [], unsent: [], circuits: [], claims: [{ siteKey: 's', dueBy: enqueuedAt, limit }] })
+    .flat();
 }
 
 function deliverOne(queue: DeliveryQueue): void {
   const finished = claimAll(queue, 1).map(({ sequence, postback: { siteKey, clickId } }) => ({
-    sequence, siteKey, clickId, attempts: 1, planAttempts: 1, startedAt: enqueuedAt + 1000, outcome: delivered, state: 'delivered' as const, nextAttemptAt: null,
+    sequence,
+    siteKey,
+    clickId,
+    attempts: 1,
+    planAttempts: 1,
+    startedAt: enqueuedAt + 1000,
+    outcome: delivered,
+    state: 'delivered' as const,
+    nextAttemptAt: null,
   }));
   expect(finished).toHaveLength(1);
   queue.turn({ finished, unsent: [], circuits: [], claims: [] });
@@ -25,9 +35,16 @@ describe('the store of deliveries', () => {
     expect(store.takenUpTo('first')).toBe(0);
     expect(store.takeOver('first', [outboxRow(1), outboxRow(2)])).toBe(2);
     expect(store.takeOver('first', [outboxRow(2), outboxRow(5)])).toBe(1);
-    expect(store.takeOver('second', [outboxRow(3, { webhookId: 'w5', reward: '9' }), outboxRow(4, { webhookId: 'w9' })])).toBe(1);
+    expect(
+      store.takeOver('second', [outboxRow(3, { webhookId: 'w5', reward: '9' }), outboxRow(4, { webhookId: 'w9' })]),
+    ).toBe(1);
     expect([store.takenUpTo('first'), store.takenUpTo('second')]).toEqual([5, 4]);
-    expect(store.changesSince(0).postbacks.map(({ webhookId, reward }) => [webhookId, reward])).toEqual([['w1', '0.5'], ['w2', '0.5'], ['w5', '0.5'], ['w9', '0.5']]);
+    expect(store.changesSince(0).postbacks.map(({ webhookId, reward }) => [webhookId, reward])).toEqual([
+      ['w1', '0.5'],
+      ['w2', '0.5'],
+      ['w5', '0.5'],
+      ['w9', '0.5'],
+    ]);
   });
 
   it('takes over all rows or none', async () => {
@@ -42,12 +59,26 @@ describe('the store of deliveries', () => {
 
   it('gives back what it was given, to the microsecond', async () => {
     const store = await storeForTest();
-    const row = outboxRow(1, { occurredAt: '2026-11-20T09:59:00.000001Z', userId: 'ü & \u0000', reward: '0.0001', kind: 'chargeback' });
+    const row = outboxRow(1, {
+      occurredAt: '2026-11-20T09:59:00.000001Z',
+      userId: 'ü & \u0000',
+      reward: '0.0001',
+      kind: 'chargeback',
+    });
     store.takeOver('first', [row]);
     const { number: _number, ...kept } = row;
-    expect(store.changesSince(0).postbacks).toEqual([{
-      ...kept, state: 'pending', attempts: 0, lastAttemptAt: null, lastStatus: null, lastError: null, deliveredAt: null, nextAttemptAt: row.enqueuedAt,
-    }]);
+    expect(store.changesSince(0).postbacks).toEqual([
+      {
+        ...kept,
+        state: 'pending',
+        attempts: 0,
+        lastAttemptAt: null,
+        lastStatus: null,
+        lastError: null,
+        deliveredAt: null,
+        nextAttemptAt: row.enqueuedAt,
+      },
+    ]);
   });
 
   it('tells every change once, in pages of any size', async () => {
@@ -58,13 +89,18 @@ describe('the store of deliveries', () => {
     for (let attempts = 0; attempts < 3; attempts++) deliverOne(queue);
     for (const limit of [1, 2, 3, 100]) {
       const told = { postbacks: [] as string[], attempts: [] as string[] };
-      for (let upTo = known, before = -1; upTo !== before; ) {
+      for (let upTo = known, before = -1; upTo !== before;) {
         const page = store.changesSince(upTo, limit);
         told.postbacks.push(...page.postbacks.map(({ webhookId, state }) => `${webhookId} ${state}`));
-        told.attempts.push(...page.attempts.map(({ webhookId, attempt, status }) => `${webhookId} ${attempt} ${status}`));
+        told.attempts.push(
+          ...page.attempts.map(({ webhookId, attempt, status }) => `${webhookId} ${attempt} ${status}`),
+        );
         [before, upTo] = [upTo, page.upTo];
       }
-      expect(told, `pages of ${limit}`).toEqual({ postbacks: ['w1 delivered', 'w2 delivered', 'w3 delivered'], attempts: ['w1 1 200', 'w2 1 200', 'w3 1 200'] });
+      expect(told, `pages of ${limit}`).toEqual({
+        postbacks: ['w1 delivered', 'w2 delivered', 'w3 delivered'],
+        attempts: ['w1 1 200', 'w2 1 200', 'w3 1 200'],
+      });
     }
   });
 
@@ -87,7 +123,9 @@ describe('the store of deliveries', () => {
     onTestFinished(remove);
     await mkdir(data.postbacks);
     await writeFile(data.deliveriesFile, 'something else, long enough to be a database with a header of its own');
-    expect(() => DeliveryStore.open(data)).toThrow(`${data.deliveriesFile} is damaged: file is not a database. \`offerline run refresh\` puts it aside and makes a new one from what the warehouse knows`);
+    expect(() => DeliveryStore.open(data)).toThrow(
+      `${data.deliveriesFile} is damaged: file is not a database. \`offerline run refresh\` puts it aside and makes a new one from what the warehouse knows`,
+    );
     await rm(data.deliveriesFile);
     const store = DeliveryStore.open(data);
     store.database.prepare('PRAGMA user_version = 2').run();
@@ -107,6 +145,8 @@ describe('the store of deliveries', () => {
     const queue = new DeliveryQueue(found.database);
     expect(claimAll(queue).map(({ postback }) => postback.webhookId)).toEqual(['w2', 'w3']);
     const sorted = (states: typeof postbacks) => states.toSorted((a, b) => a.webhookId.localeCompare(b.webhookId));
-    expect(sorted(found.changesSince(0).postbacks).filter(({ webhookId }) => webhookId === 'w1')).toEqual(postbacks.filter(({ webhookId }) => webhookId === 'w1'));
+    expect(sorted(found.changesSince(0).postbacks).filter(({ webhookId }) => webhookId === 'w1')).toEqual(
+      postbacks.filter(({ webhookId }) => webhookId === 'w1'),
+    );
   });
 });

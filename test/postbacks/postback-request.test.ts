@@ -7,18 +7,32 @@ import { percentEncoded, signatureOf, signedText } from '../../src/postbacks/htt
 import { siteSchema } from '../../src/sites/sites.ts';
 
 const secret = 'a-secret-of-more-than-16-ü';
-const credit: Postback = { webhookId: 'wh_1', event: 'credit', siteKey: 'one', userId: 'user 1', clickId: 'click/1', reward: '0.5' };
+const credit: Postback = {
+  webhookId: 'wh_1',
+  event: 'credit',
+  siteKey: 'one',
+  userId: 'user 1',
+  clickId: 'click/1',
+  reward: '0.5',
+};
 /** The public package refuses timestamps that are far from its own clock. */
 const sentAt = Date.now();
 
 function requestTo(url: string, method: 'GET' | 'POST' = 'GET', own: Partial<Postback> = {}, previous?: string) {
-  const site = siteSchema.parse({ site_key: 'one', site_secret: secret, previous_site_secret: previous, postback: { url, method } });
+  const site = siteSchema.parse({
+    site_key: 'one',
+    site_secret: secret,
+    previous_site_secret: previous,
+    postback: { url, method },
+  });
   return postbackRequest(site, { ...credit, ...own }, sentAt);
 }
 
 /** What a receiver that keeps this secret makes of a request. */
 function verify(key: string, content: string, headers: Record<string, string>): unknown {
-  return new Webhook(Buffer.from(key), { format: 'raw' }).verify(content, headers, { jsonParse: content.startsWith('{') });
+  return new Webhook(Buffer.from(key), { format: 'raw' }).verify(content, headers, {
+    jsonParse: content.startsWith('{'),
+  });
 }
 
 const target = (url: string) => url.slice(url.indexOf('/', 8));
@@ -35,19 +49,29 @@ const postbacks = fc.record({
 describe('by GET', () => {
   it('appends the fields that no macro names, in their order', () => {
     const signature = signatureOf(secret, credit);
-    expect(requestTo('https://a.example').url).toBe(`https://a.example/?event=credit&site_key=one&user_id=user%201&click_id=click%2F1&reward=0.5&signature=${signature}`);
-    expect(requestTo('https://a.example/cb/{click_id}?u={user_id}&fixed=1').url).toBe(`https://a.example/cb/click%2F1?u=user%201&fixed=1&event=credit&site_key=one&reward=0.5&signature=${signature}`);
+    expect(requestTo('https://a.example').url).toBe(
+      `https://a.example/?event=credit&site_key=one&user_id=user%201&click_id=click%2F1&reward=0.5&signature=${signature}`,
+    );
+    expect(requestTo('https://a.example/cb/{click_id}?u={user_id}&fixed=1').url).toBe(
+      `https://a.example/cb/click%2F1?u=user%201&fixed=1&event=credit&site_key=one&reward=0.5&signature=${signature}`,
+    );
     expect(requestTo('https://a.example/cb?').url).toContain('/cb?event=credit');
     expect(requestTo('https://a.example/cb?a=1&').url).toContain('/cb?a=1&event=credit');
-    expect(requestTo('https://a.example/cb?a={event}{site_key}{user_id}{click_id}{reward}{signature}').url).toBe(`https://a.example/cb?a=creditoneuser%201click%2F10.5${signature}`);
+    expect(requestTo('https://a.example/cb?a={event}{site_key}{user_id}{click_id}{reward}{signature}').url).toBe(
+      `https://a.example/cb?a=creditoneuser%201click%2F10.5${signature}`,
+    );
   });
 
   it('puts a value that reads like a macro in as a value', () => {
-    expect(requestTo('https://a.example/{user_id}/{click_id}', 'GET', { userId: '{click_id}', clickId: '{signature}' }).url).toContain('/%7Bclick_id%7D/%7Bsignature%7D?');
+    expect(
+      requestTo('https://a.example/{user_id}/{click_id}', 'GET', { userId: '{click_id}', clickId: '{signature}' }).url,
+    ).toContain('/%7Bclick_id%7D/%7Bsignature%7D?');
   });
 
   it('leaves dots in a value where they stand', () => {
-    expect(requestTo('https://a.example/cb/{user_id}/done', 'GET', { userId: '..' }).url).toContain('https://a.example/cb/../done?');
+    expect(requestTo('https://a.example/cb/{user_id}/done', 'GET', { userId: '..' }).url).toContain(
+      'https://a.example/cb/../done?',
+    );
   });
 
   it('signs path and query in place of a body, with the current secret alone', () => {
@@ -63,7 +87,12 @@ describe('by GET', () => {
         const { url } = requestTo('https://a.example/cb?who={user_id}', 'GET', postback);
         const query = new URL(url).searchParams;
         expect(Object.fromEntries(query)).toEqual({
-          who: postback.userId.toWellFormed(), event: postback.event, site_key: postback.siteKey.toWellFormed(), click_id: postback.clickId, reward: postback.reward, signature: signatureOf(secret, postback),
+          who: postback.userId.toWellFormed(),
+          event: postback.event,
+          site_key: postback.siteKey.toWellFormed(),
+          click_id: postback.clickId,
+          reward: postback.reward,
+          signature: signatureOf(secret, postback),
         });
         expect(url).toMatch(/^[\x21-\x7e]+$/);
       }),
@@ -76,13 +105,22 @@ describe('by POST', () => {
     const { url, body = '', headers } = requestTo('https://a.example/cb', 'POST');
     expect(url).toBe('https://a.example/cb');
     expect(headers['content-type']).toBe('application/json');
-    expect(verify(secret, body, headers)).toEqual({ event: 'credit', site_key: 'one', user_id: 'user 1', click_id: 'click/1', reward: 0.5, signature: signatureOf(secret, credit) });
+    expect(verify(secret, body, headers)).toEqual({
+      event: 'credit',
+      site_key: 'one',
+      user_id: 'user 1',
+      click_id: 'click/1',
+      reward: 0.5,
+      signature: signatureOf(secret, credit),
+    });
     expect(() => verify(secret, body.replace('0.5', '9.5'), headers)).toThrow();
     expect(() => verify('another-secret', body, headers)).toThrow();
   });
 
   it('keeps all digits of a reward', () => {
-    expect(requestTo('https://a.example/cb', 'POST', { reward: '123456789012345.6789' }).body).toContain('"reward":123456789012345.6789,');
+    expect(requestTo('https://a.example/cb', 'POST', { reward: '123456789012345.6789' }).body).toContain(
+      '"reward":123456789012345.6789,',
+    );
   });
 
   it('while a secret is replaced, verifies with either one and is signed with the current one first', () => {
@@ -97,7 +135,9 @@ describe('by POST', () => {
   });
 
   it('puts values into the address where a macro asks for them', () => {
-    expect(requestTo('https://a.example/cb/{click_id}?u={user_id}', 'POST').url).toBe('https://a.example/cb/click%2F1?u=user%201');
+    expect(requestTo('https://a.example/cb/{click_id}?u={user_id}', 'POST').url).toBe(
+      'https://a.example/cb/click%2F1?u=user%201',
+    );
   });
 });
 
@@ -114,17 +154,25 @@ describe('the signed text', () => {
   it('is another for every other postback', () => {
     fc.assert(
       fc.property(postbacks, postbacks, (one, other) => {
-        const [a, b] = [one, other].map(({ event, siteKey, userId, clickId, reward }) => JSON.stringify([event, siteKey, userId, clickId, reward]));
+        const [a, b] = [one, other].map(({ event, siteKey, userId, clickId, reward }) =>
+          JSON.stringify([event, siteKey, userId, clickId, reward]),
+        );
         expect(signedText(one) === signedText(other)).toBe(a === b);
       }),
     );
-    expect(signedText({ ...credit, clickId: 'a&event=reject' })).not.toBe(signedText({ ...credit, clickId: 'a', event: 'reject' }));
+    expect(signedText({ ...credit, clickId: 'a&event=reject' })).not.toBe(
+      signedText({ ...credit, clickId: 'a', event: 'reject' }),
+    );
   });
 
   it('names its fields in the order of the alphabet', () => {
     fc.assert(
       fc.property(postbacks, (postback) => {
-        expect(signedText(postback).split('&').map((part) => part.split('=')[0])).toEqual(['click_id', 'event', 'reward', 'site_key', 'user_id']);
+        expect(
+          signedText(postback)
+            .split('&')
+            .map((part) => part.split('=')[0]),
+        ).toEqual(['click_id', 'event', 'reward', 'site_key', 'user_id']);
       }),
     );
   });

@@ -20,7 +20,16 @@ const patience = 600;
 function senderForTest(options: Partial<SenderOptions> = {}) {
   const sender = createSender({ allowPrivate: true, deadlineMilliseconds, ...options });
   onTestFinished(() => sender.close());
-  return { sender, send: (url: string, body?: string) => sender.send({ method: body === undefined ? 'GET' : 'POST', url, headers: { 'webhook-id': 'wh_1' }, ...(body === undefined ? {} : { body }) }) };
+  return {
+    sender,
+    send: (url: string, body?: string) =>
+      sender.send({
+        method: body === undefined ? 'GET' : 'POST',
+        url,
+        headers: { 'webhook-id': 'wh_1' },
+        ...(body === undefined ? {} : { body }),
+      }),
+  };
 }
 
 /** A receiver in this process, told of every request and of the count of those before it on the same connection. */
@@ -40,7 +49,11 @@ async function scriptedReceiver(receive: (socket: Socket, request: string, onThi
     server.close();
     for (const socket of sockets) socket.destroy();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/cb`, connections: () => connections, open: () => sockets.size };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/cb`,
+    connections: () => connections,
+    open: () => sockets.size,
+  };
 }
 
 describe('an answer', () => {
@@ -63,12 +76,21 @@ describe('an answer', () => {
     ['switch', null, 'connection', null],
     ['foreign', null, 'bad_answer', null],
     ['endless-head', null, 'bad_answer', null],
-  ])('of kind %s is status %s, error %s, to be tried again after %s s', async (behaviour, status, error, retryAfter) => {
-    const { send } = senderForTest({ deadlineMilliseconds: 10_000 });
-    const outcome = await send(receiver.url(behaviour));
-    expect(outcome).toEqual({ status, error, retryAfter, durationMilliseconds: expect.any(Number), host: new URL(receiver.url('')).host });
-    expect(outcome.durationMilliseconds).toBeLessThan(5000);
-  });
+  ])(
+    'of kind %s is status %s, error %s, to be tried again after %s s',
+    async (behaviour, status, error, retryAfter) => {
+      const { send } = senderForTest({ deadlineMilliseconds: 10_000 });
+      const outcome = await send(receiver.url(behaviour));
+      expect(outcome).toEqual({
+        status,
+        error,
+        retryAfter,
+        durationMilliseconds: expect.any(Number),
+        host: new URL(receiver.url('')).host,
+      });
+      expect(outcome.durationMilliseconds).toBeLessThan(5000);
+    },
+  );
 
   it.each([
     ['hang', null, 'timeout'],
@@ -89,7 +111,11 @@ describe('an answer', () => {
   const goOn = 'HTTP/1.1 100 Continue\r\n\r\n';
   it.each([
     ['one 100', goOn + ok, 200],
-    ['a 100 with headers, and others', `HTTP/1.1 100 Go on\r\nx: y\r\n\r\n${goOn}${hints}HTTP/1.1 102 P\r\n\r\n${goOn}${ok}`, 200],
+    [
+      'a 100 with headers, and others',
+      `HTTP/1.1 100 Go on\r\nx: y\r\n\r\n${goOn}${hints}HTTP/1.1 102 P\r\n\r\n${goOn}${ok}`,
+      200,
+    ],
     ['a 100 and a refusal', `${goOn}HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n`, 410],
     ['a 100, and has its bytes', `${goOn}HTTP/1.1 200 OK\r\ncontent-length: 24\r\n\r\nHTTP/1.1 100HTTP/1.1 100`, 200],
   ])('may come after %s, in one piece or in many, and leaves the connection in use', async (_name, answer, status) => {
@@ -102,7 +128,8 @@ describe('an answer', () => {
         writeFrom(0);
       });
       const { send } = senderForTest({ deadlineMilliseconds: 10_000 });
-      for (const body of [undefined, '{}', '{}', undefined, '{}']) expect(await send(url, body)).toMatchObject({ status });
+      for (const body of [undefined, '{}', '{}', undefined, '{}'])
+        expect(await send(url, body)).toMatchObject({ status });
       // A request right after an answer gets a second one.
       expect(connections()).toBeLessThan(3);
     }
@@ -120,7 +147,10 @@ describe('an answer', () => {
     expect(outcome.durationMilliseconds).toBeLessThan(deadlineMilliseconds + patience);
   });
 
-  it.each([['100', goOn], ['103', hints]])('is no answer where %s comes without end', async (_name, head) => {
+  it.each([
+    ['100', goOn],
+    ['103', hints],
+  ])('is no answer where %s comes without end', async (_name, head) => {
     let written = 0;
     const { url } = await scriptedReceiver((socket) => {
       const more = () => {
@@ -129,7 +159,10 @@ describe('an answer', () => {
       socket.on('drain', more);
       more();
     });
-    expect(await senderForTest({ deadlineMilliseconds: 10_000 }).send(url)).toMatchObject({ status: null, error: 'bad_answer' });
+    expect(await senderForTest({ deadlineMilliseconds: 10_000 }).send(url)).toMatchObject({
+      status: null,
+      error: 'bad_answer',
+    });
     expect(written).toBeLessThan(16 * 1024 * 1024);
   });
 
@@ -166,17 +199,25 @@ describe('an answer', () => {
 
 describe('a connection', () => {
   it('to a certificate that nobody vouches for is refused, and made where somebody does', async () => {
-    expect(await senderForTest().send(receiver.url('ok', 'https', 'localhost'))).toMatchObject({ status: null, error: 'tls' });
+    expect(await senderForTest().send(receiver.url('ok', 'https', 'localhost'))).toMatchObject({
+      status: null,
+      error: 'tls',
+    });
     const trusted = getCACertificates('default');
     onTestFinished(() => setDefaultCACertificates(trusted));
     setDefaultCACertificates([...trusted, selfSigned]);
-    expect(await senderForTest().send(receiver.url('ok', 'https', 'localhost'))).toMatchObject({ status: 200, error: null });
+    expect(await senderForTest().send(receiver.url('ok', 'https', 'localhost'))).toMatchObject({
+      status: 200,
+      error: null,
+    });
     // The certificate is good, but for another host.
     expect(await senderForTest().send(receiver.url('ok', 'https'))).toMatchObject({ status: null, error: 'tls' });
   });
 
   it('that is not TLS at all fails as such', async () => {
-    const { url } = await scriptedReceiver((socket) => void socket.end('HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n'));
+    const { url } = await scriptedReceiver(
+      (socket) => void socket.end('HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n'),
+    );
     expect(await senderForTest().send(url.replace('http:', 'https:'))).toMatchObject({ status: null, error: 'tls' });
   });
 
@@ -187,7 +228,11 @@ describe('a connection', () => {
   });
 
   it('to a port where nobody listens fails', async () => {
-    expect(await senderForTest().send('http://127.0.0.1:1/')).toMatchObject({ status: null, error: 'connection', host: '127.0.0.1:1' });
+    expect(await senderForTest().send('http://127.0.0.1:1/')).toMatchObject({
+      status: null,
+      error: 'connection',
+      host: '127.0.0.1:1',
+    });
   });
 
   it('waits for a slow name until the deadline, looks it up once for all, and delays no other', async () => {
@@ -249,21 +294,25 @@ describe('a connection', () => {
     expect(Math.max(...counts)).toBeGreaterThan(2);
   });
 
-  it.each(['GET', 'POST'])('that was kept and is closed as the next request comes is no failure, by %s', async (method) => {
-    const requests: string[] = [];
-    const { url } = await scriptedReceiver((socket, request, onThisConnection) => {
-      requests.push(request);
-      if (onThisConnection === 0) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
-      else socket.resetAndDestroy();
-    });
-    const { send } = senderForTest();
-    const outcomes = [];
-    for (let index = 0; index < 12; index += 1) outcomes.push(await send(url, method === 'POST' ? '{"a":1}' : undefined));
-    expect(outcomes.map(({ status }) => status)).toEqual(outcomes.map(() => 200));
-    // Some were sent again, as the same request.
-    expect(requests.length).toBeGreaterThan(outcomes.length);
-    expect(new Set(requests.map((request) => request.replace(/connection: [\w-]+\r\n/, ''))).size).toBe(1);
-  });
+  it.each(['GET', 'POST'])(
+    'that was kept and is closed as the next request comes is no failure, by %s',
+    async (method) => {
+      const requests: string[] = [];
+      const { url } = await scriptedReceiver((socket, request, onThisConnection) => {
+        requests.push(request);
+        if (onThisConnection === 0) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+        else socket.resetAndDestroy();
+      });
+      const { send } = senderForTest();
+      const outcomes = [];
+      for (let index = 0; index < 12; index += 1)
+        outcomes.push(await send(url, method === 'POST' ? '{"a":1}' : undefined));
+      expect(outcomes.map(({ status }) => status)).toEqual(outcomes.map(() => 200));
+      // Some were sent again, as the same request.
+      expect(requests.length).toBeGreaterThan(outcomes.length);
+      expect(new Set(requests.map((request) => request.replace(/connection: [\w-]+\r\n/, ''))).size).toBe(1);
+    },
+  );
 
   it('that breaks at its first request has failed, and is tried once', async () => {
     let count = 0;

@@ -19,14 +19,25 @@ interface Vector {
 }
 
 /** Made by another program than ours, from the words of the contract. */
-const vectors = JSON.parse(readFileSync(new URL('../vectors/postback-signatures.json', import.meta.url), 'utf8')) as Vector[];
+const vectors = JSON.parse(
+  readFileSync(new URL('../vectors/postback-signatures.json', import.meta.url), 'utf8'),
+) as Vector[];
 
 function postbackOf({ event, site_key, user_id, click_id, reward }: Vector['fields'], webhookId = ''): Postback {
   return { webhookId, event, siteKey: site_key, userId: user_id, clickId: click_id, reward };
 }
 
-function requestOf(vector: Vector, method: 'GET' | 'POST', { address, headers, previous }: { address: string; headers: Record<string, string>; previous?: string | undefined }) {
-  const site = siteSchema.parse({ site_key: vector.fields.site_key, site_secret: vector.secret, previous_site_secret: previous, postback: { url: address, method } });
+function requestOf(
+  vector: Vector,
+  method: 'GET' | 'POST',
+  { address, headers, previous }: { address: string; headers: Record<string, string>; previous?: string | undefined },
+) {
+  const site = siteSchema.parse({
+    site_key: vector.fields.site_key,
+    site_secret: vector.secret,
+    previous_site_secret: previous,
+    postback: { url: address, method },
+  });
   const sentAt = Number(headers['webhook-timestamp']) * 1000 + 999;
   return postbackRequest(site, postbackOf(vector.fields, headers['webhook-id']), sentAt);
 }
@@ -46,7 +57,12 @@ describe('the published vectors', () => {
 
   it.each(vectors.filter(({ post }) => post !== undefined))('by POST: $what', (vector) => {
     const post = vector.post as NonNullable<Vector['post']>;
-    expect(requestOf(vector, 'POST', { ...post, previous: post.previous_secret })).toMatchObject({ method: 'POST', url: post.address, headers: post.headers, body: post.body });
+    expect(requestOf(vector, 'POST', { ...post, previous: post.previous_secret })).toMatchObject({
+      method: 'POST',
+      url: post.address,
+      headers: post.headers,
+      body: post.body,
+    });
   });
 
   it('state rewards in the form that money is written in', () => {

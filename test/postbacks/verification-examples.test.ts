@@ -13,7 +13,11 @@ const vectorsFile = fileURLToPath(new URL('../vectors/postback-signatures.json',
 /** The section's only block in the given language. */
 function example(language: string): string {
   const text = readFileSync(page, 'utf8');
-  const section = text.slice(text.search(new RegExp(`^#+ ${heading}$`, 'm'))).replace(/^#.*\n/, '').split(/^#+ [A-Z]/m)[0] ?? '';
+  const section =
+    text
+      .slice(text.search(new RegExp(`^#+ ${heading}$`, 'm')))
+      .replace(/^#.*\n/, '')
+      .split(/^#+ [A-Z]/m)[0] ?? '';
   const blocks = [...section.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm'))];
   expect(blocks, `blocks of ${language} under "${heading}"`).toHaveLength(1);
   return blocks[0]?.[1] ?? '';
@@ -50,7 +54,9 @@ print(json.dumps([is_signed(c["secret"], c["fields"], c["signature"]) if "fields
   go: {
     file: 'verify.go',
     command: (file: string) => ['go', 'run', file],
-    program: (block: string) => `${block.replace('package postback', 'package main').replace('import (', 'import (\n\t"encoding/json"\n\t"fmt"\n\t"os"')}
+    program: (
+      block: string,
+    ) => `${block.replace('package postback', 'package main').replace('import (', 'import (\n\t"encoding/json"\n\t"fmt"\n\t"os"')}
 type testCase struct {
 	Secret, Signature, Content string
 	Fields, Headers map[string]string
@@ -82,7 +88,10 @@ function casesOf(): { is: boolean; what: string; [field: string]: any }[] {
   const vectors = JSON.parse(readFileSync(vectorsFile, 'utf8')) as any[];
   return vectors.flatMap(({ what, secret, fields, signature, get, post }) => {
     const signed = { is: true, what, secret, fields, signature };
-    const requests = [get && { headers: get.headers, content: get.url.slice(get.url.indexOf('/', 8)) }, post && { headers: post.headers, content: post.body }].filter(Boolean);
+    const requests = [
+      get && { headers: get.headers, content: get.url.slice(get.url.indexOf('/', 8)) },
+      post && { headers: post.headers, content: post.body },
+    ].filter(Boolean);
     return [
       signed,
       { ...signed, is: false, fields: { ...fields, reward: `${fields.reward}1` } },
@@ -101,25 +110,41 @@ function casesOf(): { is: boolean; what: string; [field: string]: any }[] {
           { ...request, is: false, now: now - 301 },
         ];
       }),
-      ...(post?.previous_secret === undefined ? [] : [{ is: true, what: `${what}, with the older secret`, secret: post.previous_secret, headers: post.headers, content: post.body, now: Number(post.headers['webhook-timestamp']) }]),
+      ...(post?.previous_secret === undefined
+        ? []
+        : [
+            {
+              is: true,
+              what: `${what}, with the older secret`,
+              secret: post.previous_secret,
+              headers: post.headers,
+              content: post.body,
+              now: Number(post.headers['webhook-timestamp']),
+            },
+          ]),
     ];
   });
 }
 
 describe('the example that publishers are given', () => {
-  it.for(Object.entries(languages))('for %s tells genuine postbacks from others', ([language, { file, command, program }], { skip }) => {
-    const folder = mkdtempSync(join(tmpdir(), 'verify-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    writeFileSync(join(folder, file), program(example(language)));
-    const cases = casesOf();
-    writeFileSync(join(folder, 'cases.json'), JSON.stringify(cases));
-    const [interpreter = '', ...leading] = command(join(folder, file));
-    if (spawnSync(interpreter, [language === 'go' ? 'version' : '--version']).error !== undefined) {
-      console.log(`the example for ${language} is not run: there is no ${interpreter} here`);
-      skip(`there is no ${interpreter} here`);
-    }
-    const said = JSON.parse(execFileSync(interpreter, [...leading, join(folder, 'cases.json')], { encoding: 'utf8' })) as boolean[];
-    expect(cases.map((one, index) => ({ ...one, is: said[index] }))).toEqual(cases);
-    expect(cases.filter(({ is }) => is).length).toBeGreaterThan(30);
-  });
+  it.for(Object.entries(languages))(
+    'for %s tells genuine postbacks from others',
+    ([language, { file, command, program }], { skip }) => {
+      const folder = mkdtempSync(join(tmpdir(), 'verify-'));
+      onTestFinished(() => rmSync(folder, { recursive: true }));
+      writeFileSync(join(folder, file), program(example(language)));
+      const cases = casesOf();
+      writeFileSync(join(folder, 'cases.json'), JSON.stringify(cases));
+      const [interpreter = '', ...leading] = command(join(folder, file));
+      if (spawnSync(interpreter, [language === 'go' ? 'version' : '--version']).error !== undefined) {
+        console.log(`the example for ${language} is not run: there is no ${interpreter} here`);
+        skip(`there is no ${interpreter} here`);
+      }
+      const said = JSON.parse(
+        execFileSync(interpreter, [...leading, join(folder, 'cases.json')], { encoding: 'utf8' }),
+      ) as boolean[];
+      expect(cases.map((one, index) => ({ ...one, is: said[index] }))).toEqual(cases);
+      expect(cases.filter(({ is }) => is).length).toBeGreaterThan(30);
+    },
+  );
 });

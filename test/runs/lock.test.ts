@@ -39,7 +39,11 @@ class StillClock implements LockEffects {
 }
 
 function lock(request: Partial<LockRequest> = {}, clock = new StillClock()): Promise<WriterLock> {
-  return acquireWriterLock(data, { command: 'run refresh', waitSeconds: 0, onWaiting: (message) => void messages.push(message), ...request }, clock);
+  return acquireWriterLock(
+    data,
+    { command: 'run refresh', waitSeconds: 0, onWaiting: (message) => void messages.push(message), ...request },
+    clock,
+  );
 }
 
 /** Another process, with `data` and the lock's functions; it prints a line when what the test waits for has come. */
@@ -55,7 +59,12 @@ async function otherProcess(work: string) {
   let complaints = '';
   child.stderr.on('data', (chunk: Buffer) => (complaints += chunk.toString()));
   const ended = once(child, 'exit');
-  await Promise.race([once(child.stdout, 'data'), ended.then(() => { throw new Error(`the other process ended: ${complaints}`); })]);
+  await Promise.race([
+    once(child.stdout, 'data'),
+    ended.then(() => {
+      throw new Error(`the other process ended: ${complaints}`);
+    }),
+  ]);
   return {
     pid: child.pid,
     complaints: () => complaints,
@@ -94,7 +103,9 @@ describe('the writer lock', () => {
     const clock = new StillClock([[3, () => held.release()]]);
     const next = await lock({ waitSeconds: 60 }, clock);
     expect(clock.waits).toBe(3);
-    expect(messages).toEqual([`Waiting up to 60 s for the warehouse: "run publish" (process ${process.pid}, since 2026-11-18T10:00:00Z) holds it.`]);
+    expect(messages).toEqual([
+      `Waiting up to 60 s for the warehouse: "run publish" (process ${process.pid}, since 2026-11-18T10:00:00Z) holds it.`,
+    ]);
     next.release();
   });
 
@@ -104,7 +115,10 @@ describe('the writer lock', () => {
     const start = clock.now();
     const failure = await lock({ waitSeconds: 1.5 }, clock).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(WarehouseBusyError);
-    expect(failure).toMatchObject({ exitCode: exitCode.busy, message: expect.stringContaining(`"run publish" (process ${process.pid}`) as string });
+    expect(failure).toMatchObject({
+      exitCode: exitCode.busy,
+      message: expect.stringContaining(`"run publish" (process ${process.pid}`) as string,
+    });
     expect(clock.now() - start).toBe(1500);
     expect(messages).toHaveLength(1);
     held.release();
@@ -143,7 +157,10 @@ describe('the writer lock', () => {
     expect(existsSync(data.lockFile)).toBe(false);
   });
 
-  it.each([['zeros', Buffer.alloc(4096)], ['other bytes', Buffer.from('what a loss of power left here, and no database'.repeat(99))]])('is taken over %s in its file, and holds', async (_what, bytes) => {
+  it.each([
+    ['zeros', Buffer.alloc(4096)],
+    ['other bytes', Buffer.from('what a loss of power left here, and no database'.repeat(99))],
+  ])('is taken over %s in its file, and holds', async (_what, bytes) => {
     await mkdir(dirname(data.lockFile), { recursive: true });
     await writeFile(data.lockFile, bytes);
     expect(readHolder(data)).toBeUndefined();

@@ -12,7 +12,11 @@ it('starts no refresh that would go back and says so each time it is asked, unti
   await pipeline.refresh('2026-03-10T12:04:00.000001Z', { clock: '2026-03-10T12:00:00Z' });
   for (const [times, clock] of ['2026-03-10T12:00:00Z', '2026-03-10T12:02:00Z', '2026-03-10T12:04:00Z'].entries()) {
     expect(await due(clock)).toBe(false);
-    expect(told.match(/no refresh is started: the published snapshot lies ahead of this machine's clock; .*`offerline doctor --repair`/g)).toHaveLength(times + 1);
+    expect(
+      told.match(
+        /no refresh is started: the published snapshot lies ahead of this machine's clock; .*`offerline doctor --repair`/g,
+      ),
+    ).toHaveLength(times + 1);
   }
   expect(await due('2026-03-10T12:04:00.001Z')).toBe(true);
 });

@@ -37,15 +37,21 @@ class Scheduler {
     this.now = at(now);
   }
 
-  async start(plan: Partial<Plan>, { coveredUntil, isDue }: { coveredUntil?: string; isDue?: () => boolean } = {}): Promise<this> {
+  async start(
+    plan: Partial<Plan>,
+    { coveredUntil, isDue }: { coveredUntil?: string; isDue?: () => boolean } = {},
+  ): Promise<this> {
     const pipeline: ScheduledPipeline = {
-      name: 'refresh', plan: { cron: '0 * * * *', catch_up: 'last', overlap: 'skip', ...plan }, coveredUntil: coveredUntil === undefined ? undefined : at(coveredUntil),
+      name: 'refresh',
+      plan: { cron: '0 * * * *', catch_up: 'last', overlap: 'skip', ...plan },
+      coveredUntil: coveredUntil === undefined ? undefined : at(coveredUntil),
       ...(isDue === undefined ? {} : { isDue }),
     };
-    const run = (scheduled: ScheduledRun) => new Promise<number>((resolve) => {
-      this.started.push(scheduled);
-      this.#endings.push(resolve);
-    });
+    const run = (scheduled: ScheduledRun) =>
+      new Promise<number>((resolve) => {
+        this.started.push(scheduled);
+        this.#endings.push(resolve);
+      });
     this.schedule = await startSchedule(data, [pipeline], run, createLogger({ write: () => true }, 'silent'), {
       now: () => this.now,
       tick: (_expression, onTick) => {
@@ -76,7 +82,10 @@ class Scheduler {
 
   /** `scheduled at`, and the as-of where one is given. */
   get runs(): string[] {
-    return this.started.map(({ scheduledAt, asOf }) => `${scheduledAt.slice(11, 16)}${asOf === undefined ? '' : ` as of ${asOf.slice(11, 16)}`}`);
+    return this.started.map(
+      ({ scheduledAt, asOf }) =>
+        `${scheduledAt.slice(11, 16)}${asOf === undefined ? '' : ` as of ${asOf.slice(11, 16)}`}`,
+    );
   }
 
   async stop(): Promise<void> {
@@ -90,7 +99,7 @@ class Scheduler {
   }
 }
 
-describe('a day\'s outage', () => {
+describe("a day's outage", () => {
   const outage = { coveredUntil: '2026-11-17T12:00:00Z' };
   const now = '2026-11-18T12:20:00Z';
 
@@ -121,8 +130,15 @@ describe('a day\'s outage', () => {
   });
 
   it('is the same when the machine only slept', async () => {
-    for (const [catch_up, runs] of [['all', 4], ['last', 1], ['none', 1]] as const) {
-      const scheduler = await new Scheduler('2026-11-18T09:00:00Z').start({ catch_up }, { coveredUntil: '2026-11-18T09:00:00Z' });
+    for (const [catch_up, runs] of [
+      ['all', 4],
+      ['last', 1],
+      ['none', 1],
+    ] as const) {
+      const scheduler = await new Scheduler('2026-11-18T09:00:00Z').start(
+        { catch_up },
+        { coveredUntil: '2026-11-18T09:00:00Z' },
+      );
       await scheduler.tick('2026-11-18T13:00:00Z');
       await scheduler.endAll();
       expect([catch_up, scheduler.runs.length, scheduler.runs.at(-1)]).toEqual([catch_up, runs, '13:00']);
@@ -140,7 +156,10 @@ it('runs once where there never was a run, and at once where none was missed, ne
 });
 
 it('leaves out a moment that comes while the run before is under way', async () => {
-  const scheduler = await new Scheduler('2026-11-18T12:20:00Z').start({ overlap: 'skip' }, { coveredUntil: '2026-11-18T12:00:00Z' });
+  const scheduler = await new Scheduler('2026-11-18T12:20:00Z').start(
+    { overlap: 'skip' },
+    { coveredUntil: '2026-11-18T12:00:00Z' },
+  );
   for (const hour of [13, 14, 15]) await scheduler.tick(`2026-11-18T${hour}:00:00Z`);
   await scheduler.endAll();
   expect(scheduler.runs).toEqual(['13:00']);
@@ -149,7 +168,10 @@ it('leaves out a moment that comes while the run before is under way', async () 
 });
 
 it('or queues it, one run for all that waited', async () => {
-  const scheduler = await new Scheduler('2026-11-18T12:20:00Z').start({ overlap: 'queue' }, { coveredUntil: '2026-11-18T12:00:00Z' });
+  const scheduler = await new Scheduler('2026-11-18T12:20:00Z').start(
+    { overlap: 'queue' },
+    { coveredUntil: '2026-11-18T12:00:00Z' },
+  );
   for (const hour of [13, 14, 15]) await scheduler.tick(`2026-11-18T${hour}:00:00Z`);
   expect(scheduler.runs).toEqual(['13:00']);
   await scheduler.endAll();
@@ -172,8 +194,16 @@ it('goes on after a run that failed', async () => {
 });
 
 it('goes on after it could not find out whether anything is due', async () => {
-  const answers = [() => { throw new Error('the store is locked'); }, () => true];
-  const scheduler = await new Scheduler('2026-11-18T12:20:00Z').start({}, { coveredUntil: '2026-11-18T12:00:00Z', isDue: () => (answers.shift() as () => boolean)() });
+  const answers = [
+    () => {
+      throw new Error('the store is locked');
+    },
+    () => true,
+  ];
+  const scheduler = await new Scheduler('2026-11-18T12:20:00Z').start(
+    {},
+    { coveredUntil: '2026-11-18T12:00:00Z', isDue: () => (answers.shift() as () => boolean)() },
+  );
   await scheduler.tick('2026-11-18T13:00:00Z');
   await scheduler.tick('2026-11-18T14:00:00Z');
   expect(scheduler.runs).toEqual(['14:00']);
@@ -181,7 +211,10 @@ it('goes on after it could not find out whether anything is due', async () => {
 
 it('starts nothing where nothing is due', async () => {
   let due = false;
-  const scheduler = await new Scheduler('2026-11-18T12:20:00Z').start({}, { coveredUntil: '2026-11-18T12:00:00Z', isDue: () => due });
+  const scheduler = await new Scheduler('2026-11-18T12:20:00Z').start(
+    {},
+    { coveredUntil: '2026-11-18T12:00:00Z', isDue: () => due },
+  );
   await scheduler.tick('2026-11-18T13:00:00Z');
   due = true;
   await scheduler.tick('2026-11-18T14:00:00Z');
@@ -190,7 +223,10 @@ it('starts nothing where nothing is due', async () => {
 
 it('goes on at the next moment after the clock was set back, and does not run a moment twice for that', async () => {
   for (const catch_up of ['all', 'last', 'none'] as const) {
-    const scheduler = await new Scheduler('2026-11-18T12:20:00Z').start({ catch_up }, { coveredUntil: '2026-11-18T12:00:00Z' });
+    const scheduler = await new Scheduler('2026-11-18T12:20:00Z').start(
+      { catch_up },
+      { coveredUntil: '2026-11-18T12:00:00Z' },
+    );
     await scheduler.tick('2027-02-01T13:00:00Z');
     await scheduler.endAll();
     scheduler.started.length = 0;
@@ -209,7 +245,10 @@ describe('the clock of this machine', () => {
 
   it('may be set ahead for months and back: moments go on coming, in both', async () => {
     const moments: string[] = [];
-    const ticking = realScheduleEffects.tick('*/10 * * * * *', () => void moments.push(new Date().toISOString().slice(0, 19)));
+    const ticking = realScheduleEffects.tick(
+      '*/10 * * * * *',
+      () => void moments.push(new Date().toISOString().slice(0, 19)),
+    );
     await vi.advanceTimersByTimeAsync(20_000);
     expect(moments).toEqual(['2026-11-18T12:00:10', '2026-11-18T12:00:20']);
     const forty = 40 * 86_400_000;
@@ -227,7 +266,10 @@ describe('the clock of this machine', () => {
 });
 
 it('starts nothing any more once it is stopped, and waits for the run under way', async () => {
-  const scheduler = await new Scheduler('2026-11-18T12:20:00Z').start({ catch_up: 'all' }, { coveredUntil: '2026-11-18T08:00:00Z' });
+  const scheduler = await new Scheduler('2026-11-18T12:20:00Z').start(
+    { catch_up: 'all' },
+    { coveredUntil: '2026-11-18T08:00:00Z' },
+  );
   let stopped = false;
   const stopping = scheduler.schedule.stop().then(() => (stopped = true));
   await scheduler.tick('2026-11-18T13:00:00Z');
@@ -239,7 +281,10 @@ it('starts nothing any more once it is stopped, and waits for the run under way'
 
 it('is the only one of its data directory', async () => {
   const first = await new Scheduler('2026-11-18T12:20:00Z').start({});
-  await expect(new Scheduler('2026-11-18T12:20:00Z').start({})).rejects.toMatchObject({ exitCode: 3, message: expect.stringContaining(String(process.pid)) as string });
+  await expect(new Scheduler('2026-11-18T12:20:00Z').start({})).rejects.toMatchObject({
+    exitCode: 3,
+    message: expect.stringContaining(String(process.pid)) as string,
+  });
   await first.stop();
   await new Scheduler('2026-11-18T12:20:00Z').start({});
 });
@@ -265,8 +310,15 @@ describe('the moments of an expression', () => {
   });
 
   it('come in offerline.json as a text, or with how to catch up and overlap, or not at all', () => {
-    const { schedule } = parseSettings('{"schedule": {"refresh": "0 * * * *", "postbacks": null, "maintenance": {"cron": "0 4 * * *", "catch_up": "none"}}}', 'offerline.json');
-    expect(schedule).toEqual({ refresh: plan('0 * * * *'), postbacks: null, maintenance: { cron: '0 4 * * *', catch_up: 'none', overlap: 'skip' } });
+    const { schedule } = parseSettings(
+      '{"schedule": {"refresh": "0 * * * *", "postbacks": null, "maintenance": {"cron": "0 4 * * *", "catch_up": "none"}}}',
+      'offerline.json',
+    );
+    expect(schedule).toEqual({
+      refresh: plan('0 * * * *'),
+      postbacks: null,
+      maintenance: { cron: '0 4 * * *', catch_up: 'none', overlap: 'skip' },
+    });
     expect(parseSettings('{}', 'offerline.json').schedule.refresh).toEqual(plan('*/5 * * * *'));
     expect(() => new CronTimes('61 * * * *', 'schedule.refresh')).toThrow(UsageError);
     expect(() => new CronTimes('61 * * * *', 'schedule.refresh')).toThrow('schedule.refresh "61 * * * *"');

@@ -13,7 +13,9 @@ it('gives the exit code of each run', async () => {
 });
 
 it('asks a run to end, and starts none any more', async () => {
-  const scheduled = processes(`process.on('SIGTERM', () => process.exit(7)); setInterval(() => {}, 1000); process.kill(process.ppid, 'SIGUSR2')`);
+  const scheduled = processes(
+    `process.on('SIGTERM', () => process.exit(7)); setInterval(() => {}, 1000); process.kill(process.ppid, 'SIGUSR2')`,
+  );
   const ready = new Promise((resolve) => process.once('SIGUSR2', resolve));
   const ended = scheduled.start(run);
   await ready;
@@ -23,7 +25,10 @@ it('asks a run to end, and starts none any more', async () => {
 });
 
 it('kills a run that does not end in time', async () => {
-  const scheduled = processes(`process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); process.kill(process.ppid, 'SIGUSR2')`, 20);
+  const scheduled = processes(
+    `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); process.kill(process.ppid, 'SIGUSR2')`,
+    20,
+  );
   const ready = new Promise((resolve) => process.once('SIGUSR2', resolve));
   const ended = scheduled.start(run);
   await ready;

@@ -15,24 +15,30 @@ test('holds the UTF-8 of all that was written, in whatever room it began, also w
   source.text('é–'.repeat(40));
   const sourceBytes = Buffer.from(source.bytes);
   fc.assert(
-    fc.property(fc.array(fc.array(part), { minLength: 1, maxLength: 3 }), fc.integer({ min: 1, max: 64 }), (texts, room) => {
-      const writer = new ByteWriter(room);
-      for (const parts of texts) {
-        writer.clear();
-        const expected = Buffer.concat(parts.map((one) => {
-          if ('text' in one) writer.text(one.text);
-          else if ('ascii' in one) writer.ascii(one.ascii);
-          else if ('amount' in one) writer.amount(one.amount);
-          else writer.copy(source, one.from, one.from + one.bytes);
-          if ('text' in one) return Buffer.from(one.text);
-          if ('ascii' in one) return Buffer.from(one.ascii);
-          if ('amount' in one) return Buffer.from(amountText(BigInt(one.amount)));
-          return sourceBytes.subarray(one.from, one.from + one.bytes);
-        }));
-        expect(writer.bytes.equals(expected)).toBe(true);
-        expect(writer.length).toBe(expected.length);
-      }
-    }),
+    fc.property(
+      fc.array(fc.array(part), { minLength: 1, maxLength: 3 }),
+      fc.integer({ min: 1, max: 64 }),
+      (texts, room) => {
+        const writer = new ByteWriter(room);
+        for (const parts of texts) {
+          writer.clear();
+          const expected = Buffer.concat(
+            parts.map((one) => {
+              if ('text' in one) writer.text(one.text);
+              else if ('ascii' in one) writer.ascii(one.ascii);
+              else if ('amount' in one) writer.amount(one.amount);
+              else writer.copy(source, one.from, one.from + one.bytes);
+              if ('text' in one) return Buffer.from(one.text);
+              if ('ascii' in one) return Buffer.from(one.ascii);
+              if ('amount' in one) return Buffer.from(amountText(BigInt(one.amount)));
+              return sourceBytes.subarray(one.from, one.from + one.bytes);
+            }),
+          );
+          expect(writer.bytes.equals(expected)).toBe(true);
+          expect(writer.length).toBe(expected.length);
+        }
+      },
+    ),
     { numRuns: 500 },
   );
 });

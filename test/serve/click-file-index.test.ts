@@ -16,7 +16,8 @@ let keys: { a: HashedKey; b: HashedKey; c: HashedKey; none: HashedKey };
 beforeAll(async () => {
   const instance = await DuckDBInstance.create(':memory:', { threads: '1' });
   const connection = await instance.connect();
-  const keyOf = async (id: string) => (await connection.runAndReadAll(keyQuery, [id])).getRowObjectsJson()[0] as unknown as HashedKey;
+  const keyOf = async (id: string) =>
+    (await connection.runAndReadAll(keyQuery, [id])).getRowObjectsJson()[0] as unknown as HashedKey;
   keys = { a: await keyOf('a-1'), b: await keyOf('b-2999'), c: await keyOf('c-17'), none: await keyOf('d-1') };
   connection.closeSync();
   instance.closeSync();
@@ -28,7 +29,12 @@ async function threeFiles(): Promise<[ClickFile, ClickFile, ClickFile]> {
   onTestFinished(() => rm(folder, { recursive: true }));
   const file = async (name: string, key: string): Promise<ClickFile> => {
     const path = join(folder, `${name}.parquet`);
-    await writeFile(path, await parquet(`SELECT click_id, hash(click_id) AS event_key FROM (SELECT '${name}-' || range AS click_id FROM range(${clicksPerFile}))`));
+    await writeFile(
+      path,
+      await parquet(
+        `SELECT click_id, hash(click_id) AS event_key FROM (SELECT '${name}-' || range AS click_id FROM range(${clicksPerFile}))`,
+      ),
+    );
     return { path, sha256: `digest of ${name}`, key };
   };
   return [await file('a', 'event_key'), await file('b', 'hash(click_id)'), await file('c', 'hash(click_id)')];
@@ -86,7 +92,11 @@ test('a file is never known by half, wherever learning is stopped', async () => 
     const index = new ClickFileIndex();
     let left = looks;
     // Aborted from the given look at it on.
-    await index.learn([b, a, c], { get aborted() { return --left < 0; } } as AbortSignal);
+    await index.learn([b, a, c], {
+      get aborted() {
+        return --left < 0;
+      },
+    } as AbortSignal);
     expect(names(index.filesThatMayHave([b], keys.b))).toBe('b');
     expect(names(index.filesThatMayHave([c], keys.c))).toBe('c');
   }

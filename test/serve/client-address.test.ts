@@ -46,11 +46,18 @@ describe('whose request it is', () => {
   });
 });
 
-test.each(['10.0.0.0/33', '10.0.0', 'proxy.example', '10.0.0.1/8/8', '10.0.0.1/', '::1/129', '10.0.0.1/-1'])('%s is no trusted proxy', (text) => {
-  expect(() => parseSettings(JSON.stringify({ trusted_proxies: [text] }), 'offerline.json')).toThrow(/trusted_proxies/);
-});
+test.each(['10.0.0.0/33', '10.0.0', 'proxy.example', '10.0.0.1/8/8', '10.0.0.1/', '::1/129', '10.0.0.1/-1'])(
+  '%s is no trusted proxy',
+  (text) => {
+    expect(() => parseSettings(JSON.stringify({ trusted_proxies: [text] }), 'offerline.json')).toThrow(
+      /trusted_proxies/,
+    );
+  },
+);
 
 test('addresses and networks are trusted proxies', () => {
   const networks = ['10.0.0.1', '10.0.0.0/8', '0.0.0.0/0', '::1', 'fd00::/8'];
-  expect(parseSettings(JSON.stringify({ trusted_proxies: networks }), 'offerline.json').trusted_proxies).toEqual(networks);
+  expect(parseSettings(JSON.stringify({ trusted_proxies: networks }), 'offerline.json').trusted_proxies).toEqual(
+    networks,
+  );
 });

@@ -10,7 +10,9 @@ test('an answer under way is finished before the service is closed', async () =>
   await writeSites(data, [{ site_key: 's', site_secret: 'a-long-enough-secret' }]);
   // More than the sockets' buffers hold, so that the answer cannot have left before the client reads it.
   const description = 'x'.repeat(1_000_000);
-  const offers = Array.from({ length: 30 }, (_, place) => feedOffer({ id: place + 1, descriptions: { en: description } }));
+  const offers = Array.from({ length: 30 }, (_, place) =>
+    feedOffer({ id: place + 1, descriptions: { en: description } }),
+  );
   await writeSnapshot(data, 'one', { offers });
   await makeCurrent(data, 'one');
   const running = await serviceForTest(data);

@@ -13,7 +13,15 @@ interface Asked {
 }
 
 /** A server whose answers the test gives, in the order in which they are asked for. */
-async function serving(most?: number): Promise<{ asked: Asked[]; connections: Connections; read: () => { requests: number; bytes: number }; open: () => Socket; next: () => Promise<Asked> }> {
+async function serving(
+  most?: number,
+): Promise<{
+  asked: Asked[];
+  connections: Connections;
+  read: () => { requests: number; bytes: number };
+  open: () => Socket;
+  next: () => Promise<Asked>;
+}> {
   const connections = new Connections(most);
   const asked: Asked[] = [];
   const server = createServer();
@@ -25,7 +33,8 @@ async function serving(most?: number): Promise<{ asked: Asked[]; connections: Co
   await once(server.listen(0, '127.0.0.1'), 'listening');
   onTestFinished(() => server.close().closeAllConnections());
   return {
-    asked, connections,
+    asked,
+    connections,
     read: () => ({ requests: begun, bytes: last?.bytesRead ?? 0 }),
     open() {
       const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => undefined);
@@ -65,7 +74,11 @@ test('the next answer of a connection is begun when the one before has left', as
     response.end(`answer ${path}`);
   }
   while (!received.includes('answer /3')) await once(socket, 'data');
-  expect([...received.matchAll(/answer \/\d/g)].map(([answer]) => answer)).toEqual(['answer /1', 'answer /2', 'answer /3']);
+  expect([...received.matchAll(/answer \/\d/g)].map(([answer]) => answer)).toEqual([
+    'answer /1',
+    'answer /2',
+    'answer /3',
+  ]);
 });
 
 test('of what a client sends at once little is read before its turn, and all of it is answered', async () => {

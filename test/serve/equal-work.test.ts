@@ -30,7 +30,10 @@ let sites: LiveSites;
 beforeEach(async () => {
   const { data, remove } = await temporaryData();
   onTestFinished(remove);
-  await writeSites(data, [{ site_key: 'first', site_secret: secret }, { site_key: 'long', site_secret: 'x'.repeat(1000) }]);
+  await writeSites(data, [
+    { site_key: 'first', site_secret: secret },
+    { site_key: 'long', site_secret: 'x'.repeat(1000) },
+  ]);
   sites = new LiveSites(data.sitesFile, pino({ level: 'silent' }));
   await sites.start();
 });
@@ -55,25 +58,37 @@ test.each([
   ['longer than there is room for', 'x'.repeat(999)],
   ['given twice', 'x&site_secret=y'],
   ['not UTF-8', '%ff'],
-])('a secret that is %s is refused in the same words and by the same work for a key that there is and for one that is not', (_what, wrong) => {
-  const known = identified(`site_key=first&site_secret=${wrong}`);
-  expect(known.compared).toHaveLength(1);
-  for (const key of ['nobody', 'long', 'first&site_key=first', '%ff']) expect(identified(`site_key=${key}&site_secret=${wrong}`)).toEqual(known);
-});
+])(
+  'a secret that is %s is refused in the same words and by the same work for a key that there is and for one that is not',
+  (_what, wrong) => {
+    const known = identified(`site_key=first&site_secret=${wrong}`);
+    expect(known.compared).toHaveLength(1);
+    for (const key of ['nobody', 'long', 'first&site_key=first', '%ff'])
+      expect(identified(`site_key=${key}&site_secret=${wrong}`)).toEqual(known);
+  },
+);
 
 test('the right secret takes the same work as a wrong one', () => {
   const right = identified(`site_key=first&site_secret=${secret}`);
   expect(right.said).toBe('first');
-  expect(identified(`site_key=nobody&site_secret=${secret}`)).toMatchObject({ compared: right.compared, digests: right.digests });
+  expect(identified(`site_key=nobody&site_secret=${secret}`)).toMatchObject({
+    compared: right.compared,
+    digests: right.digests,
+  });
 });
 
 test('a long secret opens its site, and no other one does', () => {
   expect(identified(`site_key=long&site_secret=${'x'.repeat(1000)}`).said).toBe('long');
-  for (const wrong of [`${'x'.repeat(999)}y`, 'x'.repeat(1001), 'x'.repeat(252)]) expect(identified(`site_key=long&site_secret=${wrong}`).said).toMatch(/^no site/);
+  for (const wrong of [`${'x'.repeat(999)}y`, 'x'.repeat(1001), 'x'.repeat(252)])
+    expect(identified(`site_key=long&site_secret=${wrong}`).said).toMatch(/^no site/);
 });
 
-test.each(['', 'a', 'é'.repeat(126), 'a'.repeat(252), 'a'.repeat(253), 'a'.repeat(5000)])('padding keeps secrets apart: %#', (text) => {
-  expect(isSecret(text, padded(text))).toBe(true);
-  for (const other of [`${text}\0`, `${text}a`, text.slice(1)]) expect(isSecret(other, padded(text))).toBe(other === text);
-  expect(isSecret(text, noSecret)).toBe(false);
-});
+test.each(['', 'a', 'é'.repeat(126), 'a'.repeat(252), 'a'.repeat(253), 'a'.repeat(5000)])(
+  'padding keeps secrets apart: %#',
+  (text) => {
+    expect(isSecret(text, padded(text))).toBe(true);
+    for (const other of [`${text}\0`, `${text}a`, text.slice(1)])
+      expect(isSecret(other, padded(text))).toBe(other === text);
+    expect(isSecret(text, noSecret)).toBe(false);
+  },
+);

@@ -36,7 +36,12 @@ interface Step {
   polls: boolean;
 }
 
-const offer = fc.record({ payout: fc.integer({ min: 0, max: 3 }), country: fc.constantFrom('DE', 'US'), paused: fc.boolean(), milestones: fc.boolean() });
+const offer = fc.record({
+  payout: fc.integer({ min: 0, max: 3 }),
+  country: fc.constantFrom('DE', 'US'),
+  paused: fc.boolean(),
+  milestones: fc.boolean(),
+});
 const step: fc.Arbitrary<Step> = fc.record({
   offers: fc.array(fc.option(offer, { nil: undefined, freq: 4 }), { minLength: ids.length, maxLength: ids.length }),
   wall: fc.option(fc.record({ payout: fc.integer({ min: 1, max: 2 }), few: fc.boolean() }), { nil: undefined }),
@@ -47,25 +52,52 @@ const step: fc.Arbitrary<Step> = fc.record({
 
 const minuteOf = (number: number) => `2026-11-20T10:${String(number).padStart(2, '0')}:00Z`;
 
-async function runStep(data: DataDirectory, number: number, { offers, wall, accepts, commission }: Step): Promise<void> {
-  await writeSites(data, [{ site_key: 's', site_secret: 'a-long-enough-secret', commission, rate_limit_per_hour: 1_000_000 }]);
+async function runStep(
+  data: DataDirectory,
+  number: number,
+  { offers, wall, accepts, commission }: Step,
+): Promise<void> {
+  await writeSites(data, [
+    { site_key: 's', site_secret: 'a-long-enough-secret', commission, rate_limit_per_hour: 1_000_000 },
+  ]);
   const rows = offers.flatMap((content, place) => {
     if (content === undefined) return [];
     const { payout, country, paused, milestones } = content;
-    return [{
-      external_id: ids[place], title: `Offer ${ids[place]}`, description: '', payout: String(payout), countries: [country], devices: place % 2 === 0 ? ['ios'] : [],
-      status: paused ? 'paused' : 'active', ...(milestones && { events: [{ event_id: 'm', description: 'Milestone', payout: '1' }] }),
-    }];
+    return [
+      {
+        external_id: ids[place],
+        title: `Offer ${ids[place]}`,
+        description: '',
+        payout: String(payout),
+        countries: [country],
+        devices: place % 2 === 0 ? ['ios'] : [],
+        status: paused ? 'paused' : 'active',
+        ...(milestones && { events: [{ event_id: 'm', description: 'Milestone', payout: '1' }] }),
+      },
+    ];
   });
   await exportOf(data, 'net', number, rows);
   if (wall !== undefined) {
     const { payout, few } = wall;
     const listed = wallIds.slice(0, few ? fewOffers : wallIds.length);
-    await exportOf(data, 'wall', number, listed.map((id) => ({ external_id: id, title: `Offer ${id}`, description: '', payout: String(payout), countries: ['DE'], devices: [] })));
+    await exportOf(
+      data,
+      'wall',
+      number,
+      listed.map((id) => ({
+        external_id: id,
+        title: `Offer ${id}`,
+        description: '',
+        payout: String(payout),
+        countries: ['DE'],
+        devices: [],
+      })),
+    );
   }
   if (accepts && holds.length > 0) {
     await withWarehouse('offers accept', data, console, async (state) => {
-      for (const { fileId } of await heldExports(state.connection)) await state.transaction(() => acceptHeldExport(state.connection, fileId));
+      for (const { fileId } of await heldExports(state.connection))
+        await state.transaction(() => acceptHeldExport(state.connection, fileId));
     });
   }
   await refresh({ data, console, asOf: minuteOf(number) });
@@ -125,7 +157,10 @@ test('a client that polls only what changed and left ends with the list of one t
         for (const [place, filter] of filters.entries()) {
           const { offers } = await running.json(`/c/api/v1/offers?${credentials}${filter}&limit=500`);
           const kept = [...(copies[place]?.offers.values() ?? [])] as { id: number }[];
-          expect(kept.toSorted((one, other) => one.id - other.id), filter).toEqual(offers);
+          expect(
+            kept.toSorted((one, other) => one.id - other.id),
+            filter,
+          ).toEqual(offers);
         }
       } finally {
         await running.service.close();

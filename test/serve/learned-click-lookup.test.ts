@@ -12,7 +12,13 @@ import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 const asOf = '2026-11-20T12:00:00Z';
 const days = ['14', '15', '16', '17', '18', '19'];
 // An address that is refused before anything is sent.
-const site = { site_key: 'wall', site_secret: 'a-long-enough-secret', commission: 0.1, reward_rate: 100, postback: { url: 'http://127.0.0.1:1/told', method: 'GET' } };
+const site = {
+  site_key: 'wall',
+  site_secret: 'a-long-enough-secret',
+  commission: 0.1,
+  reward_rate: 100,
+  postback: { url: 'http://127.0.0.1:1/told', method: 'GET' },
+};
 const silent = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 
 /** Shared by all tests, the last of which change what it publishes: making it takes longer than all of them. */
@@ -20,13 +26,36 @@ let pipeline: PipelineUnderTest;
 
 /** Two refreshes, each with clicks of all days: one of them by its offer's name, half of them of another site, and a conversion of each day's first click. */
 beforeAll(async () => {
-  pipeline = await PipelineUnderTest.create(new Date(asOf), { sites: [site, { ...site, site_key: 'other', postback: undefined }] });
+  pipeline = await PipelineUnderTest.create(new Date(asOf), {
+    sites: [site, { ...site, site_key: 'other', postback: undefined }],
+  });
   await pipeline.landOffers('net', [{ id: 7, external_id: 'e', title: 'Game', description: '', payout: '2.5' }]);
   for (const round of [0, 1]) {
-    await pipeline.landLog('clicks', 'ndjson', days.flatMap((day) => ['wall', 'other'].map((site_key) => ({
-      click_id: `${site_key}-${day}-${round}`, source: 'net', external_id: 'e', site_key, user_id: 'u', clicked_at: `2026-11-${day}T10:00:00Z`,
-    }))));
-    if (round === 0) await pipeline.landLog('conversions', 'ndjson', days.map((day) => ({ conversion_id: `v-${day}`, click_id: `wall-${day}-0`, kind: 'credit', occurred_at: `2026-11-${day}T11:00:00Z` })));
+    await pipeline.landLog(
+      'clicks',
+      'ndjson',
+      days.flatMap((day) =>
+        ['wall', 'other'].map((site_key) => ({
+          click_id: `${site_key}-${day}-${round}`,
+          source: 'net',
+          external_id: 'e',
+          site_key,
+          user_id: 'u',
+          clicked_at: `2026-11-${day}T10:00:00Z`,
+        })),
+      ),
+    );
+    if (round === 0)
+      await pipeline.landLog(
+        'conversions',
+        'ndjson',
+        days.map((day) => ({
+          conversion_id: `v-${day}`,
+          click_id: `wall-${day}-0`,
+          kind: 'credit',
+          occurred_at: `2026-11-${day}T11:00:00Z`,
+        })),
+      );
     await pipeline.refresh(`2026-11-20T1${1 + round}:00:00Z`);
   }
 });
@@ -52,7 +81,11 @@ async function expectAllFound(clicks: SnapshotClicks): Promise<void> {
       conversions: [{ conversion_id: `v-${day}`, status: 'credited', payout: '2.500000' }],
       postbacks: [{ event: 'credit', reward: '225.0000', attempts: expect.any(Number) }],
     });
-    expect(await clicks.find(`wall-${day}-1`, 'wall')).toMatchObject({ click: { click_id: `wall-${day}-1` }, conversions: [], postbacks: [] });
+    expect(await clicks.find(`wall-${day}-1`, 'wall')).toMatchObject({
+      click: { click_id: `wall-${day}-1` },
+      conversions: [],
+      postbacks: [],
+    });
     expect(await clicks.find(`other-${day}-1`, 'other')).toMatchObject({ click: { site_key: 'other' } });
     expect(await clicks.find(`other-${day}-1`, 'wall')).toBeUndefined();
     expect(await clicks.find(`wall-${day}-2`, 'wall')).toBeUndefined();
@@ -88,7 +121,9 @@ test('clicks are found in the next snapshot, whose days were compacted meanwhile
   const before = await openCurrent(index);
   await learnAll(index, before.folder);
   await maintenance({ data: pipeline.data, console: silent, asOf });
-  await pipeline.landLog('clicks', 'ndjson', [{ click_id: 'late', offer_id: 7, site_key: 'wall', user_id: 'u', clicked_at: '2026-11-14T12:00:00Z' }]);
+  await pipeline.landLog('clicks', 'ndjson', [
+    { click_id: 'late', offer_id: 7, site_key: 'wall', user_id: 'u', clicked_at: '2026-11-14T12:00:00Z' },
+  ]);
   await pipeline.refresh('2026-11-20T12:30:00Z');
   const after = await openCurrent(index);
   const names = await readdir(join(after.folder, 'events', 'clicks'));

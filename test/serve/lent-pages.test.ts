@@ -9,7 +9,9 @@ test('a page that nobody keeps arrives whole, however slowly its client reads an
   onTestFinished(remove);
   await writeSites(data, [{ site_key: 's', site_secret: 'a-long-enough-secret', rate_limit_per_hour: 1_000_000 }]);
   const ids = Array.from({ length: 300 }, (_, place) => place + 1);
-  await writeSnapshot(data, 'one', { offers: ids.map((id) => feedOffer({ id, descriptions: { en: descriptionOf(id) } })) });
+  await writeSnapshot(data, 'one', {
+    offers: ids.map((id) => feedOffer({ id, descriptions: { en: descriptionOf(id) } })),
+  });
   await makeCurrent(data, 'one');
   const running = await serviceForTest(data);
   // Without `Accept-Encoding`: pages of which compressed forms are made are kept from the first time on.
@@ -32,7 +34,8 @@ test('a page that nobody keeps arrives whole, however slowly its client reads an
   for (const offset of offsets) {
     const document = await nextOf(received);
     expect(idsOf(document)).toEqual(ids.slice(offset, offset + 30));
-    for (const { id, description } of document.offers) expect(description === descriptionOf(id), `the description of ${id}`).toBe(true);
+    for (const { id, description } of document.offers)
+      expect(description === descriptionOf(id), `the description of ${id}`).toBe(true);
   }
 });
 
@@ -40,13 +43,17 @@ test('a page is the same, tag included, the first time, when it is kept, and whe
   const { data, remove } = await temporaryData();
   onTestFinished(remove);
   await writeSites(data, [{ site_key: 's', site_secret: 'a-long-enough-secret', rate_limit_per_hour: 1_000_000 }]);
-  await writeSnapshot(data, 'one', { offers: [1, 2, 3].map((id) => feedOffer({ id, titles: { en: `Offer ${id} – 漢字` } })) });
+  await writeSnapshot(data, 'one', {
+    offers: [1, 2, 3].map((id) => feedOffer({ id, titles: { en: `Offer ${id} – 漢字` } })),
+  });
   await makeCurrent(data, 'one');
   const running = await serviceForTest(data);
   const seen = new Set<string>();
   for (let time = 0; time < 4; time++) {
     for (const encoding of ['identity', 'gzip', 'br']) {
-      const answer = await fetch(`${running.address}/b/api/v1/offers?site_key=s&site_secret=a-long-enough-secret`, { headers: { 'accept-encoding': encoding } });
+      const answer = await fetch(`${running.address}/b/api/v1/offers?site_key=s&site_secret=a-long-enough-secret`, {
+        headers: { 'accept-encoding': encoding },
+      });
       seen.add(`${encoding} ${answer.headers.get('etag')} ${await answer.text()}`);
     }
   }

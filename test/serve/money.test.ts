@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { amountText, decimalOf, leastAmountFrom, publishedAmount, publishedNumber, shortestText } from '../../src/serve/money.ts';
+import {
+  amountText,
+  decimalOf,
+  leastAmountFrom,
+  publishedAmount,
+  publishedNumber,
+  shortestText,
+} from '../../src/serve/money.ts';
 import type { Decimal } from '../../src/serve/money.ts';
 
 function published(gross: string, commission: string): string {
@@ -40,7 +47,11 @@ describe('published money', () => {
   });
 
   test('is the same as a number, to the largest that fits and for any number of places', () => {
-    const decimal = (most: bigint) => fc.record({ units: fc.oneof(fc.bigInt(0n, 10_000n), fc.bigInt(0n, most)), places: fc.integer({ min: 0, max: 18 }) });
+    const decimal = (most: bigint) =>
+      fc.record({
+        units: fc.oneof(fc.bigInt(0n, 10_000n), fc.bigInt(0n, most)),
+        places: fc.integer({ min: 0, max: 18 }),
+      });
     fc.assert(
       fc.property(decimal(10n ** 15n - 1n), decimal(10n ** 6n), (gross, { units, places }) => {
         const commission = { units: units % (10n ** BigInt(places) + 1n), places };

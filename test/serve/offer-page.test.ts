@@ -37,15 +37,37 @@ const anyPage = fc.record({
   ),
 });
 
-function pageOf({ form, commission, commissionChangedAt, siteKey, head, tail, more, offers }: typeof anyPage extends fc.Arbitrary<infer Page> ? Page : never): OfferPage {
+function pageOf({
+  form,
+  commission,
+  commissionChangedAt,
+  siteKey,
+  head,
+  tail,
+  more,
+  offers,
+}: typeof anyPage extends fc.Arbitrary<infer Page> ? Page : never): OfferPage {
   const inFull = offers.map(({ title, payout, milestone, updatedAt, epc }, index) =>
     feedOffer({
-      id: index + 1, titles: { en: title }, payout, updated_at: updatedAt, figures: { epc, cvr: '0', trend: 'stable', rank: null },
+      id: index + 1,
+      titles: { en: title },
+      payout,
+      updated_at: updatedAt,
+      figures: { epc, cvr: '0', trend: 'stable', rank: null },
       events: milestone === undefined ? [] : [{ event_id: 'm', descriptions: {}, payout: milestone }],
-    }));
+    }),
+  );
   const served = inFull.map((offer, index) => serveOffer(offer, index, index));
   const feed = feedOf(1, siteKey, { commission, commissionChangedAt }, () => new Prices(commission, served), links);
-  return { head, offers: served.map(({ index }) => index), texts: new OfferTexts(form, links, served, (position) => inFull[position] as FeedOffer), feed, link: siteKey, tail, ...(more !== undefined && { more: () => more }) };
+  return {
+    head,
+    offers: served.map(({ index }) => index),
+    texts: new OfferTexts(form, links, served, (position) => inFull[position] as FeedOffer),
+    feed,
+    link: siteKey,
+    tail,
+    ...(more !== undefined && { more: () => more }),
+  };
 }
 
 test('pages of one tag are the same to the byte, whatever they were made of', async () => {
@@ -53,7 +75,10 @@ test('pages of one tag are the same to the byte, whatever they were made of', as
   await fc.assert(
     fc.asyncProperty(anyPage, async (description) => {
       const { bytes, tag } = await putTogether(pageOf(description));
-      expect((await putTogether(pageOf(description))).tag, 'made again, as from another snapshot of the same content').toBe(tag);
+      expect(
+        (await putTogether(pageOf(description))).tag,
+        'made again, as from another snapshot of the same content',
+      ).toBe(tag);
       expect(bytes.toString()).toBe(byTag.get(tag) ?? bytes.toString());
       byTag.set(tag, bytes.toString());
     }),
@@ -69,13 +94,21 @@ test('a long page lets other work go on, and is what it would be in one piece', 
   const feed = feedOf(1, 's', { commission: '0', commissionChangedAt: null }, () => new Prices('0', offers), links);
   let turns = 0;
   let finished = false;
-  const count = () => void setImmediate(() => {
-    if (finished) return;
-    turns++;
-    count();
-  });
+  const count = () =>
+    void setImmediate(() => {
+      if (finished) return;
+      turns++;
+      count();
+    });
   count();
-  const body: PageBody = await putTogether({ head: '[', offers: offers.map(({ index }) => index), texts: new OfferTexts(formC, links, offers, (position) => inFull[position] as FeedOffer), feed, link: 's', tail: ']' });
+  const body: PageBody = await putTogether({
+    head: '[',
+    offers: offers.map(({ index }) => index),
+    texts: new OfferTexts(formC, links, offers, (position) => inFull[position] as FeedOffer),
+    feed,
+    link: 's',
+    tail: ']',
+  });
   finished = true;
   expect(turns).toBeGreaterThanOrEqual(4);
   expect(JSON.parse(body.bytes.toString())).toMatchObject(ids.map((id) => ({ id, title: `Offer ${id} – 漢字` })));

@@ -17,24 +17,34 @@ function membersOf(set: OfferSet): number[] {
 
 test('is the set that a plain one would be, through any filters and at any page', () => {
   fc.assert(
-    fc.property(positions, positions, positions, fc.nat({ max: 110 }), fc.integer({ min: 1, max: 110 }), fc.nat({ max: 4 }), (all, one, other, offset, limit, least) => {
-      const set = setOf(all);
-      const narrowed = setOf(other);
-      narrowed.become(set);
-      narrowed.keep(setOf(one), setOf(other));
-      const values = Float64Array.from({ length: offers }, (_value, position) => position % 5);
-      narrowed.keepFrom(values, least);
-      narrowed.keepWhere((position) => position % 7 !== 3);
-      const expected = all
-        .filter((position) => one.includes(position) || other.includes(position))
-        .filter((position) => position % 5 >= least && position % 7 !== 3)
-        .toSorted((a, b) => a - b);
-      expect(membersOf(narrowed)).toEqual(expected);
-      expect(narrowed.size).toBe(expected.length);
-      expect(narrowed.slice(offset, limit)).toEqual(expected.slice(offset, offset + limit));
-      expect(Array.from({ length: offers }, (_value, position) => position).filter((position) => narrowed.has(position))).toEqual(expected);
-      expect(membersOf(set), 'the copied one stays as it was').toEqual(all.toSorted((a, b) => a - b));
-    }),
+    fc.property(
+      positions,
+      positions,
+      positions,
+      fc.nat({ max: 110 }),
+      fc.integer({ min: 1, max: 110 }),
+      fc.nat({ max: 4 }),
+      (all, one, other, offset, limit, least) => {
+        const set = setOf(all);
+        const narrowed = setOf(other);
+        narrowed.become(set);
+        narrowed.keep(setOf(one), setOf(other));
+        const values = Float64Array.from({ length: offers }, (_value, position) => position % 5);
+        narrowed.keepFrom(values, least);
+        narrowed.keepWhere((position) => position % 7 !== 3);
+        const expected = all
+          .filter((position) => one.includes(position) || other.includes(position))
+          .filter((position) => position % 5 >= least && position % 7 !== 3)
+          .toSorted((a, b) => a - b);
+        expect(membersOf(narrowed)).toEqual(expected);
+        expect(narrowed.size).toBe(expected.length);
+        expect(narrowed.slice(offset, limit)).toEqual(expected.slice(offset, offset + limit));
+        expect(
+          Array.from({ length: offers }, (_value, position) => position).filter((position) => narrowed.has(position)),
+        ).toEqual(expected);
+        expect(membersOf(set), 'the copied one stays as it was').toEqual(all.toSorted((a, b) => a - b));
+      },
+    ),
   );
 });
 

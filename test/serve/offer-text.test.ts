@@ -19,7 +19,13 @@ const links = linksOf('https://go.example/"quoted"/', 'https://cdn.example//');
 const terms = { commission: '0.1', commissionChangedAt: null };
 
 /** The one offer of a page in a form. */
-async function written(form: TextForm, offer: FeedOffer, feed: SiteFeed, link: string, more: Pick<OfferPage, 'more'> = {}): Promise<any> {
+async function written(
+  form: TextForm,
+  offer: FeedOffer,
+  feed: SiteFeed,
+  link: string,
+  more: Pick<OfferPage, 'more'> = {},
+): Promise<any> {
   const texts = new OfferTexts(form, links, [serveOffer(offer, 0, 0)], () => offer);
   const { bytes } = await putTogether({ head: '[', offers: [0], texts, feed, link, tail: ']', ...more });
   return JSON.parse(bytes.toString())[0];
@@ -27,22 +33,49 @@ async function written(form: TextForm, offer: FeedOffer, feed: SiteFeed, link: s
 
 describe('an offer whose texts are anything at all', () => {
   const text = fc.string({ unit: 'binary' });
-  const anyOffer = fc.record({ title: text, description: text, level: text, category: text, milestones: fc.array(text, { maxLength: 3 }), siteKey: text });
+  const anyOffer = fc.record({
+    title: text,
+    description: text,
+    level: text,
+    category: text,
+    milestones: fc.array(text, { maxLength: 3 }),
+    siteKey: text,
+  });
 
   test('is valid JSON in every form, and says the same in each', async () => {
     await fc.assert(
       fc.asyncProperty(anyOffer, async ({ title, description, level, category, milestones, siteKey }) => {
-        const events = milestones.map((name, place) => ({ event_id: String(place), descriptions: { en: name }, payout: '1.5' }));
-        const offer = feedOffer({ id: 7, titles: { en: title }, descriptions: { en: description }, level, categories: [category], events });
+        const events = milestones.map((name, place) => ({
+          event_id: String(place),
+          descriptions: { en: name },
+          payout: '1.5',
+        }));
+        const offer = feedOffer({
+          id: 7,
+          titles: { en: title },
+          descriptions: { en: description },
+          level,
+          categories: [category],
+          events,
+        });
         const feed = feedOf(1, siteKey, terms, () => new Prices(terms.commission, [serveOffer(offer, 0, 0)]), links);
         const b = await written(openFormB, offer, feed, feed.encodedKey, { more: () => '}' });
         const c = await written(formC, offer, feed, linkEndC(feed.encodedKey));
         const report = await written(reportForm, offer, feed, feed.encodedKey);
-        for (const each of [b, c]) expect(each).toMatchObject({ id: 7, title, description, level, categories: [category], payout: 0.9 });
-        expect(report).toMatchObject({ id: '7', name: title, description: { en: description }, payout: 0.9, multiEvent: milestones.length > 1 });
+        for (const each of [b, c])
+          expect(each).toMatchObject({ id: 7, title, description, level, categories: [category], payout: 0.9 });
+        expect(report).toMatchObject({
+          id: '7',
+          name: title,
+          description: { en: description },
+          payout: 0.9,
+          multiEvent: milestones.length > 1,
+        });
         expect(b.events).toEqual(c.events);
         expect((b.events ?? []).map((event: any) => event.description)).toEqual(milestones);
-        expect(report.events.map(({ action, payout }: any) => [action.en, payout])).toEqual(milestones.map((name) => [name, 1.35]));
+        expect(report.events.map(({ action, payout }: any) => [action.en, payout])).toEqual(
+          milestones.map((name) => [name, 1.35]),
+        );
         expect(b.url).toBe(c.tracking_url);
         expect(report.url).toBe(b.url.replace('{user_id}', '[USER_ID]'));
       }),
@@ -51,10 +84,21 @@ describe('an offer whose texts are anything at all', () => {
 });
 
 test('amounts too large for an exact number are written exactly', async () => {
-  const offer = feedOffer({ id: 7, figures: { epc: '1399999998600.12345', cvr: '0', trend: 'stable', rank: null }, events: [{ event_id: 'm', descriptions: {}, payout: '90071992547409.9999' }] });
+  const offer = feedOffer({
+    id: 7,
+    figures: { epc: '1399999998600.12345', cvr: '0', trend: 'stable', rank: null },
+    events: [{ event_id: 'm', descriptions: {}, payout: '90071992547409.9999' }],
+  });
   const served = serveOffer(offer, 0, 0);
   const feed = feedOf(1, 's', { commission: '0', commissionChangedAt: null }, () => new Prices('0', [served]), links);
-  const { bytes } = await putTogether({ head: '[', offers: [0], texts: new OfferTexts(reportForm, links, [served], () => offer), feed, link: 's', tail: ']' });
+  const { bytes } = await putTogether({
+    head: '[',
+    offers: [0],
+    texts: new OfferTexts(reportForm, links, [served], () => offer),
+    feed,
+    link: 's',
+    tail: ']',
+  });
   expect(bytes.toString()).toContain('"epc":1399999998600.1235,');
   expect(bytes.toString()).toContain('"payout":90071992547409.9999}');
 });

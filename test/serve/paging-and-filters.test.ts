@@ -35,8 +35,13 @@ const path = '/c/api/v1/offers?site_key=s&site_secret=a-long-enough-secret';
 beforeAll(async () => {
   const temporary = await temporaryData();
   remove = temporary.remove;
-  await writeSites(temporary.data, [{ site_key: 's', site_secret: 'a-long-enough-secret', rate_limit_per_hour: 1_000_000 }]);
-  await writeSnapshot(temporary.data, 'one', { offers: catalog, sites: [{ site_key: 's', commission: '0.5', commission_changed_at: null }] });
+  await writeSites(temporary.data, [
+    { site_key: 's', site_secret: 'a-long-enough-secret', rate_limit_per_hour: 1_000_000 },
+  ]);
+  await writeSnapshot(temporary.data, 'one', {
+    offers: catalog,
+    sites: [{ site_key: 's', commission: '0.5', commission_changed_at: null }],
+  });
   await makeCurrent(temporary.data, 'one');
   running = await startService(temporary.data);
 });
@@ -70,16 +75,35 @@ function expected(filters: Filters): number[] {
   return catalog
     .filter((offer) => offer.status === 'active')
     .filter((offer) => offer.events.length > 0 === (filters.type === 'multireward'))
-    .filter((offer) => filters.country === undefined || offer.countries.length === 0 || offer.countries.includes(filters.country.toUpperCase()))
-    .filter((offer) => filters.device === undefined || offer.devices.length === 0 || offer.devices.some((device) => device === filters.device))
-    .filter((offer) => filters.category === undefined || offer.categories.some((category) => category.toLowerCase() === filters.category?.toLowerCase()))
+    .filter(
+      (offer) =>
+        filters.country === undefined ||
+        offer.countries.length === 0 ||
+        offer.countries.includes(filters.country.toUpperCase()),
+    )
+    .filter(
+      (offer) =>
+        filters.device === undefined ||
+        offer.devices.length === 0 ||
+        offer.devices.some((device) => device === filters.device),
+    )
+    .filter(
+      (offer) =>
+        filters.category === undefined ||
+        offer.categories.some((category) => category.toLowerCase() === filters.category?.toLowerCase()),
+    )
     .filter((offer) => filters.min_payout === undefined || Number(offer.payout) / 2 >= Number(filters.min_payout))
-    .filter((offer) => filters.updated_since === undefined || Date.parse(offer.updated_at) > Date.parse(filters.updated_since))
+    .filter(
+      (offer) =>
+        filters.updated_since === undefined || Date.parse(offer.updated_at) > Date.parse(filters.updated_since),
+    )
     .map(({ id }) => id);
 }
 
 function queryOf(parameters: object): string {
-  return Object.entries(parameters).map(([name, value]) => (value === undefined ? '' : `&${name}=${encodeURIComponent(String(value))}`)).join('');
+  return Object.entries(parameters)
+    .map(([name, value]) => (value === undefined ? '' : `&${name}=${encodeURIComponent(String(value))}`))
+    .join('');
 }
 
 test('paging through any filter gives each matching offer once, in order, with the right total and has_more', async () => {
@@ -102,12 +126,19 @@ test('paging through any filter gives each matching offer once, in order, with t
 
 test('Variant B pages the same catalog', async () => {
   await fc.assert(
-    fc.asyncProperty(maybe(['offer', 'multireward']), fc.integer({ min: 1, max: 200 }), fc.integer({ min: 0, max: 200 }), async (type, take, skip) => {
-      const both = [...expected({ type: 'offer' }), ...expected({ type: 'multireward' })].toSorted((one, other) => one - other);
-      const ids = type === undefined ? both : expected({ type });
-      const { offers } = await running.json(`${path.replace('/c/', '/b/')}${queryOf({ type, take, skip })}`);
-      expect(offers.data.map(({ id }: { id: number }) => id)).toEqual(ids.slice(skip, skip + take));
-    }),
+    fc.asyncProperty(
+      maybe(['offer', 'multireward']),
+      fc.integer({ min: 1, max: 200 }),
+      fc.integer({ min: 0, max: 200 }),
+      async (type, take, skip) => {
+        const both = [...expected({ type: 'offer' }), ...expected({ type: 'multireward' })].toSorted(
+          (one, other) => one - other,
+        );
+        const ids = type === undefined ? both : expected({ type });
+        const { offers } = await running.json(`${path.replace('/c/', '/b/')}${queryOf({ type, take, skip })}`);
+        expect(offers.data.map(({ id }: { id: number }) => id)).toEqual(ids.slice(skip, skip + take));
+      },
+    ),
     { numRuns: 60 },
   );
 });

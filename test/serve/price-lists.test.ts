@@ -8,18 +8,25 @@ test('many commissions hold no more memory than is allowed, and each has its own
   const { data, remove } = await temporaryData();
   onTestFinished(remove);
   const events = [{ event_id: 'm', descriptions: {}, payout: '2' }];
-  const folder = await writeSnapshot(data, 'one', { offers: Array.from({ length: 1500 }, (_, place) => feedOffer({ id: place + 1, payout: '2', events })) });
+  const folder = await writeSnapshot(data, 'one', {
+    offers: Array.from({ length: 1500 }, (_, place) => feedOffer({ id: place + 1, payout: '2', events })),
+  });
   const snapshot = await openSnapshot(folder);
   const links = linksOf('https://go.example', 'https://cdn.example');
   const feeds = Array.from({ length: 1500 }, (_, place) =>
-    snapshot.feedOf(siteSchema.parse({ site_key: `site ${place}`, site_secret: 'a-long-enough-secret', commission: place / 10_000 }), links));
+    snapshot.feedOf(
+      siteSchema.parse({ site_key: `site ${place}`, site_secret: 'a-long-enough-secret', commission: place / 10_000 }),
+      links,
+    ),
+  );
 
   for (const [place, feed] of feeds.entries()) {
     const { payouts, epcs } = feed.prices();
     expect([payouts[1499], epcs[1499]]).toEqual([20_000 - 2 * place, 0]);
   }
 
-  const gauge = (name: string) => snapshot.gauges.find((each) => each.name === `offerline_price_list${name}`)?.value ?? Number.NaN;
+  const gauge = (name: string) =>
+    snapshot.gauges.find((each) => each.name === `offerline_price_list${name}`)?.value ?? Number.NaN;
   expect(gauge('_bytes')).toBeLessThanOrEqual(gauge('_bytes_limit'));
   expect(gauge('s')).toBeGreaterThan(100);
   expect(gauge('s')).toBeLessThan(1000);

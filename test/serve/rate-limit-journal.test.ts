@@ -21,7 +21,12 @@ beforeEach(async () => {
 });
 
 function open(now = 0): RateLimitJournal {
-  const journal = new RateLimitJournal(join(folder, 'limits'), length, now, pino({}, { write: (line: string) => void lines.push(line) }));
+  const journal = new RateLimitJournal(
+    join(folder, 'limits'),
+    length,
+    now,
+    pino({}, { write: (line: string) => void lines.push(line) }),
+  );
   onTestFinished(() => journal.close());
   return journal;
 }
@@ -33,13 +38,22 @@ test('what has not expired comes back, once', async () => {
   // The first one was neither closed nor told to write anything: as after a kill.
   const journal = open();
   const restarted = new JournaledWindows(journal, length);
-  expect(restarted.look(bucket(5), length)).toEqual({ allowed: true, limit: 5, remaining: 2, resetAt: 10 + length, freeAt: length });
+  expect(restarted.look(bucket(5), length)).toEqual({
+    allowed: true,
+    limit: 5,
+    remaining: 2,
+    resetAt: 10 + length,
+    freeAt: length,
+  });
   expect(restarted.look(bucket(5, 'other'), length)).toMatchObject({ remaining: 4 });
   await restarted.take(bucket(5), length);
   expect([...journal.remembered(length)].map(({ at }) => at)).toEqual([10, 10, 20, 30, length]);
   await restarted.take(bucket(5), length + 20_000);
   expect([...journal.remembered(length + 20_000)].map(({ at }) => at)).toEqual([length, length + 20_000]);
-  expect([...journal.remembered(length)].map(({ at }) => at), 'nothing of later than the asked moment').toEqual([10, 10, 20, 30, length]);
+  expect(
+    [...journal.remembered(length)].map(({ at }) => at),
+    'nothing of later than the asked moment',
+  ).toEqual([10, 10, 20, 30, length]);
 });
 
 test('files whose requests have all expired are removed, whichever process wrote them', async () => {
@@ -63,7 +77,14 @@ test('what two services on one directory counted is counted together, exactly', 
   for (const at of [20, 40]) await other.take(bucket(10), at);
   const later = new JournaledWindows(open(60), 60);
   expect(later.look(bucket(10), 60).remaining).toBe(5);
-  for (const [now, remaining] of [[10, 6], [20, 7], [30, 8], [40, 9], [50, 10]] as const) expect(later.look(bucket(10), now + length).remaining).toBe(remaining);
+  for (const [now, remaining] of [
+    [10, 6],
+    [20, 7],
+    [30, 8],
+    [40, 9],
+    [50, 10],
+  ] as const)
+    expect(later.look(bucket(10), now + length).remaining).toBe(remaining);
 });
 
 test('requests of one moment are written together, and each only returns when it is written', async () => {
@@ -114,10 +135,15 @@ test('where no other file can be begun the old one goes on; once that works agai
   await rm(join(folder, 'limits'));
   await windows.take(bucket(5), length / 2 + 2);
   expect(await readdir(join(folder, 'limits'))).toHaveLength(1);
-  await rename(join(folder, 'limits', (await readdir(join(folder, 'limits')))[0] as string), join(folder, 'moved', '9-9.ndjson'));
+  await rename(
+    join(folder, 'limits', (await readdir(join(folder, 'limits')))[0] as string),
+    join(folder, 'moved', '9-9.ndjson'),
+  );
   await rm(join(folder, 'limits'), { recursive: true });
   await rename(join(folder, 'moved'), join(folder, 'limits'));
-  expect(new Set([...open(length).remembered(length)].map(({ at }) => at))).toEqual(new Set([length / 2, length / 2 + 1, length / 2 + 2]));
+  expect(new Set([...open(length).remembered(length)].map(({ at }) => at))).toEqual(
+    new Set([length / 2, length / 2 + 1, length / 2 + 2]),
+  );
 });
 
 test('lines that are damaged are passed over, and said to be; the others count', async () => {
@@ -130,5 +156,7 @@ test('lines that are damaged are passed over, and said to be; the others count',
 });
 
 test('a folder that cannot be made is refused with what to do', () => {
-  expect(() => new RateLimitJournal('/dev/null/limits', length, 0, pino({ level: 'silent' }))).toThrow(/a folder that can be written to/);
+  expect(() => new RateLimitJournal('/dev/null/limits', length, 0, pino({ level: 'silent' }))).toThrow(
+    /a folder that can be written to/,
+  );
 });

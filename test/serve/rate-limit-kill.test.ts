@@ -10,7 +10,10 @@ const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 /** Starts `offerline serve` in a process of its own; returns its address and how to kill it. */
 async function serveElsewhere(data: DataDirectory): Promise<{ address: string; kill: () => Promise<void> }> {
-  const child = spawn(process.execPath, [main, 'serve', '--port', '0', '--json'], { env: { ...process.env, OFFERLINE_DATA: data.root }, stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn(process.execPath, [main, 'serve', '--port', '0', '--json'], {
+    env: { ...process.env, OFFERLINE_DATA: data.root },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
   const ended = once(child, 'exit');
   const kill = async () => {
     child.kill('SIGKILL');

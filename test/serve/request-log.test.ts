@@ -28,7 +28,14 @@ async function logOf(path: string, ...methods: string[]): Promise<object[]> {
 
 test('a request leaves one line with method, path, status, duration and id', async () => {
   expect(await logOf(`/c/api/v1/offers?site_key=site-c&site_secret=${secret}`, 'GET')).toMatchObject([
-    { msg: 'answered', method: 'GET', path: '/c/api/v1/offers', status: 200, ms: expect.any(Number), request_id: expect.stringMatching(/^[\da-f-]{36}$/) },
+    {
+      msg: 'answered',
+      method: 'GET',
+      path: '/c/api/v1/offers',
+      status: 200,
+      ms: expect.any(Number),
+      request_id: expect.stringMatching(/^[\da-f-]{36}$/),
+    },
   ]);
 });
 

@@ -30,7 +30,13 @@ test('in no stretch of the length are more requests let in than the limit, and n
 test('a lowered limit waits until enough requests have left', () => {
   const windows = new SlidingWindows();
   for (let at = 0; at < 5; at++) windows.take(bucket(5), at);
-  expect(windows.take(bucket(2), 5)).toEqual({ allowed: false, limit: 2, remaining: 0, resetAt: length, freeAt: 3 + length });
+  expect(windows.take(bucket(2), 5)).toEqual({
+    allowed: false,
+    limit: 2,
+    remaining: 0,
+    resetAt: length,
+    freeAt: 3 + length,
+  });
   expect(windows.take(bucket(6), 5)).toMatchObject({ allowed: true, remaining: 0 });
 });
 

@@ -5,7 +5,14 @@ import { pino } from 'pino';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { DataDirectory } from '../../src/config/data-directory.ts';
 import { SnapshotFollower } from '../../src/serve/snapshot-follower.ts';
-import { feedOffer, flipBit, makeCurrent, temporaryData, writeSites, writeSnapshot } from '../support/published-snapshot.ts';
+import {
+  feedOffer,
+  flipBit,
+  makeCurrent,
+  temporaryData,
+  writeSites,
+  writeSnapshot,
+} from '../support/published-snapshot.ts';
 import { serviceForTest } from '../support/running-service.ts';
 import type { RunningService } from '../support/running-service.ts';
 
@@ -123,7 +130,9 @@ function ask(agent: Agent, address: string): Promise<{ status: number | undefine
     get(address, { agent }, (response) => {
       let body = '';
       response.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
-      response.on('end', () => resolve({ status: response.statusCode, id: String(response.headers['x-snapshot-id']), body }));
+      response.on('end', () =>
+        resolve({ status: response.statusCode, id: String(response.headers['x-snapshot-id']), body }),
+      );
     }).on('error', reject);
   });
 }
@@ -135,7 +144,13 @@ test('a snapshot with a flipped byte is never served: the last good one stays, a
   await running.service.poll();
   await running.service.poll();
   expect(await servedTitle(running)).toBe('2026-a');
-  expect(complaints(running)).toMatchObject([{ snapshot_id: '2026-b', reason: expect.stringContaining('feed-offers.ndjson'), msg: expect.stringContaining('2026-a stays') }]);
+  expect(complaints(running)).toMatchObject([
+    {
+      snapshot_id: '2026-b',
+      reason: expect.stringContaining('feed-offers.ndjson'),
+      msg: expect.stringContaining('2026-a stays'),
+    },
+  ]);
   await publish('2026-c');
   await running.service.poll();
   expect(await servedTitle(running)).toBe('2026-c');
@@ -183,8 +198,14 @@ test('without any snapshot the service is up and not ready, until one appears', 
   const running = await serviceForTest(data);
   expect(await running.json('/healthz')).toEqual({ status: 'ok' });
   expect(await running.json('/readyz', 503)).toMatchObject({ status: 'unavailable' });
-  expect(await running.json(path, 503)).toStrictEqual({ success: false, error: { code: 'SERVICE_UNAVAILABLE', message: expect.any(String) } });
-  expect(await running.json(path.replace('/c/', '/b/'), 503)).toStrictEqual({ error: 'service_unavailable', message: expect.any(String) });
+  expect(await running.json(path, 503)).toStrictEqual({
+    success: false,
+    error: { code: 'SERVICE_UNAVAILABLE', message: expect.any(String) },
+  });
+  expect(await running.json(path.replace('/c/', '/b/'), 503)).toStrictEqual({
+    error: 'service_unavailable',
+    message: expect.any(String),
+  });
   expect(await running.json('/c/api/v1/offers?site_key=s&site_secret=wrong', 401)).toMatchObject({ success: false });
   expect((await running.get(path)).headers.get('x-snapshot-id')).toBeNull();
   await publish('2026-a');
@@ -210,8 +231,12 @@ test('prepared pages go with their snapshot, and belong to one site each', async
   const running = await serviceForTest(data);
   const other = '/c/api/v1/offers?site_key=t&site_secret=another-good-secret';
   for (let time = 0; time < 2; time++) {
-    expect(await running.json(path)).toMatchObject({ offers: [{ payout: 1, tracking_url: expect.stringMatching(/\/site\/s$/) }] });
-    expect(await running.json(other)).toMatchObject({ offers: [{ payout: 0.5, tracking_url: expect.stringMatching(/\/site\/t$/) }] });
+    expect(await running.json(path)).toMatchObject({
+      offers: [{ payout: 1, tracking_url: expect.stringMatching(/\/site\/s$/) }],
+    });
+    expect(await running.json(other)).toMatchObject({
+      offers: [{ payout: 0.5, tracking_url: expect.stringMatching(/\/site\/t$/) }],
+    });
   }
   expect(await running.json(`${path}&min_payout=1`)).toMatchObject({ total: 1 });
   expect(await running.json(`${other}&min_payout=1`)).toMatchObject({ total: 0 });

@@ -43,8 +43,14 @@ test('filled in for a user it is the page made for that user, to the byte', asyn
 });
 
 test('has a tag for each user and site, which is another where the page is', async () => {
-  const tagOf = async (title: string, head: string, link: string) => new UnlinkedPage(await page([title], linkGap)).linked(head, link).tag;
-  const tags = [await tagOf('a', '{', 'u/site/s'), await tagOf('a', '{ ', 'u/site/s'), await tagOf('a', '{', 'v/site/s'), await tagOf('b', '{', 'u/site/s')];
+  const tagOf = async (title: string, head: string, link: string) =>
+    new UnlinkedPage(await page([title], linkGap)).linked(head, link).tag;
+  const tags = [
+    await tagOf('a', '{', 'u/site/s'),
+    await tagOf('a', '{ ', 'u/site/s'),
+    await tagOf('a', '{', 'v/site/s'),
+    await tagOf('b', '{', 'u/site/s'),
+  ];
   expect(new Set(tags).size).toBe(4);
   expect(await tagOf('a', '{', 'u/site/s')).toBe(tags[0]);
 });

@@ -20,7 +20,9 @@ it('gives each site a secret of its own from 32 random bytes', async () => {
   expect(first).toMatch(/^[0-9a-f]{64}$/);
   expect(second).not.toBe(first);
   const { sites, warnings } = readSites(file);
-  expect(sites.map(({ site_key, site_secret, variant, status }) => ({ site_key, site_secret, variant, status }))).toEqual([
+  expect(
+    sites.map(({ site_key, site_secret, variant, status }) => ({ site_key, site_secret, variant, status })),
+  ).toEqual([
     { site_key: 'one', site_secret: first, variant: 'C', status: 'active' },
     { site_key: 'two', site_secret: second, variant: 'B', status: 'active' },
   ]);
@@ -69,5 +71,8 @@ it('refuses a key that is taken and leaves the file as it is', async () => {
   await expect(addSite(file, { site_key: 'one' })).rejects.toThrow('there is a site one already');
   expect(readFileSync(file, 'utf8')).toBe(before);
   await addSite(file, { site_key: 'two' });
-  expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ note: 'kept', sites: [{ site_key: 'one' }, { site_key: 'two' }] });
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
+    note: 'kept',
+    sites: [{ site_key: 'one' }, { site_key: 'two' }],
+  });
 });

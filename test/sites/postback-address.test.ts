@@ -8,7 +8,10 @@ import { readSites } from '../../src/sites/sites.ts';
 function partsOf(url: string) {
   const address = readPostbackAddress(url);
   if ('mistake' in address) throw new Error(address.mistake);
-  return { origin: address.origin, target: address.target.map((part) => (typeof part === 'string' ? part : `<${part.macro}>`)).join('') };
+  return {
+    origin: address.origin,
+    target: address.target.map((part) => (typeof part === 'string' ? part : `<${part.macro}>`)).join(''),
+  };
 }
 
 describe('an address', () => {
@@ -63,8 +66,22 @@ it('that is wrong in sites.json is told by site and never by its text', () => {
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'sites.json');
   const site_secret = 'a-secret-of-more-than-16';
-  for (const url of ['https://user:hidden@a.example/hidden', 'https://{event}.example/hidden', 'https://a.example/{hidden}', 'ftp://hidden', 'https://a.example/ hidden']) {
-    writeFileSync(file, JSON.stringify({ sites: [{ site_key: 'one', site_secret }, { site_key: 'two', site_secret, postback: { url } }] }));
+  for (const url of [
+    'https://user:hidden@a.example/hidden',
+    'https://{event}.example/hidden',
+    'https://a.example/{hidden}',
+    'ftp://hidden',
+    'https://a.example/ hidden',
+  ]) {
+    writeFileSync(
+      file,
+      JSON.stringify({
+        sites: [
+          { site_key: 'one', site_secret },
+          { site_key: 'two', site_secret, postback: { url } },
+        ],
+      }),
+    );
     expect(() => readSites(file), url).toThrow('sites[1].postback.url');
     expect(() => readSites(file), url).not.toThrow(/hidden|a-secret/);
   }

@@ -22,7 +22,16 @@ function read(document: unknown) {
 describe('sites.json', () => {
   it('needs only key and secret', () => {
     expect(read({ sites: [{ site_key: 'one', site_secret: secret }] }).sites).toEqual([
-      { site_key: 'one', site_secret: secret, name: '', status: 'active', variant: 'C', commission: 0, reward_rate: 1, rate_limit_per_hour: 10 },
+      {
+        site_key: 'one',
+        site_secret: secret,
+        name: '',
+        status: 'active',
+        variant: 'C',
+        commission: 0,
+        reward_rate: 1,
+        rate_limit_per_hour: 10,
+      },
     ]);
   });
 
@@ -43,9 +52,23 @@ describe('sites.json', () => {
     ['a reward rate of 1000000000', { sites: [{ site_key: 'one', site_secret: secret, reward_rate: 1e9 }] }],
     ['a reward rate of nothing', { sites: [{ site_key: 'one', site_secret: secret, reward_rate: 0 }] }],
     ['a reward rate below nothing', { sites: [{ site_key: 'one', site_secret: secret, reward_rate: -1 }] }],
-    ['a previous secret that is empty', { sites: [{ site_key: 'one', site_secret: secret, previous_site_secret: '' }] }],
-    ['a postback that goes nowhere', { sites: [{ site_key: 'one', site_secret: secret, postback: { url: 'nowhere' } }] }],
-    ['the same key twice', { sites: [{ site_key: 'one', site_secret: secret }, { site_key: 'one', site_secret: secret }] }],
+    [
+      'a previous secret that is empty',
+      { sites: [{ site_key: 'one', site_secret: secret, previous_site_secret: '' }] },
+    ],
+    [
+      'a postback that goes nowhere',
+      { sites: [{ site_key: 'one', site_secret: secret, postback: { url: 'nowhere' } }] },
+    ],
+    [
+      'the same key twice',
+      {
+        sites: [
+          { site_key: 'one', site_secret: secret },
+          { site_key: 'one', site_secret: secret },
+        ],
+      },
+    ],
   ])('with %s is refused by name and without the secret', (_what, document) => {
     const refuse = () => read(document);
     expect(refuse).toThrow(file);
@@ -55,7 +78,9 @@ describe('sites.json', () => {
   it('draws one warning for all weak secrets, naming sites and no secret', () => {
     const sites = Array.from({ length: 7 }, (_, index) => ({ site_key: `site-${index}`, site_secret: 'weak' }));
     const { warnings } = read({ sites });
-    expect(warnings).toEqual(['secrets of fewer than 16 characters can be guessed: site-0, site-1, site-2, site-3, site-4 and 2 more']);
+    expect(warnings).toEqual([
+      'secrets of fewer than 16 characters can be guessed: site-0, site-1, site-2, site-3, site-4 and 2 more',
+    ]);
   });
 
   it('has a digest that changes with what a snapshot shows, and not with the secret', () => {
@@ -65,17 +90,30 @@ describe('sites.json', () => {
     expect(digest({ commission: 0.1 })).not.toBe(digest({}));
   });
 
-  it.each([[0, '0'], [0.2, '0.2'], [0.000001, '0.000001'], [1, '1']])('writes the commission %d as %s', (commission, text) => {
+  it.each([
+    [0, '0'],
+    [0.2, '0.2'],
+    [0.000001, '0.000001'],
+    [1, '1'],
+  ])('writes the commission %d as %s', (commission, text) => {
     expect(commissionText({ commission })).toBe(text);
   });
 
-  it.each([[1, '1'], [0.000001, '0.000001'], [0.3, '0.3'], [999_999_999.999999, '999999999.999999'], [100, '100']])('takes the reward rate %d as %s', (reward_rate, text) => {
+  it.each([
+    [1, '1'],
+    [0.000001, '0.000001'],
+    [0.3, '0.3'],
+    [999_999_999.999999, '999999999.999999'],
+    [100, '100'],
+  ])('takes the reward rate %d as %s', (reward_rate, text) => {
     const [site] = read({ sites: [{ site_key: 'one', site_secret: secret, reward_rate }] }).sites;
     expect(rewardRateText(site ?? { reward_rate: 0 })).toBe(text);
   });
 
   it('may know the secret before the current one, which draws a warning where it is weak', () => {
-    const { sites, warnings } = read({ sites: [{ site_key: 'one', site_secret: secret, previous_site_secret: 'weak' }] });
+    const { sites, warnings } = read({
+      sites: [{ site_key: 'one', site_secret: secret, previous_site_secret: 'weak' }],
+    });
     expect(sites).toMatchObject([{ previous_site_secret: 'weak' }]);
     expect(warnings).toEqual(['secrets of fewer than 16 characters can be guessed: one']);
   });

@@ -33,7 +33,11 @@ it('thousands of new sites cost a few statements', async () => {
     statements++;
     return run(...call);
   };
-  await recordCommissions(warehouse.state, Array.from({ length: 2000 }, (_, index) => site(`s${index}`, 0.5)), first);
+  await recordCommissions(
+    warehouse.state,
+    Array.from({ length: 2000 }, (_, index) => site(`s${index}`, 0.5)),
+    first,
+  );
   expect(statements).toBeLessThan(20);
   expect(await warehouse.query('SELECT count(*) AS sites FROM site_commissions')).toEqual([{ sites: 2000 }]);
 });

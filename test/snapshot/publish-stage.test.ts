@@ -7,7 +7,13 @@ import { noProgress } from '../../src/logging/progress.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 
 const silent = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
-const click = (id: string) => ({ click_id: id, offer_id: 1, site_key: 's', user_id: 'u', clicked_at: '2026-03-09T08:00:00Z' });
+const click = (id: string) => ({
+  click_id: id,
+  offer_id: 1,
+  site_key: 's',
+  user_id: 'u',
+  clicked_at: '2026-03-09T08:00:00Z',
+});
 
 async function published(): Promise<PipelineUnderTest> {
   const pipeline = await PipelineUnderTest.create(new Date('2026-03-10T12:00:00Z'));
@@ -29,7 +35,9 @@ it('alone publishes under the as-of of the figures, whatever the clock says', as
 
 it('refuses an as-of that the figures are not of', async () => {
   await using pipeline = await published();
-  await expect(stages.publish({ data: pipeline.data, console: silent, asOf: '2026-03-09T11:00:00Z' })).rejects.toThrow('the figures are as of 2026-03-09T10:00:00Z, not 2026-03-09T11:00:00Z');
+  await expect(stages.publish({ data: pipeline.data, console: silent, asOf: '2026-03-09T11:00:00Z' })).rejects.toThrow(
+    'the figures are as of 2026-03-09T10:00:00Z, not 2026-03-09T11:00:00Z',
+  );
 });
 
 it('refuses figures that lack what was ingested last', async () => {

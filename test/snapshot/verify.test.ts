@@ -14,7 +14,10 @@ beforeEach(async () => {
   const temporary = await temporaryData();
   data = temporary.data;
   onTestFinished(temporary.remove);
-  folder = await writeSnapshot(data, 'one', { offers: [feedOffer({ id: 1 })], files: { [eventFile]: 'PAR1 clicks PAR1', 'empty.ndjson': '' } });
+  folder = await writeSnapshot(data, 'one', {
+    offers: [feedOffer({ id: 1 })],
+    files: { [eventFile]: 'PAR1 clicks PAR1', 'empty.ndjson': '' },
+  });
 });
 
 test('a whole snapshot gives its manifest', async () => {

@@ -127,8 +127,20 @@ function checkedFile(landed: LandedExport): CheckedFile {
   const modifiedNs = BigInt(landed.modified) * 1_000_000_000n;
   const path = pathOf(landed);
   return {
-    kind: 'offers', source: landed.source ?? 'net', path, absolutePath: `/landing/${path}`, readablePath: `/landing/${path}`, format: landed.format ?? 'ndjson',
-    gzip: false, bytes: content.length, modifiedNs, changedNs: modifiedNs, sha256: createHash('sha256').update(content).digest('hex'),
-    firstRow: 1, columns: null, unterminatedRow: null, longLines: [],
+    kind: 'offers',
+    source: landed.source ?? 'net',
+    path,
+    absolutePath: `/landing/${path}`,
+    readablePath: `/landing/${path}`,
+    format: landed.format ?? 'ndjson',
+    gzip: false,
+    bytes: content.length,
+    modifiedNs,
+    changedNs: modifiedNs,
+    sha256: createHash('sha256').update(content).digest('hex'),
+    firstRow: 1,
+    columns: null,
+    unterminatedRow: null,
+    longLines: [],
   };
 }

@@ -16,7 +16,8 @@ export const nodeArguments = ['--disable-warning=ExperimentalWarning'];
 export function offerline(dataFolder: string, ...words: string[]): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [...nodeArguments, main, ...words], {
-      env: { ...process.env, OFFERLINE_DATA: dataFolder }, stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, OFFERLINE_DATA: dataFolder },
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
     const ended: Ended = { code: null, stdout: '', stderr: '' };
     child.stdout.setEncoding('utf8').on('data', (text: string) => (ended.stdout += text));

@@ -21,7 +21,10 @@ export async function command(dataFolder: string, ...words: string[]): Promise<s
 
 /** The message of the usage error that a command ends with. */
 export async function usageErrorOf(dataFolder: string, ...words: string[]): Promise<string> {
-  const outcome = await command(dataFolder, ...words).then((printed) => new Error(`it printed ${printed}`), (error: unknown) => error);
+  const outcome = await command(dataFolder, ...words).then(
+    (printed) => new Error(`it printed ${printed}`),
+    (error: unknown) => error,
+  );
   if (outcome instanceof UsageError) return outcome.message;
   throw outcome;
 }

@@ -13,8 +13,18 @@ export const enqueuedAt = Date.parse('2026-11-20T10:00:00Z');
 /** An event of a click of its own, with what the test cares about put over it. */
 export function outboxRow(number: number, own: Partial<OutboxRow> = {}): OutboxRow {
   return {
-    number, webhookId: `w${number}`, conversionId: `c${number}`, kind: 'credit', clickId: `k${number}`, siteKey: 's', userId: 'u', offerId: 7,
-    reward: '0.5', occurredAt: '2026-11-20T09:59:00Z', enqueuedAt: '2026-11-20T10:00:00Z', ...own,
+    number,
+    webhookId: `w${number}`,
+    conversionId: `c${number}`,
+    kind: 'credit',
+    clickId: `k${number}`,
+    siteKey: 's',
+    userId: 'u',
+    offerId: 7,
+    reward: '0.5',
+    occurredAt: '2026-11-20T09:59:00Z',
+    enqueuedAt: '2026-11-20T10:00:00Z',
+    ...own,
   };
 }
 
@@ -33,12 +43,20 @@ export async function storeForTest(): Promise<DeliveryStore> {
   return store;
 }
 
-export const delivered: Outcome = { status: 200, error: null, retryAfter: null, durationMilliseconds: 3, host: 'host.example:443' };
+export const delivered: Outcome = {
+  status: 200,
+  error: null,
+  retryAfter: null,
+  durationMilliseconds: 3,
+  host: 'host.example:443',
+};
 export const refused: Outcome = { ...delivered, status: 500, error: 'http_status' };
 export const unreachable: Outcome = { ...delivered, status: null, error: 'timeout' };
 
 /** A receiver that answers at once as it is told, by the webhook's id; `sent` is what it got, in order. */
-export function receiver(answer: (webhookId: string, request: PostbackRequest) => Outcome | Promise<Outcome> = () => delivered): PostbackSender & { sent: string[] } {
+export function receiver(
+  answer: (webhookId: string, request: PostbackRequest) => Outcome | Promise<Outcome> = () => delivered,
+): PostbackSender & { sent: string[] } {
   const sent: string[] = [];
   return {
     sent,

@@ -31,8 +31,11 @@ export interface HostileReceiver {
 
 export async function startHostileReceiver(): Promise<HostileReceiver> {
   const child = spawn(process.execPath, [fileURLToPath(import.meta.url)], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const ports = await new Promise<Ports>((resolve) => void child.stdout.once('data', (line: Buffer) => resolve(JSON.parse(line.toString()) as Ports)));
-  const url: HostileReceiver['url'] = (behaviour, port = 'http', host = '127.0.0.1') => `${port === 'http' ? 'http' : 'https'}://${host}:${ports[port]}/${behaviour}`;
+  const ports = await new Promise<Ports>(
+    (resolve) => void child.stdout.once('data', (line: Buffer) => resolve(JSON.parse(line.toString()) as Ports)),
+  );
+  const url: HostileReceiver['url'] = (behaviour, port = 'http', host = '127.0.0.1') =>
+    `${port === 'http' ? 'http' : 'https'}://${host}:${ports[port]}/${behaviour}`;
   return {
     url,
     seen: async () => (await (await fetch(url('seen'))).json()) as Record<string, { requests: number; bytes: number }>,
@@ -64,7 +67,8 @@ const behaviours: Record<string, (socket: Socket, write: (data: string | Buffer)
     repeat(socket, () => write('.'));
   },
   endless: (socket, write) => endless(socket, write, 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n'),
-  'endless-failure': (socket, write) => endless(socket, write, 'HTTP/1.1 500 Broken\r\ncontent-type: text/plain\r\n\r\n'),
+  'endless-failure': (socket, write) =>
+    endless(socket, write, 'HTTP/1.1 500 Broken\r\ncontent-type: text/plain\r\n\r\n'),
   'endless-head': (socket, write) => endless(socket, write, 'HTTP/1.1 200 OK\r\nx: '),
   reset: (socket, write) => {
     write('HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\npart of it');
@@ -77,17 +81,25 @@ const behaviours: Record<string, (socket: Socket, write: (data: string | Buffer)
   },
   'bad-chunks': (_socket, write) => void write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n'),
   silent: (socket) => void socket.destroy(),
-  redirect: (_socket, write) => void write(answer('302 Found', '', 'location: http://169.254.169.254/latest/meta-data/\r\n')),
+  redirect: (_socket, write) =>
+    void write(answer('302 Found', '', 'location: http://169.254.169.254/latest/meta-data/\r\n')),
   'redirect-here': (_socket, write) => void write(answer('307 Temporary Redirect', '', 'location: /ok\r\n')),
   gone: (_socket, write) => void write(answer('410 Gone', '')),
   missing: (_socket, write) => void write(answer('404 Not Found', '')),
   later: (_socket, write) => void write(answer('429 Too Many Requests', '', `retry-after: ${day}\r\n`)),
   'later-by-date': (_socket, write) =>
-    void write(answer('503 Service Unavailable', '', 'date: Fri, 20 Nov 2026 12:00:00 GMT\r\nretry-after: Sat, 21 Nov 2026 12:00:00 GMT\r\n')),
+    void write(
+      answer(
+        '503 Service Unavailable',
+        '',
+        'date: Fri, 20 Nov 2026 12:00:00 GMT\r\nretry-after: Sat, 21 Nov 2026 12:00:00 GMT\r\n',
+      ),
+    ),
   foreign: (_socket, write) => void write('SSH-2.0-OpenSSH_9.9\r\n'),
   hint: (_socket, write) => void write(`HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${answer('200 OK', 'fine')}`),
   'hint-hang': (_socket, write) => void write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'),
-  switch: (_socket, write) => void write('HTTP/1.1 101 Switching Protocols\r\nupgrade: other\r\nconnection: upgrade\r\n\r\n'),
+  switch: (_socket, write) =>
+    void write('HTTP/1.1 101 Switching Protocols\r\nupgrade: other\r\nconnection: upgrade\r\n\r\n'),
 };
 
 function answer(status: string, body: string, headers = ''): string {
@@ -130,7 +142,9 @@ async function portOf(server: Server): Promise<number> {
 if (import.meta.main) {
   const ports: Ports = {
     http: await portOf(createServer(receive)),
-    https: await portOf(createTlsServer({ key: selfSigned, cert: selfSigned }, receive).on('tlsClientError', () => undefined)),
+    https: await portOf(
+      createTlsServer({ key: selfSigned, cert: selfSigned }, receive).on('tlsClientError', () => undefined),
+    ),
     mute: await portOf(createServer((socket) => void socket.on('error', () => undefined))),
   };
   process.stdout.write(`${JSON.stringify(ports)}\n`);

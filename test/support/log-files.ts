@@ -12,12 +12,31 @@ export const logFormats = ['ndjson', 'ndjson.gz', 'csv', 'json', 'parquet'] as c
 export type LogFormat = (typeof logFormats)[number];
 
 const logColumns = {
-  clicks: ['click_id', 'offer_id', 'source', 'external_id', 'site_key', 'user_id', 'clicked_at', 'country', 'device', 'ip', 'user_agent', 'sub1', 'sub2'],
+  clicks: [
+    'click_id',
+    'offer_id',
+    'source',
+    'external_id',
+    'site_key',
+    'user_id',
+    'clicked_at',
+    'country',
+    'device',
+    'ip',
+    'user_agent',
+    'sub1',
+    'sub2',
+  ],
   conversions: ['conversion_id', 'click_id', 'kind', 'occurred_at', 'event_id', 'payout', 'reason'],
 };
 
 /** Writes a log file of `format` at `path`, whose ending the format adds. Returns the whole path. */
-export async function writeLogFile(path: string, kind: keyof typeof logColumns, format: LogFormat, rows: readonly LandingRow[]): Promise<string> {
+export async function writeLogFile(
+  path: string,
+  kind: keyof typeof logColumns,
+  format: LogFormat,
+  rows: readonly LandingRow[],
+): Promise<string> {
   const file = `${path}.${format}`;
   await mkdir(dirname(file), { recursive: true });
   if (format === 'parquet') await writeParquet(file, kind, rows);
@@ -25,9 +44,14 @@ export async function writeLogFile(path: string, kind: keyof typeof logColumns, 
   return file;
 }
 
-function textOf(kind: keyof typeof logColumns, format: Exclude<LogFormat, 'parquet'>, rows: readonly LandingRow[]): string | Uint8Array {
+function textOf(
+  kind: keyof typeof logColumns,
+  format: Exclude<LogFormat, 'parquet'>,
+  rows: readonly LandingRow[],
+): string | Uint8Array {
   if (format === 'json') return JSON.stringify(rows);
-  if (format === 'csv') return `${logColumns[kind].join(',')}\n${rows.map((row) => csvLine(logColumns[kind], row)).join('')}`;
+  if (format === 'csv')
+    return `${logColumns[kind].join(',')}\n${rows.map((row) => csvLine(logColumns[kind], row)).join('')}`;
   return format === 'ndjson.gz' ? gzipSync(lines(rows)) : lines(rows);
 }
 

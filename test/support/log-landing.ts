@@ -49,7 +49,10 @@ export class LogLanding implements AsyncDisposable {
 
   /** One run of the ingest stage. */
   ingest(changes: Partial<Run> = {}): Promise<IngestSummary> {
-    return ingestStage.run(testRun(this.data, { runId: ++this.#runId, settings: defaultSettings, ...changes }), { state: this.state, sites: { sites: [] } });
+    return ingestStage.run(testRun(this.data, { runId: ++this.#runId, settings: defaultSettings, ...changes }), {
+      state: this.state,
+      sites: { sites: [] },
+    });
   }
 
   query<R = Row>(sql: string, parameters: readonly unknown[] = []): Promise<R[]> {
@@ -67,7 +70,9 @@ export class LogLanding implements AsyncDisposable {
 
   /** `path:line reason` of every rejected row. */
   async rejects(): Promise<string[]> {
-    const rows = await this.query<{ entry: string }>(`SELECT path || ':' || line || ' ' || reason AS entry FROM rejects ORDER BY path, line`);
+    const rows = await this.query<{ entry: string }>(
+      `SELECT path || ':' || line || ' ' || reason AS entry FROM rejects ORDER BY path, line`,
+    );
     return rows.map(({ entry }) => entry);
   }
 
@@ -82,7 +87,9 @@ export class LogLanding implements AsyncDisposable {
   /** Accepted events, by their id. */
   async events<R = Row>(kind: EventKind, columns = '*'): Promise<R[]> {
     const paths = await eventFilePaths(this.state.connection, this.data, kind);
-    return this.query<R>(`SELECT ${columns} FROM ${eventRelation(kind, paths)} ORDER BY ${kind === 'clicks' ? 'click_id' : 'conversion_id, kind'}`);
+    return this.query<R>(
+      `SELECT ${columns} FROM ${eventRelation(kind, paths)} ORDER BY ${kind === 'clicks' ? 'click_id' : 'conversion_id, kind'}`,
+    );
   }
 
   /** Ids of the accepted events, ascending. */
@@ -99,7 +106,13 @@ export function click(clickId: string, fields: Record<string, unknown> = {}): Re
 
 /** A credit with the least that it needs. */
 export function conversion(conversionId: string, fields: Record<string, unknown> = {}): Record<string, unknown> {
-  return { conversion_id: conversionId, click_id: 'c1', kind: 'credit', occurred_at: '2026-11-18T10:30:00Z', ...fields };
+  return {
+    conversion_id: conversionId,
+    click_id: 'c1',
+    kind: 'credit',
+    occurred_at: '2026-11-18T10:30:00Z',
+    ...fields,
+  };
 }
 
 export function ndjson(rows: readonly (string | object)[]): string {
@@ -113,5 +126,7 @@ export function csv(records: readonly Record<string, unknown>[]): string {
     const text = typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value);
     return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
-  return [names.join(','), ...records.map((record) => names.map((name) => cell(record[name])).join(','))].map((line) => `${line}\n`).join('');
+  return [names.join(','), ...records.map((record) => names.map((name) => cell(record[name])).join(','))]
+    .map((line) => `${line}\n`)
+    .join('');
 }

@@ -46,7 +46,10 @@ export class PipelineUnderTest implements AsyncDisposable {
     return new PipelineUnderTest(new DataDirectory(await mkdtemp(join(tmpdir(), 'offerline-'))), wallClock);
   }
 
-  static async create(wallClock: Date, { settings = {}, sites = [] }: { settings?: object; sites?: readonly object[] } = {}): Promise<PipelineUnderTest> {
+  static async create(
+    wallClock: Date,
+    { settings = {}, sites = [] }: { settings?: object; sites?: readonly object[] } = {},
+  ): Promise<PipelineUnderTest> {
     const pipeline = await PipelineUnderTest.bare(wallClock);
     await mkdir(pipeline.data.landing, { recursive: true });
     await pipeline.configure(settings);
@@ -64,7 +67,10 @@ export class PipelineUnderTest implements AsyncDisposable {
   async landOffers(source: string, offers: readonly LandingRow[]): Promise<void> {
     const folder = join(this.data.landing, 'offers', source);
     await mkdir(folder, { recursive: true });
-    await writeFile(join(folder, `${this.#nextName()}.ndjson`), offers.map((offer) => `${JSON.stringify(offer)}\n`).join(''));
+    await writeFile(
+      join(folder, `${this.#nextName()}.ndjson`),
+      offers.map((offer) => `${JSON.stringify(offer)}\n`).join(''),
+    );
   }
 
   async landLog(kind: 'clicks' | 'conversions', format: LogFormat, rows: readonly LandingRow[]): Promise<void> {
@@ -101,10 +107,14 @@ export class PipelineUnderTest implements AsyncDisposable {
   figures(asOf: Moment): Promise<PublishedFigures> {
     return readAnalytics(this.data.current, async (query) => ({
       offer_stats_2d: await query('FROM offer_stats_2d ORDER BY offer_id'),
-      report_of_today: await query(`SELECT * EXCLUDE (report_date) FROM report_daily WHERE report_date = '${dayOf(asOf)}' ORDER BY offer_id`),
+      report_of_today: await query(
+        `SELECT * EXCLUDE (report_date) FROM report_daily WHERE report_date = '${dayOf(asOf)}' ORDER BY offer_id`,
+      ),
       offer_hourly: await query('FROM offer_hourly ORDER BY hour, offer_id'),
       conversions: await query('FROM conversions ORDER BY conversion_id'),
-      clicks: await query('SELECT * EXCLUDE (file_id, event_key), event_key::VARCHAR AS event_key FROM clicks ORDER BY click_id'),
+      clicks: await query(
+        'SELECT * EXCLUDE (file_id, event_key), event_key::VARCHAR AS event_key FROM clicks ORDER BY click_id',
+      ),
     }));
   }
 
@@ -114,7 +124,10 @@ export class PipelineUnderTest implements AsyncDisposable {
 
   #runOf(asOf: Moment, { clock, ...allowed }: RunOptions): [RunRequest, Effects] {
     const now = clock === undefined ? Math.max(this.#wallClock, Date.parse(asOf)) : Date.parse(clock);
-    return [{ data: this.data, console: silent, asOf, ...allowed }, { ...realEffects, now: () => now }];
+    return [
+      { data: this.data, console: silent, asOf, ...allowed },
+      { ...realEffects, now: () => now },
+    ];
   }
 
   /** Sorts in the order of landing. */

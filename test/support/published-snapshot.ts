@@ -78,7 +78,16 @@ export async function writeSnapshot(data: DataDirectory, id: string, snapshot: S
     run_id: 1,
     fingerprint: `fingerprint of ${id}`,
     row_counts: { offers: snapshot.offers.length },
-    deliveries: { pending: 0, delivered: 0, dead: 0, attempts: 0, failed_attempts: 0, oldest_pending_at: null, lag_seconds_p95: null, ...snapshot.deliveries },
+    deliveries: {
+      pending: 0,
+      delivered: 0,
+      dead: 0,
+      attempts: 0,
+      failed_attempts: 0,
+      oldest_pending_at: null,
+      lag_seconds_p95: null,
+      ...snapshot.deliveries,
+    },
     files: {},
   };
   for (const [path, content] of Object.entries(files)) {

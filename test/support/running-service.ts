@@ -22,7 +22,11 @@ export interface RunningService {
 }
 
 /** Starts a service on a free port of 127.0.0.1. It looks for news only when the test says so. The caller closes it. */
-export async function startService(data: DataDirectory, own: Partial<Settings> = {}, now: number | (() => number) = Date.UTC(2026, 10, 20, 12, 30)): Promise<RunningService> {
+export async function startService(
+  data: DataDirectory,
+  own: Partial<Settings> = {},
+  now: number | (() => number) = Date.UTC(2026, 10, 20, 12, 30),
+): Promise<RunningService> {
   const log: RunningService['log'] = [];
   const service = await createService({
     data,
@@ -32,7 +36,11 @@ export async function startService(data: DataDirectory, own: Partial<Settings> =
     repeat: () => () => undefined,
   });
   const address = await service.listen({ host: '127.0.0.1', port: 0 });
-  const get = (path: string, init?: RequestInit) => fetch(address + path, { ...init, headers: { 'accept-encoding': 'identity', ...(init?.headers as Record<string, string>) } });
+  const get = (path: string, init?: RequestInit) =>
+    fetch(address + path, {
+      ...init,
+      headers: { 'accept-encoding': 'identity', ...(init?.headers as Record<string, string>) },
+    });
   return {
     service,
     address,
@@ -61,6 +69,9 @@ function checkDescribed(path: string, status: number, document: unknown): void {
   const candidates = operationsAt(new URL(path, 'http://host').pathname);
   if (candidates.length === 0) return;
   const schemas = candidates.map(({ variant, body }) => (status === 200 ? body : errors[variant.letter]));
-  const wrong = schemas.map((schema) => schema.safeParse(document)).flatMap(({ error }) => (error === undefined ? [] : [prettifyError(error)]));
-  if (wrong.length === candidates.length) throw new Error(`GET ${path}: the body of this ${status} is not as described:\n${wrong.join('\n')}`);
+  const wrong = schemas
+    .map((schema) => schema.safeParse(document))
+    .flatMap(({ error }) => (error === undefined ? [] : [prettifyError(error)]));
+  if (wrong.length === candidates.length)
+    throw new Error(`GET ${path}: the body of this ${status} is not as described:\n${wrong.join('\n')}`);
 }

@@ -48,7 +48,14 @@ export const offers: FeedOffer[] = [
     updated_at: '2026-11-10T10:00:00.25Z',
     figures: { epc: '0.123456', cvr: '0.050000', trend: 'up', rank: 2 },
   }),
-  feedOffer({ id: 2, titles: { fr: 'Enquête', de: 'Umfrage' }, descriptions: {}, payout: '0.012345', devices: ['ios'], updated_at: '2026-11-12T00:00:00Z' }),
+  feedOffer({
+    id: 2,
+    titles: { fr: 'Enquête', de: 'Umfrage' },
+    descriptions: {},
+    payout: '0.012345',
+    devices: ['ios'],
+    updated_at: '2026-11-12T00:00:00Z',
+  }),
   feedOffer({
     id: 3,
     payout: '6.000000',
@@ -62,7 +69,13 @@ export const offers: FeedOffer[] = [
     ],
     figures: { epc: '1.500000', cvr: '1.250000', trend: 'stable', rank: 1 },
   }),
-  feedOffer({ id: 4, payout: '3', countries: ['DE'], devices: ['desktop'], figures: { epc: '0.000000', cvr: '0.000000', trend: 'down', rank: null } }),
+  feedOffer({
+    id: 4,
+    payout: '3',
+    countries: ['DE'],
+    devices: ['desktop'],
+    figures: { epc: '0.000000', cvr: '0.000000', trend: 'down', rank: null },
+  }),
   feedOffer({
     id: 5,
     payout: '1.000000',

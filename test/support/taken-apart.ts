@@ -11,7 +11,11 @@ interface Taker {
 }
 
 /** Hands a text over in chunks of so many bytes. Gives the lines that were made of it, or the reason why there are none. */
-export function takenApart<T extends Taker>(make: (lines: LineFile) => T, text: string | Uint8Array, chunkBytes = Infinity): { lines: string[]; reason: string | undefined; taker: T } {
+export function takenApart<T extends Taker>(
+  make: (lines: LineFile) => T,
+  text: string | Uint8Array,
+  chunkBytes = Infinity,
+): { lines: string[]; reason: string | undefined; taker: T } {
   const folder = mkdtempSync(join(tmpdir(), 'offerline-lines-'));
   const file = new LineFile(join(folder, 'lines'));
   try {

@@ -25,7 +25,14 @@ describe('duplicate keys', () => {
     expect(duplicateKey(text)).toBe(key);
   });
 
-  it.each(['{"a":{"b":1},"b":{"b":1}}', '[{"a":1},{"a":1}]', '{"a":"b","b":"a"}', '{"a":"{\\"a\\":1}"}', '{"a":"x:y","b":["a","a"]}', '5'])('are not seen in %s', (text) => {
+  it.each([
+    '{"a":{"b":1},"b":{"b":1}}',
+    '[{"a":1},{"a":1}]',
+    '{"a":"b","b":"a"}',
+    '{"a":"{\\"a\\":1}"}',
+    '{"a":"x:y","b":["a","a"]}',
+    '5',
+  ])('are not seen in %s', (text) => {
     expect(duplicateKey(text)).toBeUndefined();
   });
 });

@@ -17,16 +17,18 @@ it('shows what would move the cursor, colour or turn a text', () => {
 });
 
 it('leaves nothing of it in any text, and all of it in what JSON means', () => {
-  fc.assert(fc.property(anything, (text) => {
-    expect(visibleText(text)).not.toMatch(unseen);
-    expect(visibleText(text)).not.toContain('\n');
-    expect(visibleLines(text).split('\n')).toEqual(text.split('\n').map(visibleText));
-    for (const indent of [0, 2]) {
-      const json = visibleJson(JSON.stringify({ [text]: [text] }, null, indent));
-      expect(json).not.toMatch(unseen);
-      expect(JSON.parse(json)).toEqual({ [text]: [text] });
-    }
-  }));
+  fc.assert(
+    fc.property(anything, (text) => {
+      expect(visibleText(text)).not.toMatch(unseen);
+      expect(visibleText(text)).not.toContain('\n');
+      expect(visibleLines(text).split('\n')).toEqual(text.split('\n').map(visibleText));
+      for (const indent of [0, 2]) {
+        const json = visibleJson(JSON.stringify({ [text]: [text] }, null, indent));
+        expect(json).not.toMatch(unseen);
+        expect(JSON.parse(json)).toEqual({ [text]: [text] });
+      }
+    }),
+  );
 });
 
 /** What a terminal, or a file, is given. */

@@ -3,9 +3,18 @@ import { readDevice } from '../../src/vocabulary/devices.ts';
 
 describe('devices', () => {
   it.each([
-    ['android', ['android']], ['Android Phone', ['android']], ['android_tablet', ['android']],
-    ['iOS', ['ios']], ['iPhone', ['ios']], ['IPAD', ['ios']],
-    ['desktop', ['desktop']], ['PC', ['desktop']], ['web', ['desktop']], ['Windows', ['desktop']], ['mac', ['desktop']], ['MacOS', ['desktop']],
+    ['android', ['android']],
+    ['Android Phone', ['android']],
+    ['android_tablet', ['android']],
+    ['iOS', ['ios']],
+    ['iPhone', ['ios']],
+    ['IPAD', ['ios']],
+    ['desktop', ['desktop']],
+    ['PC', ['desktop']],
+    ['web', ['desktop']],
+    ['Windows', ['desktop']],
+    ['mac', ['desktop']],
+    ['MacOS', ['desktop']],
     ['mobile', ['android', 'ios']],
   ])('takes %s for %j', (text, meaning) => {
     expect(readDevice(text)).toEqual(meaning);

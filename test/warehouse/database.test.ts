@@ -53,9 +53,12 @@ describe('openStateDatabase', () => {
     expect(existsSync(`${data.stateFile}.wal`)).toBe(false);
     const second = await open();
     expect(await second.db.selectFrom('warehouse_facts').selectAll().execute()).toEqual([fact]);
-    expect(await queryRows(second.connection, "SELECT current_setting('TimeZone') AS zone, current_setting('temp_directory') AS spill")).toEqual([
-      { zone: 'UTC', spill: data.scratch },
-    ]);
+    expect(
+      await queryRows(
+        second.connection,
+        "SELECT current_setting('TimeZone') AS zone, current_setting('temp_directory') AS spill",
+      ),
+    ).toEqual([{ zone: 'UTC', spill: data.scratch }]);
   });
 
   it('starts without a log: what a killed process had committed is in the file after opening', async () => {
@@ -69,14 +72,21 @@ describe('openStateDatabase', () => {
     expect(existsSync(`${data.stateFile}.wal`)).toBe(true);
     const state = await open();
     expect(existsSync(`${data.stateFile}.wal`)).toBe(false);
-    expect(await state.db.selectFrom('warehouse_facts').selectAll().where('fact', '=', 'colour').execute()).toEqual([fact]);
+    expect(await state.db.selectFrom('warehouse_facts').selectAll().where('fact', '=', 'colour').execute()).toEqual([
+      fact,
+    ]);
   });
 
   it('applies a new migration to old data', async () => {
     const old = await open();
     await old.db.insertInto('warehouse_facts').values(fact).execute();
     await old.close();
-    const state = await open(await folderOfMigrations(['999_more.sql', 'ALTER TABLE warehouse_facts ADD COLUMN note VARCHAR; CREATE TABLE more (id INTEGER);']));
+    const state = await open(
+      await folderOfMigrations([
+        '999_more.sql',
+        'ALTER TABLE warehouse_facts ADD COLUMN note VARCHAR; CREATE TABLE more (id INTEGER);',
+      ]),
+    );
     expect(await queryRows(state.connection, 'FROM warehouse_facts')).toEqual([{ ...fact, note: null }]);
     expect(await queryRows(state.connection, 'SELECT count(*) AS rows FROM more')).toEqual([{ rows: 0 }]);
   });
@@ -91,11 +101,18 @@ describe('openStateDatabase', () => {
       INSERT INTO ingest_warnings VALUES (1, 'bad_device', 'device', 4), (2, 'unknown_field', NULL, 3)`);
     await old.close();
     const state = await open();
-    expect(await queryRows(state.connection, 'SELECT * REPLACE (length(raw) AS raw) FROM rejects ORDER BY file_id')).toEqual([
+    expect(
+      await queryRows(state.connection, 'SELECT * REPLACE (length(raw) AS raw) FROM rejects ORDER BY file_id'),
+    ).toEqual([
       { file_id: 1, path: 'clicks/a.ndjson', line: 7, reason: 'bad_clicked_at', raw: 2000, raw_length: 5000 },
       { file_id: 2, path: 'clicks/b.ndjson', line: 1, reason: 'not_json_object', raw: 1, raw_length: 1 },
     ]);
-    expect(await queryRows(state.connection, `SELECT file_id, warning, count(*) AS rows_told, min(field) AS first, max(field) AS last, max(rows) AS rows FROM ingest_warnings GROUP BY ALL ORDER BY ALL`)).toEqual([
+    expect(
+      await queryRows(
+        state.connection,
+        `SELECT file_id, warning, count(*) AS rows_told, min(field) AS first, max(field) AS last, max(rows) AS rows FROM ingest_warnings GROUP BY ALL ORDER BY ALL`,
+      ),
+    ).toEqual([
       { file_id: 1, warning: 'bad_device', rows_told: 1, first: 'device', last: 'device', rows: 4 },
       { file_id: 1, warning: 'further_unknown_fields', rows_told: 1, first: null, last: null, rows: 10 },
       { file_id: 1, warning: 'unknown_field', rows_told: 20, first: 'f000', last: 'f019', rows: 9 },
@@ -105,7 +122,10 @@ describe('openStateDatabase', () => {
 
   it('rolls a failed migration back whole, names it and lets go of the file', async () => {
     await (await open()).close();
-    const migrations = await folderOfMigrations(['999_broken.sql', 'CREATE TABLE more (id INTEGER); INSERT INTO nowhere VALUES (1);']);
+    const migrations = await folderOfMigrations([
+      '999_broken.sql',
+      'CREATE TABLE more (id INTEGER); INSERT INTO nowhere VALUES (1);',
+    ]);
     const failure = await open(migrations).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(OfferlineError);
     expect((failure as Error).message).toContain('999_broken');
@@ -119,7 +139,9 @@ describe('openStateDatabase', () => {
   });
 
   it('refuses a migration without a place in the order', async () => {
-    await expect(open(await folderOfMigrations(['late.sql', 'SELECT 1']))).rejects.toThrow(/late\.sql is not named like/);
+    await expect(open(await folderOfMigrations(['late.sql', 'SELECT 1']))).rejects.toThrow(
+      /late\.sql is not named like/,
+    );
   });
 
   it('refuses a second opening in the same process, which would drop the lock of the first', async () => {
@@ -135,7 +157,9 @@ describe('openStateDatabase', () => {
       await DuckDBInstance.create(${JSON.stringify(data.stateFile)});
       console.log('open');
       setInterval(() => undefined, 1000);`;
-    const holder = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const holder = spawn(process.execPath, ['--input-type=module', '-e', program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     const ended = once(holder, 'exit');
     try {
       await once(holder.stdout, 'data');
@@ -178,7 +202,11 @@ describe('duckdbOptions', () => {
   const machine = { memory: 6 * 2 ** 30, processors: 3 };
 
   it('takes half of the memory and every processor by default', () => {
-    expect(duckdbOptions(data, defaultSettings, machine)).toMatchObject({ memory_limit: '3072MiB', threads: '3', temp_directory: data.scratch });
+    expect(duckdbOptions(data, defaultSettings, machine)).toMatchObject({
+      memory_limit: '3072MiB',
+      threads: '3',
+      temp_directory: data.scratch,
+    });
   });
 
   it('takes what is configured', () => {

@@ -21,7 +21,8 @@ export function* csvRecords(text: string, file: string): Generator<CsvRecord> {
       cell.lastIndex = at;
       const match = cell.exec(text);
       const [whole = '', quoted, plain = ''] = match ?? [];
-      if (text[at] === '"' && quoted === undefined) throw new UsageError(`${file} line ${line}: a quote is opened and never closed`);
+      if (text[at] === '"' && quoted === undefined)
+        throw new UsageError(`${file} line ${line}: a quote is opened and never closed`);
       record.cells.push((quoted?.replaceAll('""', '"') ?? plain).trim());
       line += quoted === undefined ? 0 : (quoted.match(/\r\n|\r|\n/g) ?? []).length;
       at += whole.length;
@@ -30,7 +31,10 @@ export function* csvRecords(text: string, file: string): Generator<CsvRecord> {
     }
     lineEnd.lastIndex = at;
     const end = lineEnd.exec(text);
-    if (end === null && at < text.length) throw new UsageError(`${file} line ${line}: there is text behind a closing quote; write quotes inside of a cell twice`);
+    if (end === null && at < text.length)
+      throw new UsageError(
+        `${file} line ${line}: there is text behind a closing quote; write quotes inside of a cell twice`,
+      );
     at += end?.[0].length ?? 0;
     line++;
     if (record.cells.length > 1 || record.cells[0] !== '') yield record;

@@ -37,7 +37,10 @@ export function match(rewards: readonly PublisherReward[], conversions: readonly
       claimed.add(conversion);
     }
   }
-  const open = Map.groupBy(conversions.filter((conversion) => !claimed.has(conversion)), ({ clickId }) => clickId);
+  const open = Map.groupBy(
+    conversions.filter((conversion) => !claimed.has(conversion)),
+    ({ clickId }) => clickId,
+  );
   const paired = Map.groupBy(pairs, ({ claim }) => claim.clickId);
   const claims: Claim[] = [];
   for (const [clickId, ofClick] of Map.groupBy(left, (claim) => claim.clickId)) {
@@ -90,13 +93,16 @@ function matchClick(claims: Claim[], conversions: OurConversion[], settled: Matc
       open.conversions.delete(conversion);
     }
   };
-  const isAlikeDue = ({ state }: Claim, { status }: OurConversion) => (state === 'credited') === (status === 'credited');
+  const isAlikeDue = ({ state }: Claim, { status }: OurConversion) =>
+    (state === 'credited') === (status === 'credited');
   pairWhere((claim, conversion) => claim.amount === conversion.amount && isAlikeDue(claim, conversion));
   pairWhere((claim, conversion) => claim.amount === conversion.amount);
   pairWhere(isAlikeDue);
   // What says the same as a claim that has its conversion is a further row of that one, not a claim to the next best.
   for (const claim of open.claims) {
-    const same = [...settled, ...pairs].find(({ claim: other }) => claim.amount === undefined || other.amount === undefined || other.amount === claim.amount);
+    const same = [...settled, ...pairs].find(
+      ({ claim: other }) => claim.amount === undefined || other.amount === undefined || other.amount === claim.amount,
+    );
     if (same === undefined) continue;
     merge(same.claim, claim);
     open.claims.delete(claim);

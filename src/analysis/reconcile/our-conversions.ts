@@ -32,11 +32,21 @@ export interface KnownClick {
 export async function ourConversions(connection: DuckDBConnection, siteKey: string): Promise<OurConversion[]> {
   const sites = await queryRows<{ site_key: string }>(connection, 'SELECT site_key FROM sites ORDER BY site_key');
   if (!sites.some(({ site_key }) => site_key === siteKey)) {
-    throw new UsageError(`the snapshot has no site "${siteKey}"; it has ${sites.map(({ site_key }) => site_key).join(', ') || 'none'}`);
+    throw new UsageError(
+      `the snapshot has no site "${siteKey}"; it has ${sites.map(({ site_key }) => site_key).join(', ') || 'none'}`,
+    );
   }
   const rows = await queryRows<{
-    conversion_id: string; click_id: string; offer_id: number | null; status: OurConversion['status']; reward: string | null; time: Moment; reversed_at: Moment | null;
-    state: string | null; delivered_at: Moment | null; last_error: string | null;
+    conversion_id: string;
+    click_id: string;
+    offer_id: number | null;
+    status: OurConversion['status'];
+    reward: string | null;
+    time: Moment;
+    reversed_at: Moment | null;
+    state: string | null;
+    delivered_at: Moment | null;
+    last_error: string | null;
   }>(
     connection,
     // The product has 18 places and is exact; it is rounded once.
@@ -51,17 +61,28 @@ export async function ourConversions(connection: DuckDBConnection, siteKey: stri
      ORDER BY time, conversions.conversion_id`,
     [siteKey],
   );
-  return rows.map(({ conversion_id, click_id, offer_id, status, reward, time, reversed_at, state, delivered_at, last_error }) => {
-    const amount = reward === null ? undefined : parseAmount(reward);
-    return {
-      conversionId: conversion_id, clickId: click_id, offerId: offer_id, status, time, reversedAt: reversed_at, ...(amount === undefined ? {} : { amount }),
-      postback: state === null ? null : { state, deliveredAt: delivered_at, lastError: last_error },
-    };
-  });
+  return rows.map(
+    ({ conversion_id, click_id, offer_id, status, reward, time, reversed_at, state, delivered_at, last_error }) => {
+      const amount = reward === null ? undefined : parseAmount(reward);
+      return {
+        conversionId: conversion_id,
+        clickId: click_id,
+        offerId: offer_id,
+        status,
+        time,
+        reversedAt: reversed_at,
+        ...(amount === undefined ? {} : { amount }),
+        postback: state === null ? null : { state, deliveredAt: delivered_at, lastError: last_error },
+      };
+    },
+  );
 }
 
 /** Those of the click ids that the snapshot knows, of whichever site. */
-export async function knownClicks(connection: DuckDBConnection, clickIds: readonly string[]): Promise<Map<string, KnownClick>> {
+export async function knownClicks(
+  connection: DuckDBConnection,
+  clickIds: readonly string[],
+): Promise<Map<string, KnownClick>> {
   await connection.run('CREATE OR REPLACE TEMP TABLE asked_clicks (click_id VARCHAR)');
   const appender = await connection.createAppender('asked_clicks', 'main', 'temp');
   for (const clickId of new Set(clickIds)) {
@@ -77,5 +98,10 @@ export async function knownClicks(connection: DuckDBConnection, clickIds: readon
      SELECT DISTINCT conversions.click_id, NULL, NULL::TIMESTAMPTZ FROM asked_clicks
      JOIN conversions ON conversions.click_id = asked_clicks.click_id WHERE conversions.site_key IS NULL`,
   );
-  return new Map(rows.map(({ click_id, site_key, clicked_at }) => [click_id, { clickId: click_id, siteKey: site_key, clickedAt: clicked_at }]));
+  return new Map(
+    rows.map(({ click_id, site_key, clicked_at }) => [
+      click_id,
+      { clickId: click_id, siteKey: site_key, clickedAt: clicked_at },
+    ]),
+  );
 }

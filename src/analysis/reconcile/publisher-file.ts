@@ -38,12 +38,27 @@ type Field = keyof typeof columnNames;
 const fields = Object.keys(columnNames) as Field[];
 
 const stateWords: Record<ClaimedState, string[]> = {
-  credited: ['', 'credited', 'credit', 'approved', 'confirmed', 'paid', 'complete', 'completed', 'success', 'ok', 'valid', 'accepted'],
+  credited: [
+    '',
+    'credited',
+    'credit',
+    'approved',
+    'confirmed',
+    'paid',
+    'complete',
+    'completed',
+    'success',
+    'ok',
+    'valid',
+    'accepted',
+  ],
   pending: ['pending', 'open', 'hold', 'onhold', 'waiting', 'review'],
   rejected: ['rejected', 'reject', 'declined', 'denied', 'cancelled', 'canceled', 'invalid', 'failed'],
   charged_back: ['chargedback', 'chargeback', 'reversed', 'reversal', 'refund', 'refunded'],
 };
-const stateOfWord = new Map(Object.entries(stateWords).flatMap(([state, words]) => words.map((word) => [word, state as ClaimedState] as const)));
+const stateOfWord = new Map(
+  Object.entries(stateWords).flatMap(([state, words]) => words.map((word) => [word, state as ClaimedState] as const)),
+);
 
 /** More at once are seldom more mistakes than one made throughout. */
 const mostMistakes = 5;
@@ -62,7 +77,10 @@ export function parsePublisherList(text: string, file: string): PublisherList {
   const { value: header } = records.next() as { value: CsvRecord | undefined };
   const names = header?.cells ?? [];
   const at = columnsOf(names);
-  if (at.click_id === undefined) throw new UsageError(`${file} line ${header?.line ?? 1}: no column is named click_id; the header row says ${names.join(', ') || 'nothing'}`);
+  if (at.click_id === undefined)
+    throw new UsageError(
+      `${file} line ${header?.line ?? 1}: no column is named click_id; the header row says ${names.join(', ') || 'nothing'}`,
+    );
   const rewards: PublisherReward[] = [];
   const mistakes: string[] = [];
   for (const record of records) {
@@ -85,19 +103,31 @@ function columnsOf(names: string[]): Partial<Record<Field, number>> {
 }
 
 /** The reward, or what is wrong with the row. */
-function readReward({ line, cells }: CsvRecord, at: Partial<Record<Field, number>>, columns: number): PublisherReward | string {
+function readReward(
+  { line, cells }: CsvRecord,
+  at: Partial<Record<Field, number>>,
+  columns: number,
+): PublisherReward | string {
   if (cells.length > columns) return `it has ${cells.length} cells, the header has ${columns}`;
   const cell = (field: Field) => (at[field] === undefined ? '' : (cells[at[field]] ?? ''));
   const clickId = cell('click_id');
   if (clickId === '') return 'the click id is empty';
   const amount = cell('reward') === '' ? undefined : parseAmount(cell('reward'));
-  if (amount === undefined && cell('reward') !== '') return `"${cell('reward')}" is no amount; write it like 1250 or 12.50`;
-  const state = stateOfWord.get(cell('state').toLowerCase().replaceAll(/[^a-z]/g, ''));
-  if (state === undefined) return `the state "${cell('state')}" is none of ${[...stateOfWord.keys()].filter((word) => word !== '').join(', ')}`;
+  if (amount === undefined && cell('reward') !== '')
+    return `"${cell('reward')}" is no amount; write it like 1250 or 12.50`;
+  const state = stateOfWord.get(
+    cell('state')
+      .toLowerCase()
+      .replaceAll(/[^a-z]/g, ''),
+  );
+  if (state === undefined)
+    return `the state "${cell('state')}" is none of ${[...stateOfWord.keys()].filter((word) => word !== '').join(', ')}`;
   const time = cell('time') === '' ? undefined : parseTime(cell('time'));
-  if (time === undefined && cell('time') !== '') return `"${cell('time')}" is no time; write it like 2026-11-18T10:00:00Z or 2026-11-18`;
+  if (time === undefined && cell('time') !== '')
+    return `"${cell('time')}" is no time; write it like 2026-11-18T10:00:00Z or 2026-11-18`;
   return {
-    line, clickId,
+    line,
+    clickId,
     ...(cell('conversion_id') === '' ? {} : { conversionId: cell('conversion_id') }),
     ...(amount === undefined ? {} : { amount: amount < 0n ? -amount : amount }),
     // Lists that book both ways write what was taken back as a negative amount.
@@ -108,7 +138,8 @@ function readReward({ line, cells }: CsvRecord, at: Partial<Record<Field, number
 
 /** A day alone is its beginning; a time without an offset is UTC. */
 function parseTime(text: string): Moment | undefined {
-  const [, day, clock = '00:00', seconds = ':00', offset = 'Z'] = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?)? ?(Z|UTC|[+-]\d{2}:\d{2})?$/i.exec(text) ?? [];
+  const [, day, clock = '00:00', seconds = ':00', offset = 'Z'] =
+    /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?)? ?(Z|UTC|[+-]\d{2}:\d{2})?$/i.exec(text) ?? [];
   if (day === undefined) return undefined;
   const microseconds = microsecondsOf(`${day}T${clock}${seconds}${offset.toUpperCase() === 'UTC' ? 'Z' : offset}`);
   return microseconds === null ? undefined : momentOf(microseconds);

@@ -33,18 +33,38 @@ export interface Reconciliation {
 }
 
 /** Compares a publisher's list of rewards with what the snapshot says is due to the site. */
-export async function reconcile(snapshot: KeptSnapshot, { siteKey, file, tolerance, ...asked }: ReconcileRequest): Promise<Reconciliation> {
+export async function reconcile(
+  snapshot: KeptSnapshot,
+  { siteKey, file, tolerance, ...asked }: ReconcileRequest,
+): Promise<Reconciliation> {
   const list = await readPublisherFile(file);
   const { snapshot_id, as_of } = snapshot.manifest;
-  const period = { ...daysOf(list.rewards, asked), ...(asked.from === undefined ? {} : { from: asked.from }), ...(asked.to === undefined ? {} : { to: asked.to }) };
+  const period = {
+    ...daysOf(list.rewards, asked),
+    ...(asked.from === undefined ? {} : { from: asked.from }),
+    ...(asked.to === undefined ? {} : { to: asked.to }),
+  };
   const { differences, agreed, outside } = await withSnapshotDatabase(snapshot, async (connection) => {
     const matched = match(list.rewards, await ourConversions(connection, siteKey));
-    const clicks = await knownClicks(connection, matched.claims.map(({ clickId }) => clickId));
+    const clicks = await knownClicks(
+      connection,
+      matched.claims.map(({ clickId }) => clickId),
+    );
     return sortDifferences(matched, clicks, siteKey, { ...period, tolerance, asOf: as_of });
   });
-  const totals = differences.reduce(({ there, here }, { due }) => ({ there: there + due.there, here: here + due.here }), { there: agreed.there, here: agreed.here });
+  const totals = differences.reduce(
+    ({ there, here }, { due }) => ({ there: there + due.there, here: here + due.here }),
+    { there: agreed.there, here: agreed.here },
+  );
   return {
-    snapshot_id, as_of, site_key: siteKey, period, rows: list.rewards.length, columns: list.columns, ignored_columns: list.ignored, outside_period: outside,
+    snapshot_id,
+    as_of,
+    site_key: siteKey,
+    period,
+    rows: list.rewards.length,
+    columns: list.columns,
+    ignored_columns: list.ignored,
+    outside_period: outside,
     agreed: { count: agreed.count, ...sumTexts(agreed.there, agreed.here) },
     summary: differenceKinds.map((difference) => summaryOf(difference, differences)).filter(({ count }) => count > 0),
     total: balanceTexts(totals.there, totals.here),
@@ -53,7 +73,10 @@ export async function reconcile(snapshot: KeptSnapshot, { siteKey, file, toleran
 }
 
 /** The days that a list is about, by its own times. */
-function daysOf(rewards: readonly PublisherReward[], asked: Pick<ReconcileRequest, 'from' | 'to'>): Reconciliation['period'] {
+function daysOf(
+  rewards: readonly PublisherReward[],
+  asked: Pick<ReconcileRequest, 'from' | 'to'>,
+): Reconciliation['period'] {
   const days = rewards.flatMap(({ time }) => (time === undefined ? [] : [dayOf(time)])).toSorted();
   if (asked.from !== undefined || asked.to !== undefined) return { from: null, to: null };
   return { from: days[0] ?? null, to: days.at(-1) ?? null };

@@ -26,11 +26,24 @@ export function addBackfillCommands(program: Command, context: CommandContext): 
     .action(async (options: BackfillOptions) => {
       const from = options.from === undefined ? undefined : parseDay(options.from, '--from');
       const to = options.to === undefined ? undefined : parseDay(options.to, '--to');
-      if (from !== undefined && to !== undefined && from > to) throw new UsageError(`--from ${from} is later than --to ${to}`);
-      const request = { data: existingData(), console: context.console, scope: { from, to, all: options.all === true }, stop: stopSignal(context.console.logger) };
+      if (from !== undefined && to !== undefined && from > to)
+        throw new UsageError(`--from ${from} is later than --to ${to}`);
+      const request = {
+        data: existingData(),
+        console: context.console,
+        scope: { from, to, all: options.all === true },
+        stop: stopSignal(context.console.logger),
+      };
       if (options.dryRun === true) {
         const days = await planBackfill(request);
-        answer(context, options, { days }, days.length === 0 ? 'every report of these days is there and agrees with the events' : table(days.map(shownDay)));
+        answer(
+          context,
+          options,
+          { days },
+          days.length === 0
+            ? 'every report of these days is there and agrees with the events'
+            : table(days.map(shownDay)),
+        );
         return;
       }
       const summary = await backfillReports(request);
@@ -39,18 +52,32 @@ export function addBackfillCommands(program: Command, context: CommandContext): 
 }
 
 function shownDay({ day, state, causes, staged }: ReportDay): Record<string, string> {
-  return { day, report: state, why: causes === '' ? '-' : causes, computed: staged ? 'by a backfill before' : 'not yet' };
+  return {
+    day,
+    report: state,
+    why: causes === '' ? '-' : causes,
+    computed: staged ? 'by a backfill before' : 'not yet',
+  };
 }
 
 function describe(reports: ReportChange[], snapshotId: string | null): string {
   if (reports.length === 0) return 'nothing to do: every report of these days is there and agrees with the events';
-  const moved = ({ before, after }: { before: number | string; after: number | string }) => (before === after ? String(after) : `${before} → ${after}`);
+  const moved = ({ before, after }: { before: number | string; after: number | string }) =>
+    before === after ? String(after) : `${before} → ${after}`;
   return [
     `${reports.length} reports computed, ${snapshotId === null ? 'published with an earlier snapshot' : `published as ${snapshotId}`}`,
     '',
-    table(reports.map(({ day, changed, added, removed, clicks, conversions, earnings }) => ({
-      day, 'offers changed': changed, added, removed, clicks: moved(clicks), conversions: moved(conversions), 'earnings USD': moved(earnings),
-    }))),
+    table(
+      reports.map(({ day, changed, added, removed, clicks, conversions, earnings }) => ({
+        day,
+        'offers changed': changed,
+        added,
+        removed,
+        clicks: moved(clicks),
+        conversions: moved(conversions),
+        'earnings USD': moved(earnings),
+      })),
+    ),
     '',
     'clicks, conversions and earnings are sums over the two days that each report covers',
   ].join('\n');

@@ -25,42 +25,79 @@ interface RebuildOptions {
 }
 
 export function addDoctorCommands(program: Command, context: CommandContext): void {
-  addCommand(program, 'doctor', 'examine everything that lies on the disk, and say what to do; exits 1 where something is wrong')
+  addCommand(
+    program,
+    'doctor',
+    'examine everything that lies on the disk, and say what to do; exits 1 where something is wrong',
+  )
     .option('--deep', 'read every byte: events, marts, snapshots, copies, landing files')
     .option('--repair', 'put right what can be, and publish anew')
     .action(async (options: DoctorOptions) => {
       const { findings, repaired } = await alone('doctor', context, (opening) =>
-        examine(opening, { deep: options.deep === true, repair: options.repair === true, progress: context.console.progress }));
+        examine(opening, {
+          deep: options.deep === true,
+          repair: options.repair === true,
+          progress: context.console.progress,
+        }),
+      );
       const allowOlder = repaired.some(({ check }) => check === 'clock');
-      const refreshed = repaired.length > 0 ? await refresh({ data: existingData(), console: context.console, allowOlder }) : null;
+      const refreshed =
+        repaired.length > 0 ? await refresh({ data: existingData(), console: context.console, allowOlder }) : null;
       const left = findings.filter((finding) => finding.level === 'trouble' && !repaired.includes(finding));
-      answer(context, options, { findings, repaired: repaired.length, left: left.length, snapshot_id: refreshed?.snapshotId ?? null }, describe(findings, repaired));
+      answer(
+        context,
+        options,
+        { findings, repaired: repaired.length, left: left.length, snapshot_id: refreshed?.snapshotId ?? null },
+        describe(findings, repaired),
+      );
       if (left.length > 0) process.exitCode = exitCode.failed;
     });
-  addCommand(program, 'rebuild', 'put the warehouse’s state aside, bring it back from the newest good copy and the published snapshot, and refresh')
+  addCommand(
+    program,
+    'rebuild',
+    'put the warehouse’s state aside, bring it back from the newest good copy and the published snapshot, and refresh',
+  )
     .option('--from-landing', 'keep the catalog and have every log read from the landing folder again')
     .option('--without-missing', 'with --from-landing: although logs that counted are no longer there')
     .action(async (options: RebuildOptions) => {
-      await alone('rebuild', context, (opening) => rebuild(opening, { fromLanding: options.fromLanding === true, withoutMissing: options.withoutMissing === true }));
+      await alone('rebuild', context, (opening) =>
+        rebuild(opening, {
+          fromLanding: options.fromLanding === true,
+          withoutMissing: options.withoutMissing === true,
+        }),
+      );
       const { snapshotId, ingested } = await refresh({ data: existingData(), console: context.console });
-      answer(context, options, { snapshotId, ingested }, [
-        `rebuilt; ${ingested.files} files with ${ingested.rows} rows were taken up again`,
-        snapshotId === null ? 'nothing was published: it is what the current snapshot says' : `published ${snapshotId}`,
-        ...(options.fromLanding ? ['reports of earlier days are written anew by `offerline backfill reports`'] : []),
-      ].join('\n'));
+      answer(
+        context,
+        options,
+        { snapshotId, ingested },
+        [
+          `rebuilt; ${ingested.files} files with ${ingested.rows} rows were taken up again`,
+          snapshotId === null
+            ? 'nothing was published: it is what the current snapshot says'
+            : `published ${snapshotId}`,
+          ...(options.fromLanding ? ['reports of earlier days are written anew by `offerline backfill reports`'] : []),
+        ].join('\n'),
+      );
     });
 }
 
-function alone<T>(command: string, { console: { logger } }: CommandContext, work: (opening: Opening) => Promise<T>): Promise<T> {
+function alone<T>(
+  command: string,
+  { console: { logger } }: CommandContext,
+  work: (opening: Opening) => Promise<T>,
+): Promise<T> {
   const data = existingData();
   return asWriter(command, { data, settings: readSettings(data), logger, effects: realEffects }, work);
 }
 
 function describe(findings: readonly Finding[], repaired: readonly Finding[]): string {
   if (findings.length === 0) return 'all is well';
-  return findings.map((finding) => {
-    const mark = finding.level === 'note' ? 'note   ' : repaired.includes(finding) ? 'repaired' : 'TROUBLE';
-    const what = visibleText(`${finding.check}: ${finding.subject} ${finding.problem}`);
-    return `${mark}  ${what}\n         ${visibleText(finding.advice)}`;
-  }).join('\n');
+  return findings
+    .map((finding) => {
+      const mark = finding.level === 'note' ? 'note   ' : repaired.includes(finding) ? 'repaired' : 'TROUBLE';
+      const what = visibleText(`${finding.check}: ${finding.subject} ${finding.problem}`);
+      return `${mark}  ${what}\n         ${visibleText(finding.advice)}`;
+    })
+    .join('\n');
 }

@@ -26,16 +26,27 @@ export function addGenerateCommand(program: Command, context: CommandContext): v
       const { progress } = context.console;
       progress.start('generating clicks', options.clicks);
       try {
-        const summary = await generate({
-          out: options.out, seed: options.seed, clicks: options.clicks, days: options.days,
-          end: options.end === undefined ? new Date() : dateOf(parseMoment(options.end, '--end')),
-          messy: options.clean !== true,
-        }, (done) => progress.advance(done));
-        answer(context, options, summary, [
-          `${summary.out}: traffic from ${summary.from} to ${summary.to}`,
-          `  ${summary.sites} sites, ${summary.offers.accepted} offers in ${summary.offers.files} files`,
-          `  ${summary.clicks.rows} click rows in ${summary.clicks.files} files, ${summary.conversions.rows} conversion rows in ${summary.conversions.files} files`,
-        ].join('\n'));
+        const summary = await generate(
+          {
+            out: options.out,
+            seed: options.seed,
+            clicks: options.clicks,
+            days: options.days,
+            end: options.end === undefined ? new Date() : dateOf(parseMoment(options.end, '--end')),
+            messy: options.clean !== true,
+          },
+          (done) => progress.advance(done),
+        );
+        answer(
+          context,
+          options,
+          summary,
+          [
+            `${summary.out}: traffic from ${summary.from} to ${summary.to}`,
+            `  ${summary.sites} sites, ${summary.offers.accepted} offers in ${summary.offers.files} files`,
+            `  ${summary.clicks.rows} click rows in ${summary.clicks.files} files, ${summary.conversions.rows} conversion rows in ${summary.conversions.files} files`,
+          ].join('\n'),
+        );
       } finally {
         progress.finish();
       }

@@ -33,7 +33,11 @@ function addDeliver(postbacks: Command, context: CommandContext): void {
         const due = duePostbacks(existingData());
         return answer(context, options, { due }, table(due));
       }
-      const summary = await deliverPostbacks({ data: existingData(), console: context.console, command: 'postbacks deliver' });
+      const summary = await deliverPostbacks({
+        data: existingData(),
+        console: context.console,
+        command: 'postbacks deliver',
+      });
       answer(context, options, summary, table([{ ...summary }]));
     });
 }
@@ -43,7 +47,10 @@ function addList(postbacks: Command, context: CommandContext): void {
     .addOption(new Option('--state <state>', 'in that state').choices(deliveryStates))
     .option('--limit <n>', 'show no more than these', wholeNumber(1, 100_000), 50)
     .action((options: FilterOptions & { limit: number; json?: boolean }) => {
-      const { found, count } = inStore((list) => ({ found: list.find(filterOf(options), options.limit), count: list.count(filterOf(options)) }));
+      const { found, count } = inStore((list) => ({
+        found: list.find(filterOf(options), options.limit),
+        count: list.count(filterOf(options)),
+      }));
       const rest = count > found.length ? `\n${count - found.length} more; --limit shows them` : '';
       answer(context, options, { count, postbacks: found.map(documentOf) }, table(found.map(rowOf)) + rest);
     });
@@ -54,10 +61,20 @@ function addShow(postbacks: Command, context: CommandContext): void {
     .argument('<id>', 'webhook id or conversion id')
     .action((id: string, options: { json?: boolean }) => {
       const found = inStore((list) => list.show(id));
-      if (found.length === 0) throw new UsageError(`there is no postback with the webhook or conversion id "${id}"; \`offerline postbacks list\` shows what there is`);
+      if (found.length === 0)
+        throw new UsageError(
+          `there is no postback with the webhook or conversion id "${id}"; \`offerline postbacks list\` shows what there is`,
+        );
       const shown = found.map(({ postback, attempts }) => ({
         ...documentOf(postback),
-        attempts_made: attempts.map(({ attempt, startedAt, durationMilliseconds, status, error, host }) => ({ attempt, started_at: startedAt, duration_ms: durationMilliseconds, status, error, host })),
+        attempts_made: attempts.map(({ attempt, startedAt, durationMilliseconds, status, error, host }) => ({
+          attempt,
+          started_at: startedAt,
+          duration_ms: durationMilliseconds,
+          status,
+          error,
+          host,
+        })),
       }));
       const texts = shown.map(({ attempts_made, ...about }) => `${fieldLines(about)}\n\n${table(attempts_made)}`);
       answer(context, options, { postbacks: shown }, texts.join('\n\n'));
@@ -71,12 +88,24 @@ function addRetry(postbacks: Command, context: CommandContext): void {
     .option('--dry-run', 'say how many there are and change nothing')
     .action((ids: string[], options: FilterOptions & { all?: boolean; dryRun?: boolean; json?: boolean }) => {
       const filter: DeliveryFilter = { ...filterOf(options), state: 'dead', ...(ids.length === 0 ? {} : { ids }) };
-      const isNarrow = ids.length > 0 || [options.site, options.since, options.until].some((value) => value !== undefined);
-      if (!isNarrow && !options.all) throw new UsageError('say which dead postbacks to revive: ids, --site, --since, --until, or --all');
+      const isNarrow =
+        ids.length > 0 || [options.site, options.since, options.until].some((value) => value !== undefined);
+      if (!isNarrow && !options.all)
+        throw new UsageError('say which dead postbacks to revive: ids, --site, --since, --until, or --all');
       const unknown = ids.filter((id) => inStore((list) => list.show(id)).length === 0);
-      if (unknown.length > 0) throw new UsageError(`there is no postback with the webhook or conversion id ${unknown.join(', ')}; \`offerline postbacks list --state dead\` shows what can be revived`);
+      if (unknown.length > 0)
+        throw new UsageError(
+          `there is no postback with the webhook or conversion id ${unknown.join(', ')}; \`offerline postbacks list --state dead\` shows what can be revived`,
+        );
       const revived = inStore((list) => (options.dryRun ? list.count(filter) : list.revive(filter, realEffects.now())));
-      answer(context, options, { revived, dry_run: options.dryRun ?? false }, options.dryRun ? `${revived} would be revived` : `${revived} revived; the next \`offerline postbacks deliver\` or refresh sends them`);
+      answer(
+        context,
+        options,
+        { revived, dry_run: options.dryRun ?? false },
+        options.dryRun
+          ? `${revived} would be revived`
+          : `${revived} revived; the next \`offerline postbacks deliver\` or refresh sends them`,
+      );
     });
 }
 
@@ -86,9 +115,21 @@ function addTest(postbacks: Command, context: CommandContext): void {
     .action(async (siteKey: string, options: { json?: boolean }) => {
       const { host, status, error, durationMilliseconds, postback } = await sendTestPostback(existingData(), siteKey);
       const delivered = error === null;
-      const shown = { site_key: siteKey, webhook_id: postback.webhookId, click_id: postback.clickId, delivered, host, status, error, duration_ms: Math.round(durationMilliseconds) };
+      const shown = {
+        site_key: siteKey,
+        webhook_id: postback.webhookId,
+        click_id: postback.clickId,
+        delivered,
+        host,
+        status,
+        error,
+        duration_ms: Math.round(durationMilliseconds),
+      };
       answer(context, options, shown, fieldLines(shown));
-      if (!delivered) throw new OfferlineError(`the test postback to site ${siteKey} at ${host || 'its address'} failed: ${error}${status === null ? '' : ` (status ${status})`}`);
+      if (!delivered)
+        throw new OfferlineError(
+          `the test postback to site ${siteKey} at ${host || 'its address'} failed: ${error}${status === null ? '' : ` (status ${status})`}`,
+        );
     });
 }
 
@@ -101,7 +142,8 @@ function withFilter(command: Command): Command {
 
 function filterOf({ site, state, since, until }: FilterOptions): DeliveryFilter {
   return {
-    site, state,
+    site,
+    state,
     since: since === undefined ? undefined : parseMoment(since, '--since'),
     until: until === undefined ? undefined : parseMoment(until, '--until'),
   };
@@ -119,14 +161,51 @@ function inStore<Result>(work: (list: DeliveryList) => Result): Result {
 /** With the names of the analysts' tables. */
 function documentOf(postback: DeliveryState) {
   return {
-    webhook_id: postback.webhookId, event: postback.kind, conversion_id: postback.conversionId, click_id: postback.clickId, site_key: postback.siteKey,
-    user_id: postback.userId, offer_id: postback.offerId, reward: postback.reward, occurred_at: postback.occurredAt, enqueued_at: postback.enqueuedAt,
-    state: postback.state, attempts: postback.attempts, last_attempt_at: postback.lastAttemptAt, last_status: postback.lastStatus,
-    last_error: postback.lastError, delivered_at: postback.deliveredAt, next_attempt_at: postback.nextAttemptAt,
+    webhook_id: postback.webhookId,
+    event: postback.kind,
+    conversion_id: postback.conversionId,
+    click_id: postback.clickId,
+    site_key: postback.siteKey,
+    user_id: postback.userId,
+    offer_id: postback.offerId,
+    reward: postback.reward,
+    occurred_at: postback.occurredAt,
+    enqueued_at: postback.enqueuedAt,
+    state: postback.state,
+    attempts: postback.attempts,
+    last_attempt_at: postback.lastAttemptAt,
+    last_status: postback.lastStatus,
+    last_error: postback.lastError,
+    delivered_at: postback.deliveredAt,
+    next_attempt_at: postback.nextAttemptAt,
   };
 }
 
 function rowOf(postback: DeliveryState) {
-  const { webhook_id, event, click_id, site_key, reward, occurred_at, state, attempts, last_status, last_error, next_attempt_at } = documentOf(postback);
-  return { webhook_id, event, click_id, site_key, reward, occurred_at, state, attempts, last_status, last_error, next_attempt_at };
+  const {
+    webhook_id,
+    event,
+    click_id,
+    site_key,
+    reward,
+    occurred_at,
+    state,
+    attempts,
+    last_status,
+    last_error,
+    next_attempt_at,
+  } = documentOf(postback);
+  return {
+    webhook_id,
+    event,
+    click_id,
+    site_key,
+    reward,
+    occurred_at,
+    state,
+    attempts,
+    last_status,
+    last_error,
+    next_attempt_at,
+  };
 }

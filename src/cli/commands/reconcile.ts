@@ -25,21 +25,41 @@ interface ReconcileOptions {
 /** As many as fit on a screen; --out and --json give all. */
 const mostRows = 20;
 
-const outColumns = ['difference', 'click_id', 'conversion_id', 'offer_id', 'line', 'state_there', 'state_here', 'amount_there', 'amount_here', 'time_there', 'time_here', 'detail'];
+const outColumns = [
+  'difference',
+  'click_id',
+  'conversion_id',
+  'offer_id',
+  'line',
+  'state_there',
+  'state_here',
+  'amount_there',
+  'amount_here',
+  'time_there',
+  'time_here',
+  'detail',
+];
 
 export function addReconcileCommand(program: Command, context: CommandContext): void {
   addCommand(program, 'reconcile', "compare a publisher's list of rewards with ours, and sort each difference")
     .requiredOption('--site <site_key>', 'whose list it is')
-    .requiredOption('--file <csv>', 'the list: a header row, with click_id; conversion_id, reward, status and time where there are')
+    .requiredOption(
+      '--file <csv>',
+      'the list: a header row, with click_id; conversion_id, reward, status and time where there are',
+    )
     .option('--from <day>', 'first UTC day to compare, such as 2026-11-01 (default: the first of the list)')
     .option('--to <day>', 'last UTC day to compare (default: the last of the list)')
     .option('--tolerance <points>', 'amounts may differ by so much', tolerance, 0n)
-    .option('--snapshot <id>', 'a kept snapshot, as `snapshots` lists them, or how its id begins (default: the current one)')
+    .option(
+      '--snapshot <id>',
+      'a kept snapshot, as `snapshots` lists them, or how its id begins (default: the current one)',
+    )
     .option('--out <file>', 'write all differences to a CSV file')
     .action(async ({ site, file, out, ...options }: ReconcileOptions) => {
       const from = options.from === undefined ? undefined : parseDay(options.from, '--from');
       const to = options.to === undefined ? undefined : parseDay(options.to, '--to');
-      if (from !== undefined && to !== undefined && from > to) throw new UsageError(`--from ${from} is after --to ${to}`);
+      if (from !== undefined && to !== undefined && from > to)
+        throw new UsageError(`--from ${from} is after --to ${to}`);
       const snapshot = await findSnapshot(existingData(), options.snapshot);
       const report = await reconcile(snapshot, { siteKey: site, file, from, to, tolerance: options.tolerance });
       if (out !== undefined) await writeDifferences(resolve(out), report);
@@ -61,8 +81,19 @@ async function writeDifferences(file: string, { differences }: Reconciliation): 
 }
 
 function describe(report: Reconciliation, out: string | undefined): string {
-  const { period, agreed, outside_period: outside, summary, total, differences, columns, ignored_columns: ignored } = report;
-  const used = Object.entries(columns).map(([field, name]) => `${field} = "${name}"`).join(', ');
+  const {
+    period,
+    agreed,
+    outside_period: outside,
+    summary,
+    total,
+    differences,
+    columns,
+    ignored_columns: ignored,
+  } = report;
+  const used = Object.entries(columns)
+    .map(([field, name]) => `${field} = "${name}"`)
+    .join(', ');
   const left = differences.length - mostRows;
   return [
     `${report.site_key}, ${report.rows} rows there, against ${report.snapshot_id}, as of ${report.as_of}`,
@@ -74,9 +105,24 @@ function describe(report: Reconciliation, out: string | undefined): string {
       { '': 'agreed', count: agreed.count, there: agreed.there, here: agreed.here, balance: '' },
       { '': 'total', count: differences.length + agreed.count, ...total },
     ]),
-    ...(differences.length === 0 ? [] : ['', table(differences.slice(0, mostRows).map(({ difference, click_id, conversion_id, line, amount_there, amount_here, detail }) => ({
-      difference, line, click_id, conversion_id, there: amount_there, here: amount_here, detail,
-    })))]),
+    ...(differences.length === 0
+      ? []
+      : [
+          '',
+          table(
+            differences
+              .slice(0, mostRows)
+              .map(({ difference, click_id, conversion_id, line, amount_there, amount_here, detail }) => ({
+                difference,
+                line,
+                click_id,
+                conversion_id,
+                there: amount_there,
+                here: amount_here,
+                detail,
+              })),
+          ),
+        ]),
     ...(left > 0 && out === undefined ? [`… and ${left} more; --out or --json gives all`] : []),
     ...(out === undefined ? [] : [`all ${differences.length} differences are in ${out}`]),
   ].join('\n');

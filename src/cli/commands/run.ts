@@ -23,25 +23,41 @@ const stageDescriptions: Record<StageName, string> = {
 
 export function addRunCommands(program: Command, context: CommandContext): void {
   const run = program.command('run').description('run the pipeline, or one stage of it');
-  withSchedule(addCommand(run, 'refresh', 'ingest → models → audit → publish → deliver due postbacks')).action(async (options: RunOptions) => {
-    const result = await refresh(requestOf(options, context));
-    const { ingested, computed, delivery } = result;
-    answer(context, options, result, [
-      `run ${result.runId} as of ${result.asOf}`,
-      `  ingested   ${ingested.files} files, ${ingested.rows} rows: ${ingested.accepted} accepted, ${ingested.duplicates} duplicates, ${ingested.rejected} rejected; ${ingested.quarantined} files quarantined`,
-      `  figures    ${computed.offers} offers with figures, ${computed.days} days of marts written${computed.reportsOutdated === 0 ? '' : `; ${computed.reportsOutdated} outdated reports are left for the next runs`}`,
-      result.snapshotId === null ? '  published  nothing: no news since the current snapshot' : `  published  ${result.snapshotId}, ${result.audits} audits passed`,
-      `  postbacks  ${ingested.postbacks} new${delivery === null ? '' : `; ${delivery.delivered} delivered, ${delivery.failed} failed, ${delivery.dead} dead, ${delivery.remaining} remain`}`,
-    ].join('\n'));
-  });
-  withSchedule(addCommand(run, 'maintenance', 'compact closed days, let go of what is older than configured; changes no figure')).action(async (options: RunOptions) => {
+  withSchedule(addCommand(run, 'refresh', 'ingest → models → audit → publish → deliver due postbacks')).action(
+    async (options: RunOptions) => {
+      const result = await refresh(requestOf(options, context));
+      const { ingested, computed, delivery } = result;
+      answer(
+        context,
+        options,
+        result,
+        [
+          `run ${result.runId} as of ${result.asOf}`,
+          `  ingested   ${ingested.files} files, ${ingested.rows} rows: ${ingested.accepted} accepted, ${ingested.duplicates} duplicates, ${ingested.rejected} rejected; ${ingested.quarantined} files quarantined`,
+          `  figures    ${computed.offers} offers with figures, ${computed.days} days of marts written${computed.reportsOutdated === 0 ? '' : `; ${computed.reportsOutdated} outdated reports are left for the next runs`}`,
+          result.snapshotId === null
+            ? '  published  nothing: no news since the current snapshot'
+            : `  published  ${result.snapshotId}, ${result.audits} audits passed`,
+          `  postbacks  ${ingested.postbacks} new${delivery === null ? '' : `; ${delivery.delivered} delivered, ${delivery.failed} failed, ${delivery.dead} dead, ${delivery.remaining} remain`}`,
+        ].join('\n'),
+      );
+    },
+  );
+  withSchedule(
+    addCommand(run, 'maintenance', 'compact closed days, let go of what is older than configured; changes no figure'),
+  ).action(async (options: RunOptions) => {
     const result = await maintenance(requestOf(options, context));
     const { compacted, retained } = result;
-    answer(context, options, result, [
-      `run ${result.runId} as of ${result.asOf}`,
-      `  compacted  ${compacted.days} days of ${compacted.files} files, ${compacted.rows} rows: ${compacted.bytesBefore} bytes became ${compacted.bytesAfter}; ${compacted.left} days are left for the next run`,
-      `  let go of  ${retained.runs} runs, ${retained.attempts} attempts at postbacks`,
-    ].join('\n'));
+    answer(
+      context,
+      options,
+      result,
+      [
+        `run ${result.runId} as of ${result.asOf}`,
+        `  compacted  ${compacted.days} days of ${compacted.files} files, ${compacted.rows} rows: ${compacted.bytesBefore} bytes became ${compacted.bytesAfter}; ${compacted.left} days are left for the next run`,
+        `  let go of  ${retained.runs} runs, ${retained.attempts} attempts at postbacks`,
+      ].join('\n'),
+    );
   });
   for (const [name, stage] of Object.entries(stages)) {
     withOptions(addCommand(run, name, stageDescriptions[name as StageName])).action(async (options: RunOptions) => {
@@ -65,7 +81,8 @@ function withSchedule(command: Command): Command {
 
 function requestOf(options: RunOptions, { console }: CommandContext): RunRequest {
   return {
-    data: existingData(), console,
+    data: existingData(),
+    console,
     asOf: options.asOf === undefined ? undefined : parseMoment(options.asOf),
     allowOlder: options.allowOlder,
     allowFuture: options.allowFuture,

@@ -28,10 +28,23 @@ export function addScheduleCommand(program: Command, context: CommandContext): v
       if (options.dryRun === true) {
         const plans = (await pipelinesOf(data, settings, context)).map(({ name, plan }) => ({ name, plan }));
         const next = nextRuns(plans, realEffects.now(), shownRuns).map(({ pipeline, times }, index) => ({
-          pipeline, ...plans[index]?.plan, next: times.map((time) => momentOfMilliseconds(time)),
+          pipeline,
+          ...plans[index]?.plan,
+          next: times.map((time) => momentOfMilliseconds(time)),
         }));
-        answer(context, options, { schedule: next }, next.map(({ pipeline, cron, catch_up, overlap, next: moments }) =>
-          [`${pipeline}  "${cron}", UTC  (catch up: ${catch_up}, overlap: ${overlap})`, ...moments.map((moment) => `  ${moment}`)].join('\n')).join('\n\n'));
+        answer(
+          context,
+          options,
+          { schedule: next },
+          next
+            .map(({ pipeline, cron, catch_up, overlap, next: moments }) =>
+              [
+                `${pipeline}  "${cron}", UTC  (catch up: ${catch_up}, overlap: ${overlap})`,
+                ...moments.map((moment) => `  ${moment}`),
+              ].join('\n'),
+            )
+            .join('\n\n'),
+        );
         await isRefreshDue(data, context.console.logger, realEffects.now());
         return;
       }
@@ -43,10 +56,19 @@ export function addScheduleCommand(program: Command, context: CommandContext): v
 }
 
 /** Starts the schedule of a data directory, each run in a process of its own. */
-export async function openSchedule(data: DataDirectory, settings: Settings, context: CommandContext): Promise<Schedule> {
+export async function openSchedule(
+  data: DataDirectory,
+  settings: Settings,
+  context: CommandContext,
+): Promise<Schedule> {
   const main = fileURLToPath(new URL('../main.ts', import.meta.url));
   const processes = scheduledProcesses(process.execPath, (run) => [...process.execArgv, main, ...wordsOf(run)]);
-  const schedule = await startSchedule(data, await pipelinesOf(data, settings, context), (run) => processes.start(run), context.console.logger);
+  const schedule = await startSchedule(
+    data,
+    await pipelinesOf(data, settings, context),
+    (run) => processes.start(run),
+    context.console.logger,
+  );
   return {
     caughtUp: schedule.caughtUp,
     async stop() {
@@ -62,13 +84,20 @@ function wordsOf({ pipeline, scheduledAt, asOf }: ScheduledRun): string[] {
 }
 
 /** The pipelines with a plan, and which of their moments have had a run. */
-async function pipelinesOf(data: DataDirectory, { schedule }: Settings, { console }: CommandContext): Promise<ScheduledPipeline[]> {
+async function pipelinesOf(
+  data: DataDirectory,
+  { schedule }: Settings,
+  { console }: CommandContext,
+): Promise<ScheduledPipeline[]> {
   const now = realEffects.now();
   const { scheduled, runs } = readRecentRuns(data);
   const published = await currentManifest(data);
   // What lies ahead was written by a clock that has gone back since, or asked for: it has covered nothing yet.
   const newest = (...moments: (Moment | undefined)[]) => {
-    const passed = moments.filter((moment) => moment !== undefined).map((moment) => dateOf(moment).getTime()).filter((time) => time <= now);
+    const passed = moments
+      .filter((moment) => moment !== undefined)
+      .map((moment) => dateOf(moment).getTime())
+      .filter((time) => time <= now);
     return passed.length === 0 ? undefined : Math.max(...passed);
   };
   // What a run by hand has published as of later needs no refresh any more.

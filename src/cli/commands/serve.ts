@@ -36,16 +36,27 @@ export function addServeCommands(program: Command, context: CommandContext): voi
 
 function withAddress(command: Command): Command {
   return command
-    .option('--port <n>', 'port to listen on, 0 for a free one (default: offerline.json, else 8080)', wholeNumber(0, 65535))
+    .option(
+      '--port <n>',
+      'port to listen on, 0 for a free one (default: offerline.json, else 8080)',
+      wholeNumber(0, 65535),
+    )
     .option('--host <address>', 'address to listen on (default: offerline.json, else 127.0.0.1)');
 }
 
 /** Alone on the data directory, also where it serves one old snapshot: that counts requests, too. */
-async function serve(data: DataDirectory, options: ServeOptions, context: CommandContext, { scheduled }: { scheduled: boolean }): Promise<void> {
+async function serve(
+  data: DataDirectory,
+  options: ServeOptions,
+  context: CommandContext,
+  { scheduled }: { scheduled: boolean },
+): Promise<void> {
   const settings = readSettings(data);
   const { logger } = context.console;
   const lock = await acquireServiceLock(data, {
-    command: scheduled ? 'start' : 'serve', waitSeconds: settings.lock_wait_seconds, onWaiting: (message) => logger.info(message),
+    command: scheduled ? 'start' : 'serve',
+    waitSeconds: settings.lock_wait_seconds,
+    onWaiting: (message) => logger.info(message),
   });
   try {
     await serveAlone(data, settings, options, context, { scheduled });
@@ -56,14 +67,22 @@ async function serve(data: DataDirectory, options: ServeOptions, context: Comman
 }
 
 async function serveAlone(
-  data: DataDirectory, settings: Settings, options: ServeOptions, context: CommandContext, { scheduled }: { scheduled: boolean },
+  data: DataDirectory,
+  settings: Settings,
+  options: ServeOptions,
+  context: CommandContext,
+  { scheduled }: { scheduled: boolean },
 ): Promise<void> {
   const { logger } = context.console;
   const schedule = scheduled ? await openSchedule(data, settings, context) : undefined;
   // Loaded here alone: no other command answers HTTP, and each would start later for it.
   const { createService } = await import('../../serve/service.ts');
   const service: Service = await createService({
-    data, settings, log: logger, snapshotId: options.snapshot === undefined ? undefined : basename((await findSnapshot(data, options.snapshot)).folder),
+    data,
+    settings,
+    log: logger,
+    snapshotId:
+      options.snapshot === undefined ? undefined : basename((await findSnapshot(data, options.snapshot)).folder),
   });
   try {
     const address = await listen(service, options.host ?? settings.host, options.port ?? settings.port);
@@ -83,8 +102,15 @@ async function listen(service: Service, host: string, port: number): Promise<str
     return await service.listen({ host, port });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE') throw new UsageError(`port ${port} of ${host} is in use: stop what listens there, or choose another with --port`, { cause: error });
-    if (code === 'EADDRNOTAVAIL' || code === 'EACCES') throw new UsageError(`${host}:${port} cannot be listened on (${code}): choose another with --host and --port`, { cause: error });
+    if (code === 'EADDRINUSE')
+      throw new UsageError(
+        `port ${port} of ${host} is in use: stop what listens there, or choose another with --port`,
+        { cause: error },
+      );
+    if (code === 'EADDRNOTAVAIL' || code === 'EACCES')
+      throw new UsageError(`${host}:${port} cannot be listened on (${code}): choose another with --host and --port`, {
+        cause: error,
+      });
     throw error;
   }
 }

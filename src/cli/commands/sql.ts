@@ -24,13 +24,18 @@ const widestCell = 80;
 export function addSqlCommand(program: Command, context: CommandContext): void {
   addCommand(program, 'sql', 'ask a published snapshot: one query, which only reads')
     .argument('<query>', 'such as "FROM offer_stats_2d ORDER BY rank LIMIT 10"; - reads it from standard input')
-    .option('--snapshot <id>', 'a kept snapshot, as `snapshots` lists them, or how its id begins (default: the current one)')
+    .option(
+      '--snapshot <id>',
+      'a kept snapshot, as `snapshots` lists them, or how its id begins (default: the current one)',
+    )
     .addOption(new Option('--format <format>', 'of the answer').choices([...answerFormats]).default('table'))
     .action(async (query: string, options: SqlOptions) => {
       const snapshot = await findSnapshot(existingData(), options.snapshot);
       const sql = query === '-' ? await text(process.stdin) : query;
       await withSnapshotDatabase(snapshot, async (connection) => {
-        const answer = await showProgressWhenLong(connection, context.console.progress, 'querying', () => askSnapshot(connection, sql));
+        const answer = await showProgressWhenLong(connection, context.console.progress, 'querying', () =>
+          askSnapshot(connection, sql),
+        );
         const { snapshot_id, as_of } = snapshot.manifest;
         const printJson = (json: string) => context.print(visibleJson(json));
         if (options.json || options.format === 'json') await writeJson({ snapshot_id, as_of }, answer, printJson);
@@ -43,7 +48,9 @@ export function addSqlCommand(program: Command, context: CommandContext): void {
 async function printTable(answer: QueryAnswer, { print }: CommandContext): Promise<void> {
   const { rows, more } = await firstRows(answer, mostTableRows);
   const names = answer.columns.map(({ name }) => name);
-  const shown = rows.map((values) => Object.fromEntries(names.map((name, column) => [name, shownCell(values[column])])));
+  const shown = rows.map((values) =>
+    Object.fromEntries(names.map((name, column) => [name, shownCell(values[column])])),
+  );
   // A plan is laid out in lines.
   if (names.join() === 'explain_key,explain_value') print(visibleLines(`${(rows as string[][]).flat().join('\n')}\n`));
   else print(`${shown.length === 0 ? visibleText(names.join('  ')) : table(shown)}\n`);
@@ -52,7 +59,8 @@ async function printTable(answer: QueryAnswer, { print }: CommandContext): Promi
 }
 
 function shownCell(value: ColumnValue | undefined): string | number | boolean | null {
-  if (value === undefined || value === null || typeof value === 'number' || typeof value === 'boolean') return value ?? null;
+  if (value === undefined || value === null || typeof value === 'number' || typeof value === 'boolean')
+    return value ?? null;
   const cell = typeof value === 'string' ? value : JSON.stringify(value);
   return cell.length > widestCell ? `${cell.slice(0, widestCell - 1)}…` : cell;
 }

@@ -4,7 +4,12 @@ import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import { bindParameters } from './parameters.ts';
 import { chunksOf, rowsOf } from './rows.ts';
 
-const writes: readonly StatementType[] = [StatementType.INSERT, StatementType.UPDATE, StatementType.DELETE, StatementType.MERGE_INTO];
+const writes: readonly StatementType[] = [
+  StatementType.INSERT,
+  StatementType.UPDATE,
+  StatementType.DELETE,
+  StatementType.MERGE_INTO,
+];
 
 /** Kysely's view of the one DuckDB connection. */
 export class WarehouseConnection implements DatabaseConnection {

@@ -1,4 +1,18 @@
-import { BIGINT, BLOB, BOOLEAN, DOUBLE, HUGEINT, INTEGER, LIST, SQLNULL, TIMESTAMPTZ, VARCHAR, blobValue, listValue, timestampTZValue } from '@duckdb/node-api';
+import {
+  BIGINT,
+  BLOB,
+  BOOLEAN,
+  DOUBLE,
+  HUGEINT,
+  INTEGER,
+  LIST,
+  SQLNULL,
+  TIMESTAMPTZ,
+  VARCHAR,
+  blobValue,
+  listValue,
+  timestampTZValue,
+} from '@duckdb/node-api';
 import type { DuckDBType, DuckDBValue } from '@duckdb/node-api';
 
 const int32 = { least: -(2 ** 31), greatest: 2 ** 31 - 1 };
@@ -44,13 +58,16 @@ function bind(parameter: unknown): Bound {
   }
   if (parameter instanceof Uint8Array) return { value: blobValue(parameter), type: BLOB };
   if (Array.isArray(parameter)) return bindList(parameter);
-  throw new TypeError(`is of a kind that has no column type (${typeof parameter}); give an object as JSON text, undefined as null`);
+  throw new TypeError(
+    `is of a kind that has no column type (${typeof parameter}); give an object as JSON text, undefined as null`,
+  );
 }
 
 function bindNumber(parameter: number): Bound {
   if (!Number.isInteger(parameter)) return { value: parameter, type: DOUBLE };
   if (parameter >= int32.least && parameter <= int32.greatest) return { value: parameter, type: INTEGER };
-  if (!Number.isSafeInteger(parameter)) throw new TypeError('is an integer beyond 2^53, which a number cannot hold exactly; give a bigint');
+  if (!Number.isSafeInteger(parameter))
+    throw new TypeError('is an integer beyond 2^53, which a number cannot hold exactly; give a bigint');
   return { value: BigInt(parameter), type: BIGINT };
 }
 

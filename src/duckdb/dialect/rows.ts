@@ -19,7 +19,8 @@ import { bindParameters } from './parameters.ts';
  * TIMESTAMPTZ → `Moment` text in UTC with microseconds, DATE → `YYYY-MM-DD`, JSON, VARCHAR, ENUM, UUID → text,
  * lists → arrays, STRUCT → object, MAP → array of `{key, value}`, BLOB → bytes.
  */
-export type ColumnValue = null | boolean | number | string | Uint8Array | ColumnValue[] | { [name: string]: ColumnValue };
+export type ColumnValue =
+  null | boolean | number | string | Uint8Array | ColumnValue[] | { [name: string]: ColumnValue };
 export type Row = Record<string, ColumnValue>;
 
 type Converter = DuckDBValueConverter<ColumnValue>;
@@ -30,7 +31,9 @@ const asText: Converter = (value) => String(value);
 const safeInteger: Converter = (value, type) => {
   const number = Number(value);
   if (!Number.isSafeInteger(number)) {
-    throw new RangeError(`${String(value)} does not fit a JavaScript number exactly; cast the ${type.toString()} column to VARCHAR or DECIMAL in the query`);
+    throw new RangeError(
+      `${String(value)} does not fit a JavaScript number exactly; cast the ${type.toString()} column to VARCHAR or DECIMAL in the query`,
+    );
   }
   return number;
 };
@@ -78,7 +81,9 @@ export const columnConverters: Partial<Record<DuckDBTypeId, Converter>> = {
 };
 
 /** A column of a type that is not listed above throws; the query casts it. */
-const convertValue = createDuckDBValueConverter<ColumnValue>(columnConverters as Record<DuckDBTypeId, Converter | undefined>);
+const convertValue = createDuckDBValueConverter<ColumnValue>(
+  columnConverters as Record<DuckDBTypeId, Converter | undefined>,
+);
 
 /** All rows of a result. */
 export async function rowsOf(result: DuckDBResult): Promise<Row[]> {
@@ -91,7 +96,11 @@ export function chunksOf(result: DuckDBResult): AsyncIterableIterator<Row[]> {
 }
 
 /** Runs raw SQL with `$1`-style parameters and gives its rows as Kysely would. `R` is the caller's word on their shape. */
-export async function queryRows<R = Row>(connection: DuckDBConnection, sql: string, parameters: readonly unknown[] = []): Promise<R[]> {
+export async function queryRows<R = Row>(
+  connection: DuckDBConnection,
+  sql: string,
+  parameters: readonly unknown[] = [],
+): Promise<R[]> {
   const { values, types } = bindParameters(parameters);
   return (await rowsOf(await connection.run(sql, values, types))) as R[];
 }

@@ -14,7 +14,9 @@ export async function commitTransaction(connection: DuckDBConnection): Promise<v
     await connection.run('SELECT 1; COMMIT');
   } catch (error) {
     await rollbackTransaction(connection);
-    throw /Current transaction is aborted/.test((error as Error).message) ? new AbortedTransactionError({ cause: error }) : error;
+    throw /Current transaction is aborted/.test((error as Error).message)
+      ? new AbortedTransactionError({ cause: error })
+      : error;
   }
 }
 
@@ -28,7 +30,11 @@ export async function rollbackTransaction(connection: DuckDBConnection): Promise
 }
 
 /** Runs the work between BEGIN and COMMIT; rolls back and rethrows when it or `commit` throws. Transactions do not nest. */
-export async function inTransaction<T>(connection: DuckDBConnection, work: () => Promise<T>, commit = commitTransaction): Promise<T> {
+export async function inTransaction<T>(
+  connection: DuckDBConnection,
+  work: () => Promise<T>,
+  commit = commitTransaction,
+): Promise<T> {
   await beginTransaction(connection);
   try {
     const result = await work();

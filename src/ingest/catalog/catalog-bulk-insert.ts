@@ -4,7 +4,10 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 const rowsAtOnce = 5_000;
 
 /** Column types as `from_json` takes them; other types of the table are reached by its own casts from VARCHAR. */
-export type Shape<Row> = Record<keyof Row & string, 'INTEGER' | 'BIGINT' | 'BOOLEAN' | 'VARCHAR' | 'JSON' | readonly ['VARCHAR']>;
+export type Shape<Row> = Record<
+  keyof Row & string,
+  'INTEGER' | 'BIGINT' | 'BOOLEAN' | 'VARCHAR' | 'JSON' | readonly ['VARCHAR']
+>;
 
 /**
  * Runs an `INSERT` whose SELECT reads `rows`, a table with the shape's columns. One statement for thousands of rows:
@@ -18,9 +21,10 @@ export async function insertFrom<Row extends object>(
   parameters: Record<string, number | bigint> = {},
 ): Promise<void> {
   for (let start = 0; start < rows.length; start += rowsAtOnce) {
-    await connection.run(
-      `WITH rows AS (SELECT r.* FROM (SELECT unnest(from_json($rows, $shape)) AS r)) ${insert}`,
-      { rows: JSON.stringify(rows.slice(start, start + rowsAtOnce)), shape: JSON.stringify([shape]), ...parameters },
-    );
+    await connection.run(`WITH rows AS (SELECT r.* FROM (SELECT unnest(from_json($rows, $shape)) AS r)) ${insert}`, {
+      rows: JSON.stringify(rows.slice(start, start + rowsAtOnce)),
+      shape: JSON.stringify([shape]),
+      ...parameters,
+    });
   }
 }

@@ -18,15 +18,28 @@ export interface ContentDigests {
  * nor published: exports that stamp every offer anew each day would otherwise make a version of each.
  */
 export function digestsOf(offer: CanonicalOffer, createdAt: Moment): ContentDigests {
-  const { id: _id, external_id: _externalId, updated_at: _updatedAt, created_at: _createdAt, destination_url, ...shown } = offer;
+  const {
+    id: _id,
+    external_id: _externalId,
+    updated_at: _updatedAt,
+    created_at: _createdAt,
+    destination_url,
+    ...shown
+  } = offer;
   const published = { ...shown, created_at: createdAt };
   // Titles are served in one language, descriptions and milestones in all.
-  return { contentSha256: digest({ ...published, destination_url }), publishedSha256: digest({ ...published, titles: servedText(published.titles) }) };
+  return {
+    contentSha256: digest({ ...published, destination_url }),
+    publishedSha256: digest({ ...published, titles: servedText(published.titles) }),
+  };
 }
 
 /** A vanished offer keeps its last content, so its digests follow from the last ones. */
 export function vanishedDigests(last: ContentDigests): ContentDigests {
-  return { contentSha256: digest(['vanished', last.contentSha256]), publishedSha256: digest(['vanished', last.publishedSha256]) };
+  return {
+    contentSha256: digest(['vanished', last.contentSha256]),
+    publishedSha256: digest(['vanished', last.publishedSha256]),
+  };
 }
 
 function digest(value: unknown): string {

@@ -48,13 +48,25 @@ export interface CatalogExport {
 
 /** Reads a catalog file's records. Throws what reading them throws. */
 export async function readExport(
-  file: NewFile, records: AsyncIterable<LandingRecord[]>, reading: Omit<OfferReading, 'textCells' | 'onCurrency'>,
+  file: NewFile,
+  records: AsyncIterable<LandingRecord[]>,
+  reading: Omit<OfferReading, 'textCells' | 'onCurrency'>,
 ): Promise<CatalogExport> {
   const textCells = file.format === 'csv' || file.format === 'parquet';
   const firsts = new Map<string, AcceptedRecord>();
   const catalog: CatalogExport = {
-    file, rows: 0, accepted: [], overruled: 0, duplicates: 0, conflicts: 0, rejected: 0, rejectedRows: [], rejectedIds: new Set(),
-    incomplete: null, warnings: new WarningCounts(), currencies: new Set(),
+    file,
+    rows: 0,
+    accepted: [],
+    overruled: 0,
+    duplicates: 0,
+    conflicts: 0,
+    rejected: 0,
+    rejectedRows: [],
+    rejectedIds: new Set(),
+    incomplete: null,
+    warnings: new WarningCounts(),
+    currencies: new Set(),
   };
   const onCurrency = (currency: string) => {
     if (isCurrencyCode(currency)) catalog.currencies.add(currency);
@@ -64,7 +76,8 @@ export async function readExport(
   const read = (record: LandingRecord) => {
     const result = parseOfferRecord(record.raw, { ...reading, textCells, onCurrency });
     if ('reject' in result) {
-      if (catalog.rejected++ < rejectsKept) catalog.rejectedRows.push({ ...keptRow(record), reason: reasonOf(file, record, result.reject) });
+      if (catalog.rejected++ < rejectsKept)
+        catalog.rejectedRows.push({ ...keptRow(record), reason: reasonOf(file, record, result.reject) });
       if (result.externalId === null) unidentified = true;
       else catalog.rejectedIds.add(result.externalId);
       return;
@@ -100,7 +113,11 @@ function keptRow({ line, raw }: LandingRecord): KeptRow {
 }
 
 /** A last row that breaks off in the middle shows that the rows after it are missing too. */
-function incompleteness({ unterminatedRow }: NewFile, last: LandingRecord | undefined, unidentified: boolean): CatalogExport['incomplete'] {
+function incompleteness(
+  { unterminatedRow }: NewFile,
+  last: LandingRecord | undefined,
+  unidentified: boolean,
+): CatalogExport['incomplete'] {
   if (last === undefined) return 'empty_export';
   if (unterminatedRow !== null || parseJson(last.raw) === undefined) return 'truncated_export';
   return unidentified ? 'unidentified_reject' : null;

@@ -32,7 +32,8 @@ export async function heldExports(connection: DuckDBConnection): Promise<HeldFil
  */
 export async function acceptHeldExport(connection: DuckDBConnection, fileId: number): Promise<HeldFile> {
   const held = (await heldExports(connection)).find((file) => file.fileId === fileId);
-  if (!held) throw new UsageError(`No export with file id ${fileId} is held; \`offerline offers held\` lists those that are`);
+  if (!held)
+    throw new UsageError(`No export with file id ${fileId} is held; \`offerline offers held\` lists those that are`);
   await writeFact(connection, acceptedFact(held), held.path);
   await connection.run('DELETE FROM landing_seen WHERE path = $path', { path: held.path });
   for (const table of ['rejects', 'ingest_warnings', 'ingest_files']) {
@@ -43,12 +44,18 @@ export async function acceptHeldExport(connection: DuckDBConnection, fileId: num
 }
 
 /** Whether an operator accepted what this file removes. */
-export async function isAccepted(connection: DuckDBConnection, file: Pick<CheckedFile, 'source' | 'sha256'>): Promise<boolean> {
+export async function isAccepted(
+  connection: DuckDBConnection,
+  file: Pick<CheckedFile, 'source' | 'sha256'>,
+): Promise<boolean> {
   return (await readFact(connection, acceptedFact(file))) !== undefined;
 }
 
 /** The operator's word is good for one time: a later export with the same bytes is guarded anew. */
-export async function forgetAcceptance(connection: DuckDBConnection, file: Pick<CheckedFile, 'source' | 'sha256'>): Promise<void> {
+export async function forgetAcceptance(
+  connection: DuckDBConnection,
+  file: Pick<CheckedFile, 'source' | 'sha256'>,
+): Promise<void> {
   await connection.run('DELETE FROM warehouse_facts WHERE fact = $fact', { fact: acceptedFact(file) });
 }
 

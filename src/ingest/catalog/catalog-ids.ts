@@ -24,7 +24,10 @@ export type IdOutcome =
  * ever used, which are never given to another offer. Ids that records bring are claimed first, in order, so that none
  * of them is assigned to an offer without one.
  */
-export function settleIds(owners: Iterable<OfferName & { offerId: number }>, requests: readonly IdRequest[]): IdOutcome[] {
+export function settleIds(
+  owners: Iterable<OfferName & { offerId: number }>,
+  requests: readonly IdRequest[],
+): IdOutcome[] {
   const ownerOf = new Map<number, string>();
   const idOf = new Map<string, number>();
   const give = (offerId: number, name: string) => {
@@ -47,7 +50,8 @@ export function settleIds(owners: Iterable<OfferName & { offerId: number }>, req
     const name = nameKey(request);
     if (!idOf.has(name)) {
       while (ownerOf.has(next)) next++;
-      if (next > largestId) throw new RangeError('All public offer ids up to 2147483647 are in use; give offers their ids in the catalog');
+      if (next > largestId)
+        throw new RangeError('All public offer ids up to 2147483647 are in use; give offers their ids in the catalog');
       give(next, name);
     }
     const offerId = idOf.get(name) as number;

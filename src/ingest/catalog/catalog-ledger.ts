@@ -26,9 +26,24 @@ export interface CatalogLedgerEntry extends LedgerCounts {
 }
 
 const entryShape: Shape<CatalogLedgerEntry> = {
-  file_id: 'BIGINT', run_id: 'BIGINT', kind: 'VARCHAR', source: 'VARCHAR', path: 'VARCHAR', sha256: 'VARCHAR', bytes: 'BIGINT', modified_ns: 'BIGINT',
-  rows: 'BIGINT', accepted: 'BIGINT', duplicates: 'BIGINT', conflicts: 'BIGINT', rejected: 'BIGINT', warnings: 'BIGINT', status: 'VARCHAR',
-  reason: 'VARCHAR', ingested_at: 'VARCHAR', read_with: 'VARCHAR',
+  file_id: 'BIGINT',
+  run_id: 'BIGINT',
+  kind: 'VARCHAR',
+  source: 'VARCHAR',
+  path: 'VARCHAR',
+  sha256: 'VARCHAR',
+  bytes: 'BIGINT',
+  modified_ns: 'BIGINT',
+  rows: 'BIGINT',
+  accepted: 'BIGINT',
+  duplicates: 'BIGINT',
+  conflicts: 'BIGINT',
+  rejected: 'BIGINT',
+  warnings: 'BIGINT',
+  status: 'VARCHAR',
+  reason: 'VARCHAR',
+  ingested_at: 'VARCHAR',
+  read_with: 'VARCHAR',
 };
 
 interface RejectRow extends RejectedRow {
@@ -36,7 +51,14 @@ interface RejectRow extends RejectedRow {
   path: string;
 }
 
-const rejectShape: Shape<RejectRow> = { file_id: 'BIGINT', path: 'VARCHAR', line: 'BIGINT', reason: 'VARCHAR', raw: 'VARCHAR', raw_length: 'BIGINT' };
+const rejectShape: Shape<RejectRow> = {
+  file_id: 'BIGINT',
+  path: 'VARCHAR',
+  line: 'BIGINT',
+  reason: 'VARCHAR',
+  raw: 'VARCHAR',
+  raw_length: 'BIGINT',
+};
 
 interface WarningRow {
   file_id: number;
@@ -68,16 +90,32 @@ export class CatalogLedger {
   /** A file of which no row counts. Of one that was loaded before, what it said then stays. */
   unread(file: NewFile, status: 'quarantined' | 'superseded', reason: string, readWith: ReadWith): void {
     if (file.before?.status === 'loaded') return;
-    this.#add(file, { rows: 0, accepted: 0, duplicates: 0, conflicts: 0, rejected: 0, warnings: 0, status, reason }, readWith);
+    this.#add(
+      file,
+      { rows: 0, accepted: 0, duplicates: 0, conflicts: 0, rejected: 0, warnings: 0, status, reason },
+      readWith,
+    );
   }
 
   /** A file that was read, whether it changed the catalog or is held. */
   read(catalog: CatalogExport, status: 'loaded' | 'held', reason: string | null, readWith: ReadWith): void {
     const { file, rows, accepted, overruled, duplicates, conflicts, rejected, rejectedRows, warnings } = catalog;
-    const fileId = this.#add(file, {
-      rows, accepted: accepted.length + overruled, duplicates, conflicts, rejected, warnings: warnings.total, status, reason,
-    }, readWith);
-    for (const row of rejectedRows.slice(0, rejectsKept)) this.#rejects.push({ file_id: fileId, path: file.path, ...row });
+    const fileId = this.#add(
+      file,
+      {
+        rows,
+        accepted: accepted.length + overruled,
+        duplicates,
+        conflicts,
+        rejected,
+        warnings: warnings.total,
+        status,
+        reason,
+      },
+      readWith,
+    );
+    for (const row of rejectedRows.slice(0, rejectsKept))
+      this.#rejects.push({ file_id: fileId, path: file.path, ...row });
     for (const warning of warnings.list()) this.#warnings.push({ file_id: fileId, ...warning });
   }
 
@@ -86,32 +124,61 @@ export class CatalogLedger {
     const changed = await this.#makeWay(connection);
     await insertFrom(connection, entryShape, this.entries, 'INSERT INTO ingest_files BY NAME SELECT * FROM rows');
     await insertFrom(connection, rejectShape, this.#rejects, 'INSERT INTO rejects BY NAME SELECT * FROM rows');
-    await insertFrom(connection, warningShape, this.#warnings, 'INSERT INTO ingest_warnings BY NAME SELECT * FROM rows');
+    await insertFrom(
+      connection,
+      warningShape,
+      this.#warnings,
+      'INSERT INTO ingest_warnings BY NAME SELECT * FROM rows',
+    );
     return changed;
   }
 
   async #makeWay(connection: DuckDBConnection): Promise<boolean> {
     if (this.#again.length === 0) return false;
     const ids = this.#again.map(({ entry }) => entry.file_id).join(', ');
-    const rejectsBefore = await queryRows<Pick<RejectRow, 'file_id' | 'line' | 'reason'>>(connection, `SELECT file_id, line, reason FROM rejects WHERE file_id IN (${ids})`);
-    for (const table of ['rejects', 'ingest_warnings']) await connection.run(`DELETE FROM ${table} WHERE file_id IN (${ids})`);
+    const rejectsBefore = await queryRows<Pick<RejectRow, 'file_id' | 'line' | 'reason'>>(
+      connection,
+      `SELECT file_id, line, reason FROM rejects WHERE file_id IN (${ids})`,
+    );
+    for (const table of ['rejects', 'ingest_warnings'])
+      await connection.run(`DELETE FROM ${table} WHERE file_id IN (${ids})`);
     await insertFrom(
-      connection, entryShape, this.#again.map(({ entry }) => entry),
+      connection,
+      entryShape,
+      this.#again.map(({ entry }) => entry),
       `UPDATE ingest_files SET ${updated.map((column) => `${column} = rows.${column}`).join(', ')} FROM rows WHERE ingest_files.file_id = rows.file_id`,
     );
-    const named = (rows: readonly Pick<RejectRow, 'file_id' | 'line' | 'reason'>[]) => rows.map(({ file_id, line, reason }) => `${file_id} ${line} ${reason}`).toSorted().join('\n');
+    const named = (rows: readonly Pick<RejectRow, 'file_id' | 'line' | 'reason'>[]) =>
+      rows
+        .map(({ file_id, line, reason }) => `${file_id} ${line} ${reason}`)
+        .toSorted()
+        .join('\n');
     const again = new Set(this.#again.map(({ entry }) => entry.file_id));
-    return named(rejectsBefore) !== named(this.#rejects.filter(({ file_id }) => again.has(file_id)))
-      || this.#again.some(({ entry, before }) => shown.some((column) => entry[column] !== before[column]));
+    return (
+      named(rejectsBefore) !== named(this.#rejects.filter(({ file_id }) => again.has(file_id))) ||
+      this.#again.some(({ entry, before }) => shown.some((column) => entry[column] !== before[column]))
+    );
   }
 
   #add(file: NewFile, rest: LedgerCounts & Pick<CatalogLedgerEntry, 'status' | 'reason'>, readWith: ReadWith): number {
     const { before } = file;
     // What was not loaded before is taken up by this run.
-    const takenUp = before?.status === 'loaded' ? before : { run_id: this.#runId, ingested_at: momentOfMilliseconds(this.#wallClock.getTime()) };
+    const takenUp =
+      before?.status === 'loaded'
+        ? before
+        : { run_id: this.#runId, ingested_at: momentOfMilliseconds(this.#wallClock.getTime()) };
     const entry: CatalogLedgerEntry = {
-      file_id: before?.file_id ?? this.#nextFileId(), run_id: takenUp.run_id, kind: 'offers', source: file.source ?? '', path: file.path, sha256: file.sha256, bytes: file.bytes,
-      modified_ns: file.modifiedNs.toString(), ...rest, ingested_at: takenUp.ingested_at, read_with: JSON.stringify(readWith),
+      file_id: before?.file_id ?? this.#nextFileId(),
+      run_id: takenUp.run_id,
+      kind: 'offers',
+      source: file.source ?? '',
+      path: file.path,
+      sha256: file.sha256,
+      bytes: file.bytes,
+      modified_ns: file.modifiedNs.toString(),
+      ...rest,
+      ingested_at: takenUp.ingested_at,
+      read_with: JSON.stringify(readWith),
     };
     if (before === undefined) this.entries.push(entry);
     else this.#again.push({ entry, before });
@@ -120,5 +187,16 @@ export class CatalogLedger {
 }
 
 /** What of a file's row another reading may change, as far as it is shown. */
-const shown = ['run_id', 'rows', 'accepted', 'duplicates', 'conflicts', 'rejected', 'warnings', 'status', 'reason', 'ingested_at'] as const;
+const shown = [
+  'run_id',
+  'rows',
+  'accepted',
+  'duplicates',
+  'conflicts',
+  'rejected',
+  'warnings',
+  'status',
+  'reason',
+  'ingested_at',
+] as const;
 const updated = [...shown, 'modified_ns', 'read_with'] as const;

@@ -64,7 +64,12 @@ const smallestGuardedCatalog = 10;
  * Works out what a run's exports change in the catalog (contract section 2). Changes nothing itself.
  * `known` are the present offers of the sources that bring something, `owners` all offers that ever were.
  */
-export function planCatalog(asOf: Moment, known: readonly KnownOffer[], owners: Iterable<OfferName & { offerId: number }>, sources: readonly SourceExports[]): CatalogPlan {
+export function planCatalog(
+  asOf: Moment,
+  known: readonly KnownOffer[],
+  owners: Iterable<OfferName & { offerId: number }>,
+  sources: readonly SourceExports[],
+): CatalogPlan {
   const plan: CatalogPlan = { versions: [], destinations: [], held: [], idTaken: [], idKept: [] };
   const applied: { source: SourceExports; offers: Map<string, KnownOffer>; removed: KnownOffer[] }[] = [];
   const knownBySource = Map.groupBy(known, (offer) => offer.source);
@@ -77,8 +82,14 @@ export function planCatalog(asOf: Moment, known: readonly KnownOffer[], owners: 
   }
 
   const rows = applied.flatMap(({ source, offers }) =>
-    source.exports.flatMap((catalog) => catalog.accepted.map((accepted) => ({ source: source.source, offers, catalog, accepted }))));
-  const outcomes = settleIds(owners, rows.map(({ source, accepted: { offer } }) => ({ source, externalId: offer.external_id, id: offer.id })));
+    source.exports.flatMap((catalog) =>
+      catalog.accepted.map((accepted) => ({ source: source.source, offers, catalog, accepted })),
+    ),
+  );
+  const outcomes = settleIds(
+    owners,
+    rows.map(({ source, accepted: { offer } }) => ({ source, externalId: offer.external_id, id: offer.id })),
+  );
 
   // Of several delta files about one offer the last one tells its state; one run makes one version of it.
   const latest = new Map<number, (typeof rows)[number]>();
@@ -91,7 +102,14 @@ export function planCatalog(asOf: Moment, known: readonly KnownOffer[], owners: 
     if (outcome.kept) plan.idKept.push({ catalog: row.catalog });
     latest.set(outcome.offerId, row);
   }
-  for (const [offerId, { source, offers, accepted: { offer } }] of latest) {
+  for (const [
+    offerId,
+    {
+      source,
+      offers,
+      accepted: { offer },
+    },
+  ] of latest) {
     const version = nextVersion(asOf, offerId, source, offer, offers.get(offer.external_id));
     if (version) plan.versions.push(version);
     else plan.destinations.push(...lackingDestination(offer, offers.get(offer.external_id)));
@@ -108,14 +126,26 @@ function removals({ mode, exports: [catalog] }: SourceExports, offers: readonly 
 }
 
 /** More than half of the active offers at once is rather a broken export than a decision. */
-function tooManyRemovals({ exports: [catalog] }: SourceExports, offers: readonly KnownOffer[], removed: readonly KnownOffer[]): HeldExport | undefined {
+function tooManyRemovals(
+  { exports: [catalog] }: SourceExports,
+  offers: readonly KnownOffer[],
+  removed: readonly KnownOffer[],
+): HeldExport | undefined {
   const isActive = ({ status }: KnownOffer) => status === 'active';
   const active = offers.filter(isActive).length;
   const removes = removed.filter(isActive).length;
-  return catalog !== undefined && active >= smallestGuardedCatalog && 2 * removes > active ? { catalog, removes, active } : undefined;
+  return catalog !== undefined && active >= smallestGuardedCatalog && 2 * removes > active
+    ? { catalog, removes, active }
+    : undefined;
 }
 
-function nextVersion(asOf: Moment, offerId: number, source: string, offer: CanonicalOffer, last: KnownOffer | undefined): NewVersion | undefined {
+function nextVersion(
+  asOf: Moment,
+  offerId: number,
+  source: string,
+  offer: CanonicalOffer,
+  last: KnownOffer | undefined,
+): NewVersion | undefined {
   const createdAt = createdAtOf(offer, last) ?? asOf;
   const digests = digestsOf(offer, createdAt);
   if (last?.contentSha256 === digests.contentSha256) return undefined;
@@ -145,8 +175,16 @@ function lackingDestination(offer: CanonicalOffer, last: KnownOffer | undefined)
 
 function vanish(asOf: Moment, last: KnownOffer): NewVersion {
   return {
-    offerId: last.offerId, source: last.source, externalId: last.externalId, change: 'vanished', version: last.version + 1,
-    validFrom: validFrom(asOf, last), status: 'vanished', updatedAt: asOf, content: null, ...vanishedDigests(last),
+    offerId: last.offerId,
+    source: last.source,
+    externalId: last.externalId,
+    change: 'vanished',
+    version: last.version + 1,
+    validFrom: validFrom(asOf, last),
+    status: 'vanished',
+    updatedAt: asOf,
+    content: null,
+    ...vanishedDigests(last),
   };
 }
 

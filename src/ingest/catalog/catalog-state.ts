@@ -26,7 +26,10 @@ export function readIdOwners(connection: DuckDBConnection): Promise<(OfferName &
 }
 
 /** The export of a source that was loaded last. */
-export async function readLoadedExport(connection: DuckDBConnection, source: string): Promise<LoadedExport | undefined> {
+export async function readLoadedExport(
+  connection: DuckDBConnection,
+  source: string,
+): Promise<LoadedExport | undefined> {
   // Nanoseconds since the epoch do not fit a JavaScript number.
   const [loaded] = await queryRows<{ path: string; sha256: string; seen_ns: string }>(
     connection,

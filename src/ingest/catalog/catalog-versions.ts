@@ -11,7 +11,12 @@ interface IdentityRow {
   first_seen_at: Moment;
 }
 
-const identityShape: Shape<IdentityRow> = { offer_id: 'INTEGER', source: 'VARCHAR', external_id: 'VARCHAR', first_seen_at: 'VARCHAR' };
+const identityShape: Shape<IdentityRow> = {
+  offer_id: 'INTEGER',
+  source: 'VARCHAR',
+  external_id: 'VARCHAR',
+  first_seen_at: 'VARCHAR',
+};
 
 interface VersionRow {
   offer_id: number;
@@ -23,17 +28,43 @@ interface VersionRow {
 }
 
 const versionShape: Shape<VersionRow> = {
-  offer_id: 'INTEGER', version: 'INTEGER', valid_from: 'VARCHAR', updated_at: 'VARCHAR', content_sha256: 'VARCHAR', published_sha256: 'VARCHAR',
+  offer_id: 'INTEGER',
+  version: 'INTEGER',
+  valid_from: 'VARCHAR',
+  updated_at: 'VARCHAR',
+  content_sha256: 'VARCHAR',
+  published_sha256: 'VARCHAR',
 };
 
-type ContentRow = VersionRow & Omit<CanonicalOffer, 'id' | 'external_id' | 'updated_at' | 'created_at'> & { created_at: Moment };
+type ContentRow = VersionRow &
+  Omit<CanonicalOffer, 'id' | 'external_id' | 'updated_at' | 'created_at'> & { created_at: Moment };
 
 const contentShape: Shape<ContentRow> = {
-  ...versionShape, status: 'VARCHAR', titles: 'JSON', descriptions: 'JSON', payout: 'VARCHAR', image_name: 'VARCHAR', image_source: 'VARCHAR',
-  level: 'VARCHAR', stars: 'INTEGER', categories: ['VARCHAR'], countries: ['VARCHAR'], devices: ['VARCHAR'], payment_term: 'VARCHAR',
-  android_min_os: 'VARCHAR', ios_min_os: 'VARCHAR', destination_url: 'VARCHAR', preview_url: 'VARCHAR', tracking_type: 'VARCHAR',
-  report_category: 'VARCHAR', formats: ['VARCHAR'], daily_cap: 'INTEGER', daily_click_cap: 'INTEGER', multi_complete: 'BOOLEAN',
-  events: 'JSON', created_at: 'VARCHAR',
+  ...versionShape,
+  status: 'VARCHAR',
+  titles: 'JSON',
+  descriptions: 'JSON',
+  payout: 'VARCHAR',
+  image_name: 'VARCHAR',
+  image_source: 'VARCHAR',
+  level: 'VARCHAR',
+  stars: 'INTEGER',
+  categories: ['VARCHAR'],
+  countries: ['VARCHAR'],
+  devices: ['VARCHAR'],
+  payment_term: 'VARCHAR',
+  android_min_os: 'VARCHAR',
+  ios_min_os: 'VARCHAR',
+  destination_url: 'VARCHAR',
+  preview_url: 'VARCHAR',
+  tracking_type: 'VARCHAR',
+  report_category: 'VARCHAR',
+  formats: ['VARCHAR'],
+  daily_cap: 'INTEGER',
+  daily_click_cap: 'INTEGER',
+  multi_complete: 'BOOLEAN',
+  events: 'JSON',
+  created_at: 'VARCHAR',
 };
 
 interface EventRow {
@@ -46,39 +77,92 @@ interface EventRow {
 const eventShape: Shape<EventRow> = { offer_id: 'INTEGER', version: 'INTEGER', event_id: 'VARCHAR', payout: 'VARCHAR' };
 
 /** Writes a plan's versions, with the identities of new offers. Expects to run within the caller's transaction. */
-export async function writeVersions(connection: DuckDBConnection, versions: readonly NewVersion[], runId: number, asOf: Moment): Promise<void> {
+export async function writeVersions(
+  connection: DuckDBConnection,
+  versions: readonly NewVersion[],
+  runId: number,
+  asOf: Moment,
+): Promise<void> {
   const run_id = BigInt(runId);
   const added = versions.filter(({ change }) => change === 'added');
-  await insertFrom(connection, identityShape,
-    added.map(({ offerId, source, externalId }) => ({ offer_id: offerId, source, external_id: externalId, first_seen_at: asOf })),
-    'INSERT INTO offers BY NAME SELECT * FROM rows');
+  await insertFrom(
+    connection,
+    identityShape,
+    added.map(({ offerId, source, externalId }) => ({
+      offer_id: offerId,
+      source,
+      external_id: externalId,
+      first_seen_at: asOf,
+    })),
+    'INSERT INTO offers BY NAME SELECT * FROM rows',
+  );
 
-  await insertFrom(connection, contentShape, versions.flatMap(contentRow),
-    'INSERT INTO offer_versions BY NAME SELECT *, $run_id AS run_id FROM rows', { run_id });
-  await insertFrom(connection, eventShape, versions.flatMap(eventRows), 'INSERT INTO offer_version_events BY NAME SELECT * FROM rows');
+  await insertFrom(
+    connection,
+    contentShape,
+    versions.flatMap(contentRow),
+    'INSERT INTO offer_versions BY NAME SELECT *, $run_id AS run_id FROM rows',
+    { run_id },
+  );
+  await insertFrom(
+    connection,
+    eventShape,
+    versions.flatMap(eventRows),
+    'INSERT INTO offer_version_events BY NAME SELECT * FROM rows',
+  );
 
   const vanished = versions.filter(({ content }) => content === null).map(versionRow);
-  await insertFrom(connection, versionShape, vanished,
+  await insertFrom(
+    connection,
+    versionShape,
+    vanished,
     `INSERT INTO offer_versions BY NAME
      SELECT last.* REPLACE (
        rows.version AS version, rows.valid_from::TIMESTAMPTZ AS valid_from, rows.updated_at::TIMESTAMPTZ AS updated_at, 'vanished' AS status,
        rows.content_sha256 AS content_sha256, rows.published_sha256 AS published_sha256, $run_id AS run_id)
-     FROM rows JOIN offer_versions AS last ON last.offer_id = rows.offer_id AND last.version = rows.version - 1`, { run_id });
-  await insertFrom(connection, versionShape, vanished,
+     FROM rows JOIN offer_versions AS last ON last.offer_id = rows.offer_id AND last.version = rows.version - 1`,
+    { run_id },
+  );
+  await insertFrom(
+    connection,
+    versionShape,
+    vanished,
     `INSERT INTO offer_version_events BY NAME
      SELECT last.* REPLACE (rows.version AS version)
-     FROM rows JOIN offer_version_events AS last ON last.offer_id = rows.offer_id AND last.version = rows.version - 1`);
+     FROM rows JOIN offer_version_events AS last ON last.offer_id = rows.offer_id AND last.version = rows.version - 1`,
+  );
 }
 
 /** Fills in the destinations of versions that lack them although they had them. */
-export async function writeDestinations(connection: DuckDBConnection, destinations: CatalogPlan['destinations']): Promise<void> {
+export async function writeDestinations(
+  connection: DuckDBConnection,
+  destinations: CatalogPlan['destinations'],
+): Promise<void> {
   for (const { offerId, version, destinationUrl } of destinations) {
-    await connection.run('UPDATE offer_versions SET destination_url = $1 WHERE offer_id = $2 AND version = $3', [destinationUrl, offerId, version]);
+    await connection.run('UPDATE offer_versions SET destination_url = $1 WHERE offer_id = $2 AND version = $3', [
+      destinationUrl,
+      offerId,
+      version,
+    ]);
   }
 }
 
-function versionRow({ offerId, version, validFrom, updatedAt, contentSha256, publishedSha256 }: NewVersion): VersionRow {
-  return { offer_id: offerId, version, valid_from: validFrom, updated_at: updatedAt, content_sha256: contentSha256, published_sha256: publishedSha256 };
+function versionRow({
+  offerId,
+  version,
+  validFrom,
+  updatedAt,
+  contentSha256,
+  publishedSha256,
+}: NewVersion): VersionRow {
+  return {
+    offer_id: offerId,
+    version,
+    valid_from: validFrom,
+    updated_at: updatedAt,
+    content_sha256: contentSha256,
+    published_sha256: publishedSha256,
+  };
 }
 
 function contentRow(version: NewVersion): ContentRow[] {
@@ -88,5 +172,10 @@ function contentRow(version: NewVersion): ContentRow[] {
 }
 
 function eventRows({ offerId, version, content }: NewVersion): EventRow[] {
-  return (content?.offer.events ?? []).map(({ event_id, payout }) => ({ offer_id: offerId, version, event_id, payout }));
+  return (content?.offer.events ?? []).map(({ event_id, payout }) => ({
+    offer_id: offerId,
+    version,
+    event_id,
+    payout,
+  }));
 }

@@ -5,7 +5,14 @@ import { readExport, type CatalogExport } from './catalog-export.ts';
 import { candidates, compareAge, type LandedExport } from './catalog-files.ts';
 import { forgetAcceptance, isAccepted, replaceHeldExports } from './catalog-holds.ts';
 import { CatalogLedger, type CatalogLedgerEntry } from './catalog-ledger.ts';
-import { planCatalog, type CatalogPlan, type Change, type HeldExport, type KnownOffer, type SourceExports } from './catalog-plan.ts';
+import {
+  planCatalog,
+  type CatalogPlan,
+  type Change,
+  type HeldExport,
+  type KnownOffer,
+  type SourceExports,
+} from './catalog-plan.ts';
 import { readIdOwners, readKnownOffers, readLoadedExport } from './catalog-state.ts';
 import { writeDestinations, writeVersions } from './catalog-versions.ts';
 import type { NewFile } from '../ledger/read-again.ts';
@@ -30,7 +37,14 @@ export interface CatalogSyncResult {
   files: CatalogLedgerEntry[];
   /** Whether what the ledger said of a file that was read again has changed. */
   ledgerChanged: boolean;
-  changes: { offerId: number; source: string; externalId: string; change: Change; version: number; validFrom: Moment }[];
+  changes: {
+    offerId: number;
+    source: string;
+    externalId: string;
+    change: Change;
+    version: number;
+    validFrom: Moment;
+  }[];
   /** For the operator, a sentence each. */
   warnings: string[];
 }
@@ -43,7 +57,8 @@ export async function syncCatalogs(connection: DuckDBConnection, input: CatalogS
   const ledger = new CatalogLedger(input.runId, input.wallClock, input.nextFileId);
   const sources: SourceExports[] = [];
   const warnings: string[] = [];
-  for (const [source, files] of bySource(input.files)) sources.push(await readSource(connection, source, files, input, ledger, warnings));
+  for (const [source, files] of bySource(input.files))
+    sources.push(await readSource(connection, source, files, input, ledger, warnings));
 
   const known: KnownOffer[] = [];
   for (const { source } of sources) known.push(...(await readKnownOffers(connection, source)));
@@ -57,7 +72,14 @@ export async function syncCatalogs(connection: DuckDBConnection, input: CatalogS
   return {
     files: ledger.entries,
     ledgerChanged,
-    changes: plan.versions.map(({ offerId, source, externalId, change, version, validFrom }) => ({ offerId, source, externalId, change, version, validFrom })),
+    changes: plan.versions.map(({ offerId, source, externalId, change, version, validFrom }) => ({
+      offerId,
+      source,
+      externalId,
+      change,
+      version,
+      validFrom,
+    })),
     warnings: [...warnings, ...plan.held.map(heldMessage), ...sources.flatMap(incompleteMessages)],
   };
 }
@@ -70,19 +92,28 @@ function bySource(files: readonly NewFile[]): [string, NewFile[]][] {
 
 /** Reads what counts of a source's files; the others go to the ledger at once. */
 async function readSource(
-  connection: DuckDBConnection, source: string, files: NewFile[], input: CatalogSyncInput, ledger: CatalogLedger, warnings: string[],
+  connection: DuckDBConnection,
+  source: string,
+  files: NewFile[],
+  input: CatalogSyncInput,
+  ledger: CatalogLedger,
+  warnings: string[],
 ): Promise<SourceExports> {
   const { mode, time_zone: timeZone } = sourceSettings(input.settings, source);
   const readWith = catalogReadWith(input.settings, source);
   const reading = { currencyRates: input.settings.rates, timeZone, wallClock: input.wallClock };
   /** Undefined for one that cannot be read whole. */
-  const read = async <Result>(file: NewFile, use: (records: AsyncIterable<LandingRecord[]>) => Promise<Result>): Promise<Result | undefined> => {
+  const read = async <Result>(
+    file: NewFile,
+    use: (records: AsyncIterable<LandingRecord[]>) => Promise<Result>,
+  ): Promise<Result | undefined> => {
     try {
       return await use(input.readRecords(file));
     } catch (error) {
       if (!(error instanceof QuarantineError)) throw error;
       ledger.unread(file, 'quarantined', error.reason, readWith);
-      if (file.before?.status === 'loaded') warnings.push(`${file.path} cannot be read again (${error.reason}), so what it said before stays`);
+      if (file.before?.status === 'loaded')
+        warnings.push(`${file.path} cannot be read again (${error.reason}), so what it said before stays`);
       return undefined;
     }
   };
@@ -119,9 +150,18 @@ async function readSource(
 }
 
 /** Those that are read again come first, in the order in which they were taken up. Of each offer in them only the last word is kept: they may be many. */
-async function readDeltas(files: readonly NewFile[], read: (file: NewFile) => Promise<CatalogExport | undefined>): Promise<CatalogExport[]> {
-  const [again, landed] = [files.filter(({ before }) => before !== undefined), files.filter(({ before }) => before === undefined)];
-  const inOrder = [...again.toSorted((a, b) => (a.before?.file_id ?? 0) - (b.before?.file_id ?? 0)), ...landed.toSorted(compareAge)];
+async function readDeltas(
+  files: readonly NewFile[],
+  read: (file: NewFile) => Promise<CatalogExport | undefined>,
+): Promise<CatalogExport[]> {
+  const [again, landed] = [
+    files.filter(({ before }) => before !== undefined),
+    files.filter(({ before }) => before === undefined),
+  ];
+  const inOrder = [
+    ...again.toSorted((a, b) => (a.before?.file_id ?? 0) - (b.before?.file_id ?? 0)),
+    ...landed.toSorted(compareAge),
+  ];
   const exports: CatalogExport[] = [];
   const told = new Set<string>();
   for (const file of inOrder.toReversed()) {
@@ -139,18 +179,27 @@ async function readDeltas(files: readonly NewFile[], read: (file: NewFile) => Pr
 }
 
 /** Moves rows whose id was taken to the rejects and writes every file that was read to the ledger. */
-function recordPlanned(plan: CatalogPlan, sources: readonly SourceExports[], ledger: CatalogLedger, settings: DecidingSettings): void {
+function recordPlanned(
+  plan: CatalogPlan,
+  sources: readonly SourceExports[],
+  ledger: CatalogLedger,
+  settings: DecidingSettings,
+): void {
   const taken = new Set(plan.idTaken.map(({ accepted }) => accepted));
   for (const { catalog } of plan.idKept) catalog.warnings.add({ warning: 'id_kept', field: 'id' });
   for (const { source, mode, exports } of sources) {
     for (const catalog of exports) {
       if (mode === 'full' && catalog.incomplete) catalog.warnings.add({ warning: catalog.incomplete, field: null });
-      const rejectedRows = catalog.accepted.flatMap((each) => (each.row && taken.has(each) ? [{ ...each.row, reason: 'id_taken' }] : []));
+      const rejectedRows = catalog.accepted.flatMap((each) =>
+        each.row && taken.has(each) ? [{ ...each.row, reason: 'id_taken' }] : [],
+      );
       const held = plan.held.find((each) => each.catalog === catalog);
       ledger.read(
         {
-          ...catalog, accepted: catalog.accepted.filter((row) => !taken.has(row)),
-          rejected: catalog.rejected + rejectedRows.length, rejectedRows: [...catalog.rejectedRows, ...rejectedRows],
+          ...catalog,
+          accepted: catalog.accepted.filter((row) => !taken.has(row)),
+          rejected: catalog.rejected + rejectedRows.length,
+          rejectedRows: [...catalog.rejectedRows, ...rejectedRows],
         },
         held ? 'held' : 'loaded',
         held ? `would_remove ${held.removes} of ${held.active}` : null,
@@ -161,10 +210,20 @@ function recordPlanned(plan: CatalogPlan, sources: readonly SourceExports[], led
 }
 
 /** An operator's word is used up by the file's next reading; an export that is fine replaces the older held ones. */
-async function settleHolds(connection: DuckDBConnection, plan: CatalogPlan, sources: readonly SourceExports[], files: readonly NewFile[]): Promise<void> {
+async function settleHolds(
+  connection: DuckDBConnection,
+  plan: CatalogPlan,
+  sources: readonly SourceExports[],
+  files: readonly NewFile[],
+): Promise<void> {
   for (const file of files) await forgetAcceptance(connection, file);
-  for (const { source, mode, exports: [decides] } of sources) {
-    const loaded = mode === 'full' && decides?.incomplete === null && !plan.held.some(({ catalog }) => catalog === decides);
+  for (const {
+    source,
+    mode,
+    exports: [decides],
+  } of sources) {
+    const loaded =
+      mode === 'full' && decides?.incomplete === null && !plan.held.some(({ catalog }) => catalog === decides);
     if (loaded) await replaceHeldExports(connection, source, decides.file);
   }
 }
@@ -186,5 +245,7 @@ const incompleteReasons = {
 
 function incompleteMessages({ mode, exports }: SourceExports): string[] {
   if (mode === 'delta') return [];
-  return exports.flatMap(({ file, incomplete }) => (incomplete ? [`${file.path} ${incompleteReasons[incomplete]}, so no offer was removed`] : []));
+  return exports.flatMap(({ file, incomplete }) =>
+    incomplete ? [`${file.path} ${incompleteReasons[incomplete]}, so no offer was removed`] : [],
+  );
 }

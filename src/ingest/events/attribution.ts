@@ -17,35 +17,53 @@ export async function recordConversionEvents(connection: DuckDBConnection, newFi
  * for older ones that still wait among this run's clicks only. Offers are resolved by the models, so a conversion
  * whose offer is still unknown resolves by itself.
  */
-export async function attributeConversions(connection: DuckDBConnection, allClickFiles: readonly string[], newClickFiles: readonly string[]): Promise<void> {
+export async function attributeConversions(
+  connection: DuckDBConnection,
+  allClickFiles: readonly string[],
+  newClickFiles: readonly string[],
+): Promise<void> {
   await connection.run(
     `CREATE OR REPLACE TEMP TABLE unknown_clicks AS
      SELECT click_id FROM new_conversion_events
      EXCEPT
      SELECT click_id FROM conversion_clicks WHERE click_id IN (SELECT click_id FROM new_conversion_events)`,
   );
-  await connection.run('CREATE OR REPLACE TEMP TABLE sought_clicks AS SELECT click_id FROM unknown_clicks UNION SELECT click_id FROM waiting_clicks');
+  await connection.run(
+    'CREATE OR REPLACE TEMP TABLE sought_clicks AS SELECT click_id FROM unknown_clicks UNION SELECT click_id FROM waiting_clicks',
+  );
   const [sought] = await queryRows<{ rows: number; unknown: number }>(
-    connection, 'SELECT count(*) AS rows, (SELECT count(*) FROM unknown_clicks) AS unknown FROM sought_clicks',
+    connection,
+    'SELECT count(*) AS rows, (SELECT count(*) FROM unknown_clicks) AS unknown FROM sought_clicks',
   );
   if ((sought?.rows ?? 0) === 0) return findClicks(connection, []);
   await findClicks(connection, (sought?.unknown ?? 0) > 0 ? allClickFiles : newClickFiles);
   await connection.run('INSERT INTO conversion_clicks FROM found_clicks');
   await connection.run('DELETE FROM waiting_clicks WHERE click_id IN (SELECT click_id FROM found_clicks)');
-  await connection.run('INSERT OR IGNORE INTO waiting_clicks SELECT click_id FROM unknown_clicks WHERE click_id NOT IN (SELECT click_id FROM found_clicks)');
-  await touchDaysOf(connection, 'SELECT conversion_id FROM conversion_events WHERE click_id IN (SELECT click_id FROM found_clicks)');
+  await connection.run(
+    'INSERT OR IGNORE INTO waiting_clicks SELECT click_id FROM unknown_clicks WHERE click_id NOT IN (SELECT click_id FROM found_clicks)',
+  );
+  await touchDaysOf(
+    connection,
+    'SELECT conversion_id FROM conversion_events WHERE click_id IN (SELECT click_id FROM found_clicks)',
+  );
 }
 
 /** Fills `found_clicks` from these event files: first only the 8-byte key of every click, then whole rows of the files that hold one. */
 async function findClicks(connection: DuckDBConnection, paths: readonly string[]): Promise<void> {
-  const holding = paths.length === 0 ? [] : await queryRows<{ filename: string }>(
-    connection,
-    `SELECT DISTINCT filename FROM ${eventRelation('clicks', paths, withPlace)} WHERE event_key IN (SELECT hash(click_id) FROM sought_clicks)`,
-  );
+  const holding =
+    paths.length === 0
+      ? []
+      : await queryRows<{ filename: string }>(
+          connection,
+          `SELECT DISTINCT filename FROM ${eventRelation('clicks', paths, withPlace)} WHERE event_key IN (SELECT hash(click_id) FROM sought_clicks)`,
+        );
   await connection.run(
     `CREATE OR REPLACE TEMP TABLE found_clicks AS
      SELECT click_id, offer_id, source, external_id, site_key, user_id, clicked_at
-     FROM ${eventRelation('clicks', holding.map(({ filename }) => filename))}
+     FROM ${eventRelation(
+       'clicks',
+       holding.map(({ filename }) => filename),
+     )}
      WHERE event_key IN (SELECT hash(click_id) FROM sought_clicks) AND click_id IN (SELECT click_id FROM sought_clicks)`,
   );
 }

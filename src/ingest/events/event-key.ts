@@ -11,11 +11,16 @@ const probeFact = 'event_key_of_offerline';
  * history would pass as new. Throws `OfferlineError` where it does not.
  */
 export async function assertSameEventKeys(connection: DuckDBConnection): Promise<void> {
-  const [probe] = await queryRows<{ key: string; version: string }>(connection, `SELECT hash('offerline')::VARCHAR AS key, version() AS version`);
+  const [probe] = await queryRows<{ key: string; version: string }>(
+    connection,
+    `SELECT hash('offerline')::VARCHAR AS key, version() AS version`,
+  );
   const key = probe?.key ?? '';
   const known = await readFact(connection, probeFact);
   if (known === undefined) await writeFact(connection, probeFact, key);
   else if (known !== key) {
-    throw new OfferlineError(`DuckDB ${probe?.version} computes other event keys than the version that wrote warehouse/events; duplicates would go unseen. Run the version from before, or move the warehouse folder away and ingest landing anew`);
+    throw new OfferlineError(
+      `DuckDB ${probe?.version} computes other event keys than the version that wrote warehouse/events; duplicates would go unseen. Run the version from before, or move the warehouse folder away and ingest landing anew`,
+    );
   }
 }

@@ -8,7 +8,9 @@ import { readModel } from '../../warehouse/sql-model.ts';
 
 /** Marks this run's conversion events as undecided; whether they make postbacks is for `writeOutbox` to say. A rebuilt state reads some again that were decided long ago. */
 export async function awaitPostbacks(connection: DuckDBConnection): Promise<void> {
-  await connection.run('INSERT INTO postbacks_undecided SELECT conversion_id, kind FROM new_conversion_events WHERE (conversion_id, kind) NOT IN (SELECT (conversion_id, kind) FROM settled_events)');
+  await connection.run(
+    'INSERT INTO postbacks_undecided SELECT conversion_id, kind FROM new_conversion_events WHERE (conversion_id, kind) NOT IN (SELECT (conversion_id, kind) FROM settled_events)',
+  );
 }
 
 /**
@@ -23,7 +25,9 @@ export async function writeOutbox(connection: DuckDBConnection, sites: readonly 
   if ((undecided?.rows ?? 0) === 0) return 0;
   await loadPostbackSites(connection, sites);
   await connection.run(`CREATE OR REPLACE TEMP VIEW offer_spans AS ${readModel('staging', 'offer_spans').query}`);
-  await runModel(connection, 'staging', 'postbacks_due', 'CREATE OR REPLACE TEMP TABLE decided_postbacks AS', { as_of: asOf });
+  await runModel(connection, 'staging', 'postbacks_due', 'CREATE OR REPLACE TEMP TABLE decided_postbacks AS', {
+    as_of: asOf,
+  });
   const { rowsChanged } = await connection.run(
     `INSERT INTO outbox
      SELECT (SELECT coalesce(max(number), 0) FROM outbox) + row_number() OVER (ORDER BY occurred_at, conversion_id, kind),
@@ -31,8 +35,13 @@ export async function writeOutbox(connection: DuckDBConnection, sites: readonly 
        conversion_id, kind, click_id, site_key, user_id, offer_id, reward, occurred_at, TIMESTAMPTZ '${asOf}'
      FROM decided_postbacks WHERE has_address`,
   );
-  await connection.run('DELETE FROM postbacks_undecided WHERE (conversion_id, kind) IN (SELECT (conversion_id, kind) FROM decided_postbacks)');
-  if (rowsChanged > 0) await connection.run(`INSERT OR IGNORE INTO touched_postback_days VALUES ('postbacks', $1::TIMESTAMPTZ::DATE)`, [asOf]);
+  await connection.run(
+    'DELETE FROM postbacks_undecided WHERE (conversion_id, kind) IN (SELECT (conversion_id, kind) FROM decided_postbacks)',
+  );
+  if (rowsChanged > 0)
+    await connection.run(`INSERT OR IGNORE INTO touched_postback_days VALUES ('postbacks', $1::TIMESTAMPTZ::DATE)`, [
+      asOf,
+    ]);
   return rowsChanged;
 }
 
@@ -41,7 +50,10 @@ async function loadPostbackSites(connection: DuckDBConnection, sites: readonly S
   await connection.run(
     `CREATE OR REPLACE TEMP TABLE run_postback_sites (site_key VARCHAR, has_address BOOLEAN, commission DECIMAL(7, 6), reward_rate DECIMAL(15, 6))`,
   );
-  await insertRows(connection, 'INSERT INTO run_postback_sites', ['', '', '::DECIMAL(7, 6)', '::DECIMAL(15, 6)'], sites.map((site) => [
-    site.site_key, site.postback !== undefined, commissionText(site), rewardRateText(site),
-  ]));
+  await insertRows(
+    connection,
+    'INSERT INTO run_postback_sites',
+    ['', '', '::DECIMAL(7, 6)', '::DECIMAL(15, 6)'],
+    sites.map((site) => [site.site_key, site.postback !== undefined, commissionText(site), rewardRateText(site)]),
+  );
 }

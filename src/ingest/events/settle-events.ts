@@ -13,24 +13,53 @@ import type { StagedEvents } from '../logs/stage-events.ts';
  * commit in the end is litter that no row names. Returns the absolute paths.
  */
 export async function settleEvents(
-  connection: DuckDBConnection, data: DataDirectory, kind: EventKind, staged: StagedEvents, runId: number, files: FileEffects,
+  connection: DuckDBConnection,
+  data: DataDirectory,
+  kind: EventKind,
+  staged: StagedEvents,
+  runId: number,
+  files: FileEffects,
 ): Promise<string[]> {
   if (staged.days.length === 0) return [];
   const time = eventTime[kind];
   const bounds = await queryRows<{ filename: string; rows: number; first_at: string; last_at: string }>(
     connection,
     `SELECT filename, count(*) AS rows, min(${time}) AS first_at, max(${time}) AS last_at
-     FROM ${eventRelation(kind, staged.days.map(({ path }) => path), withPlace)} GROUP BY filename ORDER BY filename`,
+     FROM ${eventRelation(
+       kind,
+       staged.days.map(({ path }) => path),
+       withPlace,
+     )} GROUP BY filename ORDER BY filename`,
   );
   const dayOfFile = new Map(staged.days.map(({ path, day }) => [path, day]));
-  const settled = await settleFiles(bounds.map(({ filename, ...about }, index) => {
-    const day = dayOfFile.get(filename) as Day;
-    return { ...about, day, from: filename, to: join(data.events, kind, `dt=${day}`, `run-${String(runId).padStart(8, '0')}-${index}.parquet`) };
-  }), `event file of ${kind}`, files);
+  const settled = await settleFiles(
+    bounds.map(({ filename, ...about }, index) => {
+      const day = dayOfFile.get(filename) as Day;
+      return {
+        ...about,
+        day,
+        from: filename,
+        to: join(data.events, kind, `dt=${day}`, `run-${String(runId).padStart(8, '0')}-${index}.parquet`),
+      };
+    }),
+    `event file of ${kind}`,
+    files,
+  );
   await insertRows(
-    connection, 'INSERT INTO event_files (path, kind, day, run_id, rows, bytes, sha256, first_at, last_at)',
+    connection,
+    'INSERT INTO event_files (path, kind, day, run_id, rows, bytes, sha256, first_at, last_at)',
     ['', '', '::DATE', '', '', '', '', '::TIMESTAMPTZ', '::TIMESTAMPTZ'],
-    settled.map(({ day, to, rows, bytes, sha256, first_at, last_at }) => [relative(data.warehouse, to), kind, day, runId, rows, bytes, sha256, first_at, last_at]),
+    settled.map(({ day, to, rows, bytes, sha256, first_at, last_at }) => [
+      relative(data.warehouse, to),
+      kind,
+      day,
+      runId,
+      rows,
+      bytes,
+      sha256,
+      first_at,
+      last_at,
+    ]),
   );
   return settled.map(({ to }) => to);
 }

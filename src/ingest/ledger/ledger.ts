@@ -35,16 +35,38 @@ export type FileStatus = 'loaded' | 'quarantined' | 'held' | 'superseded';
  * SQL for the moment when a file of the ledger was first seen, in nanoseconds since the epoch, as text. A run may wait for another
  * before it looks, so that what it takes up is younger than its start; times from before they were capped may be anything.
  */
-export const seenNs = 'greatest(CASE WHEN read_with IS NULL THEN 0 ELSE modified_ns END, epoch_ns(ingested_at))::VARCHAR';
+export const seenNs =
+  'greatest(CASE WHEN read_with IS NULL THEN 0 ELSE modified_ns END, epoch_ns(ingested_at))::VARCHAR';
 
 /** Writes a landing file's ledger row. */
 export async function recordFile(
-  { db }: StateDatabase, run: Run, file: CheckedFile, fileId: number, counts: LedgerCounts, status: FileStatus, reason: string | null, readWith: ReadWith,
+  { db }: StateDatabase,
+  run: Run,
+  file: CheckedFile,
+  fileId: number,
+  counts: LedgerCounts,
+  status: FileStatus,
+  reason: string | null,
+  readWith: ReadWith,
 ): Promise<void> {
-  await db.insertInto('ingest_files').values({
-    file_id: fileId, run_id: run.runId, kind: file.kind, source: file.source, path: file.path, sha256: file.sha256,
-    bytes: file.bytes, modified_ns: file.modifiedNs, ...counts, status, reason, ingested_at: run.wallClock, read_with: JSON.stringify(readWith),
-  }).execute();
+  await db
+    .insertInto('ingest_files')
+    .values({
+      file_id: fileId,
+      run_id: run.runId,
+      kind: file.kind,
+      source: file.source,
+      path: file.path,
+      sha256: file.sha256,
+      bytes: file.bytes,
+      modified_ns: file.modifiedNs,
+      ...counts,
+      status,
+      reason,
+      ingested_at: run.wallClock,
+      read_with: JSON.stringify(readWith),
+    })
+    .execute();
 }
 
 /** Files that changed in the last two seconds before we looked may change again within the clock's grain, unseen. */
@@ -57,31 +79,57 @@ export interface SeenFile extends LandingFile {
 
 /** Landing files that are not new by name, size and times: their bytes need not be read. */
 export async function seenFiles({ connection }: StateDatabase, files: readonly LandingFile[]): Promise<SeenFile[]> {
-  const rows = await queryRows<{ path: string; bytes: number; modified_ns: string; changed_ns: string; sha256: string }>(
-    connection, 'SELECT path, bytes, modified_ns::VARCHAR AS modified_ns, changed_ns::VARCHAR AS changed_ns, sha256 FROM landing_seen',
+  const rows = await queryRows<{
+    path: string;
+    bytes: number;
+    modified_ns: string;
+    changed_ns: string;
+    sha256: string;
+  }>(
+    connection,
+    'SELECT path, bytes, modified_ns::VARCHAR AS modified_ns, changed_ns::VARCHAR AS changed_ns, sha256 FROM landing_seen',
   );
   const known = new Map(rows.map(({ path, ...about }) => [path, about]));
   return files.flatMap((file): SeenFile[] => {
     const before = known.get(file.path);
-    const looksTheSame = before !== undefined && before.bytes === file.bytes
-      && before.modified_ns === String(file.modifiedNs) && before.changed_ns === String(file.changedNs);
+    const looksTheSame =
+      before !== undefined &&
+      before.bytes === file.bytes &&
+      before.modified_ns === String(file.modifiedNs) &&
+      before.changed_ns === String(file.changedNs);
     return looksTheSame ? [{ ...file, sha256: before.sha256 }] : [];
   });
 }
 
 /** Remembers what the files looked like, so that the next run need not read them again. */
-export async function rememberFiles({ connection }: StateDatabase, files: CheckedFile[], wallClockMs: number): Promise<void> {
+export async function rememberFiles(
+  { connection }: StateDatabase,
+  files: CheckedFile[],
+  wallClockMs: number,
+): Promise<void> {
   const settledBefore = BigInt(Math.trunc(wallClockMs)) * 1_000_000n - settledAfterNs;
-  await insertRows(connection, 'INSERT OR REPLACE INTO landing_seen', ['', '', '', '', ''], files.map((file) => [
-    file.path, file.bytes, file.modifiedNs, file.changedNs < settledBefore ? file.changedNs : 0n, file.sha256,
-  ]));
+  await insertRows(
+    connection,
+    'INSERT OR REPLACE INTO landing_seen',
+    ['', '', '', '', ''],
+    files.map((file) => [
+      file.path,
+      file.bytes,
+      file.modifiedNs,
+      file.changedNs < settledBefore ? file.changedNs : 0n,
+      file.sha256,
+    ]),
+  );
 }
 
 /**
  * What tells a log's bytes from others. Ones that could not be read were read by what their name's ending says, so
  * that a log under a wrong ending counts once it gets the right one.
  */
-export function logKey({ kind, sha256, path }: Pick<LandingFile, 'kind' | 'path'> & { sha256: string }, status: 'loaded' | 'quarantined'): string {
+export function logKey(
+  { kind, sha256, path }: Pick<LandingFile, 'kind' | 'path'> & { sha256: string },
+  status: 'loaded' | 'quarantined',
+): string {
   return JSON.stringify([kind, sha256, ...(status === 'loaded' ? [] : [formatOf(path)])]);
 }
 
@@ -89,16 +137,20 @@ const wasRead = `NOT coalesce(starts_with(reason, '${endedARun}'), false)`;
 
 /** Keys of the logs' bytes that count already, whatever their names. */
 export async function knownLogs({ connection }: StateDatabase): Promise<Set<string>> {
-  const rows = await queryRows<{ kind: LandingFile['kind']; sha256: string; path: string; status: 'loaded' | 'quarantined' }>(
-    connection, `SELECT kind, sha256, path, status FROM ingest_files WHERE kind <> 'offers' AND ${wasRead}`,
-  );
+  const rows = await queryRows<{
+    kind: LandingFile['kind'];
+    sha256: string;
+    path: string;
+    status: 'loaded' | 'quarantined';
+  }>(connection, `SELECT kind, sha256, path, status FROM ingest_files WHERE kind <> 'offers' AND ${wasRead}`);
   return new Set(rows.map(({ status, ...file }) => logKey(file, status)));
 }
 
 /** The digest that each catalog path had when it was last taken up: the same bytes under the same name are no news. */
 export async function latestCatalogDigests({ connection }: StateDatabase): Promise<Map<string, string>> {
   const rows = await queryRows<{ path: string; sha256: string }>(
-    connection, `SELECT path, sha256 FROM ingest_files WHERE kind = 'offers' AND ${wasRead} QUALIFY row_number() OVER (PARTITION BY path ORDER BY file_id DESC) = 1`,
+    connection,
+    `SELECT path, sha256 FROM ingest_files WHERE kind = 'offers' AND ${wasRead} QUALIFY row_number() OVER (PARTITION BY path ORDER BY file_id DESC) = 1`,
   );
   return new Map(rows.map(({ path, sha256 }) => [path, sha256]));
 }

@@ -6,7 +6,15 @@ import type { Moment } from '../../time/moment.ts';
 import type { StateDatabase } from '../../warehouse/database.ts';
 import { queryRows } from '../../duckdb/dialect/rows.ts';
 import { logKey, rejectsKept, seenNs, type FileStatus, type LedgerCounts, type SeenFile } from './ledger.ts';
-import { limits, logReadWith, parseReadWith, rateOf, sourceSettings, type DecidingSettings, type ReadWith } from './read-with.ts';
+import {
+  limits,
+  logReadWith,
+  parseReadWith,
+  rateOf,
+  sourceSettings,
+  type DecidingSettings,
+  type ReadWith,
+} from './read-with.ts';
 
 /** A file's ledger row, where the file is read again. */
 export interface TakenUp extends LedgerCounts {
@@ -35,28 +43,43 @@ export interface NewFile extends CheckedFile {
  * that is another now, catalogs whose source's time zone or mode has changed, or the rate of a currency that they name.
  * By their path in the landing folder.
  */
-export async function filesToReadAgain({ connection }: StateDatabase, settings: DecidingSettings, landed: readonly SeenFile[]): Promise<Map<string, TakenUp>> {
-  return new Map([...(await logsToReadAgain(connection, settings, landed)), ...(await catalogsToReadAgain(connection, settings, landed))]);
+export async function filesToReadAgain(
+  { connection }: StateDatabase,
+  settings: DecidingSettings,
+  landed: readonly SeenFile[],
+): Promise<Map<string, TakenUp>> {
+  return new Map([
+    ...(await logsToReadAgain(connection, settings, landed)),
+    ...(await catalogsToReadAgain(connection, settings, landed)),
+  ]);
 }
 
 const columns = `file_id, run_id, kind, source, path, sha256, rows, accepted, duplicates, conflicts, rejected, warnings, status, reason, ingested_at, read_with, ${seenNs} AS seen_ns`;
 
-async function logsToReadAgain(connection: DuckDBConnection, settings: DecidingSettings, landed: readonly SeenFile[]): Promise<[path: string, before: TakenUp][]> {
+async function logsToReadAgain(
+  connection: DuckDBConnection,
+  settings: DecidingSettings,
+  landed: readonly SeenFile[],
+): Promise<[path: string, before: TakenUp][]> {
   const found: TakenUp[] = [];
   for (const kind of ['clicks', 'conversions'] as const) {
     const now = logReadWith(settings, kind);
     // Of a file with more rejects than are kept nobody knows whether one of them is for want of a zone.
     const lackedZone = `status = 'loaded' AND rejected > 0 AND (read_with->>'time_zone') IS NULL
       AND (rejected > ${rejectsKept} OR file_id IN (SELECT file_id FROM rejects WHERE reason = 'timestamp_without_offset'))`;
-    found.push(...(await queryRows<TakenUp>(
-      connection,
-      `SELECT ${columns} FROM ingest_files
+    found.push(
+      ...(await queryRows<TakenUp>(
+        connection,
+        `SELECT ${columns} FROM ingest_files
        WHERE kind = '${kind}' AND (${beyondOtherLimit(now)} ${now.time_zone === null ? '' : `OR ${lackedZone}`}) ORDER BY file_id`,
-    )));
+      )),
+    );
   }
   if (found.length === 0) return [];
   const byContent = Map.groupBy(
-    landed.filter(({ kind }) => kind !== 'offers').flatMap((file) => (['loaded', 'quarantined'] as const).map((status) => ({ file, key: logKey(file, status) }))),
+    landed
+      .filter(({ kind }) => kind !== 'offers')
+      .flatMap((file) => (['loaded', 'quarantined'] as const).map((status) => ({ file, key: logKey(file, status) }))),
     ({ key }) => key,
   );
   return found.flatMap((row): [string, TakenUp][] => {
@@ -69,8 +92,10 @@ async function logsToReadAgain(connection: DuckDBConnection, settings: DecidingS
 
 /** SQL that holds for a file that was quarantined for a limit which is another now. */
 function beyondOtherLimit(now: ReadWith): string {
-  const changed = Object.entries(limits).map(([reason, limit]) =>
-    `split_part(reason, ':', 1) = ${quoted(reason)} AND coalesce((read_with->>${quoted(limit)})::DOUBLE, ${defaultSettings[limit]}) <> ${now[limit]}`);
+  const changed = Object.entries(limits).map(
+    ([reason, limit]) =>
+      `split_part(reason, ':', 1) = ${quoted(reason)} AND coalesce((read_with->>${quoted(limit)})::DOUBLE, ${defaultSettings[limit]}) <> ${now[limit]}`,
+  );
   return `(status = 'quarantined' AND (${changed.join(' OR ')}))`;
 }
 
@@ -80,7 +105,11 @@ interface CatalogRow extends TakenUp {
   healable: boolean;
 }
 
-async function catalogsToReadAgain(connection: DuckDBConnection, settings: DecidingSettings, landed: readonly SeenFile[]): Promise<[path: string, before: TakenUp][]> {
+async function catalogsToReadAgain(
+  connection: DuckDBConnection,
+  settings: DecidingSettings,
+  landed: readonly SeenFile[],
+): Promise<[path: string, before: TakenUp][]> {
   const digests = new Map(landed.filter(({ kind }) => kind === 'offers').map(({ path, sha256 }) => [path, sha256]));
   if (digests.size === 0) return [];
   const deltas = Object.keys(settings.sources).filter((source) => sourceSettings(settings, source).mode === 'delta');
@@ -96,23 +125,36 @@ async function catalogsToReadAgain(connection: DuckDBConnection, settings: Decid
     const latest = new Map(ofSource.map((row) => [row.path, row]));
     const isLanded = (row: CatalogRow) => latest.get(row.path) === row && digests.get(row.path) === row.sha256;
     const saysOtherNow = (row: CatalogRow) => saysOther(row, settings, ofSource);
-    const again = sourceSettings(settings, source).mode === 'full'
-      ? ofSource.filter((row) => isLanded(row) && saysOtherNow(row))
-      : laterWords(ofSource, isLanded, saysOtherNow);
+    const again =
+      sourceSettings(settings, source).mode === 'full'
+        ? ofSource.filter((row) => isLanded(row) && saysOtherNow(row))
+        : laterWords(ofSource, isLanded, saysOtherNow);
     return again.map((row): [string, TakenUp] => [row.path, row]);
   });
 }
 
 /** Whether the present configuration may make something else of a catalog file than the one that it was read with. */
-function saysOther({ file_id, source, status, healable, read_with }: CatalogRow, settings: DecidingSettings, ofSource: readonly CatalogRow[]): boolean {
+function saysOther(
+  { file_id, source, status, healable, read_with }: CatalogRow,
+  settings: DecidingSettings,
+  ofSource: readonly CatalogRow[],
+): boolean {
   const { mode, time_zone = null } = sourceSettings(settings, source);
   // Those beyond a limit were found by their limit; what a full export would remove a delta leaves.
   if (status !== 'loaded') return status === 'quarantined' || mode === 'delta';
   const before = parseReadWith(read_with);
   if (before === null) return mode === 'full' || healable;
-  if (before.time_zone !== time_zone || Object.entries(before.rates ?? {}).some(([currency, rate]) => rate !== rateOf(settings, currency))) return true;
+  if (
+    before.time_zone !== time_zone ||
+    Object.entries(before.rates ?? {}).some(([currency, rate]) => rate !== rateOf(settings, currency))
+  )
+    return true;
   // A delta that turned out to be a full export decides, unless one after it waits for an operator who is to say whether it does.
-  return before.mode === 'delta' && mode === 'full' && !ofSource.some((row) => row.status === 'held' && row.file_id > file_id);
+  return (
+    before.mode === 'delta' &&
+    mode === 'full' &&
+    !ofSource.some((row) => row.status === 'held' && row.file_id > file_id)
+  );
 }
 
 /**
@@ -120,9 +162,17 @@ function saysOther({ file_id, source, status, healable, read_with }: CatalogRow,
  * says something else on, so that later files keep the last word. Where one of these lies there no more, only those after
  * it; and none from before the source became a delta, of which the last one decided.
  */
-function laterWords(rows: readonly CatalogRow[], isLanded: (row: CatalogRow) => boolean, saysOtherNow: (row: CatalogRow) => boolean): CatalogRow[] {
-  const from = rows.findLastIndex((row) => row.status === 'loaded' && (parseReadWith(row.read_with)?.mode === 'full' || !isLanded(row)));
-  const readable = rows.slice(from < 0 ? 0 : from).filter((row) => isLanded(row) && (row.status === 'loaded' || saysOtherNow(row)));
+function laterWords(
+  rows: readonly CatalogRow[],
+  isLanded: (row: CatalogRow) => boolean,
+  saysOtherNow: (row: CatalogRow) => boolean,
+): CatalogRow[] {
+  const from = rows.findLastIndex(
+    (row) => row.status === 'loaded' && (parseReadWith(row.read_with)?.mode === 'full' || !isLanded(row)),
+  );
+  const readable = rows
+    .slice(from < 0 ? 0 : from)
+    .filter((row) => isLanded(row) && (row.status === 'loaded' || saysOtherNow(row)));
   const first = readable.findIndex(saysOtherNow);
   return first < 0 ? [] : readable.slice(first);
 }

@@ -23,9 +23,15 @@ export function logReadWith({ logs, unpacked_gigabytes }: DecidingSettings, kind
 }
 
 /** `currencies`: those that the file names. */
-export function catalogReadWith(settings: DecidingSettings, source: string, currencies: Iterable<string> = []): ReadWith {
+export function catalogReadWith(
+  settings: DecidingSettings,
+  source: string,
+  currencies: Iterable<string> = [],
+): ReadWith {
   const { mode, time_zone = null } = sourceSettings(settings, source);
-  const rates = Object.fromEntries([...currencies].toSorted().map((currency) => [currency, rateOf(settings, currency)]));
+  const rates = Object.fromEntries(
+    [...currencies].toSorted().map((currency) => [currency, rateOf(settings, currency)]),
+  );
   return { unpacked_gigabytes: settings.unpacked_gigabytes, time_zone, mode, rates };
 }
 

@@ -31,7 +31,12 @@ export function readNote({ readingNote }: DataDirectory): ReadingNote | undefine
   }
 }
 
-export async function writeNote({ data, effects }: Run, files: readonly LandingFile[], ended: number, alone: LandingFile | null = null): Promise<void> {
+export async function writeNote(
+  { data, effects }: Run,
+  files: readonly LandingFile[],
+  ended: number,
+  alone: LandingFile | null = null,
+): Promise<void> {
   const note: ReadingNote = { files: files.map(noted), ended, alone: alone && noted(alone) };
   await replaceFile(data.readingNote, `${JSON.stringify(note)}\n`, 'files being read', effects.files);
 }
@@ -42,7 +47,9 @@ export async function removeNote({ data, effects }: Run): Promise<void> {
 
 export function isNoted(file: LandingFile, note: NotedFile): boolean {
   const { path, bytes, modified_ns, changed_ns } = noted(file);
-  return path === note.path && bytes === note.bytes && modified_ns === note.modified_ns && changed_ns === note.changed_ns;
+  return (
+    path === note.path && bytes === note.bytes && modified_ns === note.modified_ns && changed_ns === note.changed_ns
+  );
 }
 
 function noted({ path, bytes, modifiedNs, changedNs }: LandingFile): NotedFile {

@@ -17,13 +17,17 @@ export class WarningCounts {
     const key = `${warning} ${name ?? ''}`;
     const counted = this.#counts.get(key);
     if (counted !== undefined) counted.rows++;
-    else if (warning !== 'unknown_field' || this.#namedFields++ < unknownFieldsNamed) this.#counts.set(key, { warning, field: name, rows: 1 });
+    else if (warning !== 'unknown_field' || this.#namedFields++ < unknownFieldsNamed)
+      this.#counts.set(key, { warning, field: name, rows: 1 });
     else if (this.#furtherFields.size < unknownFieldsCounted) this.#furtherFields.add(key);
   }
 
   list(): CountedWarning[] {
     const further = this.#furtherFields.size;
-    return [...this.#counts.values(), ...(further === 0 ? [] : [{ warning: furtherFields, field: null, rows: further }])];
+    return [
+      ...this.#counts.values(),
+      ...(further === 0 ? [] : [{ warning: furtherFields, field: null, rows: further }]),
+    ];
   }
 
   get total(): number {
@@ -41,5 +45,7 @@ export function totalOf(warnings: readonly CountedWarning[]): number {
 
 /** As it can be written down: half a surrogate cannot, and a name may be as long as a file. */
 function fieldName(name: string): string {
-  return name.length <= fieldNameCharacters ? name.toWellFormed() : copied(name.slice(0, fieldNameCharacters).toWellFormed());
+  return name.length <= fieldNameCharacters
+    ? name.toWellFormed()
+    : copied(name.slice(0, fieldNameCharacters).toWellFormed());
 }

@@ -17,31 +17,50 @@ export type DuplicateCounts = Map<number, { duplicates: number; conflicts: numbe
  * What an event says is compared by its hash: a copy of a whole log costs some bytes a row, however long its rows are.
  */
 export async function findDuplicates(
-  connection: DuckDBConnection, schema: LogSchema, batch: LogBatch, staged: StagedEvents, history: readonly string[],
+  connection: DuckDBConnection,
+  schema: LogSchema,
+  batch: LogBatch,
+  staged: StagedEvents,
+  history: readonly string[],
 ): Promise<DuplicateCounts> {
   await connection.run(
     'CREATE OR REPLACE TEMP TABLE duplicate_events (file_id BIGINT, file INTEGER, file_row_number BIGINT, conflict BOOLEAN)',
   );
   if (staged.days.length === 0) return new Map();
-  const rows = eventRelation(schema.kind, staged.days.map(({ path }) => path));
+  const rows = eventRelation(
+    schema.kind,
+    staged.days.map(({ path }) => path),
+  );
   await findCopiesOfHistory(connection, schema, rows, history);
   await findRepeats(connection, schema, batch, rows);
   const counts = await queryRows<{ file_id: number; duplicates: number; conflicts: number }>(
-    connection, 'SELECT file_id, count(*) AS duplicates, count(*) FILTER (conflict) AS conflicts FROM duplicate_events GROUP BY file_id',
+    connection,
+    'SELECT file_id, count(*) AS duplicates, count(*) FILTER (conflict) AS conflicts FROM duplicate_events GROUP BY file_id',
   );
   return new Map(counts.map(({ file_id, ...count }) => [file_id, count]));
 }
 
 /** Of history first only the 8-byte key of every event is read, then whole rows of the files that hold one. */
-async function findCopiesOfHistory(connection: DuckDBConnection, schema: LogSchema, rows: string, history: readonly string[]): Promise<void> {
+async function findCopiesOfHistory(
+  connection: DuckDBConnection,
+  schema: LogSchema,
+  rows: string,
+  history: readonly string[],
+): Promise<void> {
   if (history.length === 0) return;
   await connection.run(
     `CREATE OR REPLACE TEMP TABLE known_keys AS
      SELECT event_key, file_index FROM ${eventRelation(schema.kind, history)} WHERE event_key IN (SELECT event_key FROM ${rows})`,
   );
-  const holding = await queryRows<{ file: number }>(connection, 'SELECT DISTINCT file_index AS file FROM known_keys ORDER BY file');
+  const holding = await queryRows<{ file: number }>(
+    connection,
+    'SELECT DISTINCT file_index AS file FROM known_keys ORDER BY file',
+  );
   if (holding.length === 0) return;
-  const known = eventRelation(schema.kind, holding.map(({ file }) => history[file] as string));
+  const known = eventRelation(
+    schema.kind,
+    holding.map(({ file }) => history[file] as string),
+  );
   // Different ids with the same hash are told apart by the ids themselves.
   const key = ['event_key', ...schema.key].join(', ');
   await connection.run(
@@ -53,9 +72,15 @@ async function findCopiesOfHistory(connection: DuckDBConnection, schema: LogSche
 }
 
 /** What the warehouse does not have, but this run more than once. */
-async function findRepeats(connection: DuckDBConnection, schema: LogSchema, batch: LogBatch, rows: string): Promise<void> {
+async function findRepeats(
+  connection: DuckDBConnection,
+  schema: LogSchema,
+  batch: LogBatch,
+  rows: string,
+): Promise<void> {
   const [repeated] = await queryRows<{ Count: number }>(
-    connection, `CREATE OR REPLACE TEMP TABLE repeated_keys AS SELECT event_key FROM ${rows} GROUP BY event_key HAVING count(*) > 1`,
+    connection,
+    `CREATE OR REPLACE TEMP TABLE repeated_keys AS SELECT event_key FROM ${rows} GROUP BY event_key HAVING count(*) > 1`,
   );
   if ((repeated?.Count ?? 0) === 0) return;
   const key = schema.key.join(', ');
@@ -85,7 +110,10 @@ async function numberContradictions(connection: DuckDBConnection, schema: LogSch
     `CREATE OR REPLACE TEMP TABLE contradictions AS
      SELECT file_id, ${key} FROM candidates GROUP BY ALL HAVING min(content) <> max(content)`,
   );
-  for (const { file_id } of await queryRows<{ file_id: number }>(connection, 'SELECT DISTINCT file_id FROM contradictions')) {
+  for (const { file_id } of await queryRows<{ file_id: number }>(
+    connection,
+    'SELECT DISTINCT file_id FROM contradictions',
+  )) {
     const file = batch.files.find(({ fileId }) => fileId === file_id);
     if (file === undefined) continue;
     for (const rows of numberedLines(file)) {
@@ -95,8 +123,12 @@ async function numberContradictions(connection: DuckDBConnection, schema: LogSch
          SELECT file_id, ${key}, ${contentOf(schema)} AS content, min(line) AS line
          FROM (${events}) SEMI JOIN contradictions USING (file_id, ${key}) WHERE reject IS NULL GROUP BY ALL`,
       );
-      const same = ['file_id', ...schema.key, 'content'].map((name) => `candidates.${name} = numbered.${name}`).join(' AND ');
-      await connection.run(`UPDATE candidates SET line = least(candidates.line, numbered.line) FROM numbered WHERE ${same}`);
+      const same = ['file_id', ...schema.key, 'content']
+        .map((name) => `candidates.${name} = numbered.${name}`)
+        .join(' AND ');
+      await connection.run(
+        `UPDATE candidates SET line = least(candidates.line, numbered.line) FROM numbered WHERE ${same}`,
+      );
     }
   }
 }

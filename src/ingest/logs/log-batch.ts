@@ -24,7 +24,10 @@ export interface LogBatch {
 
 /** Makes relations of a run's files of one log. `withLines` gives a file with its lines known, or throws `QuarantineError`. */
 export async function openLogBatch(
-  connection: DuckDBConnection, schema: LogSchema, files: LogFile[], withLines: (file: CheckedFile, required: readonly string[]) => Promise<CheckedFile>,
+  connection: DuckDBConnection,
+  schema: LogSchema,
+  files: LogFile[],
+  withLines: (file: CheckedFile, required: readonly string[]) => Promise<CheckedFile>,
 ): Promise<LogBatch> {
   const positions = `log_files_of_${schema.kind}`;
   await connection.run(`CREATE OR REPLACE TEMP TABLE ${positions} (file_id BIGINT, path VARCHAR, position BIGINT)`);
@@ -37,12 +40,19 @@ export async function openLogBatch(
       batch.quarantined.push({ file, reason: error.reason, detail: error.message });
     }
   }
-  await insertRows(connection, `INSERT INTO ${positions}`, ['', '', ''], batch.files.map((file, position) => [file.fileId, file.readablePath, position]));
+  await insertRows(
+    connection,
+    `INSERT INTO ${positions}`,
+    ['', '', ''],
+    batch.files.map((file, position) => [file.fileId, file.readablePath, position]),
+  );
   const filled = batch.files.filter(({ bytes }) => bytes > 0);
   if (filled.length > 0) {
     batch.rows = [
       `(SELECT file_id, NULL::BIGINT AS line, raw FROM ${lines(filled.map(({ readablePath }) => readablePath))} JOIN ${positions} USING (path))`,
-      ...filled.flatMap(({ fileId, longLines }) => longLines.map((long) => `(SELECT ${fileId} AS file_id, line, raw FROM ${numberedLongLines(long)})`)),
+      ...filled.flatMap(({ fileId, longLines }) =>
+        longLines.map((long) => `(SELECT ${fileId} AS file_id, line, raw FROM ${numberedLongLines(long)})`),
+      ),
     ];
   }
   return batch;

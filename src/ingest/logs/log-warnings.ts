@@ -12,17 +12,27 @@ import { fieldNameCharacters, unknownFieldsCounted, unknownFieldsNamed } from '.
 import { furtherFields, totalOf, type CountedWarning } from '../ledger/warning-counts.ts';
 
 /** Writes `ingest_warnings` for the accepted events and gives the number of warnings by file. */
-export async function recordWarnings(connection: DuckDBConnection, schema: LogSchema, batch: LogBatch, paths: readonly string[]): Promise<Map<number, number>> {
+export async function recordWarnings(
+  connection: DuckDBConnection,
+  schema: LogSchema,
+  batch: LogBatch,
+  paths: readonly string[],
+): Promise<Map<number, number>> {
   const counts = new Map<number, number>();
   if (paths.length === 0) return counts;
   const bits = [
-    ...droppableFields(schema).map(({ name }, index) => ({ warning: `bad_${name}`, field: name, bit: warningBit.firstDropped << index })),
+    ...droppableFields(schema).map(({ name }, index) => ({
+      warning: `bad_${name}`,
+      field: name,
+      bit: warningBit.firstDropped << index,
+    })),
     { warning: 'half_surrogate', field: null, bit: warningBit.halfSurrogate },
     { warning: 'unknown_field', field: null, bit: warningBit.unknownField },
   ];
   const sums = bits.map(({ warning, bit }) => `count(*) FILTER (warnings & ${bit} > 0) AS ${warning}`);
   const rows = await queryRows<Record<string, number>>(
-    connection, `SELECT file_id, ${sums.join(', ')} FROM ${eventRelation(schema.kind, paths)} WHERE warnings > 0 GROUP BY file_id`,
+    connection,
+    `SELECT file_id, ${sums.join(', ')} FROM ${eventRelation(schema.kind, paths)} WHERE warnings > 0 GROUP BY file_id`,
   );
   const written: [fileId: number, warning: string, field: string | null, rows: number][] = [];
   for (const row of rows) {
@@ -36,9 +46,16 @@ export async function recordWarnings(connection: DuckDBConnection, schema: LogSc
       else warnings.push({ warning, field, rows: affected });
     }
     counts.set(file.fileId, totalOf(warnings));
-    written.push(...warnings.map((each): (typeof written)[number] => [file.fileId, each.warning, each.field, each.rows]));
+    written.push(
+      ...warnings.map((each): (typeof written)[number] => [file.fileId, each.warning, each.field, each.rows]),
+    );
   }
-  await insertRows(connection, 'INSERT INTO ingest_warnings (file_id, warning, field, rows)', ['', '', '', ''], written);
+  await insertRows(
+    connection,
+    'INSERT INTO ingest_warnings (file_id, warning, field, rows)',
+    ['', '', '', ''],
+    written,
+  );
   return counts;
 }
 
@@ -47,7 +64,12 @@ const rowsSearched = 10_000;
 const fieldsSearched = 100;
 
 /** The first unknown fields of a file by name, and the number of the others. */
-async function unknownFields(connection: DuckDBConnection, schema: LogSchema, file: LogFile, affected: number): Promise<CountedWarning[]> {
+async function unknownFields(
+  connection: DuckDBConnection,
+  schema: LogSchema,
+  file: LogFile,
+  affected: number,
+): Promise<CountedWarning[]> {
   for (const lines of numberedLines(file)) {
     const found = await queryRows<{ field: string; fields: number }>(connection, namesOfUnknownFields(schema, lines));
     if (found.length === 0) continue;

@@ -10,12 +10,18 @@ import { rejectsKept } from '../ledger/ledger.ts';
 import type { StagedEvents } from './stage-events.ts';
 
 /** Writes a `rejects` row for each of a file's first rejected rows and gives the number of all of them by file. */
-export async function recordRejects(connection: DuckDBConnection, schema: LogSchema, batch: LogBatch, staged: StagedEvents): Promise<Map<number, number>> {
+export async function recordRejects(
+  connection: DuckDBConnection,
+  schema: LogSchema,
+  batch: LogBatch,
+  staged: StagedEvents,
+): Promise<Map<number, number>> {
   const counts = new Map<number, number>();
   if (staged.rejected.length === 0) return counts;
   const parquet = `read_parquet(${quotedPathList(staged.rejected)}, hive_partitioning = false)`;
   for (const { file_id, rejected } of await queryRows<{ file_id: number; rejected: number }>(
-    connection, `SELECT file_id, count(*) AS rejected FROM ${parquet} GROUP BY file_id`,
+    connection,
+    `SELECT file_id, count(*) AS rejected FROM ${parquet} GROUP BY file_id`,
   )) {
     const file = batch.files.find(({ fileId }) => fileId === file_id);
     if (file === undefined) continue;

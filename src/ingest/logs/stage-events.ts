@@ -27,30 +27,69 @@ const rowGroupRows = 16_384;
  * Parses a batch and writes its events as Parquet by day of the event, in one pass over the text: by way of a table it
  * takes half as long again. Whether a row is a duplicate is asked afterwards, of the files.
  */
-export async function stageEvents(connection: DuckDBConnection, schema: LogSchema, batch: LogBatch, run: ScratchRun): Promise<StagedEvents> {
+export async function stageEvents(
+  connection: DuckDBConnection,
+  schema: LogSchema,
+  batch: LogBatch,
+  run: ScratchRun,
+): Promise<StagedEvents> {
   if (batch.files.length === 0) return { days: [], rejected: [] };
-  return writeByDay(connection, run, `staged-${schema.kind}`, `events of ${schema.kind}: staged`,
-    batch.rows.map((rows) => `SELECT ${schema.fields.map(({ name }) => name).join(', ')}, hash(${schema.key.join(', ')}) AS event_key, file_id, warnings, reject,
+  return writeByDay(
+    connection,
+    run,
+    `staged-${schema.kind}`,
+    `events of ${schema.kind}: staged`,
+    batch.rows.map(
+      (
+        rows,
+      ) => `SELECT ${schema.fields.map(({ name }) => name).join(', ')}, hash(${schema.key.join(', ')}) AS event_key, file_id, warnings, reject,
        CASE WHEN reject IS NULL THEN ${dayNumber(schema.time)} END AS day_number
-     FROM (${parsedLog(schema, rows)})`));
+     FROM (${parsedLog(schema, rows)})`,
+    ),
+  );
 }
 
 /** Takes what `findDuplicates` found out of the staged days. Of a log that came again most days hold nothing else: they are not written anew. */
-export async function withoutDuplicates(connection: DuckDBConnection, schema: LogSchema, staged: StagedEvents, run: ScratchRun): Promise<StagedEvents> {
-  const affected = new Map((await queryRows<{ file: number; duplicates: number }>(
-    connection, 'SELECT file, count(*) AS duplicates FROM duplicate_events GROUP BY file',
-  )).map(({ file, duplicates }) => [file, duplicates]));
+export async function withoutDuplicates(
+  connection: DuckDBConnection,
+  schema: LogSchema,
+  staged: StagedEvents,
+  run: ScratchRun,
+): Promise<StagedEvents> {
+  const affected = new Map(
+    (
+      await queryRows<{ file: number; duplicates: number }>(
+        connection,
+        'SELECT file, count(*) AS duplicates FROM duplicate_events GROUP BY file',
+      )
+    ).map(({ file, duplicates }) => [file, duplicates]),
+  );
   if (affected.size === 0) return staged;
   const paths = staged.days.map(({ path }) => path);
-  const mixed = (await queryRows<{ file: number; rows: number }>(
-    connection, `SELECT file_index AS file, count(*) AS rows FROM ${eventRelation(schema.kind, paths)} GROUP BY file_index ORDER BY file`,
-  )).filter(({ file, rows }) => (affected.get(file) ?? rows) < rows).map(({ file }) => file);
+  const mixed = (
+    await queryRows<{ file: number; rows: number }>(
+      connection,
+      `SELECT file_index AS file, count(*) AS rows FROM ${eventRelation(schema.kind, paths)} GROUP BY file_index ORDER BY file`,
+    )
+  )
+    .filter(({ file, rows }) => (affected.get(file) ?? rows) < rows)
+    .map(({ file }) => file);
   const days = staged.days.filter((_, file) => !affected.has(file));
   if (mixed.length > 0) {
-    const { days: rewritten } = await writeByDay(connection, run, `accepted-${schema.kind}`, `events of ${schema.kind}: duplicates left out`,
-      [`SELECT rows.*, ${dayNumber(schema.time)} AS day_number
-       FROM ${eventRelation(schema.kind, mixed.map((file) => paths[file] as string))} AS rows
-       ANTI JOIN duplicate_events AS known ON known.file = [${mixed.join(', ')}][rows.file_index::BIGINT + 1] AND known.file_row_number = rows.file_row_number`]);
+    const { days: rewritten } = await writeByDay(
+      connection,
+      run,
+      `accepted-${schema.kind}`,
+      `events of ${schema.kind}: duplicates left out`,
+      [
+        `SELECT rows.*, ${dayNumber(schema.time)} AS day_number
+       FROM ${eventRelation(
+         schema.kind,
+         mixed.map((file) => paths[file] as string),
+       )} AS rows
+       ANTI JOIN duplicate_events AS known ON known.file = [${mixed.join(', ')}][rows.file_index::BIGINT + 1] AND known.file_row_number = rows.file_row_number`,
+      ],
+    );
     days.push(...rewritten);
   }
   return { ...staged, days };
@@ -58,7 +97,11 @@ export async function withoutDuplicates(connection: DuckDBConnection, schema: Lo
 
 /** Writes the queries' rows into a scratch folder, by their `day_number`. Rows without one are rejected ones. */
 async function writeByDay(
-  connection: DuckDBConnection, { data, effects }: ScratchRun, name: string, step: string, queries: readonly string[],
+  connection: DuckDBConnection,
+  { data, effects }: ScratchRun,
+  name: string,
+  step: string,
+  queries: readonly string[],
 ): Promise<StagedEvents> {
   const folder = join(data.scratch, name);
   await effects.files.remove(folder, 'staged events: leftover removed');
@@ -73,7 +116,9 @@ async function writeByDay(
     }
   });
   await connection.run('RESET preserve_insertion_order');
-  const files = await queryRows<{ file: string }>(connection, `SELECT file FROM glob($1) ORDER BY file`, [join(literalPath(folder), '*', '*', '*.parquet')]);
+  const files = await queryRows<{ file: string }>(connection, `SELECT file FROM glob($1) ORDER BY file`, [
+    join(literalPath(folder), '*', '*', '*.parquet'),
+  ]);
   const staged: StagedEvents = { days: [], rejected: [] };
   for (const { file } of files) {
     const number = /day_number=(-?\d+)[/\\][^/\\]+$/.exec(file)?.[1];

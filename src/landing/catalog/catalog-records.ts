@@ -9,10 +9,14 @@ const chunkBytes = 1024 * 1024;
 /** A catalog's records, some at a time. Throws `QuarantineError` before the first of them where there are too many. */
 export async function* catalogRecords({ readablePath, firstRow }: CheckedFile): AsyncGenerator<LandingRecord[]> {
   if (await hasTooManyRecords(readablePath)) {
-    throw new QuarantineError('too_many_records', `a catalog may have ${mostRecords} records: land the offers in the folders of several sources, or declare the source delta and land them in parts`);
+    throw new QuarantineError(
+      'too_many_records',
+      `a catalog may have ${mostRecords} records: land the offers in the folders of several sources, or declare the source delta and land them in parts`,
+    );
   }
   let line = firstRow;
-  for await (const lines of linesOf(readablePath)) yield lines.map((raw) => ({ line: line++, raw })).filter(({ raw }) => !isBlank(raw));
+  for await (const lines of linesOf(readablePath))
+    yield lines.map((raw) => ({ line: line++, raw })).filter(({ raw }) => !isBlank(raw));
 }
 
 /** Counting lines takes a hundredth of the time of reading what they say. */
@@ -41,7 +45,8 @@ async function* linesOf(path: string): AsyncGenerator<string[]> {
       const chunk = Buffer.allocUnsafe(chunkBytes);
       const { bytesRead } = await file.read(chunk, 0, chunkBytes);
       if (bytesRead === 0) break;
-      const text: Buffer = rest.length > 0 ? Buffer.concat([rest, chunk.subarray(0, bytesRead)]) : chunk.subarray(0, bytesRead);
+      const text: Buffer =
+        rest.length > 0 ? Buffer.concat([rest, chunk.subarray(0, bytesRead)]) : chunk.subarray(0, bytesRead);
       const lines: string[] = [];
       let start = 0;
       // Parts of one large string would keep all of it in memory.

@@ -14,7 +14,10 @@ export interface CurrencyReading {
 const eventFields = new Set(['event_id', 'description', 'payout']);
 
 /** What an offer pays: its payout and its milestones, in USD. Throws `RecordReject`: money is never guessed. */
-export function readOfferMoney(fields: RecordFields, reading: CurrencyReading): { payout: string; events: CanonicalOfferEvent[] } {
+export function readOfferMoney(
+  fields: RecordFields,
+  reading: CurrencyReading,
+): { payout: string; events: CanonicalOfferEvent[] } {
   const toUsd = converter(fields, reading);
   const events = eventList(fields).map((event) => {
     if (!isJsonObject(event)) throw new RecordReject('bad_events');
@@ -47,9 +50,11 @@ function eventList(fields: RecordFields): JsonValue[] {
 }
 
 function converter(
-  fields: RecordFields, { currencyRates: rates, onCurrency }: CurrencyReading,
+  fields: RecordFields,
+  { currencyRates: rates, onCurrency }: CurrencyReading,
 ): (text: string | null, fault: string) => Micros {
-  const currency = fields.scalar('currency') === undefined ? 'USD' : (fields.scalar('currency') ?? '').trim().toUpperCase();
+  const currency =
+    fields.scalar('currency') === undefined ? 'USD' : (fields.scalar('currency') ?? '').trim().toUpperCase();
   if (currency !== 'USD') onCurrency?.(currency);
   const rate = Object.hasOwn(rates, currency) ? rates[currency] : undefined;
   if (currency !== 'USD' && rate === undefined) throw new RecordReject('no_rate');

@@ -1,5 +1,12 @@
 import type { Moment } from '../../time/moment.ts';
-import { formats, paymentTerms, reportCategories, statuses, trackingTypes, type CanonicalOffer } from './canonical-offer.ts';
+import {
+  formats,
+  paymentTerms,
+  reportCategories,
+  statuses,
+  trackingTypes,
+  type CanonicalOffer,
+} from './canonical-offer.ts';
 import { readCountry } from '../../vocabulary/countries.ts';
 import { devices, readDevice, type Device } from '../../vocabulary/devices.ts';
 import { imageName } from './image-name.ts';
@@ -24,9 +31,33 @@ export type OfferReadingResult =
   | { reject: string; externalId: string | null; warnings: IngestWarning[] };
 
 const knownFields = new Set([
-  'external_id', 'id', 'title', 'description', 'payout', 'currency', 'image', 'level', 'stars', 'categories', 'countries', 'devices',
-  'payment_term', 'android_min_os', 'ios_min_os', 'destination_url', 'preview_url', 'tracking_type', 'report_category', 'formats',
-  'daily_cap', 'daily_click_cap', 'multi_complete', 'status', 'created_at', 'updated_at', 'events',
+  'external_id',
+  'id',
+  'title',
+  'description',
+  'payout',
+  'currency',
+  'image',
+  'level',
+  'stars',
+  'categories',
+  'countries',
+  'devices',
+  'payment_term',
+  'android_min_os',
+  'ios_min_os',
+  'destination_url',
+  'preview_url',
+  'tracking_type',
+  'report_category',
+  'formats',
+  'daily_cap',
+  'daily_click_cap',
+  'multi_complete',
+  'status',
+  'created_at',
+  'updated_at',
+  'events',
 ]);
 const largestInteger = 2 ** 31 - 1;
 
@@ -41,7 +72,11 @@ export function parseOfferRecord(raw: string, reading: OfferReading): OfferReadi
   } catch (error) {
     if (!(error instanceof RecordReject)) throw error;
     const externalId = fields.scalar('external_id') ?? null;
-    return { reject: error.reason, externalId: isIdentifier(externalId) ? externalId : null, warnings: fields.warnings };
+    return {
+      reject: error.reason,
+      externalId: isIdentifier(externalId) ? externalId : null,
+      warnings: fields.warnings,
+    };
   }
 }
 
@@ -128,7 +163,11 @@ function readDevices(fields: RecordFields): Device[] {
   return meanings.includes('all') ? [] : devices.filter((device) => meanings.includes(device));
 }
 
-function understood<Meaning>(fields: RecordFields, name: string, read: (text: string) => Meaning | undefined): Meaning[] {
+function understood<Meaning>(
+  fields: RecordFields,
+  name: string,
+  read: (text: string) => Meaning | undefined,
+): Meaning[] {
   const words = fields.list(name);
   const meanings: Meaning[] = [];
   for (const word of words) {
@@ -163,7 +202,9 @@ function isPicture(text: string): boolean {
 
 /** Which offer a broken record was about, where its text says so beyond doubt. */
 function externalIdIn(raw: string): string | null {
-  const written = [...raw.matchAll(/"external_id"\s*:\s*("(?:[^"\\]|\\.)*"|\d+(?=\s*[,}]))/g)].map(([, value]) => value as string);
+  const written = [...raw.matchAll(/"external_id"\s*:\s*("(?:[^"\\]|\\.)*"|\d+(?=\s*[,}]))/g)].map(
+    ([, value]) => value as string,
+  );
   const [only] = new Set(written);
   if (only === undefined || new Set(written).size > 1) return null;
   const value = only.startsWith('"') ? parseJson(only) : only;

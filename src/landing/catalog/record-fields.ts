@@ -82,7 +82,10 @@ export class RecordFields {
 
   /** A whole number in a range; a fraction of zeros is fine, since some writers have only floating point. */
   integer(name: string, lowest: number, highest: number): number | undefined {
-    const text = this.text(name, (each) => /^\d{1,10}(\.0+)?$/.test(each) && Number(each) >= lowest && Number(each) <= highest);
+    const text = this.text(
+      name,
+      (each) => /^\d{1,10}(\.0+)?$/.test(each) && Number(each) >= lowest && Number(each) <= highest,
+    );
     return text === undefined ? undefined : Number(text);
   }
 
@@ -100,7 +103,8 @@ export class RecordFields {
   list(name: string): (string | undefined)[] {
     const value = this.value(name);
     if (value === undefined || value === '') return [];
-    if (Array.isArray(value)) return value.map((element) => scalarText(element) ?? undefined).map((text) => text && cleanText(text));
+    if (Array.isArray(value))
+      return value.map((element) => scalarText(element) ?? undefined).map((text) => text && cleanText(text));
     const text = scalarText(value);
     return text === null ? [undefined] : text.split('|').map(cleanText);
   }
@@ -109,7 +113,8 @@ export class RecordFields {
   localized(name: string): Record<string, string> | undefined {
     const value = this.value(name);
     if (value === undefined || value === '') return undefined;
-    const map = this.textCells && typeof value === 'string' && value.trimStart().startsWith('{') ? parseJson(value) : value;
+    const map =
+      this.textCells && typeof value === 'string' && value.trimStart().startsWith('{') ? parseJson(value) : value;
     if (!isJsonObject(map)) {
       const text = this.text(name);
       return text === undefined ? undefined : { en: text };

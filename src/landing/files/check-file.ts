@@ -33,7 +33,11 @@ type FileToCheck = FileToTakeApart & Pick<LandingFile, 'modifiedNs' | 'changedNs
  * DuckDB loads half of a broken gzip without a word and turns bad UTF-8 into NULL, so this must happen before it.
  * What does not lie there as plain lines is written beside `scratchPath` as such.
  */
-export async function checkFile(file: FileToCheck, scratchPath: string, limits: CheckLimits = noLimits): Promise<FileCheck> {
+export async function checkFile(
+  file: FileToCheck,
+  scratchPath: string,
+  limits: CheckLimits = noLimits,
+): Promise<FileCheck> {
   const hash = createHash('sha256');
   let read: TakenApart = { ...asItLies(file), problem: undefined, endsLine: true };
   let sha256: string | undefined;
@@ -41,9 +45,11 @@ export async function checkFile(file: FileToCheck, scratchPath: string, limits: 
     read = await takeApart(file, scratchPath, limits.unpackedLimit, (bytes) => void hash.update(bytes));
   } catch (error) {
     const { code = '', path, syscall } = error as NodeJS.ErrnoException;
-    if (syscall === 'open' && path === file.absolutePath) return { ...asItLies(file), sha256: '', unstable: true, unfinished: false };
+    if (syscall === 'open' && path === file.absolutePath)
+      return { ...asItLies(file), sha256: '', unstable: true, unfinished: false };
     if (error instanceof TooManyBytes) read.problem = tooLarge(file, limits.unpackedLimit);
-    else if (code.startsWith('Z_')) read.problem = { reason: 'broken_gzip', detail: `the gzip is truncated or damaged: ${(error as Error).message}` };
+    else if (code.startsWith('Z_'))
+      read.problem = { reason: 'broken_gzip', detail: `the gzip is truncated or damaged: ${(error as Error).message}` };
     else throw error;
     // The digest of a file whose reading ended in the middle covers the part read; take the rest as well.
     sha256 = await sha256Of(file.absolutePath);
@@ -62,5 +68,8 @@ function tooLarge({ gzip }: FileToCheck, limit: number): FileProblem {
   const [reason, what, instead] = gzip
     ? ['unpacked_too_large', 'it unpacks to', 'land it in parts, or unpacked']
     : ['document_too_large', 'its records take', 'land it in parts, or as .ndjson'];
-  return { reason, detail: `${what} more than ${limit} bytes: ${instead}; unpacked_gigabytes in offerline.json is the limit for files to come` };
+  return {
+    reason,
+    detail: `${what} more than ${limit} bytes: ${instead}; unpacked_gigabytes in offerline.json is the limit for files to come`,
+  };
 }

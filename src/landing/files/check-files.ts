@@ -27,7 +27,9 @@ export interface CheckOptions {
  * Results keep the order of `files`.
  */
 export async function checkFiles(
-  files: LandingFile[], scratch: string, { onRead = () => {}, limits = noLimits }: CheckOptions = {},
+  files: LandingFile[],
+  scratch: string,
+  { onRead = () => {}, limits = noLimits }: CheckOptions = {},
 ): Promise<CheckedLanding> {
   const total = files.reduce((sum, file) => sum + file.bytes, 0);
   const checks: FileCheck[] = [];
@@ -45,7 +47,9 @@ export async function checkFiles(
   } else {
     const workers = Array.from({ length: Math.min(availableParallelism(), files.length) }, () => new CheckWorker());
     try {
-      await Promise.all(workers.map((worker) => drain(({ file, scratchPath }) => worker.check(file, scratchPath, limits))));
+      await Promise.all(
+        workers.map((worker) => drain(({ file, scratchPath }) => worker.check(file, scratchPath, limits))),
+      );
     } finally {
       await Promise.all(workers.map((worker) => worker.stop()));
     }

@@ -35,7 +35,14 @@ export async function findLandingFiles(landing: string): Promise<LandingScan> {
 }
 
 /** `above`: the folders on the way down, by device and inode, so that a link to one of them does not lead round in circles. */
-async function walk(root: string, folder: string, absoluteFolder: string, kind: LandingKind, scan: LandingScan, above: readonly string[]): Promise<void> {
+async function walk(
+  root: string,
+  folder: string,
+  absoluteFolder: string,
+  kind: LandingKind,
+  scan: LandingScan,
+  above: readonly string[],
+): Promise<void> {
   const here = await identityOf(absoluteFolder);
   if (here === undefined || above.includes(here)) return;
   const entries = await readdir(absoluteFolder, { withFileTypes: true }).catch(nothingIfGone);
@@ -51,13 +58,22 @@ async function walk(root: string, folder: string, absoluteFolder: string, kind: 
     } else if (about.isFile()) {
       const form = formatOf(name);
       const source = kind === 'offers' ? sourceOf(path) : null;
-      if (/[\\\p{Cc}\ufffd]/u.test(name)) scan.ignored.push({ path, why: 'its name holds a backslash, a control character or bytes that are not UTF-8' });
-      else if (form === undefined) scan.ignored.push({ path, why: 'its ending is none of .json .ndjson .jsonl .csv .parquet' });
-      else if (source === undefined) scan.ignored.push({ path, why: 'a catalog belongs into the folder of its source, landing/offers/<source>/' });
+      if (/[\\\p{Cc}\ufffd]/u.test(name))
+        scan.ignored.push({ path, why: 'its name holds a backslash, a control character or bytes that are not UTF-8' });
+      else if (form === undefined)
+        scan.ignored.push({ path, why: 'its ending is none of .json .ndjson .jsonl .csv .parquet' });
+      else if (source === undefined)
+        scan.ignored.push({ path, why: 'a catalog belongs into the folder of its source, landing/offers/<source>/' });
       else {
         scan.files.push({
-          kind, source, path, absolutePath, ...form,
-          bytes: Number(about.size), modifiedNs: about.mtimeNs, changedNs: about.ctimeNs,
+          kind,
+          source,
+          path,
+          absolutePath,
+          ...form,
+          bytes: Number(about.size),
+          modifiedNs: about.mtimeNs,
+          changedNs: about.ctimeNs,
         });
       }
     }

@@ -128,7 +128,9 @@ export class CsvRecords {
   }
 
   #takeHeader(): void {
-    const names = this.#ends.map((end, index) => JSON.parse(`"${this.#cells.toString('utf8', this.#ends[index - 1] ?? 0, end)}"`) as string);
+    const names = this.#ends.map(
+      (end, index) => JSON.parse(`"${this.#cells.toString('utf8', this.#ends[index - 1] ?? 0, end)}"`) as string,
+    );
     // A text of nothing but blanks has no rows; nothing can follow a header that is blank.
     if (names.length === 1 && names[0]?.trim() === '') {
       this.#headerIsBlank = true;
@@ -167,8 +169,11 @@ export class CsvRecords {
 const nothing = Buffer.from('null');
 
 /** How the characters are written in JSON that cannot stand there by themselves. */
-const escapes: readonly (Buffer | undefined)[] = Array.from({ length: backslash + 1 }, (_, byte) => (
-  byte < 0x20 || byte === quote || byte === backslash ? Buffer.from(JSON.stringify(String.fromCharCode(byte)).slice(1, -1)) : undefined));
+const escapes: readonly (Buffer | undefined)[] = Array.from({ length: backslash + 1 }, (_, byte) =>
+  byte < 0x20 || byte === quote || byte === backslash
+    ? Buffer.from(JSON.stringify(String.fromCharCode(byte)).slice(1, -1))
+    : undefined,
+);
 
 /** Where characters end that stand for themselves: the index of the next one that does not, or the chunk's end. */
 function endOfText(chunk: Buffer, start: number, isQuoted: boolean): number {

@@ -8,9 +8,14 @@ import { assertColumns, unfoldParquet } from './parquet-lines.ts';
  * transaction: a statement that fails would abort it, and with it all other files. Throws `QuarantineError`.
  */
 export async function fileLines(
-  connection: DuckDBConnection, file: CheckedFile, required: readonly string[], scratchPath: string, unpackedLimit: number,
+  connection: DuckDBConnection,
+  file: CheckedFile,
+  required: readonly string[],
+  scratchPath: string,
+  unpackedLimit: number,
 ): Promise<CheckedFile> {
-  if (file.format === 'parquet' && file.bytes > 0) return unfoldParquet(connection, file, required, scratchPath, unpackedLimit);
+  if (file.format === 'parquet' && file.bytes > 0)
+    return unfoldParquet(connection, file, required, scratchPath, unpackedLimit);
   if (file.columns !== null) assertColumns(file.columns, required);
   return file;
 }

@@ -3,12 +3,31 @@ import type { LineFile } from './line-file.ts';
 
 /** What may come next in a JSON text. */
 const state = {
-  value: 0, valueOrEnd: 1, keyOrEnd: 2, key: 3, colon: 4, afterValue: 5,
-  string: 6, escape: 7, hex: 8, literal: 9,
-  minus: 10, zero: 11, integer: 12, point: 13, fraction: 14, exponent: 15, exponentSign: 16, exponentDigits: 17,
+  value: 0,
+  valueOrEnd: 1,
+  keyOrEnd: 2,
+  key: 3,
+  colon: 4,
+  afterValue: 5,
+  string: 6,
+  escape: 7,
+  hex: 8,
+  literal: 9,
+  minus: 10,
+  zero: 11,
+  integer: 12,
+  point: 13,
+  fraction: 14,
+  exponent: 15,
+  exponentSign: 16,
+  exponentDigits: 17,
 } as const;
 
-const literals: Record<number, Buffer> = { 0x74: Buffer.from('true'), 0x66: Buffer.from('false'), 0x6e: Buffer.from('null') };
+const literals: Record<number, Buffer> = {
+  0x74: Buffer.from('true'),
+  0x66: Buffer.from('false'),
+  0x6e: Buffer.from('null'),
+};
 /** What may stand behind a backslash, but for `u`. */
 const escaped = Buffer.from('"\\/bfnrt');
 const [anArray, anObject] = [1, 0];
@@ -68,8 +87,14 @@ export class JsonRecords {
           if (byte !== this.#literal[this.#place++]) return this.#break(at);
           if (this.#place === this.#literal.length) this.#state = this.#ended(chunk, from, at + 1);
           break;
-        case state.minus: case state.zero: case state.integer: case state.point: case state.fraction:
-        case state.exponent: case state.exponentSign: case state.exponentDigits: {
+        case state.minus:
+        case state.zero:
+        case state.integer:
+        case state.point:
+        case state.fraction:
+        case state.exponent:
+        case state.exponentSign:
+        case state.exponentDigits: {
           const next = afterNumberByte(this.#state, byte);
           if (next === undefined) return this.#break(at);
           if (next !== state.afterValue) {
@@ -100,17 +125,27 @@ export class JsonRecords {
   /** To be called when all was taken: why the document cannot be used, if so. */
   finish(): FileProblem | undefined {
     if (this.#problem !== undefined) return this.#problem;
-    const isNumber = [state.zero, state.integer, state.fraction, state.exponentDigits].some((each) => each === this.#state);
+    const isNumber = [state.zero, state.integer, state.fraction, state.exponentDigits].some(
+      (each) => each === this.#state,
+    );
     if (this.#begun && (this.#depth > 0 || !(isNumber || this.#state === state.afterValue))) this.#break(0);
     else if (this.#begun && this.#arrays !== 1) {
-      this.#problem = { reason: 'no_single_array', detail: `the document holds ${this.#arrays} arrays at its top, not exactly one` };
+      this.#problem = {
+        reason: 'no_single_array',
+        detail: `the document holds ${this.#arrays} arrays at its top, not exactly one`,
+      };
     } else if (this.#lines.longest > longestLineBytes) this.#problem = tooLong;
     return this.#problem;
   }
 
   /** A value begins directly in the array of records. */
   #startsRecord(byte: number): boolean {
-    return this.#depth === this.#recordsDepth && this.#depth > 0 && (this.#state === state.value || this.#state === state.valueOrEnd) && byte !== 0x5d;
+    return (
+      this.#depth === this.#recordsDepth &&
+      this.#depth > 0 &&
+      (this.#state === state.value || this.#state === state.valueOrEnd) &&
+      byte !== 0x5d
+    );
   }
 
   /** Reads a byte between strings, numbers and literals. False where it cannot stand there. */
@@ -172,7 +207,11 @@ export class JsonRecords {
     if (this.#depth === this.#open.length) this.#open = Buffer.concat([this.#open, Buffer.alloc(this.#open.length)]);
     this.#open[this.#depth] = bracket;
     this.#state = bracket === anArray ? state.valueOrEnd : state.keyOrEnd;
-    if (bracket === anArray && !this.#inRecord && (this.#depth === 1 || (this.#depth === 2 && this.#open[1] === anObject))) {
+    if (
+      bracket === anArray &&
+      !this.#inRecord &&
+      (this.#depth === 1 || (this.#depth === 2 && this.#open[1] === anObject))
+    ) {
       this.#arrays++;
       if (this.#arrays === 1) this.#recordsDepth = this.#depth;
     }
@@ -198,7 +237,10 @@ export class JsonRecords {
   }
 
   #break(at: number): void {
-    this.#problem ??= { reason: 'broken_json', detail: `the document is not valid JSON; reading it stopped at its byte ${this.#position + at + 1}` };
+    this.#problem ??= {
+      reason: 'broken_json',
+      detail: `the document is not valid JSON; reading it stopped at its byte ${this.#position + at + 1}`,
+    };
   }
 }
 

@@ -9,7 +9,10 @@ const bytesAtOnce = 2 * longestLineBytes;
  * Sets the long lines of a text apart. Gives the text without them, with a blank line in place of each, so that the others
  * keep their numbers, and files of long lines.
  */
-export async function setLongLinesApart({ readablePath, firstRow }: FileLines, scratchPath: string): Promise<Pick<FileLines, 'readablePath' | 'longLines'>> {
+export async function setLongLinesApart(
+  { readablePath, firstRow }: FileLines,
+  scratchPath: string,
+): Promise<Pick<FileLines, 'readablePath' | 'longLines'>> {
   const short = new LineFile(`${scratchPath}-short.ndjson`);
   const long: { file: LineFile; rows: number[]; bytes: number }[] = [];
   let row = firstRow;

@@ -9,14 +9,23 @@ import { TextCheck } from './text-check.ts';
 const tooLarge = 'records of more bytes than are allowed';
 
 /** Writes a Parquet file's records beside `scratchPath` as JSON, one a line, and gives the file with its lines known. Throws `QuarantineError` where it cannot be read whole. */
-export async function unfoldParquet(connection: DuckDBConnection, file: CheckedFile, required: readonly string[], scratchPath: string, unpackedLimit: number): Promise<CheckedFile> {
+export async function unfoldParquet(
+  connection: DuckDBConnection,
+  file: CheckedFile,
+  required: readonly string[],
+  scratchPath: string,
+  unpackedLimit: number,
+): Promise<CheckedFile> {
   const parquet = `read_parquet(${quotedPath(file.readablePath)}, hive_partitioning = false)`;
   const readablePath = `${scratchPath}.ndjson`;
   let columns: { name: string; type: string }[];
   try {
     const described = await connection.runAndReadAll(`DESCRIBE SELECT * FROM ${parquet}`);
     columns = described.getRows().map(([name, type]) => ({ name: String(name), type: String(type) }));
-    assertColumns(columns.map(({ name }) => name), required);
+    assertColumns(
+      columns.map(({ name }) => name),
+      required,
+    );
     const fields = columns.map(({ name, type }) => `${quoted(name)}, ${asJsonValue(identifier(name), type)}`);
     // A few bytes may stand for any number of equal values, so the bytes are counted while they are written.
     await connection.run(
@@ -32,7 +41,11 @@ export async function unfoldParquet(connection: DuckDBConnection, file: CheckedF
   const unfolded: CheckedFile = { ...file, readablePath, columns: columns.map(({ name }) => name) };
   const text = new TextCheck('ndjson');
   await readThrough(readablePath, (chunk) => text.see(chunk));
-  if (text.longestLine > longestLineBytes) throw new QuarantineError('line_too_long', `a record has ${text.longestLine} bytes; at most ${longestLineBytes} are read`);
+  if (text.longestLine > longestLineBytes)
+    throw new QuarantineError(
+      'line_too_long',
+      `a record has ${text.longestLine} bytes; at most ${longestLineBytes} are read`,
+    );
   if (file.kind === 'offers' || text.longestLine <= longLineBytes) return unfolded;
   const apart = await setLongLinesApart(unfolded, scratchPath);
   await rm(readablePath);
@@ -48,7 +61,11 @@ export function assertColumns(names: readonly string[], required: readonly strin
 function unreadable(error: Error, file: CheckedFile, unpackedLimit: number): QuarantineError {
   if (error instanceof QuarantineError) return error;
   const { message } = error;
-  if (message.includes(tooLarge)) return new QuarantineError('unpacked_too_large', `its records take more than ${unpackedLimit} bytes: land it in parts; unpacked_gigabytes in offerline.json is the limit for files to come`);
+  if (message.includes(tooLarge))
+    return new QuarantineError(
+      'unpacked_too_large',
+      `its records take more than ${unpackedLimit} bytes: land it in parts; unpacked_gigabytes in offerline.json is the limit for files to come`,
+    );
   return new QuarantineError('not_parquet', (message.split('\n')[0] ?? '').replaceAll(file.readablePath, file.path));
 }
 

@@ -32,20 +32,33 @@ export function asItLies({ absolutePath }: Pick<LandingFile, 'absolutePath'>): F
  * returns, a byte order mark or what the line reader cuts at. No more than a chunk and a record is held in memory.
  * Throws `TooManyBytes`, and what the file system and zlib have to say.
  */
-export async function takeApart(file: FileToTakeApart, scratchPath: string, unpackedLimit: number, onBytes: (bytes: Buffer) => void): Promise<TakenApart> {
+export async function takeApart(
+  file: FileToTakeApart,
+  scratchPath: string,
+  unpackedLimit: number,
+  onBytes: (bytes: Buffer) => void,
+): Promise<TakenApart> {
   const text = new TextCheck(file.format);
-  if (file.gzip || file.format === 'json' || file.format === 'csv') return unfold(file, text, scratchPath, unpackedLimit, onBytes);
+  if (file.gzip || file.format === 'json' || file.format === 'csv')
+    return unfold(file, text, scratchPath, unpackedLimit, onBytes);
   await readThrough(file.absolutePath, (chunk) => {
     onBytes(chunk);
     text.see(chunk);
   });
   const lines = asItLies(file);
   const problem = file.bytes === 0 ? undefined : text.problem();
-  if (problem === undefined && !text.isPlain) lines.readablePath = await copyPlain(file.absolutePath, `${scratchPath}.ndjson`);
+  if (problem === undefined && !text.isPlain)
+    lines.readablePath = await copyPlain(file.absolutePath, `${scratchPath}.ndjson`);
   return withoutLongLines(file, scratchPath, { ...lines, problem, endsLine: text.endsLine }, text.longestLine);
 }
 
-async function unfold(file: FileToTakeApart, text: TextCheck, scratchPath: string, unpackedLimit: number, onBytes: (bytes: Buffer) => void): Promise<TakenApart> {
+async function unfold(
+  file: FileToTakeApart,
+  text: TextCheck,
+  scratchPath: string,
+  unpackedLimit: number,
+  onBytes: (bytes: Buffer) => void,
+): Promise<TakenApart> {
   const lines = new LineFile(`${scratchPath}.ndjson`);
   const csv = file.format === 'csv' ? new CsvRecords(lines) : undefined;
   const records = csv ?? (file.format === 'json' ? new JsonRecords(lines) : new PlainLines(lines));
@@ -70,8 +83,13 @@ async function unfold(file: FileToTakeApart, text: TextCheck, scratchPath: strin
     const unfolding = records.finish();
     lines.finish();
     const unfolded: TakenApart = {
-      readablePath: lines.path, firstRow: csv ? 2 : 1, columns: csv?.columns ?? null, unterminatedRow: csv?.unterminatedRow ?? null, longLines: [],
-      problem: text.problem() ?? unfolding, endsLine: text.endsLine,
+      readablePath: lines.path,
+      firstRow: csv ? 2 : 1,
+      columns: csv?.columns ?? null,
+      unterminatedRow: csv?.unterminatedRow ?? null,
+      longLines: [],
+      problem: text.problem() ?? unfolding,
+      endsLine: text.endsLine,
     };
     return await withoutLongLines(file, scratchPath, unfolded, Math.max(text.longestLine, lines.longest));
   } finally {
@@ -80,7 +98,12 @@ async function unfold(file: FileToTakeApart, text: TextCheck, scratchPath: strin
 }
 
 /** Catalogs are read a line at a time: only in those of logs long lines are in the way. */
-async function withoutLongLines({ kind, absolutePath }: FileToTakeApart, scratchPath: string, taken: TakenApart, longest: number): Promise<TakenApart> {
+async function withoutLongLines(
+  { kind, absolutePath }: FileToTakeApart,
+  scratchPath: string,
+  taken: TakenApart,
+  longest: number,
+): Promise<TakenApart> {
   if (taken.problem !== undefined || kind === 'offers' || longest <= longLineBytes) return taken;
   const apart = await setLongLinesApart(taken, scratchPath);
   if (taken.readablePath !== absolutePath) await rm(taken.readablePath);

@@ -1,5 +1,11 @@
 import { isUtf8 } from 'node:buffer';
-import { byteOrderMark, longestLineBytes, longLineBytes, type FileProblem, type LandingFormat } from '../landing-file.ts';
+import {
+  byteOrderMark,
+  longestLineBytes,
+  longLineBytes,
+  type FileProblem,
+  type LandingFormat,
+} from '../landing-file.ts';
 import { isPlain } from './plain-lines.ts';
 
 /** Looks at a file as it passes by, chunk by chunk: valid UTF-8, line lengths, the marks of Parquet. Keeps no part of a chunk, which its reader may overwrite. */
@@ -25,7 +31,8 @@ export class TextCheck {
   see(chunk: Buffer): void {
     if (this.#format === 'parquet') {
       if (this.#first.length < 4) this.#first = Buffer.concat([this.#first, chunk.subarray(0, 4)]);
-      this.#last = chunk.length >= 4 ? Buffer.from(chunk.subarray(-4)) : Buffer.concat([this.#last, chunk]).subarray(-4);
+      this.#last =
+        chunk.length >= 4 ? Buffer.from(chunk.subarray(-4)) : Buffer.concat([this.#last, chunk]).subarray(-4);
       return;
     }
     const lastByte = chunk[chunk.length - 1];
@@ -43,12 +50,16 @@ export class TextCheck {
 
   problem(): FileProblem | undefined {
     if (this.#format === 'parquet') {
-      const whole = this.#first.subarray(0, 4).toString('latin1') === 'PAR1' && this.#last.toString('latin1') === 'PAR1';
+      const whole =
+        this.#first.subarray(0, 4).toString('latin1') === 'PAR1' && this.#last.toString('latin1') === 'PAR1';
       return whole ? undefined : { reason: 'not_parquet', detail: 'the file does not begin and end as Parquet does' };
     }
     if (!this.#validUtf8 || this.#rest.length > 0) return { reason: 'bad_utf8', detail: 'the text is not valid UTF-8' };
     if (this.longestLine <= longestLineBytes) return undefined;
-    return { reason: 'line_too_long', detail: `a line has ${this.longestLine} bytes; at most ${longestLineBytes} are read` };
+    return {
+      reason: 'line_too_long',
+      detail: `a line has ${this.longestLine} bytes; at most ${longestLineBytes} are read`,
+    };
   }
 
   /** Leaps to the last line end within a long line's reach: asking for each line end takes several times as long. */

@@ -18,7 +18,10 @@ export function lines(paths: readonly string[]): string {
  * each is to be read by a statement of its own. Numbering forces file order and costs as much as the reading itself.
  */
 export function numberedLines({ readablePath, firstRow, longLines }: FileLines): string[] {
-  return [`(SELECT row_number() OVER () + ${firstRow - 1} AS line, raw FROM ${lines([readablePath])})`, ...longLines.map(numberedLongLines)];
+  return [
+    `(SELECT row_number() OVER () + ${firstRow - 1} AS line, raw FROM ${lines([readablePath])})`,
+    ...longLines.map(numberedLongLines),
+  ];
 }
 
 /** The same of long lines alone. */

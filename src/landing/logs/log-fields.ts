@@ -50,7 +50,10 @@ export function clickSchema(reading: LogReading): LogSchema {
         bare: true,
         faults: [
           { when: 'offer_id IS NULL AND (source IS NULL OR external_id IS NULL)', reason: 'missing_offer' },
-          { when: `offer_id IS NOT NULL AND (offer_id_value IS NULL OR offer_id_value < 1 OR NOT regexp_full_match(offer_id, '[0-9]+'))`, reason: 'bad_offer_id' },
+          {
+            when: `offer_id IS NOT NULL AND (offer_id_value IS NULL OR offer_id_value < 1 OR NOT regexp_full_match(offer_id, '[0-9]+'))`,
+            reason: 'bad_offer_id',
+          },
         ],
       },
       nameField('source'),
@@ -121,9 +124,15 @@ function identifierField(name: string): LogField {
     value: name,
     faults: [
       { when: `${name} IS NULL`, reason: `missing_${name}` },
-      { when: `strlen(${name}) NOT BETWEEN 1 AND 128 OR strlen(${name}) <> length(${name}) OR contains(${name}, chr(127))`, reason: `bad_${name}` },
+      {
+        when: `strlen(${name}) NOT BETWEEN 1 AND 128 OR strlen(${name}) <> length(${name}) OR contains(${name}, chr(127))`,
+        reason: `bad_${name}`,
+      },
       // A plain line holds no control character.
-      { when: `CASE WHEN NOT is_plain THEN NOT regexp_full_match(${name}, '[\\x20-\\x7e]+') END`, reason: `bad_${name}` },
+      {
+        when: `CASE WHEN NOT is_plain THEN NOT regexp_full_match(${name}, '[\\x20-\\x7e]+') END`,
+        reason: `bad_${name}`,
+      },
       { when: notAName(name), reason: `bad_${name}` },
     ],
   };
@@ -133,7 +142,12 @@ function nameField(name: string): LogField {
   return {
     name,
     value: name,
-    faults: [{ when: `${name} IS NOT NULL AND (length(${name}) NOT BETWEEN 1 AND 256 OR (${notAName(name)}))`, reason: `bad_${name}` }],
+    faults: [
+      {
+        when: `${name} IS NOT NULL AND (length(${name}) NOT BETWEEN 1 AND 256 OR (${notAName(name)}))`,
+        reason: `bad_${name}`,
+      },
+    ],
   };
 }
 
@@ -168,9 +182,10 @@ function timeField(name: string, { wallClock, timeZone }: LogReading): LogField 
   const local = `[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)(\\.[0-9]+)?`;
   const offset = `([Zz]|[+-](0[0-9]|1[0-7]):[0-5][0-9]|[+-]18:00)`;
   const isLocal = `regexp_full_match(${name}, '${local}')`;
-  const cast = (text: string) => (timeZone === undefined
-    ? `TRY_CAST(${text} AS TIMESTAMPTZ)`
-    : `CASE WHEN ${isLocal} THEN timezone(${quoted(timeZone)}, TRY_CAST(${text} AS TIMESTAMP)) ELSE TRY_CAST(${text} AS TIMESTAMPTZ) END`);
+  const cast = (text: string) =>
+    timeZone === undefined
+      ? `TRY_CAST(${text} AS TIMESTAMPTZ)`
+      : `CASE WHEN ${isLocal} THEN timezone(${quoted(timeZone)}, TRY_CAST(${text} AS TIMESTAMP)) ELSE TRY_CAST(${text} AS TIMESTAMPTZ) END`;
   const before = cast(`regexp_replace(upper(${name}), ':60(\\.[0-9]+)?', ':59.999999')`);
   const next = `timezone('UTC', ${before}) + INTERVAL 1 MICROSECOND`;
   const leapSecond = `CASE WHEN contains(${name}, ':60') AND date_trunc('month', ${next}) = ${next} THEN ${before} END`;
@@ -181,9 +196,14 @@ function timeField(name: string, { wallClock, timeZone }: LogReading): LogField 
     unlike,
     faults: [
       { when: `${name} IS NULL`, reason: `missing_${name}` },
-      ...(timeZone === undefined ? [{ when: `CASE WHEN ${name}_unlike THEN ${isLocal} END`, reason: 'timestamp_without_offset' }] : []),
+      ...(timeZone === undefined
+        ? [{ when: `CASE WHEN ${name}_unlike THEN ${isLocal} END`, reason: 'timestamp_without_offset' }]
+        : []),
       // An offset may lead out of the four digits of year that RFC 3339 has.
-      { when: `${name}_unlike OR ${name}_value IS NULL OR ${name}_value < TIMESTAMPTZ '0001-01-01 00:00:00+00'`, reason: `bad_${name}` },
+      {
+        when: `${name}_unlike OR ${name}_value IS NULL OR ${name}_value < TIMESTAMPTZ '0001-01-01 00:00:00+00'`,
+        reason: `bad_${name}`,
+      },
       { when: `${name}_value > TIMESTAMPTZ ${quoted(wallClock)} + INTERVAL 24 HOURS`, reason: 'future_timestamp' },
     ],
   };

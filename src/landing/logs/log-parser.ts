@@ -14,8 +14,12 @@ export const warningBit = { unknownField: 1, firstDropped: 2, halfSurrogate: 128
 export function parsedLog(schema: LogSchema, rows: string): string {
   const { fields } = schema;
   const shape = JSON.stringify(Object.fromEntries(fields.map(({ name }) => [name, 'VARCHAR'])));
-  const faults = fields.flatMap((field) => field.faults).map(({ when, reason }) => `WHEN ${when} THEN ${quoted(reason)}`);
-  const drops = droppableFields(schema).map((field, index) => ` + CASE WHEN ${field.dropped} THEN ${warningBit.firstDropped << index} ELSE 0 END`);
+  const faults = fields
+    .flatMap((field) => field.faults)
+    .map(({ when, reason }) => `WHEN ${when} THEN ${quoted(reason)}`);
+  const drops = droppableFields(schema).map(
+    (field, index) => ` + CASE WHEN ${field.dropped} THEN ${warningBit.firstDropped << index} ELSE 0 END`,
+  );
   return `
     SELECT file_id, line, ${fields.map(({ name }) => `${name}_value AS ${name}`).join(', ')}, warnings,
       CASE WHEN fault IS NOT NULL THEN json_object('line', line, 'reason', fault, 'raw', left(raw, ${charactersKept}), 'raw_length', length(raw),
@@ -54,7 +58,9 @@ function plainObject({ fields }: LogSchema): string {
 
 /** A plain object that is longer than its fields names one of them twice. Numbers lack two quotes, so they are looked at too. */
 function isNotAsLongAsItsFields({ fields }: LogSchema): string {
-  const lengths = fields.map(({ name, bare }) => `coalesce(strlen(${name}) + ${name.length + (bare ? 4 : 6)}, 0)`).join(' + ');
+  const lengths = fields
+    .map(({ name, bare }) => `coalesce(strlen(${name}) + ${name.length + (bare ? 4 : 6)}, 0)`)
+    .join(' + ');
   const present = fields.map(({ name }) => `(${name} IS NOT NULL)::INTEGER`).join(' + ');
   return `CASE WHEN strlen(raw) = 1 + ${lengths} THEN false ELSE strlen(raw) <> ${lengths} + 2 * (${present}) END`;
 }

@@ -18,7 +18,11 @@ export class ConnectError extends Error {
 }
 
 /** All addresses of a name, as `dns.lookup` gives them. */
-export type Lookup = (hostname: string, options: { all: true }, callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void) => void;
+export type Lookup = (
+  hostname: string,
+  options: { all: true },
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
 
 export interface GuardOptions {
   /** Lifts the ranges of addresses, for tests and private networks. */
@@ -38,10 +42,18 @@ const reservedName = /(?:^|\.)(?:localhost|local|internal|invalid|test|example|o
  * addresses of a name before any of them is tried, and at the address that the socket reached in the end.
  * Fails with `ConnectError`.
  */
-export function guardedConnector({ allowPrivate, connectMilliseconds, lookup = systemLookup }: GuardOptions): buildConnector.connector {
+export function guardedConnector({
+  allowPrivate,
+  connectMilliseconds,
+  lookup = systemLookup,
+}: GuardOptions): buildConnector.connector {
   const allowed = (address: string) => allowPrivate || isPublicAddress(address);
   // One request at a time on a connection: the answers of many on one would fail together.
-  const connector = buildConnector({ allowH2: false, timeout: connectMilliseconds, lookup: guardedLookup(lookup, allowed) });
+  const connector = buildConnector({
+    allowH2: false,
+    timeout: connectMilliseconds,
+    lookup: guardedLookup(lookup, allowed),
+  });
   return (options, callback) => {
     const literal = options.hostname.replace(/^\[(.*)\]$/, '$1');
     if (isIP(literal) !== 0 ? !allowed(literal) : !allowPrivate && reservedName.test(literal)) {
@@ -60,7 +72,8 @@ export function guardedConnector({ allowPrivate, connectMilliseconds, lookup = s
       reached = true;
       const address = socket.remoteAddress;
       // There is none when the other side has hung up already.
-      if (!allowed(address ?? '')) socket.destroy(new ConnectError(address === undefined ? 'connection' : 'refused_address'));
+      if (!allowed(address ?? ''))
+        socket.destroy(new ConnectError(address === undefined ? 'connection' : 'refused_address'));
     });
   };
 }

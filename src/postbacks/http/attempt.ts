@@ -71,14 +71,24 @@ export class Attempt implements Dispatcher.DispatchHandler {
     if (this.#settled) controller.abort(new Error('too late'));
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[] | undefined>): void {
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
     if (this.#settled) return;
     if (status < 200) {
-      this.#countBytes(Object.entries(headers).reduce((sum, header) => sum + header.join(': \r\n').length, shortestHeadBytes));
+      this.#countBytes(
+        Object.entries(headers).reduce((sum, header) => sum + header.join(': \r\n').length, shortestHeadBytes),
+      );
       return;
     }
     this.#status = status;
-    this.#retryAfter = retryAfterSeconds([headers['retry-after']].flat()[0], [headers['date']].flat()[0], this.#options.now());
+    this.#retryAfter = retryAfterSeconds(
+      [headers['retry-after']].flat()[0],
+      [headers['date']].flat()[0],
+      this.#options.now(),
+    );
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -105,7 +115,10 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   #dispatch(agent: Agent): void {
     const { method, url, headers, body } = this.#request;
-    agent.dispatch({ origin: this.#origin?.origin ?? '', path: url.slice(this.#pathStart()), method, headers, body: body ?? null }, this);
+    agent.dispatch(
+      { origin: this.#origin?.origin ?? '', path: url.slice(this.#pathStart()), method, headers, body: body ?? null },
+      this,
+    );
   }
 
   #pathStart(): number {

@@ -20,7 +20,8 @@ export function passOverContinue(socket: Socket): void {
       if (begun <= lastDigit) return chunk;
       chunk[chunk.length - (begun - lastDigit)] = 0x32;
     }
-    for (let at = chunk.indexOf(statusLine); at !== -1; at = chunk.indexOf(statusLine, at)) chunk[at + lastDigit] = 0x32;
+    for (let at = chunk.indexOf(statusLine); at !== -1; at = chunk.indexOf(statusLine, at))
+      chunk[at + lastDigit] = 0x32;
     begun = begunAtEnd(chunk);
     return chunk;
   };

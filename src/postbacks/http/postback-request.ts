@@ -31,18 +31,33 @@ export function postbackRequest(site: Site, postback: Postback, sentAt: number):
     reward: postback.reward,
     signature,
   };
-  const target = address.target.map((part) => (typeof part === 'string' ? part : percentEncoded(values[part.macro]))).join('');
+  const target = address.target
+    .map((part) => (typeof part === 'string' ? part : percentEncoded(values[part.macro])))
+    .join('');
   if (method === 'GET') {
-    const whole = appended(target, postbackFields.filter((field) => !named(address, field)), values);
+    const whole = appended(
+      target,
+      postbackFields.filter((field) => !named(address, field)),
+      values,
+    );
     // A request without a body has nothing else to sign; the older secret is for bodies only.
-    return { method, url: address.origin + whole, headers: { ...commonHeaders, ...webhookHeaders([site.site_secret], postback.webhookId, sentAt, whole) } };
+    return {
+      method,
+      url: address.origin + whole,
+      headers: { ...commonHeaders, ...webhookHeaders([site.site_secret], postback.webhookId, sentAt, whole) },
+    };
   }
   const body = bodyOf(values);
-  const secrets = site.previous_site_secret === undefined ? [site.site_secret] : [site.site_secret, site.previous_site_secret];
+  const secrets =
+    site.previous_site_secret === undefined ? [site.site_secret] : [site.site_secret, site.previous_site_secret];
   return {
     method,
     url: address.origin + target,
-    headers: { ...commonHeaders, 'content-type': 'application/json', ...webhookHeaders(secrets, postback.webhookId, sentAt, body) },
+    headers: {
+      ...commonHeaders,
+      'content-type': 'application/json',
+      ...webhookHeaders(secrets, postback.webhookId, sentAt, body),
+    },
     body,
   };
 }
@@ -74,6 +89,8 @@ function appended(target: string, fields: PostbackField[], values: Record<Postba
 
 /** The reward is a JSON number whose digits are those that were signed: it never passes through binary floating point. */
 function bodyOf(values: Record<PostbackField, string>): string {
-  const members = postbackFields.map((field) => `${JSON.stringify(field)}:${field === 'reward' ? values.reward : JSON.stringify(values[field])}`);
+  const members = postbackFields.map(
+    (field) => `${JSON.stringify(field)}:${field === 'reward' ? values.reward : JSON.stringify(values[field])}`,
+  );
   return `{${members.join(',')}}`;
 }

@@ -28,22 +28,33 @@ export interface SenderOptions {
 }
 
 /** A sender keeps connections and uses them again; how many requests run at once is the caller's decision. */
-export function createSender({ allowPrivate, deadlineMilliseconds = 15_000, lookup, now = () => realEffects.now() }: SenderOptions): PostbackSender {
+export function createSender({
+  allowPrivate,
+  deadlineMilliseconds = 15_000,
+  lookup,
+  now = () => realEffects.now(),
+}: SenderOptions): PostbackSender {
   const guarded = guardedConnector({ allowPrivate, connectMilliseconds: deadlineMilliseconds, lookup });
-  const connect: typeof guarded = (options, callback) => guarded(options, (...outcome) => {
-    if (outcome[1] !== null) passOverContinue(outcome[1]);
-    callback(...outcome);
-  });
+  const connect: typeof guarded = (options, callback) =>
+    guarded(options, (...outcome) => {
+      if (outcome[1] !== null) passOverContinue(outcome[1]);
+      callback(...outcome);
+    });
   // undici's own limits of time are per part of an answer, so that dripping outlives them.
   const options: Agent.Options = { connect, allowH2: false, headersTimeout: 0, bodyTimeout: 0 };
   const agents = {
-    kept: new Agent({ ...options, factory: (origin) => new Pool(origin, { ...options, factory: (to, client) => new CountingClient(to, client) }) }),
+    kept: new Agent({
+      ...options,
+      factory: (origin) => new Pool(origin, { ...options, factory: (to, client) => new CountingClient(to, client) }),
+    }),
     fresh: new Agent({ ...options, pipelining: 0 }),
   };
   const underWay = new Set<Promise<Outcome>>();
   return {
     send: (request) => {
-      const outcome = new Promise<Outcome>((resolve) => new Attempt(request, { agents, deadlineMilliseconds, now }, resolve).start());
+      const outcome = new Promise<Outcome>((resolve) =>
+        new Attempt(request, { agents, deadlineMilliseconds, now }, resolve).start(),
+      );
       underWay.add(outcome);
       void outcome.then(() => underWay.delete(outcome));
       return outcome;

@@ -10,6 +10,8 @@ export function webhookHeaders(secrets: string[], id: string, sentAt: number, co
   return {
     'webhook-id': id,
     'webhook-timestamp': String(timestamp),
-    'webhook-signature': secrets.map((secret) => `v1,${createHmac('sha256', secret).update(signed).digest('base64')}`).join(' '),
+    'webhook-signature': secrets
+      .map((secret) => `v1,${createHmac('sha256', secret).update(signed).digest('base64')}`)
+      .join(' '),
   };
 }

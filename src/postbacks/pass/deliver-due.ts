@@ -51,7 +51,12 @@ export async function deliverDue(request: DeliveryRequest): Promise<DeliverySumm
   return { due: total, ...counts, postponed: sum(queue.dueBySite(start)), remaining: queue.unfinished() };
 }
 
-async function send(request: DeliveryRequest, queue: DeliveryQueue, start: number, due: Map<string, number>): Promise<DeliveryPass['counts']> {
+async function send(
+  request: DeliveryRequest,
+  queue: DeliveryQueue,
+  start: number,
+  due: Map<string, number>,
+): Promise<DeliveryPass['counts']> {
   const total = sum(due);
   const thread = total < worthAThread ? undefined : new StoreThread(request.store.database.file);
   const turn = async (each: Turn) => (thread === undefined ? queue.turn(each) : thread.turn(each));
@@ -76,7 +81,10 @@ function sitesToSendTo(due: Map<string, number>, { sites, logger }: DeliveryRequ
   return [...due].flatMap(([siteKey, postbacks]) => {
     const site = known.get(siteKey);
     if (site?.postback !== undefined) return [site];
-    logger.warn({ site: siteKey, postbacks }, `site ${siteKey} ${site === undefined ? 'is not in sites.json any more' : 'has no postback address now'}: its postbacks wait until it has one`);
+    logger.warn(
+      { site: siteKey, postbacks },
+      `site ${siteKey} ${site === undefined ? 'is not in sites.json any more' : 'has no postback address now'}: its postbacks wait until it has one`,
+    );
     return [];
   });
 }

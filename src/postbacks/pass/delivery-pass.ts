@@ -90,7 +90,10 @@ export class DeliveryPass {
     const keptCircuit = this.#circuits.get(site.site_key);
     const { sender, now, random = Math.random, patienceMilliseconds = patience } = this.#effects;
     const lane = new SiteLane(site, new CircuitBreaker(keptCircuit, now()), {
-      sender, now, random, patienceMilliseconds,
+      sender,
+      now,
+      random,
+      patienceMilliseconds,
       onFinished: (attempt) => {
         this.#finished.push(attempt);
         this.#tell(open);
@@ -155,13 +158,20 @@ export class DeliveryPass {
 
   #close({ lane, failed, lastFailure }: OpenLane): void {
     const { logger } = this.#effects;
-    const { site: { site_key: site }, breaker } = lane;
+    const {
+      site: { site_key: site },
+      breaker,
+    } = lane;
     this.#lanes.delete(site);
     if (lastFailure !== undefined) {
       const { host, status, error } = lastFailure;
       logger.warn({ site, failed, host, status, error }, `postbacks to site ${site} failed, the last by ${error}`);
     }
-    if (breaker.stopped) logger.warn({ site, until: momentOfMilliseconds(breaker.open?.pausedUntil ?? 0) }, `site ${site} does not answer: the rest of its postbacks waits`);
+    if (breaker.stopped)
+      logger.warn(
+        { site, until: momentOfMilliseconds(breaker.open?.pausedUntil ?? 0) },
+        `site ${site} does not answer: the rest of its postbacks waits`,
+      );
   }
 }
 

@@ -65,7 +65,8 @@ export class SiteLane {
       this.#inHand -= this.#waiting.length;
       for (const each of this.#waiting.splice(0)) this.#effects.onUnsent(each);
     }
-    while (this.#underWay < this.#atOnce && this.#waiting.length > 0) void this.#attempt(this.#waiting.shift() as ClaimedPostback);
+    while (this.#underWay < this.#atOnce && this.#waiting.length > 0)
+      void this.#attempt(this.#waiting.shift() as ClaimedPostback);
   }
 
   /** Each failure of a row halves it: when all that is under way hangs, nothing more goes out before that is known. */
@@ -93,8 +94,15 @@ export class SiteLane {
     const isOver = outcome.error === null || outcome.error === 'gone';
     const next = isOver ? null : nextAttemptAt(endedAt, planAttempts, outcome.retryAfter, random);
     onFinished({
-      sequence: claimed.sequence, siteKey: claimed.postback.siteKey, clickId: claimed.postback.clickId, attempts: claimed.attempts + 1, planAttempts,
-      startedAt, outcome, state: outcome.error === null ? 'delivered' : next === null ? 'dead' : 'pending', nextAttemptAt: next,
+      sequence: claimed.sequence,
+      siteKey: claimed.postback.siteKey,
+      clickId: claimed.postback.clickId,
+      attempts: claimed.attempts + 1,
+      planAttempts,
+      startedAt,
+      outcome,
+      state: outcome.error === null ? 'delivered' : next === null ? 'dead' : 'pending',
+      nextAttemptAt: next,
     });
     this.#sendMore();
   }

@@ -1,11 +1,17 @@
 /** Why an attempt failed. */
 export type OutcomeError =
   /** By the status: 410, one that sends elsewhere, and any other that is not 2xx. */
-  | 'gone' | 'redirect' | 'http_status'
+  | 'gone'
+  | 'redirect'
+  | 'http_status'
   /** No connection was made, or it broke before a status arrived. */
-  | 'refused_address' | 'dns' | 'tls' | 'connection'
+  | 'refused_address'
+  | 'dns'
+  | 'tls'
+  | 'connection'
   /** No status arrived before the deadline, or what arrived was no answer. */
-  | 'timeout' | 'bad_answer'
+  | 'timeout'
+  | 'bad_answer'
   /** Nothing was sent, since no request could be made of it. */
   | 'unsendable';
 

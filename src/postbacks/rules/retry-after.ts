@@ -3,7 +3,11 @@
  * since the receiver's clock may differ from ours, which is `now` in milliseconds. Null where it says nothing that
  * can be understood.
  */
-export function retryAfterSeconds(retryAfter: string | undefined, date: string | undefined, now: number): number | null {
+export function retryAfterSeconds(
+  retryAfter: string | undefined,
+  date: string | undefined,
+  now: number,
+): number | null {
   if (retryAfter === undefined) return null;
   if (/^\d+$/.test(retryAfter)) return Math.min(Number(retryAfter), Number.MAX_SAFE_INTEGER);
   const until = httpDate(retryAfter);

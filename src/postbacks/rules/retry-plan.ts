@@ -17,7 +17,12 @@ const longestWait = 2;
  * When to try again, in milliseconds since the epoch; null when the plan has come to its end. `failed` counts the
  * failed attempts of the plan, `retryAfter` is in seconds, `random` gives numbers from 0 up to 1.
  */
-export function nextAttemptAt(now: number, failed: number, retryAfter: number | null, random: () => number): number | null {
+export function nextAttemptAt(
+  now: number,
+  failed: number,
+  retryAfter: number | null,
+  random: () => number,
+): number | null {
   const step = steps[failed];
   if (step === undefined) return null;
   const wait = step * (1 - jitter + 2 * jitter * random());

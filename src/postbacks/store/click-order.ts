@@ -10,10 +10,13 @@ export class ClickOrder {
   readonly #mark: StatementSync;
 
   constructor(database: DeliveryDatabase) {
-    this.#first = database.prepare(`SELECT sequence, is_next FROM postbacks WHERE click_id = ? AND state IN ('pending', 'delivering')
+    this.#first =
+      database.prepare(`SELECT sequence, is_next FROM postbacks WHERE click_id = ? AND state IN ('pending', 'delivering')
       ORDER BY state = 'delivering' DESC, turn, conversion_id, sequence LIMIT 1`);
     // It says nothing about the postback itself, so `change` stays.
-    this.#mark = database.prepare(`UPDATE postbacks SET is_next = (sequence = ?) WHERE click_id = ? AND state IN ('pending', 'delivering') AND is_next <> (sequence = ?)`);
+    this.#mark = database.prepare(
+      `UPDATE postbacks SET is_next = (sequence = ?) WHERE click_id = ? AND state IN ('pending', 'delivering') AND is_next <> (sequence = ?)`,
+    );
   }
 
   /** To be called in the transaction that adds a postback to the click, finishes one or brings one back. */

@@ -20,7 +20,9 @@ export class DamagedDeliveriesError extends OfferlineError {}
 
 /** SQLITE_CORRUPT and SQLITE_NOTADB, with whatever more they say in their upper bits. */
 export function tellsDamagedDeliveries(error: unknown): boolean {
-  return error instanceof DamagedDeliveriesError || [11, 26].includes(((error as { errcode?: number }).errcode ?? 0) & 0xff);
+  return (
+    error instanceof DamagedDeliveriesError || [11, 26].includes(((error as { errcode?: number }).errcode ?? 0) & 0xff)
+  );
 }
 
 /** The connection that the parts of the store share: transactions, and the counter of changes. */
@@ -41,9 +43,17 @@ export class DeliveryDatabase {
     } catch (error) {
       if (error instanceof OfferlineError) throw error;
       if (tellsDamagedDeliveries(error)) {
-        throw new DamagedDeliveriesError(`${file} is damaged: ${(error as Error).message}. \`offerline run refresh\` puts it aside and makes a new one from what the warehouse knows`, undefined, { cause: error });
+        throw new DamagedDeliveriesError(
+          `${file} is damaged: ${(error as Error).message}. \`offerline run refresh\` puts it aside and makes a new one from what the warehouse knows`,
+          undefined,
+          { cause: error },
+        );
       }
-      throw new OfferlineError(`${file} cannot be used: ${(error as Error).message}. It holds which postbacks were delivered: make its folder writable, or bring the file back from a backup`, undefined, { cause: error });
+      throw new OfferlineError(
+        `${file} cannot be used: ${(error as Error).message}. It holds which postbacks were delivered: make its folder writable, or bring the file back from a backup`,
+        undefined,
+        { cause: error },
+      );
     }
   }
 
@@ -103,7 +113,10 @@ function open(file: string, migrations: readonly MigrationFile[]): DatabaseSync 
     const newest = migrations.at(-1)?.number ?? 0;
     for (const migration of migrations) if (migration.number > versionOf(database)) migrate(database, file, migration);
     const found = versionOf(database);
-    if (found !== newest) throw new OfferlineError(`${file} was written by another version of offerline (${found} instead of ${newest}): use that one`);
+    if (found !== newest)
+      throw new OfferlineError(
+        `${file} was written by another version of offerline (${found} instead of ${newest}): use that one`,
+      );
     return database;
   } catch (error) {
     database.close();
@@ -121,7 +134,11 @@ function migrate(database: DatabaseSync, file: string, { number, name, path }: M
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK');
     if (tellsDamagedDeliveries(error)) throw error;
-    throw new OfferlineError(`${file} cannot be migrated: ${name}.sql failed and changed nothing: ${(error as Error).message}`, undefined, { cause: error });
+    throw new OfferlineError(
+      `${file} cannot be migrated: ${name}.sql failed and changed nothing: ${(error as Error).message}`,
+      undefined,
+      { cause: error },
+    );
   }
 }
 

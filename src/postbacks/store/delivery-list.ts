@@ -27,12 +27,17 @@ export class DeliveryList {
   /** The newest events first. */
   find(filter: DeliveryFilter, limit: number): DeliveryState[] {
     const { where, values } = conditionOf(filter);
-    return this.#database.prepare(`SELECT ${stateColumns} FROM postbacks WHERE ${where} ORDER BY turn DESC, sequence DESC LIMIT ?`).all(...values, limit).map(deliveryStateOf);
+    return this.#database
+      .prepare(`SELECT ${stateColumns} FROM postbacks WHERE ${where} ORDER BY turn DESC, sequence DESC LIMIT ?`)
+      .all(...values, limit)
+      .map(deliveryStateOf);
   }
 
   count(filter: DeliveryFilter): number {
     const { where, values } = conditionOf(filter);
-    return this.#database.prepare(`SELECT count(*) AS postbacks FROM postbacks WHERE ${where}`).get(...values)?.['postbacks'] as number;
+    return this.#database.prepare(`SELECT count(*) AS postbacks FROM postbacks WHERE ${where}`).get(...values)?.[
+      'postbacks'
+    ] as number;
   }
 
   /** The postbacks with that webhook or conversion id in their order, each with its attempts. */
@@ -40,15 +45,24 @@ export class DeliveryList {
     const { where, values } = conditionOf({ ids: [id] });
     const attempts = this.#database.prepare(`SELECT webhook_id, attempt, started_at, duration_ms, status, error, host
       FROM attempts JOIN postbacks USING (sequence) WHERE sequence = ? ORDER BY attempt`);
-    return this.#database.read(() => this.#database.prepare(`SELECT sequence, ${stateColumns} FROM postbacks WHERE ${where} ORDER BY turn, sequence`).all(...values)
-      .map((row) => ({ postback: deliveryStateOf(row), attempts: attempts.all(row['sequence'] as number).map(attemptRecordOf) })));
+    return this.#database.read(() =>
+      this.#database
+        .prepare(`SELECT sequence, ${stateColumns} FROM postbacks WHERE ${where} ORDER BY turn, sequence`)
+        .all(...values)
+        .map((row) => ({
+          postback: deliveryStateOf(row),
+          attempts: attempts.all(row['sequence'] as number).map(attemptRecordOf),
+        })),
+    );
   }
 
   /** Gives dead ones a new plan of attempts that begins at `now`, in milliseconds since the epoch. Returns how many. */
   revive(filter: DeliveryFilter, now: number): number {
     const { where, values } = conditionOf({ ...filter, state: 'dead' });
     const order = new ClickOrder(this.#database);
-    const revive = this.#database.prepare(`UPDATE postbacks SET state = 'pending', plan_attempts = 0, next_attempt_at = ?, change = ? WHERE sequence = ?`);
+    const revive = this.#database.prepare(
+      `UPDATE postbacks SET state = 'pending', plan_attempts = 0, next_attempt_at = ?, change = ? WHERE sequence = ?`,
+    );
     return this.#database.write(() => {
       const dead = this.#database.prepare(`SELECT sequence, click_id FROM postbacks WHERE ${where}`).all(...values);
       for (const { sequence } of dead) revive.run(now, this.#database.nextChange(), sequence as number);
@@ -68,5 +82,8 @@ function conditionOf({ site, state, since, until, ids }: DeliveryFilter): { wher
     const marks = ids.map(() => '?').join(', ');
     parts.push([`(webhook_id IN (${marks}) OR conversion_id IN (${marks}))`, ...ids, ...ids]);
   }
-  return { where: parts.map(([condition]) => condition).join(' AND ') || 'TRUE', values: parts.flatMap(([, ...values]) => values) };
+  return {
+    where: parts.map(([condition]) => condition).join(' AND ') || 'TRUE',
+    values: parts.flatMap(([, ...values]) => values),
+  };
 }

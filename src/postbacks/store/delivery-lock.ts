@@ -10,6 +10,14 @@ export class DeliveryBusyError extends OfferlineError {
 }
 
 /** The right to deliver, for one pass at a time. Waits for another up to `waitSeconds`, then throws `DeliveryBusyError`. */
-export function acquireDeliveryLock({ deliveryLockFile }: DataDirectory, request: LockRequest, effects?: LockEffects): Promise<ProcessLock> {
-  return acquireProcessLock({ name: 'delivery of postbacks', lockFile: deliveryLockFile, busy: (message) => new DeliveryBusyError(message) }, request, effects);
+export function acquireDeliveryLock(
+  { deliveryLockFile }: DataDirectory,
+  request: LockRequest,
+  effects?: LockEffects,
+): Promise<ProcessLock> {
+  return acquireProcessLock(
+    { name: 'delivery of postbacks', lockFile: deliveryLockFile, busy: (message) => new DeliveryBusyError(message) },
+    request,
+    effects,
+  );
 }

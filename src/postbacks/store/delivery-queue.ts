@@ -59,18 +59,28 @@ export class DeliveryQueue {
   constructor(database: DeliveryDatabase) {
     this.#database = database;
     this.#order = new ClickOrder(database);
-    this.#due = database.prepare(`SELECT site_key, count(*) AS due, sum(is_next) AS ready FROM postbacks WHERE state = 'pending' AND next_attempt_at <= ? GROUP BY site_key ORDER BY min(next_attempt_at)`);
-    this.#unfinished = database.prepare(`SELECT count(*) AS unfinished FROM postbacks WHERE state IN ('pending', 'delivering')`);
-    this.#claimable = database.prepare(`SELECT sequence, webhook_id, kind, click_id, site_key, user_id, reward, attempts, plan_attempts FROM postbacks
+    this.#due = database.prepare(
+      `SELECT site_key, count(*) AS due, sum(is_next) AS ready FROM postbacks WHERE state = 'pending' AND next_attempt_at <= ? GROUP BY site_key ORDER BY min(next_attempt_at)`,
+    );
+    this.#unfinished = database.prepare(
+      `SELECT count(*) AS unfinished FROM postbacks WHERE state IN ('pending', 'delivering')`,
+    );
+    this.#claimable =
+      database.prepare(`SELECT sequence, webhook_id, kind, click_id, site_key, user_id, reward, attempts, plan_attempts FROM postbacks
       WHERE state = 'pending' AND site_key = ? AND is_next = 1 AND next_attempt_at <= ? ORDER BY next_attempt_at, sequence LIMIT ?`);
     // That a postback is on its way is over before anybody else hears of it: `change` stays.
     this.#claim = database.prepare(`UPDATE postbacks SET state = 'delivering' WHERE sequence = ?`);
     this.#free = database.prepare(`UPDATE postbacks SET state = 'pending' WHERE sequence = ?`);
-    this.#finish = database.prepare(`UPDATE postbacks SET state = ?, attempts = ?, plan_attempts = ?, last_attempt_at = ?, last_status = ?, last_error = ?,
+    this.#finish =
+      database.prepare(`UPDATE postbacks SET state = ?, attempts = ?, plan_attempts = ?, last_attempt_at = ?, last_status = ?, last_error = ?,
       delivered_at = ?, next_attempt_at = ?, change = ? WHERE sequence = ?`);
-    this.#addAttempt = database.prepare('INSERT INTO attempts (change, sequence, attempt, started_at, duration_ms, status, error, host) VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
+    this.#addAttempt = database.prepare(
+      'INSERT INTO attempts (change, sequence, attempt, started_at, duration_ms, status, error, host) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+    );
     this.#circuits = database.prepare('SELECT site_key, openings, paused_until FROM circuit_breakers');
-    this.#openCircuit = database.prepare('INSERT OR REPLACE INTO circuit_breakers (site_key, openings, paused_until) VALUES (?, ?, ?)');
+    this.#openCircuit = database.prepare(
+      'INSERT OR REPLACE INTO circuit_breakers (site_key, openings, paused_until) VALUES (?, ?, ?)',
+    );
     this.#closeCircuit = database.prepare('DELETE FROM circuit_breakers WHERE site_key = ?');
   }
 
@@ -78,7 +88,11 @@ export class DeliveryQueue {
   freeClaimed(): void {
     this.#database.write(() => {
       // The first condition names the index; there are few unfinished ones among all.
-      const claimed = this.#database.prepare(`SELECT sequence, click_id FROM postbacks WHERE state IN ('pending', 'delivering') AND state = 'delivering'`).all();
+      const claimed = this.#database
+        .prepare(
+          `SELECT sequence, click_id FROM postbacks WHERE state IN ('pending', 'delivering') AND state = 'delivering'`,
+        )
+        .all();
       for (const { sequence } of claimed) this.#free.run(sequence as number);
       for (const { click_id } of claimed) this.#order.settle(click_id as string);
     });
@@ -87,7 +101,9 @@ export class DeliveryQueue {
   /** After the clock has gone back nothing waits longer than its plan would let it. */
   pullIn(now: number): void {
     this.#database.write(() => {
-      const waiting = this.#database.prepare(`SELECT sequence, plan_attempts, next_attempt_at FROM postbacks WHERE state = 'pending' AND next_attempt_at > ?`);
+      const waiting = this.#database.prepare(
+        `SELECT sequence, plan_attempts, next_attempt_at FROM postbacks WHERE state = 'pending' AND next_attempt_at > ?`,
+      );
       const tooFar: [sequence: number, pulledIn: number][] = [];
       for (const { sequence, plan_attempts, next_attempt_at } of waiting.iterate(now)) {
         const { latest, pulledIn } = furthestAhead(now, plan_attempts as number);
@@ -100,7 +116,9 @@ export class DeliveryQueue {
 
   /** Postbacks whose time has come, those that wait for another of their click among them, and how many wait for none; the longest waiting site first. */
   due(now: number): { siteKey: string; due: number; ready: number }[] {
-    return this.#due.all(now).map(({ site_key, due, ready }) => ({ siteKey: site_key as string, due: due as number, ready: ready as number }));
+    return this.#due
+      .all(now)
+      .map(({ site_key, due, ready }) => ({ siteKey: site_key as string, due: due as number, ready: ready as number }));
   }
 
   /** How many are due, by site, in that order. */
@@ -134,15 +152,50 @@ export class DeliveryQueue {
   }
 
   openCircuits(): Map<string, OpenCircuit> {
-    return new Map(this.#circuits.all().map(({ site_key, openings, paused_until }) =>
-      [site_key as string, { openings: openings as number, pausedUntil: paused_until as number }]));
+    return new Map(
+      this.#circuits
+        .all()
+        .map(({ site_key, openings, paused_until }) => [
+          site_key as string,
+          { openings: openings as number, pausedUntil: paused_until as number },
+        ]),
+    );
   }
 
-  #record({ sequence, clickId, attempts, planAttempts, startedAt, outcome, state, nextAttemptAt }: FinishedAttempt): void {
+  #record({
+    sequence,
+    clickId,
+    attempts,
+    planAttempts,
+    startedAt,
+    outcome,
+    state,
+    nextAttemptAt,
+  }: FinishedAttempt): void {
     const duration = Math.round(outcome.durationMilliseconds);
     const deliveredAt = state === 'delivered' ? startedAt + duration : null;
-    this.#finish.run(state, attempts, planAttempts, startedAt, outcome.status, outcome.error, deliveredAt, nextAttemptAt, this.#database.nextChange(), sequence);
-    this.#addAttempt.run(this.#database.nextChange(), sequence, attempts, startedAt, duration, outcome.status, outcome.error, outcome.host);
+    this.#finish.run(
+      state,
+      attempts,
+      planAttempts,
+      startedAt,
+      outcome.status,
+      outcome.error,
+      deliveredAt,
+      nextAttemptAt,
+      this.#database.nextChange(),
+      sequence,
+    );
+    this.#addAttempt.run(
+      this.#database.nextChange(),
+      sequence,
+      attempts,
+      startedAt,
+      duration,
+      outcome.status,
+      outcome.error,
+      outcome.host,
+    );
     this.#order.settle(clickId);
   }
 }

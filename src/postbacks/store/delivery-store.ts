@@ -42,10 +42,14 @@ export class DeliveryStore {
     this.#insert = database.prepare(`INSERT INTO postbacks
       (webhook_id, conversion_id, kind, click_id, site_key, user_id, offer_id, reward, occurred_at, enqueued_at, turn, next_attempt_at, change)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (webhook_id) DO NOTHING`);
-    this.#restore = database.prepare(`UPDATE postbacks SET state = ?, attempts = ?, plan_attempts = min(?, ${plannedAttempts - 1}), last_attempt_at = ?, last_status = ?,
+    this.#restore =
+      database.prepare(`UPDATE postbacks SET state = ?, attempts = ?, plan_attempts = min(?, ${plannedAttempts - 1}), last_attempt_at = ?, last_status = ?,
       last_error = ?, delivered_at = ?, next_attempt_at = ? WHERE webhook_id = ?`);
-    this.#changedPostbacks = database.prepare(`SELECT change, ${stateColumns} FROM postbacks WHERE change > ? ORDER BY change LIMIT ?`);
-    this.#changedAttempts = database.prepare(`SELECT attempts.change, webhook_id, attempt, started_at, duration_ms, status, error, host
+    this.#changedPostbacks = database.prepare(
+      `SELECT change, ${stateColumns} FROM postbacks WHERE change > ? ORDER BY change LIMIT ?`,
+    );
+    this.#changedAttempts =
+      database.prepare(`SELECT attempts.change, webhook_id, attempt, started_at, duration_ms, status, error, host
       FROM attempts JOIN postbacks USING (sequence) WHERE attempts.change > ? ORDER BY attempts.change LIMIT ?`);
   }
 
@@ -89,8 +93,15 @@ export class DeliveryStore {
         added += 1;
         const ended = state === 'delivered' || state === 'dead';
         this.#restore.run(
-          ended ? state : 'pending', attempts, attempts, milliseconds(lastAttemptAt), lastStatus, lastError, milliseconds(deliveredAt),
-          ended ? null : milliseconds(nextAttemptAt ?? each.enqueuedAt), each.webhookId,
+          ended ? state : 'pending',
+          attempts,
+          attempts,
+          milliseconds(lastAttemptAt),
+          lastStatus,
+          lastError,
+          milliseconds(deliveredAt),
+          ended ? null : milliseconds(nextAttemptAt ?? each.enqueuedAt),
+          each.webhookId,
         );
         this.#order.settle(each.clickId);
       }
@@ -108,7 +119,11 @@ export class DeliveryStore {
       const whole = Math.min(...[postbacks, attempts].filter((rows) => rows.length === limit).map(lastOf));
       const upTo = whole === Infinity ? Math.max(lastOf(postbacks), lastOf(attempts)) : whole;
       const told = (row: { change?: unknown }) => Number(row.change) <= upTo;
-      return { postbacks: postbacks.filter(told).map(deliveryStateOf), attempts: attempts.filter(told).map(attemptRecordOf), upTo };
+      return {
+        postbacks: postbacks.filter(told).map(deliveryStateOf),
+        attempts: attempts.filter(told).map(attemptRecordOf),
+        upTo,
+      };
     });
   }
 
@@ -118,8 +133,19 @@ export class DeliveryStore {
 
   #add(row: Omit<OutboxRow, 'number'>, nextAttemptAt: Moment): boolean {
     const { changes } = this.#insert.run(
-      row.webhookId, row.conversionId, row.kind, row.clickId, row.siteKey, row.userId, row.offerId, row.reward, row.occurredAt, row.enqueuedAt,
-      turnOf(row.occurredAt, row.kind), millisecondsOf(nextAttemptAt), this.database.nextChange(),
+      row.webhookId,
+      row.conversionId,
+      row.kind,
+      row.clickId,
+      row.siteKey,
+      row.userId,
+      row.offerId,
+      row.reward,
+      row.occurredAt,
+      row.enqueuedAt,
+      turnOf(row.occurredAt, row.kind),
+      millisecondsOf(nextAttemptAt),
+      this.database.nextChange(),
     );
     return Number(changes) > 0;
   }

@@ -10,7 +10,9 @@ export function forgetAttempts(data: DataDirectory, before: number): number {
   if (!existsSync(data.deliveriesFile)) return 0;
   const store = DeliveryStore.open(data);
   try {
-    return store.database.write(() => Number(store.database.prepare('DELETE FROM attempts WHERE started_at < ?').run(before).changes));
+    return store.database.write(() =>
+      Number(store.database.prepare('DELETE FROM attempts WHERE started_at < ?').run(before).changes),
+    );
   } finally {
     store.close();
   }

@@ -8,7 +8,12 @@ import { acquireDeliveryLock } from './delivery-lock.ts';
  * Puts a damaged delivery store aside, with its log, so that a new one can be made of what the warehouse knows. No pass
  * goes on meanwhile. Gives the folder.
  */
-export async function putDeliveriesAside(data: DataDirectory, reason: string, request: LockRequest, effects: Effects): Promise<string> {
+export async function putDeliveriesAside(
+  data: DataDirectory,
+  reason: string,
+  request: LockRequest,
+  effects: Effects,
+): Promise<string> {
   const lock = await acquireDeliveryLock(data, request);
   try {
     const aside = await AsideFolder.make(data, reason, effects);

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-const int = z.int().min(0).max(2 ** 31 - 1);
+const int = z
+  .int()
+  .min(0)
+  .max(2 ** 31 - 1);
 const usd = z.number().min(0).describe('USD after the site’s commission, with up to 4 decimal places');
 const momentText = z.iso.datetime({ offset: true });
 const paymentTerm = z.enum(['net30', 'net60']);
@@ -16,7 +19,9 @@ const offerB = z.strictObject({
   stars: int.max(5),
   title: z.string(),
   description: z.string(),
-  image: z.string().describe('File name; its address is {base_url}/asset/images/offers/<image>. Empty without a picture'),
+  image: z
+    .string()
+    .describe('File name; its address is {base_url}/asset/images/offers/<image>. Empty without a picture'),
   payout: usd,
   categories: z.array(z.string()).min(1).nullable(),
   countries: z.array(z.string()).min(1).describe('English names in lower case, or "All"'),
@@ -70,7 +75,11 @@ export const topConverting = z.strictObject({
   ),
 });
 
-const removedOffer = z.strictObject({ id: int, removed_at: momentText, reason: z.enum(['vanished', 'paused', 'no_match']) });
+const removedOffer = z.strictObject({
+  id: int,
+  removed_at: momentText,
+  reason: z.enum(['vanished', 'paused', 'no_match']),
+});
 
 /** `GET /api/v1/offers` of Variant C. */
 export const offersC = z.strictObject({
@@ -81,7 +90,10 @@ export const offersC = z.strictObject({
   limit: int,
   has_more: z.boolean(),
   offers: z.array(offerC),
-  removed: z.array(removedOffer).optional().describe('With include_removed=1 and updated_since: what left the list since then'),
+  removed: z
+    .array(removedOffer)
+    .optional()
+    .describe('With include_removed=1 and updated_since: what left the list since then'),
 });
 
 /** `GET /api/v1/status`. */
@@ -89,7 +101,12 @@ export const status = z.strictObject({
   success,
   status: z.literal('operational'),
   version: z.literal('1.0'),
-  data: z.strictObject({ offers_available: int, multireward_available: int, site_status: z.literal('active'), rate_limit_per_hour: int }),
+  data: z.strictObject({
+    offers_available: int,
+    multireward_available: int,
+    site_status: z.literal('active'),
+    rate_limit_per_hour: int,
+  }),
   timestamp: momentText,
 });
 

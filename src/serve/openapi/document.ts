@@ -13,7 +13,8 @@ const messages: Record<RefusalKind, string> = {
   missing_credentials: 'site_secret is missing',
   unknown_credentials: 'no site has this site_key and site_secret',
   site_pending: 'this site is not approved yet; its feed opens with the approval',
-  rate_limited: 'this site has used up its 10 requests; Retry-After says in how many seconds there is room for the next',
+  rate_limited:
+    'this site has used up its 10 requests; Retry-After says in how many seconds there is room for the next',
   wrong_type: 'type must be offer or multireward',
   wrong_date: 'updated_since must be an ISO 8601 date or date-time such as 2026-11-20T08:00:00Z',
   wrong_parameter: 'a parameter is missing, repeated, malformed or out of range; the message names it',
@@ -35,8 +36,16 @@ interface Header {
 }
 type Headers = Record<string, Header>;
 
-const header = (description: string, schema: object = {}): Header => ({ description, required: true, schema: { type: 'string', ...schema } });
-const count = (description: string, minimum = 0): Header => ({ description, required: true, schema: { type: 'integer', minimum } });
+const header = (description: string, schema: object = {}): Header => ({
+  description,
+  required: true,
+  schema: { type: 'string', ...schema },
+});
+const count = (description: string, minimum = 0): Header => ({
+  description,
+  required: true,
+  schema: { type: 'integer', minimum },
+});
 
 const ofEveryAnswer: Headers = {
   Vary: header('Which headers of the request the answer depends on'),
@@ -47,7 +56,9 @@ const ofSnapshot: Headers = {
   'X-Data-As-Of': header('The moment that its figures are of', { format: 'date-time' }),
 };
 const ofPage: Headers = { ETag: header('For If-None-Match', { pattern: '^"[^"]+"$' }) };
-const ofCompressed: Headers = { 'Content-Encoding': header('How the body is compressed, as Accept-Encoding allows', { enum: ['br', 'gzip'] }) };
+const ofCompressed: Headers = {
+  'Content-Encoding': header('How the body is compressed, as Accept-Encoding allows', { enum: ['br', 'gzip'] }),
+};
 const ofLimits: Headers = {
   'X-RateLimit-Limit': count('Most requests within the window'),
   'X-RateLimit-Remaining': count('Requests left in the current window'),
@@ -57,7 +68,15 @@ const ofLimited: Headers = { 'Retry-After': count('Seconds until the next reques
 const ofWrongMethod: Headers = { Allow: header('The methods that there are') };
 
 /** Reasons that are only told to a site that is identified. */
-const toldToSites = new Set<RefusalKind>(['site_pending', 'rate_limited', 'wrong_type', 'wrong_date', 'wrong_parameter', 'nothing_found', 'unavailable']);
+const toldToSites = new Set<RefusalKind>([
+  'site_pending',
+  'rate_limited',
+  'wrong_type',
+  'wrong_date',
+  'wrong_parameter',
+  'nothing_found',
+  'unavailable',
+]);
 
 /** The OpenAPI 3.1 document of the publishers' interface. */
 export function openApiDocument(): object {
@@ -74,7 +93,9 @@ export function openApiDocument(): object {
     },
     paths: Object.fromEntries(operations.map((operation) => [operation.path, { get: describe(operation) }])),
     components: {
-      schemas: Object.fromEntries(Object.entries(errors).map(([letter, schema]) => [`Error${letter}`, schemaOf(schema)])),
+      schemas: Object.fromEntries(
+        Object.entries(errors).map(([letter, schema]) => [`Error${letter}`, schemaOf(schema)]),
+      ),
       // What is answered beside the operations.
       responses: Object.fromEntries(
         [...new Set(operations.map(({ variant }) => variant))].flatMap((variant) => [
@@ -88,7 +109,12 @@ export function openApiDocument(): object {
 
 function describe({ path, variant, summary, parameters, body, cacheControl: keeping, refusals }: Operation): object {
   const isPage = keeping !== cacheControl.passing;
-  const headers = { ...headersOf(variant, keeping), ...ofSnapshot, ...(isPage && ofPage), ...(variant.showsLimits && ofLimits) };
+  const headers = {
+    ...headersOf(variant, keeping),
+    ...ofSnapshot,
+    ...(isPage && ofPage),
+    ...(variant.showsLimits && ofLimits),
+  };
   return {
     operationId: path.slice(1).replaceAll(/[^a-z\d]+/g, '-'),
     tags: [`Variant ${variant.letter}`],
@@ -101,7 +127,11 @@ function describe({ path, variant, summary, parameters, body, cacheControl: keep
         content: { 'application/json': { schema: schemaOf(body) } },
       },
       ...(isPage && { 304: { description: 'What If-None-Match names is still the answer', headers } }),
-      ...Object.fromEntries(Map.groupBy(refusals, (kind) => statusOf(variant, kind)).entries().map(([status, kinds]) => [status, errorResponse(variant, kinds)])),
+      ...Object.fromEntries(
+        Map.groupBy(refusals, (kind) => statusOf(variant, kind))
+          .entries()
+          .map(([status, kinds]) => [status, errorResponse(variant, kinds)]),
+      ),
     },
   };
 }
@@ -150,7 +180,9 @@ function errorResponse(variant: Variant, kinds: readonly RefusalKind[]): object 
     content: {
       'application/json': {
         schema: { $ref: `#/components/schemas/Error${variant.letter}` },
-        examples: Object.fromEntries(kinds.map((kind) => [kind, { value: variant.refuse(new Refusal(kind, messages[kind])).document }])),
+        examples: Object.fromEntries(
+          kinds.map((kind) => [kind, { value: variant.refuse(new Refusal(kind, messages[kind])).document }]),
+        ),
       },
     },
   };

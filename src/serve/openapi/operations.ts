@@ -27,7 +27,14 @@ export interface Operation {
 
 const credentials = [siteKey, siteSecret];
 
-const always: RefusalKind[] = ['rate_limited', 'unreadable_request', 'address_too_long', 'unmet_expectation', 'unavailable', 'internal'];
+const always: RefusalKind[] = [
+  'rate_limited',
+  'unreadable_request',
+  'address_too_long',
+  'unmet_expectation',
+  'unavailable',
+  'internal',
+];
 const identified: RefusalKind[] = ['missing_credentials', 'unknown_credentials', 'site_pending', ...always];
 const keyed: RefusalKind[] = ['wrong_parameter', 'unknown_credentials', 'site_pending', ...always];
 
@@ -62,7 +69,8 @@ export const operations: Operation[] = [
   {
     path: '/b/api/v1/offers/top-converting',
     variant: variantB,
-    summary: 'Offers that converted in the last 48 hours, hottest first; the same answer for 5 minutes per parameter set',
+    summary:
+      'Offers that converted in the last 48 hours, hottest first; the same answer for 5 minutes per parameter set',
     parameters: [...credentials, ...Object.values(parametersB)],
     body: bodies.topConverting,
     cacheControl: cacheControl.topConverting,

@@ -18,7 +18,11 @@ export const clickLookup: Endpoint = {
     const clickId = parametersA.clickId.read(query) ?? '';
     const found = await snapshot.clicks.find(clickId, site.site_key);
     // Whether another site has such a click is not told.
-    if (found === undefined) throw new Refusal('nothing_found', 'this site has no click with this click_id; a new one can be looked up some minutes after it was made');
+    if (found === undefined)
+      throw new Refusal(
+        'nothing_found',
+        'this site has no click with this click_id; a new one can be looked up some minutes after it was made',
+      );
     return passingPage(variantA, snapshot, pageBody(Buffer.from(clickText(found, feed.commission))));
   },
 };

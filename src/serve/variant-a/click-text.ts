@@ -10,10 +10,15 @@ export function clickText({ click, conversions, postbacks }: FoundClick, commiss
   return `{"success":true,"click":${JSON.stringify(shown)},"conversions":[${conversionTexts.join(',')}],"postbacks":[${postbacks.map(postbackText).join(',')}]}`;
 }
 
-function conversionText({ conversion_id, event_id, status, payout, credited_at, reversed_at }: FoundConversion, commission: string): string {
+function conversionText(
+  { conversion_id, event_id, status, payout, credited_at, reversed_at }: FoundConversion,
+  commission: string,
+): string {
   const start = JSON.stringify({ conversion_id, event_id, status }).slice(0, -1);
   const money = payout === null ? 'null' : amountText(publishedAmount(decimalOf(payout), decimalOf(commission)));
-  const moments = JSON.stringify({ credited_at: momentText(credited_at), reversed_at: momentText(reversed_at) }).slice(1);
+  const moments = JSON.stringify({ credited_at: momentText(credited_at), reversed_at: momentText(reversed_at) }).slice(
+    1,
+  );
   return `${start},"payout":${money},${moments}`;
 }
 

@@ -21,21 +21,39 @@ export const offersA: Endpoint = {
     const userId = parametersA.userId.read(query) ?? '';
     const format = parametersA.format.read(query) ?? 'offerwall';
     const page = await unlinkedPage(snapshot, feed, format);
-    const head = JSON.stringify({ success: true, site_key: feed.siteKey, user_id: userId, format, total: snapshot.index.ofFormat(format).length });
-    return passingPage(variantA, snapshot, page.linked(`${head.slice(0, -1)},`, linkEndC(feed.encodedKey, percentEncoded(userId))));
+    const head = JSON.stringify({
+      success: true,
+      site_key: feed.siteKey,
+      user_id: userId,
+      format,
+      total: snapshot.index.ofFormat(format).length,
+    });
+    return passingPage(
+      variantA,
+      snapshot,
+      page.linked(`${head.slice(0, -1)},`, linkEndC(feed.encodedKey, percentEncoded(userId))),
+    );
   },
 };
 
-function unlinkedPage(snapshot: PublishedSnapshot, feed: SiteFeed, format: string): UnlinkedPage | Promise<UnlinkedPage> {
+function unlinkedPage(
+  snapshot: PublishedSnapshot,
+  feed: SiteFeed,
+  format: string,
+): UnlinkedPage | Promise<UnlinkedPage> {
   const pages = snapshot.unlinkedPages;
   const key = `${feed.terms} ${format}`;
   const kept = pages.get(key);
   if (kept !== undefined) return kept;
   const offers = snapshot.index.ofFormat(format);
   const texts = snapshot.textsOf(formC, feed.links);
-  return makeOf({ head: '"offers":[', offers, texts, feed, link: linkGap, tail: ']}' }, () => pages.get(key), (body) => {
-    const made = new UnlinkedPage(body);
-    pages.keep(key, made);
-    return made;
-  });
+  return makeOf(
+    { head: '"offers":[', offers, texts, feed, link: linkGap, tail: ']}' },
+    () => pages.get(key),
+    (body) => {
+      const made = new UnlinkedPage(body);
+      pages.keep(key, made);
+      return made;
+    },
+  );
 }

@@ -6,5 +6,7 @@ const longestUserId = 256;
 export const parametersA = {
   userId: required(text('user_id', 'The publisher’s user', longestUserId)),
   format: required(choice('format', 'Placement format', ['offerwall', 'banners', 'surveys', 'PTC'])),
-  clickId: required(pattern('click_id', 'The click', '^[ -~]{1,128}$', 'click_id has 1 to 128 printable ASCII characters')),
+  clickId: required(
+    pattern('click_id', 'The click', '^[ -~]{1,128}$', 'click_id has 1 to 128 printable ASCII characters'),
+  ),
 };

@@ -44,7 +44,12 @@ export class UnlinkedPage {
   }
 }
 
-function* filledIn(start: Buffer, source: Buffer, gaps: readonly number[], end: Buffer): Generator<Buffer, void, undefined> {
+function* filledIn(
+  start: Buffer,
+  source: Buffer,
+  gaps: readonly number[],
+  end: Buffer,
+): Generator<Buffer, void, undefined> {
   yield start;
   let from = 0;
   for (const gap of gaps) {
@@ -60,7 +65,7 @@ function* inPieces(parts: Iterable<Buffer>): Generator<Buffer, void, undefined> 
   const piece = Buffer.allocUnsafeSlow(pieceBytes);
   let length = 0;
   for (const part of parts) {
-    for (let from = 0; from < part.length; ) {
+    for (let from = 0; from < part.length;) {
       const copied = part.copy(piece, length, from);
       from += copied;
       length += copied;

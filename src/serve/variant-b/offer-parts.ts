@@ -16,11 +16,16 @@ export interface OfferPartsB {
 export function offerPartsB(offer: FeedOffer): OfferPartsB {
   const { id, level, stars, payment_term, android_min_os, ios_min_os } = offer;
   const type = offer.events.length > 0 ? 'multireward' : 'offer';
-  const described = { title: servedText(offer.titles), description: servedText(offer.descriptions), image: offer.image_name };
+  const described = {
+    title: servedText(offer.titles),
+    description: servedText(offer.descriptions),
+    image: offer.image_name,
+  };
   const terms = {
     categories: offer.categories.length === 0 ? null : offer.categories,
     countries: offer.countries.length === 0 ? ['All'] : offer.countries.map(countryName),
-    devices: offer.devices.length === 0 ? ['All'] : offer.devices.map((device) => (device === 'desktop' ? 'PC' : device)),
+    devices:
+      offer.devices.length === 0 ? ['All'] : offer.devices.map((device) => (device === 'desktop' ? 'PC' : device)),
     payment_term,
     android_min_os,
     ios_min_os,

@@ -15,7 +15,15 @@ export const offersB = pageEndpoint({
   write(snapshot, feed, { type, take, skip }) {
     const offers = snapshot.positionsOf(type).slice(skip, skip + take);
     const texts = snapshot.textsOf(openFormB, feed.links);
-    return { head: '{"success":true,"version":"v1","offers":{"data":[', offers, texts, feed, link: feed.encodedKey, more: () => '}', tail: ']}}' };
+    return {
+      head: '{"success":true,"version":"v1","offers":{"data":[',
+      offers,
+      texts,
+      feed,
+      link: feed.encodedKey,
+      more: () => '}',
+      tail: ']}}',
+    };
   },
 });
 
@@ -27,7 +35,10 @@ export const topConverting = heldPageEndpoint({
   read: readParametersB,
   key: keyOfParametersB,
   write(snapshot, feed, { type, take, skip }) {
-    const ranked = type === undefined ? snapshot.ranked : snapshot.ranked.filter((offer) => offer.multireward === (type === 'multireward'));
+    const ranked =
+      type === undefined
+        ? snapshot.ranked
+        : snapshot.ranked.filter((offer) => offer.multireward === (type === 'multireward'));
     const head = `{"success":true,"version":"v1","total":${ranked.length},"window":${JSON.stringify(windowOf(snapshot.asOf))}`;
     return {
       head: `${head},"offers":[`,

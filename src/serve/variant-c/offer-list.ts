@@ -25,20 +25,36 @@ export const offersC = pageEndpoint({
     const total = matching.size;
     const counts = `"total":${total},"offset":${offset},"limit":${limit},"has_more":${offset + offers.length < total}`;
     const { updatedSince } = filters;
-    const removed = includeRemoved && updatedSince !== undefined ? `,"removed":${removedText(snapshot, feed, matching, updatedSince)}` : '';
+    const removed =
+      includeRemoved && updatedSince !== undefined
+        ? `,"removed":${removedText(snapshot, feed, matching, updatedSince)}`
+        : '';
     const head = `{"success":true,"version":"v1",${counts},"offers":[`;
-    return { head, offers, texts: snapshot.textsOf(formC, feed.links), feed, link: linkEndC(feed.encodedKey), tail: `]${removed}}` };
+    return {
+      head,
+      offers,
+      texts: snapshot.textsOf(formC, feed.links),
+      feed,
+      link: linkEndC(feed.encodedKey),
+      tail: `]${removed}}`,
+    };
   },
 });
 
-function matchingOffers({ index, offers }: PublishedSnapshot, feed: SiteFeed, type: OfferType, filters: FiltersC): OfferSet {
+function matchingOffers(
+  { index, offers }: PublishedSnapshot,
+  feed: SiteFeed,
+  type: OfferType,
+  filters: FiltersC,
+): OfferSet {
   const matching = index.matching(type, filters);
   const { minPayout, updatedSince } = filters;
   if (minPayout !== undefined) {
     // A minimum too large to be a number exactly is still larger than every payout.
     matching.keepFrom(feed.prices().payouts, Number(minPayout));
   }
-  if (updatedSince !== undefined) matching.keepWhere((position) => changedAt(offers[position] as ServedOffer, feed) > updatedSince);
+  if (updatedSince !== undefined)
+    matching.keepWhere((position) => changedAt(offers[position] as ServedOffer, feed) > updatedSince);
   return matching;
 }
 
@@ -61,7 +77,8 @@ function removedText(snapshot: PublishedSnapshot, feed: SiteFeed, matching: Offe
   const unmatched = snapshot.offers
     .filter((offer) => changedAt(offer, feed) > since && !matching.has(offer.index))
     .map((offer): RemovedOffer => {
-      const removed_at = feed.commissionChangedAt > offer.updatedAt ? feed.commissionChangedAtText : offer.updatedAtText;
+      const removed_at =
+        feed.commissionChangedAt > offer.updatedAt ? feed.commissionChangedAtText : offer.updatedAtText;
       return { id: offer.id, removed_at, reason: 'no_match' };
     });
   const gone = snapshot.gone

@@ -19,7 +19,17 @@ export interface OfferPartsC {
 
 export function offerPartsC(offer: FeedOffer): OfferPartsC {
   const { id, level, stars, categories, countries, devices, payment_term, android_min_os, ios_min_os } = offer;
-  const terms = { currency: 'USD', level, stars, categories, countries, devices, payment_term, android_min_os, ios_min_os };
+  const terms = {
+    currency: 'USD',
+    level,
+    stars,
+    categories,
+    countries,
+    devices,
+    payment_term,
+    android_min_os,
+    ios_min_os,
+  };
   return {
     beforeImage: `{${members({ id, title: servedText(offer.titles), description: servedText(offer.descriptions) })},"image":"`,
     image: percentEncoded(offer.image_name),

@@ -12,22 +12,33 @@ export const parametersC = {
   offset: withDefault(integer('offset', 'Leading offers to leave out; wins over skip', 0), 0),
   skip: withDefault(integer('skip', 'Alias of offset', 0), 0),
   country: pattern(
-    'country', 'ISO 3166-1 alpha-2 in any case: offers available there',
-    '^[A-Za-z]{2}$', 'country must be a code of two letters such as US',
+    'country',
+    'ISO 3166-1 alpha-2 in any case: offers available there',
+    '^[A-Za-z]{2}$',
+    'country must be a code of two letters such as US',
   ),
   device: choice('device', 'Offers for this device', ['android', 'ios', 'desktop']),
   category: text('category', 'Category name in any case'),
   minPayout: pattern(
-    'min_payout', 'Least payout in USD, after commission',
-    '^[0-9]+(\\.[0-9]+)?$', 'min_payout must be plain digits with an optional fraction, such as 0.5',
+    'min_payout',
+    'Least payout in USD, after commission',
+    '^[0-9]+(\\.[0-9]+)?$',
+    'min_payout must be plain digits with an optional fraction, such as 0.5',
   ),
-  updatedSince: parameter('updated_since', 'ISO 8601 date or date-time, UTC without an offset: offers updated after it', {
-    schema: { type: 'string', pattern: momentPattern },
-    valueOf: parseMoment,
-    mistake: 'updated_since must be an ISO 8601 date or date-time such as 2026-11-20T08:00:00Z',
-    refusal: 'wrong_date',
-  }),
-  includeRemoved: withDefault(choice('include_removed', '1 with updated_since: also tell what left the list since then', ['0', '1']), '0'),
+  updatedSince: parameter(
+    'updated_since',
+    'ISO 8601 date or date-time, UTC without an offset: offers updated after it',
+    {
+      schema: { type: 'string', pattern: momentPattern },
+      valueOf: parseMoment,
+      mistake: 'updated_since must be an ISO 8601 date or date-time such as 2026-11-20T08:00:00Z',
+      refusal: 'wrong_date',
+    },
+  ),
+  includeRemoved: withDefault(
+    choice('include_removed', '1 with updated_since: also tell what left the list since then', ['0', '1']),
+    '0',
+  ),
 };
 
 export interface ParametersC {

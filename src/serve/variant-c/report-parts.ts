@@ -34,7 +34,12 @@ export function reportParts(offer: FeedOffer): ReportParts {
   };
   return {
     beforePayout: `{${members({ id: String(offer.id), name: servedText(offer.titles), description: offer.descriptions })},"payout":`,
-    events: cutAtPayouts(offer.events.map((event) => ({ before: `{${members({ eventId: event.event_id, action: event.descriptions })},"payout":`, after: '}' }))),
+    events: cutAtPayouts(
+      offer.events.map((event) => ({
+        before: `{${members({ eventId: event.event_id, action: event.descriptions })},"payout":`,
+        after: '}',
+      })),
+    ),
     beforeIcon: `${members(kind)},"icon":"`,
     icon: percentEncoded(offer.image_name),
     beforeLink: `",${members({ category: offer.report_category, country: offer.countries })},"url":"`,

@@ -10,5 +10,12 @@ export const reports = pageEndpoint({
   name: 'reports',
   read: () => undefined,
   key: () => '',
-  write: (snapshot, feed) => ({ head: '{"success":true,"offers":[', offers: snapshot.positionsOf(undefined), texts: snapshot.textsOf(reportForm, feed.links), feed, link: feed.encodedKey, tail: ']}' }),
+  write: (snapshot, feed) => ({
+    head: '{"success":true,"offers":[',
+    offers: snapshot.positionsOf(undefined),
+    texts: snapshot.textsOf(reportForm, feed.links),
+    feed,
+    link: feed.encodedKey,
+    tail: ']}',
+  }),
 });

@@ -19,6 +19,11 @@ export const status: Endpoint = {
       rate_limit_per_hour: site.rate_limit_per_hour,
     };
     const timestamp = withOffset(new Date(now).toISOString());
-    return passingAnswer(200, { success: true, status: 'operational', version: '1.0', data, timestamp }, snapshot, variantC);
+    return passingAnswer(
+      200,
+      { success: true, status: 'operational', version: '1.0', data, timestamp },
+      snapshot,
+      variantC,
+    );
   },
 };

@@ -20,12 +20,15 @@ const [root = '', leftOut = '', live] = process.argv.slice(2);
 const data = new DataDirectory(root);
 const console = { logger: createLogger(process.stderr, 'error'), progress: noProgress };
 let liveBytes = 0;
-const watch = live === undefined ? undefined : setInterval(() => {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
-  const { heapUsed, external } = process.memoryUsage();
-  liveBytes = Math.max(liveBytes, heapUsed + external);
-}, betweenCollections);
+const watch =
+  live === undefined
+    ? undefined
+    : setInterval(() => {
+        setFlagsFromString('--expose-gc');
+        (runInNewContext('gc') as () => void)();
+        const { heapUsed, external } = process.memoryUsage();
+        liveBytes = Math.max(liveBytes, heapUsed + external);
+      }, betweenCollections);
 
 const began = Date.now();
 const started = performance.now();
@@ -34,7 +37,11 @@ const seconds = (performance.now() - started) / 1000;
 clearInterval(watch);
 
 const store = DeliveryStore.open(data);
-const { at } = store.database.prepare(`SELECT delivered_at AS at FROM postbacks WHERE delivered_at IS NOT NULL AND site_key <> ? ORDER BY delivered_at LIMIT 1
-  OFFSET (SELECT count(*) * 95 / 100 FROM postbacks WHERE delivered_at IS NOT NULL AND site_key <> ?)`).get(leftOut, leftOut) as { at: number };
+const { at } = store.database
+  .prepare(
+    `SELECT delivered_at AS at FROM postbacks WHERE delivered_at IS NOT NULL AND site_key <> ? ORDER BY delivered_at LIMIT 1
+  OFFSET (SELECT count(*) * 95 / 100 FROM postbacks WHERE delivered_at IS NOT NULL AND site_key <> ?)`,
+  )
+  .get(leftOut, leftOut) as { at: number };
 store.close();
 process.stdout.write(JSON.stringify({ seconds, summary, p95: at - began, liveBytes }));

@@ -7,15 +7,24 @@ export const addresses = 20;
 export const hangingSite = siteKey(addresses - 1);
 
 /** Fills a new data directory with so many due postbacks, dealt over the sites in turn; every third click has two. */
-export async function dueFor(root: string, receiver: string, postbacks: number, { hanging = false, sites = addresses } = {}): Promise<DataDirectory> {
+export async function dueFor(
+  root: string,
+  receiver: string,
+  postbacks: number,
+  { hanging = false, sites = addresses } = {},
+): Promise<DataDirectory> {
   const data = new DataDirectory(root);
   await mkdir(data.root, { recursive: true });
-  await writeFile(data.sitesFile, JSON.stringify({
-    sites: Array.from({ length: addresses }, (_, site) => ({
-      site_key: siteKey(site), site_secret: `secret-of-${siteKey(site)}-long-enough`,
-      postback: { url: `${receiver}/${hanging && siteKey(site) === hangingSite ? 'hanging' : 'postback'}` },
-    })),
-  }));
+  await writeFile(
+    data.sitesFile,
+    JSON.stringify({
+      sites: Array.from({ length: addresses }, (_, site) => ({
+        site_key: siteKey(site),
+        site_secret: `secret-of-${siteKey(site)}-long-enough`,
+        postback: { url: `${receiver}/${hanging && siteKey(site) === hangingSite ? 'hanging' : 'postback'}` },
+      })),
+    }),
+  );
   const store = DeliveryStore.open(data);
   try {
     for (let first = 1; first <= postbacks; first += 10_000) {
@@ -38,9 +47,17 @@ function* rows(first: number, last: number, sites: number): Generator<OutboxRow>
     // The second and third of three of a site share their click.
     const click = nth - (nth % 3 === 2 ? 1 : 0);
     yield {
-      number, webhookId: `pb_${String(number).padStart(24, '0')}`, conversionId: `conversion-${number}`, kind: 'credit',
-      clickId: `click-${site}-${click}`, siteKey: siteKey(site), userId: `user-${click}`, offerId: 1_000_001, reward: '0.5',
-      occurredAt: '2026-01-01T00:00:00Z', enqueuedAt: '2026-01-01T00:00:00Z',
+      number,
+      webhookId: `pb_${String(number).padStart(24, '0')}`,
+      conversionId: `conversion-${number}`,
+      kind: 'credit',
+      clickId: `click-${site}-${click}`,
+      siteKey: siteKey(site),
+      userId: `user-${click}`,
+      offerId: 1_000_001,
+      reward: '0.5',
+      occurredAt: '2026-01-01T00:00:00Z',
+      enqueuedAt: '2026-01-01T00:00:00Z',
     };
   }
 }

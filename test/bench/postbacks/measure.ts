@@ -34,12 +34,21 @@ export interface PostbackResults {
 }
 
 /** Delivery of postbacks to a receiver on this machine. */
-export async function measurePostbacks({ options: { rounds }, folder, console: { logger }, signal }: Bench): Promise<PostbackResults> {
-  const receiver = new PinnedProcess(new URL('./receiver-server.ts', import.meta.url), [], { core: canPin() ? serverCore : undefined, signal });
+export async function measurePostbacks({
+  options: { rounds },
+  folder,
+  console: { logger },
+  signal,
+}: Bench): Promise<PostbackResults> {
+  const receiver = new PinnedProcess(new URL('./receiver-server.ts', import.meta.url), [], {
+    core: canPin() ? serverCore : undefined,
+    signal,
+  });
   try {
     const address = await receiver.address();
     logger.info({ postbacks: manyDue }, 'writing down postbacks that are due');
-    const due = (name: string, postbacks: number, how?: { hanging?: boolean; sites?: number }) => dueFor(join(folder, name), address, postbacks, how);
+    const due = (name: string, postbacks: number, how?: { hanging?: boolean; sites?: number }) =>
+      dueFor(join(folder, name), address, postbacks, how);
     const many = await due('many-due', manyDue);
     const few = await due('few-due', fewDue);
     const withHanging = await due('one-hanging', dueToEach * addresses, { hanging: true });
@@ -47,9 +56,24 @@ export async function measurePostbacks({ options: { rounds }, folder, console: {
     const deliver = (data: DataDirectory) => deliverCopy(data, [], signal);
     const deliverWatched = (data: DataDirectory) => deliverCopy(data, ['live'], signal);
     return {
-      throughput: await inTurns(rounds, () => deliver(many), () => bareLoop(address, manyDue, signal), (round) => logger.info({ round }, 'postbacks: throughput')),
-      memory: await inTurns(rounds, () => deliverWatched(many), () => deliverWatched(few), (round) => logger.info({ round }, 'postbacks: memory')),
-      hanging: await inTurns(rounds, () => deliver(withHanging), () => deliver(without), (round) => logger.info({ round }, 'postbacks: one that hangs')),
+      throughput: await inTurns(
+        rounds,
+        () => deliver(many),
+        () => bareLoop(address, manyDue, signal),
+        (round) => logger.info({ round }, 'postbacks: throughput'),
+      ),
+      memory: await inTurns(
+        rounds,
+        () => deliverWatched(many),
+        () => deliverWatched(few),
+        (round) => logger.info({ round }, 'postbacks: memory'),
+      ),
+      hanging: await inTurns(
+        rounds,
+        () => deliver(withHanging),
+        () => deliver(without),
+        (round) => logger.info({ round }, 'postbacks: one that hangs'),
+      ),
     };
   } finally {
     await receiver.stop();
@@ -61,14 +85,24 @@ async function deliverCopy(data: DataDirectory, words: string[], signal: AbortSi
   const copy = `${data.root}-copy`;
   await cp(data.root, copy, { recursive: true });
   try {
-    const measured = await measureProcess(new URL('./delivery.ts', import.meta.url), [copy, hangingSite, ...words], { environment: { OFFERLINE_ALLOW_PRIVATE_POSTBACKS: '1' }, signal });
-    return { ...measured, ...(JSON.parse(measured.output) as { seconds: number; p95: number; summary: DeliverySummary; liveBytes: number }) };
+    const measured = await measureProcess(new URL('./delivery.ts', import.meta.url), [copy, hangingSite, ...words], {
+      environment: { OFFERLINE_ALLOW_PRIVATE_POSTBACKS: '1' },
+      signal,
+    });
+    return {
+      ...measured,
+      ...(JSON.parse(measured.output) as { seconds: number; p95: number; summary: DeliverySummary; liveBytes: number }),
+    };
   } finally {
     await rm(copy, { recursive: true, force: true });
   }
 }
 
 async function bareLoop(address: string, requests: number, signal: AbortSignal): Promise<Measured> {
-  const measured = await measureProcess(new URL('./bare-loop.ts', import.meta.url), [address, String(requests), String(atOnce)], { signal });
+  const measured = await measureProcess(
+    new URL('./bare-loop.ts', import.meta.url),
+    [address, String(requests), String(atOnce)],
+    { signal },
+  );
   return { ...measured, ...(JSON.parse(measured.output) as { seconds: number }) };
 }

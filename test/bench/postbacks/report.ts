@@ -45,7 +45,11 @@ export function postbackReport({ throughput, memory, hanging }: PostbackResults)
   };
 }
 
-function ratioReport<Second extends Measured>(pairs: Pair<MeasuredDelivery, Second>[], aim: number, ratioOf: (pair: Pair<MeasuredDelivery, Second>) => number): RatioReport {
+function ratioReport<Second extends Measured>(
+  pairs: Pair<MeasuredDelivery, Second>[],
+  aim: number,
+  ratioOf: (pair: Pair<MeasuredDelivery, Second>) => number,
+): RatioReport {
   const ratios = pairs.map(ratioOf);
   return { ratio: median(ratios), aim, ratios };
 }
@@ -54,9 +58,27 @@ function ratioReport<Second extends Measured>(pairs: Pair<MeasuredDelivery, Seco
 export function postbackMeasures({ due, throughput, memory, hanging }: PostbackReport): Record<string, string>[] {
   const rounds = ({ ratios }: RatioReport) => ratios.map((each) => each.toFixed(2)).join(' ');
   return [
-    { measure: `postbacks  a pass over ${due.many} due / bare undici loop`, reached: throughput.ratio.toFixed(2), aim: `>= ${throughput.aim}`, 'by CPU time': throughput.cpuRatio.toFixed(2), rounds: rounds(throughput) },
-    { measure: `postbacks  memory in use with ${due.many} due / with ${due.few}`, reached: memory.ratio.toFixed(2), aim: `<= ${memory.aim}`, 'by CPU time': '-', rounds: rounds(memory) },
-    { measure: 'postbacks  p95 of 19 addresses beside one that hangs / without it', reached: hanging.ratio.toFixed(2), aim: `<= ${hanging.aim}`, 'by CPU time': '-', rounds: rounds(hanging) },
+    {
+      measure: `postbacks  a pass over ${due.many} due / bare undici loop`,
+      reached: throughput.ratio.toFixed(2),
+      aim: `>= ${throughput.aim}`,
+      'by CPU time': throughput.cpuRatio.toFixed(2),
+      rounds: rounds(throughput),
+    },
+    {
+      measure: `postbacks  memory in use with ${due.many} due / with ${due.few}`,
+      reached: memory.ratio.toFixed(2),
+      aim: `<= ${memory.aim}`,
+      'by CPU time': '-',
+      rounds: rounds(memory),
+    },
+    {
+      measure: 'postbacks  p95 of 19 addresses beside one that hangs / without it',
+      reached: hanging.ratio.toFixed(2),
+      aim: `<= ${hanging.aim}`,
+      'by CPU time': '-',
+      rounds: rounds(hanging),
+    },
   ];
 }
 

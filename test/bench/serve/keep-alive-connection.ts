@@ -64,7 +64,11 @@ export class KeepAliveConnection {
       const head = this.#head.toString('latin1', 0, end);
       const bodyBytes = Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? Number.NaN);
       if (Number.isNaN(bodyBytes)) return void this.#socket.destroy(new Error('an answer without Content-Length'));
-      this.#answer = { status: Number(head.slice(9, 12)), bodyBytes, snapshot: /^x-snapshot-id: (.+)$/im.exec(head)?.[1] };
+      this.#answer = {
+        status: Number(head.slice(9, 12)),
+        bodyBytes,
+        snapshot: /^x-snapshot-id: (.+)$/im.exec(head)?.[1],
+      };
       this.#missingBytes = bodyBytes - (this.#head.length - end - endOfHead.length);
       this.#head = Buffer.alloc(0);
     } else {

@@ -34,12 +34,21 @@ const switches = 6;
 const quietMilliseconds = 5_000;
 
 /** Latency at a steady load: with nothing else, while refreshes run and are taken up, and while `current` moves to and fro. */
-export async function measureLatencies(bench: Bench, stand: Stand, { data, clicks, sites }: ServingData): Promise<Latencies> {
+export async function measureLatencies(
+  bench: Bench,
+  stand: Stand,
+  { data, clicks, sites }: ServingData,
+): Promise<Latencies> {
   const { options, console, signal } = bench;
-  const pages = Object.values(defaultPages).flatMap((base) => sites.slice(0, askingSites).map((site) => pathOf(base, site)));
+  const pages = Object.values(defaultPages).flatMap((base) =>
+    sites.slice(0, askingSites).map((site) => pathOf(base, site)),
+  );
   // Spread over the others: reports of a large catalog, all at once, would be a measure of their own.
   const every = Math.floor(filters / pages.length);
-  const paths = randomFilters(options.seed + 1, sites, filters).flatMap((path, index) => [path, ...(index % every === 0 ? pages.slice(index / every, index / every + 1) : [])]);
+  const paths = randomFilters(options.seed + 1, sites, filters).flatMap((path, index) => [
+    path,
+    ...(index % every === 0 ? pages.slice(index / every, index / every + 1) : []),
+  ]);
   const service = await stand.serve(data);
   const plan = { paths, ratePerSecond };
   const pause = (milliseconds: number) => setTimeout(milliseconds, undefined, { signal });
@@ -61,14 +70,18 @@ export async function measureLatencies(bench: Bench, stand: Stand, { data, click
   });
 
   console.logger.info({ switches }, 'latency while the snapshot is switched');
-  const [older = '', newer = ''] = (await readdir(data.published)).filter((name) => /^\d/.test(name)).toSorted().slice(-2);
+  const [older = '', newer = ''] = (await readdir(data.published))
+    .filter((name) => /^\d/.test(name))
+    .toSorted()
+    .slice(-2);
   const switching = await stand.loadDuring(service, plan, async () => {
     for (let turn = 0; turn < switches; turn++) {
       await makeCurrent(data, turn % 2 === 0 ? older : newer);
       await pause(betweenSwitches);
     }
   });
-  if (refreshing.switches === 0 || switching.switches === 0) throw new Error('the service did not take up a new snapshot in time; nothing was measured');
+  if (refreshing.switches === 0 || switching.switches === 0)
+    throw new Error('the service did not take up a new snapshot in time; nothing was measured');
   await stand.stop(service);
   return { ratePerSecond, quiet, refreshing, refreshSeconds, switching };
 }
@@ -77,9 +90,16 @@ export async function measureLatencies(bench: Bench, stand: Stand, { data, click
 async function generateArrivals(bench: Bench): Promise<string[]> {
   const files: string[] = [];
   for (let round = 1; round <= bench.options.rounds; round++) {
-    const { data } = await generateLogs(bench, `serve-arrivals-${round}`, { clicks: newClicks, days: 1, end: arrivalEnd, seed: bench.options.seed + round, ...largeCatalog });
+    const { data } = await generateLogs(bench, `serve-arrivals-${round}`, {
+      clicks: newClicks,
+      days: 1,
+      end: arrivalEnd,
+      seed: bench.options.seed + round,
+      ...largeCatalog,
+    });
     const found = (await findLandingFiles(data.landing)).files.filter(({ kind }) => kind === 'clicks');
-    if (found.length !== 1) throw new Error(`${newClicks} generated clicks are expected in one file; change the bench with the generator`);
+    if (found.length !== 1)
+      throw new Error(`${newClicks} generated clicks are expected in one file; change the bench with the generator`);
     files.push((found[0] as { absolutePath: string }).absolutePath);
   }
   return files;
@@ -106,9 +126,17 @@ const warmUpLookups = 20;
 const clicksLearnedPerMillisecond = 2_000;
 
 /** Clicks picked all over history, every second one with a conversion, each looked up once, one after the other. */
-export async function measureLookups({ options, console, signal }: Bench, stand: Stand, { data, clicks, sites }: ServingData): Promise<Lookups> {
+export async function measureLookups(
+  { options, console, signal }: Bench,
+  stand: Stand,
+  { data, clicks, sites }: ServingData,
+): Promise<Lookups> {
   const perRound = Math.min(lookupsPerRound, Math.floor(mostLookups / options.rounds));
-  const paths = await lookupPaths(data, sites.filter(({ variant }) => variant === 'A').map(({ site_key }) => site_key), warmUpLookups + perRound * options.rounds);
+  const paths = await lookupPaths(
+    data,
+    sites.filter(({ variant }) => variant === 'A').map(({ site_key }) => site_key),
+    warmUpLookups + perRound * options.rounds,
+  );
   const service = await stand.serve(data);
   const first = await stand.one(service, paths.splice(0, warmUpLookups));
   console.logger.info({ median_ms: first.p50 }, 'click lookup: while the service learns where the clicks are');
@@ -132,10 +160,15 @@ async function lookupPaths(data: DataDirectory, siteKeys: readonly string[], cou
         `SELECT click_id, site_key FROM clicks WHERE site_key IN (${siteKeys.map(quoted).join(', ')}) AND click_id ${membership} (SELECT click_id FROM conversions)
          ORDER BY hash(click_id) LIMIT ${most}`,
       );
-      return (found.getRows() as [string, string][]).map(([click_id, site_key]) => `/a/api/click-lookup?${new URLSearchParams({ site_key, click_id }).toString()}`);
+      return (found.getRows() as [string, string][]).map(
+        ([click_id, site_key]) => `/a/api/click-lookup?${new URLSearchParams({ site_key, click_id }).toString()}`,
+      );
     };
     const converted = await picked('IN', Math.floor(count / 2));
-    return (await picked('NOT IN', count - converted.length)).flatMap((path, place) => [path, ...converted.slice(place, place + 1)]);
+    return (await picked('NOT IN', count - converted.length)).flatMap((path, place) => [
+      path,
+      ...converted.slice(place, place + 1),
+    ]);
   } finally {
     connection.closeSync();
     instance.closeSync();

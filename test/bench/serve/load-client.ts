@@ -10,7 +10,14 @@ process.on('message', (message: LoadPlan | 'stop' | 'usage') => {
 });
 process.channel?.ref();
 
-async function load({ address, paths, connections, requests = Infinity, seconds = Infinity, ratePerSecond }: LoadPlan): Promise<Load> {
+async function load({
+  address,
+  paths,
+  connections,
+  requests = Infinity,
+  seconds = Infinity,
+  ratePerSecond,
+}: LoadPlan): Promise<Load> {
   stop = new AbortController();
   const { signal } = stop;
   const latencies: number[] = [];
@@ -47,6 +54,13 @@ async function load({ address, paths, connections, requests = Infinity, seconds 
   const sorted = Float64Array.from(latencies).toSorted();
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
   return {
-    requests: sorted.length, failed, bodyBytes, seconds: (performance.now() - start) / 1000, p50: at(0.5), p99: at(0.99), longest: at(1), switches,
+    requests: sorted.length,
+    failed,
+    bodyBytes,
+    seconds: (performance.now() - start) / 1000,
+    p50: at(0.5),
+    p99: at(0.99),
+    longest: at(1),
+    switches,
   };
 }

@@ -25,7 +25,10 @@ const clicksPerConversion = 50;
  * the views that the pipeline makes: ingesting a month of a million clicks a day would take the better part of an hour,
  * and a lookup cannot tell.
  */
-export async function lengthenHistory({ options, console, signal }: Bench, { data, sites }: ServingData): Promise<ServingData> {
+export async function lengthenHistory(
+  { options, console, signal }: Bench,
+  { data, sites }: ServingData,
+): Promise<ServingData> {
   const { clicks, days } = options;
   const perDay = Math.floor(clicks / days);
   const folder = await realpath(data.current);
@@ -41,12 +44,34 @@ export async function lengthenHistory({ options, console, signal }: Bench, { dat
       signal.throwIfAborted();
       const date = addDays(dayOf(historyEnd), day + 1 - days);
       const first = day * perDay;
-      if (day < days - 1) added.push(await writePiece(connection, folder, siteKeys, { date, name: 'run-00000002-full', first, count: perDay, sorted: true }));
-      else for (let piece = 0; piece < pieces; piece++) {
-        const [from, to] = [piece, piece + 1].map((place) => Math.floor((perDay * place) / pieces)) as [number, number];
-        added.push(await writePiece(connection, folder, siteKeys, { date, name: `run-${String(piece + 3).padStart(8, '0')}-0`, first: first + from, count: to - from, sorted: false }));
-      }
-      for (const mart of marts) added.push(await writeMart(connection, folder, siteKeys, { date, mart, first, count: perDay }));
+      if (day < days - 1)
+        added.push(
+          await writePiece(connection, folder, siteKeys, {
+            date,
+            name: 'run-00000002-full',
+            first,
+            count: perDay,
+            sorted: true,
+          }),
+        );
+      else
+        for (let piece = 0; piece < pieces; piece++) {
+          const [from, to] = [piece, piece + 1].map((place) => Math.floor((perDay * place) / pieces)) as [
+            number,
+            number,
+          ];
+          added.push(
+            await writePiece(connection, folder, siteKeys, {
+              date,
+              name: `run-${String(piece + 3).padStart(8, '0')}-0`,
+              first: first + from,
+              count: to - from,
+              sorted: false,
+            }),
+          );
+        }
+      for (const mart of marts)
+        added.push(await writeMart(connection, folder, siteKeys, { date, mart, first, count: perDay }));
       console.progress.advance(day + 1);
     }
   } finally {
@@ -57,7 +82,10 @@ export async function lengthenHistory({ options, console, signal }: Bench, { dat
   await nameInViews(folder, [...own, ...added]);
   for (const path of [...added, analyticsFile]) manifest.files[path] = await fileFacts(join(folder, path));
   const all = (manifest.row_counts['clicks'] ?? 0) + perDay * days;
-  await writeFile(join(folder, manifestFile), manifestText({ ...manifest, row_counts: { ...manifest.row_counts, clicks: all } }));
+  await writeFile(
+    join(folder, manifestFile),
+    manifestText({ ...manifest, row_counts: { ...manifest.row_counts, clicks: all } }),
+  );
   return { data, sites, clicks: all };
 }
 
@@ -70,7 +98,12 @@ interface Piece {
 }
 
 /** Returns its path within the folder. Ids that look like random ones, so that keys lie all over a file. */
-async function writePiece(connection: DuckDBConnection, folder: string, siteKeys: readonly string[], { date, name, first, count, sorted }: Piece): Promise<string> {
+async function writePiece(
+  connection: DuckDBConnection,
+  folder: string,
+  siteKeys: readonly string[],
+  { date, name, first, count, sorted }: Piece,
+): Promise<string> {
   const path = `events/clicks/${date}-${name}.parquet`;
   await connection.run(
     `COPY (
@@ -116,7 +149,10 @@ const marts = Object.keys(martColumns) as Mart[];
 
 /** Returns its path within the folder. */
 async function writeMart(
-  connection: DuckDBConnection, folder: string, siteKeys: readonly string[], { date, mart, first, count }: Pick<Piece, 'date' | 'first' | 'count'> & { mart: Mart },
+  connection: DuckDBConnection,
+  folder: string,
+  siteKeys: readonly string[],
+  { date, mart, first, count }: Pick<Piece, 'date' | 'first' | 'count'> & { mart: Mart },
 ): Promise<string> {
   const path = `marts/${mart}/${date}-run-00000002.parquet`;
   await connection.run(
@@ -135,9 +171,18 @@ async function nameInViews(folder: string, paths: readonly string[]): Promise<vo
   const instance = await DuckDBInstance.create(join(folder, analyticsFile));
   const connection = await instance.connect();
   try {
-    const within = (group: string) => paths.filter((path) => path.startsWith(`${group}/`)).toSorted().map((path) => join(folder, path));
-    await connection.run(`CREATE OR REPLACE VIEW clicks AS WITH click_events AS (SELECT * FROM ${eventRelation('clicks', within('events/clicks'))}) ${readModel('marts', 'clicks').query}`);
-    for (const mart of marts) await connection.run(`CREATE OR REPLACE VIEW ${mart} AS SELECT * FROM read_parquet(${quotedPathList(within(`marts/${mart}`))}, hive_partitioning = false)`);
+    const within = (group: string) =>
+      paths
+        .filter((path) => path.startsWith(`${group}/`))
+        .toSorted()
+        .map((path) => join(folder, path));
+    await connection.run(
+      `CREATE OR REPLACE VIEW clicks AS WITH click_events AS (SELECT * FROM ${eventRelation('clicks', within('events/clicks'))}) ${readModel('marts', 'clicks').query}`,
+    );
+    for (const mart of marts)
+      await connection.run(
+        `CREATE OR REPLACE VIEW ${mart} AS SELECT * FROM read_parquet(${quotedPathList(within(`marts/${mart}`))}, hive_partitioning = false)`,
+      );
     await connection.run('CHECKPOINT');
   } finally {
     connection.closeSync();

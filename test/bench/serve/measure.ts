@@ -41,7 +41,11 @@ export async function measureLongLookups(bench: Bench): Promise<Lookups> {
   const stand = new Stand(bench.signal);
   try {
     const logs = await generateLogs(bench, 'lookups', { clicks: ownClicks, days: 2, end: historyEnd });
-    return await measureLookups(bench, stand, await lengthenHistory(bench, await publishForServing(logs, bench.signal)));
+    return await measureLookups(
+      bench,
+      stand,
+      await lengthenHistory(bench, await publishForServing(logs, bench.signal)),
+    );
   } finally {
     await stand.close();
   }

@@ -9,7 +9,10 @@ export const clientCore = 1;
 
 /** Whether processes can be kept to a core of their own here. */
 export function canPin(): boolean {
-  return availableParallelism() >= 2 && spawnSync('taskset', ['-c', `${serverCore},${clientCore}`, process.execPath, '--version']).status === 0;
+  return (
+    availableParallelism() >= 2 &&
+    spawnSync('taskset', ['-c', `${serverCore},${clientCore}`, process.execPath, '--version']).status === 0
+  );
 }
 
 export interface ProcessOptions {
@@ -31,7 +34,11 @@ export class PinnedProcess {
     const [executable = '', ...rest] = core === undefined ? command : ['taskset', '-c', String(core), ...command];
     this.#name = [fileURLToPath(program), ...words.slice(0, 5)].join(' ');
     // Logs are written, as they would be, but to nowhere: one line per request would fill the disk or wait for a reader.
-    this.#child = spawn(executable, rest, { env: { ...process.env, ...environment }, stdio: ['ignore', 'pipe', 'ignore', 'ipc'], signal });
+    this.#child = spawn(executable, rest, {
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
+      signal,
+    });
     this.#child.on('error', () => undefined);
   }
 

@@ -3,7 +3,11 @@ import type { Site } from '../../../src/sites/sites.ts';
 
 export type Credentials = Pick<Site, 'site_key' | 'site_secret'>;
 
-export const defaultPages = { 'default page of B': '/b/api/v1/offers', 'default page of C': '/c/api/v1/offers', 'reports of C': '/c/api/v1/reports' } as const;
+export const defaultPages = {
+  'default page of B': '/b/api/v1/offers',
+  'default page of C': '/c/api/v1/offers',
+  'reports of C': '/c/api/v1/reports',
+} as const;
 
 export function pathOf(base: string, site: Credentials, parameters: Record<string, string> = {}): string {
   return `${base}?${new URLSearchParams({ site_key: site.site_key, site_secret: site.site_secret, ...parameters }).toString()}`;
@@ -22,13 +26,15 @@ export function randomFilters(seed: number, sites: readonly Credentials[], count
   const random = new Random(seedFor(seed, 'filters'));
   const paths = new Set<string>();
   while (paths.size < count) {
-    paths.add(pathOf('/c/api/v1/offers', random.pick(sites), {
-      ...(random.chance(shares.country) && { country: random.pick(countries) }),
-      ...(random.chance(shares.device) && { device: random.pick(devices) }),
-      ...(random.chance(shares.category) && { category: random.pick(categories) }),
-      ...(random.chance(shares.minPayout) && { min_payout: (random.below(500) / 100).toFixed(2) }),
-      ...(random.chance(shares.offset) && { offset: String(random.below(10) * 25) }),
-    }));
+    paths.add(
+      pathOf('/c/api/v1/offers', random.pick(sites), {
+        ...(random.chance(shares.country) && { country: random.pick(countries) }),
+        ...(random.chance(shares.device) && { device: random.pick(devices) }),
+        ...(random.chance(shares.category) && { category: random.pick(categories) }),
+        ...(random.chance(shares.minPayout) && { min_payout: (random.below(500) / 100).toFixed(2) }),
+        ...(random.chance(shares.offset) && { offset: String(random.below(10) * 25) }),
+      }),
+    );
   }
   return [...paths];
 }

@@ -16,7 +16,12 @@ export const largeCatalog = { offers: 5_000, sites: 200 };
 const clicksOnLargeCatalog = 50_000;
 
 export async function generateLargeCatalog(bench: Bench): Promise<GeneratedLogs> {
-  return generateLogs(bench, 'large-catalog', { clicks: clicksOnLargeCatalog, days: 2, end: historyEnd, ...largeCatalog });
+  return generateLogs(bench, 'large-catalog', {
+    clicks: clicksOnLargeCatalog,
+    days: 2,
+    end: historyEnd,
+    ...largeCatalog,
+  });
 }
 
 /** Lifts the sites' rate limits to the highest there is, and publishes a first snapshot. */
@@ -30,5 +35,8 @@ export async function publishForServing(logs: GeneratedLogs, signal: AbortSignal
 
 async function liftLimits({ sitesFile }: DataDirectory): Promise<void> {
   const { sites } = JSON.parse(await readFile(sitesFile, 'utf8')) as { sites: object[] };
-  await writeFile(sitesFile, JSON.stringify({ sites: sites.map((site) => ({ ...site, rate_limit_per_hour: 1_000_000 })) }));
+  await writeFile(
+    sitesFile,
+    JSON.stringify({ sites: sites.map((site) => ({ ...site, rate_limit_per_hour: 1_000_000 })) }),
+  );
 }

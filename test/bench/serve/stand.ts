@@ -34,7 +34,9 @@ export class Stand {
 
   /** `offerline serve` as a user runs it. */
   serve(data: DataDirectory): Promise<Server> {
-    return this.#listen(commandLine, ['serve', '--host', '127.0.0.1', '--port', '0', '--json'], { OFFERLINE_DATA: data.root });
+    return this.#listen(commandLine, ['serve', '--host', '127.0.0.1', '--port', '0', '--json'], {
+      OFFERLINE_DATA: data.root,
+    });
   }
 
   constant(sizes: readonly number[]): Promise<Server> {
@@ -51,12 +53,19 @@ export class Stand {
     const before = await process.cpuSeconds();
     const load = await this.#client.ask<Load>({ address, connections, ...plan });
     const cpuSeconds = (await process.cpuSeconds()) - before;
-    if (load.failed > 0) throw new Error(`${load.failed} of ${load.requests} requests failed, such as one of ${plan.paths[0]?.replace(/\?.*/, '')}`);
+    if (load.failed > 0)
+      throw new Error(
+        `${load.failed} of ${load.requests} requests failed, such as one of ${plan.paths[0]?.replace(/\?.*/, '')}`,
+      );
     return { ...load, cpuMicrosecondsPerRequest: (cpuSeconds / load.requests) * 1e6 };
   }
 
   /** A load beside which something else happens: it goes on until that has ended. Failures are counted, not thrown. */
-  async loadDuring({ address }: Server, plan: Pick<LoadPlan, 'paths' | 'ratePerSecond'>, happening: () => Promise<void>): Promise<Load> {
+  async loadDuring(
+    { address }: Server,
+    plan: Pick<LoadPlan, 'paths' | 'ratePerSecond'>,
+    happening: () => Promise<void>,
+  ): Promise<Load> {
     this.#signal.throwIfAborted();
     const { answer } = await this.#client.begin<Load>({ address, connections, ...plan });
     try {
@@ -86,7 +95,16 @@ export class Stand {
     return { process, address: await process.address() };
   }
 
-  #start(program: URL, words: readonly string[], core: number, environment: Record<string, string> = {}): PinnedProcess {
-    return new PinnedProcess(program, words, { core: this.pinned ? core : undefined, environment, signal: this.#signal });
+  #start(
+    program: URL,
+    words: readonly string[],
+    core: number,
+    environment: Record<string, string> = {},
+  ): PinnedProcess {
+    return new PinnedProcess(program, words, {
+      core: this.pinned ? core : undefined,
+      environment,
+      signal: this.#signal,
+    });
   }
 }

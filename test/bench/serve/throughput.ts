@@ -27,14 +27,23 @@ const filtersPerRound = 1_000;
 const compared = 25;
 
 /** Default pages of B and C, and the reports, of all sites in turns. */
-export async function measureDefaultPages({ options, console }: Bench, stand: Stand, { data, sites }: ServingData): Promise<Throughput[]> {
+export async function measureDefaultPages(
+  { options, console }: Bench,
+  stand: Stand,
+  { data, sites }: ServingData,
+): Promise<Throughput[]> {
   const service = await stand.serve(data);
   const measures: Throughput[] = [];
   for (const [name, base] of Object.entries(defaultPages)) {
     const paths = sites.map((site) => pathOf(base, site));
     const bodyBytes = meanBytes(await stand.load(service, { paths, seconds: warmUpSeconds }));
     const constant = await warmConstant(stand, bodyBytes);
-    const rounds = await inTurns(options.rounds, () => stand.load(service, { paths, seconds }), () => constant.load(), logged(console, name, options.rounds));
+    const rounds = await inTurns(
+      options.rounds,
+      () => stand.load(service, { paths, seconds }),
+      () => constant.load(),
+      logged(console, name, options.rounds),
+    );
     await stand.stop(constant.server);
     measures.push({ name, bodyBytes, aim: aims.defaultPage, rounds });
   }
@@ -43,7 +52,11 @@ export async function measureDefaultPages({ options, console }: Bench, stand: St
 }
 
 /** Random filters: cold, warm, and by a query per request. */
-export async function measureFilters({ options, console }: Bench, stand: Stand, { data, sites }: ServingData): Promise<Throughput[]> {
+export async function measureFilters(
+  { options, console }: Bench,
+  stand: Stand,
+  { data, sites }: ServingData,
+): Promise<Throughput[]> {
   const service = await stand.serve(data);
   const all = randomFilters(options.seed, sites, filtersPerRound * (options.rounds + 1));
   const filtersOf = (round: number) => all.slice(round * filtersPerRound, (round + 1) * filtersPerRound);
@@ -51,17 +64,32 @@ export async function measureFilters({ options, console }: Bench, stand: Stand, 
   const constant = await warmConstant(stand, bodyBytes);
 
   let round = 0;
-  const cold = await inTurns(options.rounds, () => {
-    round++;
-    return stand.load(service, { paths: filtersOf(round), requests: filtersPerRound });
-  }, () => constant.load(), logged(console, 'random filters, cold', options.rounds));
+  const cold = await inTurns(
+    options.rounds,
+    () => {
+      round++;
+      return stand.load(service, { paths: filtersOf(round), requests: filtersPerRound });
+    },
+    () => constant.load(),
+    logged(console, 'random filters, cold', options.rounds),
+  );
   const paths = filtersOf(options.rounds);
-  const warm = await inTurns(options.rounds, () => stand.load(service, { paths, seconds }), () => constant.load(), logged(console, 'random filters, warm', options.rounds));
+  const warm = await inTurns(
+    options.rounds,
+    () => stand.load(service, { paths, seconds }),
+    () => constant.load(),
+    logged(console, 'random filters, warm', options.rounds),
+  );
 
   const querying = await stand.duckdb(join(data.current, analyticsFile));
   await compareAnswers(service, querying, paths.slice(0, compared));
   await stand.load(querying, { paths, seconds: warmUpSeconds });
-  const queried = await inTurns(options.rounds, () => stand.load(querying, { paths, seconds }), () => constant.load(), logged(console, 'random filters by DuckDB', options.rounds));
+  const queried = await inTurns(
+    options.rounds,
+    () => stand.load(querying, { paths, seconds }),
+    () => constant.load(),
+    logged(console, 'random filters by DuckDB', options.rounds),
+  );
   for (const server of [service, constant.server, querying]) await stand.stop(server);
   return [
     { name: 'random filters, cold', bodyBytes, aim: aims.cold, rounds: cold },
@@ -70,7 +98,10 @@ export async function measureFilters({ options, console }: Bench, stand: Stand, 
   ];
 }
 
-async function warmConstant(stand: Stand, bodyBytes: number): Promise<{ server: Server; load: () => Promise<MeasuredLoad> }> {
+async function warmConstant(
+  stand: Stand,
+  bodyBytes: number,
+): Promise<{ server: Server; load: () => Promise<MeasuredLoad> }> {
   const server = await stand.constant([bodyBytes]);
   const paths = [`/${bodyBytes}`];
   await stand.load(server, { paths, seconds: warmUpSeconds });
@@ -84,8 +115,13 @@ function meanBytes({ bodyBytes, requests }: MeasuredLoad): number {
 /** What is contrasted has to do the same work: the same offers at the same prices, whatever the addresses in them. */
 async function compareAnswers(service: Server, querying: Server, paths: readonly string[]): Promise<void> {
   for (const path of paths) {
-    const [ours, theirs] = await Promise.all([service, querying].map(async ({ address }) => comparable(await (await fetch(address + path)).json())));
-    if (!isDeepStrictEqual(ours, theirs)) throw new Error(`the DuckDB server answers ${path.replace(/site_secret=[^&]*&?/, '')} otherwise than the service; change its query with the service`);
+    const [ours, theirs] = await Promise.all(
+      [service, querying].map(async ({ address }) => comparable(await (await fetch(address + path)).json())),
+    );
+    if (!isDeepStrictEqual(ours, theirs))
+      throw new Error(
+        `the DuckDB server answers ${path.replace(/site_secret=[^&]*&?/, '')} otherwise than the service; change its query with the service`,
+      );
   }
 }
 
@@ -97,6 +133,9 @@ function comparable(document: unknown): object {
 function logged(console: Bench['console'], name: string, rounds: number) {
   return (round: number, { first, second }: Pair<MeasuredLoad, MeasuredLoad>) => {
     const perSecond = ({ requests, seconds: took }: MeasuredLoad) => Math.round(requests / took);
-    console.logger.info({ per_second: perSecond(first), constant_per_second: perSecond(second) }, `${name}: round ${round} of ${rounds}`);
+    console.logger.info(
+      { per_second: perSecond(first), constant_per_second: perSecond(second) },
+      `${name}: round ${round} of ${rounds}`,
+    );
   };
 }

@@ -36,7 +36,8 @@ export class CatalogHistory {
   #take(asOf: Micros, catalog: readonly ExportedOffer[]): void {
     for (const offer of catalog) {
       const last = this.#versions.get(offer.offerId)?.at(-1);
-      if (last === undefined || last.content === null || !sameContent(last.content, offer)) this.#add(asOf, offer.offerId, offer, offer);
+      if (last === undefined || last.content === null || !sameContent(last.content, offer))
+        this.#add(asOf, offer.offerId, offer, offer);
     }
     for (const [offerId, versions] of this.#versions) {
       const last = versions.at(-1);
@@ -54,6 +55,7 @@ export class CatalogHistory {
 }
 
 function sameContent(a: ExportedOffer, b: ExportedOffer): boolean {
-  const milestones = (offer: ExportedOffer) => [...offer.milestones].map(([eventId, payout]) => `${eventId}=${payout}`).join();
+  const milestones = (offer: ExportedOffer) =>
+    [...offer.milestones].map(([eventId, payout]) => `${eventId}=${payout}`).join();
   return a.status === b.status && a.payout === b.payout && milestones(a) === milestones(b);
 }

@@ -73,22 +73,39 @@ export class Reference {
       const own = credited.filter((conversion) => conversion.offerId === offerId);
       const counted = own.filter(({ creditedAt }) => inWindow(creditedAt));
       const recent = own.filter(({ creditedAt }) => creditedAt > this.#asOf - dayMicros && creditedAt <= this.#asOf);
-      const prior = own.filter(({ creditedAt }) => creditedAt > this.#asOf - 2n * dayMicros && creditedAt <= this.#asOf - dayMicros);
+      const prior = own.filter(
+        ({ creditedAt }) => creditedAt > this.#asOf - 2n * dayMicros && creditedAt <= this.#asOf - dayMicros,
+      );
       if (clicks === 0n && counted.length === 0 && recent.length + prior.length === 0) continue;
       const convertedClicks = BigInt(new Set(counted.map(({ clickId }) => clickId)).size);
       const earnings = sum(counted);
       heat.set(offerId, { count: BigInt(recent.length + prior.length), earnings: sum([...recent, ...prior]) });
       figures.push({
-        offerId, clicks, conversions: BigInt(counted.length), convertedClicks, earnings,
-        epc: quotient(earnings, clicks), cvr: quotient(convertedClicks * 1_000_000n, clicks),
-        conversions24h: BigInt(recent.length), conversionsPrior24h: BigInt(prior.length), trend: trendOf(recent.length, prior.length), rank: null,
+        offerId,
+        clicks,
+        conversions: BigInt(counted.length),
+        convertedClicks,
+        earnings,
+        epc: quotient(earnings, clicks),
+        cvr: quotient(convertedClicks * 1_000_000n, clicks),
+        conversions24h: BigInt(recent.length),
+        conversionsPrior24h: BigInt(prior.length),
+        trend: trendOf(recent.length, prior.length),
+        rank: null,
       });
     }
     const hottest = figures
-      .filter(({ offerId }) => (heat.get(offerId)?.count ?? 0n) > 0n && this.#catalog.at(offerId, this.#asOf).content?.status === 'active')
+      .filter(
+        ({ offerId }) =>
+          (heat.get(offerId)?.count ?? 0n) > 0n && this.#catalog.at(offerId, this.#asOf).content?.status === 'active',
+      )
       .toSorted((a, b) => {
         const [left, right] = [heat.get(a.offerId), heat.get(b.offerId)];
-        return descending(left?.count ?? 0n, right?.count ?? 0n) || descending(left?.earnings ?? 0n, right?.earnings ?? 0n) || a.offerId - b.offerId;
+        return (
+          descending(left?.count ?? 0n, right?.count ?? 0n) ||
+          descending(left?.earnings ?? 0n, right?.earnings ?? 0n) ||
+          a.offerId - b.offerId
+        );
       });
     for (const [index, offer] of hottest.entries()) offer.rank = BigInt(index + 1);
     return figures;
@@ -101,11 +118,17 @@ export class Reference {
     for (const offerId of this.#offerIds()) {
       const clicks = this.#clicksOf(offerId).filter(({ clickedAt }) => clickedAt <= this.#asOf);
       const own = credited.filter((conversion) => conversion.offerId === offerId);
-      for (const hour of new Set([...clicks.map(({ clickedAt }) => hourOf(clickedAt)), ...own.map(({ creditedAt }) => hourOf(creditedAt))])) {
+      for (const hour of new Set([
+        ...clicks.map(({ clickedAt }) => hourOf(clickedAt)),
+        ...own.map(({ creditedAt }) => hourOf(creditedAt)),
+      ])) {
         const inHour = own.filter(({ creditedAt }) => hourOf(creditedAt) === hour);
         all.push({
-          offerId, hour, clicks: BigInt(clicks.filter(({ clickedAt }) => hourOf(clickedAt) === hour).length),
-          conversions: BigInt(inHour.length), earnings: sum(inHour),
+          offerId,
+          hour,
+          clicks: BigInt(clicks.filter(({ clickedAt }) => hourOf(clickedAt) === hour).length),
+          conversions: BigInt(inHour.length),
+          earnings: sum(inHour),
         });
       }
     }
@@ -122,7 +145,11 @@ export class Reference {
     const payout = deciding.payout ?? (offerId === null ? null : this.#payoutByCatalog(offerId, deciding));
     const reversed = of('chargeback') ? 'charged_back' : of('reject') ? 'rejected' : 'credited';
     return {
-      conversionId: deciding.conversionId, clickId: deciding.clickId, offerId, payout, creditedAt: credit?.occurredAt ?? null,
+      conversionId: deciding.conversionId,
+      clickId: deciding.clickId,
+      offerId,
+      payout,
+      creditedAt: credit?.occurredAt ?? null,
       status: offerId === null || payout === null ? 'unattributed' : reversed,
     };
   }
@@ -134,7 +161,10 @@ export class Reference {
 
   #credited(): { clickId: string; offerId: number; payout: Millionths; creditedAt: Micros }[] {
     return this.conversions().flatMap(({ status, clickId, offerId, payout, creditedAt }) =>
-      status === 'credited' && offerId !== null && payout !== null && creditedAt !== null ? [{ clickId, offerId, payout, creditedAt }] : []);
+      status === 'credited' && offerId !== null && payout !== null && creditedAt !== null
+        ? [{ clickId, offerId, payout, creditedAt }]
+        : [],
+    );
   }
 
   #clicksOf(offerId: number): Click[] {

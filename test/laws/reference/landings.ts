@@ -5,7 +5,11 @@ import { decimal } from './as-published.ts';
 import type { Click, ConversionEvent, ExportedOffer, Landing } from './facts.ts';
 
 /** Lands what one run brings, in the canonical formats. All offers are of one source. */
-export async function land(pipeline: PipelineUnderTest, { catalog, clicks, events }: Landing, source: string): Promise<void> {
+export async function land(
+  pipeline: PipelineUnderTest,
+  { catalog, clicks, events }: Landing,
+  source: string,
+): Promise<void> {
   if (catalog !== null) await pipeline.landOffers(source, catalog.map(offerRow));
   if (clicks.length > 0) await pipeline.landLog('clicks', 'ndjson', clicks.map(clickRow));
   if (events.length > 0) await pipeline.landLog('conversions', 'ndjson', events.map(eventRow));
@@ -13,8 +17,18 @@ export async function land(pipeline: PipelineUnderTest, { catalog, clicks, event
 
 function offerRow({ offerId, externalId, status, payout, milestones }: ExportedOffer): LandingRow {
   return {
-    id: offerId, external_id: externalId, title: externalId, status, payout: decimal(payout),
-    ...(milestones.size > 0 && { events: [...milestones].map(([eventId, amount]) => ({ event_id: eventId, description: eventId, payout: decimal(amount) })) }),
+    id: offerId,
+    external_id: externalId,
+    title: externalId,
+    status,
+    payout: decimal(payout),
+    ...(milestones.size > 0 && {
+      events: [...milestones].map(([eventId, amount]) => ({
+        event_id: eventId,
+        description: eventId,
+        payout: decimal(amount),
+      })),
+    }),
   };
 }
 
@@ -25,7 +39,11 @@ function clickRow({ clickId, offer, siteKey, userId, clickedAt }: Click): Landin
 
 function eventRow({ conversionId, clickId, kind, occurredAt, eventId, payout }: ConversionEvent): LandingRow {
   return {
-    conversion_id: conversionId, click_id: clickId, kind, occurred_at: momentOf(occurredAt),
-    ...(eventId !== null && { event_id: eventId }), ...(payout !== null && { payout: decimal(payout) }),
+    conversion_id: conversionId,
+    click_id: clickId,
+    kind,
+    occurred_at: momentOf(occurredAt),
+    ...(eventId !== null && { event_id: eventId }),
+    ...(payout !== null && { payout: decimal(payout) }),
   };
 }

@@ -25,14 +25,29 @@ export function toldBy(landings: readonly Landing[], hasAddress: (siteKey: strin
     for (const event of happened.toSorted((a, b) => Number(b.kind === 'credit') - Number(a.kind === 'credit'))) {
       const key = `${event.conversionId} ${event.kind}`;
       if (told.has(key)) continue;
-      const leading = happened.find(({ conversionId, kind }) => conversionId === event.conversionId && kind === 'credit') ?? event;
+      const leading =
+        happened.find(({ conversionId, kind }) => conversionId === event.conversionId && kind === 'credit') ?? event;
       const alone = known.map((landing, index) => ({ ...landing, events: index === run ? [leading] : [] }));
       const [conversion] = new Reference(alone).conversions();
       const click = clicks.find(({ clickId }) => clickId === leading.clickId);
-      if (click === undefined || !hasAddress(click.siteKey) || conversion === undefined || conversion.offerId === null || conversion.payout === null) continue;
+      if (
+        click === undefined ||
+        !hasAddress(click.siteKey) ||
+        conversion === undefined ||
+        conversion.offerId === null ||
+        conversion.payout === null
+      )
+        continue;
       const { siteKey, userId } = click;
       const amount = told.get(`${event.conversionId} credit`)?.amount ?? conversion.payout;
-      told.set(key, { conversionId: event.conversionId, kind: event.kind, offerId: conversion.offerId, siteKey, userId, amount });
+      told.set(key, {
+        conversionId: event.conversionId,
+        kind: event.kind,
+        offerId: conversion.offerId,
+        siteKey,
+        userId,
+        amount,
+      });
     }
   }
   return [...told.values()];
