@@ -13,11 +13,9 @@ const postbackUrl = z.string().superRefine((url, context) => {
 const postback = objectOf({ url: postbackUrl, method: z.enum(['GET', 'POST']).default('GET') });
 
 /** A number that its shortest decimal text states exactly, with up to 6 places. */
-const exactNumber = z
-  .number()
-  .refine((value) => /^\d{1,9}(\.\d{1,6})?$/.test(decimalText(value)), {
-    error: 'has more than 6 decimal places, or is 1000000000 or more',
-  });
+const exactNumber = z.number().refine((value) => /^\d{1,9}(\.\d{1,6})?$/.test(decimalText(value)), {
+  error: 'has more than 6 decimal places, or is 1000000000 or more',
+});
 
 export const siteSchema = objectOf({
   site_key: z.string().min(1).max(128),

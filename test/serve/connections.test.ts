@@ -13,9 +13,7 @@ interface Asked {
 }
 
 /** A server whose answers the test gives, in the order in which they are asked for. */
-async function serving(
-  most?: number,
-): Promise<{
+async function serving(most?: number): Promise<{
   asked: Asked[];
   connections: Connections;
   read: () => { requests: number; bytes: number };
