@@ -14,12 +14,12 @@ const heading = '### Five questions, answered';
 function scriptUnder(title: string, markdown: string): string {
   const section = markdown.split(`\n${title}\n`)[1]?.split(/^## |^### /m)[0] ?? '';
   const script = /^```sh\n([^]*?)^```$/m.exec(section)?.[1];
-  if (script === undefined) throw new Error(`README.md has no sh block under "${title}"`);
+  if (script === undefined) throw new Error(`sql/README.md has no sh block under "${title}"`);
   return script;
 }
 
 it("the README's script leads a newcomer from nothing to the answers of five questions", async () => {
-  const script = scriptUnder(heading, await readFile(join(root, 'README.md'), 'utf8'));
+  const script = scriptUnder(heading, await readFile(join(root, 'sql/README.md'), 'utf8'));
   const folder = await mkdtemp(join(tmpdir(), 'offerline-newcomer-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const { OFFERLINE_DATA: _, ...environment } = process.env;
