@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { shiftMoment } from '../../src/time/moment.ts';
 import { arbitraryDeal, landCatalog, landDealt, networkPipeline } from './dealt-logs.ts';
+import { rounds } from './rounds.ts';
 
 /** A failure is worth the wait for a small example of it. */
 const whileShrinking = 240_000;
@@ -35,7 +36,7 @@ it(
           all: [...once.all.filter((name) => name !== 'current'), snapshotId, later.snapshotId, 'current'],
         });
       }),
-      { seed: 510, numRuns: 3 },
+      { seed: 510, numRuns: rounds(2, 6) },
     );
   },
   whileShrinking,

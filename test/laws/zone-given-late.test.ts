@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import type { Random } from '../../src/generate/random.ts';
 import type { LandingRow } from '../support/log-files.ts';
 import { arbitraryDeal, landCatalog, landDealt, network, networkPipeline } from './dealt-logs.ts';
+import { rounds } from './rounds.ts';
 
 const asOf = '2026-03-10T13:37:00Z';
 const zone = { logs: { ...network.settings.logs, clicks: { time_zone: 'UTC' } } };
@@ -42,7 +43,7 @@ it(
         expect(await late.ask('SELECT count(*) AS rows FROM rejects')).toEqual([{ rows: 0 }]);
         expect((await late.refresh(asOf)).snapshotId).toBeNull();
       }),
-      { seed: 610, numRuns: 3 },
+      { seed: 610, numRuns: rounds(1, 6) },
     );
   },
   whileShrinking,
