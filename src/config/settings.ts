@@ -17,18 +17,19 @@ const source = z.strictObject({
 const log = z.strictObject({ time_zone: timeZone.optional() });
 
 /** When a pipeline runs: a cron expression, UTC, alone or with what becomes of times that passed without a run; null for never. */
-function plan(cron: string) {
-  const full = z.strictObject({
-    cron: z.string(),
-    /** Times that passed while no scheduler ran: one run for each, one for the newest, or none. */
-    catch_up: z.enum(['all', 'last', 'none']).default('last'),
-    /** A time that comes while the run before is still under way: left out, or run after it. */
-    overlap: z.enum(['skip', 'queue']).default('skip'),
-  });
+const planKeys = {
+  cron: z.string(),
+  /** Times that passed while no scheduler ran: one run for each, one for the newest, or none. */
+  catch_up: z.enum(['all', 'last', 'none']).default('last'),
+  /** A time that comes while the run before is still under way: left out, or run after it. */
+  overlap: z.enum(['skip', 'queue']).default('skip'),
+};
+
+function plan<Keys extends typeof planKeys>(cron: string, keys: Keys, hint: string) {
+  const full = z.strictObject(keys);
   return z
     .union([full, z.string().transform((text) => full.parse({ cron: text })), z.null()], {
-      error:
-        'is null, a cron expression, or {"cron": "…", "catch_up": "all" | "last" | "none", "overlap": "skip" | "queue"}',
+      error: `is null, a cron expression, or {"cron": "…", "catch_up": "all" | "last" | "none", "overlap": "skip" | "queue"${hint}}`,
     })
     .prefault(cron);
 }
@@ -62,7 +63,19 @@ const settingsSchema = z.strictObject({
     )
     .default({}),
   schedule: z
-    .strictObject({ refresh: plan('*/5 * * * *'), postbacks: plan('*/10 * * * * *'), maintenance: plan('30 3 * * *') })
+    .strictObject({
+      refresh: plan(
+        '*/5 * * * *',
+        {
+          ...planKeys,
+          /** Also runs as soon as files have landed, as the file system tells. */
+          watch: z.boolean().default(false),
+        },
+        ', "watch": true',
+      ),
+      postbacks: plan('*/10 * * * * *', planKeys, ''),
+      maintenance: plan('30 3 * * *', planKeys, ''),
+    })
     .prefault({}),
   /** In days; without a number everything is kept. */
   retention: z
@@ -105,7 +118,7 @@ const settingsSchema = z.strictObject({
 
 export type Settings = z.output<typeof settingsSchema>;
 /** One entry of `schedule`. */
-export type Plan = NonNullable<Settings['schedule']['refresh']>;
+export type Plan = NonNullable<Settings['schedule']['refresh' | 'postbacks']>;
 
 /** Every key that `offerline.json` may have. */
 export const settingNames = Object.keys(settingsSchema.shape);

@@ -16,6 +16,8 @@ export interface ScheduledPipeline {
   coveredUntil: number | undefined;
   /** Cheap: asked at each of its moments, whether a run would have anything to do. */
   isDue?: (() => boolean | Promise<boolean>) | undefined;
+  /** Begins to watch for what a run takes in, and calls `onNews` between the moments of the plan. */
+  watch?: ((onNews: () => void) => { stop(): Promise<void> }) | undefined;
 }
 
 /** One run of a pipeline, for a moment of its schedule. `asOf` only where the moment lies in the past and figures as of then are wanted. */
@@ -100,17 +102,25 @@ export class ScheduleLane {
       );
       return;
     }
-    // One run takes up what several moments waited for.
-    const last = this.#waiting.at(-1);
-    if (last !== undefined && !last.missed) this.#waiting.pop();
-    this.#waiting.push({ time, missed: false });
-    void this.#work();
+    this.#queue(time);
+  }
+
+  /** Something that a run takes in has come between two moments: a run as of now, or right after the one under way. */
+  wake(now: number): void {
+    if (!this.#stopped) this.#queue(now);
   }
 
   /** No further runs. Resolves when the one under way has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#working;
+  }
+
+  /** One run takes in what several moments waited for. */
+  #queue(time: number): void {
+    if (this.#waiting.at(-1)?.missed === false) this.#waiting.pop();
+    this.#waiting.push({ time, missed: false });
+    void this.#work();
   }
 
   /** Moments in (handled, until], or the newest of them alone where the plan asks for no more. */

@@ -71,7 +71,7 @@ export async function startSchedule(
 ): Promise<Schedule> {
   const lanes = pipelines.map((pipeline) => {
     const times = new CronTimes(pipeline.plan.cron, `schedule.${pipeline.name}`);
-    return { times, lane: new ScheduleLane(pipeline, times, start, logger) };
+    return { times, watch: pipeline.watch, lane: new ScheduleLane(pipeline, times, start, logger) };
   });
   const lock = await acquireProcessLock(
     {
@@ -83,9 +83,11 @@ export async function startSchedule(
   );
   const caughtUp = Promise.all(lanes.map(({ lane }) => lane.begin(effects.now()))).then(() => undefined);
   const ticks = lanes.map(({ times, lane }) => effects.tick(times.expression, () => lane.tick(effects.now())));
+  const watches = lanes.map(({ watch, lane }) => watch?.(() => lane.wake(effects.now())));
   return {
     caughtUp,
     async stop() {
+      for (const watch of watches) await watch?.stop();
       const ended = lanes.map(({ lane }) => lane.stop());
       for (const tick of ticks) await tick.stop();
       await Promise.all(ended);
@@ -94,17 +96,14 @@ export async function startSchedule(
   };
 }
 
-/** The next moments of each plan, in milliseconds since the epoch. */
-export function nextRuns(
-  pipelines: readonly Pick<ScheduledPipeline, 'name' | 'plan'>[],
+/** The next moments of a plan, in milliseconds since the epoch. */
+export function nextMoments(
+  { name, plan }: Pick<ScheduledPipeline, 'name' | 'plan'>,
   now: number,
   count: number,
-): { pipeline: string; times: number[] }[] {
-  return pipelines.map(({ name, plan }) => {
-    const times = new CronTimes(plan.cron, `schedule.${name}`);
-    const next: number[] = [];
-    for (let time = times.next(now); time !== undefined && next.length < count; time = times.next(time))
-      next.push(time);
-    return { pipeline: name, times: next };
-  });
+): number[] {
+  const times = new CronTimes(plan.cron, `schedule.${name}`);
+  const next: number[] = [];
+  for (let time = times.next(now); time !== undefined && next.length < count; time = times.next(time)) next.push(time);
+  return next;
 }

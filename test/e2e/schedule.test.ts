@@ -4,19 +4,17 @@ import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { readRecentRuns } from '../../src/runs/recent-runs.ts';
 import { nodeArguments, offerline } from '../support/command-line.ts';
-import { smallData } from './small-data.ts';
+import { clicks, smallData } from './small-data.ts';
+
+const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 it('runs what is due in processes of its own, alone on its data directory, and at SIGTERM leaves after the step', async () => {
   await using pipeline = await smallData();
   const { root } = pipeline.data;
-  const child = spawn(
-    process.execPath,
-    [...nodeArguments, fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url)), 'schedule'],
-    {
-      env: { ...process.env, OFFERLINE_DATA: root },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    },
-  );
+  const child = spawn(process.execPath, [...nodeArguments, main, 'schedule'], {
+    env: { ...process.env, OFFERLINE_DATA: root },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   onTestFinished(() => void child.kill('SIGKILL'));
   let told = '';
   for await (const text of child.stderr.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
@@ -37,4 +35,34 @@ it('runs what is due in processes of its own, alone on its data directory, and a
   expect(runs[0]?.scheduled_at).toMatch(/:[0-5][05]:00Z$/);
   expect(runs[0]?.stages.every(({ status }) => status === 'done')).toBe(true);
   expect((await offerline(root, 'run', 'refresh')).code).toBe(0);
+});
+
+it('takes in a file as soon as it has landed where the refresh watches', async () => {
+  await using pipeline = await smallData({
+    schedule: { refresh: { cron: '0 0 1 1 *', watch: true }, postbacks: null },
+  });
+  const { data } = pipeline;
+  expect((await offerline(data.root, 'run', 'refresh')).code).toBe(0);
+  const child = spawn(process.execPath, [...nodeArguments, main, 'schedule'], {
+    env: { ...process.env, OFFERLINE_DATA: data.root },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let told = '';
+  const until = async (words: string) => {
+    for await (const text of child.stderr.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+      told += text as string;
+      if (told.includes(words)) return;
+    }
+    throw new Error(`the scheduler ended: ${told}`);
+  };
+  await until('watching landing');
+  // In a folder that was not there before, and under another name first.
+  await pipeline.landLog('clicks', 'ndjson', clicks('fresh', 7, '2025-03-10T11:30:00Z'));
+  await until('done: publish');
+  const { stdout } = await offerline(data.root, 'sql', 'SELECT count(*) AS clicks FROM clicks', '--format', 'csv');
+  expect(stdout).toBe('clicks\n27\n');
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
 });

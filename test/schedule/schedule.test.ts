@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CronTimes } from '../../src/schedule/cron-times.ts';
-import { nextRuns, realScheduleEffects, startSchedule, type Schedule } from '../../src/schedule/schedule.ts';
+import { nextMoments, realScheduleEffects, startSchedule, type Schedule } from '../../src/schedule/schedule.ts';
 import type { ScheduledPipeline, ScheduledRun } from '../../src/schedule/schedule-lane.ts';
 import { DataDirectory } from '../../src/config/data-directory.ts';
 import { parseSettings, type Plan } from '../../src/config/settings.ts';
@@ -39,13 +39,14 @@ class Scheduler {
 
   async start(
     plan: Partial<Plan>,
-    { coveredUntil, isDue }: { coveredUntil?: string; isDue?: () => boolean } = {},
+    { coveredUntil, isDue, watch }: { coveredUntil?: string } & Pick<ScheduledPipeline, 'isDue' | 'watch'> = {},
   ): Promise<this> {
     const pipeline: ScheduledPipeline = {
       name: 'refresh',
       plan: { cron: '0 * * * *', catch_up: 'last', overlap: 'skip', ...plan },
       coveredUntil: coveredUntil === undefined ? undefined : at(coveredUntil),
-      ...(isDue === undefined ? {} : { isDue }),
+      isDue,
+      watch,
     };
     const run = (scheduled: ScheduledRun) =>
       new Promise<number>((resolve) => {
@@ -178,6 +179,39 @@ it('or queues it, one run for all that waited', async () => {
   expect(scheduler.runs).toEqual(['13:00', '15:00']);
 });
 
+it('runs at once when something lands, and once more for what lands meanwhile', async () => {
+  let land = () => {};
+  let watching = false;
+  const scheduler = await new Scheduler('2026-11-18T12:20:00Z').start(
+    { overlap: 'skip' },
+    {
+      coveredUntil: '2026-11-18T12:00:00Z',
+      watch: (onNews) => {
+        land = onNews;
+        watching = true;
+        return { stop: () => Promise.resolve(void (watching = false)) };
+      },
+    },
+  );
+  land();
+  await scheduler.end(0);
+  expect(scheduler.runs).toEqual(['12:20']);
+  scheduler.now = at('2026-11-18T12:21:00Z');
+  for (let files = 0; files < 3; files++) land();
+  scheduler.now = at('2026-11-18T12:22:00Z');
+  for (let files = 0; files < 3; files++) land();
+  expect(scheduler.runs).toEqual(['12:20', '12:21']);
+  await scheduler.endAll();
+  expect(scheduler.runs).toEqual(['12:20', '12:21', '12:22']);
+  await scheduler.tick('2026-11-18T13:00:00Z');
+  await scheduler.endAll();
+  expect(scheduler.runs.slice(3)).toEqual(['13:00']);
+  await scheduler.stop();
+  expect(watching).toBe(false);
+  land();
+  expect(scheduler.runs).toHaveLength(4);
+});
+
 it('takes a tick that comes a little early for its moment, once', async () => {
   const scheduler = await new Scheduler('2026-11-18T12:20:00Z').start({}, { coveredUntil: '2026-11-18T12:00:00Z' });
   await scheduler.tick('2026-11-18T12:59:59.990Z');
@@ -293,8 +327,8 @@ describe('the moments of an expression', () => {
   const plan = (cron: string): Plan => ({ cron, catch_up: 'last', overlap: 'skip' });
 
   it('are told ahead, in UTC', () => {
-    const [next] = nextRuns([{ name: 'maintenance', plan: plan('30 3 * * 1-5') }], at('2026-11-20T03:30:00Z'), 3);
-    expect(next?.times.map(iso)).toEqual(['2026-11-23T03:30:00Z', '2026-11-24T03:30:00Z', '2026-11-25T03:30:00Z']);
+    const next = nextMoments({ name: 'maintenance', plan: plan('30 3 * * 1-5') }, at('2026-11-20T03:30:00Z'), 3);
+    expect(next.map(iso)).toEqual(['2026-11-23T03:30:00Z', '2026-11-24T03:30:00Z', '2026-11-25T03:30:00Z']);
   });
 
   it.each([
@@ -315,11 +349,18 @@ describe('the moments of an expression', () => {
       'offerline.json',
     );
     expect(schedule).toEqual({
-      refresh: plan('0 * * * *'),
+      refresh: { ...plan('0 * * * *'), watch: false },
       postbacks: null,
       maintenance: { cron: '0 4 * * *', catch_up: 'none', overlap: 'skip' },
     });
-    expect(parseSettings('{}', 'offerline.json').schedule.refresh).toEqual(plan('*/5 * * * *'));
+    expect(parseSettings('{}', 'offerline.json').schedule.refresh).toEqual({ ...plan('*/5 * * * *'), watch: false });
+    const watched = { refresh: { cron: '0 * * * *', watch: true } };
+    expect(parseSettings(JSON.stringify({ schedule: watched }), 'offerline.json').schedule.refresh).toMatchObject(
+      watched.refresh,
+    );
+    expect(() =>
+      parseSettings('{"schedule": {"postbacks": {"cron": "0 * * * *", "watch": true}}}', 'offerline.json'),
+    ).toThrow('schedule.postbacks');
     expect(() => new CronTimes('61 * * * *', 'schedule.refresh')).toThrow(UsageError);
     expect(() => new CronTimes('61 * * * *', 'schedule.refresh')).toThrow('schedule.refresh "61 * * * *"');
   });

@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { duePostbacks } from '../../../pipelines/postbacks.ts';
 import { isRefreshDue } from '../../schedule/refresh-due.ts';
-import { nextRuns, startSchedule, type Schedule } from '../../schedule/schedule.ts';
+import { watchLanding } from '../../schedule/landing-watch.ts';
+import { nextMoments, startSchedule, type Schedule } from '../../schedule/schedule.ts';
 import type { ScheduledPipeline, ScheduledRun } from '../../schedule/schedule-lane.ts';
 import { scheduledProcesses } from '../../schedule/scheduled-process.ts';
 import type { DataDirectory } from '../../config/data-directory.ts';
@@ -26,20 +27,19 @@ export function addScheduleCommand(program: Command, context: CommandContext): v
       const data = existingData();
       const settings = readSettings(data);
       if (options.dryRun === true) {
-        const plans = (await pipelinesOf(data, settings, context)).map(({ name, plan }) => ({ name, plan }));
-        const next = nextRuns(plans, realEffects.now(), shownRuns).map(({ pipeline, times }, index) => ({
-          pipeline,
-          ...plans[index]?.plan,
-          next: times.map((time) => momentOfMilliseconds(time)),
+        const next = (await pipelinesOf(data, settings, context)).map((pipeline) => ({
+          pipeline: pipeline.name,
+          ...pipeline.plan,
+          next: nextMoments(pipeline, realEffects.now(), shownRuns).map((time) => momentOfMilliseconds(time)),
         }));
         answer(
           context,
           options,
           { schedule: next },
           next
-            .map(({ pipeline, cron, catch_up, overlap, next: moments }) =>
+            .map(({ pipeline, cron, catch_up, overlap, next: moments, ...plan }) =>
               [
-                `${pipeline}  "${cron}", UTC  (catch up: ${catch_up}, overlap: ${overlap})`,
+                `${pipeline}  "${cron}", UTC  (catch up: ${catch_up}, overlap: ${overlap}${'watch' in plan && plan.watch ? ', and as soon as files land' : ''})`,
                 ...moments.map((moment) => `  ${moment}`),
               ].join('\n'),
             )
@@ -113,6 +113,11 @@ async function pipelinesOf(
   };
   return (['refresh', 'postbacks', 'maintenance'] as const).flatMap((name): ScheduledPipeline[] => {
     const plan = schedule[name];
-    return plan === null ? [] : [{ name, plan, coveredUntil: covered[name], isDue: isDue[name] }];
+    if (plan === null) return [];
+    const watch =
+      'watch' in plan && plan.watch
+        ? (onNews: () => void) => watchLanding(data.landing, onNews, console.logger)
+        : undefined;
+    return [{ name, plan, coveredUntil: covered[name], isDue: isDue[name], watch }];
   });
 }

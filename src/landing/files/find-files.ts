@@ -17,6 +17,11 @@ const formatsByEnding: Record<string, LandingFormat> = {
   parquet: 'parquet',
 };
 
+/** Names that are not looked at, so that whoever writes can rename a file when it is whole. */
+export function isUnfinishedName(name: string): boolean {
+  return /^[._]|\.(tmp|part)$/.test(name);
+}
+
 /**
  * Lists the landing folder. Names that start with `.` or `_`, or end in `.tmp` or `.part`, are not looked at. The folder
  * may itself be a link; a link in it is followed only to what lies in it: whoever may land files could otherwise have any
@@ -48,7 +53,7 @@ async function walk(
   const entries = await readdir(absoluteFolder, { withFileTypes: true }).catch(nothingIfGone);
   for (const entry of entries ?? []) {
     const { name } = entry;
-    if (/^[._]|\.(tmp|part)$/.test(name)) continue;
+    if (isUnfinishedName(name)) continue;
     const path = `${folder}/${name}`;
     const absolutePath = entry.isSymbolicLink() ? await followed(root, path, scan) : join(absoluteFolder, name);
     const about = absolutePath && (await stat(absolutePath, { bigint: true }).catch(nothingIfGone));
