@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { exitCode } from '../../src/errors/errors.ts';
 import { createConsole } from '../../src/logging/progress.ts';
 import { generateLogs, historyEnd, type Bench } from './bench.ts';
+import { measureCatalog } from './catalog.ts';
 import { measureGrowingHistory } from './growing-history.ts';
 import { parseBenchOptions, type BenchOptions } from './options.ts';
 import { measurePostbacks } from './postbacks/measure.ts';
@@ -36,7 +37,8 @@ async function runBench(options: BenchOptions): Promise<BenchReport> {
   try {
     const bench: Bench = { options, folder, console, signal: stop.signal };
     return benchReport(options, {
-      ...(options.only !== 'postbacks' && options.only !== 'lookup' && (await measureOnClicks(bench))),
+      ...((options.only === undefined || ['a', 'b', 'serve'].includes(options.only)) && (await measureOnClicks(bench))),
+      ...(wants(options, 'catalog') && { catalog: await measureCatalog(bench) }),
       // Only when asked for: its time is that of writing the history.
       ...(options.only === 'lookup' && { lookups: await measureLongLookups(bench) }),
       ...(wants(options, 'postbacks') && { postbacks: await measurePostbacks(bench) }),

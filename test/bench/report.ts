@@ -4,6 +4,7 @@ import { table } from '../../src/cli/answer.ts';
 import { defaultSettings } from '../../src/config/settings.ts';
 import { DataDirectory } from '../../src/config/data-directory.ts';
 import { duckdbOptions, thisMachine } from '../../src/duckdb/duckdb-options.ts';
+import { catalogSize, type CatalogRounds } from './catalog.ts';
 import { newClicks, type HistoryRound } from './growing-history.ts';
 import type { Measured } from './measured-process.ts';
 import type { MeasuredRefresh } from './measured-refresh.ts';
@@ -27,13 +28,14 @@ import type { WholeRefreshRound } from './whole-refresh.ts';
 export interface BenchResults {
   whole?: WholeRefreshRound[];
   history?: HistoryRound[];
+  catalog?: CatalogRounds;
   serving?: ServingResults;
   /** In a long history. */
   lookups?: Lookups;
   postbacks?: PostbackResults;
 }
 
-export const aims = { wholeRefresh: 2.5, growingHistory: 1.2 };
+export const aims = { wholeRefresh: 2.5, growingHistory: 1.2, catalogFirst: 15, catalogChanged: 10 };
 
 interface RatioReport {
   /** Median of the pairs' ratios of wall time. */
@@ -66,6 +68,7 @@ export interface BenchReport {
   };
   wholeRefresh?: RatioReport & { refresh: RunReport; bareCopy: RunReport };
   growingHistory?: RatioReport & { newClicks: number; long: RunReport; short: RunReport };
+  catalog?: Record<'first' | 'changed', RatioReport & { refresh: RunReport; bareRead: RunReport }>;
   /** Largest resident set of the whole refresh in any round. */
   peakBytes?: number;
   serving?: ServingReport;
@@ -75,7 +78,7 @@ export interface BenchReport {
 
 export function benchReport(
   options: BenchOptions,
-  { whole, history, serving, lookups, postbacks }: BenchResults,
+  { whole, history, catalog, serving, lookups, postbacks }: BenchResults,
 ): BenchReport {
   return {
     options,
@@ -96,6 +99,12 @@ export function benchReport(
         short: refreshReport(history.map(({ second }) => second)),
       },
     }),
+    ...(catalog && {
+      catalog: {
+        first: catalogReport(catalog.first, aims.catalogFirst),
+        changed: catalogReport(catalog.changed, aims.catalogChanged),
+      },
+    }),
     ...(lookups && { lookups: lookupReport(lookups) }),
     ...(serving && { serving: servingReport(serving) }),
     ...(postbacks && { postbacks: postbackReport(postbacks) }),
@@ -109,6 +118,14 @@ function ratioReport(pairs: readonly Pair<Measured, Measured>[], aim: number): R
     aim,
     ratios,
     cpuRatio: median(pairs.map(({ first, second }) => first.cpuSeconds / second.cpuSeconds)),
+  };
+}
+
+function catalogReport(pairs: CatalogRounds['first'], aim: number) {
+  return {
+    ...ratioReport(pairs, aim),
+    refresh: refreshReport(pairs.map(({ first }) => first)),
+    bareRead: runReport(pairs.map(({ second }) => second)),
   };
 }
 
@@ -147,6 +164,7 @@ export function reportText({
   machine,
   wholeRefresh,
   growingHistory,
+  catalog,
   peakBytes,
   serving,
   lookups,
@@ -160,6 +178,11 @@ export function reportText({
       measure: `b  ${newClicks} new clicks: on ${options.days} days / on 1 day`,
       ...ratioCells(growingHistory),
     });
+  if (catalog)
+    measures.push(
+      { measure: `catalog of ${catalogSize} offers, first / bare read of its file`, ...ratioCells(catalog.first) },
+      { measure: 'catalog, 1 % changed / bare read', ...ratioCells(catalog.changed) },
+    );
   if (peakBytes !== undefined)
     measures.push({
       measure: 'c  peak memory of the whole refresh',
@@ -181,6 +204,12 @@ export function reportText({
     runs.push(
       { run: `new clicks on ${options.days} days`, ...runCells(growingHistory.long) },
       { run: 'new clicks on 1 day', ...runCells(growingHistory.short) },
+    );
+  if (catalog)
+    runs.push(
+      { run: 'catalog, first', ...runCells(catalog.first.refresh) },
+      { run: 'catalog, 1 % changed', ...runCells(catalog.changed.refresh) },
+      { run: 'bare read of a catalog', ...runCells(catalog.first.bareRead) },
     );
   return [
     `${options.clicks} clicks on ${options.days} days, seed ${options.seed}, ${options.rounds} rounds`,

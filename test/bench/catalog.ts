@@ -1,0 +1,80 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DataDirectory } from '../../src/config/data-directory.ts';
+import { catalogOffers } from '../../src/generate/catalog.ts';
+import { forgetRuns, type Bench } from './bench.ts';
+import { measureProcess, type Measured } from './measured-process.ts';
+import { measureRefresh, type MeasuredRefresh } from './measured-refresh.ts';
+import { inTurns, type Pair } from './rounds.ts';
+
+export const catalogSize = 50_000;
+/** Of the second export: one offer in a hundred has another payout. */
+const changedEvery = 100;
+
+const firstAsOf = '2026-01-31T23:00:00Z';
+const secondAsOf = '2026-01-31T23:30:00Z';
+const bareRead = new URL('./bare-read.ts', import.meta.url);
+
+export interface CatalogRounds {
+  /** A whole catalog that was not known, against DuckDB's bare read of its file. */
+  first: Pair<MeasuredRefresh, Measured>[];
+  /** The next export, in which one offer in a hundred differs, against the same. */
+  changed: Pair<MeasuredRefresh, Measured>[];
+}
+
+/** Refreshes that take in a catalog of 50,000 offers and nothing else, as processes. */
+export async function measureCatalog({ options, folder, console, signal }: Bench): Promise<CatalogRounds> {
+  const data = new DataDirectory(join(folder, 'catalog'));
+  const source = join(data.landing, 'offers', 'bench');
+  await mkdir(source, { recursive: true });
+  await writeFile(data.sitesFile, JSON.stringify({ sites: [] }));
+  const offers = catalogOffers(options.seed, catalogSize, Date.parse(firstAsOf)).map((offer, index) => ({
+    ...offer,
+    source: undefined,
+    external_id: `bench-${index}`,
+    // Some have a payout of their milestones' sum only.
+    payout: offer.payout ?? '1.00',
+    currency: 'USD',
+  }));
+  const firstFile = join(source, '1.ndjson');
+  const secondFile = join(source, '2.ndjson');
+  const lines = (records: readonly object[]) => records.map((record) => `${JSON.stringify(record)}\n`).join('');
+  const first = lines(offers);
+  const second = lines(
+    offers.map((offer, index) => (index % changedEvery === 0 ? { ...offer, payout: '9.87' } : offer)),
+  );
+
+  const read = async (file: string) => {
+    const measured = await measureProcess(bareRead, [data.root, file], { signal });
+    const { rows } = JSON.parse(measured.output) as { rows: number };
+    if (rows !== catalogSize) throw new Error(`the bare read saw ${rows} offers, ${catalogSize} were written`);
+    return measured;
+  };
+  const rounds: CatalogRounds = { first: [], changed: [] };
+  for (let round = 1; round <= options.rounds; round++) {
+    await forgetRuns(data);
+    await rm(secondFile, { force: true });
+    await writeFile(firstFile, first);
+    const inOneTurn = async (asOf: string, file: string) => {
+      const refreshed = () => measureRefresh(data, asOf, { clicks: 0 }, signal);
+      const [pair] = await inTurns(
+        1,
+        refreshed,
+        () => read(file),
+        () => undefined,
+      );
+      if (pair === undefined) throw new Error('one round gives one pair');
+      return pair;
+    };
+    const whole = await inOneTurn(firstAsOf, firstFile);
+    await writeFile(secondFile, second);
+    const changed = await inOneTurn(secondAsOf, secondFile);
+    rounds.first.push(whole);
+    rounds.changed.push(changed);
+    console.logger.info(
+      { first_s: whole.first.seconds, changed_s: changed.first.seconds, read_s: whole.second.seconds },
+      `catalog: round ${round} of ${options.rounds}`,
+    );
+  }
+  return rounds;
+}
