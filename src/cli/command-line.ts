@@ -12,7 +12,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 const console = createConsole();
 try {
-  await createProgram({ console, print: (text) => void process.stdout.write(text) }).parseAsync();
+  const words = process.argv.slice(2);
+  const program = await createProgram({ console, print: (text) => void process.stdout.write(text) }, words);
+  await program.parseAsync(words, { from: 'user' });
 } catch (error) {
   process.exitCode = report(machineFailure(error) ?? error);
 }

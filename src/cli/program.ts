@@ -1,26 +1,38 @@
 import { Command } from 'commander';
 import { visibleLines } from '../text/visible-text.ts';
-import { addBackfillCommands } from './commands/backfill.ts';
-import { addDoctorCommands } from './commands/doctor.ts';
-import { addGenerateCommand } from './commands/generate.ts';
-import { addOffersCommands } from './commands/offers.ts';
-import { addPostbacksCommands } from './commands/postbacks.ts';
-import { addReconcileCommand } from './commands/reconcile.ts';
-import { addRunCommands } from './commands/run.ts';
-import { addMaintenanceCommands } from './commands/maintenance.ts';
-import { addRunsCommand } from './commands/runs.ts';
-import { addScheduleCommand } from './commands/schedule.ts';
-import { addServeCommands } from './commands/serve.ts';
-import { addSitesCommands } from './commands/sites.ts';
-import { addStatusCommand } from './commands/status.ts';
-import { addDiffCommand } from './commands/diff.ts';
-import { addExportCommand } from './commands/export.ts';
-import { addSnapshotsCommand } from './commands/snapshots.ts';
-import { addSqlCommand } from './commands/sql.ts';
 import type { CommandContext } from './context.ts';
 
-/** All commands. Wrong usage throws commander's own error, which exits 2. */
-export function createProgram(context: CommandContext): Command {
+type AddCommands = (program: Command, context: CommandContext) => void;
+
+/**
+ * What adds which commands, in the order of the help. Loaded when asked for: the service and the delivery of postbacks
+ * bring libraries with them that would make up a third of every other command's start.
+ */
+const groups: [commands: string[], load: () => Promise<AddCommands>][] = [
+  [['run'], async () => (await import('./commands/run.ts')).addRunCommands],
+  [['backfill'], async () => (await import('./commands/backfill.ts')).addBackfillCommands],
+  [['schedule'], async () => (await import('./commands/schedule.ts')).addScheduleCommand],
+  [['serve', 'start'], async () => (await import('./commands/serve.ts')).addServeCommands],
+  [['status'], async () => (await import('./commands/status.ts')).addStatusCommand],
+  [['runs'], async () => (await import('./commands/runs.ts')).addRunsCommand],
+  [['maintenance'], async () => (await import('./commands/maintenance.ts')).addMaintenanceCommands],
+  [['sites'], async () => (await import('./commands/sites.ts')).addSitesCommands],
+  [['offers'], async () => (await import('./commands/offers.ts')).addOffersCommands],
+  [['postbacks'], async () => (await import('./commands/postbacks.ts')).addPostbacksCommands],
+  [['sql'], async () => (await import('./commands/sql.ts')).addSqlCommand],
+  [['export'], async () => (await import('./commands/export.ts')).addExportCommand],
+  [['snapshots'], async () => (await import('./commands/snapshots.ts')).addSnapshotsCommand],
+  [['diff'], async () => (await import('./commands/diff.ts')).addDiffCommand],
+  [['reconcile'], async () => (await import('./commands/reconcile.ts')).addReconcileCommand],
+  [['doctor', 'rebuild'], async () => (await import('./commands/doctor.ts')).addDoctorCommands],
+  [['generate'], async () => (await import('./commands/generate.ts')).addGenerateCommand],
+];
+
+/**
+ * The commands: all of them, or those of the group that the first of `words` names. Wrong usage throws commander's own
+ * error, which exits 2.
+ */
+export async function createProgram(context: CommandContext, words: readonly string[] = []): Promise<Command> {
   const program = new Command('offerline')
     .description(
       'Offer catalog sync and analytics pipeline with a small read API.\nThe data directory is OFFERLINE_DATA, by default data/var.',
@@ -28,22 +40,7 @@ export function createProgram(context: CommandContext): Command {
     .showHelpAfterError('(add --help for what it takes)')
     .configureOutput({ writeOut: context.print, writeErr: (text) => void process.stderr.write(visibleLines(text)) })
     .exitOverride();
-  addRunCommands(program, context);
-  addBackfillCommands(program, context);
-  addScheduleCommand(program, context);
-  addServeCommands(program, context);
-  addStatusCommand(program, context);
-  addRunsCommand(program, context);
-  addMaintenanceCommands(program, context);
-  addSitesCommands(program, context);
-  addOffersCommands(program, context);
-  addPostbacksCommands(program, context);
-  addSqlCommand(program, context);
-  addExportCommand(program, context);
-  addSnapshotsCommand(program, context);
-  addDiffCommand(program, context);
-  addReconcileCommand(program, context);
-  addDoctorCommands(program, context);
-  addGenerateCommand(program, context);
+  const named = groups.filter(([commands]) => commands.includes(words[0] ?? ''));
+  for (const [, load] of named.length > 0 ? named : groups) (await load())(program, context);
   return program;
 }

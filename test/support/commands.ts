@@ -11,7 +11,8 @@ export async function command(dataFolder: string, ...words: string[]): Promise<s
   process.env['OFFERLINE_DATA'] = dataFolder;
   let printed = '';
   try {
-    await createProgram({ console: silent, print: (text) => (printed += text) }).parseAsync(words, { from: 'user' });
+    const program = await createProgram({ console: silent, print: (text) => (printed += text) }, words);
+    await program.parseAsync(words, { from: 'user' });
     return printed;
   } finally {
     if (before === undefined) delete process.env['OFFERLINE_DATA'];

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { createProgram } from '../../src/cli/program.ts';
+import { createLogger } from '../../src/logging/log.ts';
+import { noProgress } from '../../src/logging/progress.ts';
+
+const context = {
+  console: { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress },
+  print: () => {},
+};
+
+it('every command is there when it is named, with few others loaded beside it', async () => {
+  const all = (await createProgram(context)).commands.map((command) => command.name());
+  expect(all).toContain('status');
+  for (const name of all) {
+    const loaded = (await createProgram(context, [name, '--json'])).commands.map((command) => command.name());
+    expect(loaded).toContain(name);
+    expect(loaded.length, `${name} is loaded alone`).toBeLessThanOrEqual(2);
+  }
+  const unknown = await createProgram(context, ['stauts']);
+  expect(unknown.commands.map((command) => command.name())).toEqual(all);
+});
