@@ -65,7 +65,8 @@ const largestInteger = 2 ** 31 - 1;
 export function parseOfferRecord(raw: string, reading: OfferReading): OfferReadingResult {
   const record = parseJson(raw);
   if (!isJsonObject(record)) return { reject: 'not_json_object', externalId: externalIdIn(raw), warnings: [] };
-  if (duplicateKey(raw) !== undefined) return { reject: 'duplicate_key', externalId: externalIdIn(raw), warnings: [] };
+  if (duplicateKey(raw, record) !== undefined)
+    return { reject: 'duplicate_key', externalId: externalIdIn(raw), warnings: [] };
   const fields = new RecordFields(record, reading.textCells);
   try {
     return { offer: readOffer(fields, reading), warnings: fields.warnings };
