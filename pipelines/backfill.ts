@@ -5,7 +5,7 @@ import { currentMarts, martsAsOf, modelsStage } from '../src/models/models-stage
 import {
   reportsToBackfill,
   stageReportsStage,
-  takeUpReportsStage,
+  promoteReportsStage,
   type BackfillScope,
   type ReportChange,
 } from '../src/models/report-backfill.ts';
@@ -84,7 +84,7 @@ async function batch(
         rowsOut: reports,
       }));
       if (left > 0) return { summary: undefined, snapshotId: null };
-      const { reports } = await stage(takeUpReportsStage, { state, scope }, (taken) => ({
+      const { reports } = await stage(promoteReportsStage, { state, scope }, (taken) => ({
         rowsOut: taken.reports.length,
       }));
       if (reports.length === 0) return { summary: { reports, snapshotId: null }, snapshotId: null };

@@ -53,7 +53,7 @@ export async function deliverPostbacks(
 
 /**
  * The pass at the end of a refresh: null where there has never been a postback, and where another process delivers
- * already, which takes up what is new at its next pass.
+ * already, which delivers what is new at its next pass.
  */
 export async function deliverAfterRefresh(
   data: DataDirectory,
@@ -70,7 +70,7 @@ export async function deliverAfterRefresh(
   }
 }
 
-/** What a pass would take up now, by site. */
+/** What a pass would deliver now, by site. */
 export function duePostbacks(
   data: DataDirectory,
   effects: Effects = realEffects,

@@ -2,7 +2,7 @@ import type { Effects } from '../src/files/effects.ts';
 import { AuditError, UsageError } from '../src/errors/errors.ts';
 import { ingestStage } from '../src/ingest/ingest-stage.ts';
 import { modelsStage } from '../src/models/models-stage.ts';
-import { exchangeStage } from '../src/postbacks/exchange-stage.ts';
+import { syncDeliveries } from '../src/postbacks/sync-deliveries.ts';
 import { publishStage } from '../src/snapshot/publish-stage.ts';
 import { endOfPresent, leadBackAdvice } from '../src/time/ahead-of-clock.ts';
 import { compareMoments, dateOf } from '../src/time/moment.ts';
@@ -13,8 +13,8 @@ import { runPipeline, type OpenRun, type RunRequest } from './run-pipeline.ts';
 
 const ingest = ({ stage, state, sites }: OpenRun) =>
   stage(ingestStage, { state, sites }, ({ rows, accepted, bytes }) => ({ rowsIn: rows, rowsOut: accepted, bytes }));
-const exchange = ({ stage, state }: OpenRun) =>
-  stage(exchangeStage, state, ({ handedOver, changed }) => ({ rowsIn: changed, rowsOut: handedOver }));
+const sync = ({ stage, state }: OpenRun) =>
+  stage(syncDeliveries, state, ({ handedOver, changed }) => ({ rowsIn: changed, rowsOut: handedOver }));
 const models = ({ stage, state }: OpenRun) => stage(modelsStage, state, ({ offers }) => ({ rowsOut: offers }));
 const publish = ({ stage, state, sites }: OpenRun, { asOf, allowOlder, allowFuture }: RunRequest) =>
   stage(publishStage, { state, sites, asOf, allowOlder, allowFuture }, ({ rows, bytes }) => ({ rowsOut: rows, bytes }));
@@ -46,7 +46,7 @@ function runPriced<Result extends object>(
 }
 
 /**
- * landing → ingest → exchange with delivery → models → audit and publish, and then, with the warehouse let go of, a pass
+ * landing → ingest → sync with the delivery store → models → audit and publish, and then, with the warehouse let go of, a pass
  * over the postbacks that are due: what is due is due, whether or not an audit found fault with the figures.
  * Twice with the same as-of and no new input: no new snapshot, no new postback.
  */
@@ -58,7 +58,7 @@ export async function refresh(request: RunRequest, effects?: Effects) {
       request,
       async (open) => {
         const ingested = await ingest(open);
-        const postbacks = await exchange(open);
+        const postbacks = await sync(open);
         const computed = await models(open);
         const published = await publish(open, request);
         return {
@@ -85,7 +85,7 @@ export const stages = {
     runPriced(
       'ingest',
       request,
-      async (open) => ({ ingested: await ingest(open), postbacks: await exchange(open) }),
+      async (open) => ({ ingested: await ingest(open), postbacks: await sync(open) }),
       effects,
     ),
   models: (request: RunRequest, effects?: Effects) =>

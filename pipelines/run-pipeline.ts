@@ -84,7 +84,7 @@ export async function withWarehouse<Result>(
   settings: Settings = readSettings(data),
   effects: Effects = realEffects,
 ): Promise<Result> {
-  return asWriter(command, { data, settings, logger, effects }, async (opening) => {
+  return withWriterLock(command, { data, settings, logger, effects }, async (opening) => {
     const state = await openWarehouse(opening);
     let result: Result;
     try {
@@ -101,7 +101,7 @@ export async function withWarehouse<Result>(
 }
 
 /** Does what only one process at a time may do to the warehouse. Waits for another as long as configured; throws `WarehouseBusyError` then. */
-export async function asWriter<Result>(
+export async function withWriterLock<Result>(
   command: string,
   opening: Opening & { settings: Settings },
   work: (opening: Opening) => Promise<Result>,

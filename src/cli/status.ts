@@ -24,7 +24,7 @@ export interface Status {
   /** Up to now: an event that is stamped ahead tells nothing about how fresh its log is. */
   newest: { data: string; newest: Moment | null; age_seconds: number | null }[];
   files: { kind: string; status: string; files: number; rows: number; rejected: number }[];
-  /** Of files taken up in the 24 hours before now. */
+  /** Of files ingested in the 24 hours before now. */
   rejects_of_last_day: { reason: string; rows: number }[];
   /** Catalog exports that wait for an operator. */
   held: { file_id: number; source: string; path: string; reason: string }[];

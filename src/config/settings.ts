@@ -84,7 +84,7 @@ const settingsSchema = z.strictObject({
       events: z.int().min(2).max(36_500).optional(),
       /** Older runs leave the run ledger. */
       runs: z.int().min(1).max(36_500).optional(),
-      /** Older attempts at delivering postbacks are no longer told one by one. More days than a postback is tried for. */
+      /** Older attempts at delivering postbacks are deleted. More days than a postback is tried for. */
       attempts: z.int().min(7).max(36_500).optional(),
     })
     .default({}),

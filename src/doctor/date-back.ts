@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { momentOfMilliseconds, type Moment } from '../time/moment.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
-import { countChange } from '../warehouse/facts.ts';
+import { bumpRevision } from '../warehouse/metadata.ts';
 
 /**
  * Has nothing of the catalog and of the sites' terms begin after the clock, `now` in milliseconds since the epoch. A
@@ -17,7 +17,7 @@ export async function dateBack(state: StateDatabase, now: number): Promise<void>
     const since = await dateVersionsBack(connection, clock);
     await dateCommissionsBack(connection, clock);
     if (since !== null) await markPricedSince(connection, since);
-    await countChange(connection);
+    await bumpRevision(connection);
   }, 'repair of times');
 }
 

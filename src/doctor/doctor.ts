@@ -8,7 +8,7 @@ import type { Progress } from '../logging/progress.ts';
 import { lastRunId } from '../duckdb/check-state.ts';
 import { DamagedStateError, openStateDatabase, type StateDatabase } from '../warehouse/database.ts';
 import { eventFilePaths } from '../warehouse/event-files.ts';
-import { countChange } from '../warehouse/facts.ts';
+import { bumpRevision } from '../warehouse/metadata.ts';
 import { unnamedFiles } from '../warehouse/named-files.ts';
 import { AsideFolder } from '../warehouse/put-aside.ts';
 import { dateBack } from './date-back.ts';
@@ -16,8 +16,8 @@ import { examinePublishedTime, examineTimes } from './examine-clock.ts';
 import { examineCopies, examineDeliveries, examineLanding, examineMachine, examineSnapshots } from './examine-disk.ts';
 import { examineState } from './examine-state.ts';
 import { trouble, type Finding } from './finding.ts';
-import { assertLogsLanded, forgetLogs } from '../recovery/forget-logs.ts';
-import { forgetMarts } from '../recovery/forget-marts.ts';
+import { assertLogsLanded, resetLogs } from '../recovery/reset-logs.ts';
+import { invalidateMarts } from '../recovery/invalidate-marts.ts';
 import { newestGoodSnapshot, publishedFolders } from '../recovery/published-folders.ts';
 import { recoverState, type Opening } from '../recovery/recover-state.ts';
 import { restoreFiles } from '../recovery/restore-files.ts';
@@ -147,7 +147,7 @@ async function examineOpen(
         effects,
       );
       const lost = await restoreFiles(data, examined.troubled, aside, effects);
-      await state.transaction(() => forgetMarts(state.connection, lost), 'repair of marts');
+      await state.transaction(() => invalidateMarts(state.connection, lost), 'repair of marts');
       if (lost.some(({ table }) => table === 'event_files')) await readLogsAnew(opening, state, aside, findings);
     }
     for (const path of examined.unnamed) await effects.files.remove(path, 'unnamed warehouse file: removed');
@@ -176,7 +176,7 @@ async function readLogsAnew(
     }
     return;
   }
-  await forgetLogs(state);
+  await resetLogs(state);
   for (const path of await unnamedFiles(state.connection, data)) await aside.take(path);
 }
 
@@ -186,7 +186,7 @@ async function rollUpAnew({ data }: Opening, state: StateDatabase): Promise<void
     await connection.run('INSERT OR IGNORE INTO touched_days SELECT DISTINCT hour::DATE FROM click_hourly');
     await connection.run('DELETE FROM click_hourly');
     await rollUpClicks(connection, await eventFilePaths(connection, data, 'clicks'));
-    await countChange(connection);
+    await bumpRevision(connection);
   }, 'repair of the roll-up');
 }
 

@@ -1,6 +1,6 @@
 import { unnamedFiles } from '../warehouse/named-files.ts';
 import { AsideFolder } from '../warehouse/put-aside.ts';
-import { assertLogsLanded, forgetLogs } from '../recovery/forget-logs.ts';
+import { assertLogsLanded, resetLogs } from '../recovery/reset-logs.ts';
 import { openWarehouse, recoverState, type Opening } from '../recovery/recover-state.ts';
 
 export interface RebuildRequest {
@@ -25,7 +25,7 @@ export async function rebuild(opening: Opening, { fromLanding, withoutMissing }:
   const state = await openWarehouse({ ...opening, withoutMissing });
   try {
     if (!withoutMissing) await assertLogsLanded(state.connection, data);
-    await forgetLogs(state);
+    await resetLogs(state);
     const aside = await AsideFolder.make(data, 'a rebuild from the landing folder was asked for', effects);
     for (const path of await unnamedFiles(state.connection, data)) await aside.take(path);
   } finally {

@@ -3,30 +3,30 @@ import type { Run } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import type { LedgerCounts } from './ledger/ledger.ts';
 import type { LogFile } from './logs/log-batch.ts';
-import type { TakenUp } from './ledger/read-again.ts';
+import type { LedgerRow } from './ledger/read-again.ts';
 import type { ReadWith } from './ledger/read-with.ts';
 
-/** Makes room for what logs that are read again say now. */
+/** Removes the rejects of logs that are read again: this reading writes new ones. */
 export async function dropRejectsOf(connection: DuckDBConnection, files: readonly LogFile[]): Promise<void> {
   const again = files.filter(({ before }) => before !== undefined).map(({ fileId }) => fileId);
   if (again.length > 0) await connection.run(`DELETE FROM rejects WHERE file_id IN (${again.join(', ')})`);
 }
 
 /**
- * Brings the ledger row of a log that was read again up to date. `now` is what this run found: the rows that it could not
- * take before are accepted, and those that it took then are found as duplicates of themselves.
+ * Brings the ledger row of a log that was read again up to date. `now` is what this run found: rows that were rejected before are accepted,
+ * and those that were accepted before are found as duplicates of themselves.
  */
-export async function recordHealed(
+export async function recordReadAgain(
   { connection }: StateDatabase,
   run: Run,
-  before: TakenUp,
+  before: LedgerRow,
   now: Omit<LedgerCounts, 'rows'>,
   readWith: ReadWith,
 ): Promise<void> {
   const fileId = BigInt(before.file_id);
   const rows = now.accepted + now.duplicates + now.rejected;
   const accepted = before.accepted + now.accepted;
-  // A row that was taken once stays, even where it would be rejected by now.
+  // A row that was accepted once stays, even where it would be rejected now.
   const duplicates = Math.max(0, now.duplicates - before.accepted);
   const rejected = rows - accepted - duplicates;
   if (rejected < now.rejected) {
@@ -36,8 +36,8 @@ export async function recordHealed(
     );
   }
   await addUpWarnings(connection, fileId);
-  // What was quarantined is taken up by this run.
-  const takenUp = before.status === 'loaded' ? before : { run_id: run.runId, ingested_at: run.wallClock };
+  // What was quarantined is ingested by this run.
+  const ingested = before.status === 'loaded' ? before : { run_id: run.runId, ingested_at: run.wallClock };
   await connection.run(
     `UPDATE ingest_files SET status = 'loaded', reason = NULL, rows = $2, accepted = $3, duplicates = $4, conflicts = $5, rejected = $6, read_with = $7,
        run_id = $8, ingested_at = $9::TIMESTAMPTZ,
@@ -47,13 +47,13 @@ export async function recordHealed(
       fileId,
       ...[rows, accepted, duplicates, Math.min(duplicates, now.conflicts), rejected].map(BigInt),
       JSON.stringify(readWith),
-      BigInt(takenUp.run_id),
-      takenUp.ingested_at,
+      BigInt(ingested.run_id),
+      ingested.ingested_at,
     ],
   );
 }
 
-/** Rows that were taken earlier and now each have warnings of their own. */
+/** Rows of the earlier reading and those of this one each have warnings. */
 async function addUpWarnings(connection: DuckDBConnection, fileId: bigint): Promise<void> {
   await connection.run(
     'CREATE OR REPLACE TEMP TABLE warnings_in_all AS SELECT file_id, warning, field, sum(rows)::BIGINT AS rows FROM ingest_warnings WHERE file_id = $1 GROUP BY ALL',
@@ -67,9 +67,9 @@ async function addUpWarnings(connection: DuckDBConnection, fileId: bigint): Prom
  * A file that cannot be read whole this time: what was loaded of it stays, and where nothing was, the reason is
  * brought up to date.
  */
-export async function recordUnhealed(
+export async function recordStillUnreadable(
   { connection }: StateDatabase,
-  { file_id, status }: TakenUp,
+  { file_id, status }: LedgerRow,
   reason: string,
   readWith: ReadWith,
 ): Promise<void> {

@@ -5,14 +5,14 @@ import { eventFilePaths, eventRelation } from '../warehouse/event-files.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { showProgress } from '../duckdb/query-progress.ts';
 import { findDuplicates } from './logs/duplicates.ts';
-import { dropRejectsOf, recordHealed, recordUnhealed } from './heal-log.ts';
+import { dropRejectsOf, recordReadAgain, recordStillUnreadable } from './heal-log.ts';
 import { recordFile } from './ledger/ledger.ts';
 import type { LogBatch } from './logs/log-batch.ts';
 import { recordWarnings } from './logs/log-warnings.ts';
 import type { NewFile } from './ledger/read-again.ts';
 import { logReadWith } from './ledger/read-with.ts';
 import { recordRejects } from './logs/rejects.ts';
-import { settleEvents } from './events/settle-events.ts';
+import { storeEvents } from './events/store-events.ts';
 import { stageEvents, withoutDuplicates } from './logs/stage-events.ts';
 
 export interface BrokenFile {
@@ -52,7 +52,7 @@ export async function ingestLog(
     batch,
     staged.days.map(({ path }) => path),
   );
-  const newFiles = await settleEvents(connection, run.data, schema.kind, staged, run.runId, run.effects.files);
+  const newFiles = await storeEvents(connection, run.data, schema.kind, staged, run.runId, run.effects.files);
   const accepted = await acceptedByFile(state, schema, newFiles);
 
   for (const file of batch.files) {
@@ -67,7 +67,7 @@ export async function ingestLog(
     const readWith = logReadWith(run.settings, schema.kind);
     if (file.before === undefined)
       await recordFile(state, run, file, file.fileId, { ...counts, rows }, 'loaded', null, readWith);
-    else await recordHealed(state, run, file.before, counts, readWith);
+    else await recordReadAgain(state, run, file.before, counts, readWith);
   }
   await recordUnread(run, state, schema, batch, broken, nextFileId);
   return newFiles;
@@ -88,11 +88,11 @@ async function recordUnread(
     ...broken.map(({ file }) => file.before?.file_id ?? nextFileId()),
   ];
   for (const [index, { file, reason, detail }] of unread.entries()) {
-    const told = { file: file.path, reason, detail };
+    const about = { file: file.path, reason, detail };
     if (file.before?.status === 'loaded')
-      run.logger.warn(told, 'cannot be read again; what was loaded of this file stays');
-    else run.logger.warn(told, 'quarantined: nothing of this file was loaded; put a whole copy beside it');
-    if (file.before !== undefined) await recordUnhealed(state, file.before, `${reason}: ${detail}`, readWith);
+      run.logger.warn(about, 'cannot be read again; what was loaded of this file stays');
+    else run.logger.warn(about, 'quarantined: nothing of this file was loaded; put a whole copy beside it');
+    if (file.before !== undefined) await recordStillUnreadable(state, file.before, `${reason}: ${detail}`, readWith);
     else
       await recordFile(
         state,

@@ -10,7 +10,7 @@ import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
 import { eventFilePaths } from '../warehouse/event-files.ts';
-import { countChange } from '../warehouse/facts.ts';
+import { bumpRevision } from '../warehouse/metadata.ts';
 import { assertSameEventKeys } from './events/event-key.ts';
 import { attributeConversions, recordConversionEvents, touchDaysOf } from './events/attribution.ts';
 import { syncCatalogs, type CatalogSyncResult } from './catalog/catalog.ts';
@@ -20,25 +20,25 @@ import { ingestLog } from './ingest-log.ts';
 import { awaitPostbacks, writeOutbox } from './events/outbox.ts';
 import { markReportsOfNewEvents, markReportsOfNewOffers } from './events/outdated-reports.ts';
 import { knownLogs, latestCatalogDigests, logKey, rememberFiles, seenFiles, type SeenFile } from './ledger/ledger.ts';
-import { filesToReadAgain, type NewFile, type TakenUp } from './ledger/read-again.ts';
-import { readNews, unpackedLimitOf, type NewContent, type News } from './read-news.ts';
+import { filesToReadAgain, type NewFile, type LedgerRow } from './ledger/read-again.ts';
+import { openNewFiles, unpackedLimitOf, type NewContent, type NewFiles } from './open-new-files.ts';
 import { removeNote } from './ledger/reading-note.ts';
 import { admit, type Admitted } from './suspects.ts';
 import { sweepUnnamedFiles } from './ledger/sweep.ts';
 
 export interface IngestInput {
   state: StateDatabase;
-  /** Whose postback addresses, commissions and reward rates decide what is told to whom. */
+  /** Whose postback addresses, commissions and reward rates decide which postbacks are sent to whom. */
   sites: Pick<Sites, 'sites'>;
 }
 
 export interface IngestSummary {
-  /** Landing files taken up, whatever became of them. */
+  /** Landing files ingested, whatever became of them. */
   files: number;
-  /** Landing files read again, since another configuration makes something else of them. */
+  /** Landing files read again, since the configuration that decides what they say has changed. */
   readAgain: number;
   quarantined: number;
-  /** Of the landing files taken up, as they lie there. */
+  /** Of the landing files ingested, as they lie there. */
   bytes: number;
   /** Of files read again only those that count from now on. */
   rows: number;
@@ -64,7 +64,7 @@ export const ingestStage: Stage<IngestInput, IngestSummary> = {
     await emptyScratch(run);
     const scan = await findLandingFiles(run.data.landing);
     const seenAt = run.effects.now();
-    for (const ignored of scan.ignored) run.logger.warn(ignored, 'left aside');
+    for (const ignored of scan.ignored) run.logger.warn(ignored, 'ignored');
     const seen = await seenFiles(state, scan.files);
     const seenPaths = new Set(seen.map(({ path }) => path));
     const again = await filesToReadAgain(state, run.settings, seen);
@@ -74,9 +74,9 @@ export const ingestStage: Stage<IngestInput, IngestSummary> = {
     );
     let summary: IngestSummary;
     try {
-      summary = await takeUpFiles(run, { state, sites }, admitted, { seen, seenAt });
+      summary = await ingestFiles(run, { state, sites }, admitted, { seen, seenAt });
     } catch (error) {
-      // A run that fails did not end by force. What went wrong first is what is told.
+      // A run that fails did not end by force. The first error is the one to report.
       await removeNote(run).catch(() => undefined);
       throw error;
     }
@@ -86,8 +86,8 @@ export const ingestStage: Stage<IngestInput, IngestSummary> = {
   },
 };
 
-/** Reads files that are new or say something else by now, and takes up what is news of them. */
-export async function takeUpFiles(
+/** Reads files that are new or mean something else by now, and ingests what is not known yet. */
+export async function ingestFiles(
   run: Run,
   { state, sites }: IngestInput,
   { files, broken }: Admitted,
@@ -110,14 +110,14 @@ export async function takeUpFiles(
       'again',
     ),
   );
-  const news = await readNews(run, state, await withoutKnownContent(state, checked, again));
+  const newFiles = await openNewFiles(run, state, await withoutKnownContent(state, checked, again));
   return state.transaction(async () => {
-    const { taken, isNews } = await takeUp(run, state, { news, landed, seenAt });
+    const { summary, contentChanged } = await promoteNewFiles(run, state, { newFiles, landed, seenAt });
     await rememberFiles(state, lookedAt(unseen), run.effects.now());
-    // Without news, too: time alone reaches an event that was stamped ahead.
+    // Without new files too: with time alone comes the moment of an event that was stamped ahead.
     const postbacks = await writeOutbox(state.connection, sites.sites, run.asOf);
-    if (isNews || postbacks > 0) await countChange(state.connection);
-    return { ...taken, postbacks };
+    if (contentChanged || postbacks > 0) await bumpRevision(state.connection);
+    return { ...summary, postbacks };
   }, 'ingest');
 }
 
@@ -168,7 +168,7 @@ async function checkFilesOf(run: Run, files: LandingFile[], name: string): Promi
     for (const { path } of checked.unfinished)
       run.logger.info(
         { file: path },
-        'its last line has no end: it is taken up once that has come, or ten minutes after its last change',
+        'its last line has no end: it is ingested once that has come, or ten minutes after its last change',
       );
     return checked;
   } finally {
@@ -177,18 +177,18 @@ async function checkFilesOf(run: Run, files: LandingFile[], name: string): Promi
 }
 
 /**
- * Drops what brings no news: log bytes that count already under any name, and a catalog file that is as it was when it
- * was last taken up. A catalog may return to an earlier state. What is to be read again is news as long as its bytes are
- * what they were.
+ * Drops content that is known: log bytes that count already under any name, and a catalog file whose bytes are those that
+ * were last ingested under its name. A catalog may return to an earlier state. What is to be read again stays as long as
+ * its bytes are what they were.
  */
 async function withoutKnownContent(
   state: StateDatabase,
   { readable, broken }: CheckedLanding,
-  again: ReadonlyMap<string, TakenUp>,
+  again: ReadonlyMap<string, LedgerRow>,
 ): Promise<NewContent> {
   const logs = await knownLogs(state);
   const catalogs = await latestCatalogDigests(state);
-  const asNews = (file: CheckedFile, status: 'loaded' | 'quarantined'): NewFile | undefined => {
+  const unlessKnown = (file: CheckedFile, status: 'loaded' | 'quarantined'): NewFile | undefined => {
     const before = again.get(file.path);
     // The ledger's name for the bytes of a log stays.
     if (before?.sha256 === file.sha256) return { ...file, path: before.path, before };
@@ -198,29 +198,29 @@ async function withoutKnownContent(
     return file;
   };
   return {
-    readable: readable.flatMap((file) => asNews(file, 'loaded') ?? []),
+    readable: readable.flatMap((file) => unlessKnown(file, 'loaded') ?? []),
     broken: broken.flatMap(({ file, ...why }) => {
-      const news = asNews(file, 'quarantined');
-      return news === undefined ? [] : [{ file: news, ...why }];
+      const unknown = unlessKnown(file, 'quarantined');
+      return unknown === undefined ? [] : [{ file: unknown, ...why }];
     }),
   };
 }
 
 interface Landing {
-  news: News;
+  newFiles: NewFiles;
   /** All files that lie there, as far as they could be read. */
   landed: readonly SeenFile[];
   /** When they were listed, in milliseconds since the epoch. */
   seenAt: number;
 }
 
-/** `isNews`: something that a snapshot shows has changed. */
-async function takeUp(
+/** Makes the new files part of the warehouse. `contentChanged`: something that a snapshot shows has changed. */
+async function promoteNewFiles(
   run: Run,
   state: StateDatabase,
   landing: Landing,
-): Promise<{ taken: IngestSummary; isNews: boolean }> {
-  const { files, again, clicks, conversions, nextFileId } = landing.news;
+): Promise<{ summary: IngestSummary; contentChanged: boolean }> {
+  const { files, again, clicks, conversions, nextFileId } = landing.newFiles;
   const summary: IngestSummary = {
     files,
     readAgain: again.length,
@@ -234,7 +234,7 @@ async function takeUp(
     offerVersions: 0,
     postbacks: 0,
   };
-  if (files + again.length === 0) return { taken: summary, isNews: false };
+  if (files + again.length === 0) return { summary, contentChanged: false };
   const { connection } = state;
   const catalogs = await ingestCatalogs(run, state, landing);
   summary.offerVersions = catalogs.changes.length;
@@ -263,14 +263,21 @@ async function takeUp(
      FROM ingest_files WHERE run_id = ${run.runId}`,
   );
   Object.assign(summary, ledger);
-  const healed = await healedRows(connection, run, again);
-  const isNews =
+  const recovered = await recoveredRows(connection, run, again);
+  const contentChanged =
     files > 0 || catalogs.changes.length > 0 || catalogs.ledgerChanged || again.some(({ kind }) => kind !== 'offers');
-  return { taken: { ...summary, rows: summary.rows + healed, accepted: summary.accepted + healed }, isNews };
+  return {
+    summary: { ...summary, rows: summary.rows + recovered, accepted: summary.accepted + recovered },
+    contentChanged,
+  };
 }
 
-/** Rows that files which an earlier run took up give now that they are read again. */
-async function healedRows(connection: DuckDBConnection, { runId }: Run, again: readonly TakenUp[]): Promise<number> {
+/** Rows that files which an earlier run ingested give now that they are read again. */
+async function recoveredRows(
+  connection: DuckDBConnection,
+  { runId }: Run,
+  again: readonly LedgerRow[],
+): Promise<number> {
   if (again.length === 0) return 0;
   const accepted = new Map(again.map((before) => [before.file_id, before.accepted]));
   const rows = await queryRows<{ file_id: number; accepted: number }>(
@@ -283,10 +290,10 @@ async function healedRows(connection: DuckDBConnection, { runId }: Run, again: r
 async function ingestCatalogs(
   run: Run,
   state: StateDatabase,
-  { news, landed, seenAt }: Landing,
+  { newFiles, landed, seenAt }: Landing,
 ): Promise<CatalogSyncResult> {
   const { connection } = state;
-  const { readable, broken } = news.catalogs;
+  const { readable, broken } = newFiles.catalogs;
   const problems = new Map(broken.map(({ file, reason, detail }) => [file.path, new QuarantineError(reason, detail)]));
   const sync = await syncCatalogs(connection, {
     files: [...readable, ...broken.map(({ file }) => file)].map((file) =>
@@ -302,7 +309,7 @@ async function ingestCatalogs(
     runId: run.runId,
     asOf: run.asOf,
     wallClock: dateOf(run.wallClock),
-    nextFileId: news.nextFileId,
+    nextFileId: newFiles.nextFileId,
   });
   for (const warning of sync.warnings) run.logger.warn(warning);
   for (const file of sync.files)

@@ -77,7 +77,7 @@ async function sift(run: Run, files: LandingFile[], guilty: Set<LandingFile>, la
   if (guilty.size === found) for (const file of files.slice(half)) later.add(file);
 }
 
-/** Whether a process that reads these files comes to an end of its own. That it fails is none of the files' doing, and the run will tell it. */
+/** Whether a process that reads these files ends without being killed. Where it fails in another way, the run itself will fail so and report it. */
 async function survives({ data, settings, asOf, wallClock, effects }: Run, files: LandingFile[]): Promise<boolean> {
   await effects.files.remove(data.trial, 'files on trial: scratch emptied');
   return effects.perform('files on trial: read', async () => {

@@ -4,7 +4,7 @@ import { createLogger } from '../logging/log.ts';
 import { noProgress } from '../logging/progress.ts';
 import type { Run } from '../runs/stage.ts';
 import { openStateDatabase } from '../warehouse/database.ts';
-import { takeUpFiles } from './ingest-stage.ts';
+import { ingestFiles } from './ingest-stage.ts';
 import type { TrialRequest } from './suspects.ts';
 
 async function readOnTrial({ root, files, ...parts }: TrialRequest): Promise<void> {
@@ -18,7 +18,7 @@ async function readOnTrial({ root, files, ...parts }: TrialRequest): Promise<voi
     progress: noProgress,
     effects: realEffects,
   };
-  await takeUpFiles(
+  await ingestFiles(
     run,
     { state, sites: { sites: [] } },
     { files, broken: [] },

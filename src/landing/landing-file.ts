@@ -26,7 +26,7 @@ export interface CheckedFile extends LandingFile, FileLines {
 export interface FileLines {
   /** Lines with `\n` as their end, or the Parquet file itself: a scratch copy where the landing file is not that. */
   readablePath: string;
-  /** The number that the first line's record is told by: 2 for CSV, where the header is row 1. */
+  /** The number of the first line's record: 2 for CSV, where the header is row 1. */
   firstRow: number;
   /** Of a file with a header. */
   columns: string[] | null;

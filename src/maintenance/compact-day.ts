@@ -7,7 +7,7 @@ import type { Day } from '../time/moment.ts';
 import type { Run } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
-import { eventRelation, eventTime, settleFile, type EventKind } from '../warehouse/event-files.ts';
+import { eventRelation, eventTime, promoteFile, type EventKind } from '../warehouse/event-files.ts';
 
 /** How a compacted file is written: `reduced` lacks the clicks' details as well. */
 export type CompactForm = 'sorted' | 'reduced';
@@ -67,7 +67,7 @@ export async function compactDay(run: Run, state: StateDatabase, { kind, day, fo
   if (written?.rows !== rows)
     throw new Error(`the compacted ${kind} of ${day} have ${written?.rows} rows, their files ${rows}`);
   const target = join(run.data.events, kind, `dt=${day}`, `run-${String(run.runId).padStart(8, '0')}-${form}.parquet`);
-  const settled = await settleFile(scratch, target, `compacted ${kind}`, files);
+  const promoted = await promoteFile(scratch, target, `compacted ${kind}`, files);
   await state.transaction(async () => {
     await connection.run('DELETE FROM event_files WHERE kind = $1 AND day = $2::DATE', [kind, day]);
     await connection.run(
@@ -79,8 +79,8 @@ export async function compactDay(run: Run, state: StateDatabase, { kind, day, fo
         day,
         BigInt(run.runId),
         BigInt(rows),
-        BigInt(settled.bytes),
-        settled.sha256,
+        BigInt(promoted.bytes),
+        promoted.sha256,
         written.first_at,
         written.last_at,
         form,
@@ -91,7 +91,7 @@ export async function compactDay(run: Run, state: StateDatabase, { kind, day, fo
     files: old.length,
     rows,
     bytesBefore: old.reduce((sum, file) => sum + file.bytes, 0),
-    bytesAfter: settled.bytes,
+    bytesAfter: promoted.bytes,
   };
 }
 

@@ -2,7 +2,7 @@ import { addDays, dayOf, type Day } from '../time/moment.ts';
 import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
-import { wantStateCopy } from '../warehouse/state-copies.ts';
+import { requestBackup } from '../warehouse/state-copies.ts';
 import { compactDay, type CompactForm, type EventDay } from './compact-day.ts';
 
 export interface CompactSummary {
@@ -40,7 +40,7 @@ export const compactStage: Stage<StateDatabase, CompactSummary> = {
       left: due.length - now.length,
     };
     if (now.length === 0) return summary;
-    await wantStateCopy(run.data, run.effects.files);
+    await requestBackup(run.data, run.effects.files);
     run.progress.start('compacting days', now.length);
     try {
       for (const each of now) {

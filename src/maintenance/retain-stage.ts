@@ -1,23 +1,23 @@
-import { forgetAttempts } from '../postbacks/store/forget-attempts.ts';
+import { purgeAttempts } from '../postbacks/store/purge-attempts.ts';
 import { addDays, dateOf, dayOf, startOfDay, type Moment } from '../time/moment.ts';
 import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 
 export interface RetainSummary {
-  /** Runs that left the ledger. */
+  /** Runs that were deleted from the ledger. */
   runs: number;
-  /** Attempts at delivering postbacks that are no longer told one by one. */
+  /** Attempts at delivering postbacks that were deleted. */
   attempts: number;
 }
 
-/** Lets go of what is older than configured, by whole UTC days. Old clicks' details go when their days are compacted. */
+/** Deletes what is older than configured, by whole UTC days. Old clicks' details go when their days are compacted. */
 export const retainStage: Stage<StateDatabase, RetainSummary> = {
   name: 'retain',
   async run(run, state) {
     const { runs, attempts } = run.settings.retention;
     return {
-      runs: runs === undefined ? 0 : await forgetRuns(state, keptFrom(run, runs)),
-      attempts: attempts === undefined ? 0 : await forgetDeliveryAttempts(run, state, keptFrom(run, attempts)),
+      runs: runs === undefined ? 0 : await purgeRuns(state, keptFrom(run, runs)),
+      attempts: attempts === undefined ? 0 : await purgeDeliveryAttempts(run, state, keptFrom(run, attempts)),
     };
   },
 };
@@ -27,7 +27,7 @@ function keptFrom({ asOf }: Run, days: number): Moment {
 }
 
 /** The newest run of each pipeline stays: the schedule remembers by it, and run numbers go on from the highest. */
-async function forgetRuns(state: StateDatabase, before: Moment): Promise<number> {
+async function purgeRuns(state: StateDatabase, before: Moment): Promise<number> {
   const { connection } = state;
   return state.transaction(async () => {
     const { rowsChanged } = await connection.run(
@@ -43,10 +43,10 @@ async function forgetRuns(state: StateDatabase, before: Moment): Promise<number>
 }
 
 /** First where they come from, then here. The newest day's file stays, since a view over no file fails. */
-async function forgetDeliveryAttempts(run: Run, state: StateDatabase, before: Moment): Promise<number> {
+async function purgeDeliveryAttempts(run: Run, state: StateDatabase, before: Moment): Promise<number> {
   const { connection } = state;
   await run.effects.perform('delivery store: old attempts removed', async () =>
-    forgetAttempts(run.data, dateOf(before).getTime()),
+    purgeAttempts(run.data, dateOf(before).getTime()),
   );
   return state.transaction(async () => {
     const { rowsChanged } = await connection.run('DELETE FROM delivery_attempts WHERE started_at < $1::TIMESTAMPTZ', [

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { quoted } from '../text/sql-text.ts';
 import { endOfDay, type Day, type Moment } from '../time/moment.ts';
 import type { Run } from '../runs/stage.ts';
-import { settleFile } from '../warehouse/event-files.ts';
+import { promoteFile } from '../warehouse/event-files.ts';
 import { modelQuery, type ModelParameters } from '../warehouse/run-model.ts';
 import { computeStats } from './windows.ts';
 
@@ -22,7 +22,7 @@ export async function writeClosedReport(run: Run, connection: DuckDBConnection, 
     await connection.run(`DELETE FROM ${table} WHERE day = $1::DATE`, [day]);
 }
 
-/** The same beside the report in force, which stays until `takeUpStagedReports`. */
+/** The same beside the report in force, which stays until `promoteReportsStage`. */
 export async function stageClosedReport(run: Run, connection: DuckDBConnection, day: Day): Promise<void> {
   await computeStats(connection, run.data, 'CREATE OR REPLACE TEMP TABLE day_stats AS', endOfDay(day));
   const { path, rows, bytes, sha256 } = await writeDayFile(run, connection, 'report_daily', day, { report_date: day });
@@ -81,8 +81,8 @@ async function writeDayFile(
       `COPY (${query}) TO ${quoted(scratch)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows})`,
     ),
   );
-  const settled = await settleFile(scratch, target, `mart ${mart}`, run.effects.files);
-  return { path: relative(run.data.warehouse, target), rows, ...settled };
+  const promoted = await promoteFile(scratch, target, `mart ${mart}`, run.effects.files);
+  return { path: relative(run.data.warehouse, target), rows, ...promoted };
 }
 
 /** Where a run's file of a mart's day lies for good. */

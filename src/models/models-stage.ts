@@ -3,7 +3,7 @@ import { compareMoments, dayOf, startOfDay, type Day, type Moment } from '../tim
 import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
-import { changeNumberIn, readChangeNumber, readFact, readFacts, writeFact } from '../warehouse/facts.ts';
+import { revisionIn, readRevision, readMetadata, readAllMetadata, writeMetadata } from '../warehouse/metadata.ts';
 import { writeClosedReport, writeOpenReport } from './day-marts.ts';
 import { writePostbackMarts } from './postback-marts.ts';
 import { readReportDays } from './report-days.ts';
@@ -22,8 +22,8 @@ export interface ModelsSummary {
 }
 
 /** The as-of that the marts were computed for last, and the warehouse's change number then. */
-const asOfFact = 'marts_as_of';
-export const martsChangeFact = 'marts_change_number';
+const asOfKey = 'marts_as_of';
+export const martsChangeKey = 'marts_change_number';
 
 /**
  * Late data may touch many closed reports. A run computes so many of them, the newest first, and is not held up by the
@@ -32,8 +32,8 @@ export const martsChangeFact = 'marts_change_number';
 const reportsAtOnce = 10;
 
 /**
- * Figures and marts from roll-ups, events and catalog, as of the run's as-of. Computes only the days that news or the
- * passing of time has touched; the figures of the window anew each time.
+ * Figures and marts from roll-ups, events and catalog, as of the run's as-of. Computes only the days that are stale by new data or
+ * by the passing of time; the figures of the window each time.
  */
 export const modelsStage: Stage<StateDatabase, ModelsSummary> = {
   name: 'models',
@@ -58,7 +58,7 @@ export const modelsStage: Stage<StateDatabase, ModelsSummary> = {
       await writeOpenReport(run, connection, today);
       await writePostbackMarts(run, connection);
       await connection.run('DELETE FROM touched_days');
-      await writeFact(connection, asOfFact, run.asOf);
+      await writeMetadata(connection, asOfKey, run.asOf);
       await keepMartsCurrent(connection);
       return { computed: true, days: days.length, reportsOutdated: reports.later, offers: await countOffers(state) };
     }, 'models');
@@ -67,25 +67,25 @@ export const modelsStage: Stage<StateDatabase, ModelsSummary> = {
 
 /** As-of of the marts, whether or not there is news since; undefined where there are none. */
 export async function martsAsOf(connection: DuckDBConnection): Promise<Moment | undefined> {
-  return readFact(connection, asOfFact);
+  return readMetadata(connection, asOfKey);
 }
 
 /** Has the marts count as computed from the present content. */
 export async function keepMartsCurrent(connection: DuckDBConnection): Promise<void> {
-  await writeFact(connection, martsChangeFact, String(await readChangeNumber(connection)));
+  await writeMetadata(connection, martsChangeKey, String(await readRevision(connection)));
 }
 
 /** As-of of the marts; undefined where there are none, or where what they were computed from has changed since. */
 export async function currentMarts({ connection }: StateDatabase): Promise<Moment | undefined> {
-  const facts = await readFacts(connection);
-  return facts.get(martsChangeFact) === String(changeNumberIn(facts)) ? facts.get(asOfFact) : undefined;
+  const facts = await readAllMetadata(connection);
+  return facts.get(martsChangeKey) === String(revisionIn(facts)) ? facts.get(asOfKey) : undefined;
 }
 
 /**
- * Has the next run compute anew what runs after `sinceRunId` wrote: an audit found it wrong, and what was wrong beneath
- * it may be put right without any news arriving.
+ * Invalidates the marts that runs after `sinceRunId` wrote, so that the next run computes them again: an audit found them
+ * wrong, and their cause may be mended without new files.
  */
-export async function distrustMarts(state: StateDatabase, sinceRunId: number): Promise<void> {
+export async function invalidateMartsSince(state: StateDatabase, sinceRunId: number): Promise<void> {
   const { connection } = state;
   await state.transaction(async () => {
     await connection.run(
@@ -95,8 +95,8 @@ export async function distrustMarts(state: StateDatabase, sinceRunId: number): P
     await connection.run(
       `UPDATE mart_files SET as_of = day::TIMESTAMPTZ WHERE mart = 'report_daily' AND run_id > ${sinceRunId}`,
     );
-    await connection.run('DELETE FROM warehouse_facts WHERE fact = $1', [martsChangeFact]);
-  }, 'distrust of marts');
+    await connection.run('DELETE FROM warehouse_facts WHERE fact = $1', [martsChangeKey]);
+  }, 'marts invalidated');
 }
 
 /**

@@ -4,7 +4,7 @@ import { dayOf, type Day } from '../time/moment.ts';
 import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
-import { countChange } from '../warehouse/facts.ts';
+import { bumpRevision } from '../warehouse/metadata.ts';
 import { stageClosedReport } from './day-marts.ts';
 import { currentMarts, keepMartsCurrent, martsAsOf } from './models-stage.ts';
 import { readReportDays, type ReportDay } from './report-days.ts';
@@ -17,7 +17,7 @@ export interface BackfillScope {
   all: boolean;
 }
 
-/** How a report changes by being taken up. Sums over the day's offers tell whether it matters; they are no figures by themselves. */
+/** How a report changes when the staged one replaces it. Sums over the day's offers show whether it matters; they are no figures by themselves. */
 export interface ReportChange {
   day: Day;
   /** Offers whose figures are others now, that are in the report now, and that no longer are. */
@@ -59,8 +59,8 @@ export const stageReportsStage: Stage<
   },
 };
 
-/** Puts the scope's staged reports into force, all in one transaction, and tells what that changes. */
-export const takeUpReportsStage: Stage<{ state: StateDatabase; scope: BackfillScope }, { reports: ReportChange[] }> = {
+/** Puts the scope's staged reports into force, all in one transaction, and gives what that changes. */
+export const promoteReportsStage: Stage<{ state: StateDatabase; scope: BackfillScope }, { reports: ReportChange[] }> = {
   name: 'take up',
   async run(run, { state, scope }) {
     const days = (await reportsToBackfill(state, scope)).filter(({ staged }) => staged).map(({ day }) => day);
@@ -79,7 +79,7 @@ export const takeUpReportsStage: Stage<{ state: StateDatabase; scope: BackfillSc
         for (const table of ['outdated_reports', 'staged_reports'])
           await connection.run(`DELETE FROM ${table} WHERE day = $1::DATE`, [day]);
       }
-      await countChange(connection);
+      await bumpRevision(connection);
       // Reports of closed days are what changed, and nothing else is computed from them.
       if (wereCurrent) await keepMartsCurrent(connection);
       return { reports };

@@ -5,7 +5,7 @@ import { addDays, startOfDay, type Day } from '../time/moment.ts';
 import type { Run } from '../runs/stage.ts';
 import { dayNumber, dayOfNumber, numberOfDay } from '../time/day-number.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
-import { settleFiles } from '../warehouse/event-files.ts';
+import { promoteFiles } from '../warehouse/event-files.ts';
 import { insertRows } from '../duckdb/insert-rows.ts';
 import { modelQuery } from '../warehouse/run-model.ts';
 import { martFile, rowGroupRows, writeDay } from './day-marts.ts';
@@ -84,7 +84,7 @@ async function writeTogether(
     [...byDay].filter(([, parts]) => parts.length === 1),
     [...byDay].filter(([, parts]) => parts.length > 1),
   ];
-  const settled = await settleFiles(
+  const promoted = await promoteFiles(
     whole.flatMap(([day, parts]) =>
       parts.map(({ filename, count }) => ({ day, rows: count, from: filename, to: martFile(run, mart, day) })),
     ),
@@ -95,7 +95,7 @@ async function writeTogether(
     connection,
     'INSERT INTO mart_files (mart, day, path, run_id, as_of, rows, bytes, sha256)',
     ['', '::DATE', '', '', '::TIMESTAMPTZ', '', '', ''],
-    settled.map(({ day, to, rows, bytes, sha256 }) => [
+    promoted.map(({ day, to, rows, bytes, sha256 }) => [
       mart,
       day,
       relative(run.data.warehouse, to),

@@ -4,20 +4,20 @@ import { dirname } from 'node:path';
 import type { DataDirectory } from '../config/data-directory.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Effects } from '../files/effects.ts';
-import { warehouseIdFact } from '../postbacks/exchange-stage.ts';
+import { warehouseIdKey } from '../postbacks/sync-deliveries.ts';
 import { currentManifest } from '../snapshot/current.ts';
 import type { Logger } from '../logging/log.ts';
 import { lastRunId } from '../duckdb/check-state.ts';
 import { DamagedStateError, openStateDatabase, tellsDamage, type StateDatabase } from '../warehouse/database.ts';
-import { readChangeNumber, writeFact } from '../warehouse/facts.ts';
+import { readRevision, writeMetadata } from '../warehouse/metadata.ts';
 import { namedFiles, unnamedFiles } from '../warehouse/named-files.ts';
 import { AsideFolder } from '../warehouse/put-aside.ts';
 import { rewriteDatabase } from '../duckdb/rewrite-database.ts';
 import { stateCopies } from '../warehouse/state-copies.ts';
 import { adoptPublished, isAdopted, withPublished } from './adopt-published.ts';
 import { noteReason } from './damage-note.ts';
-import { assertLogsLanded, forgetLogs } from './forget-logs.ts';
-import { forgetMarts } from './forget-marts.ts';
+import { assertLogsLanded, resetLogs } from './reset-logs.ts';
+import { invalidateMarts } from './invalidate-marts.ts';
 import { newestGoodSnapshot, publishedFolders, type PublishedFolder } from './published-folders.ts';
 import { restoreFiles, troubledFiles } from './restore-files.ts';
 
@@ -134,17 +134,17 @@ async function settle(
   // Without them the state is of no use: what came of the logs is made anew.
   if (lost.some(({ table }) => table === 'event_files')) {
     if (withoutMissing !== true) await assertLogsLanded(connection, data);
-    await forgetLogs(state);
+    await resetLogs(state);
   }
   // A state that is not the last one does not name the files of later runs; what landed for them is taken up again.
   for (const path of await unnamedFiles(connection, data)) await aside.take(path);
   const finish = (adopt: boolean) =>
     state.transaction(async () => {
-      await forgetMarts(connection, lost);
+      await invalidateMarts(connection, lost);
       // Numbers of the outbox begin where this state ends, and delivery may know them as others: as a new warehouse it is told all of them again.
-      await connection.run('DELETE FROM warehouse_facts WHERE fact = $1', [warehouseIdFact]);
+      await connection.run('DELETE FROM warehouse_facts WHERE fact = $1', [warehouseIdKey]);
       // No fingerprint of before must be met again by other content.
-      await writeFact(connection, 'change_number', String((await readChangeNumber(connection)) + changesAhead));
+      await writeMetadata(connection, 'change_number', String((await readRevision(connection)) + changesAhead));
       if (adopt) logger.warn(await adoptPublished(connection), 'taken over from the published snapshot');
     }, 'recovery');
   if (snapshot === undefined || (await lastRunId(connection)) >= snapshot.manifest.run_id) await finish(false);

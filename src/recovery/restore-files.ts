@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DataDirectory } from '../config/data-directory.ts';
 import type { Effects } from '../files/effects.ts';
-import { troubleOf, type FileTrouble, type NamedFile } from '../warehouse/named-files.ts';
+import { checkNamedFile, type FileTrouble, type NamedFile } from '../warehouse/named-files.ts';
 import type { AsideFolder } from '../warehouse/put-aside.ts';
 import { publishedFolders } from './published-folders.ts';
 
@@ -18,7 +18,7 @@ export async function troubledFiles(
 ): Promise<TroubledFile[]> {
   const troubled: TroubledFile[] = [];
   for (const file of named) {
-    const trouble = await troubleOf(join(data.warehouse, file.path), file, deep);
+    const trouble = await checkNamedFile(join(data.warehouse, file.path), file, deep);
     if (trouble !== undefined) troubled.push({ ...file, trouble });
     onRead(file.bytes);
   }
@@ -61,6 +61,6 @@ export async function restoreFiles(
 
 async function firstWhole(candidates: readonly string[], expected: NamedFile): Promise<string | undefined> {
   for (const path of candidates)
-    if (existsSync(path) && (await troubleOf(path, expected, true)) === undefined) return path;
+    if (existsSync(path) && (await checkNamedFile(path, expected, true)) === undefined) return path;
   return undefined;
 }

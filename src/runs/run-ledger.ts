@@ -2,8 +2,8 @@ import type { Moment } from '../time/moment.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
 
-/** What is told of a run or stage whose process died. */
-export const endedByForce = 'its process ended without a word';
+/** The error of a run or stage whose process died. */
+export const endedByForce = 'process died mid-run';
 
 /** Rows that a stage took in and gave out, where it counts any. */
 export interface StageRows {

@@ -7,7 +7,7 @@ import { AuditError, OfferlineError, UsageError } from '../errors/errors.ts';
 import { feedOffersFile, feedSitesFile } from '../feed/feed-document.ts';
 import { sha256Of } from '../files/read-through.ts';
 import { quoted } from '../text/sql-text.ts';
-import { currentMarts, distrustMarts } from '../models/models-stage.ts';
+import { currentMarts, invalidateMartsSince } from '../models/models-stage.ts';
 import type { Sites } from '../sites/sites.ts';
 import { aheadOfClock, assertNotAhead, leadBackAdvice } from '../time/ahead-of-clock.ts';
 import { compareMoments, dateOf, momentOfMilliseconds, type Moment } from '../time/moment.ts';
@@ -15,7 +15,7 @@ import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { readModel } from '../warehouse/sql-model.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
-import { readChangeNumber } from '../warehouse/facts.ts';
+import { readRevision } from '../warehouse/metadata.ts';
 import { writeAnalytics } from './analytics.ts';
 import { auditSnapshot } from './audits.ts';
 import { recordCommissions } from './commissions.ts';
@@ -25,7 +25,7 @@ import { writeFeedFiles } from './feed-files.ts';
 import { analyticsFile, linkedFiles, snapshotIdOf, type LinkedFile } from './layout.ts';
 import { manifestFile, manifestText, schemaVersion, type Manifest } from './manifest.ts';
 import { retireSnapshots } from './retention.ts';
-import { assertSharedFilesWhole, standsWhole } from './published-anew.ts';
+import { assertSharedFilesWhole, isIntact } from './published-anew.ts';
 
 export interface PublishInput {
   state: StateDatabase;
@@ -64,7 +64,7 @@ export const publishStage: Stage<PublishInput, PublishSummary> = {
     await recordCommissions(state, sites.sites, run.asOf);
     const fingerprint = await fingerprintOf(run, state, sites);
     if (published?.fingerprint === fingerprint) {
-      if (await standsWhole(run, published.snapshot_id))
+      if (await isIntact(run, published.snapshot_id))
         return { snapshotId: null, audits: 0, retired: [], rows: 0, bytes: 0 };
       await assertSharedFilesWhole(run, state);
     }
@@ -81,7 +81,7 @@ export const publishStage: Stage<PublishInput, PublishSummary> = {
       manifest = await writeManifest(run, folder, snapshotId, fingerprint, linked, built);
     } catch (error) {
       await run.effects.files.remove(folder, 'half-built snapshot removed');
-      if (error instanceof AuditError) await distrustMarts(state, published?.run_id ?? 0);
+      if (error instanceof AuditError) await invalidateMartsSince(state, published?.run_id ?? 0);
       throw error;
     }
     // What is published must never be ahead of what a lost log leaves of the state.
@@ -119,7 +119,7 @@ export function assertNotOlder({ asOf, wallClock }: Pick<Run, 'asOf' | 'wallCloc
 
 /** Equal fingerprints mean that a new snapshot would say what the current one says. */
 async function fingerprintOf(run: Run, state: StateDatabase, sites: Sites): Promise<string> {
-  const decisive = [schemaVersion, run.asOf, await readChangeNumber(state.connection), sites.digest];
+  const decisive = [schemaVersion, run.asOf, await readRevision(state.connection), sites.digest];
   return createHash('sha256').update(JSON.stringify(decisive)).digest('hex');
 }
 

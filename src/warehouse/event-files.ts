@@ -81,14 +81,14 @@ export interface NewFile {
 }
 
 /** Moves a finished file to its name for good. */
-export async function settleFile(
+export async function promoteFile(
   from: string,
   to: string,
   step: string,
   files: FileEffects = realEffects.files,
 ): Promise<NewFile> {
-  const [settled] = await settleFiles([{ from, to }], step, files);
-  const { sha256, bytes } = settled as NewFile;
+  const [promoted] = await promoteFiles([{ from, to }], step, files);
+  const { sha256, bytes } = promoted as NewFile;
   return { sha256, bytes };
 }
 
@@ -96,15 +96,15 @@ export async function settleFile(
  * Moves finished files to their names for good: fsync, rename, fsync of each folder. Only then may a committed row name
  * them. Results are in the order of the moves.
  */
-export async function settleFiles<Move extends { from: string; to: string }>(
+export async function promoteFiles<Move extends { from: string; to: string }>(
   moves: readonly Move[],
   step: string,
   files: FileEffects = realEffects.files,
 ): Promise<(Move & NewFile)[]> {
-  const settled: (Move & NewFile)[] = [];
+  const promoted: (Move & NewFile)[] = [];
   await severalAtOnce(moves, async (move, index) => {
     await files.syncFile(move.from, `${step}: fsynced`);
-    settled[index] = { ...move, sha256: await sha256Of(move.from), bytes: (await stat(move.from)).size };
+    promoted[index] = { ...move, sha256: await sha256Of(move.from), bytes: (await stat(move.from)).size };
   });
   const folders = new Set(moves.map(({ to }) => dirname(to)));
   // A folder that is new is an entry of the one above, which may vanish at power loss as well.
@@ -117,5 +117,5 @@ export async function settleFiles<Move extends { from: string; to: string }>(
   await severalAtOnce(moves, ({ from, to }) => files.rename(from, to, `${step}: renamed`));
   await severalAtOnce([...folders], (folder) => files.syncDirectory(folder, `${step}: folder synced`));
   await severalAtOnce([...above], (folder) => files.syncDirectory(folder, `${step}: folder above synced`));
-  return settled;
+  return promoted;
 }

@@ -33,7 +33,7 @@ export function namedFiles(connection: DuckDBConnection): Promise<NamedFile[]> {
 }
 
 /** What is wrong with a file on the disk, if anything. `deep` reads its bytes: a flipped one changes neither name nor size. */
-export async function troubleOf(
+export async function checkNamedFile(
   path: string,
   expected: Pick<NamedFile, 'bytes' | 'sha256'>,
   deep: boolean,

@@ -26,7 +26,7 @@ function wantedFile(data: DataDirectory): string {
 }
 
 /** Has the end of this run make a copy, whatever there is: the state is about to forget files that older copies name. */
-export async function wantStateCopy(data: DataDirectory, files: FileEffects): Promise<void> {
+export async function requestBackup(data: DataDirectory, files: FileEffects): Promise<void> {
   await files.makeDirectory(data.stateCopies);
   await files.writeFile(wantedFile(data), '', 'state copy: wanted');
 }
@@ -43,7 +43,7 @@ export async function stateCopies(data: DataDirectory): Promise<StateCopy[]> {
 }
 
 /**
- * Copies the state after a run that published, once per snapshot, and where `wantStateCopy` asked for it. Only while the writer lock is held and the state is
+ * Copies the state after a run that published, once per snapshot, and where `requestBackup` asked for it. Only while the writer lock is held and the state is
  * closed: reading the open file would lose the lock on it. Returns the copy, or undefined where none was due.
  * Now and then it reads the copy whole, which shows damage that no run came upon. Throws `DamagedStateError` then, with no
  * copy kept.

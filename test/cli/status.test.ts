@@ -176,16 +176,14 @@ describe('a run whose process is gone', () => {
     expect(signal).toBe('SIGKILL');
     const before = await filesOf(data.root);
     expect(readRecentRuns(data).runs).toMatchObject([
-      { run_id: 1, status: 'interrupted', error: 'its process ended without a word' },
+      { run_id: 1, status: 'interrupted', error: 'process died mid-run' },
     ]);
     const status = await readStatus(data, readSettings(data), at);
     expect(status).toMatchObject({
       running: null,
       last_failure: { run_id: 1, pipeline: 'refresh', status: 'interrupted', recovered: false },
     });
-    expect(await command(data.root, 'runs', '--failed')).toMatch(
-      /1 {2}refresh .* interrupted .* its process ended without a word/,
-    );
+    expect(await command(data.root, 'runs', '--failed')).toMatch(/1 {2}refresh .* interrupted .* process died mid-run/);
     const { code, stdout, stderr } = await offerline(data.root, 'status');
     expect({ code, stdout }).toEqual({
       code: 1,

@@ -38,7 +38,7 @@ describe('exit code 0', () => {
     const text = await run('run', 'refresh', '--as-of', asOf);
     expect(text).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('no news since the current snapshot') as string,
+      stdout: expect.stringContaining('no changes since the current snapshot') as string,
     });
     for (const words of [
       ['run', 'refresh', '--as-of', asOf],

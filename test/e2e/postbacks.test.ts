@@ -133,7 +133,7 @@ test('a refresh tells publishers once, signed, and the next snapshot shows what 
   await rm(dirname(pipeline.data.deliveriesFile), { recursive: true });
   const restored = await refresh('12:10');
   expect(JSON.parse(restored.stdout)).toMatchObject({ delivery: { due: 0, delivered: 0, remaining: 0 } });
-  expect(restored.stderr).toContain('begun anew');
+  expect(restored.stderr).toContain('the delivery store is new');
   expect(received).toHaveLength(2);
   expect(
     JSON.parse((await offerline(pipeline.data.root, 'postbacks', 'list', '--state', 'delivered', '--json')).stdout),

@@ -60,17 +60,17 @@ export async function killDeliveries(
     );
     const store = DeliveryStore.open(data);
     const events = new Events(random);
-    const takeOver = () => store.takeOver('warehouse', [...events.more(eventsOfRound / 2), ...events.some(20)]);
+    const importOutbox = () => store.importOutbox('warehouse', [...events.more(eventsOfRound / 2), ...events.some(20)]);
     let killed = 0;
     let ahead = 0;
     try {
       for (let round = 1; round <= rounds; round++) {
-        takeOver();
+        importOutbox();
         const delivery = program('postback-delivery.ts', data.root, String(ahead));
         const ended = once(delivery, 'exit') as Promise<[number | null, string | null]>;
         const kill = fetch(`${address}/wait?for=${random.below(mostBeforeKill)}`);
         if (random.chance(0.5)) await Promise.race([once(delivery.stdout as NodeJS.ReadableStream, 'data'), ended]);
-        takeOver();
+        importOutbox();
         await Promise.race([kill, ended]);
         delivery.kill('SIGKILL');
         const [code, signal] = await ended;

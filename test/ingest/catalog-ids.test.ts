@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { settleIds } from '../../src/ingest/catalog/catalog-ids.ts';
+import { assignIds } from '../../src/ingest/catalog/catalog-ids.ts';
 import { CatalogWarehouse, record } from '../support/catalog-warehouse.ts';
 
 const of = (externalId: string, id: number | null = null, source = 'net') => ({ source, externalId, id });
@@ -8,7 +8,7 @@ const given = (offerId: number, kept = false) => ({ offerId, kept });
 describe('public ids', () => {
   it('are assigned from 1 000 001, around those in use and those that records bring', () => {
     const owners = [{ source: 'net', externalId: 'old', offerId: 1_000_002 }];
-    expect(settleIds(owners, [of('a'), of('b'), of('c', 1_000_001), of('old'), of('d')])).toEqual([
+    expect(assignIds(owners, [of('a'), of('b'), of('c', 1_000_001), of('old'), of('d')])).toEqual([
       given(1_000_003),
       given(1_000_004),
       given(1_000_001),
@@ -22,7 +22,7 @@ describe('public ids', () => {
       { source: 'net', externalId: 'a', offerId: 5 },
       { source: 'net', externalId: 'b', offerId: 6 },
     ];
-    expect(settleIds(owners, [of('new', 5), of('a', 5, 'other'), of('b', 5), of('x', 9), of('y', 9)])).toEqual([
+    expect(assignIds(owners, [of('new', 5), of('a', 5, 'other'), of('b', 5), of('x', 9), of('y', 9)])).toEqual([
       'id_taken',
       'id_taken',
       'id_taken',
@@ -32,18 +32,18 @@ describe('public ids', () => {
   });
 
   it('stay with their offer when a record brings another', () => {
-    expect(settleIds([{ source: 'net', externalId: 'a', offerId: 5 }], [of('a', 7), of('b', 7)])).toEqual([
+    expect(assignIds([{ source: 'net', externalId: 'a', offerId: 5 }], [of('a', 7), of('b', 7)])).toEqual([
       given(5, true),
       given(7),
     ]);
   });
 
   it('are the same for several records of one offer', () => {
-    expect(settleIds([], [of('a'), of('a', 3), of('a', 4)])).toEqual([given(3), given(3), given(3, true)]);
+    expect(assignIds([], [of('a'), of('a', 3), of('a', 4)])).toEqual([given(3), given(3), given(3, true)]);
   });
 
   it('are not mixed up by names that look alike', () => {
-    expect(settleIds([], [of('b', null, 'a:'), of(':b', null, 'a')])).toEqual([given(1_000_001), given(1_000_002)]);
+    expect(assignIds([], [of('b', null, 'a:'), of(':b', null, 'a')])).toEqual([given(1_000_001), given(1_000_002)]);
   });
 });
 

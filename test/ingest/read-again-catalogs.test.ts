@@ -5,7 +5,7 @@ import { defaultSettings, type Settings } from '../../src/config/settings.ts';
 import { realEffects } from '../../src/files/effects.ts';
 import { acceptHeldExport } from '../../src/ingest/catalog/catalog-holds.ts';
 import { createLogger } from '../../src/logging/log.ts';
-import { readChangeNumber } from '../../src/warehouse/facts.ts';
+import { readRevision } from '../../src/warehouse/metadata.ts';
 import { LogLanding } from '../support/log-landing.ts';
 
 type Source = Settings['sources'][string];
@@ -45,7 +45,7 @@ class NetSource {
   async run(
     settings: Settings,
   ): Promise<{ files: number; readAgain: number; offerVersions: number; changed: boolean }> {
-    const before = await readChangeNumber(this.landing.state.connection);
+    const before = await readRevision(this.landing.state.connection);
     const clock = `2026-11-18T${String(++this.#hour).padStart(2, '0')}:00:00Z`;
     const logger = createLogger(
       { write: (line: string) => this.told.push((JSON.parse(line) as { msg: string }).msg) > 0 },
@@ -62,7 +62,7 @@ class NetSource {
       files,
       readAgain,
       offerVersions,
-      changed: (await readChangeNumber(this.landing.state.connection)) !== before,
+      changed: (await readRevision(this.landing.state.connection)) !== before,
     };
   }
 

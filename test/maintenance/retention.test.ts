@@ -4,7 +4,7 @@ import { retainStage } from '../../src/maintenance/retain-stage.ts';
 import { writePostbackMarts } from '../../src/models/postback-marts.ts';
 import { deliverDue } from '../../src/postbacks/pass/deliver-due.ts';
 import { DeliveryStore } from '../../src/postbacks/store/delivery-store.ts';
-import { exchangeStage } from '../../src/postbacks/exchange-stage.ts';
+import { syncDeliveries } from '../../src/postbacks/sync-deliveries.ts';
 import { delivered, enqueuedAt, outboxRow, receiver, refused, siteWith } from '../support/deliveries.ts';
 import { LogLanding } from '../support/log-landing.ts';
 import { testRun } from '../test-run.ts';
@@ -14,7 +14,7 @@ const day = 86_400_000;
 it('lets old attempts go, in the delivery store and here, and keeps the postbacks with what became of them', async () => {
   await using landing = await LogLanding.create();
   const store = DeliveryStore.open(landing.data);
-  store.takeOver('a warehouse', [outboxRow(1), outboxRow(2)]);
+  store.importOutbox('a warehouse', [outboxRow(1), outboxRow(2)]);
   const attempt = (at: number, outcome: typeof delivered) =>
     deliverDue({
       ...testRun(landing.data),
@@ -30,7 +30,7 @@ it('lets old attempts go, in the delivery store and here, and keeps the postback
   const run = (asOf: string) =>
     testRun(landing.data, { asOf, settings: parseSettings('{"retention": {"attempts": 7}}', 'offerline.json') });
   const asOf = '2026-12-14T12:00:00Z';
-  expect(await exchangeStage.run(run(asOf), landing.state)).toMatchObject({ attempts: 4 });
+  expect(await syncDeliveries.run(run(asOf), landing.state)).toMatchObject({ attempts: 4 });
   await writePostbackMarts(run(asOf), landing.state.connection);
   const files = () =>
     landing.query(`SELECT day::VARCHAR AS day FROM mart_files WHERE mart = 'postback_attempts' ORDER BY day`);
@@ -46,5 +46,5 @@ it('lets old attempts go, in the delivery store and here, and keeps the postback
     { state: 'delivered', attempts: 2 },
   ]);
   await landing.query('DELETE FROM warehouse_facts');
-  expect(await exchangeStage.run(run(asOf), landing.state)).toMatchObject({ changed: 2, attempts: 0 });
+  expect(await syncDeliveries.run(run(asOf), landing.state)).toMatchObject({ changed: 2, attempts: 0 });
 });

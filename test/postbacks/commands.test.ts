@@ -56,7 +56,7 @@ afterEach(async () => {
 
 function enqueue(...rows: ReturnType<typeof outboxRow>[]): void {
   const store = DeliveryStore.open(data);
-  store.takeOver('warehouse', rows);
+  store.importOutbox('warehouse', rows);
   store.close();
 }
 

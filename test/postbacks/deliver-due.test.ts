@@ -31,7 +31,7 @@ interface Passes {
 
 async function passesOver(...rows: ReturnType<typeof outboxRow>[]): Promise<Passes> {
   const store = await storeForTest();
-  store.takeOver('warehouse', rows);
+  store.importOutbox('warehouse', rows);
   const logged: string[] = [];
   const logger = createLogger({ write: (line) => logged.push(line) });
   return {
@@ -147,7 +147,7 @@ describe('a pass', () => {
     const passes = await passesOver(outboxRow(1, { clickId: 'k', kind: 'reject' }));
     const sender = receiver((id) => {
       if (id === 'w1' && sender.sent.length === 1) {
-        passes.store.takeOver('warehouse', [
+        passes.store.importOutbox('warehouse', [
           outboxRow(2, { clickId: 'k', kind: 'credit' }),
           outboxRow(3, { clickId: 'k', kind: 'credit', conversionId: 'c9' }),
         ]);

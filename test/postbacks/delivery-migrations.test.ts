@@ -1,4 +1,5 @@
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it, onTestFinished } from 'vitest';
@@ -12,15 +13,17 @@ import { outboxRow } from '../support/deliveries.ts';
 import { temporaryData } from '../support/published-snapshot.ts';
 
 const initial = '001_initial.sql';
+const newest = readdirSync(deliveryMigrations).length;
+/** The file name of a migration so many after those of the repository. */
+const following = (steps: number, name: string) => `${String(newest + steps).padStart(3, '0')}_${name}.sql`;
 
-/** A file for a store, and a folder with the first migration and these beside it. */
+/** A file for a store, and a folder with the repository's migrations and these beside them. */
 async function storeAndMigrations(...added: [name: string, text: string][]): Promise<{ file: string; folder: string }> {
   const { data, remove } = await temporaryData();
   onTestFinished(remove);
   await mkdir(data.postbacks);
   const folder = join(data.root, 'migrations');
-  await mkdir(folder);
-  await copyFile(join(deliveryMigrations, initial), join(folder, initial));
+  await cp(deliveryMigrations, folder, { recursive: true });
   for (const [name, text] of added) await writeFile(join(folder, name), text);
   return { file: data.deliveriesFile, folder };
 }
@@ -38,25 +41,30 @@ function inStore<T>(file: string, folder: string, work: (database: DeliveryDatab
 const addRows = (file: string) =>
   inStore(file, deliveryMigrations, (database) => {
     const store = new DeliveryStore(database);
-    store.takeOver('first', [outboxRow(1), outboxRow(2)]);
+    store.importOutbox('first', [outboxRow(1), outboxRow(2)]);
     return store.storeId;
   });
 const versionIn = (database: DeliveryDatabase) => database.prepare('PRAGMA user_version').get();
 const schemaIn = (database: DeliveryDatabase) =>
   database.prepare('SELECT name, sql FROM sqlite_schema ORDER BY name').all();
 
-it('a store as the first version of this program made it opens as it is', async () => {
+it('a store as the first version of this program made it opens with its id and its offsets', async () => {
   const { file } = await storeAndMigrations();
   const made = new DatabaseSync(file);
   made.exec(await readFile(join(deliveryMigrations, initial), 'utf8'));
-  made.exec(`DELETE FROM store; INSERT INTO store VALUES ('its own id', 7); PRAGMA user_version = 1`);
+  made.exec(`DELETE FROM store; INSERT INTO store VALUES ('its own id', 7);
+    INSERT INTO taken VALUES ('first', 5); PRAGMA user_version = 1`);
   made.close();
-  expect(inStore(file, deliveryMigrations, (database) => new DeliveryStore(database).storeId)).toBe('its own id');
+  const opened = inStore(file, deliveryMigrations, (database) => {
+    const store = new DeliveryStore(database);
+    return [store.storeId, store.importedUpTo('first'), store.importedUpTo('second')];
+  });
+  expect(opened).toEqual(['its own id', 5, 0]);
 });
 
 it('a new migration is applied to old rows, and once', async () => {
   const { file, folder } = await storeAndMigrations([
-    '002_notes.sql',
+    following(1, 'notes'),
     `ALTER TABLE postbacks ADD COLUMN note TEXT NOT NULL DEFAULT 'old'; CREATE TABLE more (id INTEGER) STRICT;`,
   ]);
   const storeId = addRows(file);
@@ -67,7 +75,7 @@ it('a new migration is applied to old rows, and once', async () => {
         { webhook_id: 'w2', note: 'old' },
       ]);
       expect(new DeliveryStore(database).storeId).toBe(storeId);
-      expect(versionIn(database)).toEqual({ user_version: 2 });
+      expect(versionIn(database)).toEqual({ user_version: newest + 1 });
     });
   }
 });
@@ -75,14 +83,16 @@ it('a new migration is applied to old rows, and once', async () => {
 it('a migration that fails is rolled back whole and named; those before it stay', async () => {
   const broken = 'CREATE TABLE half (id INTEGER) STRICT; DELETE FROM postbacks; INSERT INTO nowhere VALUES (1);';
   const { file, folder } = await storeAndMigrations(
-    ['002_more.sql', 'CREATE TABLE more (id INTEGER) STRICT;'],
-    ['003_broken.sql', broken],
+    [following(1, 'more'), 'CREATE TABLE more (id INTEGER) STRICT;'],
+    [following(2, 'broken'), broken],
   );
   addRows(file);
   expect(() => new DeliveryDatabase(file, folder)).toThrow(
-    /deliveries\.sqlite cannot be migrated: 003_broken\.sql failed and changed nothing: no such table: .*nowhere/,
+    new RegExp(
+      `deliveries\\.sqlite cannot be migrated: ${following(2, 'broken')} failed and changed nothing: no such table: .*nowhere`,
+    ),
   );
-  await writeFile(join(folder, '003_broken.sql'), 'CREATE TABLE third (id INTEGER) STRICT;');
+  await writeFile(join(folder, following(2, 'broken')), 'CREATE TABLE third (id INTEGER) STRICT;');
   inStore(file, folder, (database) => {
     expect(schemaIn(database).map(({ name }) => name)).toEqual(expect.arrayContaining(['more', 'third']));
     expect(schemaIn(database).map(({ name }) => name)).not.toContain('half');
@@ -91,16 +101,19 @@ it('a migration that fails is rolled back whole and named; those before it stay'
 });
 
 it('a store of a newer version is refused and not touched', async () => {
-  const { file, folder } = await storeAndMigrations(['002_more.sql', 'CREATE TABLE more (id INTEGER) STRICT;']);
+  const { file, folder } = await storeAndMigrations([following(1, 'more'), 'CREATE TABLE more (id INTEGER) STRICT;']);
   const schema = inStore(file, folder, schemaIn);
   expect(() => new DeliveryDatabase(file)).toThrow(
-    `${file} was written by another version of offerline (2 instead of 1): use that one`,
+    `${file} was written by another version of offerline (${newest + 1} instead of ${newest}): use that one`,
   );
   expect(inStore(file, folder, schemaIn)).toEqual(schema);
 });
 
 it('damage that a migration meets is told as damage, so that the next refresh makes a new store', async () => {
-  const { file, folder } = await storeAndMigrations(['002_more.sql', 'CREATE TABLE more AS SELECT * FROM postbacks;']);
+  const { file, folder } = await storeAndMigrations([
+    following(1, 'more'),
+    'CREATE TABLE more AS SELECT * FROM postbacks;',
+  ]);
   addRows(file);
   const bytes = await readFile(file);
   await writeFile(file, bytes.fill(0xff, 4096));

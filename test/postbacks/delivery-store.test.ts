@@ -32,13 +32,13 @@ function deliverOne(queue: DeliveryQueue): void {
 describe('the store of deliveries', () => {
   it('takes each postback over once, whichever warehouse brings it', async () => {
     const store = await storeForTest();
-    expect(store.takenUpTo('first')).toBe(0);
-    expect(store.takeOver('first', [outboxRow(1), outboxRow(2)])).toBe(2);
-    expect(store.takeOver('first', [outboxRow(2), outboxRow(5)])).toBe(1);
+    expect(store.importedUpTo('first')).toBe(0);
+    expect(store.importOutbox('first', [outboxRow(1), outboxRow(2)])).toBe(2);
+    expect(store.importOutbox('first', [outboxRow(2), outboxRow(5)])).toBe(1);
     expect(
-      store.takeOver('second', [outboxRow(3, { webhookId: 'w5', reward: '9' }), outboxRow(4, { webhookId: 'w9' })]),
+      store.importOutbox('second', [outboxRow(3, { webhookId: 'w5', reward: '9' }), outboxRow(4, { webhookId: 'w9' })]),
     ).toBe(1);
-    expect([store.takenUpTo('first'), store.takenUpTo('second')]).toEqual([5, 4]);
+    expect([store.importedUpTo('first'), store.importedUpTo('second')]).toEqual([5, 4]);
     expect(store.changesSince(0).postbacks.map(({ webhookId, reward }) => [webhookId, reward])).toEqual([
       ['w1', '0.5'],
       ['w2', '0.5'],
@@ -53,8 +53,8 @@ describe('the store of deliveries', () => {
       yield outboxRow(1);
       throw new Error('the warehouse broke off');
     };
-    expect(() => store.takeOver('first', breaking())).toThrow('broke off');
-    expect([store.takenUpTo('first'), store.changesSince(0).postbacks]).toEqual([0, []]);
+    expect(() => store.importOutbox('first', breaking())).toThrow('broke off');
+    expect([store.importedUpTo('first'), store.changesSince(0).postbacks]).toEqual([0, []]);
   });
 
   it('gives back what it was given, to the microsecond', async () => {
@@ -65,7 +65,7 @@ describe('the store of deliveries', () => {
       reward: '0.0001',
       kind: 'chargeback',
     });
-    store.takeOver('first', [row]);
+    store.importOutbox('first', [row]);
     const { number: _number, ...kept } = row;
     expect(store.changesSince(0).postbacks).toEqual([
       {
@@ -84,7 +84,7 @@ describe('the store of deliveries', () => {
   it('tells every change once, in pages of any size', async () => {
     const store = await storeForTest();
     const queue = new DeliveryQueue(store.database);
-    store.takeOver('first', [outboxRow(1), outboxRow(2), outboxRow(3), outboxRow(4)]);
+    store.importOutbox('first', [outboxRow(1), outboxRow(2), outboxRow(3), outboxRow(4)]);
     const known = store.changesSince(0).upTo;
     for (let attempts = 0; attempts < 3; attempts++) deliverOne(queue);
     for (const limit of [1, 2, 3, 100]) {
@@ -109,8 +109,8 @@ describe('the store of deliveries', () => {
     const other = DeliveryStore.open(new DataDirectory(dirname(dirname(store.database.file))));
     try {
       expect(other.storeId).toBe(store.storeId);
-      store.takeOver('first', [outboxRow(1)]);
-      other.takeOver('first', [outboxRow(2)]);
+      store.importOutbox('first', [outboxRow(1)]);
+      other.importOutbox('first', [outboxRow(2)]);
       expect(store.changesSince(0)).toEqual(other.changesSince(0));
       expect(store.changesSince(0).postbacks).toHaveLength(2);
     } finally {
@@ -128,20 +128,20 @@ describe('the store of deliveries', () => {
     );
     await rm(data.deliveriesFile);
     const store = DeliveryStore.open(data);
-    store.database.prepare('PRAGMA user_version = 2').run();
+    store.database.prepare('PRAGMA user_version = 999').run();
     store.close();
     expect(() => DeliveryStore.open(data)).toThrow('was written by another version of offerline (2 instead of 1)');
   });
 
   it('is brought back without sending again what was delivered', async () => {
     const lost = await storeForTest();
-    lost.takeOver('first', [outboxRow(1), outboxRow(2)]);
+    lost.importOutbox('first', [outboxRow(1), outboxRow(2)]);
     deliverOne(new DeliveryQueue(lost.database));
     const { postbacks } = lost.changesSince(0);
     const found = await storeForTest();
     expect(found.storeId).not.toBe(lost.storeId);
     expect(found.restore(postbacks)).toBe(2);
-    expect(found.takeOver('first', [outboxRow(1), outboxRow(2), outboxRow(3)])).toBe(1);
+    expect(found.importOutbox('first', [outboxRow(1), outboxRow(2), outboxRow(3)])).toBe(1);
     const queue = new DeliveryQueue(found.database);
     expect(claimAll(queue).map(({ postback }) => postback.webhookId)).toEqual(['w2', 'w3']);
     const sorted = (states: typeof postbacks) => states.toSorted((a, b) => a.webhookId.localeCompare(b.webhookId));

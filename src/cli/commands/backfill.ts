@@ -17,7 +17,7 @@ interface BackfillOptions {
 }
 
 export function addBackfillCommands(program: Command, context: CommandContext): void {
-  const backfill = program.command('backfill').description('compute anew what is missing or outdated');
+  const backfill = program.command('backfill').description('compute again what is missing or outdated');
   addCommand(backfill, 'reports', 'report_daily of days that are over: what is missing, or outdated by late data')
     .option('--from <day>', 'first day, such as 2026-11-01 (default: the first with traffic)')
     .option('--to <day>', 'last day (default: the last that is over)')

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { refresh } from '../../../pipelines/refresh.ts';
-import { asWriter } from '../../../pipelines/run-pipeline.ts';
+import { withWriterLock } from '../../../pipelines/run-pipeline.ts';
 import { readSettings } from '../../config/settings.ts';
 import { realEffects } from '../../files/effects.ts';
 import { exitCode } from '../../errors/errors.ts';
@@ -31,7 +31,7 @@ export function addDoctorCommands(program: Command, context: CommandContext): vo
     'examine everything that lies on the disk, and say what to do; exits 1 where something is wrong',
   )
     .option('--deep', 'read every byte: events, marts, snapshots, copies, landing files')
-    .option('--repair', 'put right what can be, and publish anew')
+    .option('--repair', 'repair what can be repaired, and publish again')
     .action(async (options: DoctorOptions) => {
       const { findings, repaired } = await alone('doctor', context, (opening) =>
         examine(opening, {
@@ -72,11 +72,11 @@ export function addDoctorCommands(program: Command, context: CommandContext): vo
         options,
         { snapshotId, ingested },
         [
-          `rebuilt; ${ingested.files} files with ${ingested.rows} rows were taken up again`,
+          `rebuilt; ${ingested.files} files with ${ingested.rows} rows were ingested again`,
           snapshotId === null
             ? 'nothing was published: it is what the current snapshot says'
             : `published ${snapshotId}`,
-          ...(options.fromLanding ? ['reports of earlier days are written anew by `offerline backfill reports`'] : []),
+          ...(options.fromLanding ? ['`offerline backfill reports` writes the reports of earlier days again'] : []),
         ].join('\n'),
       );
     });
@@ -88,7 +88,7 @@ function alone<T>(
   work: (opening: Opening) => Promise<T>,
 ): Promise<T> {
   const data = existingData();
-  return asWriter(command, { data, settings: readSettings(data), logger, effects: realEffects }, work);
+  return withWriterLock(command, { data, settings: readSettings(data), logger, effects: realEffects }, work);
 }
 
 function describe(findings: readonly Finding[], repaired: readonly Finding[]): string {

@@ -27,6 +27,6 @@ export function addOffersCommands(program: Command, context: CommandContext): vo
         state.transaction(() => acceptHeldExport(state.connection, fileId)),
       );
       const path = visibleText(accepted.path);
-      answer(context, options, { accepted }, `${path} is taken up with the next \`offerline run refresh\``);
+      answer(context, options, { accepted }, `${path} is ingested by the next \`offerline run refresh\``);
     });
 }

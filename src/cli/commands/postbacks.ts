@@ -17,7 +17,9 @@ interface FilterOptions {
 }
 
 export function addPostbacksCommands(program: Command, context: CommandContext): void {
-  const postbacks = program.command('postbacks').description('rewards told to publishers: deliver, look, try again');
+  const postbacks = program
+    .command('postbacks')
+    .description('rewards reported to publishers: deliver, list, try again');
   addDeliver(postbacks, context);
   addList(postbacks, context);
   addShow(postbacks, context);

@@ -36,7 +36,7 @@ export function addRunCommands(program: Command, context: CommandContext): void 
           `  ingested   ${ingested.files} files, ${ingested.rows} rows: ${ingested.accepted} accepted, ${ingested.duplicates} duplicates, ${ingested.rejected} rejected; ${ingested.quarantined} files quarantined`,
           `  figures    ${computed.offers} offers with figures, ${computed.days} days of marts written${computed.reportsOutdated === 0 ? '' : `; ${computed.reportsOutdated} outdated reports are left for the next runs`}`,
           result.snapshotId === null
-            ? '  published  nothing: no news since the current snapshot'
+            ? '  published  nothing: no changes since the current snapshot'
             : `  published  ${result.snapshotId}, ${result.audits} audits passed`,
           `  postbacks  ${ingested.postbacks} new${delivery === null ? '' : `; ${delivery.delivered} delivered, ${delivery.failed} failed, ${delivery.dead} dead, ${delivery.remaining} remain`}`,
         ].join('\n'),
@@ -44,7 +44,7 @@ export function addRunCommands(program: Command, context: CommandContext): void 
     },
   );
   withSchedule(
-    addCommand(run, 'maintenance', 'compact closed days, let go of what is older than configured; changes no figure'),
+    addCommand(run, 'maintenance', 'compact closed days, delete what is older than configured; changes no figure'),
   ).action(async (options: RunOptions) => {
     const result = await maintenance(requestOf(options, context));
     const { compacted, retained } = result;
@@ -55,7 +55,7 @@ export function addRunCommands(program: Command, context: CommandContext): void 
       [
         `run ${result.runId} as of ${result.asOf}`,
         `  compacted  ${compacted.days} days of ${compacted.files} files, ${compacted.rows} rows: ${compacted.bytesBefore} bytes became ${compacted.bytesAfter}; ${compacted.left} days are left for the next run`,
-        `  let go of  ${retained.runs} runs, ${retained.attempts} attempts at postbacks`,
+        `  deleted    ${retained.runs} runs, ${retained.attempts} attempts at postbacks`,
       ].join('\n'),
     );
   });

@@ -36,7 +36,7 @@ function describe(status: Status): string {
     ...troubles(status),
     reports.outdated + reports.missing === 0
       ? 'every daily report is there and agrees with the events'
-      : `daily reports: ${reports.outdated} outdated, ${reports.missing} missing; \`offerline backfill reports --dry-run\` tells which`,
+      : `daily reports: ${reports.outdated} outdated, ${reports.missing} missing; \`offerline backfill reports --dry-run\` lists them`,
     postbacks === null ? 'no postbacks yet' : `postbacks: ${postbacks.pending} pending, ${postbacks.dead} dead`,
     '',
     table(newest.map(withAge)),

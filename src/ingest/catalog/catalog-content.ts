@@ -15,7 +15,7 @@ export interface ContentDigests {
 
 /**
  * Digests of an offer's content. The ids are its identity and not content. The source's `updated_at` is neither kept
- * nor published: exports that stamp every offer anew each day would otherwise make a version of each.
+ * nor published: exports that stamp every offer again each day would otherwise make a version of each.
  */
 export function digestsOf(offer: CanonicalOffer, createdAt: Moment): ContentDigests {
   const {

@@ -29,10 +29,10 @@ export interface CatalogExport {
   rows: number;
   /** At most one for each `external_id`: the first. */
   accepted: AcceptedRecord[];
-  /** Accepted rows more, of which a later file has the last word. */
+  /** Further accepted rows, which a later file replaces. */
   overruled: number;
   duplicates: number;
-  /** Duplicates that say something else than the first. */
+  /** Duplicates whose content differs from the first one's. */
   conflicts: number;
   rejected: number;
   /** The first of them, as many as are kept. */

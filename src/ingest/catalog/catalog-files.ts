@@ -18,7 +18,7 @@ export function compareAge(a: FileAge, b: FileAge): number {
 export interface LoadedExport {
   path: string;
   sha256: string;
-  /** When it was taken up, in nanoseconds since the epoch; not before it was first seen. */
+  /** When it was ingested, in nanoseconds since the epoch; not before it was first seen. */
   seenNs: bigint;
 }
 

@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { UsageError } from '../../errors/errors.ts';
 import type { CheckedFile } from '../../landing/landing-file.ts';
 import { queryRows } from '../../duckdb/dialect/rows.ts';
-import { countChange, readFact, writeFact } from '../../warehouse/facts.ts';
+import { bumpRevision, readMetadata, writeMetadata } from '../../warehouse/metadata.ts';
 import type { FileAge } from './catalog-files.ts';
 
 /** An export that waits for an operator, since it would remove most of its source's offers. */
@@ -26,20 +26,20 @@ export async function heldExports(connection: DuckDBConnection): Promise<HeldFil
 }
 
 /**
- * Releases a held export: the next run takes the file up again as if it were new and lets it remove what it removes.
- * For that its ledger rows go, and a fact remembers the operator's word until then. To be run in a transaction.
+ * Releases a held export: the next run ingests the file as if it were new and lets it remove what it removes.
+ * For that its ledger rows are deleted, and the approval is stored until then. To be run in a transaction.
  * Throws `UsageError` where no export of that id is held.
  */
 export async function acceptHeldExport(connection: DuckDBConnection, fileId: number): Promise<HeldFile> {
   const held = (await heldExports(connection)).find((file) => file.fileId === fileId);
   if (!held)
     throw new UsageError(`No export with file id ${fileId} is held; \`offerline offers held\` lists those that are`);
-  await writeFact(connection, acceptedFact(held), held.path);
+  await writeMetadata(connection, approvalKey(held), held.path);
   await connection.run('DELETE FROM landing_seen WHERE path = $path', { path: held.path });
   for (const table of ['rejects', 'ingest_warnings', 'ingest_files']) {
     await connection.run(`DELETE FROM ${table} WHERE file_id = $fileId`, { fileId: BigInt(fileId) });
   }
-  await countChange(connection);
+  await bumpRevision(connection);
   return held;
 }
 
@@ -48,15 +48,15 @@ export async function isAccepted(
   connection: DuckDBConnection,
   file: Pick<CheckedFile, 'source' | 'sha256'>,
 ): Promise<boolean> {
-  return (await readFact(connection, acceptedFact(file))) !== undefined;
+  return (await readMetadata(connection, approvalKey(file))) !== undefined;
 }
 
-/** The operator's word is good for one time: a later export with the same bytes is guarded anew. */
-export async function forgetAcceptance(
+/** The approval holds once: a later export with the same bytes is checked again. */
+export async function dropApproval(
   connection: DuckDBConnection,
   file: Pick<CheckedFile, 'source' | 'sha256'>,
 ): Promise<void> {
-  await connection.run('DELETE FROM warehouse_facts WHERE fact = $fact', { fact: acceptedFact(file) });
+  await connection.run('DELETE FROM warehouse_facts WHERE fact = $fact', { fact: approvalKey(file) });
 }
 
 /** An export that was loaded replaces the older ones that are still held; what was counted of them stays. */
@@ -68,6 +68,6 @@ export async function replaceHeldExports(connection: DuckDBConnection, source: s
   );
 }
 
-function acceptedFact({ source, sha256 }: { source: string | null; sha256: string }): string {
+function approvalKey({ source, sha256 }: { source: string | null; sha256: string }): string {
   return `accepted_export:${source}:${sha256}`;
 }

@@ -24,7 +24,7 @@ export type IdOutcome =
  * ever used, which are never given to another offer. Ids that records bring are claimed first, in order, so that none
  * of them is assigned to an offer without one.
  */
-export function settleIds(
+export function assignIds(
   owners: Iterable<OfferName & { offerId: number }>,
   requests: readonly IdRequest[],
 ): IdOutcome[] {

@@ -4,7 +4,7 @@ import { queryRows } from '../../duckdb/dialect/rows.ts';
 import { insertFrom, type Shape } from './catalog-bulk-insert.ts';
 import type { CatalogExport, RejectedRow } from './catalog-export.ts';
 import { rejectsKept, type FileStatus, type LedgerCounts } from '../ledger/ledger.ts';
-import type { NewFile, TakenUp } from '../ledger/read-again.ts';
+import type { NewFile, LedgerRow } from '../ledger/read-again.ts';
 import type { ReadWith } from '../ledger/read-with.ts';
 
 /** One row of the ledger of landing files: rows = accepted + duplicates + rejected. */
@@ -71,10 +71,10 @@ const warningShape: Shape<WarningRow> = { file_id: 'BIGINT', warning: 'VARCHAR',
 
 /** What became of the catalog files of one run, gathered and then written in bulk. */
 export class CatalogLedger {
-  /** Of files that were not taken up before. */
+  /** Of files that are new. */
   readonly entries: CatalogLedgerEntry[] = [];
   /** Of files that were read again: their rows are brought up to date. */
-  readonly #again: { entry: CatalogLedgerEntry; before: TakenUp }[] = [];
+  readonly #again: { entry: CatalogLedgerEntry; before: LedgerRow }[] = [];
   readonly #rejects: RejectRow[] = [];
   readonly #warnings: WarningRow[] = [];
   readonly #runId: number;
@@ -162,14 +162,14 @@ export class CatalogLedger {
 
   #add(file: NewFile, rest: LedgerCounts & Pick<CatalogLedgerEntry, 'status' | 'reason'>, readWith: ReadWith): number {
     const { before } = file;
-    // What was not loaded before is taken up by this run.
-    const takenUp =
+    // What was not loaded before is ingested by this run.
+    const ingested =
       before?.status === 'loaded'
         ? before
         : { run_id: this.#runId, ingested_at: momentOfMilliseconds(this.#wallClock.getTime()) };
     const entry: CatalogLedgerEntry = {
       file_id: before?.file_id ?? this.#nextFileId(),
-      run_id: takenUp.run_id,
+      run_id: ingested.run_id,
       kind: 'offers',
       source: file.source ?? '',
       path: file.path,
@@ -177,7 +177,7 @@ export class CatalogLedger {
       bytes: file.bytes,
       modified_ns: file.modifiedNs.toString(),
       ...rest,
-      ingested_at: takenUp.ingested_at,
+      ingested_at: ingested.ingested_at,
       read_with: JSON.stringify(readWith),
     };
     if (before === undefined) this.entries.push(entry);

@@ -2,7 +2,7 @@ import type { CanonicalOffer } from '../../landing/catalog/canonical-offer.ts';
 import { compareMoments, shiftMoment, type Moment } from '../../time/moment.ts';
 import { digestsOf, vanishedDigests, type ContentDigests, type VersionStatus } from './catalog-content.ts';
 import type { AcceptedRecord, CatalogExport } from './catalog-export.ts';
-import { settleIds, type OfferName } from './catalog-ids.ts';
+import { assignIds, type OfferName } from './catalog-ids.ts';
 
 /** An offer as the catalog has it now. */
 export interface KnownOffer extends OfferName, ContentDigests {
@@ -86,7 +86,7 @@ export function planCatalog(
       catalog.accepted.map((accepted) => ({ source: source.source, offers, catalog, accepted })),
     ),
   );
-  const outcomes = settleIds(
+  const outcomes = assignIds(
     owners,
     rows.map(({ source, accepted: { offer } }) => ({ source, externalId: offer.external_id, id: offer.id })),
   );

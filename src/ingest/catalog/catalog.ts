@@ -3,7 +3,7 @@ import { QuarantineError, type LandingRecord } from '../../landing/landing-file.
 import type { Moment } from '../../time/moment.ts';
 import { readExport, type CatalogExport } from './catalog-export.ts';
 import { candidates, compareAge, type LandedExport } from './catalog-files.ts';
-import { forgetAcceptance, isAccepted, replaceHeldExports } from './catalog-holds.ts';
+import { dropApproval, isAccepted, replaceHeldExports } from './catalog-holds.ts';
 import { CatalogLedger, type CatalogLedgerEntry } from './catalog-ledger.ts';
 import {
   planCatalog,
@@ -19,7 +19,7 @@ import type { NewFile } from '../ledger/read-again.ts';
 import { catalogReadWith, sourceSettings, type DecidingSettings } from '../ledger/read-with.ts';
 
 export interface CatalogSyncInput {
-  /** Catalog files of any source that were not taken up before, or are read again; as they were first seen. */
+  /** Catalog files of any source that are new or read again; as they were first seen. */
   files: readonly NewFile[];
   /** All catalog files that lie in the landing folder now, known ones too. */
   landed: readonly LandedExport[];
@@ -68,7 +68,7 @@ export async function syncCatalogs(connection: DuckDBConnection, input: CatalogS
   await writeVersions(connection, plan.versions, input.runId, input.asOf);
   await writeDestinations(connection, plan.destinations);
   const ledgerChanged = await ledger.write(connection);
-  await settleHolds(connection, plan, sources, input.files);
+  await resolveHolds(connection, plan, sources, input.files);
   return {
     files: ledger.entries,
     ledgerChanged,
@@ -134,7 +134,7 @@ async function readSource(
       if (catalog !== undefined) exports.push(catalog);
       continue;
     }
-    // Also those that cannot decide are read: what is unreadable is to be known, however old.
+    // Those that cannot decide are read too: an unreadable file is reported however old it is.
     const isReadable = await read(file, async (records) => {
       for await (const _ of records);
       return true;
@@ -149,7 +149,7 @@ async function readSource(
   return { source, mode, exports, released: decides !== undefined && accepted.has(decides.file) };
 }
 
-/** Those that are read again come first, in the order in which they were taken up. Of each offer in them only the last word is kept: they may be many. */
+/** Those that are read again come first, in the order in which they were ingested. Of each offer in them only the last record is kept: they may be many. */
 async function readDeltas(
   files: readonly NewFile[],
   read: (file: NewFile) => Promise<CatalogExport | undefined>,
@@ -163,16 +163,16 @@ async function readDeltas(
     ...landed.toSorted(compareAge),
   ];
   const exports: CatalogExport[] = [];
-  const told = new Set<string>();
+  const later = new Set<string>();
   for (const file of inOrder.toReversed()) {
     const catalog = await read(file);
     if (catalog === undefined) continue;
     if (file.before !== undefined) {
-      const last = catalog.accepted.filter(({ offer }) => !told.has(offer.external_id));
+      const last = catalog.accepted.filter(({ offer }) => !later.has(offer.external_id));
       catalog.overruled = catalog.accepted.length - last.length;
       catalog.accepted = last;
     }
-    for (const { offer } of catalog.accepted) told.add(offer.external_id);
+    for (const { offer } of catalog.accepted) later.add(offer.external_id);
     exports.unshift(catalog);
   }
   return exports;
@@ -209,14 +209,14 @@ function recordPlanned(
   }
 }
 
-/** An operator's word is used up by the file's next reading; an export that is fine replaces the older held ones. */
-async function settleHolds(
+/** An operator's approval holds for the next reading of the file; an export that is fine replaces the older held ones. */
+async function resolveHolds(
   connection: DuckDBConnection,
   plan: CatalogPlan,
   sources: readonly SourceExports[],
   files: readonly NewFile[],
 ): Promise<void> {
-  for (const file of files) await forgetAcceptance(connection, file);
+  for (const file of files) await dropApproval(connection, file);
   for (const {
     source,
     mode,
@@ -229,7 +229,7 @@ async function settleHolds(
 }
 
 function heldMessage({ catalog, removes, active }: HeldExport): string {
-  return `${catalog.file.path} is held: it would remove ${removes} of ${active} active offers. \`offerline offers accept\` lets it, or land a newer export`;
+  return `${catalog.file.path} is held: it would remove ${removes} of ${active} active offers. Approve it with \`offerline offers accept\`, or land a newer export`;
 }
 
 function setAsideMessage([first, ...others]: readonly NewFile[], newer: string): string {
@@ -240,7 +240,7 @@ function setAsideMessage([first, ...others]: readonly NewFile[], newer: string):
 const incompleteReasons = {
   empty_export: 'is empty',
   truncated_export: 'breaks off in the middle of a row',
-  unidentified_reject: 'has a rejected row that does not tell its external_id',
+  unidentified_reject: 'has a rejected row without a readable external_id',
 };
 
 function incompleteMessages({ mode, exports }: SourceExports): string[] {

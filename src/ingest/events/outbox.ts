@@ -15,7 +15,7 @@ export async function awaitPostbacks(connection: DuckDBConnection): Promise<void
 
 /**
  * Writes the postbacks of conversion events that are decided at as-of, in the caller's transaction. An event of a site
- * without a postback address is decided too: an address given later is not told the past. One of a site that
+ * without a postback address is decided too: sites that add an address later get no postbacks for earlier events. One of a site that
  * `sites.json` does not know waits, so that a file gone missing for one run costs nobody a reward.
  * The id follows from conversion and kind alone, so that nothing can ever give an event a second one.
  * Returns the number of postbacks written.

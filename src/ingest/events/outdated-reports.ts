@@ -38,7 +38,7 @@ export async function markReportsOfNewEvents(
   );
 }
 
-/** Marks the daily reports of clicks and conversions that get a home by offers new to the catalog; `named` tells these by `offer_id`, `source` and `external_id`. */
+/** Marks the daily reports of clicks and conversions that new offers of the catalog belong to; `named` selects these by `offer_id`, `source` and `external_id`. */
 export async function markReportsOfNewOffers(
   connection: DuckDBConnection,
   runId: number,

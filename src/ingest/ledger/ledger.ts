@@ -19,7 +19,7 @@ export interface LedgerCounts {
 /** A file of nothing but bad rows would fill the warehouse with itself: so many of its first rejected rows are kept, all are counted. */
 export const rejectsKept = 1000;
 
-/** Names that nobody knows are told up to this number a file, and counted beyond it. */
+/** Unknown field names are listed up to this number a file, and counted beyond it. */
 export const unknownFieldsNamed = 20;
 /** So many of them are counted at most: a file of made-up names would fill the memory with them. */
 export const unknownFieldsCounted = 100_000;
@@ -33,7 +33,7 @@ export type FileStatus = 'loaded' | 'quarantined' | 'held' | 'superseded';
 
 /**
  * SQL for the moment when a file of the ledger was first seen, in nanoseconds since the epoch, as text. A run may wait for another
- * before it looks, so that what it takes up is younger than its start; times from before they were capped may be anything.
+ * before it looks, so that what it ingests may be younger than its start; times from before they were capped may be anything.
  */
 export const seenNs =
   'greatest(CASE WHEN read_with IS NULL THEN 0 ELSE modified_ns END, epoch_ns(ingested_at))::VARCHAR';
@@ -123,7 +123,7 @@ export async function rememberFiles(
 }
 
 /**
- * What tells a log's bytes from others. Ones that could not be read were read by what their name's ending says, so
+ * Identifies a log's bytes. Ones that could not be read were read by what their name's ending says, so
  * that a log under a wrong ending counts once it gets the right one.
  */
 export function logKey(
@@ -146,7 +146,7 @@ export async function knownLogs({ connection }: StateDatabase): Promise<Set<stri
   return new Set(rows.map(({ status, ...file }) => logKey(file, status)));
 }
 
-/** The digest that each catalog path had when it was last taken up: the same bytes under the same name are no news. */
+/** The digest that each catalog path had when it was last ingested: the same bytes under the same name change nothing. */
 export async function latestCatalogDigests({ connection }: StateDatabase): Promise<Map<string, string>> {
   const rows = await queryRows<{ path: string; sha256: string }>(
     connection,

@@ -17,7 +17,7 @@ import {
 } from './read-with.ts';
 
 /** A file's ledger row, where the file is read again. */
-export interface TakenUp extends LedgerCounts {
+export interface LedgerRow extends LedgerCounts {
   file_id: number;
   run_id: number;
   kind: LandingKind;
@@ -28,18 +28,18 @@ export interface TakenUp extends LedgerCounts {
   reason: string | null;
   ingested_at: Moment;
   read_with: string | null;
-  /** When it was taken up, in nanoseconds since the epoch; not before it was first seen. */
+  /** When it was ingested, in nanoseconds since the epoch; not before it was first seen. */
   seen_ns: string;
 }
 
-/** A file to be taken up: new, or read again where it was `before`. */
+/** A file to be ingested: new, or read again where there is a `before`. */
 export interface NewFile extends CheckedFile {
-  before?: TakenUp;
+  before?: LedgerRow;
 }
 
 /**
- * Files that lie in the landing folder as they did when they were taken up, and of which the present configuration says
- * something else than the one that they were read with: logs with rows that lacked a time zone, files beyond a limit
+ * Files that lie in the landing folder as they did when they were ingested, and that mean something else by the present
+ * configuration than by the one that they were read with: logs with rows that lacked a time zone, files beyond a limit
  * that is another now, catalogs whose source's time zone or mode has changed, or the rate of a currency that they name.
  * By their path in the landing folder.
  */
@@ -47,7 +47,7 @@ export async function filesToReadAgain(
   { connection }: StateDatabase,
   settings: DecidingSettings,
   landed: readonly SeenFile[],
-): Promise<Map<string, TakenUp>> {
+): Promise<Map<string, LedgerRow>> {
   return new Map([
     ...(await logsToReadAgain(connection, settings, landed)),
     ...(await catalogsToReadAgain(connection, settings, landed)),
@@ -60,15 +60,15 @@ async function logsToReadAgain(
   connection: DuckDBConnection,
   settings: DecidingSettings,
   landed: readonly SeenFile[],
-): Promise<[path: string, before: TakenUp][]> {
-  const found: TakenUp[] = [];
+): Promise<[path: string, before: LedgerRow][]> {
+  const found: LedgerRow[] = [];
   for (const kind of ['clicks', 'conversions'] as const) {
     const now = logReadWith(settings, kind);
     // Of a file with more rejects than are kept nobody knows whether one of them is for want of a zone.
     const lackedZone = `status = 'loaded' AND rejected > 0 AND (read_with->>'time_zone') IS NULL
       AND (rejected > ${rejectsKept} OR file_id IN (SELECT file_id FROM rejects WHERE reason = 'timestamp_without_offset'))`;
     found.push(
-      ...(await queryRows<TakenUp>(
+      ...(await queryRows<LedgerRow>(
         connection,
         `SELECT ${columns} FROM ingest_files
        WHERE kind = '${kind}' AND (${beyondOtherLimit(now)} ${now.time_zone === null ? '' : `OR ${lackedZone}`}) ORDER BY file_id`,
@@ -82,7 +82,7 @@ async function logsToReadAgain(
       .flatMap((file) => (['loaded', 'quarantined'] as const).map((status) => ({ file, key: logKey(file, status) }))),
     ({ key }) => key,
   );
-  return found.flatMap((row): [string, TakenUp][] => {
+  return found.flatMap((row): [string, LedgerRow][] => {
     // Log bytes count whatever their name: they may lie under another one by now.
     const copies = byContent.get(logKey(row, row.status as 'loaded' | 'quarantined')) ?? [];
     const copy = copies.find(({ file }) => file.path === row.path) ?? copies[0];
@@ -99,23 +99,23 @@ function beyondOtherLimit(now: ReadWith): string {
   return `(status = 'quarantined' AND (${changed.join(' OR ')}))`;
 }
 
-interface CatalogRow extends TakenUp {
+interface CatalogRow extends LedgerRow {
   source: string;
-  /** Nobody knows what it was read with, and it has rejects that a rate or a zone may heal. */
-  healable: boolean;
+  /** Nobody knows what it was read with, and it has rejects that a rate or a zone may mend. */
+  mendable: boolean;
 }
 
 async function catalogsToReadAgain(
   connection: DuckDBConnection,
   settings: DecidingSettings,
   landed: readonly SeenFile[],
-): Promise<[path: string, before: TakenUp][]> {
+): Promise<[path: string, before: LedgerRow][]> {
   const digests = new Map(landed.filter(({ kind }) => kind === 'offers').map(({ path, sha256 }) => [path, sha256]));
   if (digests.size === 0) return [];
   const deltas = Object.keys(settings.sources).filter((source) => sourceSettings(settings, source).mode === 'delta');
   const rows = await queryRows<CatalogRow>(
     connection,
-    `SELECT ${columns}, read_with IS NULL AND file_id IN (SELECT file_id FROM rejects WHERE reason IN ('no_rate', 'timestamp_without_offset')) AS healable
+    `SELECT ${columns}, read_with IS NULL AND file_id IN (SELECT file_id FROM rejects WHERE reason IN ('no_rate', 'timestamp_without_offset')) AS mendable
      FROM ingest_files
      WHERE kind = 'offers' AND (status IN ('loaded', 'held') OR ${beyondOtherLimit({ unpacked_gigabytes: settings.unpacked_gigabytes, time_zone: null })})
      QUALIFY status <> 'loaded' OR source IN (SELECT unnest(${quotedList(deltas)}::VARCHAR[])) OR row_number() OVER (PARTITION BY source, status ORDER BY file_id DESC) = 1
@@ -128,14 +128,14 @@ async function catalogsToReadAgain(
     const again =
       sourceSettings(settings, source).mode === 'full'
         ? ofSource.filter((row) => isLanded(row) && saysOtherNow(row))
-        : laterWords(ofSource, isLanded, saysOtherNow);
-    return again.map((row): [string, TakenUp] => [row.path, row]);
+        : fromFirstChange(ofSource, isLanded, saysOtherNow);
+    return again.map((row): [string, LedgerRow] => [row.path, row]);
   });
 }
 
 /** Whether the present configuration may make something else of a catalog file than the one that it was read with. */
 function saysOther(
-  { file_id, source, status, healable, read_with }: CatalogRow,
+  { file_id, source, status, mendable, read_with }: CatalogRow,
   settings: DecidingSettings,
   ofSource: readonly CatalogRow[],
 ): boolean {
@@ -143,7 +143,7 @@ function saysOther(
   // Those beyond a limit were found by their limit; what a full export would remove a delta leaves.
   if (status !== 'loaded') return status === 'quarantined' || mode === 'delta';
   const before = parseReadWith(read_with);
-  if (before === null) return mode === 'full' || healable;
+  if (before === null) return mode === 'full' || mendable;
   if (
     before.time_zone !== time_zone ||
     Object.entries(before.rates ?? {}).some(([currency, rate]) => rate !== rateOf(settings, currency))
@@ -158,11 +158,11 @@ function saysOther(
 }
 
 /**
- * Of a delta source's files, in the order in which they were taken up, those to be read again: from the first one that
- * says something else on, so that later files keep the last word. Where one of these lies there no more, only those after
+ * Of a delta source's files, in the order in which they were ingested, those to be read again: from the first one that
+ * says something else on, so that later files still decide. Where one of these lies there no more, only those after
  * it; and none from before the source became a delta, of which the last one decided.
  */
-function laterWords(
+function fromFirstChange(
   rows: readonly CatalogRow[],
   isLanded: (row: CatalogRow) => boolean,
   saysOtherNow: (row: CatalogRow) => boolean,

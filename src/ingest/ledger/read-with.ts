@@ -2,7 +2,7 @@ import type { Settings } from '../../config/settings.ts';
 
 /**
  * The configuration that decides what a landing file says. The ledger keeps with each file what it was read with: where
- * that is another now, what it can heal is read again.
+ * that is another now, what it can mend is read again.
  */
 export interface ReadWith {
   unpacked_gigabytes: number;
@@ -15,7 +15,7 @@ export interface ReadWith {
 
 export type DecidingSettings = Pick<Settings, 'sources' | 'logs' | 'rates' | 'unpacked_gigabytes'>;
 
-/** Why a file was quarantined, and the limit that can heal it. */
+/** Why a file was quarantined, and the limit whose change can mend it. */
 export const limits = { unpacked_too_large: 'unpacked_gigabytes' } as const satisfies Record<string, keyof ReadWith>;
 
 export function logReadWith({ logs, unpacked_gigabytes }: DecidingSettings, kind: 'clicks' | 'conversions'): ReadWith {

@@ -4,7 +4,7 @@ import { replaceFile } from '../../files/effects.ts';
 import type { LandingFile } from '../../landing/landing-file.ts';
 import type { Run } from '../../runs/stage.ts';
 
-/** What lies in the warehouse folder while landing files are read. Left over, it tells that a run ended by force meanwhile. */
+/** What lies in the warehouse folder while landing files are read. Where it is left over, a run ended by force meanwhile. */
 export interface ReadingNote {
   files: NotedFile[];
   /** Runs in a row that ended by force while these were read. */

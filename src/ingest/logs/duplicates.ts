@@ -7,7 +7,7 @@ import { eventRelation } from '../../warehouse/event-files.ts';
 import type { LogBatch } from './log-batch.ts';
 import type { StagedEvents } from './stage-events.ts';
 
-/** Duplicates and conflicts (duplicates that say something else than the first one) by ledger number of their file. */
+/** Duplicates and conflicts (duplicates whose content differs from the first one's) by ledger number of their file. */
 export type DuplicateCounts = Map<number, { duplicates: number; conflicts: number }>;
 
 /**
@@ -61,7 +61,7 @@ async function findCopiesOfHistory(
     schema.kind,
     holding.map(({ file }) => history[file] as string),
   );
-  // Different ids with the same hash are told apart by the ids themselves.
+  // Different ids with the same hash differ by the ids themselves.
   const key = ['event_key', ...schema.key].join(', ');
   await connection.run(
     `INSERT INTO duplicate_events

@@ -49,7 +49,7 @@ export async function stageEvents(
   );
 }
 
-/** Takes what `findDuplicates` found out of the staged days. Of a log that came again most days hold nothing else: they are not written anew. */
+/** Takes what `findDuplicates` found out of the staged days. Of a log that came again most days hold nothing else: they are not written again. */
 export async function withoutDuplicates(
   connection: DuckDBConnection,
   schema: LogSchema,

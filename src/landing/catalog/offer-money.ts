@@ -7,7 +7,7 @@ import { RecordFields, RecordReject } from './record-fields.ts';
 export interface CurrencyReading {
   /** USD for one unit of a currency, by ISO 4217 code, as decimal text. */
   currencyRates: Record<string, string>;
-  /** Told each currency other than USD that an amount is in, whether or not it has a rate. */
+  /** Called with each currency other than USD that an amount is in, whether or not it has a rate. */
   onCurrency?: (currency: string) => void;
 }
 

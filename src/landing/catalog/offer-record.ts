@@ -27,7 +27,7 @@ export interface OfferReading extends CurrencyReading {
 
 export type OfferReadingResult =
   | { offer: CanonicalOffer; warnings: IngestWarning[] }
-  /** `reject` is the reason code; `externalId` is null where the record does not tell which offer it was about. */
+  /** `reject` is the reason code; `externalId` is null where the record does not say which offer it is about. */
   | { reject: string; externalId: string | null; warnings: IngestWarning[] };
 
 const knownFields = new Set([

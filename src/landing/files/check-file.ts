@@ -30,7 +30,7 @@ type FileToCheck = FileToTakeApart & Pick<LandingFile, 'modifiedNs' | 'changedNs
 
 /**
  * Reads the file once: digest, wholeness of a gzip, valid UTF-8, first and last bytes of Parquet.
- * DuckDB loads half of a broken gzip without a word and turns bad UTF-8 into NULL, so this must happen before it.
+ * DuckDB loads half of a broken gzip without an error and turns bad UTF-8 into NULL, so this must happen before it.
  * What does not lie there as plain lines is written beside `scratchPath` as such.
  */
 export async function checkFile(

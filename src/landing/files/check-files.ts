@@ -17,7 +17,7 @@ export interface CheckedLanding {
 }
 
 export interface CheckOptions {
-  /** Told the bytes of every file that is done. */
+  /** Called with the bytes of every file that is done. */
   onRead?: (bytes: number) => void;
   limits?: CheckLimits;
 }
@@ -72,12 +72,12 @@ class CheckWorker {
 
   check(file: LandingFile, scratchPath: string, limits: CheckLimits): Promise<FileCheck> {
     return new Promise((resolve, reject) => {
-      const settle = (answer: { check: FileCheck } | { error: Error }) => {
+      const onResult = (result: { check: FileCheck } | { error: Error }) => {
         this.#worker.off('error', reject);
-        if ('error' in answer) reject(answer.error);
-        else resolve(answer.check);
+        if ('error' in result) reject(result.error);
+        else resolve(result.check);
       };
-      this.#worker.once('message', settle);
+      this.#worker.once('message', onResult);
       this.#worker.once('error', reject);
       this.#worker.postMessage({ file, scratchPath, limits });
     });

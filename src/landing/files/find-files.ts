@@ -85,7 +85,7 @@ async function walk(
   }
 }
 
-/** Where a path that may be a link leads to; undefined, and told, where that is outside of the landing folder. */
+/** Where a path that may be a link leads to; undefined, and listed as ignored, where that is outside of the landing folder. */
 async function followed(root: string, path: string, scan: LandingScan): Promise<string | undefined> {
   const target = await realpath(join(root, path)).catch(nothingIfGone);
   if (target === undefined || target === root || target.startsWith(root + sep)) return target;

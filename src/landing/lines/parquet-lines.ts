@@ -57,7 +57,7 @@ export function assertColumns(names: readonly string[], required: readonly strin
   if (missing.length > 0) throw new QuarantineError('missing_column', `there is no column ${missing.join(', ')}`);
 }
 
-/** The engine's own words, with the name that we use for the file instead of where it lies on this machine. */
+/** DuckDB's error, with the name that we use for the file instead of where it lies on this machine. */
 function unreadable(error: Error, file: CheckedFile, unpackedLimit: number): QuarantineError {
   if (error instanceof QuarantineError) return error;
   const { message } = error;

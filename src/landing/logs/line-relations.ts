@@ -14,7 +14,7 @@ export function lines(paths: readonly string[]): string {
 }
 
 /**
- * SQL relations `(line, raw)` of all lines of a file with the numbers that their records are told by, the long ones apart:
+ * SQL relations `(line, raw)` of all lines of a file with the numbers of their records, the long ones apart:
  * each is to be read by a statement of its own. Numbering forces file order and costs as much as the reading itself.
  */
 export function numberedLines({ readablePath, firstRow, longLines }: FileLines): string[] {

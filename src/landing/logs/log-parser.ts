@@ -9,7 +9,7 @@ export const warningBit = { unknownField: 1, firstDropped: 2, halfSurrogate: 128
 /**
  * SQL that reads log rows `(file_id, line, raw)` into typed events, all in one pass over the text:
  * the schema's fields; `warnings`, a bit set; `reject`, NULL for a good row, else JSON of `line`, `reason`, `raw`, which
- * has the row's first characters only, and `raw_length`; of a row that is cut `digest` tells which one it was.
+ * has the row's first characters only, and `raw_length`; of a row that is cut `digest` identifies the whole text.
  */
 export function parsedLog(schema: LogSchema, rows: string): string {
   const { fields } = schema;
@@ -44,7 +44,7 @@ export function parsedLog(schema: LogSchema, rows: string): string {
 
 /**
  * The pattern of an object as most writers write it: known fields only, values that are plain numbers or strings without
- * escapes and control characters, no spaces but one behind `:` and `,`. One scan by it settles that the line is JSON, that
+ * escapes and control characters, no spaces but one behind `:` and `,`. One scan by it proves that the line is JSON, that
  * it holds nothing unknown and that no value is of another kind; every other line is looked at closely.
  */
 function plainObject({ fields }: LogSchema): string {

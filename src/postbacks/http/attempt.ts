@@ -22,7 +22,7 @@ export interface AttemptOptions {
 }
 
 /**
- * One request on its way. undici calls it as things happen, and it settles once: at the end of the answer, at what
+ * One request on its way. undici calls it as things happen, and it ends once: at the end of the answer, at what
  * breaks it off, or at the deadline, whatever undici is waiting for then.
  */
 export class Attempt implements Dispatcher.DispatchHandler {
@@ -33,7 +33,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   readonly #resolve: (outcome: Outcome) => void;
   readonly #startedAt = performance.now();
   #deadline: NodeJS.Timeout | undefined;
-  #settled = false;
+  #ended = false;
   #controller: Dispatcher.DispatchController | undefined;
   #origin: URL | null = null;
   #status: number | null = null;
@@ -53,11 +53,11 @@ export class Attempt implements Dispatcher.DispatchHandler {
     const end = this.#pathStart();
     this.#origin = URL.parse(this.#request.url.slice(0, end));
     if (this.#origin === null || !/^https?:$/.test(this.#origin.protocol)) {
-      this.#settle('unsendable');
+      this.#end('unsendable');
     } else if (this.#origin.username !== '' || this.#origin.password !== '') {
-      this.#settle('refused_address');
+      this.#end('refused_address');
     } else if (this.#origin.href !== `${this.#origin.origin}/`) {
-      this.#settle('unsendable');
+      this.#end('unsendable');
     } else {
       this.#deadline = setTimeout(() => this.#breakOff('timeout'), this.#options.deadlineMilliseconds);
       this.#dispatch(this.#options.agents.kept);
@@ -67,8 +67,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     this.#onUsedConnection = this.connectionServed();
-    // It waited for a connection until the deadline: it must not go out behind the back of an outcome.
-    if (this.#settled) controller.abort(new Error('too late'));
+    // It waited for a connection until the deadline: it must not go out after its outcome was reported.
+    if (this.#ended) controller.abort(new Error('too late'));
   }
 
   onResponseStart(
@@ -76,7 +76,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    if (this.#settled) return;
+    if (this.#ended) return;
     if (status < 200) {
       this.#countBytes(
         Object.entries(headers).reduce((sum, header) => sum + header.join(': \r\n').length, shortestHeadBytes),
@@ -96,11 +96,11 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.#settle('bad_answer');
+    this.#end('bad_answer');
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    if (this.#settled) return;
+    if (this.#ended) return;
     const problem = problemOf(error);
     // A receiver may close a kept connection while the next request is on its way to it. That is no failure of either;
     // had the receiver taken the request all the same, the second one has the same webhook-id.
@@ -110,7 +110,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
       this.#dispatch(this.#options.agents.fresh);
       return;
     }
-    this.#settle(problem);
+    this.#end(problem);
   }
 
   #dispatch(agent: Agent): void {
@@ -132,14 +132,14 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 
   #breakOff(problem: OutcomeError): void {
-    this.#settle(problem);
+    this.#end(problem);
     this.#controller?.abort(new Error(problem));
   }
 
   /** A status that has arrived decides, whatever happened after it. */
-  #settle(problem: OutcomeError): void {
-    if (this.#settled) return;
-    this.#settled = true;
+  #end(problem: OutcomeError): void {
+    if (this.#ended) return;
+    this.#ended = true;
     clearTimeout(this.#deadline);
     this.#resolve({
       status: this.#status,

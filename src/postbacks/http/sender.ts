@@ -66,7 +66,7 @@ export function createSender({
   };
 }
 
-/** The client of one connection at a time. It tells an attempt whether its connection has served others before. */
+/** The client of one connection at a time. It says to an attempt whether its connection has served others before. */
 class CountingClient extends Client {
   #served = false;
 

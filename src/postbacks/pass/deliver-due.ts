@@ -44,7 +44,7 @@ export async function deliverDue(request: DeliveryRequest): Promise<DeliverySumm
   const queue = new DeliveryQueue(request.store.database);
   const start = request.now();
   queue.freeClaimed();
-  queue.pullIn(start);
+  queue.clampDueTimes(start);
   const due = queue.dueBySite(start);
   const total = sum(due);
   const counts = total === 0 ? { delivered: 0, failed: 0, dead: 0 } : await send(request, queue, start, due);

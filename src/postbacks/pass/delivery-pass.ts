@@ -52,7 +52,7 @@ export class DeliveryPass {
   readonly #lanes = new Map<string, OpenLane>();
   #finished: FinishedAttempt[] = [];
   #unsent: ClaimedPostback[] = [];
-  #news = Promise.withResolvers<void>();
+  #wake = Promise.withResolvers<void>();
   #timer: NodeJS.Timeout | undefined;
 
   /** Sends what was due at that moment, in milliseconds since the epoch, to those sites. */
@@ -67,8 +67,8 @@ export class DeliveryPass {
     try {
       await this.#turn();
       while (this.#lanes.size > 0 || this.#sitesAhead.length > 0) {
-        // Only lanes that are still open can have news; where none is, all were told to pause.
-        if (this.#lanes.size > 0) await this.#news.promise;
+        // Only lanes that are still open can ask for a turn; where none is open, all are paused.
+        if (this.#lanes.size > 0) await this.#wake.promise;
         await this.#turn();
       }
     } finally {
@@ -96,11 +96,11 @@ export class DeliveryPass {
       patienceMilliseconds,
       onFinished: (attempt) => {
         this.#finished.push(attempt);
-        this.#tell(open);
+        this.#requestTurn(open);
       },
       onUnsent: (claimed) => {
         this.#unsent.push(claimed);
-        this.#tell(open);
+        this.#requestTurn(open);
       },
     });
     const open: OpenLane = { lane, keptCircuit, outstanding: 0, exhausted: false, failed: 0 };
@@ -109,17 +109,17 @@ export class DeliveryPass {
   }
 
   /** Asks for a turn: at once when a lane could send more or much has come together, else in a while. */
-  #tell({ lane, exhausted }: OpenLane): void {
+  #requestTurn({ lane, exhausted }: OpenLane): void {
     const unwritten = this.#finished.length + this.#unsent.length;
-    if (unwritten >= mostUnwritten || (lane.isDry && !exhausted)) this.#news.resolve();
-    else this.#timer ??= setTimeout(() => this.#news.resolve(), longestUnwritten);
+    if (unwritten >= mostUnwritten || (lane.isDry && !exhausted)) this.#wake.resolve();
+    else this.#timer ??= setTimeout(() => this.#wake.resolve(), longestUnwritten);
   }
 
   async #turn(): Promise<void> {
     const opened = this.#openLanes();
     const [finished, unsent] = [this.#finished, this.#unsent];
     [this.#finished, this.#unsent] = [[], []];
-    this.#news = Promise.withResolvers();
+    this.#wake = Promise.withResolvers();
     clearTimeout(this.#timer);
     this.#timer = undefined;
 

@@ -6,7 +6,7 @@ const minute = 60_000;
 const shortestPause = minute;
 const longestPause = 30 * minute;
 
-/** So many in a row, since one may be chance. Less than a site's concurrency: what it has in hand already tells enough. */
+/** So many in a row, since one may be chance. Less than a site's concurrency, so that the requests under way decide it. */
 const strikesToOpen = 5;
 
 /** Failures that say that the receiver cannot be reached or does not answer in time. */

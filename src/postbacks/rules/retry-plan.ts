@@ -34,7 +34,7 @@ export function nextAttemptAt(
  * A due time that lies further ahead than any wait of its step was set by a clock that has gone back since. It is
  * pulled in to one step from now: never sooner than planned, and at most one step later.
  */
-export function furthestAhead(now: number, failed: number): { latest: number; pulledIn: number } {
+export function furthestAhead(now: number, failed: number): { latest: number; clampedAt: number } {
   const step = steps[failed] ?? 0;
-  return { latest: now + longestWait * step, pulledIn: now + step };
+  return { latest: now + longestWait * step, clampedAt: now + step };
 }

@@ -20,7 +20,7 @@ export class ClickOrder {
   }
 
   /** To be called in the transaction that adds a postback to the click, finishes one or brings one back. */
-  settle(clickId: string): void {
+  refreshHead(clickId: string): void {
     const first = this.#first.get(clickId);
     if (first === undefined) return;
     const sequence = first['sequence'] as number;

@@ -66,7 +66,7 @@ export class DeliveryList {
     return this.#database.write(() => {
       const dead = this.#database.prepare(`SELECT sequence, click_id FROM postbacks WHERE ${where}`).all(...values);
       for (const { sequence } of dead) revive.run(now, this.#database.nextChange(), sequence as number);
-      for (const { click_id } of dead) order.settle(click_id as string);
+      for (const { click_id } of dead) order.refreshHead(click_id as string);
       return dead.length;
     });
   }

@@ -68,7 +68,7 @@ export class DeliveryQueue {
     this.#claimable =
       database.prepare(`SELECT sequence, webhook_id, kind, click_id, site_key, user_id, reward, attempts, plan_attempts FROM postbacks
       WHERE state = 'pending' AND site_key = ? AND is_next = 1 AND next_attempt_at <= ? ORDER BY next_attempt_at, sequence LIMIT ?`);
-    // That a postback is on its way is over before anybody else hears of it: `change` stays.
+    // Being under way is transient and of no interest to the warehouse, so `change` stays.
     this.#claim = database.prepare(`UPDATE postbacks SET state = 'delivering' WHERE sequence = ?`);
     this.#free = database.prepare(`UPDATE postbacks SET state = 'pending' WHERE sequence = ?`);
     this.#finish =
@@ -94,23 +94,23 @@ export class DeliveryQueue {
         )
         .all();
       for (const { sequence } of claimed) this.#free.run(sequence as number);
-      for (const { click_id } of claimed) this.#order.settle(click_id as string);
+      for (const { click_id } of claimed) this.#order.refreshHead(click_id as string);
     });
   }
 
   /** After the clock has gone back nothing waits longer than its plan would let it. */
-  pullIn(now: number): void {
+  clampDueTimes(now: number): void {
     this.#database.write(() => {
       const waiting = this.#database.prepare(
         `SELECT sequence, plan_attempts, next_attempt_at FROM postbacks WHERE state = 'pending' AND next_attempt_at > ?`,
       );
-      const tooFar: [sequence: number, pulledIn: number][] = [];
+      const tooFar: [sequence: number, clampedAt: number][] = [];
       for (const { sequence, plan_attempts, next_attempt_at } of waiting.iterate(now)) {
-        const { latest, pulledIn } = furthestAhead(now, plan_attempts as number);
-        if ((next_attempt_at as number) > latest) tooFar.push([sequence as number, pulledIn]);
+        const { latest, clampedAt } = furthestAhead(now, plan_attempts as number);
+        if ((next_attempt_at as number) > latest) tooFar.push([sequence as number, clampedAt]);
       }
       const pull = this.#database.prepare('UPDATE postbacks SET next_attempt_at = ?, change = ? WHERE sequence = ?');
-      for (const [sequence, pulledIn] of tooFar) pull.run(pulledIn, this.#database.nextChange(), sequence);
+      for (const [sequence, clampedAt] of tooFar) pull.run(clampedAt, this.#database.nextChange(), sequence);
     });
   }
 
@@ -137,7 +137,7 @@ export class DeliveryQueue {
       for (const attempt of finished) this.#record(attempt);
       for (const { sequence, postback } of unsent) {
         this.#free.run(sequence);
-        this.#order.settle(postback.clickId);
+        this.#order.refreshHead(postback.clickId);
       }
       for (const { siteKey, open } of circuits) {
         if (open === null) this.#closeCircuit.run(siteKey);
@@ -196,7 +196,7 @@ export class DeliveryQueue {
       outcome.error,
       outcome.host,
     );
-    this.#order.settle(clickId);
+    this.#order.refreshHead(clickId);
   }
 }
 

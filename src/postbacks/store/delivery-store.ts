@@ -21,13 +21,13 @@ export interface DeliveryChanges {
  * refreshes hand over what the warehouse's outbox holds, a pass delivers. What was committed survives everything.
  */
 export class DeliveryStore {
-  /** Made at random with the file: another one means that the store was begun anew. */
+  /** Made at random with the file: another one means that the store is a new one. */
   readonly storeId: string;
   readonly database: DeliveryDatabase;
   readonly #order: ClickOrder;
-  readonly #takenUpTo: StatementSync;
+  readonly #readOffset: StatementSync;
   readonly #insert: StatementSync;
-  readonly #setTakenUpTo: StatementSync;
+  readonly #writeOffset: StatementSync;
   readonly #restore: StatementSync;
   readonly #changedPostbacks: StatementSync;
   readonly #changedAttempts: StatementSync;
@@ -36,8 +36,8 @@ export class DeliveryStore {
     this.database = database;
     this.#order = new ClickOrder(database);
     this.storeId = String(database.prepare('SELECT store_id FROM store').get()?.['store_id']);
-    this.#takenUpTo = database.prepare('SELECT up_to FROM taken WHERE warehouse_id = ?');
-    this.#setTakenUpTo = database.prepare(`INSERT INTO taken (warehouse_id, up_to) VALUES (?, ?)
+    this.#readOffset = database.prepare('SELECT up_to FROM outbox_offsets WHERE warehouse_id = ?');
+    this.#writeOffset = database.prepare(`INSERT INTO outbox_offsets (warehouse_id, up_to) VALUES (?, ?)
       ON CONFLICT (warehouse_id) DO UPDATE SET up_to = max(up_to, excluded.up_to)`);
     this.#insert = database.prepare(`INSERT INTO postbacks
       (webhook_id, conversion_id, kind, click_id, site_key, user_id, offer_id, reward, occurred_at, enqueued_at, turn, next_attempt_at, change)
@@ -58,13 +58,13 @@ export class DeliveryStore {
     return new DeliveryStore(new DeliveryDatabase(data.deliveriesFile));
   }
 
-  /** The greatest number taken over from that warehouse's outbox; 0 when none. */
-  takenUpTo(warehouseId: string): number {
-    return Number(this.#takenUpTo.get(warehouseId)?.['up_to'] ?? 0);
+  /** The greatest number imported from that warehouse's outbox; 0 when none. */
+  importedUpTo(warehouseId: string): number {
+    return Number(this.#readOffset.get(warehouseId)?.['up_to'] ?? 0);
   }
 
-  /** Takes rows over, all or none; those that are here already stay as they are. Returns how many were new. */
-  takeOver(warehouseId: string, rows: Iterable<OutboxRow>): number {
+  /** Imports rows of the outbox, all or none; those that are here already stay as they are. Returns how many were new. */
+  importOutbox(warehouseId: string, rows: Iterable<OutboxRow>): number {
     return this.database.write(() => {
       let added = 0;
       let upTo = 0;
@@ -72,9 +72,9 @@ export class DeliveryStore {
         upTo = Math.max(upTo, row.number);
         if (!this.#add(row, row.enqueuedAt)) continue;
         added += 1;
-        this.#order.settle(row.clickId);
+        this.#order.refreshHead(row.clickId);
       }
-      if (upTo > 0) this.#setTakenUpTo.run(warehouseId, upTo);
+      if (upTo > 0) this.#writeOffset.run(warehouseId, upTo);
       return added;
     });
   }
@@ -103,7 +103,7 @@ export class DeliveryStore {
           ended ? null : milliseconds(nextAttemptAt ?? each.enqueuedAt),
           each.webhookId,
         );
-        this.#order.settle(each.clickId);
+        this.#order.refreshHead(each.clickId);
       }
       return added;
     });
@@ -115,13 +115,13 @@ export class DeliveryStore {
       const postbacks = this.#changedPostbacks.all(change, limit);
       const attempts = this.#changedAttempts.all(change, limit);
       const lastOf = (rows: typeof postbacks) => Number(rows.at(-1)?.['change'] ?? change);
-      // Where one kind was cut off, the other is told no further than that.
+      // Where one kind was cut off, the other is given no further than that.
       const whole = Math.min(...[postbacks, attempts].filter((rows) => rows.length === limit).map(lastOf));
       const upTo = whole === Infinity ? Math.max(lastOf(postbacks), lastOf(attempts)) : whole;
-      const told = (row: { change?: unknown }) => Number(row.change) <= upTo;
+      const isWithin = (row: { change?: unknown }) => Number(row.change) <= upTo;
       return {
-        postbacks: postbacks.filter(told).map(deliveryStateOf),
-        attempts: attempts.filter(told).map(attemptRecordOf),
+        postbacks: postbacks.filter(isWithin).map(deliveryStateOf),
+        attempts: attempts.filter(isWithin).map(attemptRecordOf),
         upTo,
       };
     });

@@ -28,7 +28,7 @@ export async function dueFor(
   const store = DeliveryStore.open(data);
   try {
     for (let first = 1; first <= postbacks; first += 10_000) {
-      store.takeOver('bench', rows(first, Math.min(first + 9_999, postbacks), sites));
+      store.importOutbox('bench', rows(first, Math.min(first + 9_999, postbacks), sites));
     }
   } finally {
     store.close();

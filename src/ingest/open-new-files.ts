@@ -7,7 +7,7 @@ import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
 import type { BrokenFile } from './ingest-log.ts';
 import { openLogBatch, type LogBatch } from './logs/log-batch.ts';
-import type { NewFile, TakenUp } from './ledger/read-again.ts';
+import type { NewFile, LedgerRow } from './ledger/read-again.ts';
 
 /** Landing files whose bytes do not count yet, or say something else by now. */
 export interface NewContent {
@@ -22,11 +22,11 @@ export interface OpenedLog {
 }
 
 /** A run's new files, read as far as it takes to know that each of them is whole. */
-export interface News {
+export interface NewFiles {
   /** How many files there are that do not count yet, whatever becomes of them. */
   files: number;
   /** The ledger rows of those that are read again. */
-  again: TakenUp[];
+  again: LedgerRow[];
   catalogs: NewContent;
   clicks: OpenedLog;
   conversions: OpenedLog;
@@ -41,7 +41,11 @@ const catalogColumns = ['external_id', 'title'];
  * Makes lines of all files, as far as that is not done yet. This comes before the run's transaction, since a statement that
  * fails aborts the whole of it, and one damaged file would keep all the others out, run after run.
  */
-export async function readNews(run: Run, state: StateDatabase, { readable, broken }: NewContent): Promise<News> {
+export async function openNewFiles(
+  run: Run,
+  state: StateDatabase,
+  { readable, broken }: NewContent,
+): Promise<NewFiles> {
   const { connection } = state;
   const [last] = await queryRows<{ file_id: number | null }>(
     connection,

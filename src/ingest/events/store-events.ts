@@ -4,7 +4,7 @@ import type { DataDirectory } from '../../config/data-directory.ts';
 import type { FileEffects } from '../../files/effects.ts';
 import type { Day } from '../../time/moment.ts';
 import { queryRows } from '../../duckdb/dialect/rows.ts';
-import { eventRelation, eventTime, settleFiles, withPlace, type EventKind } from '../../warehouse/event-files.ts';
+import { eventRelation, eventTime, promoteFiles, withPlace, type EventKind } from '../../warehouse/event-files.ts';
 import { insertRows } from '../../duckdb/insert-rows.ts';
 import type { StagedEvents } from '../logs/stage-events.ts';
 
@@ -12,7 +12,7 @@ import type { StagedEvents } from '../logs/stage-events.ts';
  * Moves staged events to their names for good and writes their `event_files` rows. What the transaction does not
  * commit in the end is litter that no row names. Returns the absolute paths.
  */
-export async function settleEvents(
+export async function storeEvents(
   connection: DuckDBConnection,
   data: DataDirectory,
   kind: EventKind,
@@ -32,7 +32,7 @@ export async function settleEvents(
      )} GROUP BY filename ORDER BY filename`,
   );
   const dayOfFile = new Map(staged.days.map(({ path, day }) => [path, day]));
-  const settled = await settleFiles(
+  const promoted = await promoteFiles(
     bounds.map(({ filename, ...about }, index) => {
       const day = dayOfFile.get(filename) as Day;
       return {
@@ -49,7 +49,7 @@ export async function settleEvents(
     connection,
     'INSERT INTO event_files (path, kind, day, run_id, rows, bytes, sha256, first_at, last_at)',
     ['', '', '::DATE', '', '', '', '', '::TIMESTAMPTZ', '::TIMESTAMPTZ'],
-    settled.map(({ day, to, rows, bytes, sha256, first_at, last_at }) => [
+    promoted.map(({ day, to, rows, bytes, sha256, first_at, last_at }) => [
       relative(data.warehouse, to),
       kind,
       day,
@@ -61,5 +61,5 @@ export async function settleEvents(
       last_at,
     ]),
   );
-  return settled.map(({ to }) => to);
+  return promoted.map(({ to }) => to);
 }

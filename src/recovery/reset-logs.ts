@@ -5,7 +5,7 @@ import type { DataDirectory } from '../config/data-directory.ts';
 import { UsageError } from '../errors/errors.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
-import { countChange } from '../warehouse/facts.ts';
+import { bumpRevision } from '../warehouse/metadata.ts';
 
 /** Throws `UsageError` where logs that counted are no longer in the landing folder. */
 export async function assertLogsLanded(connection: DuckDBConnection, data: DataDirectory): Promise<void> {
@@ -36,7 +36,7 @@ const fromLogs = [
  * Has the next ingest read every log again as if none had come yet. Catalog, ids, runs and the outbox stay. An event that
  * was decided makes no postback again; one that waits goes on waiting.
  */
-export async function forgetLogs(state: StateDatabase): Promise<void> {
+export async function resetLogs(state: StateDatabase): Promise<void> {
   const { connection } = state;
   await state.transaction(async () => {
     await connection.run(
@@ -55,6 +55,6 @@ export async function forgetLogs(state: StateDatabase): Promise<void> {
     }
     await connection.run(`DELETE FROM ingest_files WHERE kind <> 'offers'`);
     for (const table of fromLogs) await connection.run(`DELETE FROM ${table}`);
-    await countChange(connection);
+    await bumpRevision(connection);
   }, 'logs forgotten');
 }

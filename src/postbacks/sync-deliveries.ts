@@ -4,23 +4,23 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
-import { readFact, writeFact } from '../warehouse/facts.ts';
+import { readMetadata, writeMetadata } from '../warehouse/metadata.ts';
 import { tellsDamagedDeliveries } from './store/delivery-database.ts';
 import { DeliveryStore, type AttemptRecord, type DeliveryState, type OutboxRow } from './store/delivery-store.ts';
 import { putDeliveriesAside } from './store/put-deliveries-aside.ts';
 
-export interface ExchangeSummary {
+export interface DeliverySync {
   /** Postbacks handed to delivery. */
   handedOver: number;
-  /** Postbacks whose state delivery has changed since the last exchange. */
+  /** Postbacks whose state delivery has changed since the last run. */
   changed: number;
   attempts: number;
 }
 
-/** Tells outboxes apart, whose numbers begin anew when a warehouse is made anew. */
-export const warehouseIdFact = 'warehouse_id';
+/** Identifies an outbox: its numbers begin at 1 again when a warehouse is made again. */
+export const warehouseIdKey = 'warehouse_id';
 /** The delivery store, and how far its changes are known here. */
-const storeFact = 'delivery_store';
+const storeKey = 'delivery_store';
 interface KnownStore {
   storeId?: string;
   upTo?: number;
@@ -28,12 +28,12 @@ interface KnownStore {
 const chunkRows = 20_000;
 
 /**
- * The one meeting of the warehouse and the delivery store: hands over what the outbox holds and delivery does not, and
- * takes what deliveries have changed. Both ways can be repeated: a run that dies in between does no harm, and a new
- * warehouse or a new store learns everything from the other. What deliveries did is no news that makes a snapshot: the
+ * The one place where the warehouse and the delivery store meet: the store imports what the outbox holds beyond it, and
+ * the warehouse reads what deliveries have changed. Both ways can be repeated: a run that dies in between does no harm, and a new
+ * warehouse or a new store learns everything from the other. What deliveries did makes no snapshot by itself: the
  * next one shows it.
  */
-export const exchangeStage: Stage<StateDatabase, ExchangeSummary> = {
+export const syncDeliveries: Stage<StateDatabase, DeliverySync> = {
   name: 'exchange',
   async run(run, state) {
     const { connection } = state;
@@ -41,20 +41,20 @@ export const exchangeStage: Stage<StateDatabase, ExchangeSummary> = {
     if ((outbox?.rows ?? 0) === 0 && !existsSync(run.data.deliveriesFile))
       return { handedOver: 0, changed: 0, attempts: 0 };
     try {
-      return await exchange(run, state);
+      return await sync(run, state);
     } catch (error) {
       if (!tellsDamagedDeliveries(error)) throw error;
       await putAside(run, (error as Error).message);
-      return exchange(run, state);
+      return sync(run, state);
     }
   },
 };
 
-async function exchange(run: Run, state: StateDatabase): Promise<ExchangeSummary> {
+async function sync(run: Run, state: StateDatabase): Promise<DeliverySync> {
   const { connection } = state;
   const store = await run.effects.perform('delivery store: opened', async () => DeliveryStore.open(run.data));
   try {
-    const known = JSON.parse((await readFact(connection, storeFact)) ?? '{}') as KnownStore;
+    const known = JSON.parse((await readMetadata(connection, storeKey)) ?? '{}') as KnownStore;
     const isNew = known.storeId !== undefined && known.storeId !== store.storeId;
     if (isNew) await restore(run, connection, store);
     const handedOver = await handOver(run, state, store);
@@ -77,10 +77,10 @@ async function putAside({ data, settings, logger, effects }: Run, problem: strin
   logger.warn({ folder, problem }, 'the delivery store is damaged: it is put aside, and a new one is made');
 }
 
-/** A store begun anew in the place of one that was lost: what had been delivered by the last exchange is not sent again. */
+/** A new store in the place of one that was lost: what had been delivered by the last run is not sent again. */
 async function restore(run: Run, connection: DuckDBConnection, store: DeliveryStore): Promise<void> {
   run.logger.warn(
-    'the delivery store was begun anew: what is known of deliveries is restored to it; what was delivered since the last run is sent once more, under the same ids',
+    'the delivery store is new: what the warehouse knows of deliveries is restored to it; what was delivered since the last run is sent once more, under the same ids',
   );
   for (let from = 0; ;) {
     const rows = await queryRows<DeliveryState & { number: number }>(
@@ -111,20 +111,20 @@ async function handOver(run: Run, state: StateDatabase, store: DeliveryStore): P
       connection,
       `SELECT number, ${outboxColumns}
        FROM outbox WHERE number > $1 ORDER BY number LIMIT ${chunkRows}`,
-      [BigInt(store.takenUpTo(warehouseId))],
+      [BigInt(store.importedUpTo(warehouseId))],
     );
     if (rows.length === 0) return handedOver;
-    handedOver += await run.effects.perform('delivery store: outbox taken over', async () =>
-      store.takeOver(warehouseId, rows),
+    handedOver += await run.effects.perform('delivery store: outbox imported', async () =>
+      store.importOutbox(warehouseId, rows),
     );
   }
 }
 
 async function warehouseIdOf({ connection }: StateDatabase): Promise<string> {
-  const known = await readFact(connection, warehouseIdFact);
+  const known = await readMetadata(connection, warehouseIdKey);
   if (known !== undefined) return known;
   const made = randomUUID();
-  await writeFact(connection, warehouseIdFact, made);
+  await writeMetadata(connection, warehouseIdKey, made);
   return made;
 }
 
@@ -132,7 +132,7 @@ async function takeChanges(
   state: StateDatabase,
   store: DeliveryStore,
   knownUpTo: number,
-): Promise<Omit<ExchangeSummary, 'handedOver'>> {
+): Promise<Omit<DeliverySync, 'handedOver'>> {
   const { connection } = state;
   let upTo = knownUpTo;
   const summary = { changed: 0, attempts: 0 };
@@ -145,7 +145,7 @@ async function takeChanges(
     await state.transaction(async () => {
       await takeStates(connection, changes.postbacks);
       await takeAttempts(connection, changes.attempts);
-      await writeFact(connection, storeFact, JSON.stringify({ storeId: store.storeId, upTo }));
+      await writeMetadata(connection, storeKey, JSON.stringify({ storeId: store.storeId, upTo }));
     }, 'exchange');
   }
 }
