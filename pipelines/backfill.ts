@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { realEffects, type Effects } from '../src/files/effects.ts';
 import { UsageError } from '../src/errors/errors.ts';
-import { currentMarts, martsAsOf, modelsStage } from '../src/models/models-stage.ts';
+import { modelsStage } from '../src/models/models-stage.ts';
+import { currentMarts, martsAsOf } from '../src/warehouse/stale-partitions.ts';
 import {
   reportsToBackfill,
   stageReportsStage,

@@ -3,6 +3,7 @@ import { momentOfMilliseconds, type Moment } from '../time/moment.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
 import { bumpRevision } from '../warehouse/metadata.ts';
+import { invalidatePricedSince } from '../warehouse/stale-partitions.ts';
 
 /**
  * Has nothing of the catalog and of the sites' terms begin after the clock, `now` in milliseconds since the epoch. A
@@ -16,7 +17,7 @@ export async function dateBack(state: StateDatabase, now: number): Promise<void>
   await state.transaction(async () => {
     const since = await dateVersionsBack(connection, clock);
     await dateCommissionsBack(connection, clock);
-    if (since !== null) await markPricedSince(connection, since);
+    if (since !== null) await invalidatePricedSince(connection, since);
     await bumpRevision(connection);
   }, 'repair of times');
 }
@@ -73,16 +74,4 @@ async function dateCommissionsBack(connection: DuckDBConnection, clock: string):
  */
 function inOrder(moment: string, of: string, number: string): string {
   return `make_timestamptz(max(epoch_us(${moment}) - ${number}) OVER (PARTITION BY ${of} ORDER BY ${number}) + ${number})`;
-}
-
-/** Conversions by day, and the reports of those days and the ones after. */
-async function markPricedSince(connection: DuckDBConnection, since: Moment): Promise<void> {
-  const from = `TIMESTAMPTZ '${since}'`;
-  await connection.run(
-    `INSERT OR IGNORE INTO touched_days SELECT DISTINCT occurred_at::DATE FROM conversion_events WHERE occurred_at >= ${from}`,
-  );
-  await connection.run(
-    `INSERT OR REPLACE INTO outdated_reports SELECT day, 'offers', 0 FROM mart_files WHERE mart = 'report_daily' AND day >= ${from}::DATE`,
-  );
-  await connection.run(`DELETE FROM staged_reports WHERE day >= ${from}::DATE`);
 }

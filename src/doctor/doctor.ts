@@ -17,7 +17,7 @@ import { examineCopies, examineDeliveries, examineLanding, examineMachine, exami
 import { examineState } from './examine-state.ts';
 import { trouble, type Finding } from './finding.ts';
 import { assertLogsLanded, resetLogs } from '../recovery/reset-logs.ts';
-import { invalidateMarts } from '../recovery/invalidate-marts.ts';
+import { invalidateMarts, markMartDays } from '../warehouse/stale-partitions.ts';
 import { newestGoodSnapshot, publishedFolders } from '../recovery/published-folders.ts';
 import { recoverState, type Opening } from '../recovery/recover-state.ts';
 import { restoreFiles } from '../recovery/restore-files.ts';
@@ -183,7 +183,7 @@ async function readLogsAnew(
 async function rollUpAnew({ data }: Opening, state: StateDatabase): Promise<void> {
   const { connection } = state;
   await state.transaction(async () => {
-    await connection.run('INSERT OR IGNORE INTO touched_days SELECT DISTINCT hour::DATE FROM click_hourly');
+    await markMartDays(connection, 'SELECT hour::DATE AS day FROM click_hourly');
     await connection.run('DELETE FROM click_hourly');
     await rollUpClicks(connection, await eventFilePaths(connection, data, 'clicks'));
     await bumpRevision(connection);

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { DataDirectory } from '../config/data-directory.ts';
-import { martsAsOf } from '../models/models-stage.ts';
+import { martsAsOf } from '../warehouse/stale-partitions.ts';
 import { currentManifest } from '../snapshot/current.ts';
 import { aheadOfClock, endOfPresent } from '../time/ahead-of-clock.ts';
 import { momentOfMilliseconds } from '../time/moment.ts';

@@ -43,7 +43,7 @@ export async function ingestLog(
     stageEvents(connection, schema, batch, run),
   );
   const duplicates = await findDuplicates(connection, schema, batch, parsed, history);
-  const staged = await withoutDuplicates(connection, schema, parsed, run);
+  const staged = await withoutDuplicates(connection, schema, parsed, duplicates, run);
   await dropRejectsOf(connection, batch.files);
   const rejected = await recordRejects(connection, schema, batch, staged);
   const warnings = await recordWarnings(
@@ -58,8 +58,8 @@ export async function ingestLog(
   for (const file of batch.files) {
     const counts = {
       accepted: accepted.get(file.fileId) ?? 0,
-      duplicates: duplicates.get(file.fileId)?.duplicates ?? 0,
-      conflicts: duplicates.get(file.fileId)?.conflicts ?? 0,
+      duplicates: duplicates.byFile.get(file.fileId)?.duplicates ?? 0,
+      conflicts: duplicates.byFile.get(file.fileId)?.conflicts ?? 0,
       rejected: rejected.get(file.fileId) ?? 0,
       warnings: warnings.get(file.fileId) ?? 0,
     };

@@ -12,13 +12,13 @@ import { queryRows } from '../duckdb/dialect/rows.ts';
 import { eventFilePaths } from '../warehouse/event-files.ts';
 import { bumpRevision } from '../warehouse/metadata.ts';
 import { assertSameEventKeys } from './events/event-key.ts';
-import { attributeConversions, recordConversionEvents, touchDaysOf } from './events/attribution.ts';
+import { attributeConversions, recordConversionEvents } from './events/attribution.ts';
 import { syncCatalogs, type CatalogSyncResult } from './catalog/catalog.ts';
 import { firstSeen } from './catalog/catalog-files.ts';
 import { rollUpClicks } from './events/click-roll-up.ts';
 import { ingestLog } from './ingest-log.ts';
 import { awaitPostbacks, writeOutbox } from './events/outbox.ts';
-import { markReportsOfNewEvents, markReportsOfNewOffers } from './events/outdated-reports.ts';
+import { markDaysOfNewOffers, markReportsOfNewEvents } from './events/mark-stale.ts';
 import { knownLogs, latestCatalogDigests, logKey, rememberFiles, seenFiles, type SeenFile } from './ledger/ledger.ts';
 import { filesToReadAgain, type NewFile, type LedgerRow } from './ledger/read-again.ts';
 import { openNewFiles, unpackedLimitOf, type NewContent, type NewFiles } from './open-new-files.ts';
@@ -248,11 +248,12 @@ async function promoteNewFiles(
     nextFileId,
   );
   if (newClickFiles.length > 0 || newConversionFiles.length > 0) {
-    await recordConversionEvents(connection, newConversionFiles);
-    await awaitPostbacks(connection);
-    await attributeConversions(connection, await eventFilePaths(connection, run.data, 'clicks'), newClickFiles);
-    await rollUpClicks(connection, newClickFiles);
-    await markReportsOfNewEvents(connection, run.runId, { clicks: newClickFiles.length > 0 });
+    const newEvents = await recordConversionEvents(connection, newConversionFiles);
+    await awaitPostbacks(connection, newEvents);
+    const clickFiles = await eventFilePaths(connection, run.data, 'clicks');
+    const foundClicks = await attributeConversions(connection, newEvents, clickFiles, newClickFiles);
+    const newHours = await rollUpClicks(connection, newClickFiles);
+    await markReportsOfNewEvents(connection, run.runId, { newEvents, foundClicks, newHours });
   }
 
   const [ledger] = await queryRows<Omit<IngestSummary, 'files' | 'readAgain' | 'offerVersions' | 'postbacks'>>(
@@ -315,28 +316,10 @@ async function ingestCatalogs(
   for (const file of sync.files)
     if (file.status === 'quarantined')
       run.logger.warn({ file: file.path, reason: file.reason }, 'quarantined: nothing of this file was loaded');
-  await touchDaysOfNewOffers(
-    state,
+  await markDaysOfNewOffers(
+    connection,
     run.runId,
     sync.changes.filter(({ version }) => version === 1).map(({ offerId }) => offerId),
   );
   return sync;
-}
-
-/** A new offer gives earlier clicks and conversions a home: its first version reaches back for ever. Later versions change no past figure. */
-async function touchDaysOfNewOffers({ connection }: StateDatabase, runId: number, offerIds: number[]): Promise<void> {
-  if (offerIds.length === 0) return;
-  await connection.run(
-    `CREATE OR REPLACE TEMP TABLE new_offers AS SELECT * FROM offers WHERE offer_id IN (${offerIds.join(', ')})`,
-  );
-  const named =
-    '(offer_id IN (SELECT offer_id FROM new_offers) OR (source, external_id) IN (SELECT (source, external_id) FROM new_offers))';
-  await connection.run(
-    `INSERT OR IGNORE INTO touched_days SELECT DISTINCT hour::DATE FROM click_hourly WHERE ${named}`,
-  );
-  await touchDaysOf(
-    connection,
-    `SELECT conversion_id FROM conversion_events WHERE click_id IN (SELECT click_id FROM conversion_clicks WHERE ${named})`,
-  );
-  await markReportsOfNewOffers(connection, runId, named);
 }

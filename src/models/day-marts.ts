@@ -4,6 +4,7 @@ import { quoted } from '../text/sql-text.ts';
 import { endOfDay, type Day, type Moment } from '../time/moment.ts';
 import type { Run } from '../runs/stage.ts';
 import { promoteFile } from '../warehouse/event-files.ts';
+import { clearReport } from '../warehouse/stale-partitions.ts';
 import { modelQuery, type ModelParameters } from '../warehouse/run-model.ts';
 import { computeStats } from './windows.ts';
 
@@ -18,8 +19,7 @@ export const rowGroupRows = 4096;
 export async function writeClosedReport(run: Run, connection: DuckDBConnection, day: Day): Promise<void> {
   await computeStats(connection, run.data, 'CREATE OR REPLACE TEMP TABLE day_stats AS', endOfDay(day));
   await writeDay(run, connection, 'report_daily', day, endOfDay(day), { report_date: day });
-  for (const table of ['outdated_reports', 'staged_reports'])
-    await connection.run(`DELETE FROM ${table} WHERE day = $1::DATE`, [day]);
+  await clearReport(connection, day);
 }
 
 /** The same beside the report in force, which stays until `promoteReportsStage`. */

@@ -3,7 +3,14 @@ import { compareMoments, dayOf, startOfDay, type Day, type Moment } from '../tim
 import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
-import { revisionIn, readRevision, readMetadata, readAllMetadata, writeMetadata } from '../warehouse/metadata.ts';
+import {
+  clearMartDays,
+  currentMarts,
+  martsAsOf,
+  recordMarts,
+  reopenReportsAfter,
+  staleMartDays,
+} from '../warehouse/stale-partitions.ts';
 import { writeClosedReport, writeOpenReport } from './day-marts.ts';
 import { writePostbackMarts } from './postback-marts.ts';
 import { readReportDays } from './report-days.ts';
@@ -20,10 +27,6 @@ export interface ModelsSummary {
   /** Offers with figures. */
   offers: number;
 }
-
-/** The as-of that the marts were computed for last, and the warehouse's change number then. */
-const asOfKey = 'marts_as_of';
-export const martsChangeKey = 'marts_change_number';
 
 /**
  * Late data may touch many closed reports. A run computes so many of them, the newest first, and is not held up by the
@@ -45,10 +48,8 @@ export const modelsStage: Stage<StateDatabase, ModelsSummary> = {
     return state.transaction(async () => {
       const today = dayOf(run.asOf);
       const before = await martsAsOf(connection);
-      // A run as of a time to come has closed days that are not over: as unfinished they are closed again when they are.
-      await connection.run(
-        `UPDATE mart_files SET as_of = day::TIMESTAMPTZ WHERE mart = 'report_daily' AND as_of > TIMESTAMPTZ '${run.wallClock}'`,
-      );
+      // A run as of the future closed days that are not over.
+      await reopenReportsAfter(connection, run.wallClock);
       const days = await touchedDays(run, state, before);
       await writeTouchedDays(run, connection, days);
       const reports = await reportsToClose(connection, before, today);
@@ -57,47 +58,12 @@ export const modelsStage: Stage<StateDatabase, ModelsSummary> = {
       await computeStats(connection, run.data, 'INSERT INTO offer_stats_2d', run.asOf);
       await writeOpenReport(run, connection, today);
       await writePostbackMarts(run, connection);
-      await connection.run('DELETE FROM touched_days');
-      await writeMetadata(connection, asOfKey, run.asOf);
-      await keepMartsCurrent(connection);
+      await clearMartDays(connection);
+      await recordMarts(connection, run.asOf);
       return { computed: true, days: days.length, reportsOutdated: reports.later, offers: await countOffers(state) };
     }, 'models');
   },
 };
-
-/** As-of of the marts, whether or not there is news since; undefined where there are none. */
-export async function martsAsOf(connection: DuckDBConnection): Promise<Moment | undefined> {
-  return readMetadata(connection, asOfKey);
-}
-
-/** Has the marts count as computed from the present content. */
-export async function keepMartsCurrent(connection: DuckDBConnection): Promise<void> {
-  await writeMetadata(connection, martsChangeKey, String(await readRevision(connection)));
-}
-
-/** As-of of the marts; undefined where there are none, or where what they were computed from has changed since. */
-export async function currentMarts({ connection }: StateDatabase): Promise<Moment | undefined> {
-  const facts = await readAllMetadata(connection);
-  return facts.get(martsChangeKey) === String(revisionIn(facts)) ? facts.get(asOfKey) : undefined;
-}
-
-/**
- * Invalidates the marts that runs after `sinceRunId` wrote, so that the next run computes them again: an audit found them
- * wrong, and their cause may be mended without new files.
- */
-export async function invalidateMartsSince(state: StateDatabase, sinceRunId: number): Promise<void> {
-  const { connection } = state;
-  await state.transaction(async () => {
-    await connection.run(
-      `INSERT OR IGNORE INTO touched_days SELECT DISTINCT day FROM mart_files WHERE run_id > ${sinceRunId}`,
-    );
-    // A report counts as unfinished where its as-of lies before the end of its day.
-    await connection.run(
-      `UPDATE mart_files SET as_of = day::TIMESTAMPTZ WHERE mart = 'report_daily' AND run_id > ${sinceRunId}`,
-    );
-    await connection.run('DELETE FROM warehouse_facts WHERE fact = $1', [martsChangeKey]);
-  }, 'marts invalidated');
-}
 
 /**
  * Days up to as-of that news has touched, that passed since the last run with anything on them, or that events stamped
@@ -111,7 +77,7 @@ async function touchedDays(run: Run, { connection }: StateDatabase, before: Mome
   const rows = await queryRows<{ day: Day }>(
     connection,
     `SELECT DISTINCT day::VARCHAR AS day FROM (
-       SELECT day FROM touched_days
+       ${staleMartDays}
        UNION ALL
        SELECT ${today}
        UNION ALL

@@ -6,7 +6,7 @@ import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
 import { bumpRevision } from '../warehouse/metadata.ts';
 import { stageClosedReport } from './day-marts.ts';
-import { currentMarts, keepMartsCurrent, martsAsOf } from './models-stage.ts';
+import { clearReport, currentMarts, martsAsOf, recordMarts } from '../warehouse/stale-partitions.ts';
 import { readReportDays, type ReportDay } from './report-days.ts';
 import { openStaging } from './windows.ts';
 
@@ -76,12 +76,11 @@ export const promoteReportsStage: Stage<{ state: StateDatabase; scope: BackfillS
           `INSERT OR REPLACE INTO mart_files SELECT 'report_daily', day, path, $2, as_of, rows, bytes, sha256 FROM staged_reports WHERE day = $1::DATE`,
           [day, BigInt(run.runId)],
         );
-        for (const table of ['outdated_reports', 'staged_reports'])
-          await connection.run(`DELETE FROM ${table} WHERE day = $1::DATE`, [day]);
+        await clearReport(connection, day);
       }
       await bumpRevision(connection);
       // Reports of closed days are what changed, and nothing else is computed from them.
-      if (wereCurrent) await keepMartsCurrent(connection);
+      if (wereCurrent) await recordMarts(connection);
       return { reports };
     }, 'backfill');
   },

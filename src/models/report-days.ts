@@ -1,13 +1,14 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Day } from '../time/moment.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
+import { staleReports } from '../warehouse/stale-partitions.ts';
 
 /** A UTC day before today that has a report or should have one. */
 export interface ReportDay {
   day: Day;
-  /** `outdated`: news changed it, or it was computed before its day was over. */
+  /** `outdated`: new data changed it, or it was computed before its day was over. */
   state: 'current' | 'outdated' | 'missing';
-  /** What news, in words; empty where there is none. */
+  /** What new data, in words; empty where there is none. */
   causes: string;
   /** Whether a backfill computed it already, from all that is known now. */
   staged: boolean;
@@ -25,7 +26,7 @@ export async function readReportDays(
        SELECT day, string_agg(CASE cause
            WHEN 'clicks' THEN 'new clicks' WHEN 'conversions' THEN 'new conversion events'
            WHEN 'attribution' THEN 'clicks that conversions waited for' ELSE 'offers new to the catalog' END, ', ' ORDER BY cause) AS causes, max(run_id) AS run_id
-       FROM outdated_reports GROUP BY day),
+       FROM (${staleReports}) GROUP BY day),
      reports AS (
        SELECT day, as_of >= (day + 1)::TIMESTAMPTZ - INTERVAL 1 MICROSECOND AS finished FROM mart_files WHERE mart = 'report_daily')
      SELECT day::VARCHAR AS day,

@@ -5,6 +5,7 @@ import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
 import { readMetadata, writeMetadata } from '../warehouse/metadata.ts';
+import { markPostbackDays } from '../warehouse/stale-partitions.ts';
 import { tellsDamagedDeliveries } from './store/delivery-database.ts';
 import { DeliveryStore, type AttemptRecord, type DeliveryState, type OutboxRow } from './store/delivery-store.ts';
 import { putDeliveriesAside } from './store/put-deliveries-aside.ts';
@@ -159,9 +160,10 @@ async function takeStates(connection: DuckDBConnection, postbacks: readonly Deli
        "lastAttemptAt":"TIMESTAMPTZ","lastStatus":"INTEGER","lastError":"VARCHAR","deliveredAt":"TIMESTAMPTZ","nextAttemptAt":"TIMESTAMPTZ"}]'), recursive := true))`,
     [JSON.stringify(postbacks)],
   );
-  await connection.run(
-    `INSERT OR IGNORE INTO touched_postback_days SELECT DISTINCT 'postbacks', enqueued_at::DATE FROM outbox
-     WHERE webhook_id IN (SELECT unnest(from_json($1, '["VARCHAR"]')))`,
+  await markPostbackDays(
+    connection,
+    'postbacks',
+    `SELECT enqueued_at::DATE AS day FROM outbox WHERE webhook_id IN (SELECT unnest(from_json($1, '["VARCHAR"]')))`,
     [JSON.stringify(postbacks.map(({ webhookId }) => webhookId))],
   );
 }
@@ -178,7 +180,5 @@ async function takeAttempts(connection: DuckDBConnection, attempts: readonly Att
     `INSERT OR REPLACE INTO delivery_attempts
      SELECT webhookId, attempt, startedAt, durationMilliseconds, status, error, host FROM new_attempts`,
   );
-  await connection.run(
-    `INSERT OR IGNORE INTO touched_postback_days SELECT DISTINCT 'postback_attempts', startedAt::DATE FROM new_attempts`,
-  );
+  await markPostbackDays(connection, 'postback_attempts', 'SELECT startedAt::DATE AS day FROM new_attempts');
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { identifier, quoted } from '../text/sql-text.ts';
 import { analyticsFile } from '../snapshot/manifest.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
+import { markPostbackDays } from '../warehouse/stale-partitions.ts';
 import type { PublishedFolder } from './published-folders.ts';
 
 /**
@@ -88,9 +89,7 @@ async function adoptPostbacks(connection: DuckDBConnection): Promise<void> {
        webhook_id, conversion_id, kind, click_id, site_key, user_id, offer_id, reward, occurred_at, enqueued_at
      FROM adopted_postbacks`,
   );
-  await connection.run(
-    `INSERT OR IGNORE INTO touched_postback_days SELECT DISTINCT 'postbacks', enqueued_at::DATE FROM adopted_postbacks`,
-  );
+  await markPostbackDays(connection, 'postbacks', 'SELECT enqueued_at::DATE AS day FROM adopted_postbacks');
   await connection.run(
     `INSERT OR IGNORE INTO settled_events
      SELECT conversion_id, kind FROM outbox

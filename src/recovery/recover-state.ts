@@ -9,15 +9,15 @@ import { currentManifest } from '../snapshot/current.ts';
 import type { Logger } from '../logging/log.ts';
 import { lastRunId } from '../duckdb/check-state.ts';
 import { DamagedStateError, openStateDatabase, tellsDamage, type StateDatabase } from '../warehouse/database.ts';
-import { readRevision, writeMetadata } from '../warehouse/metadata.ts';
+import { bumpRevision, deleteMetadata } from '../warehouse/metadata.ts';
 import { namedFiles, unnamedFiles } from '../warehouse/named-files.ts';
 import { AsideFolder } from '../warehouse/put-aside.ts';
 import { rewriteDatabase } from '../duckdb/rewrite-database.ts';
+import { invalidateMarts } from '../warehouse/stale-partitions.ts';
 import { stateCopies } from '../warehouse/state-copies.ts';
 import { adoptPublished, isAdopted, withPublished } from './adopt-published.ts';
 import { noteReason } from './damage-note.ts';
 import { assertLogsLanded, resetLogs } from './reset-logs.ts';
-import { invalidateMarts } from './invalidate-marts.ts';
 import { newestGoodSnapshot, publishedFolders, type PublishedFolder } from './published-folders.ts';
 import { restoreFiles, troubledFiles } from './restore-files.ts';
 
@@ -142,9 +142,9 @@ async function settle(
     state.transaction(async () => {
       await invalidateMarts(connection, lost);
       // Numbers of the outbox begin where this state ends, and delivery may know them as others: as a new warehouse it is told all of them again.
-      await connection.run('DELETE FROM warehouse_facts WHERE fact = $1', [warehouseIdKey]);
+      await deleteMetadata(connection, warehouseIdKey);
       // No fingerprint of before must be met again by other content.
-      await writeMetadata(connection, 'change_number', String((await readRevision(connection)) + changesAhead));
+      await bumpRevision(connection, changesAhead);
       if (adopt) logger.warn(await adoptPublished(connection), 'taken over from the published snapshot');
     }, 'recovery');
   if (snapshot === undefined || (await lastRunId(connection)) >= snapshot.manifest.run_id) await finish(false);

@@ -6,6 +6,7 @@ import { UsageError } from '../errors/errors.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
 import { bumpRevision } from '../warehouse/metadata.ts';
+import { invalidateAllMarts } from '../warehouse/stale-partitions.ts';
 
 /** Throws `UsageError` where logs that counted are no longer in the landing folder. */
 export async function assertLogsLanded(connection: DuckDBConnection, data: DataDirectory): Promise<void> {
@@ -44,10 +45,7 @@ export async function resetLogs(state: StateDatabase): Promise<void> {
        SELECT conversion_id, kind FROM conversion_events WHERE (conversion_id, kind) NOT IN (SELECT (conversion_id, kind) FROM postbacks_undecided)`,
     );
     // Also of days that get nothing any more, the marts have to be written again.
-    await connection.run('INSERT OR IGNORE INTO touched_days SELECT DISTINCT day FROM mart_files');
-    await connection.run(
-      `INSERT OR REPLACE INTO outdated_reports SELECT DISTINCT day, 'clicks', 0 FROM mart_files WHERE mart = 'report_daily'`,
-    );
+    await invalidateAllMarts(connection);
     for (const table of ['rejects', 'ingest_warnings']) {
       await connection.run(
         `DELETE FROM ${table} WHERE file_id IN (SELECT file_id FROM ingest_files WHERE kind <> 'offers')`,

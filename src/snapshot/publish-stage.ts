@@ -7,7 +7,7 @@ import { AuditError, OfferlineError, UsageError } from '../errors/errors.ts';
 import { feedOffersFile, feedSitesFile } from '../feed/feed-document.ts';
 import { sha256Of } from '../files/read-through.ts';
 import { quoted } from '../text/sql-text.ts';
-import { currentMarts, invalidateMartsSince } from '../models/models-stage.ts';
+import { currentMarts, invalidateMartsSince } from '../warehouse/stale-partitions.ts';
 import type { Sites } from '../sites/sites.ts';
 import { aheadOfClock, assertNotAhead, leadBackAdvice } from '../time/ahead-of-clock.ts';
 import { compareMoments, dateOf, momentOfMilliseconds, type Moment } from '../time/moment.ts';

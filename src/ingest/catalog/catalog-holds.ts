@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { UsageError } from '../../errors/errors.ts';
 import type { CheckedFile } from '../../landing/landing-file.ts';
 import { queryRows } from '../../duckdb/dialect/rows.ts';
-import { bumpRevision, readMetadata, writeMetadata } from '../../warehouse/metadata.ts';
+import { bumpRevision, deleteMetadata, readMetadata, writeMetadata } from '../../warehouse/metadata.ts';
 import type { FileAge } from './catalog-files.ts';
 
 /** An export that waits for an operator, since it would remove most of its source's offers. */
@@ -56,7 +56,7 @@ export async function dropApproval(
   connection: DuckDBConnection,
   file: Pick<CheckedFile, 'source' | 'sha256'>,
 ): Promise<void> {
-  await connection.run('DELETE FROM warehouse_facts WHERE fact = $fact', { fact: approvalKey(file) });
+  await deleteMetadata(connection, approvalKey(file));
 }
 
 /** An export that was loaded replaces the older ones that are still held; what was counted of them stays. */

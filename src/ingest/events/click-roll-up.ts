@@ -1,5 +1,10 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { makeTempTable, type TempTable } from '../../duckdb/temp-table.ts';
 import { eventRelation } from '../../warehouse/event-files.ts';
+import { markMartDays } from '../../warehouse/stale-partitions.ts';
+
+/** The clicks of this run by hour and offer, as `click_hourly` has them of all runs. */
+export type NewClickHours = TempTable<'new_click_hourly'>;
 
 /** Hours are counted by number and named after: truncating two million timestamps by calendar takes longer than counting them. */
 const microsecondsPerHour = 3_600_000_000;
@@ -10,11 +15,15 @@ const earliestMicroseconds = -62_135_596_800_000_000n;
  * Adds new clicks to `click_hourly`, one row per UTC hour and offer as the clicks name it. Touches only the hours that
  * the new clicks lie in, whatever history holds, and marks their days.
  */
-export async function rollUpClicks(connection: DuckDBConnection, newFiles: readonly string[]): Promise<void> {
-  if (newFiles.length === 0) return;
-  await connection.run(
-    `CREATE OR REPLACE TEMP TABLE new_click_hourly AS
-     SELECT make_timestamptz(hour_number * ${microsecondsPerHour} + ${earliestMicroseconds}) AS hour, coalesce(offer_id, 0) AS offer_id,
+export async function rollUpClicks(
+  connection: DuckDBConnection,
+  newFiles: readonly string[],
+): Promise<NewClickHours | undefined> {
+  if (newFiles.length === 0) return undefined;
+  const newHours = await makeTempTable(
+    connection,
+    'new_click_hourly',
+    `SELECT make_timestamptz(hour_number * ${microsecondsPerHour} + ${earliestMicroseconds}) AS hour, coalesce(offer_id, 0) AS offer_id,
        CASE WHEN offer_id IS NULL THEN source ELSE '' END AS source,
        CASE WHEN offer_id IS NULL THEN external_id ELSE '' END AS external_id,
        sum(clicks)::BIGINT AS clicks
@@ -23,13 +32,16 @@ export async function rollUpClicks(connection: DuckDBConnection, newFiles: reado
        FROM ${eventRelation('clicks', newFiles)} GROUP BY ALL)
      GROUP BY ALL`,
   );
-  await connection.run(
-    `CREATE OR REPLACE TEMP TABLE touched_click_hourly AS
-     SELECT hour, offer_id, source, external_id, sum(clicks)::BIGINT AS clicks
-     FROM (FROM new_click_hourly UNION ALL FROM click_hourly WHERE hour IN (SELECT hour FROM new_click_hourly))
+  const isTouched = `hour IN (SELECT hour FROM ${newHours})`;
+  const touched = await makeTempTable(
+    connection,
+    'touched_click_hourly',
+    `SELECT hour, offer_id, source, external_id, sum(clicks)::BIGINT AS clicks
+     FROM (FROM ${newHours} UNION ALL FROM click_hourly WHERE ${isTouched})
      GROUP BY ALL`,
   );
-  await connection.run('DELETE FROM click_hourly WHERE hour IN (SELECT hour FROM new_click_hourly)');
-  await connection.run('INSERT INTO click_hourly FROM touched_click_hourly');
-  await connection.run('INSERT OR IGNORE INTO touched_days SELECT DISTINCT hour::DATE FROM new_click_hourly');
+  await connection.run(`DELETE FROM click_hourly WHERE ${isTouched}`);
+  await connection.run(`INSERT INTO click_hourly FROM ${touched}`);
+  await markMartDays(connection, `SELECT hour::DATE AS day FROM ${newHours}`);
+  return newHours;
 }

@@ -1,15 +1,17 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { commissionText, rewardRateText, type Site } from '../../sites/sites.ts';
-import type { Moment } from '../../time/moment.ts';
+import { dayOf, type Moment } from '../../time/moment.ts';
 import { queryRows } from '../../duckdb/dialect/rows.ts';
 import { insertRows } from '../../duckdb/insert-rows.ts';
 import { runModel } from '../../warehouse/run-model.ts';
 import { readModel } from '../../warehouse/sql-model.ts';
+import { markPostbackDays } from '../../warehouse/stale-partitions.ts';
+import type { NewConversionEvents } from './attribution.ts';
 
 /** Marks this run's conversion events as undecided; whether they make postbacks is for `writeOutbox` to say. A rebuilt state reads some again that were decided long ago. */
-export async function awaitPostbacks(connection: DuckDBConnection): Promise<void> {
+export async function awaitPostbacks(connection: DuckDBConnection, newEvents: NewConversionEvents): Promise<void> {
   await connection.run(
-    'INSERT INTO postbacks_undecided SELECT conversion_id, kind FROM new_conversion_events WHERE (conversion_id, kind) NOT IN (SELECT (conversion_id, kind) FROM settled_events)',
+    `INSERT INTO postbacks_undecided SELECT conversion_id, kind FROM ${newEvents} WHERE (conversion_id, kind) NOT IN (SELECT (conversion_id, kind) FROM settled_events)`,
   );
 }
 
@@ -38,10 +40,7 @@ export async function writeOutbox(connection: DuckDBConnection, sites: readonly 
   await connection.run(
     'DELETE FROM postbacks_undecided WHERE (conversion_id, kind) IN (SELECT (conversion_id, kind) FROM decided_postbacks)',
   );
-  if (rowsChanged > 0)
-    await connection.run(`INSERT OR IGNORE INTO touched_postback_days VALUES ('postbacks', $1::TIMESTAMPTZ::DATE)`, [
-      asOf,
-    ]);
+  if (rowsChanged > 0) await markPostbackDays(connection, 'postbacks', `SELECT DATE '${dayOf(asOf)}' AS day`);
   return rowsChanged;
 }
 

@@ -3,17 +3,23 @@ import type { LogSchema } from '../../landing/logs/log-fields.ts';
 import { parsedLog } from '../../landing/logs/log-parser.ts';
 import { numberedLines } from '../../landing/logs/line-relations.ts';
 import { queryRows } from '../../duckdb/dialect/rows.ts';
+import { countRows, makeEmptyTempTable, makeTempTable, type TempTable } from '../../duckdb/temp-table.ts';
 import { eventRelation } from '../../warehouse/event-files.ts';
 import type { LogBatch } from './log-batch.ts';
 import type { StagedEvents } from './stage-events.ts';
 
-/** Duplicates and conflicts (duplicates whose content differs from the first one's) by ledger number of their file. */
-export type DuplicateCounts = Map<number, { duplicates: number; conflicts: number }>;
+/** Staged events that do not count: `(file_id, file, file_row_number, conflict)`, `file` being the place among the staged days. */
+type DuplicateEvents = TempTable<'duplicate_events'>;
+
+export interface Duplicates {
+  events: DuplicateEvents;
+  /** Duplicates and conflicts (duplicates whose content differs from the first one's) by ledger number of their file. */
+  byFile: Map<number, { duplicates: number; conflicts: number }>;
+}
 
 /**
- * Fills `duplicate_events (file_id, file, file_row_number, conflict)` with the staged events that the warehouse has
- * already, or that an earlier row of this run brought: the first by path, then line, stays. All history counts, whatever
- * day a copy claims to be of. `file` is the place among the staged days.
+ * Finds the staged events that the warehouse has already, or that an earlier row of this run brought: the first by path,
+ * then line, stays. All history counts, whatever day a copy claims to be of.
  * What an event says is compared by its hash: a copy of a whole log costs some bytes a row, however long its rows are.
  */
 export async function findDuplicates(
@@ -22,39 +28,43 @@ export async function findDuplicates(
   batch: LogBatch,
   staged: StagedEvents,
   history: readonly string[],
-): Promise<DuplicateCounts> {
-  await connection.run(
-    'CREATE OR REPLACE TEMP TABLE duplicate_events (file_id BIGINT, file INTEGER, file_row_number BIGINT, conflict BOOLEAN)',
+): Promise<Duplicates> {
+  const events = await makeEmptyTempTable(
+    connection,
+    'duplicate_events',
+    'file_id BIGINT, file INTEGER, file_row_number BIGINT, conflict BOOLEAN',
   );
-  if (staged.days.length === 0) return new Map();
+  if (staged.days.length === 0) return { events, byFile: new Map() };
   const rows = eventRelation(
     schema.kind,
     staged.days.map(({ path }) => path),
   );
-  await findCopiesOfHistory(connection, schema, rows, history);
-  await findRepeats(connection, schema, batch, rows);
+  await findCopiesOfHistory(connection, schema, events, rows, history);
+  await findRepeats(connection, schema, batch, events, rows);
   const counts = await queryRows<{ file_id: number; duplicates: number; conflicts: number }>(
     connection,
-    'SELECT file_id, count(*) AS duplicates, count(*) FILTER (conflict) AS conflicts FROM duplicate_events GROUP BY file_id',
+    `SELECT file_id, count(*) AS duplicates, count(*) FILTER (conflict) AS conflicts FROM ${events} GROUP BY file_id`,
   );
-  return new Map(counts.map(({ file_id, ...count }) => [file_id, count]));
+  return { events, byFile: new Map(counts.map(({ file_id, ...count }) => [file_id, count])) };
 }
 
 /** Of history first only the 8-byte key of every event is read, then whole rows of the files that hold one. */
 async function findCopiesOfHistory(
   connection: DuckDBConnection,
   schema: LogSchema,
+  duplicates: DuplicateEvents,
   rows: string,
   history: readonly string[],
 ): Promise<void> {
   if (history.length === 0) return;
-  await connection.run(
-    `CREATE OR REPLACE TEMP TABLE known_keys AS
-     SELECT event_key, file_index FROM ${eventRelation(schema.kind, history)} WHERE event_key IN (SELECT event_key FROM ${rows})`,
+  const knownKeys = await makeTempTable(
+    connection,
+    'known_keys',
+    `SELECT event_key, file_index FROM ${eventRelation(schema.kind, history)} WHERE event_key IN (SELECT event_key FROM ${rows})`,
   );
   const holding = await queryRows<{ file: number }>(
     connection,
-    'SELECT DISTINCT file_index AS file FROM known_keys ORDER BY file',
+    `SELECT DISTINCT file_index AS file FROM ${knownKeys} ORDER BY file`,
   );
   if (holding.length === 0) return;
   const known = eventRelation(
@@ -64,10 +74,10 @@ async function findCopiesOfHistory(
   // Different ids with the same hash differ by the ids themselves.
   const key = ['event_key', ...schema.key].join(', ');
   await connection.run(
-    `INSERT INTO duplicate_events
+    `INSERT INTO ${duplicates}
      SELECT file_id, file, file_row_number, copy.content <> known.content
      FROM (SELECT ${key}, ${contentOf(schema)} AS content, file_id, file_index AS file, file_row_number FROM ${rows}) AS copy
-     JOIN (SELECT ${key}, ${contentOf(schema)} AS content FROM ${known} WHERE event_key IN (SELECT event_key FROM known_keys)) AS known USING (${key})`,
+     JOIN (SELECT ${key}, ${contentOf(schema)} AS content FROM ${known} WHERE event_key IN (SELECT event_key FROM ${knownKeys})) AS known USING (${key})`,
   );
 }
 
@@ -76,58 +86,68 @@ async function findRepeats(
   connection: DuckDBConnection,
   schema: LogSchema,
   batch: LogBatch,
+  duplicates: DuplicateEvents,
   rows: string,
 ): Promise<void> {
-  const [repeated] = await queryRows<{ Count: number }>(
+  const repeated = await makeTempTable(
     connection,
-    `CREATE OR REPLACE TEMP TABLE repeated_keys AS SELECT event_key FROM ${rows} GROUP BY event_key HAVING count(*) > 1`,
+    'repeated_keys',
+    `SELECT event_key FROM ${rows} GROUP BY event_key HAVING count(*) > 1`,
   );
-  if ((repeated?.Count ?? 0) === 0) return;
+  if ((await countRows(connection, repeated)) === 0) return;
   const key = schema.key.join(', ');
-  await connection.run(
-    `CREATE OR REPLACE TEMP TABLE candidates AS
-     SELECT ${key}, ${contentOf(schema)} AS content, staged.file_id, position, NULL::BIGINT AS line, file_index AS file, staged.file_row_number
+  const candidates = await makeTempTable(
+    connection,
+    'candidates',
+    `SELECT ${key}, ${contentOf(schema)} AS content, staged.file_id, position, NULL::BIGINT AS line, file_index AS file, staged.file_row_number
      FROM ${rows} AS staged JOIN ${batch.positions} USING (file_id)
-     ANTI JOIN duplicate_events AS known ON known.file = staged.file_index AND known.file_row_number = staged.file_row_number
-     WHERE event_key IN (SELECT event_key FROM repeated_keys)`,
+     ANTI JOIN ${duplicates} AS known ON known.file = staged.file_index AND known.file_row_number = staged.file_row_number
+     WHERE event_key IN (SELECT event_key FROM ${repeated})`,
   );
-  await numberContradictions(connection, schema, batch);
+  await numberContradictions(connection, schema, batch, candidates);
   await connection.run(
-    `INSERT INTO duplicate_events
+    `INSERT INTO ${duplicates}
      SELECT file_id, file, file_row_number, content <> first_content
      FROM (
        SELECT file_id, file, file_row_number, content, row_number() OVER by_arrival AS nth, first_value(content) OVER by_arrival AS first_content
-       FROM candidates
+       FROM ${candidates}
        WINDOW by_arrival AS (PARTITION BY ${key} ORDER BY position, line NULLS LAST, file, file_row_number))
      WHERE nth > 1`,
   );
 }
 
 /** Where one file contradicts itself, the line decides; only then are its lines numbered. */
-async function numberContradictions(connection: DuckDBConnection, schema: LogSchema, batch: LogBatch): Promise<void> {
+async function numberContradictions(
+  connection: DuckDBConnection,
+  schema: LogSchema,
+  batch: LogBatch,
+  candidates: TempTable<'candidates'>,
+): Promise<void> {
   const key = schema.key.join(', ');
-  await connection.run(
-    `CREATE OR REPLACE TEMP TABLE contradictions AS
-     SELECT file_id, ${key} FROM candidates GROUP BY ALL HAVING min(content) <> max(content)`,
+  const contradictions = await makeTempTable(
+    connection,
+    'contradictions',
+    `SELECT file_id, ${key} FROM ${candidates} GROUP BY ALL HAVING min(content) <> max(content)`,
   );
   for (const { file_id } of await queryRows<{ file_id: number }>(
     connection,
-    'SELECT DISTINCT file_id FROM contradictions',
+    `SELECT DISTINCT file_id FROM ${contradictions}`,
   )) {
     const file = batch.files.find(({ fileId }) => fileId === file_id);
     if (file === undefined) continue;
     for (const rows of numberedLines(file)) {
       const events = parsedLog(schema, `(SELECT ${file_id} AS file_id, line, raw FROM ${rows})`);
-      await connection.run(
-        `CREATE OR REPLACE TEMP TABLE numbered AS
-         SELECT file_id, ${key}, ${contentOf(schema)} AS content, min(line) AS line
-         FROM (${events}) SEMI JOIN contradictions USING (file_id, ${key}) WHERE reject IS NULL GROUP BY ALL`,
+      const numbered = await makeTempTable(
+        connection,
+        'numbered',
+        `SELECT file_id, ${key}, ${contentOf(schema)} AS content, min(line) AS line
+         FROM (${events}) SEMI JOIN ${contradictions} USING (file_id, ${key}) WHERE reject IS NULL GROUP BY ALL`,
       );
       const same = ['file_id', ...schema.key, 'content']
-        .map((name) => `candidates.${name} = numbered.${name}`)
+        .map((name) => `${candidates}.${name} = ${numbered}.${name}`)
         .join(' AND ');
       await connection.run(
-        `UPDATE candidates SET line = least(candidates.line, numbered.line) FROM numbered WHERE ${same}`,
+        `UPDATE ${candidates} SET line = least(${candidates}.line, ${numbered}.line) FROM ${numbered} WHERE ${same}`,
       );
     }
   }

@@ -2,6 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { QuarantineError, type CheckedFile } from '../../landing/landing-file.ts';
 import type { LogSchema } from '../../landing/logs/log-fields.ts';
 import { lines, numberedLongLines } from '../../landing/logs/line-relations.ts';
+import { makeEmptyTempTable, type TempTable } from '../../duckdb/temp-table.ts';
 import { insertRows } from '../../duckdb/insert-rows.ts';
 import type { NewFile } from '../ledger/read-again.ts';
 
@@ -18,7 +19,7 @@ export interface LogBatch {
    */
   rows: string[];
   /** Table `(file_id, path, position)` of all files in the order in which the first of equal events wins. */
-  positions: string;
+  positions: TempTable<`log_files_of_${LogSchema['kind']}`>;
   quarantined: { file: LogFile; reason: string; detail: string }[];
 }
 
@@ -29,8 +30,11 @@ export async function openLogBatch(
   files: LogFile[],
   withLines: (file: CheckedFile, required: readonly string[]) => Promise<CheckedFile>,
 ): Promise<LogBatch> {
-  const positions = `log_files_of_${schema.kind}`;
-  await connection.run(`CREATE OR REPLACE TEMP TABLE ${positions} (file_id BIGINT, path VARCHAR, position BIGINT)`);
+  const positions = await makeEmptyTempTable(
+    connection,
+    `log_files_of_${schema.kind}` as const,
+    'file_id BIGINT, path VARCHAR, position BIGINT',
+  );
   const batch: LogBatch = { files: [], rows: [], positions, quarantined: [] };
   for (const file of files) {
     try {

@@ -8,6 +8,7 @@ import type { Run } from '../../runs/stage.ts';
 import { queryRows } from '../../duckdb/dialect/rows.ts';
 import { dayNumber, dayOfNumber } from '../../time/day-number.ts';
 import { eventRelation } from '../../warehouse/event-files.ts';
+import type { Duplicates } from './duplicates.ts';
 import type { LogBatch } from './log-batch.ts';
 
 /** Parquet files in the scratch folder, not yet part of the warehouse. */
@@ -49,18 +50,19 @@ export async function stageEvents(
   );
 }
 
-/** Takes what `findDuplicates` found out of the staged days. Of a log that came again most days hold nothing else: they are not written again. */
+/** Removes the duplicates from the staged days. Of a log that came again most days hold nothing else: they are not written again. */
 export async function withoutDuplicates(
   connection: DuckDBConnection,
   schema: LogSchema,
   staged: StagedEvents,
+  { events }: Duplicates,
   run: ScratchRun,
 ): Promise<StagedEvents> {
   const affected = new Map(
     (
       await queryRows<{ file: number; duplicates: number }>(
         connection,
-        'SELECT file, count(*) AS duplicates FROM duplicate_events GROUP BY file',
+        `SELECT file, count(*) AS duplicates FROM ${events} GROUP BY file`,
       )
     ).map(({ file, duplicates }) => [file, duplicates]),
   );
@@ -87,7 +89,7 @@ export async function withoutDuplicates(
          schema.kind,
          mixed.map((file) => paths[file] as string),
        )} AS rows
-       ANTI JOIN duplicate_events AS known ON known.file = [${mixed.join(', ')}][rows.file_index::BIGINT + 1] AND known.file_row_number = rows.file_row_number`,
+       ANTI JOIN ${events} AS known ON known.file = [${mixed.join(', ')}][rows.file_index::BIGINT + 1] AND known.file_row_number = rows.file_row_number`,
       ],
     );
     days.push(...rewritten);

@@ -1,0 +1,35 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { queryRows } from './dialect/rows.ts';
+
+declare const made: unique symbol;
+
+/**
+ * The name of a temporary table that one function has made and filled for others. Only these functions give one, so whoever
+ * takes it as a parameter cannot be called before its maker; `Name` keeps the types of such tables apart.
+ */
+export type TempTable<Name extends string> = Name & { readonly [made]: true };
+
+/** Makes the table from a query. One of that name that was there is replaced. */
+export async function makeTempTable<Name extends string>(
+  connection: DuckDBConnection,
+  name: Name,
+  query: string,
+): Promise<TempTable<Name>> {
+  await connection.run(`CREATE OR REPLACE TEMP TABLE ${name} AS ${query}`);
+  return name as TempTable<Name>;
+}
+
+/** Makes it empty, with these columns and their types. */
+export async function makeEmptyTempTable<Name extends string>(
+  connection: DuckDBConnection,
+  name: Name,
+  columns: string,
+): Promise<TempTable<Name>> {
+  await connection.run(`CREATE OR REPLACE TEMP TABLE ${name} (${columns})`);
+  return name as TempTable<Name>;
+}
+
+export async function countRows(connection: DuckDBConnection, table: TempTable<string>): Promise<number> {
+  const [row] = await queryRows<{ rows: number }>(connection, `SELECT count(*) AS rows FROM ${table}`);
+  return row?.rows ?? 0;
+}
