@@ -1,40 +1,29 @@
+import type { OfferContent } from '../vocabulary/offer-fields.ts';
+import type { ConversionKind, Device, OfferStatus } from '../vocabulary/values.ts';
+
+/** The fields of an offer's content that a record has as the catalog keeps them; a record leaves out those that have no value. */
+type Described = Omit<OfferContent, 'titles' | 'descriptions' | 'payout' | 'image_name' | 'image_source'>;
+type Optional = { [Name in keyof Described]?: NonNullable<Described[Name]> };
+
 /** What the generator makes, in the words of the canonical landing records. Money is decimal text. */
-export interface GeneratedOffer {
+export interface GeneratedOffer extends Optional {
   source: string;
   external_id: string;
   /** The public id that the record brings along; without one the pipeline assigns it. */
   id?: number;
   title: string | Record<string, string>;
   description: string | Record<string, string>;
-  /** Gross, in `currency`. Absent for some multireward offers, which are worth the sum of their events. */
+  /** Gross, in `currency`. Absent for some multireward offers, which pay the sum of their events. */
   payout?: string;
   currency: string;
   image?: string;
-  level: string;
-  stars: number;
-  categories: string[];
-  /** ISO 3166-1 alpha-2; empty means worldwide. */
   countries: string[];
-  /** Empty means all. */
   devices: Device[];
-  payment_term: 'net30' | 'net60';
-  android_min_os?: string;
-  ios_min_os?: string;
-  destination_url: string;
-  preview_url?: string;
-  tracking_type: 'CPI' | 'CPE' | 'CPA' | 'CPL';
-  report_category: 'app' | 'web' | 'survey' | 'game';
-  formats: ('offerwall' | 'banners' | 'surveys' | 'PTC')[];
-  daily_cap?: number;
-  daily_click_cap?: number;
-  multi_complete: boolean;
-  status: 'active' | 'paused';
+  status: OfferStatus;
   created_at: string;
   updated_at: string;
   events?: { event_id: string; description: string; payout: string }[];
 }
-
-export type Device = 'android' | 'ios' | 'desktop';
 
 /** Names its offer by `offer_id`, or by `source` and `external_id`. */
 export interface GeneratedClick {
@@ -55,7 +44,7 @@ export interface GeneratedClick {
 export interface GeneratedConversion {
   conversion_id: string;
   click_id: string;
-  kind: 'credit' | 'reject' | 'chargeback';
+  kind: ConversionKind;
   occurred_at: string;
   event_id?: string;
   /** Gross USD. */

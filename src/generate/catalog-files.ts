@@ -1,7 +1,9 @@
 import { mkdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { Device, GeneratedOffer } from './canonical-records.ts';
+import { offerColumns } from '../vocabulary/offer-fields.ts';
+import type { Device } from '../vocabulary/values.ts';
+import type { GeneratedOffer } from './canonical-records.ts';
 import type { Source } from './catalog.ts';
 import { csvLine } from '../text/csv-text.ts';
 import { partnerZone } from './network.ts';
@@ -15,6 +17,8 @@ export interface CatalogCount {
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
+/** Fields of the content that a record names, or writes, otherwise than the catalog keeps them. */
+const renamed = new Set(['titles', 'descriptions', 'payout', 'image_name', 'image_source']);
 const parquetColumns: ParquetColumns = {
   external_id: 'VARCHAR',
   id: 'INTEGER',
@@ -23,22 +27,11 @@ const parquetColumns: ParquetColumns = {
   payout: 'DECIMAL(12, 4)',
   currency: 'VARCHAR',
   image: 'VARCHAR',
-  level: 'VARCHAR',
-  stars: 'INTEGER',
-  categories: 'VARCHAR[]',
-  countries: 'VARCHAR[]',
-  devices: 'VARCHAR[]',
-  payment_term: 'VARCHAR',
-  android_min_os: 'VARCHAR',
-  ios_min_os: 'VARCHAR',
-  destination_url: 'VARCHAR',
-  preview_url: 'VARCHAR',
-  tracking_type: 'VARCHAR',
-  report_category: 'VARCHAR',
-  formats: 'VARCHAR[]',
-  daily_cap: 'INTEGER',
-  daily_click_cap: 'INTEGER',
-  multi_complete: 'BOOLEAN',
+  ...Object.fromEntries(
+    Object.entries(offerColumns)
+      .filter(([name]) => !renamed.has(name))
+      .map(([name, column]) => [name, typeof column === 'string' ? column : 'VARCHAR[]']),
+  ),
   status: 'VARCHAR',
   created_at: 'TIMESTAMPTZ',
   updated_at: 'TIMESTAMPTZ',

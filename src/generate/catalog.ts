@@ -1,5 +1,6 @@
 import { moneyText } from '../text/decimal-text.ts';
-import type { Device, GeneratedOffer } from './canonical-records.ts';
+import type { Device } from '../vocabulary/values.ts';
+import type { GeneratedOffer } from './canonical-records.ts';
 import {
   appCategories,
   brandBeginnings,

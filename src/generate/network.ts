@@ -41,7 +41,7 @@ export function buildNetwork(seed: number, size: { offers: number; sites: number
   const random = new Random(seedFor(seed, 'popularity'));
   const offers = catalogOffers(seed, size.offers, end).map((record): NetworkOffer => ({
     record,
-    conversionRate: usualRates[record.report_category] * (0.4 + 1.4 * random.next()),
+    conversionRate: usualRates[record.report_category ?? 'web'] * (0.4 + 1.4 * random.next()),
     momentum: random.pick([0.4, 0.8, 1, 1, 1, 1.2, 2]),
   }));
   const sites = publisherSites(seed, size.sites);

@@ -1,4 +1,5 @@
-import type { GeneratedClick, Device } from './canonical-records.ts';
+import type { Device } from '../vocabulary/values.ts';
+import type { GeneratedClick } from './canonical-records.ts';
 import type { Network, NetworkOffer } from './network.ts';
 import { userAgents, visitorCountries } from './offer-texts.ts';
 import { Random, scramble, seedFor } from './random.ts';

@@ -1,4 +1,5 @@
-export type LandingKind = 'offers' | 'clicks' | 'conversions';
+import type { LandingKind } from '../vocabulary/values.ts';
+
 export type LandingFormat = 'json' | 'ndjson' | 'csv' | 'parquet';
 
 /** A file found in the landing folder, before anything of it was read. */

@@ -1,4 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import type { EventKind } from '../vocabulary/values.ts';
 import { join, relative } from 'node:path';
 import { OfferlineError } from '../errors/errors.ts';
 import { sha256Of } from '../files/read-through.ts';
@@ -7,7 +8,7 @@ import type { Day } from '../time/moment.ts';
 import type { Run } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
-import { eventRelation, eventTime, promoteFile, type EventKind } from '../warehouse/event-files.ts';
+import { eventRelation, eventTime, promoteFile } from '../warehouse/event-files.ts';
 
 /** How a compacted file is written: `reduced` lacks the clicks' details as well. */
 export type CompactForm = 'sorted' | 'reduced';

@@ -33,9 +33,23 @@ export async function writeFeedFiles(
   await files.writeFile(join(folder, feedSitesFile), `${JSON.stringify(document)}\n`, 'feed sites: written');
 }
 
-function feedOffer({ titles, descriptions, events, payout, epc, cvr, trend, rank, ...plain }: Row): unknown {
+/** What the schema has of a row; the model gives all columns of the offers. */
+function feedOffer({
+  offer_id,
+  titles,
+  descriptions,
+  events,
+  payout,
+  epc,
+  cvr,
+  trend,
+  rank,
+  ...columns
+}: Row): unknown {
+  const plain = Object.entries(columns).filter(([name]) => Object.hasOwn(feedOfferSchema.shape, name));
   return {
-    ...plain,
+    ...Object.fromEntries(plain),
+    id: offer_id,
     titles: JSON.parse(titles as string),
     descriptions: JSON.parse(descriptions as string),
     payout: shortest(payout),

@@ -1,6 +1,4 @@
-/** The kinds of device that offers are limited to, in the order in which we list them. */
-export const devices = ['android', 'ios', 'desktop'] as const;
-export type Device = (typeof devices)[number];
+import type { Device } from './values.ts';
 
 const meanings: Record<string, readonly Device[]> = {
   android: ['android'],

@@ -1,4 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import type { EventKind } from '../vocabulary/values.ts';
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { DataDirectory } from '../config/data-directory.ts';
@@ -7,8 +8,6 @@ import { severalAtOnce } from '../files/several-at-once.ts';
 import { sha256Of } from '../files/read-through.ts';
 import { quotedPathList } from '../text/sql-text.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
-
-export type EventKind = 'clicks' | 'conversions';
 
 /**
  * Columns of an event file beside the event's own fields.

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
+import type { ConversionKind } from '../../src/vocabulary/values.ts';
 import { describe, expect, it } from 'vitest';
 import { moneyText, parseMoney } from '../../src/text/decimal-text.ts';
-import type { Postback, PostbackEvent } from '../../src/postbacks/rules/postback.ts';
+import type { Postback } from '../../src/postbacks/rules/postback.ts';
 import { postbackRequest } from '../../src/postbacks/http/postback-request.ts';
 import { signatureOf, signedText } from '../../src/postbacks/http/signature.ts';
 import { siteSchema } from '../../src/sites/sites.ts';
@@ -9,7 +10,7 @@ import { siteSchema } from '../../src/sites/sites.ts';
 interface Vector {
   what: string;
   secret: string;
-  fields: { event: PostbackEvent; site_key: string; user_id: string; click_id: string; reward: string };
+  fields: { event: ConversionKind; site_key: string; user_id: string; click_id: string; reward: string };
   /** What a column of money holds, where that is not the shortest form. */
   amount?: string;
   signed: string;

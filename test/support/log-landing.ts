@@ -1,4 +1,5 @@
 import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import type { EventKind } from '../../src/vocabulary/values.ts';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DataDirectory } from '../../src/config/data-directory.ts';
@@ -8,7 +9,7 @@ import { dateOf, type Moment } from '../../src/time/moment.ts';
 import type { Run } from '../../src/runs/stage.ts';
 import { openStateDatabase, type StateDatabase } from '../../src/warehouse/database.ts';
 import { queryRows, type Row } from '../../src/duckdb/dialect/rows.ts';
-import { eventFilePaths, eventRelation, type EventKind } from '../../src/warehouse/event-files.ts';
+import { eventFilePaths, eventRelation } from '../../src/warehouse/event-files.ts';
 import { testRun } from '../test-run.ts';
 
 /** A data directory of its own with an open warehouse: files are put into its landing folder and ingested by the real stage. */

@@ -3,8 +3,6 @@ import { servedText } from '../../feed/feed-document.ts';
 import type { CanonicalOffer } from '../../landing/catalog/canonical-offer.ts';
 import type { Moment } from '../../time/moment.ts';
 
-export type VersionStatus = CanonicalOffer['status'] | 'vanished';
-
 /** Digests by which versions are told apart, as lower-case hex SHA-256. */
 export interface ContentDigests {
   /** Over all that a version keeps: another digest makes a new version. */

@@ -1,9 +1,10 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import type { FileStatus } from '../../vocabulary/values.ts';
 import { momentOfMilliseconds, type Moment } from '../../time/moment.ts';
 import { queryRows } from '../../duckdb/dialect/rows.ts';
 import { insertFrom, type Shape } from './catalog-bulk-insert.ts';
 import type { CatalogExport, RejectedRow } from './catalog-export.ts';
-import { rejectsKept, type FileStatus, type LedgerCounts } from '../ledger/ledger.ts';
+import { rejectsKept, type LedgerCounts } from '../ledger/ledger.ts';
 import type { NewFile, LedgerRow } from '../ledger/read-again.ts';
 import type { ReadWith } from '../ledger/read-with.ts';
 

@@ -1,6 +1,7 @@
 import type { CanonicalOffer } from '../../landing/catalog/canonical-offer.ts';
 import { compareMoments, shiftMoment, type Moment } from '../../time/moment.ts';
-import { digestsOf, vanishedDigests, type ContentDigests, type VersionStatus } from './catalog-content.ts';
+import type { VersionStatus } from '../../vocabulary/values.ts';
+import { digestsOf, vanishedDigests, type ContentDigests } from './catalog-content.ts';
 import type { AcceptedRecord, CatalogExport } from './catalog-export.ts';
 import { assignIds, type OfferName } from './catalog-ids.ts';
 

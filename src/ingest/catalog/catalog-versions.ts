@@ -1,6 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { CanonicalOffer } from '../../landing/catalog/canonical-offer.ts';
 import type { Moment } from '../../time/moment.ts';
+import { offerColumns } from '../../vocabulary/offer-fields.ts';
 import { insertFrom, type Shape } from './catalog-bulk-insert.ts';
 import type { CatalogPlan, NewVersion } from './catalog-plan.ts';
 
@@ -42,27 +43,7 @@ type ContentRow = VersionRow &
 const contentShape: Shape<ContentRow> = {
   ...versionShape,
   status: 'VARCHAR',
-  titles: 'JSON',
-  descriptions: 'JSON',
-  payout: 'VARCHAR',
-  image_name: 'VARCHAR',
-  image_source: 'VARCHAR',
-  level: 'VARCHAR',
-  stars: 'INTEGER',
-  categories: ['VARCHAR'],
-  countries: ['VARCHAR'],
-  devices: ['VARCHAR'],
-  payment_term: 'VARCHAR',
-  android_min_os: 'VARCHAR',
-  ios_min_os: 'VARCHAR',
-  destination_url: 'VARCHAR',
-  preview_url: 'VARCHAR',
-  tracking_type: 'VARCHAR',
-  report_category: 'VARCHAR',
-  formats: ['VARCHAR'],
-  daily_cap: 'INTEGER',
-  daily_click_cap: 'INTEGER',
-  multi_complete: 'BOOLEAN',
+  ...offerColumns,
   events: 'JSON',
   created_at: 'VARCHAR',
 };

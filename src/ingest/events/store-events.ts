@@ -1,10 +1,11 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import type { EventKind } from '../../vocabulary/values.ts';
 import { join, relative } from 'node:path';
 import type { DataDirectory } from '../../config/data-directory.ts';
 import type { FileEffects } from '../../files/effects.ts';
 import type { Day } from '../../time/moment.ts';
 import { queryRows } from '../../duckdb/dialect/rows.ts';
-import { eventRelation, eventTime, promoteFiles, withPlace, type EventKind } from '../../warehouse/event-files.ts';
+import { eventRelation, eventTime, promoteFiles, withPlace } from '../../warehouse/event-files.ts';
 import { insertRows } from '../../duckdb/insert-rows.ts';
 import type { StagedEvents } from '../logs/stage-events.ts';
 

@@ -1,4 +1,5 @@
 import { formatOf } from '../../landing/files/find-files.ts';
+import type { FileStatus } from '../../vocabulary/values.ts';
 import type { CheckedFile, LandingFile } from '../../landing/landing-file.ts';
 import type { Run } from '../../runs/stage.ts';
 import type { StateDatabase } from '../../warehouse/database.ts';
@@ -28,8 +29,6 @@ export const fieldNameCharacters = 100;
 
 /** Why a file is quarantined that can be read again once it is touched: its bytes may be fine, and the memory was not. */
 export const endedARun = 'ended_a_run';
-
-export type FileStatus = 'loaded' | 'quarantined' | 'held' | 'superseded';
 
 /**
  * SQL for the moment when a file of the ledger was first seen, in nanoseconds since the epoch, as text. A run may wait for another

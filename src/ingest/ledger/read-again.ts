@@ -1,11 +1,12 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import type { FileStatus, LandingKind } from '../../vocabulary/values.ts';
 import { defaultSettings } from '../../config/settings.ts';
-import type { CheckedFile, LandingKind } from '../../landing/landing-file.ts';
+import type { CheckedFile } from '../../landing/landing-file.ts';
 import { quoted, quotedList } from '../../text/sql-text.ts';
 import type { Moment } from '../../time/moment.ts';
 import type { StateDatabase } from '../../warehouse/database.ts';
 import { queryRows } from '../../duckdb/dialect/rows.ts';
-import { logKey, rejectsKept, seenNs, type FileStatus, type LedgerCounts, type SeenFile } from './ledger.ts';
+import { logKey, rejectsKept, seenNs, type LedgerCounts, type SeenFile } from './ledger.ts';
 import {
   limits,
   logReadWith,

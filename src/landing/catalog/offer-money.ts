@@ -1,4 +1,4 @@
-import type { CanonicalOfferEvent } from './canonical-offer.ts';
+import type { OfferEvent } from '../../vocabulary/offer-fields.ts';
 import { convertMoney, moneyText, parseMoney, sumMoney, type Micros } from '../../text/decimal-text.ts';
 import { isJsonObject, parseJson, type JsonValue } from '../../text/json-text.ts';
 import { RecordFields, RecordReject } from './record-fields.ts';
@@ -17,7 +17,7 @@ const eventFields = new Set(['event_id', 'description', 'payout']);
 export function readOfferMoney(
   fields: RecordFields,
   reading: CurrencyReading,
-): { payout: string; events: CanonicalOfferEvent[] } {
+): { payout: string; events: OfferEvent[] } {
   const toUsd = converter(fields, reading);
   const events = eventList(fields).map((event) => {
     if (!isJsonObject(event)) throw new RecordReject('bad_events');

@@ -1,14 +1,14 @@
 import type { Moment } from '../../time/moment.ts';
-import {
-  formats,
-  paymentTerms,
-  reportCategories,
-  statuses,
-  trackingTypes,
-  type CanonicalOffer,
-} from './canonical-offer.ts';
+import type { CanonicalOffer } from './canonical-offer.ts';
 import { readCountry } from '../../vocabulary/countries.ts';
-import { devices, readDevice, type Device } from '../../vocabulary/devices.ts';
+import { readDevice } from '../../vocabulary/devices.ts';
+import {
+  offerFieldNames,
+  offerFields,
+  type OfferContent,
+  type SpecialFieldName,
+} from '../../vocabulary/offer-fields.ts';
+import { devices, formats, offerStatuses, type Device } from '../../vocabulary/values.ts';
 import { imageName } from './image-name.ts';
 import { duplicateKey, isJsonObject, parseJson } from '../../text/json-text.ts';
 import type { IngestWarning } from '../landing-file.ts';
@@ -30,30 +30,15 @@ export type OfferReadingResult =
   /** `reject` is the reason code; `externalId` is null where the record does not say which offer it is about. */
   | { reject: string; externalId: string | null; warnings: IngestWarning[] };
 
-const knownFields = new Set([
+/** What a record may have: the fields of the content by their names, and those that are named or read otherwise. */
+const knownFields = new Set<string>([
+  ...offerFieldNames.filter((name) => !['titles', 'descriptions', 'image_name', 'image_source'].includes(name)),
   'external_id',
   'id',
   'title',
   'description',
-  'payout',
   'currency',
   'image',
-  'level',
-  'stars',
-  'categories',
-  'countries',
-  'devices',
-  'payment_term',
-  'android_min_os',
-  'ios_min_os',
-  'destination_url',
-  'preview_url',
-  'tracking_type',
-  'report_category',
-  'formats',
-  'daily_cap',
-  'daily_click_cap',
-  'multi_complete',
   'status',
   'created_at',
   'updated_at',
@@ -89,35 +74,39 @@ function readOffer(fields: RecordFields, reading: OfferReading): CanonicalOffer 
   if (titles === undefined) throw new RecordReject(fields.value('title') === undefined ? 'missing_title' : 'bad_title');
   const { payout, events } = readOfferMoney(fields, reading);
   const image = fields.text('image', isPicture) ?? '';
+  const content = readContent(fields, {
+    titles: () => titles,
+    descriptions: () => fields.localized('description') ?? {},
+    payout: () => payout,
+    image_name: () => imageName(image),
+    image_source: () => image,
+    categories: () => readCategories(fields),
+    countries: () => readCountries(fields),
+    devices: () => readDevices(fields),
+    formats: () => readFormats(fields),
+  });
   return {
     external_id: externalId,
     id,
-    titles,
-    descriptions: fields.localized('description') ?? {},
-    payout,
-    image_name: imageName(image),
-    image_source: image,
-    level: fields.text('level') ?? '',
-    stars: fields.integer('stars', 0, 5) ?? 0,
-    categories: readCategories(fields),
-    countries: readCountries(fields),
-    devices: readDevices(fields),
-    payment_term: fields.choice('payment_term', paymentTerms) ?? 'net30',
-    android_min_os: fields.text('android_min_os') ?? null,
-    ios_min_os: fields.text('ios_min_os') ?? null,
-    destination_url: fields.text('destination_url') ?? null,
-    preview_url: fields.text('preview_url', isLink) ?? null,
-    tracking_type: fields.choice('tracking_type', trackingTypes) ?? 'CPA',
-    report_category: fields.choice('report_category', reportCategories) ?? 'web',
-    formats: readFormats(fields),
-    daily_cap: fields.integer('daily_cap', 0, largestInteger) ?? null,
-    daily_click_cap: fields.integer('daily_click_cap', 0, largestInteger) ?? null,
-    multi_complete: fields.flag('multi_complete') ?? false,
+    ...content,
     status: readStatus(fields),
     events,
     created_at: readDate(fields, 'created_at', reading),
     updated_at: readDate(fields, 'updated_at', reading),
   };
+}
+
+/** All fields of the content in their order, on which digests depend. `special` reads those with rules of their own. */
+function readContent(
+  fields: RecordFields,
+  special: { [Name in SpecialFieldName]: () => OfferContent[Name] },
+): OfferContent {
+  const content: Record<string, unknown> = {};
+  for (const name of offerFieldNames) {
+    const read: ((fields: RecordFields, name: string) => unknown) | null = offerFields[name].read;
+    content[name] = read === null ? special[name as SpecialFieldName]() : read(fields, name);
+  }
+  return content as OfferContent;
 }
 
 function readId(fields: RecordFields): number | null {
@@ -130,7 +119,7 @@ function readId(fields: RecordFields): number | null {
 /** A status that we do not know is refused, not guessed: it may mean that the offer must not be shown. */
 function readStatus(fields: RecordFields): CanonicalOffer['status'] {
   const text = fields.scalar('status');
-  const status = text === undefined ? 'active' : matchChoice(text ?? '', statuses);
+  const status = text === undefined ? 'active' : matchChoice(text ?? '', offerStatuses);
   if (status === undefined) throw new RecordReject('bad_status');
   return status;
 }
@@ -188,11 +177,6 @@ function readFormats(fields: RecordFields): CanonicalOffer['formats'] {
     else fields.warn('bad_formats', 'formats');
   }
   return chosen.size === 0 ? ['offerwall'] : formats.filter((format) => chosen.has(format));
-}
-
-/** Publishers' pages show it, so nothing but web and app store addresses. */
-function isLink(text: string): boolean {
-  return /^(https?|market|itms|itms-apps|itms-appss):\/\//i.test(text) && URL.canParse(text);
 }
 
 /** A web address, or a bare file name that the operator mirrors. */

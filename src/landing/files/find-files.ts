@@ -1,6 +1,7 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
+import { landingKinds, type LandingKind } from '../../vocabulary/values.ts';
 import { join, sep } from 'node:path';
-import type { LandingFile, LandingFormat, LandingKind } from '../landing-file.ts';
+import type { LandingFile, LandingFormat } from '../landing-file.ts';
 
 export interface LandingScan {
   /** By path, ascending: the order in which the first one of two equal clicks wins. */
@@ -31,7 +32,7 @@ export async function findLandingFiles(landing: string): Promise<LandingScan> {
   const scan: LandingScan = { files: [], ignored: [] };
   const root = await realpath(landing).catch(nothingIfGone);
   if (root === undefined) return scan;
-  for (const kind of ['offers', 'clicks', 'conversions'] as const) {
+  for (const kind of landingKinds) {
     const folder = await followed(root, kind, scan);
     if (folder !== undefined) await walk(root, kind, folder, kind, scan, []);
   }

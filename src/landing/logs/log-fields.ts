@@ -1,4 +1,5 @@
 import { alpha2Countries } from '../../vocabulary/countries.ts';
+import { conversionKinds, devices, type EventKind } from '../../vocabulary/values.ts';
 import { quoted } from '../../text/sql-text.ts';
 
 /**
@@ -19,7 +20,7 @@ export interface LogField {
 }
 
 export interface LogSchema {
-  kind: 'clicks' | 'conversions';
+  kind: EventKind;
   fields: LogField[];
   /** Moment of the event, which decides its day. */
   time: string;
@@ -62,7 +63,7 @@ export function clickSchema(reading: LogReading): LogSchema {
       requiredNameField('user_id'),
       timeField('clicked_at', reading),
       listedField('country', `TRY_CAST(upper(country) AS ENUM(${alpha2Countries.map(quoted).join(', ')}))::VARCHAR`),
-      listedField('device', `TRY_CAST(lower(device) AS ENUM('android', 'ios', 'desktop'))::VARCHAR`),
+      listedField('device', `TRY_CAST(lower(device) AS ENUM(${devices.map(quoted).join(', ')}))::VARCHAR`),
       textField('ip'),
       textField('user_agent'),
       textField('sub1'),
@@ -85,7 +86,7 @@ export function conversionSchema(reading: LogReading): LogSchema {
         value: 'kind',
         faults: [
           { when: 'kind IS NULL', reason: 'missing_kind' },
-          { when: `kind NOT IN ('credit', 'reject', 'chargeback')`, reason: 'bad_kind' },
+          { when: `kind NOT IN (${conversionKinds.map(quoted).join(', ')})`, reason: 'bad_kind' },
         ],
       },
       timeField('occurred_at', reading),

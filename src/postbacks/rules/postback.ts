@@ -1,11 +1,10 @@
-/** What a postback reports: a reward granted, refused, or taken back. */
-export type PostbackEvent = 'credit' | 'reject' | 'chargeback';
+import type { ConversionKind } from '../../vocabulary/values.ts';
 
 /** What one postback says; frozen when it is written to the outbox. */
 export interface Postback {
   /** Sent as `webhook-id`, the same on every retry. */
   webhookId: string;
-  event: PostbackEvent;
+  event: ConversionKind;
   siteKey: string;
   userId: string;
   clickId: string;

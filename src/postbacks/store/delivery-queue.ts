@@ -1,10 +1,11 @@
 import type { StatementSync } from 'node:sqlite';
+import type { ConversionKind } from '../../vocabulary/values.ts';
 import { ClickOrder } from './click-order.ts';
 import type { OpenCircuit } from '../rules/circuit-breaker.ts';
 import type { DeliveryDatabase } from './delivery-database.ts';
 import type { Row } from './delivery-rows.ts';
 import type { Outcome } from '../rules/outcome.ts';
-import type { Postback, PostbackEvent } from '../rules/postback.ts';
+import type { Postback } from '../rules/postback.ts';
 import { furthestAhead } from '../rules/retry-plan.ts';
 
 /** A postback that the running pass has taken to send. */
@@ -207,7 +208,7 @@ function claimedOf(row: Row): ClaimedPostback {
     planAttempts: row['plan_attempts'] as number,
     postback: {
       webhookId: row['webhook_id'] as string,
-      event: row['kind'] as PostbackEvent,
+      event: row['kind'] as ConversionKind,
       siteKey: row['site_key'] as string,
       userId: row['user_id'] as string,
       clickId: row['click_id'] as string,

@@ -1,5 +1,5 @@
 import type { Moment } from '../../time/moment.ts';
-import type { PostbackEvent } from '../rules/postback.ts';
+import type { ConversionKind, DeliveryStatus } from '../../vocabulary/values.ts';
 
 /** A postback as the warehouse's outbox holds it. Nothing of it changes after it was written. */
 export interface OutboxRow {
@@ -7,7 +7,7 @@ export interface OutboxRow {
   number: number;
   webhookId: string;
   conversionId: string;
-  kind: PostbackEvent;
+  kind: ConversionKind;
   clickId: string;
   siteKey: string;
   userId: string;
@@ -17,9 +17,6 @@ export interface OutboxRow {
   occurredAt: Moment;
   enqueuedAt: Moment;
 }
-
-export const deliveryStates = ['pending', 'delivering', 'delivered', 'dead'] as const;
-export type DeliveryStatus = (typeof deliveryStates)[number];
 
 /** How far a postback has come. */
 export interface DeliveryState extends Omit<OutboxRow, 'number'> {

@@ -1,6 +1,6 @@
 import { dateOf, microsecondsOf, momentOf, momentOfMilliseconds, type Moment } from '../../time/moment.ts';
-import type { AttemptRecord, DeliveryState, DeliveryStatus } from './delivery-records.ts';
-import type { PostbackEvent } from '../rules/postback.ts';
+import type { ConversionKind, DeliveryStatus } from '../../vocabulary/values.ts';
+import type { AttemptRecord, DeliveryState } from './delivery-records.ts';
 
 /** A row as SQLite gives it. */
 export type Row = Record<string, unknown>;
@@ -12,7 +12,7 @@ export function deliveryStateOf(row: Row): DeliveryState {
   return {
     webhookId: row['webhook_id'] as string,
     conversionId: row['conversion_id'] as string,
-    kind: row['kind'] as PostbackEvent,
+    kind: row['kind'] as ConversionKind,
     clickId: row['click_id'] as string,
     siteKey: row['site_key'] as string,
     userId: row['user_id'] as string,
@@ -43,10 +43,10 @@ export function attemptRecordOf(row: Row): AttemptRecord {
   };
 }
 
-const rank: Record<PostbackEvent, number> = { credit: 0, reject: 1, chargeback: 2 };
+const rank: Record<ConversionKind, number> = { credit: 0, reject: 1, chargeback: 2 };
 
 /** Text that sorts as a click's postbacks follow one another; the conversion's id comes after it. */
-export function turnOf(occurredAt: Moment, kind: PostbackEvent): string {
+export function turnOf(occurredAt: Moment, kind: ConversionKind): string {
   return `${sortableText(occurredAt)} ${rank[kind]}`;
 }
 
