@@ -1,4 +1,4 @@
-import { csvRow } from '../text/csv-text.ts';
+import { csvRow } from '../text/csv.ts';
 import type { ColumnValue } from '../duckdb/dialect/rows.ts';
 import type { QueryAnswer } from './query.ts';
 

@@ -5,7 +5,7 @@ import { offerColumns } from '../vocabulary/offer-fields.ts';
 import type { Device } from '../vocabulary/values.ts';
 import type { GeneratedOffer } from './canonical-records.ts';
 import type { Source } from './catalog.ts';
-import { csvLine } from '../text/csv-text.ts';
+import { csvLine } from '../text/csv.ts';
 import { partnerZone } from './network.ts';
 import type { ParquetColumns, ParquetWriter } from './parquet-writer.ts';
 

@@ -3,7 +3,7 @@ import { appendFile, mkdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { csvLine } from '../text/csv-text.ts';
+import { csvLine } from '../text/csv.ts';
 import type { ParquetColumns, ParquetWriter } from './parquet-writer.ts';
 
 export type LogFormat = 'ndjson' | 'ndjson.gz' | 'csv' | 'parquet';

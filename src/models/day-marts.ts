@@ -5,7 +5,8 @@ import { endOfDay, type Day, type Moment } from '../time/moment.ts';
 import type { Run } from '../runs/stage.ts';
 import { promoteFile } from '../warehouse/event-files.ts';
 import { clearReport } from '../warehouse/stale-partitions.ts';
-import { modelQuery, type ModelParameters } from '../warehouse/run-model.ts';
+import type { QueryParameters } from '../duckdb/sql-parameters.ts';
+import { modelQuery } from '../warehouse/run-model.ts';
 import { computeStats } from './windows.ts';
 
 /** Marts that grow with history: one Parquet file per UTC day, so that a run writes only the days it touched. */
@@ -50,7 +51,7 @@ export async function writeDay(
   mart: DayMart,
   day: Day,
   asOf: Moment,
-  parameters: ModelParameters = {},
+  parameters: QueryParameters = {},
 ): Promise<void> {
   const { path, rows, bytes, sha256 } = await writeDayFile(run, connection, mart, day, parameters);
   await connection.run(
@@ -71,7 +72,7 @@ async function writeDayFile(
   connection: DuckDBConnection,
   mart: DayMart,
   day: Day,
-  parameters: ModelParameters,
+  parameters: QueryParameters,
 ): Promise<DayFile> {
   const scratch = join(run.data.scratch, `${mart}.parquet`);
   const target = martFile(run, mart, day);

@@ -93,18 +93,27 @@ async function writeTogether(
   );
   await insertRows(
     connection,
-    'INSERT INTO mart_files (mart, day, path, run_id, as_of, rows, bytes, sha256)',
-    ['', '::DATE', '', '', '::TIMESTAMPTZ', '', '', ''],
-    promoted.map(({ day, to, rows, bytes, sha256 }) => [
+    'mart_files',
+    {
+      mart: 'VARCHAR',
+      day: 'VARCHAR',
+      path: 'VARCHAR',
+      run_id: 'BIGINT',
+      as_of: 'VARCHAR',
+      rows: 'BIGINT',
+      bytes: 'BIGINT',
+      sha256: 'VARCHAR',
+    },
+    promoted.map(({ day, to, rows, bytes, sha256 }) => ({
       mart,
       day,
-      relative(run.data.warehouse, to),
-      run.runId,
-      run.asOf,
+      path: relative(run.data.warehouse, to),
+      run_id: run.runId,
+      as_of: run.asOf,
       rows,
       bytes,
       sha256,
-    ]),
+    })),
   );
   for (const [day] of cut) await writeAlone(run, connection, touched, day);
 }

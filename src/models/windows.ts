@@ -10,6 +10,11 @@ export function windowStart(asOf: Moment): Moment {
   return startOfDay(addDays(dayOf(asOf), -1));
 }
 
+/** What a query about the figures as of a moment may ask for. */
+export function figureParameters(asOf: Moment): { as_of: Moment; window_start: Moment } {
+  return { as_of: asOf, window_start: windowStart(asOf) };
+}
+
 /** Makes what the staging models read beside tables: `offer_spans`. */
 export async function openStaging(connection: DuckDBConnection): Promise<void> {
   await connection.run(`CREATE OR REPLACE TEMP VIEW offer_spans AS ${readModel('staging', 'offer_spans').query}`);
@@ -58,5 +63,5 @@ export async function computeStats(
   const scope = `SELECT DISTINCT conversion_id FROM conversion_events WHERE kind = 'credit' AND occurred_at <= TIMESTAMPTZ '${asOf}'
     AND (occurred_at >= TIMESTAMPTZ '${from}' OR occurred_at > TIMESTAMPTZ '${asOf}' - INTERVAL 48 HOURS)`;
   await loadConversions(connection, 'window_conversions', scope, asOf);
-  await runModel(connection, 'marts', 'offer_stats_2d', prefix, { as_of: asOf, window_start: from });
+  await runModel(connection, 'marts', 'offer_stats_2d', prefix, figureParameters(asOf));
 }

@@ -98,16 +98,24 @@ async function loadSites(connection: DuckDBConnection, sites: readonly Site[]): 
   );
   await insertRows(
     connection,
-    'INSERT INTO run_sites',
-    ['', '', '', '', '::DECIMAL(7, 6)', '::DOUBLE', ''],
-    sites.map((site) => [
-      site.site_key,
-      site.name,
-      site.status,
-      site.variant,
-      commissionText(site),
-      site.reward_rate,
-      site.rate_limit_per_hour,
-    ]),
+    'run_sites',
+    {
+      site_key: 'VARCHAR',
+      name: 'VARCHAR',
+      status: 'VARCHAR',
+      variant: 'VARCHAR',
+      commission: 'VARCHAR',
+      reward_rate: 'VARCHAR',
+      rate_limit_per_hour: 'INTEGER',
+    },
+    sites.map(({ site_key, name, status, variant, ...site }) => ({
+      site_key,
+      name,
+      status,
+      variant,
+      commission: commissionText(site),
+      reward_rate: String(site.reward_rate),
+      rate_limit_per_hour: site.rate_limit_per_hour,
+    })),
   );
 }

@@ -21,14 +21,12 @@ export async function recordCommissions(state: StateDatabase, sites: readonly Si
     const changed = sites.flatMap((site) => {
       const last = known.get(site.site_key);
       if (last !== undefined && Number(last.commission) === site.commission) return [];
-      return [[site.site_key, validFrom(asOf, last?.valid_from), commissionText(site)]];
+      return [
+        { site_key: site.site_key, valid_from: validFrom(asOf, last?.valid_from), commission: commissionText(site) },
+      ];
     });
-    await insertRows(
-      connection,
-      'INSERT INTO site_commissions (site_key, valid_from, commission)',
-      ['', '::TIMESTAMPTZ', '::DECIMAL(7, 6)'],
-      changed,
-    );
+    const shape = { site_key: 'VARCHAR', valid_from: 'VARCHAR', commission: 'VARCHAR' } as const;
+    await insertRows(connection, 'site_commissions', shape, changed);
   }, 'commissions');
 }
 

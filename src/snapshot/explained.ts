@@ -1,11 +1,11 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { basename, join } from 'node:path';
 import { quoted, quotedPath, quotedPathList } from '../text/sql-text.ts';
-import { windowStart } from '../models/windows.ts';
+import { figureParameters, windowStart } from '../models/windows.ts';
 import { addDays, dayOf, type Day, type Moment } from '../time/moment.ts';
 import { eventRelation } from '../warehouse/event-files.ts';
 import { readModel } from '../warehouse/sql-model.ts';
-import { withMoments } from './moments-in-sql.ts';
+import { withParameters } from '../duckdb/sql-parameters.ts';
 
 /** Names of offers, for clicks that give their offer by source and external id. */
 export const offerNamesFile = 'offer_names.parquet';
@@ -37,7 +37,7 @@ export async function writeExplained(
      WITH click_events AS (SELECT * FROM ${eventRelation('clicks', clicks)}),
        conversions AS (SELECT * FROM read_parquet(${quotedPathList(conversions)}, hive_partitioning = false)),
        offer_names AS (SELECT * FROM read_parquet(${quotedPath(names)}))
-     ${withMoments(query, asOf)}`,
+     ${withParameters(query, figureParameters(asOf))}`,
   );
   await connection.run(`COMMENT ON MACRO TABLE snapshot.${name} IS ${quoted(`${purpose} Grain: ${grain}.`)}`);
 }

@@ -13,9 +13,21 @@ export function parseMoney(text: string): Micros | undefined {
 
 /** The shortest plain decimal text, such as `2.5`. */
 export function moneyText(amount: Micros): string {
-  const digits = amount.toString().padStart(7, '0');
-  const fraction = digits.slice(-6).replace(/0+$/, '');
-  return digits.slice(0, -6) + (fraction === '' ? '' : `.${fraction}`);
+  return shortestText(amount, 6);
+}
+
+/** A reward in billionths of a point, so that sums and differences are exact. */
+export type Amount = bigint;
+
+/** Plain digits with up to 9 places, or a minus before them. Anything else is no amount. */
+export function parseAmount(text: string): Amount | undefined {
+  if (!/^-?\d{1,15}(\.\d{1,9})?$/.test(text)) return undefined;
+  return text.startsWith('-') ? -scaled(text.slice(1), 9) : scaled(text, 9);
+}
+
+/** The shortest plain decimal text, such as `-0.25`. */
+export function amountText(amount: Amount): string {
+  return shortestText(amount, 9);
 }
 
 /**
@@ -39,4 +51,10 @@ function withinLimit(amount: Micros): Micros | undefined {
 function scaled(text: string, places: number): bigint {
   const [whole = '', fraction = ''] = text.split('.');
   return BigInt(whole + fraction.padEnd(places, '0'));
+}
+
+function shortestText(amount: bigint, places: number): string {
+  const digits = String(amount < 0n ? -amount : amount).padStart(places + 1, '0');
+  const fraction = digits.slice(-places).replace(/0+$/, '');
+  return `${amount < 0n ? '-' : ''}${digits.slice(0, -places)}${fraction === '' ? '' : `.${fraction}`}`;
 }

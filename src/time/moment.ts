@@ -46,7 +46,7 @@ export function momentOfMilliseconds(milliseconds: number): Moment {
 }
 
 /** Reads `--as-of`: RFC 3339 with seconds and `Z` or an offset. Throws `UsageError` with an example. */
-export function parseMoment(text: string, option = '--as-of'): Moment {
+export function momentOption(text: string, option = '--as-of'): Moment {
   const microseconds = microsecondsOf(text);
   if (microseconds === null) {
     throw new UsageError(
@@ -92,7 +92,7 @@ export function addDays(day: Day, days: number): Day {
 }
 
 /** Reads an option's `YYYY-MM-DD`. Throws `UsageError` with an example. */
-export function parseDay(text: string, option: string): Day {
+export function dayOption(text: string, option: string): Day {
   if (!isDay(text)) throw new UsageError(`${option} "${text}" is not a day; write it like 2026-11-18`);
   return text;
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { CsvRecords } from '../../src/landing/lines/csv-records.ts';
-import { csvRow } from '../../src/text/csv-text.ts';
+import { csvRow } from '../../src/text/csv.ts';
 import { takenApart } from '../support/taken-apart.ts';
 
 function read(text: string, chunkBytes?: number) {

@@ -2,7 +2,7 @@ import { cp, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { csvRecords } from '../../src/analysis/reconcile/csv-records.ts';
+import { csvRecords } from '../../src/text/csv.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 
 /** `case.json` of a folder: what it shows, and the runs with what lands before each. */

@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { csvLine } from '../../src/text/csv-text.ts';
+import { csvLine } from '../../src/text/csv.ts';
 import { ParquetWriter } from '../../src/generate/parquet-writer.ts';
 
 /** One record of a log or catalog, in the words of the landing formats. Absent fields are left out. */

@@ -10,13 +10,13 @@ import {
   microsecondsOf,
   momentOf,
   momentOfMilliseconds,
-  parseDay,
-  parseMoment,
+  dayOption,
+  momentOption,
   shiftMoment,
   startOfDay,
 } from '../../src/time/moment.ts';
 
-describe('parseMoment', () => {
+describe('momentOption', () => {
   it.each([
     ['2026-11-18T10:00:00Z', '2026-11-18T10:00:00Z'],
     ['2026-11-18 10:00:00z', '2026-11-18T10:00:00Z'],
@@ -28,7 +28,7 @@ describe('parseMoment', () => {
     ['1969-12-31T23:59:59.999999Z', '1969-12-31T23:59:59.999999Z'],
     ['0050-01-01T00:00:00Z', '0050-01-01T00:00:00Z'],
   ])('reads %s as %s', (text, moment) => {
-    expect(parseMoment(text)).toBe(moment);
+    expect(momentOption(text)).toBe(moment);
   });
 
   it.each([
@@ -50,8 +50,8 @@ describe('parseMoment', () => {
     '2026-11-18T10:00:00Z\n',
     '２026-11-18T10:00:00Z',
   ])('refuses %j, naming the option and what is wanted', (text) => {
-    expect(() => parseMoment(text, '--as-of')).toThrow(UsageError);
-    expect(() => parseMoment(text, '--as-of')).toThrow(/--as-of .*2026-11-18T10:00:00Z/s);
+    expect(() => momentOption(text, '--as-of')).toThrow(UsageError);
+    expect(() => momentOption(text, '--as-of')).toThrow(/--as-of .*2026-11-18T10:00:00Z/s);
   });
 });
 
@@ -101,9 +101,9 @@ describe('days', () => {
   });
 
   it('are read from an option', () => {
-    expect(parseDay('2024-02-29', '--from')).toBe('2024-02-29');
+    expect(dayOption('2024-02-29', '--from')).toBe('2024-02-29');
     for (const text of ['2026-02-29', '2026-2-1', '2026-11-18T00:00:00Z', '']) {
-      expect(() => parseDay(text, '--from')).toThrow(/^--from /);
+      expect(() => dayOption(text, '--from')).toThrow(/^--from /);
     }
   });
 });

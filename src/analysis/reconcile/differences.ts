@@ -1,5 +1,5 @@
 import { addDays, compareMoments, startOfDay, type Day, type Moment } from '../../time/moment.ts';
-import { amountText, type Amount } from './amount.ts';
+import { amountText, type Amount } from '../../text/decimal-text.ts';
 import type { Claim, Matched } from './match.ts';
 import type { KnownClick, OurConversion } from './our-conversions.ts';
 import type { PublisherReward } from './publisher-file.ts';

@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { UsageError } from '../../errors/errors.ts';
 import type { Moment } from '../../time/moment.ts';
 import { queryRows } from '../../duckdb/dialect/rows.ts';
-import { parseAmount, type Amount } from './amount.ts';
+import { parseAmount, type Amount } from '../../text/decimal-text.ts';
 
 /** A conversion of the site as the snapshot has it. */
 export interface OurConversion {

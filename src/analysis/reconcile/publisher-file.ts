@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '../../errors/errors.ts';
 import { microsecondsOf, momentOf, type Moment } from '../../time/moment.ts';
-import { parseAmount, type Amount } from './amount.ts';
-import { csvRecords, type CsvRecord } from './csv-records.ts';
+import { parseAmount, type Amount } from '../../text/decimal-text.ts';
+import { csvRecords, type CsvRecord } from '../../text/csv.ts';
 
 export type ClaimedState = 'credited' | 'pending' | 'rejected' | 'charged_back';
 

@@ -1,7 +1,7 @@
 import { dayOf, type Day } from '../../time/moment.ts';
 import type { KeptSnapshot } from '../kept-snapshots.ts';
 import { withSnapshotDatabase } from '../snapshot-database.ts';
-import { amountText, type Amount } from './amount.ts';
+import { amountText, type Amount } from '../../text/decimal-text.ts';
 import { differenceKinds, sortDifferences, type Difference, type DifferenceKind } from './differences.ts';
 import { match } from './match.ts';
 import { knownClicks, ourConversions } from './our-conversions.ts';

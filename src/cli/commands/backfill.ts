@@ -3,7 +3,7 @@ import { backfillReports, planBackfill } from '../../../pipelines/backfill.ts';
 import type { ReportChange } from '../../models/report-backfill.ts';
 import type { ReportDay } from '../../models/report-days.ts';
 import { UsageError } from '../../errors/errors.ts';
-import { parseDay } from '../../time/moment.ts';
+import { dayOption } from '../../time/moment.ts';
 import { addCommand, answer, existingData, table } from '../answer.ts';
 import type { CommandContext } from '../context.ts';
 import { stopSignal } from '../stop-signal.ts';
@@ -24,8 +24,8 @@ export function addBackfillCommands(program: Command, context: CommandContext): 
     .option('--all', 'the reports that agree with the events, too')
     .option('--dry-run', 'only say which days, and why')
     .action(async (options: BackfillOptions) => {
-      const from = options.from === undefined ? undefined : parseDay(options.from, '--from');
-      const to = options.to === undefined ? undefined : parseDay(options.to, '--to');
+      const from = options.from === undefined ? undefined : dayOption(options.from, '--from');
+      const to = options.to === undefined ? undefined : dayOption(options.to, '--to');
       if (from !== undefined && to !== undefined && from > to)
         throw new UsageError(`--from ${from} is later than --to ${to}`);
       const request = {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { generate } from '../../generate/generate.ts';
-import { dateOf, parseMoment } from '../../time/moment.ts';
+import { dateOf, momentOption } from '../../time/moment.ts';
 import { addCommand, answer, wholeNumber } from '../answer.ts';
 import type { CommandContext } from '../context.ts';
 
@@ -32,7 +32,7 @@ export function addGenerateCommand(program: Command, context: CommandContext): v
             seed: options.seed,
             clicks: options.clicks,
             days: options.days,
-            end: options.end === undefined ? new Date() : dateOf(parseMoment(options.end, '--end')),
+            end: options.end === undefined ? new Date() : dateOf(momentOption(options.end, '--end')),
             messy: options.clean !== true,
           },
           (done) => progress.advance(done),

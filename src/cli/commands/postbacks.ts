@@ -6,7 +6,7 @@ import type { DeliveryState } from '../../postbacks/store/delivery-records.ts';
 import { deliveryStates, type DeliveryStatus } from '../../vocabulary/values.ts';
 import { DeliveryStore } from '../../postbacks/store/delivery-store.ts';
 import { realEffects } from '../../files/effects.ts';
-import { parseMoment } from '../../time/moment.ts';
+import { momentOption } from '../../time/moment.ts';
 import { addCommand, answer, existingData, fieldLines, table, wholeNumber } from '../answer.ts';
 import type { CommandContext } from '../context.ts';
 
@@ -147,8 +147,8 @@ function filterOf({ site, state, since, until }: FilterOptions): DeliveryFilter 
   return {
     site,
     state,
-    since: since === undefined ? undefined : parseMoment(since, '--since'),
-    until: until === undefined ? undefined : parseMoment(until, '--until'),
+    since: since === undefined ? undefined : momentOption(since, '--since'),
+    until: until === undefined ? undefined : momentOption(until, '--until'),
   };
 }
 

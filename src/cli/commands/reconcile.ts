@@ -1,12 +1,12 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { resolve } from 'node:path';
 import { findSnapshot } from '../../analysis/kept-snapshots.ts';
-import { parseAmount, type Amount } from '../../analysis/reconcile/amount.ts';
+import { parseAmount, type Amount } from '../../text/decimal-text.ts';
 import { reconcile, type Reconciliation } from '../../analysis/reconcile/reconcile.ts';
 import { replaceFile } from '../../files/effects.ts';
 import { OfferlineError, UsageError } from '../../errors/errors.ts';
-import { csvLine } from '../../text/csv-text.ts';
-import { parseDay } from '../../time/moment.ts';
+import { csvLine } from '../../text/csv.ts';
+import { dayOption } from '../../time/moment.ts';
 import { visibleText } from '../../text/visible-text.ts';
 import { addCommand, answer, existingData, table } from '../answer.ts';
 import type { CommandContext } from '../context.ts';
@@ -56,8 +56,8 @@ export function addReconcileCommand(program: Command, context: CommandContext): 
     )
     .option('--out <file>', 'write all differences to a CSV file')
     .action(async ({ site, file, out, ...options }: ReconcileOptions) => {
-      const from = options.from === undefined ? undefined : parseDay(options.from, '--from');
-      const to = options.to === undefined ? undefined : parseDay(options.to, '--to');
+      const from = options.from === undefined ? undefined : dayOption(options.from, '--from');
+      const to = options.to === undefined ? undefined : dayOption(options.to, '--to');
       if (from !== undefined && to !== undefined && from > to)
         throw new UsageError(`--from ${from} is after --to ${to}`);
       const snapshot = await findSnapshot(existingData(), options.snapshot);

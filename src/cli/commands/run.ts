@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { maintenance } from '../../../pipelines/maintenance.ts';
 import { refresh, stages, type StageName } from '../../../pipelines/refresh.ts';
 import type { RunRequest } from '../../../pipelines/run-pipeline.ts';
-import { parseMoment } from '../../time/moment.ts';
+import { momentOption } from '../../time/moment.ts';
 import { addCommand, answer, existingData } from '../answer.ts';
 import type { CommandContext } from '../context.ts';
 import { stopSignal } from '../stop-signal.ts';
@@ -83,10 +83,10 @@ function requestOf(options: RunOptions, { console }: CommandContext): RunRequest
   return {
     data: existingData(),
     console,
-    asOf: options.asOf === undefined ? undefined : parseMoment(options.asOf),
+    asOf: options.asOf === undefined ? undefined : momentOption(options.asOf),
     allowOlder: options.allowOlder,
     allowFuture: options.allowFuture,
-    scheduledAt: options.scheduledAt === undefined ? undefined : parseMoment(options.scheduledAt, '--scheduled-at'),
+    scheduledAt: options.scheduledAt === undefined ? undefined : momentOption(options.scheduledAt, '--scheduled-at'),
     stop: stopSignal(console.logger),
   };
 }

@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { FileStatus } from '../../vocabulary/values.ts';
 import { momentOfMilliseconds, type Moment } from '../../time/moment.ts';
 import { queryRows } from '../../duckdb/dialect/rows.ts';
-import { insertFrom, type Shape } from './catalog-bulk-insert.ts';
+import { insertRows, runWithRows, type RowShape } from '../../duckdb/insert-rows.ts';
 import type { CatalogExport, RejectedRow } from './catalog-export.ts';
 import { rejectsKept, type LedgerCounts } from '../ledger/ledger.ts';
 import type { NewFile, LedgerRow } from '../ledger/read-again.ts';
@@ -26,7 +26,7 @@ export interface CatalogLedgerEntry extends LedgerCounts {
   read_with: string;
 }
 
-const entryShape: Shape<CatalogLedgerEntry> = {
+const entryShape: RowShape<CatalogLedgerEntry> = {
   file_id: 'BIGINT',
   run_id: 'BIGINT',
   kind: 'VARCHAR',
@@ -52,7 +52,7 @@ interface RejectRow extends RejectedRow {
   path: string;
 }
 
-const rejectShape: Shape<RejectRow> = {
+const rejectShape: RowShape<RejectRow> = {
   file_id: 'BIGINT',
   path: 'VARCHAR',
   line: 'BIGINT',
@@ -68,7 +68,7 @@ interface WarningRow {
   rows: number;
 }
 
-const warningShape: Shape<WarningRow> = { file_id: 'BIGINT', warning: 'VARCHAR', field: 'VARCHAR', rows: 'BIGINT' };
+const warningShape: RowShape<WarningRow> = { file_id: 'BIGINT', warning: 'VARCHAR', field: 'VARCHAR', rows: 'BIGINT' };
 
 /** What became of the catalog files of one run, gathered and then written in bulk. */
 export class CatalogLedger {
@@ -123,14 +123,9 @@ export class CatalogLedger {
   /** Returns whether a file that was read again says something else than before. */
   async write(connection: DuckDBConnection): Promise<boolean> {
     const changed = await this.#makeWay(connection);
-    await insertFrom(connection, entryShape, this.entries, 'INSERT INTO ingest_files BY NAME SELECT * FROM rows');
-    await insertFrom(connection, rejectShape, this.#rejects, 'INSERT INTO rejects BY NAME SELECT * FROM rows');
-    await insertFrom(
-      connection,
-      warningShape,
-      this.#warnings,
-      'INSERT INTO ingest_warnings BY NAME SELECT * FROM rows',
-    );
+    await insertRows(connection, 'ingest_files', entryShape, this.entries);
+    await insertRows(connection, 'rejects', rejectShape, this.#rejects);
+    await insertRows(connection, 'ingest_warnings', warningShape, this.#warnings);
     return changed;
   }
 
@@ -143,7 +138,7 @@ export class CatalogLedger {
     );
     for (const table of ['rejects', 'ingest_warnings'])
       await connection.run(`DELETE FROM ${table} WHERE file_id IN (${ids})`);
-    await insertFrom(
+    await runWithRows(
       connection,
       entryShape,
       this.#again.map(({ entry }) => entry),

@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { CanonicalOffer } from '../../landing/catalog/canonical-offer.ts';
 import type { Moment } from '../../time/moment.ts';
 import { offerColumns } from '../../vocabulary/offer-fields.ts';
-import { insertFrom, type Shape } from './catalog-bulk-insert.ts';
+import { insertRows, runWithRows, type RowShape } from '../../duckdb/insert-rows.ts';
 import type { CatalogPlan, NewVersion } from './catalog-plan.ts';
 
 interface IdentityRow {
@@ -12,7 +12,7 @@ interface IdentityRow {
   first_seen_at: Moment;
 }
 
-const identityShape: Shape<IdentityRow> = {
+const identityShape: RowShape<IdentityRow> = {
   offer_id: 'INTEGER',
   source: 'VARCHAR',
   external_id: 'VARCHAR',
@@ -28,7 +28,7 @@ interface VersionRow {
   published_sha256: string;
 }
 
-const versionShape: Shape<VersionRow> = {
+const versionShape: RowShape<VersionRow> = {
   offer_id: 'INTEGER',
   version: 'INTEGER',
   valid_from: 'VARCHAR',
@@ -40,7 +40,7 @@ const versionShape: Shape<VersionRow> = {
 type ContentRow = VersionRow &
   Omit<CanonicalOffer, 'id' | 'external_id' | 'updated_at' | 'created_at'> & { created_at: Moment };
 
-const contentShape: Shape<ContentRow> = {
+const contentShape: RowShape<ContentRow> = {
   ...versionShape,
   status: 'VARCHAR',
   ...offerColumns,
@@ -55,7 +55,12 @@ interface EventRow {
   payout: string;
 }
 
-const eventShape: Shape<EventRow> = { offer_id: 'INTEGER', version: 'INTEGER', event_id: 'VARCHAR', payout: 'VARCHAR' };
+const eventShape: RowShape<EventRow> = {
+  offer_id: 'INTEGER',
+  version: 'INTEGER',
+  event_id: 'VARCHAR',
+  payout: 'VARCHAR',
+};
 
 /** Writes a plan's versions, with the identities of new offers. Expects to run within the caller's transaction. */
 export async function writeVersions(
@@ -66,8 +71,9 @@ export async function writeVersions(
 ): Promise<void> {
   const run_id = BigInt(runId);
   const added = versions.filter(({ change }) => change === 'added');
-  await insertFrom(
+  await insertRows(
     connection,
+    'offers',
     identityShape,
     added.map(({ offerId, source, externalId }) => ({
       offer_id: offerId,
@@ -75,25 +81,19 @@ export async function writeVersions(
       external_id: externalId,
       first_seen_at: asOf,
     })),
-    'INSERT INTO offers BY NAME SELECT * FROM rows',
   );
 
-  await insertFrom(
+  await runWithRows(
     connection,
     contentShape,
     versions.flatMap(contentRow),
     'INSERT INTO offer_versions BY NAME SELECT *, $run_id AS run_id FROM rows',
     { run_id },
   );
-  await insertFrom(
-    connection,
-    eventShape,
-    versions.flatMap(eventRows),
-    'INSERT INTO offer_version_events BY NAME SELECT * FROM rows',
-  );
+  await insertRows(connection, 'offer_version_events', eventShape, versions.flatMap(eventRows));
 
   const vanished = versions.filter(({ content }) => content === null).map(versionRow);
-  await insertFrom(
+  await runWithRows(
     connection,
     versionShape,
     vanished,
@@ -104,7 +104,7 @@ export async function writeVersions(
      FROM rows JOIN offer_versions AS last ON last.offer_id = rows.offer_id AND last.version = rows.version - 1`,
     { run_id },
   );
-  await insertFrom(
+  await runWithRows(
     connection,
     versionShape,
     vanished,

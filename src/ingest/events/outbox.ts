@@ -51,8 +51,13 @@ async function loadPostbackSites(connection: DuckDBConnection, sites: readonly S
   );
   await insertRows(
     connection,
-    'INSERT INTO run_postback_sites',
-    ['', '', '::DECIMAL(7, 6)', '::DECIMAL(15, 6)'],
-    sites.map((site) => [site.site_key, site.postback !== undefined, commissionText(site), rewardRateText(site)]),
+    'run_postback_sites',
+    { site_key: 'VARCHAR', has_address: 'BOOLEAN', commission: 'VARCHAR', reward_rate: 'VARCHAR' },
+    sites.map((site) => ({
+      site_key: site.site_key,
+      has_address: site.postback !== undefined,
+      commission: commissionText(site),
+      reward_rate: rewardRateText(site),
+    })),
   );
 }

@@ -48,19 +48,29 @@ export async function storeEvents(
   );
   await insertRows(
     connection,
-    'INSERT INTO event_files (path, kind, day, run_id, rows, bytes, sha256, first_at, last_at)',
-    ['', '', '::DATE', '', '', '', '', '::TIMESTAMPTZ', '::TIMESTAMPTZ'],
-    promoted.map(({ day, to, rows, bytes, sha256, first_at, last_at }) => [
-      relative(data.warehouse, to),
+    'event_files',
+    {
+      path: 'VARCHAR',
+      kind: 'VARCHAR',
+      day: 'VARCHAR',
+      run_id: 'BIGINT',
+      rows: 'BIGINT',
+      bytes: 'BIGINT',
+      sha256: 'VARCHAR',
+      first_at: 'VARCHAR',
+      last_at: 'VARCHAR',
+    },
+    promoted.map(({ day, to, rows, bytes, sha256, first_at, last_at }) => ({
+      path: relative(data.warehouse, to),
       kind,
       day,
-      runId,
+      run_id: runId,
       rows,
       bytes,
       sha256,
       first_at,
       last_at,
-    ]),
+    })),
   );
   return promoted.map(({ to }) => to);
 }

@@ -69,7 +69,7 @@ export async function recordFile(
 }
 
 /** Files that changed in the last two seconds before we looked may change again within the clock's grain, unseen. */
-const settledAfterNs = 2_000_000_000n;
+const stableAfterNs = 2_000_000_000n;
 
 /** A landing file that looks as it did when its bytes were read, and their digest. */
 export interface SeenFile extends LandingFile {
@@ -106,18 +106,19 @@ export async function rememberFiles(
   files: CheckedFile[],
   wallClockMs: number,
 ): Promise<void> {
-  const settledBefore = BigInt(Math.trunc(wallClockMs)) * 1_000_000n - settledAfterNs;
+  const stableBefore = BigInt(Math.trunc(wallClockMs)) * 1_000_000n - stableAfterNs;
   await insertRows(
     connection,
-    'INSERT OR REPLACE INTO landing_seen',
-    ['', '', '', '', ''],
-    files.map((file) => [
-      file.path,
-      file.bytes,
-      file.modifiedNs,
-      file.changedNs < settledBefore ? file.changedNs : 0n,
-      file.sha256,
-    ]),
+    'landing_seen',
+    { path: 'VARCHAR', bytes: 'BIGINT', modified_ns: 'BIGINT', changed_ns: 'BIGINT', sha256: 'VARCHAR' },
+    files.map((file) => ({
+      path: file.path,
+      bytes: file.bytes,
+      modified_ns: file.modifiedNs,
+      changed_ns: file.changedNs < stableBefore ? file.changedNs : 0n,
+      sha256: file.sha256,
+    })),
+    { orReplace: true },
   );
 }
 

@@ -46,9 +46,9 @@ export async function openLogBatch(
   }
   await insertRows(
     connection,
-    `INSERT INTO ${positions}`,
-    ['', '', ''],
-    batch.files.map((file, position) => [file.fileId, file.readablePath, position]),
+    positions,
+    { file_id: 'BIGINT', path: 'VARCHAR', position: 'BIGINT' },
+    batch.files.map((file, position) => ({ file_id: file.fileId, path: file.readablePath, position })),
   );
   const filled = batch.files.filter(({ bytes }) => bytes > 0);
   if (filled.length > 0) {

@@ -34,7 +34,7 @@ export async function recordWarnings(
     connection,
     `SELECT file_id, ${sums.join(', ')} FROM ${eventRelation(schema.kind, paths)} WHERE warnings > 0 GROUP BY file_id`,
   );
-  const written: [fileId: number, warning: string, field: string | null, rows: number][] = [];
+  const written: { file_id: number; warning: string; field: string | null; rows: number }[] = [];
   for (const row of rows) {
     const file = batch.files.find(({ fileId }) => fileId === row['file_id']);
     if (file === undefined) continue;
@@ -46,14 +46,12 @@ export async function recordWarnings(
       else warnings.push({ warning, field, rows: affected });
     }
     counts.set(file.fileId, totalOf(warnings));
-    written.push(
-      ...warnings.map((each): (typeof written)[number] => [file.fileId, each.warning, each.field, each.rows]),
-    );
+    written.push(...warnings.map((each) => ({ file_id: file.fileId, ...each })));
   }
   await insertRows(
     connection,
-    'INSERT INTO ingest_warnings (file_id, warning, field, rows)',
-    ['', '', '', ''],
+    'ingest_warnings',
+    { file_id: 'BIGINT', warning: 'VARCHAR', field: 'VARCHAR', rows: 'BIGINT' },
     written,
   );
   return counts;

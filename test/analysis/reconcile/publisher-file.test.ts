@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../../src/errors/errors.ts';
-import { amountText, parseAmount } from '../../../src/analysis/reconcile/amount.ts';
+import { amountText, parseAmount } from '../../../src/text/decimal-text.ts';
 import { parsePublisherList } from '../../../src/analysis/reconcile/publisher-file.ts';
 
 const read = (...lines: string[]) => parsePublisherList(lines.join('\n'), 'list.csv');
