@@ -16,14 +16,13 @@ import { attributeConversions, recordConversionEvents } from './events/attributi
 import { syncCatalogs, type CatalogSyncResult } from './catalog/catalog.ts';
 import { firstSeen } from './catalog/catalog-files.ts';
 import { rollUpClicks } from './events/click-roll-up.ts';
-import { ingestLog } from './ingest-log.ts';
+import { ingestLog } from './logs/ingest-log.ts';
 import { awaitPostbacks, writeOutbox } from './events/outbox.ts';
 import { markDaysOfNewOffers, markReportsOfNewEvents } from './events/mark-stale.ts';
 import { knownLogs, latestCatalogDigests, logKey, rememberFiles, seenFiles, type SeenFile } from './ledger/ledger.ts';
 import { filesToReadAgain, type NewFile, type LedgerRow } from './ledger/read-again.ts';
 import { openNewFiles, unpackedLimitOf, type NewContent, type NewFiles } from './open-new-files.ts';
-import { removeNote } from './ledger/reading-note.ts';
-import { admit, type Admitted } from './suspects.ts';
+import { removeNote, admit, type Admitted } from './suspects.ts';
 import { sweepUnnamedFiles } from './ledger/sweep.ts';
 
 export interface IngestInput {

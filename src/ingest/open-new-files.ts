@@ -5,7 +5,7 @@ import { clickSchema, conversionSchema, type LogSchema } from '../landing/logs/l
 import type { Run } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
-import type { BrokenFile } from './ingest-log.ts';
+import type { BrokenFile } from './logs/ingest-log.ts';
 import { openLogBatch, type LogBatch } from './logs/log-batch.ts';
 import type { NewFile, LedgerRow } from './ledger/read-again.ts';
 

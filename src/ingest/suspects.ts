@@ -5,9 +5,11 @@ import { asItLies } from '../landing/lines/take-apart.ts';
 import type { LandingFile } from '../landing/landing-file.ts';
 import { sha256Of } from '../files/read-through.ts';
 import type { Run } from '../runs/stage.ts';
-import type { BrokenFile } from './ingest-log.ts';
+import type { BrokenFile } from './logs/ingest-log.ts';
 import { endedARun } from './ledger/ledger.ts';
-import { isNoted, readNote, writeNote } from './ledger/reading-note.ts';
+import { readFileSync } from 'node:fs';
+import type { DataDirectory } from '../config/data-directory.ts';
+import { replaceFile } from '../files/effects.ts';
 
 /** What the process of a trial is to read, and where it may write what comes of it. */
 export interface TrialRequest extends Pick<Run, 'settings' | 'asOf' | 'wallClock'> {
@@ -96,4 +98,56 @@ async function asBroken(file: LandingFile): Promise<BrokenFile> {
     detail:
       'reading it ended a run by force: land it in parts, or give the run more memory; once it is changed or touched it is read again',
   };
+}
+
+/** What lies in the warehouse folder while landing files are read. Where it is left over, a run ended by force meanwhile. */
+export interface ReadingNote {
+  files: NotedFile[];
+  /** Runs in a row that ended by force while these were read. */
+  ended: number;
+  /** The one file that was tried alone, where nobody was left to see what became of it. */
+  alone: NotedFile | null;
+}
+
+/** As it looked; a file that was changed since is another one. */
+export interface NotedFile {
+  path: string;
+  bytes: number;
+  modified_ns: string;
+  changed_ns: string;
+}
+
+/** The note that a run left over; none where the last one came to its end. */
+export function readNote({ readingNote }: DataDirectory): ReadingNote | undefined {
+  try {
+    return JSON.parse(readFileSync(readingNote, 'utf8')) as ReadingNote;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+export async function writeNote(
+  { data, effects }: Run,
+  files: readonly LandingFile[],
+  ended: number,
+  alone: LandingFile | null = null,
+): Promise<void> {
+  const note: ReadingNote = { files: files.map(noted), ended, alone: alone && noted(alone) };
+  await replaceFile(data.readingNote, `${JSON.stringify(note)}\n`, 'files being read', effects.files);
+}
+
+export async function removeNote({ data, effects }: Run): Promise<void> {
+  await effects.files.remove(data.readingNote, 'files being read: note removed');
+}
+
+export function isNoted(file: LandingFile, note: NotedFile): boolean {
+  const { path, bytes, modified_ns, changed_ns } = noted(file);
+  return (
+    path === note.path && bytes === note.bytes && modified_ns === note.modified_ns && changed_ns === note.changed_ns
+  );
+}
+
+function noted({ path, bytes, modifiedNs, changedNs }: LandingFile): NotedFile {
+  return { path, bytes, modified_ns: String(modifiedNs), changed_ns: String(changedNs) };
 }

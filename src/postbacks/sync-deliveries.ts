@@ -4,6 +4,8 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
+import { insertRows } from '../duckdb/insert-rows.ts';
+import { dayOf } from '../time/moment.ts';
 import { readMetadata, writeMetadata } from '../warehouse/metadata.ts';
 import { markPostbackDays } from '../warehouse/stale-partitions.ts';
 import { tellsDamagedDeliveries } from './store/delivery-database.ts';
@@ -58,10 +60,10 @@ async function sync(run: Run, state: StateDatabase): Promise<DeliverySync> {
     const known = JSON.parse((await readMetadata(connection, storeKey)) ?? '{}') as KnownStore;
     const isNew = known.storeId !== undefined && known.storeId !== store.storeId;
     if (isNew) await restore(run, connection, store);
-    const handedOver = await handOver(run, state, store);
+    const handedOver = await importOutbox(run, state, store);
     return {
       handedOver,
-      ...(await takeChanges(state, store, known.storeId === store.storeId ? (known.upTo ?? 0) : 0)),
+      ...(await readChanges(state, store, known.storeId === store.storeId ? (known.upTo ?? 0) : 0)),
     };
   } finally {
     store.close();
@@ -103,7 +105,7 @@ const outboxColumns = `webhook_id AS "webhookId", conversion_id AS "conversionId
   user_id AS "userId", offer_id AS "offerId", rtrim(rtrim(reward::VARCHAR, '0'), '.') AS reward,
   occurred_at AS "occurredAt", enqueued_at AS "enqueuedAt"`;
 
-async function handOver(run: Run, state: StateDatabase, store: DeliveryStore): Promise<number> {
+async function importOutbox(run: Run, state: StateDatabase, store: DeliveryStore): Promise<number> {
   const { connection } = state;
   const warehouseId = await warehouseIdOf(state);
   let handedOver = 0;
@@ -129,7 +131,7 @@ async function warehouseIdOf({ connection }: StateDatabase): Promise<string> {
   return made;
 }
 
-async function takeChanges(
+async function readChanges(
   state: StateDatabase,
   store: DeliveryStore,
   knownUpTo: number,
@@ -144,22 +146,44 @@ async function takeChanges(
     summary.changed += changes.postbacks.length;
     summary.attempts += changes.attempts.length;
     await state.transaction(async () => {
-      await takeStates(connection, changes.postbacks);
-      await takeAttempts(connection, changes.attempts);
+      await storeStates(connection, changes.postbacks);
+      await storeAttempts(connection, changes.attempts);
       await writeMetadata(connection, storeKey, JSON.stringify({ storeId: store.storeId, upTo }));
     }, 'exchange');
   }
 }
 
-async function takeStates(connection: DuckDBConnection, postbacks: readonly DeliveryState[]): Promise<void> {
+/** Writes how far these postbacks have come. */
+async function storeStates(connection: DuckDBConnection, postbacks: readonly DeliveryState[]): Promise<void> {
   if (postbacks.length === 0) return;
-  await connection.run(
-    `INSERT OR REPLACE INTO delivery_states
-     SELECT webhookId, reward, state, attempts, lastAttemptAt, lastStatus, lastError, deliveredAt, nextAttemptAt
-     FROM (SELECT unnest(from_json($1, '[{"webhookId":"VARCHAR","reward":"DECIMAL(24,4)","state":"VARCHAR","attempts":"INTEGER",
-       "lastAttemptAt":"TIMESTAMPTZ","lastStatus":"INTEGER","lastError":"VARCHAR","deliveredAt":"TIMESTAMPTZ","nextAttemptAt":"TIMESTAMPTZ"}]'), recursive := true))`,
-    [JSON.stringify(postbacks)],
+  await insertRows(
+    connection,
+    'delivery_states',
+    {
+      webhook_id: 'VARCHAR',
+      reward: 'VARCHAR',
+      state: 'VARCHAR',
+      attempts: 'INTEGER',
+      last_attempt_at: 'VARCHAR',
+      last_status: 'INTEGER',
+      last_error: 'VARCHAR',
+      delivered_at: 'VARCHAR',
+      next_attempt_at: 'VARCHAR',
+    },
+    postbacks.map((postback) => ({
+      webhook_id: postback.webhookId,
+      reward: postback.reward,
+      state: postback.state,
+      attempts: postback.attempts,
+      last_attempt_at: postback.lastAttemptAt,
+      last_status: postback.lastStatus,
+      last_error: postback.lastError,
+      delivered_at: postback.deliveredAt,
+      next_attempt_at: postback.nextAttemptAt,
+    })),
+    { orReplace: true },
   );
+  // By what this warehouse's outbox has: the store may know postbacks of one before it.
   await markPostbackDays(
     connection,
     'postbacks',
@@ -168,17 +192,33 @@ async function takeStates(connection: DuckDBConnection, postbacks: readonly Deli
   );
 }
 
-async function takeAttempts(connection: DuckDBConnection, attempts: readonly AttemptRecord[]): Promise<void> {
+/** Writes attempts that have ended. */
+async function storeAttempts(connection: DuckDBConnection, attempts: readonly AttemptRecord[]): Promise<void> {
   if (attempts.length === 0) return;
-  await connection.run(
-    `CREATE OR REPLACE TEMP TABLE new_attempts AS
-     SELECT unnest(from_json($1, '[{"webhookId":"VARCHAR","attempt":"INTEGER","startedAt":"TIMESTAMPTZ","durationMilliseconds":"INTEGER",
-       "status":"INTEGER","error":"VARCHAR","host":"VARCHAR"}]'), recursive := true)`,
-    [JSON.stringify(attempts)],
+  await insertRows(
+    connection,
+    'delivery_attempts',
+    {
+      webhook_id: 'VARCHAR',
+      attempt: 'INTEGER',
+      started_at: 'VARCHAR',
+      duration_ms: 'INTEGER',
+      status: 'INTEGER',
+      error: 'VARCHAR',
+      host: 'VARCHAR',
+    },
+    attempts.map(({ webhookId, startedAt, durationMilliseconds, ...attempt }) => ({
+      webhook_id: webhookId,
+      attempt: attempt.attempt,
+      started_at: startedAt,
+      duration_ms: durationMilliseconds,
+      status: attempt.status,
+      error: attempt.error,
+      host: attempt.host,
+    })),
+    { orReplace: true },
   );
-  await connection.run(
-    `INSERT OR REPLACE INTO delivery_attempts
-     SELECT webhookId, attempt, startedAt, durationMilliseconds, status, error, host FROM new_attempts`,
-  );
-  await markPostbackDays(connection, 'postback_attempts', 'SELECT startedAt::DATE AS day FROM new_attempts');
+  const days = new Set(attempts.map(({ startedAt }) => dayOf(startedAt)));
+  const values = [...days].map((day) => `(DATE '${day}')`).join(', ');
+  await markPostbackDays(connection, 'postback_attempts', `SELECT day FROM (VALUES ${values}) AS days (day)`);
 }

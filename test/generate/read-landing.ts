@@ -6,9 +6,8 @@ import { checkFiles } from '../../src/landing/files/check-files.ts';
 import { fileLines } from '../../src/landing/lines/file-lines.ts';
 import { findLandingFiles } from '../../src/landing/files/find-files.ts';
 import type { CheckedFile } from '../../src/landing/landing-file.ts';
-import { numberedLines } from '../../src/landing/logs/line-relations.ts';
+import { numberedLines, parsedLog } from '../../src/landing/logs/log-parser.ts';
 import { clickSchema, conversionSchema } from '../../src/landing/logs/log-fields.ts';
-import { parsedLog } from '../../src/landing/logs/log-parser.ts';
 
 export interface LogRow {
   path: string;

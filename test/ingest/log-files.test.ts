@@ -3,7 +3,7 @@ import { appendFile, readFile, rename, stat, symlink, utimes } from 'node:fs/pro
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { checkFile } from '../../src/landing/files/check-file.ts';
+import { checkFile } from '../../src/landing/files/check-files.ts';
 import { findLandingFiles } from '../../src/landing/files/find-files.ts';
 import { momentOfMilliseconds, shiftMoment } from '../../src/time/moment.ts';
 import { createLogger } from '../../src/logging/log.ts';

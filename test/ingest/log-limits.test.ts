@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { defaultSettings } from '../../src/config/settings.ts';
-import { noLimits, type FileCheck } from '../../src/landing/files/check-file.ts';
+import { noLimits, type FileCheck } from '../../src/landing/files/check-files.ts';
 import { findLandingFiles } from '../../src/landing/files/find-files.ts';
 import { click, conversion, csv, LogLanding, ndjson } from '../support/log-landing.ts';
 

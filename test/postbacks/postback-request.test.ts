@@ -3,7 +3,8 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import type { Postback } from '../../src/postbacks/rules/postback.ts';
 import { postbackRequest } from '../../src/postbacks/http/postback-request.ts';
-import { percentEncoded, signatureOf, signedText } from '../../src/postbacks/http/signature.ts';
+import { signatureOf, signedText } from '../../src/postbacks/http/signature.ts';
+import { percentEncoded } from '../../src/text/percent-encoded.ts';
 import { siteSchema } from '../../src/sites/sites.ts';
 
 const secret = 'a-secret-of-more-than-16-ü';

@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander';
 import { deliverPostbacks, duePostbacks, sendTestPostback } from '../../../pipelines/postbacks.ts';
 import { OfferlineError, UsageError } from '../../errors/errors.ts';
 import { DeliveryList, type DeliveryFilter } from '../../postbacks/store/delivery-list.ts';
-import type { DeliveryState } from '../../postbacks/store/delivery-records.ts';
+import type { DeliveryState } from '../../postbacks/store/delivery-rows.ts';
 import { deliveryStates, type DeliveryStatus } from '../../vocabulary/values.ts';
 import { DeliveryStore } from '../../postbacks/store/delivery-store.ts';
 import { realEffects } from '../../files/effects.ts';

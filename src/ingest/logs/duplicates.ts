@@ -1,7 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { LogSchema } from '../../landing/logs/log-fields.ts';
-import { parsedLog } from '../../landing/logs/log-parser.ts';
-import { numberedLines } from '../../landing/logs/line-relations.ts';
+import { parsedLog, numberedLines, rowsOfFile } from '../../landing/logs/log-parser.ts';
 import { queryRows } from '../../duckdb/dialect/rows.ts';
 import { countRows, makeEmptyTempTable, makeTempTable, type TempTable } from '../../duckdb/temp-table.ts';
 import { eventRelation } from '../../warehouse/event-files.ts';
@@ -136,7 +135,7 @@ async function numberContradictions(
     const file = batch.files.find(({ fileId }) => fileId === file_id);
     if (file === undefined) continue;
     for (const rows of numberedLines(file)) {
-      const events = parsedLog(schema, `(SELECT ${file_id} AS file_id, line, raw FROM ${rows})`);
+      const events = parsedLog(schema, rowsOfFile(file_id, rows));
       const numbered = await makeTempTable(
         connection,
         'numbered',

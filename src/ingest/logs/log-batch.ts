@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { QuarantineError, type CheckedFile } from '../../landing/landing-file.ts';
 import type { LogSchema } from '../../landing/logs/log-fields.ts';
-import { lines, numberedLongLines } from '../../landing/logs/line-relations.ts';
+import { logRows } from '../../landing/logs/log-parser.ts';
 import { makeEmptyTempTable, type TempTable } from '../../duckdb/temp-table.ts';
 import { insertRows } from '../../duckdb/insert-rows.ts';
 import type { NewFile } from '../ledger/read-again.ts';
@@ -13,10 +13,7 @@ export interface LogFile extends NewFile {
 
 export interface LogBatch {
   files: LogFile[];
-  /**
-   * SQL relations `(file_id, line, raw)` over all of them, each to be read by a statement of its own: the first one without
-   * the long lines and with NULL as `line`, since lines are numbered only where a row is bad; then the long ones.
-   */
+  /** SQL relations over all of them, as `logRows` gives them. */
   rows: string[];
   /** Table `(file_id, path, position)` of all files in the order in which the first of equal events wins. */
   positions: TempTable<`log_files_of_${LogSchema['kind']}`>;
@@ -50,14 +47,9 @@ export async function openLogBatch(
     { file_id: 'BIGINT', path: 'VARCHAR', position: 'BIGINT' },
     batch.files.map((file, position) => ({ file_id: file.fileId, path: file.readablePath, position })),
   );
-  const filled = batch.files.filter(({ bytes }) => bytes > 0);
-  if (filled.length > 0) {
-    batch.rows = [
-      `(SELECT file_id, NULL::BIGINT AS line, raw FROM ${lines(filled.map(({ readablePath }) => readablePath))} JOIN ${positions} USING (path))`,
-      ...filled.flatMap(({ fileId, longLines }) =>
-        longLines.map((long) => `(SELECT ${fileId} AS file_id, line, raw FROM ${numberedLongLines(long)})`),
-      ),
-    ];
-  }
+  batch.rows = logRows(
+    batch.files.filter(({ bytes }) => bytes > 0),
+    positions,
+  );
   return batch;
 }

@@ -1,8 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { hasHalfSurrogates, withoutHalfSurrogates } from '../../text/half-surrogates.ts';
-import { numberedLines } from '../../landing/logs/line-relations.ts';
+import { numberedLines, droppableFields, warningBit } from '../../landing/logs/log-parser.ts';
 import type { LogSchema } from '../../landing/logs/log-fields.ts';
-import { droppableFields, warningBit } from '../../landing/logs/log-parser.ts';
 import { quoted } from '../../text/sql-text.ts';
 import { queryRows } from '../../duckdb/dialect/rows.ts';
 import { eventRelation } from '../../warehouse/event-files.ts';

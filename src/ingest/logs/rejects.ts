@@ -1,8 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { charactersKept } from '../../text/kept-text.ts';
-import { numberedLines } from '../../landing/logs/line-relations.ts';
+import { numberedLines, parsedLog, rowsOfFile } from '../../landing/logs/log-parser.ts';
 import type { LogSchema } from '../../landing/logs/log-fields.ts';
-import { parsedLog } from '../../landing/logs/log-parser.ts';
 import { quotedPathList } from '../../text/sql-text.ts';
 import { queryRows } from '../../duckdb/dialect/rows.ts';
 import type { LogBatch, LogFile } from './log-batch.ts';
@@ -64,8 +63,8 @@ function numberedRejects(file: LogFile, rejects: string): string {
 
 /** Where there are more of them, the first ones come soon: lines are parsed in their order until there are enough. */
 function firstRejects(schema: LogSchema, file: LogFile): string {
-  const [lines] = numberedLines(file);
-  const parsed = parsedLog(schema, `(SELECT ${file.fileId} AS file_id, line, raw FROM ${lines})`);
+  const [lines = ''] = numberedLines(file);
+  const parsed = parsedLog(schema, rowsOfFile(file.fileId, lines));
   return `SELECT line, reason, raw, raw_length
     FROM (SELECT ${rejectColumns} FROM (SELECT reject FROM (${parsed}) WHERE reject IS NOT NULL LIMIT ${rejectsKept}))`;
 }

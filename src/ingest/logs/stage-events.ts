@@ -1,15 +1,19 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import type { LogSchema } from '../../landing/logs/log-fields.ts';
-import { parsedLog } from '../../landing/logs/log-parser.ts';
+import { stagedLog } from '../../landing/logs/log-parser.ts';
 import { literalPath, quoted } from '../../text/sql-text.ts';
 import type { Day } from '../../time/moment.ts';
 import type { Run } from '../../runs/stage.ts';
 import { queryRows } from '../../duckdb/dialect/rows.ts';
 import { dayNumber, dayOfNumber } from '../../time/day-number.ts';
-import { eventRelation } from '../../warehouse/event-files.ts';
-import type { Duplicates } from './duplicates.ts';
+import { eventRelation, eventTime, promoteFiles, withPlace } from '../../warehouse/event-files.ts';
+import type { TempTable } from '../../duckdb/temp-table.ts';
 import type { LogBatch } from './log-batch.ts';
+import type { EventKind } from '../../vocabulary/values.ts';
+import type { DataDirectory } from '../../config/data-directory.ts';
+import type { FileEffects } from '../../files/effects.ts';
+import { insertRows } from '../../duckdb/insert-rows.ts';
 
 /** Parquet files in the scratch folder, not yet part of the warehouse. */
 export interface StagedEvents {
@@ -40,13 +44,7 @@ export async function stageEvents(
     run,
     `staged-${schema.kind}`,
     `events of ${schema.kind}: staged`,
-    batch.rows.map(
-      (
-        rows,
-      ) => `SELECT ${schema.fields.map(({ name }) => name).join(', ')}, hash(${schema.key.join(', ')}) AS event_key, file_id, warnings, reject,
-       CASE WHEN reject IS NULL THEN ${dayNumber(schema.time)} END AS day_number
-     FROM (${parsedLog(schema, rows)})`,
-    ),
+    batch.rows.map((rows) => stagedLog(schema, rows)),
   );
 }
 
@@ -55,16 +53,16 @@ export async function withoutDuplicates(
   connection: DuckDBConnection,
   schema: LogSchema,
   staged: StagedEvents,
-  { events }: Duplicates,
+  duplicates: TempTable<'duplicate_events'>,
   run: ScratchRun,
 ): Promise<StagedEvents> {
   const affected = new Map(
     (
-      await queryRows<{ file: number; duplicates: number }>(
+      await queryRows<{ file: number; rows: number }>(
         connection,
-        `SELECT file, count(*) AS duplicates FROM ${events} GROUP BY file`,
+        `SELECT file, count(*) AS rows FROM ${duplicates} GROUP BY file`,
       )
-    ).map(({ file, duplicates }) => [file, duplicates]),
+    ).map(({ file, rows }) => [file, rows]),
   );
   if (affected.size === 0) return staged;
   const paths = staged.days.map(({ path }) => path);
@@ -89,7 +87,7 @@ export async function withoutDuplicates(
          schema.kind,
          mixed.map((file) => paths[file] as string),
        )} AS rows
-       ANTI JOIN ${events} AS known ON known.file = [${mixed.join(', ')}][rows.file_index::BIGINT + 1] AND known.file_row_number = rows.file_row_number`,
+       ANTI JOIN ${duplicates} AS known ON known.file = [${mixed.join(', ')}][rows.file_index::BIGINT + 1] AND known.file_row_number = rows.file_row_number`,
       ],
     );
     days.push(...rewritten);
@@ -128,4 +126,70 @@ async function writeByDay(
     else staged.days.push({ day: dayOfNumber(Number(number)), path: file });
   }
   return staged;
+}
+
+/**
+ * Moves staged events to their names for good and writes their `event_files` rows. What the transaction does not
+ * commit in the end is litter that no row names. Returns the absolute paths.
+ */
+export async function storeEvents(
+  connection: DuckDBConnection,
+  data: DataDirectory,
+  kind: EventKind,
+  staged: StagedEvents,
+  runId: number,
+  files: FileEffects,
+): Promise<string[]> {
+  if (staged.days.length === 0) return [];
+  const time = eventTime[kind];
+  const bounds = await queryRows<{ filename: string; rows: number; first_at: string; last_at: string }>(
+    connection,
+    `SELECT filename, count(*) AS rows, min(${time}) AS first_at, max(${time}) AS last_at
+     FROM ${eventRelation(
+       kind,
+       staged.days.map(({ path }) => path),
+       withPlace,
+     )} GROUP BY filename ORDER BY filename`,
+  );
+  const dayOfFile = new Map(staged.days.map(({ path, day }) => [path, day]));
+  const promoted = await promoteFiles(
+    bounds.map(({ filename, ...about }, index) => {
+      const day = dayOfFile.get(filename) as Day;
+      return {
+        ...about,
+        day,
+        from: filename,
+        to: join(data.events, kind, `dt=${day}`, `run-${String(runId).padStart(8, '0')}-${index}.parquet`),
+      };
+    }),
+    `event file of ${kind}`,
+    files,
+  );
+  await insertRows(
+    connection,
+    'event_files',
+    {
+      path: 'VARCHAR',
+      kind: 'VARCHAR',
+      day: 'VARCHAR',
+      run_id: 'BIGINT',
+      rows: 'BIGINT',
+      bytes: 'BIGINT',
+      sha256: 'VARCHAR',
+      first_at: 'VARCHAR',
+      last_at: 'VARCHAR',
+    },
+    promoted.map(({ day, to, rows, bytes, sha256, first_at, last_at }) => ({
+      path: relative(data.warehouse, to),
+      kind,
+      day,
+      run_id: runId,
+      rows,
+      bytes,
+      sha256,
+      first_at,
+      last_at,
+    })),
+  );
+  return promoted.map(({ to }) => to);
 }

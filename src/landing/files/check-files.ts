@@ -1,8 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { checkFile, noLimits, type CheckLimits, type FileCheck } from './check-file.ts';
-import type { CheckedFile, LandingFile } from '../landing-file.ts';
+import type { CheckedFile, LandingFile, FileLines, FileProblem } from '../landing-file.ts';
+import { createHash } from 'node:crypto';
+import { rm, stat } from 'node:fs/promises';
+import { TooManyBytes } from '../lines/line-file.ts';
+import { sha256Of } from '../../files/read-through.ts';
+import { asItLies, takeApart, type FileToTakeApart, type TakenApart } from '../lines/take-apart.ts';
 
 /** Below this many bytes in all, starting a worker costs more than it saves. */
 const worthAWorkerBytes = 16 * 1024 * 1024;
@@ -86,4 +90,73 @@ class CheckWorker {
   async stop(): Promise<void> {
     await this.#worker.terminate();
   }
+}
+
+/** What reading a file's bytes once has shown. */
+export interface FileCheck extends FileLines {
+  /** SHA-256 of the bytes as they lie in the landing folder. */
+  sha256: string;
+  /** Why the file as a whole cannot be read. */
+  problem?: FileProblem;
+  /** The file changed under our hands, or went, or could not be opened: what we saw may never have existed as a whole. Look again at the next run. */
+  unstable: boolean;
+  /** A CSV file whose last line has no end, and that was changed lately: its writer may not be done. */
+  unfinished: boolean;
+}
+
+export interface CheckLimits {
+  /** A packed file or a JSON document of more bytes counts as broken. */
+  unpackedLimit: number;
+  /** A file that was changed after it may not be done. */
+  doneBeforeNs: bigint;
+}
+
+export const noLimits: CheckLimits = { unpackedLimit: Infinity, doneBeforeNs: 2n ** 63n };
+
+type FileToCheck = FileToTakeApart & Pick<LandingFile, 'modifiedNs' | 'changedNs'>;
+
+/**
+ * Reads the file once: digest, wholeness of a gzip, valid UTF-8, first and last bytes of Parquet.
+ * DuckDB loads half of a broken gzip without an error and turns bad UTF-8 into NULL, so this must happen before it.
+ * What does not lie there as plain lines is written beside `scratchPath` as such.
+ */
+export async function checkFile(
+  file: FileToCheck,
+  scratchPath: string,
+  limits: CheckLimits = noLimits,
+): Promise<FileCheck> {
+  const hash = createHash('sha256');
+  let read: TakenApart = { ...asItLies(file), problem: undefined, endsLine: true };
+  let sha256: string | undefined;
+  try {
+    read = await takeApart(file, scratchPath, limits.unpackedLimit, (bytes) => void hash.update(bytes));
+  } catch (error) {
+    const { code = '', path, syscall } = error as NodeJS.ErrnoException;
+    if (syscall === 'open' && path === file.absolutePath)
+      return { ...asItLies(file), sha256: '', unstable: true, unfinished: false };
+    if (error instanceof TooManyBytes) read.problem = tooLarge(file, limits.unpackedLimit);
+    else if (code.startsWith('Z_'))
+      read.problem = { reason: 'broken_gzip', detail: `the gzip is truncated or damaged: ${(error as Error).message}` };
+    else throw error;
+    // The digest of a file whose reading ended in the middle covers the part read; take the rest as well.
+    sha256 = await sha256Of(file.absolutePath);
+  }
+  const after = await stat(file.absolutePath, { bigint: true }).catch(() => undefined);
+  const unstable = after === undefined || Number(after.size) !== file.bytes || after.mtimeNs !== file.modifiedNs;
+  const { problem, endsLine, ...readable } = read;
+  // A modification time may be set to any moment, also to one that is yet to come.
+  const changedNs = file.modifiedNs < file.changedNs ? file.modifiedNs : file.changedNs;
+  const unfinished = file.format === 'csv' && !endsLine && changedNs > limits.doneBeforeNs;
+  if (problem !== undefined) await rm(`${scratchPath}.ndjson`, { force: true });
+  return { ...readable, sha256: sha256 ?? hash.digest('hex'), unstable, unfinished, ...(problem && { problem }) };
+}
+
+function tooLarge({ gzip }: FileToCheck, limit: number): FileProblem {
+  const [reason, what, instead] = gzip
+    ? ['unpacked_too_large', 'it unpacks to', 'land it in parts, or unpacked']
+    : ['document_too_large', 'its records take', 'land it in parts, or as .ndjson'];
+  return {
+    reason,
+    detail: `${what} more than ${limit} bytes: ${instead}; unpacked_gigabytes in offerline.json is the limit for files to come`,
+  };
 }

@@ -1,13 +1,8 @@
 import type { LineFile } from './line-file.ts';
+import { isPlain } from './text-check.ts';
 
-/** DuckDB's line reader cuts here. It is nowhere in valid JSON, so a line that has it is a reject and may show a picture of it. */
-const lineCut = 0x01;
+/** What a line that holds the character at which the line reader cuts shows in its place: a picture of it. */
 const lineCutShown = Buffer.from('\u2401').toString('latin1');
-
-/** Whether lines have what the line reader stumbles over: it counts `\r\n` as two lines. */
-export function isPlain(chunk: Buffer): boolean {
-  return !chunk.includes(0x0d) && !chunk.includes(lineCut);
-}
 
 /** Copies lines, chunk by chunk, with every line end as `\n` and without what the line reader cuts at. */
 export class PlainLines {

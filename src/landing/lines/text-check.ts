@@ -6,7 +6,6 @@ import {
   type FileProblem,
   type LandingFormat,
 } from '../landing-file.ts';
-import { isPlain } from './plain-lines.ts';
 
 /** Looks at a file as it passes by, chunk by chunk: valid UTF-8, line lengths, the marks of Parquet. Keeps no part of a chunk, which its reader may overwrite. */
 export class TextCheck {
@@ -79,6 +78,14 @@ export class TextCheck {
     this.#openLine += chunk.length - start;
     this.longestLine = Math.max(this.longestLine, this.#openLine);
   }
+}
+
+/** DuckDB's line reader cuts here. It is nowhere in valid JSON, so a line that has it is a reject and may show a picture of it. */
+const lineCut = 0x01;
+
+/** Whether lines have what the line reader stumbles over: it counts `\r\n` as two lines. */
+export function isPlain(chunk: Buffer): boolean {
+  return !chunk.includes(0x0d) && !chunk.includes(lineCut);
 }
 
 /** How many bytes at the end belong to a character that the next chunk completes. */

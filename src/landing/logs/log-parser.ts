@@ -1,10 +1,24 @@
 import { hasHalfSurrogates, withoutHalfSurrogates } from '../../text/half-surrogates.ts';
 import { charactersKept } from '../../text/kept-text.ts';
 import type { LogField, LogSchema } from './log-fields.ts';
-import { quoted } from '../../text/sql-text.ts';
+import { dayNumber } from '../../time/day-number.ts';
+import { quoted, quotedPathList } from '../../text/sql-text.ts';
+import { longestLineBytes, type FileLines } from '../landing-file.ts';
 
 /** Bits of the `warnings` column: what was dropped from an accepted event, or replaced in it. */
 export const warningBit = { unknownField: 1, firstDropped: 2, halfSurrogate: 128 } as const;
+
+/**
+ * The statement that reads log rows `(file_id, line, raw)` into what is staged: the typed fields, the `event_key` that makes
+ * the event one, and the `day_number` of its UTC day, NULL for a rejected row.
+ */
+export function stagedLog(schema: LogSchema, rows: string): string {
+  const fields = schema.fields.map(({ name }) => name).join(', ');
+  return `
+    SELECT ${fields}, hash(${schema.key.join(', ')}) AS event_key, file_id, warnings, reject,
+      CASE WHEN reject IS NULL THEN ${dayNumber(schema.time)} END AS day_number
+    FROM (${parsedLog(schema, rows)})`;
+}
 
 /**
  * SQL that reads log rows `(file_id, line, raw)` into typed events, all in one pass over the text:
@@ -80,3 +94,50 @@ function hasUnknownField({ fields }: LogSchema): string {
 
 /** What DuckDB's parser takes and JSON forbids: trailing commas, NaN, Infinity, comments. Looked for outside strings. */
 const laxJson = `regexp_matches(regexp_replace(record, '"([^"\\\\]|\\\\.)*"', '""', 'g'), ',\\s*[}\\]]|[nN]a[nN]|[iI]nf|/[*/]')`;
+
+/** Twice the longest line, or DuckDB takes sixteen times as much for every file that it has open. */
+const readBuffer = `max_line_size = ${longestLineBytes}, buffer_size = ${2 * longestLineBytes}`;
+
+/**
+ * SQL for the lines of checked files: `path`, `raw`. Blank lines are NULL.
+ * Columns are cut at a control character that a checked file does not hold, so a line stays whole.
+ */
+function lines(paths: readonly string[]): string {
+  return `read_csv(${quotedPathList(paths)}, columns = {raw: 'VARCHAR'}, delim = '\u0001\u0002', quote = '', escape = '',
+    new_line = '\\n', strict_mode = false, auto_detect = false, header = false, hive_partitioning = false, ${readBuffer}, filename = 'path')`;
+}
+
+/**
+ * SQL relations `(line, raw)` of all lines of a file with the numbers of their records, the long ones apart:
+ * each is to be read by a statement of its own. Numbering forces file order and costs as much as the reading itself.
+ */
+export function numberedLines({ readablePath, firstRow, longLines }: FileLines): string[] {
+  return [
+    `(SELECT row_number() OVER () + ${firstRow - 1} AS line, raw FROM ${lines([readablePath])})`,
+    ...longLines.map(numberedLongLines),
+  ];
+}
+
+/** The same of long lines alone. */
+function numberedLongLines({ path, rows }: FileLines['longLines'][number]): string {
+  return `(SELECT [${rows.join(', ')}][nth]::BIGINT AS line, raw FROM (SELECT row_number() OVER () AS nth, raw FROM ${lines([path])}))`;
+}
+
+/**
+ * SQL relations `(file_id, line, raw)` over log files, each to be read by a statement of its own: the first one without the
+ * long lines and with NULL as `line`, since lines are numbered only where a row is bad; then the long ones. `positions` is
+ * a table `(file_id, path)` of these files.
+ */
+export function logRows(files: readonly (FileLines & { fileId: number })[], positions: string): string[] {
+  if (files.length === 0) return [];
+  const paths = files.map(({ readablePath }) => readablePath);
+  return [
+    `(SELECT file_id, NULL::BIGINT AS line, raw FROM ${lines(paths)} JOIN ${positions} USING (path))`,
+    ...files.flatMap(({ fileId, longLines }) => longLines.map((long) => rowsOfFile(fileId, numberedLongLines(long)))),
+  ];
+}
+
+/** The same of one relation `(line, raw)` of one file. */
+export function rowsOfFile(fileId: number, numbered: string): string {
+  return `(SELECT ${fileId} AS file_id, line, raw FROM ${numbered})`;
+}

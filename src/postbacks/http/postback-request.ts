@@ -1,9 +1,13 @@
-import { postbackFields, readPostbackAddress } from '../../sites/postback-address.ts';
-import type { PostbackAddress, PostbackField } from '../../sites/postback-address.ts';
+import {
+  postbackFields,
+  readPostbackAddress,
+  type PostbackAddress,
+  type PostbackField,
+} from '../../sites/postback-address.ts';
 import type { Site } from '../../sites/sites.ts';
 import type { Postback } from '../rules/postback.ts';
-import { percentEncoded, signatureOf } from './signature.ts';
-import { webhookHeaders } from './standard-webhooks.ts';
+import { signatureOf, webhookHeaders } from './signature.ts';
+import { percentEncoded } from '../../text/percent-encoded.ts';
 
 /** One request as it goes out. */
 export interface PostbackRequest {

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { percentEncoded } from '../../text/percent-encoded.ts';
 import type { Postback } from '../rules/postback.ts';
 
 /**
@@ -17,11 +18,18 @@ export function signedText({ clickId, event, reward, siteKey, userId }: Omit<Pos
     .join('&');
 }
 
-/** By RFC 3986: unreserved characters bare, every other byte of the UTF-8 text as `%` and two upper-case digits. */
-export function percentEncoded(text: string): string {
-  // encodeURIComponent leaves these five bare, and throws on half a surrogate pair.
-  return encodeURIComponent(text.toWellFormed()).replaceAll(
-    /[!'()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
+/**
+ * The headers of the Standard Webhooks specification, over the exact bytes that are sent. `secrets` are used as the UTF-8
+ * bytes of their text; the receiver may hold any of them, which is how a secret is replaced without a gap.
+ */
+export function webhookHeaders(secrets: string[], id: string, sentAt: number, content: string): Record<string, string> {
+  const timestamp = Math.floor(sentAt / 1000);
+  const signed = `${id}.${timestamp}.${content}`;
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': secrets
+      .map((secret) => `v1,${createHmac('sha256', secret).update(signed).digest('base64')}`)
+      .join(' '),
+  };
 }

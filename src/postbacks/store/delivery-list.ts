@@ -1,8 +1,14 @@
 import type { DeliveryDatabase } from './delivery-database.ts';
 import type { DeliveryStatus } from '../../vocabulary/values.ts';
 import { ClickOrder } from './click-order.ts';
-import type { AttemptRecord, DeliveryState } from './delivery-records.ts';
-import { attemptRecordOf, deliveryStateOf, sortableText, stateColumns } from './delivery-rows.ts';
+import {
+  type AttemptRecord,
+  type DeliveryState,
+  attemptRecordOf,
+  deliveryStateOf,
+  sortableText,
+  stateColumns,
+} from './delivery-rows.ts';
 import type { Moment } from '../../time/moment.ts';
 
 /** Postbacks that meet all of it. */

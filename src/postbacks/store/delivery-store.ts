@@ -3,11 +3,19 @@ import type { DataDirectory } from '../../config/data-directory.ts';
 import type { Moment } from '../../time/moment.ts';
 import { ClickOrder } from './click-order.ts';
 import { DeliveryDatabase } from './delivery-database.ts';
-import type { AttemptRecord, DeliveryState, OutboxRow } from './delivery-records.ts';
-import { attemptRecordOf, deliveryStateOf, millisecondsOf, stateColumns, turnOf } from './delivery-rows.ts';
+import {
+  type AttemptRecord,
+  type DeliveryState,
+  type OutboxRow,
+  attemptRecordOf,
+  deliveryStateOf,
+  millisecondsOf,
+  stateColumns,
+  turnOf,
+} from './delivery-rows.ts';
 import { plannedAttempts } from '../rules/retry-plan.ts';
 
-export type { AttemptRecord, DeliveryState, OutboxRow } from './delivery-records.ts';
+export type { AttemptRecord, DeliveryState, OutboxRow } from './delivery-rows.ts';
 
 export interface DeliveryChanges {
   postbacks: DeliveryState[];

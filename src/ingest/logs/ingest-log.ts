@@ -1,19 +1,18 @@
-import type { LogSchema } from '../landing/logs/log-fields.ts';
-import type { Run } from '../runs/stage.ts';
-import { queryRows } from '../duckdb/dialect/rows.ts';
-import { eventFilePaths, eventRelation } from '../warehouse/event-files.ts';
-import type { StateDatabase } from '../warehouse/database.ts';
-import { showProgress } from '../duckdb/query-progress.ts';
-import { findDuplicates } from './logs/duplicates.ts';
-import { dropRejectsOf, recordReadAgain, recordStillUnreadable } from './heal-log.ts';
-import { recordFile } from './ledger/ledger.ts';
-import type { LogBatch } from './logs/log-batch.ts';
-import { recordWarnings } from './logs/log-warnings.ts';
-import type { NewFile } from './ledger/read-again.ts';
-import { logReadWith } from './ledger/read-with.ts';
-import { recordRejects } from './logs/rejects.ts';
-import { storeEvents } from './events/store-events.ts';
-import { stageEvents, withoutDuplicates } from './logs/stage-events.ts';
+import type { LogSchema } from '../../landing/logs/log-fields.ts';
+import type { Run } from '../../runs/stage.ts';
+import { queryRows } from '../../duckdb/dialect/rows.ts';
+import { eventFilePaths, eventRelation } from '../../warehouse/event-files.ts';
+import type { StateDatabase } from '../../warehouse/database.ts';
+import { showProgress } from '../../duckdb/query-progress.ts';
+import { findDuplicates } from './duplicates.ts';
+import { dropRejectsOf, recordReadAgain, recordStillUnreadable } from './read-again-log.ts';
+import { recordFile } from '../ledger/ledger.ts';
+import type { LogBatch } from './log-batch.ts';
+import { recordWarnings } from './log-warnings.ts';
+import type { NewFile } from '../ledger/read-again.ts';
+import { logReadWith } from '../ledger/read-with.ts';
+import { recordRejects } from './rejects.ts';
+import { storeEvents, stageEvents, withoutDuplicates } from './stage-events.ts';
 
 export interface BrokenFile {
   file: NewFile;
@@ -43,7 +42,7 @@ export async function ingestLog(
     stageEvents(connection, schema, batch, run),
   );
   const duplicates = await findDuplicates(connection, schema, batch, parsed, history);
-  const staged = await withoutDuplicates(connection, schema, parsed, duplicates, run);
+  const staged = await withoutDuplicates(connection, schema, parsed, duplicates.events, run);
   await dropRejectsOf(connection, batch.files);
   const rejected = await recordRejects(connection, schema, batch, staged);
   const warnings = await recordWarnings(

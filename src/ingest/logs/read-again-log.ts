@@ -1,10 +1,10 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { Run } from '../runs/stage.ts';
-import type { StateDatabase } from '../warehouse/database.ts';
-import type { LedgerCounts } from './ledger/ledger.ts';
-import type { LogFile } from './logs/log-batch.ts';
-import type { LedgerRow } from './ledger/read-again.ts';
-import type { ReadWith } from './ledger/read-with.ts';
+import type { Run } from '../../runs/stage.ts';
+import type { StateDatabase } from '../../warehouse/database.ts';
+import type { LedgerCounts } from '../ledger/ledger.ts';
+import type { LogFile } from './log-batch.ts';
+import type { LedgerRow } from '../ledger/read-again.ts';
+import type { ReadWith } from '../ledger/read-with.ts';
 
 /** Removes the rejects of logs that are read again: this reading writes new ones. */
 export async function dropRejectsOf(connection: DuckDBConnection, files: readonly LogFile[]): Promise<void> {

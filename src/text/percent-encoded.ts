@@ -1,0 +1,8 @@
+/** By RFC 3986: unreserved characters bare, every other byte of the UTF-8 text as `%` and two upper-case digits. */
+export function percentEncoded(text: string): string {
+  // encodeURIComponent leaves these five bare, and throws on half a surrogate pair.
+  return encodeURIComponent(text.toWellFormed()).replaceAll(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
