@@ -1,11 +1,10 @@
 -- Every credited conversion has its click, its offer and a payout.
 -- grain: one row per credited conversion that lacks one
--- inputs: audited_conversions, conversion_clicks, offers, audited_days
+-- inputs: audited_conversions, conversion_clicks, offers
 SELECT conversions.conversion_id, conversions.click_id, conversions.offer_id, conversions.payout
 FROM audited_conversions AS conversions
 LEFT JOIN conversion_clicks AS click ON click.click_id = conversions.click_id
 LEFT JOIN offers ON offers.offer_id = conversions.offer_id
 WHERE conversions.status = 'credited'
-  AND conversions.occurred_at >= (SELECT min(day) FROM audited_days)
   AND (click.click_id IS NULL OR offers.offer_id IS NULL OR conversions.payout IS NULL OR conversions.payout < 0
     OR conversions.credited_at IS NULL OR conversions.site_key IS NULL OR conversions.user_id IS NULL)

@@ -1,8 +1,13 @@
--- No figure is missing or negative, parts do not exceed their wholes, and every offer with figures is in the catalog.
--- grain: one row per offer with a bad figure
--- inputs: offer_stats_2d, offers of the snapshot
+-- No figure is missing or negative, parts do not exceed their wholes, and every offer with figures is in the catalog: in
+-- offer_stats_2d, and in the reports that this snapshot is the first to publish.
+-- grain: one row per offer with a bad figure, of a report by its day
+-- inputs: snapshot.offer_stats_2d, audited_report_daily, snapshot.offers
 SELECT figures.*
-FROM snapshot.offer_stats_2d AS figures
+FROM (
+  FROM snapshot.offer_stats_2d
+  UNION ALL BY NAME
+  FROM audited_report_daily
+) AS figures
 LEFT JOIN snapshot.offers ON offers.offer_id = figures.offer_id
 WHERE offers.offer_id IS NULL
   OR clicks IS NULL OR clicks < 0

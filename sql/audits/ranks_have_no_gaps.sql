@@ -1,6 +1,6 @@
 -- Ranks run from 1 without gap or tie.
 -- grain: one row per rank that is not its position
--- inputs: offer_stats_2d of the snapshot
+-- inputs: snapshot.offer_stats_2d
 SELECT offer_id, rank, row_number() OVER (ORDER BY rank) AS position
 FROM snapshot.offer_stats_2d
 WHERE rank IS NOT NULL

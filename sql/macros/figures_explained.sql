@@ -1,16 +1,16 @@
 -- The clicks and conversions behind one offer's figures in offer_stats_2d, also those conversions that were taken back and so count nowhere.
 -- Add up its columns: clicks is count(*) FILTER (in_clicks), earnings is sum(payout) FILTER (in_conversions).
 -- grain: one row per click, and one per conversion, of the offer in the figures' windows
--- inputs: click_events, conversions, offer_names
+-- inputs: clicks, conversions, offers
 -- columns:
 --   what: click or conversion
 --   happened_at: The click's time, or when the conversion was credited, else reversed; UTC
 --   click_id: The click, also of a conversion
---   conversion_id: NULL for a click
+--   conversion_id?: NULL for a click
 --   site_key: Publisher site
 --   user_id: Publisher's user
---   status: Of a conversion: credited, rejected or charged_back; NULL for a click
---   payout: Of a conversion: gross USD
+--   status?: Of a conversion: credited, rejected or charged_back; NULL for a click
+--   payout?: Of a conversion: gross USD
 --   in_clicks: Whether it counts in clicks, and so in epc and cvr
 --   in_conversions: Whether it counts in conversions, converted_clicks and earnings, and so in epc and cvr
 --   in_conversions_24h: Whether it counts in conversions_24h, and so in trend and rank
@@ -28,12 +28,9 @@ SELECT
   false AS in_conversions,
   false AS in_conversions_24h,
   false AS in_conversions_prior_24h
-FROM click_events AS click
-LEFT JOIN offer_names
-  ON offer_names.source = CASE WHEN click.offer_id IS NULL THEN click.source END
-  AND offer_names.external_id = click.external_id
-WHERE coalesce(click.offer_id, offer_names.offer_id) = an_offer_id
-  AND an_offer_id IN (SELECT offer_names.offer_id FROM offer_names)
+FROM clicks AS click
+WHERE click.offer_id = an_offer_id
+  AND an_offer_id IN (SELECT offers.offer_id FROM offers)
   AND click.clicked_at BETWEEN $window_start AND $as_of
 UNION ALL
 SELECT

@@ -1,20 +1,21 @@
 -- All clicks ingested, those stamped later than the snapshot's as-of too.
 -- grain: one row per click
+-- key: click_id
 -- inputs: click_events, offers
 -- columns:
 --   click_id: Unique id of the click
---   offer_id: Public id of the offer; NULL while the catalog does not know it by the click's source and external_id
---   source: Catalog source, where the click names its offer by it
---   external_id: The source's id of the offer, where the click names it so
+--   offer_id?: Public id of the offer; NULL while the catalog does not know it by the click's source and external_id
+--   source?: Catalog source, where the click names its offer by it
+--   external_id?: The source's id of the offer, where the click names it so
 --   site_key: Publisher site
 --   user_id: Publisher's user
 --   clicked_at: When, UTC
---   country: ISO 3166-1 alpha-2; NULL where unknown
---   device: android, ios or desktop; NULL where unknown
---   ip: Address of the user
---   user_agent: Browser or app
---   sub1: Publisher's tracking value
---   sub2: Publisher's tracking value
+--   country?: ISO 3166-1 alpha-2; NULL where unknown
+--   device?: android, ios or desktop; NULL where unknown
+--   ip?: Address of the user
+--   user_agent?: Browser or app
+--   sub1?: Publisher's tracking value
+--   sub2?: Publisher's tracking value
 --   file_id: The file in ingest_files that it came from
 --   event_key: DuckDB's hash of click_id; WHERE event_key = hash('…') AND click_id = '…' finds one click ten times sooner
 SELECT

@@ -1,18 +1,19 @@
 -- Conversions as they stand at the snapshot's as-of.
 -- grain: one row per conversion with an event up to as-of
+-- key: conversion_id
 -- inputs: day_conversions
 -- columns:
 --   conversion_id: The advertiser's id of the conversion
 --   click_id: The click that it names, ingested or not
 --   status: credited, rejected or charged_back; unattributed while its click or offer is unknown, or its milestone
---   offer_id: Public id of the click's offer; NULL while unknown
---   site_key: Site of the click; NULL while the click is unknown
---   user_id: Publisher's user of the click; NULL while the click is unknown
---   event_id: The milestone reached, of a multireward offer
---   payout: Gross USD: the event's own, else the milestone's, else the offer's, by the catalog version of that time
---   credited_at: When it was credited, UTC; NULL without a credit
---   reversed_at: When it was first rejected or charged back, UTC
---   clicked_at: When its click was made, UTC
+--   offer_id?: Public id of the click's offer; NULL while unknown
+--   site_key?: Site of the click; NULL while the click is unknown
+--   user_id?: Publisher's user of the click; NULL while the click is unknown
+--   event_id?: The milestone reached, of a multireward offer
+--   payout?: Gross USD: the event's own, else the milestone's, else the offer's, by the catalog version of that time
+--   credited_at?: When it was credited, UTC; NULL without a credit
+--   reversed_at?: When it was first rejected or charged back, UTC
+--   clicked_at?: When its click was made, UTC
 --   occurred_at: When the event happened that decides day and payout: the credit, else the reject, else the chargeback; UTC
 SELECT
   conversion_id,

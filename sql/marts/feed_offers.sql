@@ -1,6 +1,8 @@
 -- What feeds are made of, before what depends on the site: src/feed/feed-document.ts takes its fields from all columns of an offer.
 -- grain: one row per offer that was ever in a catalog
--- inputs: offers (the mart), offer_stats_2d
+-- key: offer_id
+-- inputs: snapshot.offers, snapshot.offer_stats_2d
+-- nullable: android_min_os, ios_min_os, preview_url, daily_cap, daily_click_cap, removed_at, epc, cvr, trend, rank
 SELECT
   offers.*,
   figures.epc,

@@ -1,11 +1,12 @@
 -- The ledger of landing files. For every file rows = accepted + duplicates + rejected.
 -- grain: one row per landing file taken up
+-- key: file_id
 -- inputs: ingest_files
 -- columns:
 --   file_id: Number of the file; clicks carry it
 --   path: Path under the landing folder
 --   kind: offers, clicks or conversions
---   source: Catalog source; NULL for logs
+--   source?: Catalog source; NULL for logs
 --   sha256: Digest of the bytes
 --   bytes: Size in bytes
 --   rows: Rows in the file; 0 where it was quarantined or superseded
@@ -15,7 +16,7 @@
 --   rejected: Bad rows, each with a row in rejects
 --   warnings: Values dropped, and unknown fields, once each
 --   status: loaded, quarantined (unreadable as a whole), held (would remove too much), superseded (a newer export decided)
---   reason: Why it was not loaded
+--   reason?: Why it was not loaded
 --   run_id: The run that took it up
 --   ingested_at: Wall clock, UTC
 SELECT

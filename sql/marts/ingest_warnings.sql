@@ -1,10 +1,11 @@
 -- What was dropped, replaced or passed over in files that were loaded: values that make no sense, half surrogates, fields that nobody knows.
 -- grain: one row per file, warning and field
+-- key: file_id, warning, field
 -- inputs: ingest_warnings
 -- columns:
 --   file_id: The file in ingest_files
 --   warning: Code of what was found; the first twenty unknown fields of a file have a row each, further_unknown_fields stands for the others
---   field: Field that it was found in; NULL where it is about no field alone
+--   field?: Field that it was found in; NULL where it is about no field alone
 --   rows: Rows of the file with it; of an unknown field of a log the rows with any; of further_unknown_fields the number of these fields
 SELECT file_id, warning, field, rows
 FROM ingest_warnings

@@ -1,5 +1,6 @@
 -- What each figure means, and the query that gives it anew from clicks, conversions and offers of this file.
 -- grain: one row per figure
+-- key: metric
 -- inputs: run_metrics
 -- columns:
 --   metric: Name of the figure, also the column that its query gives

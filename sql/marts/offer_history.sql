@@ -1,11 +1,12 @@
 -- Every content version of every offer with the span it holds.
 -- grain: one row per offer and version
+-- key: offer_id, version
 -- inputs: offer_versions
 -- columns:
 --   offer_id: Public id of the offer
 --   version: Number of the content version, from 1
 --   valid_from: Begin of its span, UTC; for figures the first version also reaches back for ever
---   valid_to: Begin of the next version, UTC; NULL for the latest
+--   valid_to?: Begin of the next version, UTC; NULL for the latest
 --   status: active, paused or vanished
 --   payout: Gross USD
 --   titles: JSON, title by language code
@@ -20,14 +21,14 @@
 --   tracking_type: CPI, CPE, CPA or CPL
 --   report_category: app, web, survey or game
 --   formats: Placements
---   daily_cap: Most conversions a day; NULL means unlimited
---   daily_click_cap: Most clicks a day; NULL means unlimited
+--   daily_cap?: Most conversions a day; NULL means unlimited
+--   daily_click_cap?: Most clicks a day; NULL means unlimited
 --   multi_complete: Whether a user may complete it several times
 --   image_name: Published name of the picture, stable per content; empty without one
 --   image_source: The advertiser's address of the picture
---   android_min_os: Lowest Android version
---   ios_min_os: Lowest iOS version
---   preview_url: Public page about the offer
+--   android_min_os?: Lowest Android version
+--   ios_min_os?: Lowest iOS version
+--   preview_url?: Public page about the offer
 --   published_sha256: Digest of what publishers see of this version, lower-case hex; equal ones look the same to them
 --   content_sha256: Digest of all that the version says, with what is not published of it, lower-case hex
 --   created_at: As published with this version, UTC

@@ -1,5 +1,6 @@
 -- Clicks, conversions and earnings by hour, up to the snapshot's as-of. Conversions count in the hour of their credit.
 -- grain: one row per offer and UTC hour with a click or a credited conversion
+-- key: offer_id, hour
 -- inputs: day_clicks, day_conversions
 -- columns:
 --   offer_id: Public id of the offer

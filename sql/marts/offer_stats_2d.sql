@@ -1,5 +1,6 @@
 -- Figures of each offer over W = [midnight of the day before as-of, as-of], so yesterday and today in UTC, over all sites.
 -- grain: one row per offer with a click or credited conversion in W, or a credited conversion in the last 48 hours
+-- key: offer_id
 -- inputs: window_clicks, window_conversions, offer_spans
 -- fills: day_stats
 -- columns:
@@ -14,7 +15,7 @@
 --   conversions_24h: Credited at as-of, credit in (as-of - 24 h, as-of]
 --   conversions_prior_24h: Credited at as-of, credit in (as-of - 48 h, as-of - 24 h]
 --   trend: up when conversions_24h exceeds conversions_prior_24h by more than a tenth, down when it falls short by more than a tenth, else stable
---   rank: Among active offers with a conversion in the last 48 hours: by those, then their earnings, then offer_id; 1 is hottest, NULL outside
+--   rank?: Among active offers with a conversion in the last 48 hours: by those, then their earnings, then offer_id; 1 is hottest, NULL outside
 WITH credited AS (
   SELECT *
   FROM window_conversions
@@ -61,14 +62,6 @@ per_offer AS (
   FROM measured
   GROUP BY offer_id
 ),
--- A DECIMAL division goes through DOUBLE and errs; so millionths as integers, half away from zero: (2e + n) // 2n.
-quotients AS (
-  SELECT
-    *,
-    CASE WHEN clicks = 0 THEN 0 ELSE (2 * (earnings * 1000000)::HUGEINT + clicks) // (2 * clicks) END AS epc_millionths,
-    CASE WHEN clicks = 0 THEN 0 ELSE (2 * converted_clicks::HUGEINT * 1000000 + clicks) // (2 * clicks) END AS cvr_millionths
-  FROM per_offer
-),
 ranked AS (
   SELECT
     offer_id,
@@ -84,22 +77,18 @@ ranked AS (
     )
 )
 SELECT
-  quotients.offer_id,
+  per_offer.offer_id,
   $as_of AS as_of,
   clicks,
   conversions,
   converted_clicks,
   earnings,
-  (epc_millionths::DECIMAL(30, 0) * 0.000001::DECIMAL(7, 6))::DECIMAL(24, 6) AS epc,
-  (cvr_millionths::DECIMAL(30, 0) * 0.000001::DECIMAL(7, 6))::DECIMAL(24, 6) AS cvr,
+  epc(earnings, clicks) AS epc,
+  cvr(converted_clicks, clicks) AS cvr,
   conversions_24h,
   conversions_prior_24h,
-  CASE
-    WHEN 10 * conversions_24h > 11 * conversions_prior_24h THEN 'up'
-    WHEN 10 * conversions_24h < 9 * conversions_prior_24h THEN 'down'
-    ELSE 'stable'
-  END AS trend,
+  trend(conversions_24h, conversions_prior_24h) AS trend,
   ranked.rank
-FROM quotients
-LEFT JOIN ranked ON ranked.offer_id = quotients.offer_id
-ORDER BY quotients.offer_id
+FROM per_offer
+LEFT JOIN ranked ON ranked.offer_id = per_offer.offer_id
+ORDER BY per_offer.offer_id

@@ -1,5 +1,6 @@
 -- Offers as their latest content version has them, gone ones too.
 -- grain: one row per offer that was ever in a catalog
+-- key: offer_id
 -- inputs: offers, offer_versions
 -- columns:
 --   offer_id: Public id; never reused, survives disappearance and return
@@ -20,19 +21,19 @@
 --   countries: ISO 3166-1 alpha-2 codes; empty means worldwide
 --   devices: android, ios, desktop; empty means all
 --   payment_term: net30 or net60
---   android_min_os: Lowest Android version
---   ios_min_os: Lowest iOS version
---   preview_url: Public page about the offer
+--   android_min_os?: Lowest Android version
+--   ios_min_os?: Lowest iOS version
+--   preview_url?: Public page about the offer
 --   tracking_type: CPI install, CPE event, CPA action, CPL lead
 --   report_category: app, web, survey or game
 --   formats: Placements: offerwall, banners, surveys, PTC
---   daily_cap: Most conversions a day; NULL means unlimited
---   daily_click_cap: Most clicks a day; NULL means unlimited
+--   daily_cap?: Most conversions a day; NULL means unlimited
+--   daily_click_cap?: Most clicks a day; NULL means unlimited
 --   multi_complete: Whether a user may complete it several times
 --   version: Number of the content version, from 1
 --   created_at: The source's, else as-of of the run that first saw the offer, UTC
 --   updated_at: As-of of the run that last changed what is published of it, UTC
---   removed_at: When it vanished from its source's catalog, UTC; NULL while it is there
+--   removed_at?: When it vanished from its source's catalog, UTC; NULL while it is there
 SELECT
   latest.offer_id,
   offers.source,

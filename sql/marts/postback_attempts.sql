@@ -1,5 +1,6 @@
 -- Tries at delivering postbacks, failed ones too.
 -- grain: one row per try
+-- key: webhook_id, attempt
 -- inputs: delivery_attempts, outbox
 -- columns:
 --   webhook_id: The postback, as in postbacks
@@ -7,8 +8,8 @@
 --   site_key: The site that was told
 --   started_at: Wall clock, UTC
 --   duration_ms: How long it took, in milliseconds
---   status: HTTP status; NULL where no status line came
---   error: Why it failed, as a short code; NULL where it did not
+--   status?: HTTP status; NULL where no status line came
+--   error?: Why it failed, as a short code; NULL where it did not
 --   host: Host and port that it went to; never the whole address, which may hold credentials
 SELECT
   attempt.webhook_id,

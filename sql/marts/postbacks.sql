@@ -1,6 +1,7 @@
 -- Postbacks to publishers as the run that built the snapshot found them: what was to be told, and how far delivery has come.
 -- Their number: one for each credit, reject or chargeback of an attributed conversion whose site has a postback address.
 -- grain: one row per postback, so per conversion and kind
+-- key: webhook_id
 -- inputs: outbox, delivery_states
 -- columns:
 --   webhook_id: Id that every try of it carries as webhook-id; follows from conversion and kind
@@ -15,11 +16,11 @@
 --   enqueued_at: As-of of the run that wrote it, UTC
 --   state: pending, delivering, delivered or dead
 --   attempts: Tries so far, over all plans
---   last_attempt_at: When the last try began, UTC; NULL before the first
---   last_status: HTTP status of the last try; NULL where no status line came
---   last_error: Why the last try failed, as a short code; NULL where it did not
---   delivered_at: When it was delivered, UTC
---   next_attempt_at: When the next try is due, UTC; NULL where none is
+--   last_attempt_at?: When the last try began, UTC; NULL before the first
+--   last_status?: HTTP status of the last try; NULL where no status line came
+--   last_error?: Why the last try failed, as a short code; NULL where it did not
+--   delivered_at?: When it was delivered, UTC
+--   next_attempt_at?: When the next try is due, UTC; NULL where none is
 SELECT
   outbox.webhook_id,
   outbox.conversion_id,

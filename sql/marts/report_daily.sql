@@ -1,6 +1,7 @@
 -- The figures of offer_stats_2d for one day, as of its last microsecond, for today as of the run's as-of.
 -- Its windows overlap: it is not to be summed over days.
 -- grain: one row per UTC day and offer with a click or credited conversion in the day's window
+-- key: report_date, offer_id
 -- inputs: day_stats
 -- columns:
 --   report_date: UTC day
@@ -15,7 +16,7 @@
 --   conversions_24h: Credits in the 24 hours up to as_of
 --   conversions_prior_24h: Credits in the 24 hours before those
 --   trend: up, down or stable, by comparing the two with a tolerance of a tenth
---   rank: Position among the active offers of that moment; 1 is hottest
+--   rank?: Position among the active offers of that moment; 1 is hottest
 SELECT
   $report_date::DATE AS report_date,
   offer_id,

@@ -1,12 +1,13 @@
 -- Which days report_daily has, and whether each agrees with what is known by now. `backfill reports` computes the others.
 -- grain: one row per UTC day up to the snapshot's that has a report, or has traffic and should have one
+-- key: report_date
 -- inputs: mart_files, outdated_reports, warehouse_facts
 -- columns:
 --   report_date: UTC day
 --   state: current, outdated (news arrived after it was computed, or it was computed before its day was over), missing, or open for the day under way
---   as_of: The moment its figures are true for, UTC; NULL where it is missing
---   offers: Rows in report_daily; NULL where it is missing
---   run_id: The run in runs that put it into force; NULL where it is missing
+--   as_of?: The moment its figures are true for, UTC; NULL where it is missing
+--   offers?: Rows in report_daily; NULL where it is missing
+--   run_id?: The run in runs that put it into force; NULL where it is missing
 --   new_clicks: Whether clicks that arrived since change it
 --   new_conversions: Whether conversion events that arrived since change it
 --   new_attribution: Whether a click that arrived since explains a conversion that waited for it

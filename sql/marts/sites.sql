@@ -1,5 +1,6 @@
 -- Publisher sites as sites.json has them at the run, without secrets and addresses.
 -- grain: one row per site
+-- key: site_key
 -- inputs: run_sites, site_commissions
 -- columns:
 --   site_key: Public identifier of the site
@@ -7,7 +8,7 @@
 --   status: active, or pending while not approved
 --   variant: The variant of the publisher API it uses: A, B or C
 --   commission: The network's share of a payout, from 0 to 1
---   commission_changed_at: As-of of the run that last saw the commission change, UTC; NULL while it never did
+--   commission_changed_at?: As-of of the run that last saw the commission change, UTC; NULL while it never did
 --   reward_rate: Publisher's points for one USD
 --   rate_limit_per_hour: Requests an hour per bucket
 SELECT

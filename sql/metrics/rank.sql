@@ -1,8 +1,10 @@
 -- Place among the offers that are active at as-of and have a credited conversion in the last 48 hours: by the number of those conversions, then by their earnings, both descending, then by offer_id. 1 is hottest; NULL for the others.
 -- grain: one row per offer
+-- key: offer_id
+-- inputs: conversions, offer_history, offers
 -- unit: place, from 1
 -- served as: offer_stats_2d.rank
-WITH heat AS (
+WITH recent_conversions AS (
   SELECT offer_id, count(*) AS conversions, sum(payout) AS earnings
   FROM conversions
   WHERE status = 'credited' AND credited_at > $as_of - INTERVAL 48 HOURS AND credited_at <= $as_of
@@ -14,9 +16,9 @@ active AS (
   WHERE status = 'active' AND (valid_from <= $as_of OR version = 1) AND (valid_to > $as_of OR valid_to IS NULL)
 ),
 ranked AS (
-  SELECT heat.offer_id, row_number() OVER (ORDER BY conversions DESC, earnings DESC, heat.offer_id) AS rank
-  FROM heat
-  JOIN active ON active.offer_id = heat.offer_id
+  SELECT recent_conversions.offer_id, row_number() OVER (ORDER BY conversions DESC, earnings DESC, recent_conversions.offer_id) AS rank
+  FROM recent_conversions
+  JOIN active ON active.offer_id = recent_conversions.offer_id
 )
 SELECT offers.offer_id, ranked.rank
 FROM offers

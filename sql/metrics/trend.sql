@@ -1,5 +1,7 @@
 -- Where an offer is heading: up when conversions_24h exceeds conversions_prior_24h by more than a tenth, down when it falls short of it by more than a tenth, else stable.
 -- grain: one row per offer
+-- key: offer_id
+-- inputs: conversions, offers
 -- unit: up, down or stable
 -- served as: offer_stats_2d.trend
 WITH counted AS (
@@ -15,7 +17,5 @@ WITH counted AS (
   ) AS credited ON credited.offer_id = offers.offer_id
   GROUP BY offers.offer_id
 )
-SELECT
-  offer_id,
-  CASE WHEN 10 * recent > 11 * prior THEN 'up' WHEN 10 * recent < 9 * prior THEN 'down' ELSE 'stable' END AS trend
+SELECT offer_id, trend(recent, prior) AS trend
 FROM counted

@@ -1,5 +1,6 @@
 -- The span over which each content version of an offer holds. The first one also reaches back for ever, the last one forward.
 -- grain: one row per offer and version
+-- key: offer_id, version
 -- inputs: offer_versions
 SELECT
   offer_id,

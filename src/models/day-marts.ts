@@ -6,7 +6,7 @@ import type { Run } from '../runs/stage.ts';
 import { promoteFile } from '../warehouse/event-files.ts';
 import { clearReport } from '../warehouse/stale-partitions.ts';
 import type { QueryParameters } from '../duckdb/sql-parameters.ts';
-import { modelQuery } from '../warehouse/run-model.ts';
+import { modelQuery } from '../sql/model-query.ts';
 import { computeStats } from './windows.ts';
 
 /** Marts that grow with history: one Parquet file per UTC day, so that a run writes only the days it touched. */

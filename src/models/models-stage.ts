@@ -15,7 +15,7 @@ import { writeClosedReport, writeOpenReport } from './day-marts.ts';
 import { writePostbackMarts } from './postback-marts.ts';
 import { readReportDays } from './report-days.ts';
 import { writeTouchedDays } from './touched-marts.ts';
-import { computeStats, openStaging } from './windows.ts';
+import { computeStats } from './windows.ts';
 
 export interface ModelsSummary {
   /** False where as-of and content are those of the last computation. */
@@ -44,7 +44,6 @@ export const modelsStage: Stage<StateDatabase, ModelsSummary> = {
     const { connection } = state;
     if ((await currentMarts(state)) === run.asOf)
       return { computed: false, days: 0, reportsOutdated: 0, offers: await countOffers(state) };
-    await openStaging(connection);
     return state.transaction(async () => {
       const today = dayOf(run.asOf);
       const before = await martsAsOf(connection);

@@ -8,7 +8,6 @@ import { bumpRevision } from '../warehouse/metadata.ts';
 import { stageClosedReport } from './day-marts.ts';
 import { clearReport, currentMarts, martsAsOf, recordMarts } from '../warehouse/stale-partitions.ts';
 import { readReportDays, type ReportDay } from './report-days.ts';
-import { openStaging } from './windows.ts';
 
 /** Which reports a backfill is for: of days in [from, to] those that are missing or outdated, or all of them. */
 export interface BackfillScope {
@@ -50,7 +49,6 @@ export const stageReportsStage: Stage<
   name: 'reports',
   async run(run, { state, scope, most, onDay }) {
     const due = (await reportsToBackfill(state, scope)).filter(({ staged }) => !staged);
-    await openStaging(state.connection);
     for (const { day } of due.slice(0, most)) {
       await state.transaction(() => stageClosedReport(run, state.connection, day), 'staged report');
       onDay(day);

@@ -7,7 +7,7 @@ import { dayNumber, dayOfNumber, numberOfDay } from '../time/day-number.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
 import { promoteFiles } from '../warehouse/event-files.ts';
 import { insertRows } from '../duckdb/insert-rows.ts';
-import { modelQuery } from '../warehouse/run-model.ts';
+import { modelQuery } from '../sql/model-query.ts';
 import { martFile, rowGroupRows, writeDay } from './day-marts.ts';
 import { loadClicks, loadConversions } from './windows.ts';
 

@@ -2,8 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { DataDirectory } from '../config/data-directory.ts';
 import { addDays, dayOf, startOfDay, type Moment } from '../time/moment.ts';
 import { eventFilePaths, eventRelation } from '../warehouse/event-files.ts';
-import { readModel } from '../warehouse/sql-model.ts';
-import { runModel } from '../warehouse/run-model.ts';
+import { runModel } from '../sql/run-model.ts';
 
 /** Begin of W: midnight, UTC, of the day before as-of. */
 export function windowStart(asOf: Moment): Moment {
@@ -13,11 +12,6 @@ export function windowStart(asOf: Moment): Moment {
 /** What a query about the figures as of a moment may ask for. */
 export function figureParameters(asOf: Moment): { as_of: Moment; window_start: Moment } {
   return { as_of: asOf, window_start: windowStart(asOf) };
-}
-
-/** Makes what the staging models read beside tables: `offer_spans`. */
-export async function openStaging(connection: DuckDBConnection): Promise<void> {
-  await connection.run(`CREATE OR REPLACE TEMP VIEW offer_spans AS ${readModel('staging', 'offer_spans').query}`);
 }
 
 /** Fills `target` with the clicks by hour and offer in [from, as-of]. Reads events of as-of's own hour only. */

@@ -1,6 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { identifier, quoted, quotedPathList } from '../text/sql-text.ts';
-import { readModel, type SqlModel } from '../warehouse/sql-model.ts';
+import { makeHandedIn } from '../sql/handed-in.ts';
+import { modelQuery } from '../sql/model-query.ts';
+import { readModel, type SqlModel } from '../sql/sql-model.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
 import { eventRelation } from '../warehouse/event-files.ts';
 import { insertRows } from '../duckdb/insert-rows.ts';
@@ -10,31 +12,7 @@ import type { Moment } from '../time/moment.ts';
 import { writeExplained } from './explained.ts';
 import { loadLineage } from './lineage.ts';
 import { loadMetrics } from './metrics.ts';
-
-/** Copied whole into each snapshot: small, whatever history holds. */
-export const analyticsTables = [
-  'offers',
-  'offer_history',
-  'offer_stats_2d',
-  'sites',
-  'runs',
-  'run_stages',
-  'report_days',
-  'ingest_files',
-  'ingest_warnings',
-  'rejects',
-  'metrics',
-  'lineage',
-] as const;
-/** Views over the snapshot's Parquet files. */
-export const analyticsViews = [
-  'clicks',
-  'conversions',
-  'offer_hourly',
-  'report_daily',
-  'postbacks',
-  'postback_attempts',
-] as const;
+import { analyticsTables, analyticsViews } from './published-tables.ts';
 
 /**
  * Writes the tables and views of `analytics.duckdb`, attached as `snapshot`, with a comment on every table and column.
@@ -50,11 +28,12 @@ export async function writeAnalytics(
 ): Promise<Record<string, number>> {
   await loadSites(connection, sites);
   await loadMetrics(connection, asOf);
-  await loadLineage(connection, [...analyticsTables, ...analyticsViews], ['clicks']);
+  await loadLineage(connection);
   const rowCounts: Record<string, number> = {};
   for (const name of analyticsTables) {
     const model = readModel('marts', name);
-    const query = name === 'offer_stats_2d' ? 'SELECT * FROM offer_stats_2d ORDER BY offer_id' : model.query;
+    const query =
+      name === 'offer_stats_2d' ? 'SELECT * FROM offer_stats_2d ORDER BY offer_id' : modelQuery('marts', name);
     const [written] = await queryRows<{ Count: number }>(connection, `CREATE TABLE snapshot.${name} AS ${query}`);
     rowCounts[name] = written?.Count ?? 0;
     await comment(connection, 'TABLE', model);
@@ -68,7 +47,7 @@ export async function writeAnalytics(
       const model = readModel('marts', name);
       const query =
         name === 'clicks'
-          ? `WITH click_events AS (SELECT * FROM ${eventRelation('clicks', parquet('events/clicks'))}) ${model.query}`
+          ? `WITH click_events AS (SELECT * FROM ${eventRelation('clicks', parquet('events/clicks'))}) ${modelQuery('marts', name)}`
           : `SELECT * FROM read_parquet(${quotedPathList(parquet(`marts/${name}`))}, hive_partitioning = false)`;
       await connection.run(`CREATE VIEW ${name} AS ${query}`);
       await comment(connection, 'VIEW', model);
@@ -92,10 +71,7 @@ async function comment(connection: DuckDBConnection, what: 'TABLE' | 'VIEW', mod
 
 /** What the `sites` mart reads: never a secret, nor a postback address, which may hold credentials. */
 async function loadSites(connection: DuckDBConnection, sites: readonly Site[]): Promise<void> {
-  await connection.run(
-    `CREATE OR REPLACE TEMP TABLE run_sites (site_key VARCHAR, name VARCHAR, status VARCHAR, variant VARCHAR,
-       commission DECIMAL(7, 6), reward_rate DOUBLE, rate_limit_per_hour INTEGER)`,
-  );
+  await makeHandedIn(connection, 'run_sites');
   await insertRows(
     connection,
     'run_sites',

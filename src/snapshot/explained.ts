@@ -4,8 +4,8 @@ import { quoted, quotedPath, quotedPathList } from '../text/sql-text.ts';
 import { figureParameters, windowStart } from '../models/windows.ts';
 import { addDays, dayOf, type Day, type Moment } from '../time/moment.ts';
 import { eventRelation } from '../warehouse/event-files.ts';
-import { readModel } from '../warehouse/sql-model.ts';
-import { withParameters } from '../duckdb/sql-parameters.ts';
+import { modelQuery } from '../sql/model-query.ts';
+import { readModel } from '../sql/sql-model.ts';
 
 /** Names of offers, for clicks that give their offer by source and external id. */
 export const offerNamesFile = 'offer_names.parquet';
@@ -31,13 +31,14 @@ export async function writeExplained(
   const clicks = parquet('events/clicks').filter(since(dayOf(windowStart(asOf))));
   // A credit of the last 48 hours may lie a day before the window.
   const conversions = parquet('marts/conversions').filter(since(addDays(dayOf(asOf), -2)));
-  const { name, query, purpose, grain } = readModel('macros', 'figures_explained');
+  const { name, purpose, grain } = readModel('macros', 'figures_explained');
   await connection.run(
     `CREATE MACRO snapshot.${name}(an_offer_id) AS TABLE
      WITH click_events AS (SELECT * FROM ${eventRelation('clicks', clicks)}),
        conversions AS (SELECT * FROM read_parquet(${quotedPathList(conversions)}, hive_partitioning = false)),
-       offer_names AS (SELECT * FROM read_parquet(${quotedPath(names)}))
-     ${withParameters(query, figureParameters(asOf))}`,
+       offers AS (SELECT * FROM read_parquet(${quotedPath(names)})),
+       clicks AS (${modelQuery('marts', 'clicks')})
+     ${modelQuery('macros', name, figureParameters(asOf))}`,
   );
   await connection.run(`COMMENT ON MACRO TABLE snapshot.${name} IS ${quoted(`${purpose} Grain: ${grain}.`)}`);
 }

@@ -1,82 +1,50 @@
-import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { quoted } from '../text/sql-text.ts';
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { queryRows } from '../duckdb/dialect/rows.ts';
-import { readModel, sqlFolder, type SqlModel } from '../warehouse/sql-model.ts';
-
-interface Node {
-  name: string;
-  layer: 'mart' | 'staging' | 'warehouse' | 'landing' | 'code' | 'unknown';
-}
-
-/** What models read that no model and no table of the warehouse gives. */
-const handedIn: Record<string, Node> = {
-  click_events: { name: 'landing/clicks', layer: 'landing' },
-  edge_clicks: { name: 'landing/clicks', layer: 'landing' },
-  conversion_scope: { name: 'conversion_events', layer: 'warehouse' },
-  run_sites: { name: 'sites.json', layer: 'landing' },
-  run_postback_sites: { name: 'sites.json', layer: 'landing' },
-  run_metrics: { name: 'sql/metrics', layer: 'code' },
-  run_lineage: { name: 'sql', layer: 'code' },
-};
+import { makeHandedIn, originOf, type Origin } from '../sql/handed-in.ts';
+import { modelNames, readModel, type SqlModel } from '../sql/sql-model.ts';
+import { quoted } from '../text/sql-text.ts';
+import { analyticsTables, analyticsViews } from './published-tables.ts';
 
 /**
- * What the `lineage` mart reads: who reads what, as the models' own SQL says. Names that a model is filled in under while
- * a run computes (`fills:` in its header) stand for that model.
+ * What the `lineage` mart reads: who reads what, as the `inputs:` of the models' headers say, which a test holds to their
+ * SQL. Names that a model's rows are put under while a run computes (`fills:`) stand for that model.
  */
-export async function loadLineage(
-  connection: DuckDBConnection,
-  tables: readonly string[],
-  viewsOverTables: readonly string[],
-): Promise<void> {
-  const edges = await (known ??= readEdges(connection, tables, viewsOverTables));
-  await connection.run(
-    'CREATE OR REPLACE TEMP TABLE run_lineage (table_name VARCHAR, layer VARCHAR, input VARCHAR, input_layer VARCHAR)',
+export async function loadLineage(connection: DuckDBConnection): Promise<void> {
+  const tables = await queryRows<{ name: string }>(
+    connection,
+    `SELECT table_name AS name FROM duckdb_tables() WHERE database_name = current_catalog() AND NOT temporary`,
   );
+  const edges = lineage(new Set(tables.map(({ name }) => name)));
+  await makeHandedIn(connection, 'run_lineage');
   await connection.run(
     `INSERT INTO run_lineage VALUES ${edges.map((edge) => `(${edge.map(quoted).join(', ')})`).join(', ')}`,
   );
 }
 
-/** The models' files do not change while a process runs. */
-let known: Promise<string[][]> | undefined;
-
-async function readEdges(
-  connection: DuckDBConnection,
-  tables: readonly string[],
-  viewsOverTables: readonly string[],
-): Promise<string[][]> {
-  const staging = readdirSync(join(sqlFolder, 'staging'))
-    .toSorted()
-    .map((file) => readModel('staging', file.replace(/\.sql$/, '')));
-  const marts = tables.map((name) => readModel('marts', name));
-  const filled = new Map<string, Node>([
-    ...staging.flatMap((model) =>
-      [model.name, ...fillsOf(model)].map((name) => [name, { name: model.name, layer: 'staging' }] as const),
-    ),
-    ...marts.flatMap((model) => fillsOf(model).map((name) => [name, { name: model.name, layer: 'mart' }] as const)),
+/** Table or step, its layer, input, the input's layer: each once. `warehouse` has the names of the state's tables. */
+function lineage(warehouse: ReadonlySet<string>): string[][] {
+  const staging = modelNames('staging').map((name) => readModel('staging', name));
+  const marts = [...analyticsTables, ...analyticsViews].map((name) => readModel('marts', name));
+  const steps = new Map<string, Origin>([
+    ...staging.flatMap((model) => [model.name, ...model.fills].map(named({ name: model.name, layer: 'staging' }))),
+    ...marts.flatMap((model) => model.fills.map(named({ name: model.name, layer: 'mart' }))),
   ]);
-  const warehouse = new Set(
-    (
-      await queryRows<{ name: string }>(
-        connection,
-        `SELECT table_name AS name FROM duckdb_tables() WHERE database_name = current_catalog() AND NOT temporary`,
-      )
-    ).map(({ name }) => name),
-  );
-
+  const origin = (model: SqlModel, input: string): Origin => {
+    if (input.startsWith('snapshot.')) return { name: input.slice('snapshot.'.length), layer: 'mart' };
+    // It is a view of the snapshot and reads the tables beside it.
+    if (model.name === 'clicks' && originOf(input) === undefined) return { name: input, layer: 'mart' };
+    return (
+      steps.get(input) ?? originOf(input) ?? { name: input, layer: warehouse.has(input) ? 'warehouse' : 'unknown' }
+    );
+  };
   const edges = new Map<string, string[]>();
   for (const [layer, models] of [
     ['staging', staging],
     ['mart', marts],
   ] as const) {
     for (const model of models) {
-      for (const { name, published } of await inputsOf(model, viewsOverTables.includes(model.name))) {
-        const node: Node = published
-          ? { name, layer: 'mart' }
-          : (filled.get(name) ?? handedIn[name] ?? { name, layer: warehouse.has(name) ? 'warehouse' : 'unknown' });
-        const edge = [model.name, layer, node.name, node.layer];
+      for (const input of model.inputs.map((name) => origin(model, name))) {
+        const edge = [model.name, layer, input.name, input.layer];
         edges.set(edge.join(' '), edge);
       }
     }
@@ -84,23 +52,6 @@ async function readEdges(
   return [...edges.values()];
 }
 
-/** An empty database: in the warehouse's own, DuckDB looks through temporary views of the run that are there by chance. */
-let parser: Promise<DuckDBConnection> | undefined;
-const parserConnection = () =>
-  (parser ??= DuckDBInstance.create(':memory:', { threads: '1' }).then((instance) => instance.connect()));
-
-/** Names of the tables in a model's query; `published` where they are those of the snapshot, not of the warehouse. */
-async function inputsOf(model: SqlModel, isViewOverTables: boolean): Promise<{ name: string; published: boolean }[]> {
-  const connection = await parserConnection();
-  // Of a query with parameters DuckDB gives no names.
-  const names = connection.getTableNames(model.query.replaceAll(/\$\w+/g, 'NULL'), true);
-  return [...new Set(names.map((text) => text.replace(/ AS .*$/, '')))].map((text) => {
-    const name = text.replace(/^"?snapshot"?\./, '');
-    const own = isViewOverTables && handedIn[name] === undefined;
-    return { name, published: own || name !== text };
-  });
-}
-
-function fillsOf({ facts }: SqlModel): string[] {
-  return facts['fills']?.split(', ') ?? [];
+function named(origin: Origin): (name: string) => [string, Origin] {
+  return (name) => [name, origin];
 }

@@ -13,8 +13,7 @@ import { aheadOfClock, assertNotAhead, leadBackAdvice } from '../time/ahead-of-c
 import { compareMoments, dateOf, momentOfMilliseconds, type Moment } from '../time/moment.ts';
 import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
-import { readModel } from '../warehouse/sql-model.ts';
-import { queryRows } from '../duckdb/dialect/rows.ts';
+import { readMart } from '../sql/read-rows.ts';
 import { readRevision } from '../warehouse/metadata.ts';
 import { writeAnalytics } from './analytics.ts';
 import { auditSnapshot } from './audits.ts';
@@ -171,10 +170,7 @@ async function buildDatabase(
       postback_attempts: rowsOf('marts/postback_attempts'),
       ...tableRows,
     };
-    const [deliveries] = await queryRows<Manifest['deliveries']>(
-      connection,
-      readModel('marts', 'delivery_summary').query,
-    );
+    const [deliveries] = await readMart(connection, 'delivery_summary');
     if (deliveries === undefined) throw new Error('delivery_summary gave no row');
     await run.effects.perform('analytics.duckdb: checkpointed', () => connection.run('CHECKPOINT snapshot'));
     return { audits, rowCounts, deliveries };

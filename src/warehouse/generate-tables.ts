@@ -85,7 +85,7 @@ function choices(column: ColumnMetadata, checks: CheckRow[]): string | undefined
   return undefined;
 }
 
-function valueType(dataType: string): string {
+export function valueType(dataType: string): string {
   if (dataType.endsWith('[]')) return `${valueType(dataType.slice(0, -2))}[]`;
   const name = dataType.replace(/\(.*$/, '');
   if (integers.includes(name)) return 'number';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generate } from '../../src/generate/generate.ts';
 import { amountText, decimalOf, publishedAmount } from '../../src/serve/money.ts';
-import { analyticsTables, analyticsViews } from '../../src/snapshot/analytics.ts';
+import { analyticsTables, analyticsViews } from '../../src/snapshot/published-tables.ts';
 import { readAnalytics } from '../../src/snapshot/read-analytics.ts';
 import { openStateDatabase } from '../../src/warehouse/database.ts';
 import { queryRows, type Row } from '../../src/duckdb/dialect/rows.ts';

@@ -3,8 +3,8 @@ import { commissionText, rewardRateText, type Site } from '../../sites/sites.ts'
 import { dayOf, type Moment } from '../../time/moment.ts';
 import { queryRows } from '../../duckdb/dialect/rows.ts';
 import { insertRows } from '../../duckdb/insert-rows.ts';
-import { runModel } from '../../warehouse/run-model.ts';
-import { readModel } from '../../warehouse/sql-model.ts';
+import { makeHandedIn } from '../../sql/handed-in.ts';
+import { runModel } from '../../sql/run-model.ts';
 import { markPostbackDays } from '../../warehouse/stale-partitions.ts';
 import type { NewConversionEvents } from './attribution.ts';
 
@@ -26,7 +26,9 @@ export async function writeOutbox(connection: DuckDBConnection, sites: readonly 
   const [undecided] = await queryRows<{ rows: number }>(connection, 'SELECT count(*) AS rows FROM postbacks_undecided');
   if ((undecided?.rows ?? 0) === 0) return 0;
   await loadPostbackSites(connection, sites);
-  await connection.run(`CREATE OR REPLACE TEMP VIEW offer_spans AS ${readModel('staging', 'offer_spans').query}`);
+  await connection.run(
+    'CREATE OR REPLACE TEMP TABLE conversion_scope AS SELECT DISTINCT conversion_id FROM postbacks_undecided',
+  );
   await runModel(connection, 'staging', 'postbacks_due', 'CREATE OR REPLACE TEMP TABLE decided_postbacks AS', {
     as_of: asOf,
   });
@@ -46,9 +48,7 @@ export async function writeOutbox(connection: DuckDBConnection, sites: readonly 
 
 /** What the model reads of `sites.json`: neither a secret nor an address. */
 async function loadPostbackSites(connection: DuckDBConnection, sites: readonly Site[]): Promise<void> {
-  await connection.run(
-    `CREATE OR REPLACE TEMP TABLE run_postback_sites (site_key VARCHAR, has_address BOOLEAN, commission DECIMAL(7, 6), reward_rate DECIMAL(15, 6))`,
-  );
+  await makeHandedIn(connection, 'run_postback_sites');
   await insertRows(
     connection,
     'run_postback_sites',

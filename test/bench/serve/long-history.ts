@@ -6,7 +6,7 @@ import { quoted, quotedPathList } from '../../../src/text/sql-text.ts';
 import { analyticsFile, manifestFile, manifestText, parseManifest } from '../../../src/snapshot/manifest.ts';
 import { addDays, dayOf, type Day } from '../../../src/time/moment.ts';
 import { eventRelation } from '../../../src/warehouse/event-files.ts';
-import { readModel } from '../../../src/warehouse/sql-model.ts';
+import { modelQuery } from '../../../src/sql/model-query.ts';
 import { historyEnd, type Bench } from '../bench.ts';
 import type { ServingData } from './serving-data.ts';
 
@@ -177,7 +177,7 @@ async function nameInViews(folder: string, paths: readonly string[]): Promise<vo
         .toSorted()
         .map((path) => join(folder, path));
     await connection.run(
-      `CREATE OR REPLACE VIEW clicks AS WITH click_events AS (SELECT * FROM ${eventRelation('clicks', within('events/clicks'))}) ${readModel('marts', 'clicks').query}`,
+      `CREATE OR REPLACE VIEW clicks AS WITH click_events AS (SELECT * FROM ${eventRelation('clicks', within('events/clicks'))}) ${modelQuery('marts', 'clicks')}`,
     );
     for (const mart of marts)
       await connection.run(

@@ -1,6 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { withParameters, type QueryParameters } from '../duckdb/sql-parameters.ts';
-import { readModel, type ModelFolder } from './sql-model.ts';
+import type { QueryParameters } from '../duckdb/sql-parameters.ts';
+import { modelQuery } from './model-query.ts';
+import type { ModelFolder } from './sql-model.ts';
 
 /** Runs a model's query behind `prefix` (such as `INSERT INTO x`). */
 export async function runModel(
@@ -12,9 +13,4 @@ export async function runModel(
 ): Promise<number> {
   const result = await connection.run(`${prefix}\n${modelQuery(folder, name, parameters)}`);
   return result.rowsChanged;
-}
-
-/** A model's query with its parameters written into it. */
-export function modelQuery(folder: ModelFolder, name: string, parameters: QueryParameters = {}): string {
-  return withParameters(readModel(folder, name).query, parameters);
 }

@@ -1,0 +1,64 @@
+-- Conversion events up to $as_of with their click, offer, site, user and gross payout: attribution and pricing, for
+-- figures and postbacks alike.
+-- An event counts for what the credit of its conversion says: its click, milestone, payout and time. Without a credit it
+-- stands for itself. Its payout is its own, else its milestone's, else the offer's, by the catalog version of that time.
+-- Site and user are NULL until the click is ingested, the offer until it is in the catalog; the payout while its offer or
+-- milestone is unknown.
+-- grain: one row per event of the conversions in conversion_scope
+-- key: conversion_id, kind
+-- inputs: conversion_events, conversion_scope, conversion_clicks, offer_keys, offer_spans, offer_version_events
+WITH events AS (
+  SELECT *
+  FROM conversion_events
+  WHERE occurred_at <= $as_of AND conversion_id IN (SELECT conversion_id FROM conversion_scope)
+),
+based_on_credit AS (
+  SELECT
+    event.conversion_id,
+    event.kind,
+    event.occurred_at,
+    coalesce(credit.click_id, event.click_id) AS click_id,
+    CASE WHEN credit.kind IS NULL THEN event.event_id ELSE credit.event_id END AS event_id,
+    CASE WHEN credit.kind IS NULL THEN event.payout ELSE credit.payout END AS own_payout,
+    coalesce(credit.occurred_at, event.occurred_at) AS priced_at
+  FROM events AS event
+  LEFT JOIN events AS credit ON credit.conversion_id = event.conversion_id AND credit.kind = 'credit'
+),
+attributed AS (
+  SELECT
+    based_on_credit.*,
+    click.site_key,
+    click.user_id,
+    click.clicked_at,
+    offer.offer_id
+  FROM based_on_credit
+  LEFT JOIN conversion_clicks AS click ON click.click_id = based_on_credit.click_id
+  LEFT JOIN offer_keys AS offer
+    ON offer.named_id = coalesce(click.offer_id, 0)
+    AND offer.source = name_part(click.offer_id, click.source)
+    AND offer.external_id = name_part(click.offer_id, click.external_id)
+)
+SELECT
+  attributed.conversion_id,
+  attributed.kind,
+  attributed.occurred_at,
+  attributed.click_id,
+  attributed.event_id,
+  attributed.site_key,
+  attributed.user_id,
+  attributed.clicked_at,
+  attributed.offer_id,
+  CASE
+    WHEN attributed.own_payout IS NOT NULL THEN attributed.own_payout
+    WHEN attributed.event_id IS NOT NULL THEN milestone.payout
+    ELSE span.payout
+  END AS resolved_payout
+FROM attributed
+LEFT JOIN offer_spans AS span
+  ON span.offer_id = attributed.offer_id
+  AND span.holds_from <= attributed.priced_at
+  AND attributed.priced_at < span.holds_until
+LEFT JOIN offer_version_events AS milestone
+  ON milestone.offer_id = span.offer_id
+  AND milestone.version = span.version
+  AND milestone.event_id = attributed.event_id
