@@ -1,5 +1,5 @@
 -- On the days this run touched, the hourly roll-up is what the events themselves add up to.
--- Hours are cut off here by the calendar, where the roll-up counts them. As a TIMESTAMP without a zone that takes no longer.
+-- Hours are cut off here by the calendar, where the roll-up counts them. For a TIMESTAMP without a zone that is quick.
 -- grain: one row per hour and offer that differs
 -- inputs: click_hourly, audited_clicks, audited_days
 WITH by_utc_hour AS (

@@ -2,10 +2,11 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { DataDirectory } from '../config/data-directory.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
 import { AuditError, type AuditFailure } from '../errors/errors.ts';
+import { dayMarts } from '../models/day-marts.ts';
 import { modelQuery } from '../sql/model-query.ts';
 import { modelNames, readModel, type SqlModel } from '../sql/sql-model.ts';
 import { openAudited } from './audited.ts';
-import { analyticsTables, analyticsViews } from './published-tables.ts';
+import { analyticsTables } from './published-tables.ts';
 
 /** Bad rows shown of a failed audit; their number is always told. */
 const sampleRows = 3;
@@ -51,7 +52,8 @@ export function snapshotAudits(): Audit[] {
 function keysQuery(): string {
   const queries = [
     ...analyticsTables.map((name) => repeatedKeys(readModel('marts', name), `snapshot.${name}`)),
-    ...analyticsViews.map((name) => repeatedKeys(readModel('marts', name), `audited_${name}`)),
+    ...dayMarts.map((name) => repeatedKeys(readModel('marts', name), `audited_${name}`)),
+    repeatedKeys(readModel('marts', 'clicks'), 'audited_click_ids'),
   ];
   return queries.join('\nUNION ALL\n');
 }

@@ -1,7 +1,10 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { queryRows } from '../../src/duckdb/dialect/rows.ts';
 import { generate } from '../../src/generate/generate.ts';
+import { dayMarts } from '../../src/models/day-marts.ts';
 import { openAudited } from '../../src/snapshot/audited.ts';
 import { snapshotAudits } from '../../src/snapshot/audits.ts';
 import { analyticsFile, linkedFiles } from '../../src/snapshot/layout.ts';
@@ -82,7 +85,7 @@ describe('the keys of the headers', () => {
     }
   });
 
-  it.each(analyticsViews)('hold in %s: a row with the key of another is found', async (view) => {
+  it.each(dayMarts)('hold in %s: a row with the key of another is found', async (view) => {
     const { key } = readModel('marts', view);
     const keys = `SELECT ${key.join(', ')} FROM published.${view}`;
     await connection.run('BEGIN TRANSACTION');
@@ -97,6 +100,31 @@ describe('the keys of the headers', () => {
       expect((await repeated()).map(({ table_name }) => table_name)).toEqual([view]);
     } finally {
       await connection.run('ROLLBACK');
+    }
+  });
+
+  it('hold in clicks: those of a second event file that the run wrote are found', async () => {
+    const [file] = await queryRows<{ path: string }>(
+      connection,
+      `SELECT path FROM event_files WHERE kind = 'clicks' ORDER BY path LIMIT 1`,
+    );
+    const path = file?.path ?? '';
+    const copy = path.replace('.parquet', '-copy.parquet');
+    await copyFile(join(pipeline.data.warehouse, path), join(pipeline.data.warehouse, copy));
+    await connection.run('BEGIN TRANSACTION');
+    try {
+      await connection.run(
+        `INSERT INTO event_files SELECT * REPLACE ('${copy}' AS path, 2 AS run_id) FROM event_files WHERE path = '${path}'`,
+      );
+      for (const publishedRunId of [0, 1]) {
+        await openAudited(connection, pipeline.data, publishedRunId, parquet);
+        expect((await repeated()).map(({ table_name }) => table_name)).toContain('clicks');
+      }
+      await openAudited(connection, pipeline.data, 2, parquet);
+      expect(await repeated()).toEqual([]);
+    } finally {
+      await connection.run('ROLLBACK');
+      await openAudited(connection, pipeline.data, 0, parquet);
     }
   });
 });
@@ -178,7 +206,8 @@ describe('figures', () => {
   it('of reports published before are not looked at again', async () => {
     await openAudited(connection, pipeline.data, 1, parquet);
     try {
-      for (const view of analyticsViews) expect(await queryRows(connection, `FROM audited_${view}`), view).toEqual([]);
+      for (const mart of dayMarts) expect(await queryRows(connection, `FROM audited_${mart}`), mart).toEqual([]);
+      expect(await queryRows(connection, 'FROM audited_clicks LIMIT 1')).toEqual([]);
     } finally {
       await openAudited(connection, pipeline.data, 0, parquet);
     }
