@@ -1,7 +1,7 @@
 import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { readStatus } from '../../src/cli/status.ts';
+import { readStatus } from '../../src/status/status.ts';
 import { readSettings } from '../../src/config/settings.ts';
 import { archivableFiles } from '../../src/maintenance/archivable-files.ts';
 import { realEffects } from '../../src/files/effects.ts';

@@ -1,6 +1,7 @@
-COPY (SELECT click_id, offer_id, source, external_id, site_key, user_id, clicked_at, country, device, ip, user_agent, sub1, sub2, hash(click_id) AS event_key, file_id, warnings, reject,
-       CASE WHEN reject IS NULL THEN (epoch_us(clicked_at) - -62135596800000000) // 86400000000 END AS day_number
-     FROM (
+COPY (
+    SELECT click_id, offer_id, source, external_id, site_key, user_id, clicked_at, country, device, ip, user_agent, sub1, sub2, hash(click_id) AS event_key, file_id, warnings, reject,
+      CASE WHEN reject IS NULL THEN (epoch_us(clicked_at) - -62135596800000000) // 86400000000 END AS day_number
+    FROM (
     SELECT file_id, line, click_id_value AS click_id, offer_id_value AS offer_id, source_value AS source, external_id_value AS external_id, site_key_value AS site_key, user_id_value AS user_id, clicked_at_value AS clicked_at, country_value AS country, device_value AS device, ip_value AS ip, user_agent_value AS user_agent, sub1_value AS sub1, sub2_value AS sub2, warnings,
       CASE WHEN fault IS NOT NULL THEN json_object('line', line, 'reason', fault, 'raw', left(raw, 2000), 'raw_length', length(raw),
         'digest', CASE WHEN length(raw) > 2000 THEN sha256(raw) END)::VARCHAR END AS reject

@@ -1,6 +1,7 @@
-COPY (SELECT conversion_id, click_id, kind, occurred_at, event_id, payout, reason, hash(conversion_id, kind) AS event_key, file_id, warnings, reject,
-       CASE WHEN reject IS NULL THEN (epoch_us(occurred_at) - -62135596800000000) // 86400000000 END AS day_number
-     FROM (
+COPY (
+    SELECT conversion_id, click_id, kind, occurred_at, event_id, payout, reason, hash(conversion_id, kind) AS event_key, file_id, warnings, reject,
+      CASE WHEN reject IS NULL THEN (epoch_us(occurred_at) - -62135596800000000) // 86400000000 END AS day_number
+    FROM (
     SELECT file_id, line, conversion_id_value AS conversion_id, click_id_value AS click_id, kind_value AS kind, occurred_at_value AS occurred_at, event_id_value AS event_id, payout_value AS payout, reason_value AS reason, warnings,
       CASE WHEN fault IS NOT NULL THEN json_object('line', line, 'reason', fault, 'raw', left(raw, 2000), 'raw_length', length(raw),
         'digest', CASE WHEN length(raw) > 2000 THEN sha256(raw) END)::VARCHAR END AS reject

@@ -1,9 +1,9 @@
-import { readdir, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { maintenance } from '../../pipelines/maintenance.ts';
 import { refresh, stages } from '../../pipelines/refresh.ts';
-import { readStatus, type Status } from '../../src/cli/status.ts';
+import { createProgram } from '../../src/cli/program.ts';
 import { readSettings } from '../../src/config/settings.ts';
 import { realEffects, type Effects } from '../../src/files/effects.ts';
 import { archivableFiles } from '../../src/maintenance/archivable-files.ts';
@@ -11,6 +11,10 @@ import { createLogger } from '../../src/logging/log.ts';
 import { noProgress } from '../../src/logging/progress.ts';
 import { acquireWriterLock } from '../../src/runs/lock.ts';
 import { readRecentRuns } from '../../src/runs/recent-runs.ts';
+import { nothingPublished } from '../../src/status/published-status.ts';
+import type { Standing } from '../../src/status/standing.ts';
+import { readStatus, type Status } from '../../src/status/status.ts';
+import { thingsToDo } from '../../src/status/to-do.ts';
 import { killedRefresh } from '../fault/killed-refresh.ts';
 import { offerline } from '../support/command-line.ts';
 import { command } from '../support/commands.ts';
@@ -80,6 +84,26 @@ it('tells at one glance what is new, what failed, what waits and what is stale',
     last_failure: { run_id: 3, pipeline: 'publish', recovered: false },
     stale: [],
   });
+  expect(status.to_do).toEqual([
+    {
+      what: expect.stringMatching(
+        /^run 3 \(publish\) failed at .*figures are as of.*no run has been good since/,
+      ) as string,
+      command: 'offerline run refresh',
+    },
+    {
+      what: expect.stringContaining('an export of net is held, offers/net/0003.ndjson (') as string,
+      command: `offerline offers accept ${status.held[0]?.file_id}`,
+    },
+    {
+      what: '1 row of the last 24 hours rejected, most for bad_clicked_at: tell their sender',
+      command: 'offerline sql "FROM rejects ORDER BY file_id DESC, line LIMIT 20"',
+    },
+    {
+      what: 'daily reports: 0 outdated, 2 missing; `offerline backfill reports --dry-run` tells which',
+      command: 'offerline backfill reports',
+    },
+  ]);
   expect((await at('2026-03-10T12:31:00Z')).stale).toEqual([
     'the snapshot is 31 minutes old, snapshot_max_age_minutes allows 30',
     'the newest of clicks is 91 minutes old, freshness.clicks_minutes allows 90',
@@ -248,6 +272,123 @@ it('exits 1 until a failure is put right: a refresh does so for its stages, for 
   const stop = AbortSignal.abort();
   await expect(refresh({ ...request, stop })).rejects.toThrow('asked to end');
   expect(await failed()).toEqual([]);
+});
+
+/** The least that stands, with nothing that wants a hand. */
+const well: Standing = {
+  ...nothingPublished,
+  snapshot: { snapshot_id: 's', as_of: noon, age_seconds: 60, row_counts: {} },
+  running: null,
+  postbacks: { pending: 3, dead: 0 },
+  waiting_postbacks: [],
+  last_failure: null,
+  damage: [],
+  machine: [],
+  sites: [],
+  unreadable: [],
+};
+const failure = { run_id: 7, status: 'failed', at: noon, error: 'no room\nat all', recovered: false } as const;
+
+describe('what wants a hand', () => {
+  it('is nothing where all is well, and what one run has put right', () => {
+    expect(thingsToDo(well, [])).toEqual([]);
+    expect(thingsToDo({ ...well, last_failure: { ...failure, pipeline: 'refresh', recovered: true } }, [])).toEqual([]);
+  });
+
+  it.each<[string, Partial<Standing>, command: string]>([
+    ['damage', { damage: ['the state is damaged'] }, 'doctor --repair'],
+    ['a full disk', { machine: ['the folder has 3 MiB of room'] }, 'doctor'],
+    [
+      'a snapshot ahead',
+      { snapshot: { snapshot_id: 's', as_of: noon, age_seconds: null, row_counts: {} } },
+      'doctor --repair',
+    ],
+    ['prices ahead', { ahead: { versions: 1, commissions: 0, last: noon } }, 'doctor --repair'],
+    ['no snapshot', { snapshot: null }, 'run refresh'],
+    ['a failed run', { last_failure: { ...failure, pipeline: 'models' } }, 'run refresh'],
+    ['failed maintenance', { last_failure: { ...failure, pipeline: 'maintenance' } }, 'run maintenance'],
+    ['a failed backfill', { last_failure: { ...failure, pipeline: 'backfill' } }, 'backfill reports'],
+    [
+      'a held export',
+      { held: [{ file_id: 4, source: 'net', path: 'offers/net/a.json', reason: 'r' }] },
+      'offers accept 4',
+    ],
+    [
+      'a quarantined file',
+      { quarantined: [{ path: 'clicks/a.csv', reason: 'r' }] },
+      `sql "SELECT path, reason FROM ingest_files WHERE status = 'quarantined' ORDER BY file_id DESC"`,
+    ],
+    ['an older export', { set_aside: [{ source: 'net', files: 1, path: 'a', reason: 'r' }] }, 'run refresh'],
+    [
+      'rejected rows',
+      { rejects_of_last_day: [{ reason: 'no_rate', rows: 2 }] },
+      'sql "FROM rejects ORDER BY file_id DESC, line LIMIT 20"',
+    ],
+    ['reports', { reports: { outdated: 1, missing: 0 } }, 'backfill reports'],
+    ['sites.json', { sites: ['secrets can be guessed'] }, 'sites list'],
+    [
+      'a site that is gone',
+      { waiting_postbacks: [{ site_key: 'a', due: 1, waits_for: 'a site in sites.json' }] },
+      'sites list',
+    ],
+    ['a paused site', { waiting_postbacks: [{ site_key: 'a', due: 2, waits_for: noon }] }, 'postbacks test a'],
+    [
+      'a paused site whose key a shell would read',
+      { waiting_postbacks: [{ site_key: "-a b'c", due: 2, waits_for: noon }] },
+      `postbacks test -- '-a b'\\''c'`,
+    ],
+    ['dead postbacks', { postbacks: { pending: 0, dead: 2 } }, 'postbacks retry --all'],
+  ])('names one command that there is for %s', (_name, trouble, typed) => {
+    const told = thingsToDo({ ...well, ...trouble }, []);
+    expect(told).toEqual([{ what: expect.stringMatching(/^\S.*\S$/) as string, command: `offerline ${typed}` }]);
+    const program = createProgram({ console: silent, print: () => undefined });
+    const [first = '', ...words] = typed.split(' ');
+    let known = program.commands.find((each) => each.name() === first);
+    while (known !== undefined && known.commands.length > 0)
+      known = known.commands.find((each) => each.name() === words[0] && words.shift() !== undefined);
+    expect(known, typed).toBeDefined();
+    const options = words.filter((word) => /^--\w/.test(word));
+    expect(options.filter((option) => known?.options.every(({ long }) => long !== option))).toEqual([]);
+  });
+
+  it('is told for what is stale', () => {
+    expect(thingsToDo(well, ['the newest of clicks is 91 minutes old'])).toEqual([
+      {
+        what: expect.stringContaining('the newest of clicks is 91 minutes old') as string,
+        command: 'offerline run refresh',
+      },
+    ]);
+  });
+});
+
+it('names a quarantined file as long as it lies there, and what cannot be read beside all else', async () => {
+  await using pipeline = await PipelineUnderTest.create(new Date(noon));
+  const { data } = pipeline;
+  await pipeline.landLog('clicks', 'ndjson', [clickAt('a', '2026-03-10T11:00:00Z')]);
+  const broken = join(data.landing, 'clicks', 'broken.ndjson.gz');
+  await writeFile(broken, 'no gzip');
+  await pipeline.refresh(noon);
+  const read = () => readStatus(data, readSettings(data), Date.parse(noon));
+  expect(await read()).toMatchObject({
+    quarantined: [{ path: 'clicks/broken.ndjson.gz' }],
+    alarms: [],
+    to_do: [{ command: expect.stringContaining('quarantined') as string }],
+  });
+  await rename(broken, `${broken}.tmp`);
+  expect((await read()).quarantined).toEqual([]);
+
+  await writeFile(data.sitesFile, '{');
+  await mkdir(data.postbacks);
+  await writeFile(data.deliveriesFile, 'no database, whatever its name says. '.repeat(100));
+  const { snapshot_id } = (await read()).snapshot ?? {};
+  await writeFile(join(data.published, String(snapshot_id), 'analytics.duckdb'), 'no database');
+  const { code, stdout, stderr } = await offerline(data.root, 'status');
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('cannot be read') as string });
+  expect(stdout).toMatch(
+    /\nwants a hand\n {2}what: the published snapshot .* cannot be read: .* \/ do: `offerline doctor --repair`\n/,
+  );
+  expect(stdout).toMatch(/\n {2}what: .*deliveries.sqlite is damaged: .* \/ do: `offerline doctor --repair`\n/);
+  expect(stdout).toMatch(/\n {2}what: .*sites.json is not valid JSON.* \/ do: `offerline sites list`\n/);
 });
 
 it('says ages as people do', async () => {

@@ -1,0 +1,82 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DataDirectory } from '../config/data-directory.ts';
+import { beginningsAfter, type Beginnings } from '../runs/beginnings.ts';
+import { readAnalytics } from '../snapshot/read-analytics.ts';
+import { endOfPresent } from '../time/ahead-of-clock.ts';
+import { momentOfMilliseconds, shiftMoment, type Moment } from '../time/moment.ts';
+
+/** What the published snapshot tells of files and reports. */
+export interface PublishedStatus {
+  /** Up to now: an event that is stamped ahead tells nothing about how fresh its log is. */
+  newest: { data: string; newest: Moment | null; age_seconds: number | null }[];
+  files: { kind: string; status: string; files: number; rows: number; rejected: number }[];
+  /** Of files ingested in the 24 hours before now. */
+  rejects_of_last_day: { reason: string; rows: number }[];
+  /** Catalog exports that wait for an operator. */
+  held: { file_id: number; source: string; path: string; reason: string }[];
+  /** Landing files that could not be read, and lie there still. */
+  quarantined: { path: string; reason: string }[];
+  /** By source, catalog exports that landed in the 24 hours before now and did not count, since a newer one had decided: how many, and the last of them. */
+  set_aside: { source: string; files: number; path: string; reason: string }[];
+  /** What begins ahead of the clock, so that credits go by older prices than the feeds show. */
+  ahead: Beginnings | null;
+  /** Daily reports that do not agree with what is known by now. */
+  reports: { outdated: number; missing: number };
+}
+
+export const nothingPublished: PublishedStatus = {
+  newest: [],
+  files: [],
+  rejects_of_last_day: [],
+  held: [],
+  quarantined: [],
+  set_aside: [],
+  ahead: null,
+  reports: { outdated: 0, missing: 0 },
+};
+
+const microsecondsPerDay = 86_400_000_000n;
+
+/** Ages are not known here. `now` in milliseconds since the epoch. Throws DuckDB's error where the snapshot's database cannot be read. */
+export function readPublishedStatus(data: DataDirectory, now: number): Promise<PublishedStatus> {
+  const until = `<= TIMESTAMPTZ '${momentOfMilliseconds(now)}'`;
+  const dayAgo = shiftMoment(momentOfMilliseconds(now), -microsecondsPerDay);
+  return readAnalytics(data.current, async (query) => {
+    const [reports] = await query<PublishedStatus['reports']>(
+      `SELECT count(*) FILTER (state = 'outdated') AS outdated, count(*) FILTER (state = 'missing') AS missing FROM report_days`,
+    );
+    // What lands later under the same name takes its place.
+    const quarantined = await query<PublishedStatus['quarantined'][number]>(
+      `SELECT path, reason FROM ingest_files WHERE status = 'quarantined'
+         AND file_id IN (SELECT max(file_id) FROM ingest_files GROUP BY kind, path) ORDER BY file_id`,
+    );
+    return {
+      newest: await query<PublishedStatus['newest'][number]>(
+        `SELECT *, NULL AS age_seconds FROM (
+         SELECT 'clicks' AS data, max(clicked_at) AS newest FROM clicks WHERE clicked_at ${until}
+         UNION ALL SELECT 'conversions', max(occurred_at) FROM conversions WHERE occurred_at ${until}
+         UNION ALL SELECT 'offers of ' || source, max(ingested_at) FILTER (ingested_at ${until}) FROM ingest_files WHERE kind = 'offers' AND status = 'loaded' GROUP BY source)
+         ORDER BY 1`,
+      ),
+      files: await query<PublishedStatus['files'][number]>(
+        'SELECT kind, status, count(*) AS files, sum(rows) AS rows, sum(rejected) AS rejected FROM ingest_files GROUP BY ALL ORDER BY ALL',
+      ),
+      rejects_of_last_day: await query<PublishedStatus['rejects_of_last_day'][number]>(
+        `SELECT rejects.reason, count(*) AS rows FROM rejects JOIN ingest_files USING (file_id) WHERE ingested_at > TIMESTAMPTZ '${dayAgo}'
+         GROUP BY ALL ORDER BY rows DESC, reason LIMIT 10`,
+      ),
+      held: await query<PublishedStatus['held'][number]>(
+        `SELECT file_id, source, path, reason FROM ingest_files WHERE kind = 'offers' AND status = 'held' ORDER BY file_id`,
+      ),
+      quarantined: quarantined.filter(({ path }) => existsSync(join(data.landing, path))),
+      set_aside: await query<PublishedStatus['set_aside'][number]>(
+        `SELECT source, count(*) AS files, arg_max(path, file_id) AS path, arg_max(reason, file_id) AS reason FROM ingest_files
+         WHERE kind = 'offers' AND status = 'superseded' AND starts_with(reason, 'older_export') AND ingested_at > TIMESTAMPTZ '${dayAgo}'
+         GROUP BY source ORDER BY source`,
+      ),
+      ahead: (await beginningsAfter(endOfPresent(now), 'snapshot', query)) ?? null,
+      reports: reports ?? nothingPublished.reports,
+    };
+  });
+}

@@ -1,0 +1,131 @@
+import { existsSync } from 'node:fs';
+import { readFile, readlink } from 'node:fs/promises';
+import { duePostbacks } from '../../pipelines/postbacks.ts';
+import type { DataDirectory } from '../config/data-directory.ts';
+import { examineMachine } from '../doctor/examine-disk.ts';
+import { OfferlineError } from '../errors/errors.ts';
+import { DeliveryList } from '../postbacks/store/delivery-list.ts';
+import { DeliveryStore } from '../postbacks/store/delivery-store.ts';
+import { readHolder } from '../runs/lock.ts';
+import { readSites } from '../sites/sites.ts';
+import { currentManifest } from '../snapshot/current.ts';
+import { aheadOfClock } from '../time/ahead-of-clock.ts';
+import { dateOf, type Moment } from '../time/moment.ts';
+import { readLastFailure, type LastFailure } from './last-failure.ts';
+import { nothingPublished, readPublishedStatus, type PublishedStatus } from './published-status.ts';
+
+/** How all stands, before it is held against any limit. */
+export interface Standing extends PublishedStatus {
+  /** The age is null where as-of lies ahead of the clock. */
+  snapshot: {
+    snapshot_id: string;
+    as_of: Moment;
+    age_seconds: number | null;
+    row_counts: Record<string, number>;
+  } | null;
+  /** Who holds the warehouse. */
+  running: { pid: number; command: string; since: string } | null;
+  /** Null where there has never been a postback, or their store cannot be read. */
+  postbacks: { pending: number; dead: number } | null;
+  /** Sites whose postbacks are due and wait: for a site or an address in `sites.json`, or the end of a pause after failures. */
+  waiting_postbacks: { site_key: string; due: number; waits_for: string }[];
+  last_failure: LastFailure | null;
+  /** What of the state, the snapshot or the store of deliveries cannot be trusted or read. */
+  damage: string[];
+  /** Room on the disk, folders that cannot be written, and damaged files that were kept for people to look at. */
+  machine: string[];
+  /** What is wrong with `sites.json`; never a secret. */
+  sites: string[];
+  /** What of these could not be read at all, so that the rest may be wrong; all of it is in `damage`, too. */
+  unreadable: string[];
+}
+
+/** One glance, from the published snapshot and files beside the warehouse, so that it answers while a run works. `now` in milliseconds since the epoch. */
+export async function readStanding(data: DataDirectory, now: number): Promise<Standing> {
+  const standing: Standing = {
+    snapshot: null,
+    running: readHolder(data) ?? null,
+    ...nothingPublished,
+    postbacks: null,
+    waiting_postbacks: [],
+    last_failure: readLastFailure(data),
+    damage: await damageOfState(data),
+    machine: (await examineMachine(data)).map(({ subject, problem, advice }) => `${subject} ${problem}: ${advice}`),
+    sites: [],
+    unreadable: [],
+  };
+  standing.unreadable.push(...(await readSnapshot(data, standing, now)), ...readDeliveries(data, standing));
+  standing.damage.push(...standing.unreadable);
+  readSitesFile(data, standing);
+  return standing;
+}
+
+async function damageOfState(data: DataDirectory): Promise<string[]> {
+  const reason = await readFile(data.damageNote, 'utf8').catch(() => undefined);
+  return reason === undefined
+    ? []
+    : [`the warehouse's state is damaged (${reason.trim()}); the next run brings it back, too`];
+}
+
+/** Fills in what the published snapshot tells. Gives what of it cannot be read. */
+async function readSnapshot(data: DataDirectory, standing: Standing, now: number): Promise<string[]> {
+  const manifest = await currentManifest(data);
+  if (manifest === undefined) {
+    const current = await readlink(data.current).catch(() => undefined);
+    // Nobody is served from it, and the next run publishes another: no reason to fail.
+    if (current !== undefined)
+      standing.damage.push(`the published snapshot ${current} has no manifest that can be read`);
+    return [];
+  }
+  const ageOf = (moment: Moment) => Math.max(0, Math.round((now - dateOf(moment).getTime()) / 1000));
+  const { snapshot_id, as_of, row_counts } = manifest;
+  standing.snapshot = {
+    snapshot_id,
+    as_of,
+    age_seconds: aheadOfClock(as_of, now) > 0 ? null : ageOf(as_of),
+    row_counts,
+  };
+  try {
+    Object.assign(standing, await readPublishedStatus(data, now));
+  } catch (error) {
+    return [`the published snapshot ${snapshot_id} cannot be read: ${(error as Error).message}`];
+  }
+  for (const each of standing.newest) each.age_seconds = each.newest === null ? null : ageOf(each.newest);
+  return [];
+}
+
+/** Fills in how postbacks stand. Gives what is wrong with their store. */
+function readDeliveries(data: DataDirectory, standing: Standing): string[] {
+  if (!existsSync(data.deliveriesFile)) return [];
+  try {
+    standing.postbacks = countPostbacks(data);
+    return [];
+  } catch (error) {
+    if (!(error instanceof OfferlineError)) throw error;
+    return [error.message];
+  }
+}
+
+/** What is wrong with `sites.json` is told beside all else: a status that ends over it would hide the rest. */
+function readSitesFile(data: DataDirectory, standing: Standing): void {
+  try {
+    standing.sites = readSites(data.sitesFile).warnings;
+    if (standing.postbacks !== null)
+      standing.waiting_postbacks = duePostbacks(data).filter(
+        ({ waits_for }) => waits_for !== '' && waits_for !== 'an earlier event of its click',
+      );
+  } catch (error) {
+    if (!(error instanceof OfferlineError)) throw error;
+    standing.sites = [error.message];
+  }
+}
+
+function countPostbacks(data: DataDirectory): NonNullable<Standing['postbacks']> {
+  const store = DeliveryStore.open(data);
+  try {
+    const list = new DeliveryList(store.database);
+    return { pending: list.count({ state: 'pending' }), dead: list.count({ state: 'dead' }) };
+  } finally {
+    store.close();
+  }
+}

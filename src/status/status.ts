@@ -1,0 +1,69 @@
+import type { DataDirectory } from '../config/data-directory.ts';
+import type { Settings } from '../config/settings.ts';
+import { describeBeginnings } from '../runs/beginnings.ts';
+import { leadBackAdvice } from '../time/ahead-of-clock.ts';
+import { describeFailure } from './last-failure.ts';
+import { readStanding, type Standing } from './standing.ts';
+import { thingsToDo, type ToDo } from './to-do.ts';
+
+export interface Status extends Standing {
+  /** What is older than configured; empty where all is well. */
+  stale: string[];
+  /** What else makes the command fail, a sentence each; empty where all is well. */
+  alarms: string[];
+  /** Everything that wants a hand, the most urgent first, each with the command that helps. */
+  to_do: ToDo[];
+}
+
+/** How all stands, held against the limits of `offerline.json`. `now` in milliseconds since the epoch. */
+export async function readStatus(
+  data: DataDirectory,
+  settings: Pick<Settings, 'snapshot_max_age_minutes' | 'freshness'>,
+  now: number,
+): Promise<Status> {
+  const standing = await readStanding(data, now);
+  const stale = staleness(standing, settings);
+  return { ...standing, stale, alarms: alarms(standing), to_do: thingsToDo(standing, stale) };
+}
+
+function alarms({ unreadable, snapshot, ahead, last_failure: failure }: Standing): string[] {
+  return [
+    ...unreadable,
+    ...(snapshot?.age_seconds === null
+      ? [
+          `the snapshot is as of ${snapshot.as_of}, which lies ahead of this machine's clock, and no refresh is let in before: ${leadBackAdvice}`,
+        ]
+      : []),
+    ...(ahead === null ? [] : [`${describeBeginnings(ahead)}; ${leadBackAdvice}`]),
+    ...(failure === null || failure.recovered
+      ? []
+      : [`${describeFailure(failure)}, and no run has been good since; \`offerline runs --failed\` tells more`]),
+  ];
+}
+
+/** What exceeds the limits of offerline.json, in words. */
+function staleness(
+  { snapshot, newest }: Standing,
+  { snapshot_max_age_minutes, freshness }: Pick<Settings, 'snapshot_max_age_minutes' | 'freshness'>,
+): string[] {
+  const stale: string[] = [];
+  const check = (what: string, ageSeconds: number | null, minutes: number | undefined, key: string) => {
+    if (minutes === undefined || (ageSeconds !== null && ageSeconds <= minutes * 60)) return;
+    stale.push(
+      `${what} is ${ageSeconds === null ? 'missing' : `${Math.floor(ageSeconds / 60)} minutes old`}, ${key} allows ${minutes}`,
+    );
+  };
+  // One from ahead of the clock is told as that.
+  if (snapshot?.age_seconds !== null)
+    check('the snapshot', snapshot?.age_seconds ?? null, snapshot_max_age_minutes, 'snapshot_max_age_minutes');
+  const limits: [RegExp, number | undefined, string][] = [
+    [/^clicks$/, freshness.clicks_minutes, 'freshness.clicks_minutes'],
+    [/^conversions$/, freshness.conversions_minutes, 'freshness.conversions_minutes'],
+    [/^offers of /, freshness.offers_minutes, 'freshness.offers_minutes'],
+  ];
+  for (const [data, minutes, key] of limits) {
+    for (const each of newest.filter((candidate) => data.test(candidate.data)))
+      check(`the newest of ${each.data}`, each.age_seconds, minutes, key);
+  }
+  return stale;
+}

@@ -1,0 +1,134 @@
+import { leadBackAdvice } from '../time/ahead-of-clock.ts';
+import { describeBeginnings } from '../runs/beginnings.ts';
+import { describeFailure } from './last-failure.ts';
+import type { Standing } from './standing.ts';
+
+/** One thing that wants a hand. */
+export interface ToDo {
+  /** What it is, as a sentence for the operator. */
+  what: string;
+  /** The command that helps, as it is typed. */
+  command: string;
+}
+
+const refresh = 'offerline run refresh';
+const doctor = 'offerline doctor';
+const doctorRepair = 'offerline doctor --repair';
+
+/** Everything that wants a hand, what keeps the service from being right first. */
+export function thingsToDo(standing: Standing, stale: readonly string[]): ToDo[] {
+  return [
+    ...damageToDo(standing),
+    ...clockToDo(standing),
+    ...runsToDo(standing),
+    ...filesToDo(standing),
+    ...reportsToDo(standing),
+    ...postbacksToDo(standing),
+    ...stale.map((what) => ({
+      what: `${what}: see that files still land and the schedule runs`,
+      command: refresh,
+    })),
+  ];
+}
+
+function damageToDo({ damage, machine }: Standing): ToDo[] {
+  return [
+    ...damage.map((what) => ({ what, command: doctorRepair })),
+    ...machine.map((what) => ({ what, command: doctor })),
+  ];
+}
+
+function clockToDo({ snapshot, ahead }: Standing): ToDo[] {
+  const told = [
+    ...(snapshot?.age_seconds === null
+      ? [`the snapshot is as of ${snapshot.as_of}, ahead of this machine's clock`]
+      : []),
+    ...(ahead === null ? [] : [describeBeginnings(ahead)]),
+  ];
+  return told.map((what) => ({ what: `${what}; ${leadBackAdvice}`, command: doctorRepair }));
+}
+
+function runsToDo({ snapshot, damage, last_failure: failure }: Standing): ToDo[] {
+  const todo: ToDo[] = [];
+  if (snapshot === null && damage.length === 0)
+    todo.push({ what: 'no snapshot was published yet, so there is nothing to serve', command: refresh });
+  if (failure !== null && !failure.recovered)
+    todo.push({
+      what: `${describeFailure(failure)} (${firstLine(failure.error)}), and no run has been good since; \`offerline runs --failed\` tells more`,
+      command: againCommands[failure.pipeline] ?? refresh,
+    });
+  return todo;
+}
+
+/** How a pipeline is run again, where a refresh does not do its work. */
+const againCommands: Record<string, string> = {
+  maintenance: 'offerline run maintenance',
+  backfill: 'offerline backfill reports',
+};
+
+function filesToDo({ held, quarantined, set_aside, rejects_of_last_day }: Standing): ToDo[] {
+  const todo: ToDo[] = held.map(({ file_id, source, path, reason }) => ({
+    what: `an export of ${source} is held, ${path} (${reason}): accept it where it is right, else land a better one`,
+    command: `offerline offers accept ${file_id}`,
+  }));
+  const last = quarantined.at(-1);
+  if (last !== undefined)
+    todo.push({
+      what: `${counted(quarantined.length, 'landing file')} cannot be read, the last ${last.path} (${last.reason}): land them whole, or move them away`,
+      command: `offerline sql "SELECT path, reason FROM ingest_files WHERE status = 'quarantined' ORDER BY file_id DESC"`,
+    });
+  for (const { source, files, path, reason } of set_aside)
+    todo.push({
+      what: `${counted(files, 'newly landed export')} of ${source} did not count, the last ${path} (${reason}): land what should count under a new name`,
+      command: refresh,
+    });
+  const [mostRejected] = rejects_of_last_day;
+  if (mostRejected !== undefined)
+    todo.push({
+      what: `${counted(
+        rejects_of_last_day.reduce((sum, { rows }) => sum + rows, 0),
+        'row',
+      )} of the last 24 hours rejected, most for ${mostRejected.reason}: tell their sender`,
+      command: 'offerline sql "FROM rejects ORDER BY file_id DESC, line LIMIT 20"',
+    });
+  return todo;
+}
+
+function reportsToDo({ reports: { outdated, missing } }: Standing): ToDo[] {
+  if (outdated + missing === 0) return [];
+  return [
+    {
+      what: `daily reports: ${outdated} outdated, ${missing} missing; \`offerline backfill reports --dry-run\` tells which`,
+      command: 'offerline backfill reports',
+    },
+  ];
+}
+
+function postbacksToDo({ postbacks, waiting_postbacks, sites }: Standing): ToDo[] {
+  const todo: ToDo[] = sites.map((what) => ({ what, command: 'offerline sites list' }));
+  for (const { site_key, due, waits_for } of waiting_postbacks)
+    todo.push({
+      what: `${counted(due, 'postback')} to site ${site_key} ${due === 1 ? 'waits' : 'wait'} for ${waits_for}`,
+      command: waits_for.startsWith('a ') ? 'offerline sites list' : `offerline postbacks test ${shellWord(site_key)}`,
+    });
+  if (postbacks !== null && postbacks.dead > 0)
+    todo.push({
+      what: `${counted(postbacks.dead, 'postback')} given up; \`offerline postbacks list --state dead\` tells which and why`,
+      command: 'offerline postbacks retry --all',
+    });
+  return todo;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+function firstLine(text: string | null): string {
+  return text?.split('\n')[0] ?? 'without an error';
+}
+
+/** A value as a shell takes it for one argument. */
+function shellWord(text: string): string {
+  if (/^[\w.][\w.-]*$/.test(text)) return text;
+  return `${text.startsWith('-') ? '-- ' : ''}'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
