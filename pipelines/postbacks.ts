@@ -126,12 +126,14 @@ export async function sendTestPostback(
   }
 }
 
-/** Sends for real. The environment's switch is for tests and for receivers in private networks. */
+/** Sends for real. The environment's switches are for tests and for receivers in private networks, and for a demo's receiver. */
 async function postbackSender(effects: Effects = realEffects): Promise<PostbackSender> {
   // Loaded where something is sent: most runs send nothing, and each would start later for it.
   const { createSender } = await import('../src/postbacks/http/sender.ts');
+  const { receiverPort } = await import('../src/postbacks/http/example-route.ts');
   return createSender({
     allowPrivate: process.env['OFFERLINE_ALLOW_PRIVATE_POSTBACKS'] === '1',
+    exampleReceiverPort: receiverPort(process.env),
     now: () => effects.now(),
   });
 }

@@ -1,5 +1,6 @@
 import type { DataDirectory } from '../config/data-directory.ts';
 import { generate } from '../generate/generate.ts';
+import { isDemoSite, startPostbackReceiver, type PostbackReceiver } from '../demo/postback-receiver.ts';
 import { readSites } from '../sites/sites.ts';
 import type { CommandContext } from './context.ts';
 
@@ -17,6 +18,26 @@ export async function fillWithDemo(data: DataDirectory, { console }: CommandCont
   }
 }
 
+/** Receives what is sent to sites of a demo; undefined where there are none, so that nothing listens beside a real network. */
+export async function receivePostbacks(
+  data: DataDirectory,
+  { console: { logger } }: CommandContext,
+): Promise<PostbackReceiver | undefined> {
+  let known = readSites(data.sitesFile).sites;
+  const sites = () => {
+    try {
+      known = readSites(data.sitesFile).sites;
+    } catch {
+      // A broken file leaves the last good one, as everywhere in the service.
+    }
+    return known;
+  };
+  if (!known.some(isDemoSite)) return undefined;
+  const receiver = await startPostbackReceiver(sites, logger);
+  logger.info({ port: receiver.port }, "the demo's publishers wait for postbacks on loopback");
+  return receiver;
+}
+
 /** Commands to copy. Sites are named with their keys; their secrets stay in the file. */
 export function whatToTry(data: DataDirectory, address: string): string {
   const sites = readSites(data.sitesFile).sites.filter(({ status }) => status === 'active');
@@ -31,6 +52,7 @@ export function whatToTry(data: DataDirectory, address: string): string {
     `  curl '${address}/c/api/v1/reports?site_key=${key('C')}&site_secret=${secret}'`,
     `  curl '${address}/b/api/v1/offers/top-converting?site_key=${key('B')}&site_secret=${secret}&take=5'`,
     `  npm run -s offerline -- status`,
+    `  npm run -s offerline -- postbacks list --limit 10`,
     `  npm run -s offerline -- sql "FROM offer_stats_2d ORDER BY rank LIMIT 10"`,
     '',
     'Land more files under landing/ and they are served within five minutes. Ctrl-C stops.',

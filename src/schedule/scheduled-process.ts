@@ -12,12 +12,15 @@ export interface ScheduledProcesses {
 
 /**
  * Runs pipelines as processes of their own: one that dies takes nothing along, and computing never holds up the
- * service's answers. `words` gives the command line of a run.
+ * service's answers. `words` gives the command line of a run; `environment` is added to our own.
  */
 export function scheduledProcesses(
   executable: string,
   words: (run: ScheduledRun) => readonly string[],
-  endingMilliseconds = longestEndingMilliseconds,
+  {
+    environment = {},
+    endingMilliseconds = longestEndingMilliseconds,
+  }: { environment?: NodeJS.ProcessEnv; endingMilliseconds?: number | undefined } = {},
 ): ScheduledProcesses {
   const children = new Map<ChildProcess, Promise<number | null>>();
   let stopped = false;
@@ -25,7 +28,10 @@ export function scheduledProcesses(
     start(run) {
       if (stopped) return Promise.resolve(null);
       // Its answer is for whoever calls it by hand; what it logs belongs to ours.
-      const child = spawn(executable, words(run), { stdio: ['ignore', 'ignore', 'inherit'] });
+      const child = spawn(executable, words(run), {
+        stdio: ['ignore', 'ignore', 'inherit'],
+        env: { ...process.env, ...environment },
+      });
       const ended = new Promise<number | null>((resolve, reject) => {
         child.once('error', reject);
         child.once('exit', (code) => resolve(code));

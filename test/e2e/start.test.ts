@@ -12,7 +12,10 @@ const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 let folder: string;
 let child: ChildProcess | undefined;
+/** What the service and its runs log. */
+let logged: string;
 beforeEach(() => {
+  logged = '';
   folder = mkdtempSync(join(tmpdir(), 'offerline-start-'));
 });
 afterEach(() => {
@@ -24,8 +27,9 @@ afterEach(() => {
 async function started(data: string, ...words: string[]): Promise<{ address: string; printed: string }> {
   child = spawn(process.execPath, [...nodeArguments, main, ...words], {
     env: { ...process.env, OFFERLINE_DATA: data },
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (logged += text));
   let printed = '';
   for await (const text of child.stdout?.setEncoding('utf8') ?? []) {
     printed += text as string;
@@ -46,11 +50,20 @@ it('fills an empty data directory with a demo, refreshes, serves, and ends at SI
   expect(list.status).toBe(200);
   expect(((await list.json()) as { total: number }).total).toBeGreaterThan(100);
 
-  const exit = once(child as ChildProcess, 'exit');
+  // The demo's publishers have what is due by now.
+  const counted = await offerline(data, 'postbacks', 'list', '--state', 'delivered', '--limit', '1', '--json');
+  const { count } = JSON.parse(counted.stdout) as { count: number };
+  expect(count).toBeGreaterThan(50);
+  expect(logged).not.toContain('refused_address');
+
+  const exit = once(child as ChildProcess, 'close');
   // Process group and npm may both pass the signal on.
   child?.kill('SIGTERM');
   child?.kill('SIGTERM');
   expect(await exit).toEqual([0, null]);
+  const received = [...logged.matchAll(/(\d+) rewards received/g)].map(([, rewards]) => Number(rewards));
+  expect(received.at(-1)).toBeGreaterThan(50);
+  expect(received.at(-1)).toBeLessThanOrEqual(count);
 });
 
 it('starts where the folder has a name that SQL, patterns and shells would read as something else', async () => {
@@ -68,6 +81,9 @@ it('leaves a data directory that has something in it alone', async () => {
   const { address } = await started(data, 'start', '--demo', '--port', '0');
   expect((await fetch(`${address}/readyz`)).status).toBe(200);
   expect(existsSync(join(data, 'published', 'current'))).toBe(true);
+  expect(await offerline(data, 'postbacks', 'list', '--state', 'delivered', '--limit', '1')).toMatchObject({
+    stdout: expect.stringMatching(/ delivered /) as string,
+  });
 
   // The port is taken now: the service of another data directory says so and how to go on.
   const other = join(folder, 'other');

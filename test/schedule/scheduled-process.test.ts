@@ -5,7 +5,7 @@ const run = { pipeline: 'refresh', scheduledAt: '2026-11-18T12:00:00Z' };
 
 /** Processes of a script that hears nothing from us but signals. */
 function processes(script: string, endingMilliseconds?: number) {
-  return scheduledProcesses(process.execPath, () => ['-e', script], endingMilliseconds);
+  return scheduledProcesses(process.execPath, () => ['-e', script], { endingMilliseconds });
 }
 
 it('gives the exit code of each run', async () => {

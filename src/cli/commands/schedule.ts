@@ -55,14 +55,17 @@ export function addScheduleCommand(program: Command, context: CommandContext): v
     });
 }
 
-/** Starts the schedule of a data directory, each run in a process of its own. */
+/** Starts the schedule of a data directory, each run in a process of its own, with `environment` beside ours. */
 export async function openSchedule(
   data: DataDirectory,
   settings: Settings,
   context: CommandContext,
+  environment: NodeJS.ProcessEnv = {},
 ): Promise<Schedule> {
   const main = fileURLToPath(new URL('../main.ts', import.meta.url));
-  const processes = scheduledProcesses(process.execPath, (run) => [...process.execArgv, main, ...wordsOf(run)]);
+  const processes = scheduledProcesses(process.execPath, (run) => [...process.execArgv, main, ...wordsOf(run)], {
+    environment,
+  });
   const schedule = await startSchedule(
     data,
     await pipelinesOf(data, settings, context),

@@ -8,7 +8,8 @@ import { UsageError } from '../../errors/errors.ts';
 import { acquireServiceLock } from '../../serve/service-lock.ts';
 import type { Service } from '../../serve/service.ts';
 import { addCommand, answer, existingData, wholeNumber } from '../answer.ts';
-import { fillWithDemo, whatToTry } from '../demo.ts';
+import { receiverPortVariable } from '../../postbacks/http/example-route.ts';
+import { fillWithDemo, receivePostbacks, whatToTry } from '../demo.ts';
 import type { CommandContext } from '../context.ts';
 import { leave, untilStopped } from '../stop-signal.ts';
 import { openSchedule } from './schedule.ts';
@@ -21,16 +22,34 @@ interface ServeOptions {
   json?: boolean;
 }
 
+interface ServeMode {
+  /** With the schedule. */
+  scheduled: boolean;
+  /** For the processes of the schedule, beside ours. */
+  environment?: NodeJS.ProcessEnv | undefined;
+}
+
 export function addServeCommands(program: Command, context: CommandContext): void {
   withAddress(addCommand(program, 'serve', 'the HTTP service, from the published snapshot; follows new ones by itself'))
     .option('--snapshot <id>', 'serve this kept snapshot, once it is found whole, and follow none')
     .action((options: ServeOptions) => serve(existingData(), options, context, { scheduled: false }));
   withAddress(addCommand(program, 'start', 'schedule and serve in one'))
-    .option('--demo', 'fill the data directory with a demo network where there is none')
+    .option(
+      '--demo',
+      'fill the data directory with a demo network where there is none, and receive what is sent to its publishers',
+    )
     .action(async (options: ServeOptions) => {
       const data = DataDirectory.fromEnvironment();
       if (options.demo && !existsSync(data.landing) && !existsSync(data.sitesFile)) await fillWithDemo(data, context);
-      await serve(existingData(), options, context, { scheduled: true });
+      const existing = existingData();
+      const receiver = options.demo ? await receivePostbacks(existing, context) : undefined;
+      const environment = receiver === undefined ? {} : { [receiverPortVariable]: String(receiver.port) };
+      try {
+        await serve(existing, options, context, { scheduled: true, environment });
+      } finally {
+        // After the schedule, so that what its last pass sends is received.
+        await receiver?.close();
+      }
     });
 }
 
@@ -49,7 +68,7 @@ async function serve(
   data: DataDirectory,
   options: ServeOptions,
   context: CommandContext,
-  { scheduled }: { scheduled: boolean },
+  { scheduled, environment }: ServeMode,
 ): Promise<void> {
   const settings = readSettings(data);
   const { logger } = context.console;
@@ -59,7 +78,7 @@ async function serve(
     onWaiting: (message) => logger.info(message),
   });
   try {
-    await serveAlone(data, settings, options, context, { scheduled });
+    await serveAlone(data, settings, options, context, { scheduled, environment });
   } finally {
     // Last of all, so that whoever waits for it finds the schedule free, too.
     lock.release();
@@ -71,10 +90,10 @@ async function serveAlone(
   settings: Settings,
   options: ServeOptions,
   context: CommandContext,
-  { scheduled }: { scheduled: boolean },
+  { scheduled, environment }: ServeMode,
 ): Promise<void> {
   const { logger } = context.console;
-  const schedule = scheduled ? await openSchedule(data, settings, context) : undefined;
+  const schedule = scheduled ? await openSchedule(data, settings, context, environment) : undefined;
   // Loaded here alone: no other command answers HTTP, and each would start later for it.
   const { createService } = await import('../../serve/service.ts');
   const service: Service = await createService({

@@ -4,6 +4,7 @@ import { realEffects } from '../../files/effects.ts';
 import { guardedConnector } from './address-guard.ts';
 import type { Lookup } from './address-guard.ts';
 import { Attempt } from './attempt.ts';
+import { withExampleRoute } from './example-route.ts';
 import type { Outcome } from '../rules/outcome.ts';
 import { passOverContinue } from './pass-over-continue.ts';
 import type { PostbackRequest } from './postback-request.ts';
@@ -20,6 +21,8 @@ export interface PostbackSender {
 export interface SenderOptions {
   /** Whether addresses of private networks may be reached. */
   allowPrivate: boolean;
+  /** The port on loopback of a demo's receiver, which stands for all names that are kept for examples. */
+  exampleReceiverPort?: number | undefined;
   /** For looking up the host, connecting, sending and reading the answer together. */
   deadlineMilliseconds?: number;
   lookup?: Lookup;
@@ -30,13 +33,15 @@ export interface SenderOptions {
 /** A sender keeps connections and uses them again; how many requests run at once is the caller's decision. */
 export function createSender({
   allowPrivate,
+  exampleReceiverPort,
   deadlineMilliseconds = 15_000,
   lookup,
   now = () => realEffects.now(),
 }: SenderOptions): PostbackSender {
   const guarded = guardedConnector({ allowPrivate, connectMilliseconds: deadlineMilliseconds, lookup });
+  const routed = exampleReceiverPort === undefined ? guarded : withExampleRoute(exampleReceiverPort, guarded);
   const connect: typeof guarded = (options, callback) =>
-    guarded(options, (...outcome) => {
+    routed(options, (...outcome) => {
       if (outcome[1] !== null) passOverContinue(outcome[1]);
       callback(...outcome);
     });
