@@ -22,6 +22,15 @@ const walls: [importer: string, imported: string, reason: string][] = [
   ['src/generate', 'src/warehouse', 'generated data comes in through landing files like any other'],
 ];
 
+/** What is done in one place, by what it looks like in a source, and the only file that may look so. */
+const onePlace: [pattern: RegExp, file: string, reason: string][] = [
+  [
+    /\bDuckDBInstance\b/,
+    'src/duckdb/open.ts',
+    'that closes what it opens, keeps to UTC and never reaches for the network',
+  ],
+];
+
 const longestFile = 400;
 
 /** Files of the repository: tracked ones, and new ones that git would not ignore. */
@@ -184,6 +193,12 @@ describe('imports', () => {
       ['src/a/b.ts', "const a = await import('./a.ts');"],
     ]);
     expect(circle(round)).toEqual(['src/a/a.ts', 'src/a/b.ts', 'src/a/a.ts']);
+  });
+});
+
+describe('one way for each thing', () => {
+  it.each(onePlace)('%s stands in %s alone: %s', (pattern, file) => {
+    expect([...texts].filter(([, text]) => pattern.test(text)).map(([name]) => name)).toEqual([file]);
   });
 });
 

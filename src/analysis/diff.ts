@@ -1,9 +1,11 @@
-import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { join } from 'node:path';
 import { OfferlineError, UsageError } from '../errors/errors.ts';
 import { quoted } from '../text/sql-text.ts';
 import { analyticsFile } from '../snapshot/manifest.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
+import { inMemory, withDuckDB } from '../duckdb/open.ts';
+import { offerFigures } from '../vocabulary/figures.ts';
 import type { KeptSnapshot } from './kept-snapshots.ts';
 
 /** What two snapshots say of the same thing; null where one has none. */
@@ -32,43 +34,19 @@ export interface SnapshotDiff {
   figures: (OfferName & { moved: Record<string, Pair> })[];
 }
 
-export const diffedFigures = [
-  'clicks',
-  'conversions',
-  'converted_clicks',
-  'earnings',
-  'epc',
-  'cvr',
-  'conversions_24h',
-  'conversions_prior_24h',
-  'trend',
-  'rank',
-] as const;
-
 /** Compares what two snapshots publish. Throws `UsageError` where both are the same one. */
 export async function diffSnapshots(before: KeptSnapshot, after: KeptSnapshot): Promise<SnapshotDiff> {
   if (before.folder === after.folder)
     throw new UsageError(`both are snapshot ${before.manifest.snapshot_id}; name two`);
-  const instance = await DuckDBInstance.create(':memory:', {
-    autoinstall_known_extensions: 'false',
-    autoload_known_extensions: 'false',
+  return withDuckDB(inMemory, {}, async (connection) => {
+    await attach(connection, before, 'before');
+    await attach(connection, after, 'after');
+    return {
+      ...(await diffOffers(connection)),
+      commissions: await diffCommissions(connection),
+      figures: await diffFigures(connection),
+    };
   });
-  try {
-    const connection = await instance.connect();
-    try {
-      await attach(connection, before, 'before');
-      await attach(connection, after, 'after');
-      return {
-        ...(await diffOffers(connection)),
-        commissions: await diffCommissions(connection),
-        figures: await diffFigures(connection),
-      };
-    } finally {
-      connection.closeSync();
-    }
-  } finally {
-    instance.closeSync();
-  }
 }
 
 async function attach(connection: DuckDBConnection, { folder }: KeptSnapshot, name: string): Promise<void> {
@@ -148,11 +126,11 @@ function diffCommissions(connection: DuckDBConnection): Promise<SnapshotDiff['co
 }
 
 async function diffFigures(connection: DuckDBConnection): Promise<SnapshotDiff['figures']> {
-  const columns = diffedFigures.flatMap((figure) => [
+  const columns = offerFigures.flatMap((figure) => [
     `before.${figure} AS ${figure}_before`,
     `after.${figure} AS ${figure}_after`,
   ]);
-  const differs = diffedFigures.map((figure) => `before.${figure} IS DISTINCT FROM after.${figure}`).join(' OR ');
+  const differs = offerFigures.map((figure) => `before.${figure} IS DISTINCT FROM after.${figure}`).join(' OR ');
   const rows = await queryRows<Record<string, string | number | null>>(
     connection,
     `SELECT coalesce(after.offer_id, before.offer_id) AS offer_id, coalesce(new_offers.title, old_offers.title) AS title, ${columns.join(', ')}
@@ -162,7 +140,7 @@ async function diffFigures(connection: DuckDBConnection): Promise<SnapshotDiff['
      WHERE ${differs} ORDER BY 1`,
   );
   return rows.map((row) => {
-    const pairs = diffedFigures.map(
+    const pairs = offerFigures.map(
       (figure) => [figure, { before: row[`${figure}_before`] ?? null, after: row[`${figure}_after`] ?? null }] as const,
     );
     return {

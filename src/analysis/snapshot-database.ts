@@ -1,4 +1,4 @@
-import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -7,6 +7,7 @@ import { literalPath, pathOfLiteral, quotedList } from '../text/sql-text.ts';
 import { analyticsFile } from '../snapshot/manifest.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
 import { thisMachine } from '../duckdb/duckdb-options.ts';
+import { openDuckDB, readOnly, type OpenDuckDB } from '../duckdb/open.ts';
 import type { KeptSnapshot } from './kept-snapshots.ts';
 
 /** A quarter of the memory at most: a run on the same machine may take half. What does not fit is spilled. */
@@ -27,13 +28,11 @@ export async function withSnapshotDatabase<Answer>(
   // A process also ends in the middle, where nobody reads the answer on.
   process.once('exit', removeSpill);
   try {
-    const instance = await open(folder, spill);
-    const connection = await instance.connect();
+    const database = await open(folder, spill);
+    const { connection } = database;
     try {
       const published = await folderOfViews(connection, folder);
-      await connection.run(
-        "SET TimeZone = 'UTC'; SET enable_progress_bar = true; SET enable_progress_bar_print = false",
-      );
+      await connection.run('SET enable_progress_bar = true; SET enable_progress_bar_print = false');
       // What is read is compared as the views name it, before it is known to be no pattern.
       const allowed = [published, literalPath(published)].map((path) => join(path, '/'));
       await connection.run(
@@ -42,8 +41,7 @@ export async function withSnapshotDatabase<Answer>(
       await connection.run('SET enable_external_access = false; SET lock_configuration = true');
       return await work(connection);
     } finally {
-      connection.closeSync();
-      instance.closeSync();
+      database.close();
     }
   } finally {
     process.off('exit', removeSpill);
@@ -51,15 +49,13 @@ export async function withSnapshotDatabase<Answer>(
   }
 }
 
-async function open(folder: string, spill: string): Promise<DuckDBInstance> {
+async function open(folder: string, spill: string): Promise<OpenDuckDB> {
   const file = join(folder, analyticsFile);
   try {
-    return await DuckDBInstance.create(file, {
-      access_mode: 'READ_ONLY',
+    return await openDuckDB(file, {
+      ...readOnly,
       temp_directory: spill,
       memory_limit: `${Math.floor(thisMachine().memory / memoryShare / 2 ** 20)}MiB`,
-      autoinstall_known_extensions: 'false',
-      autoload_known_extensions: 'false',
     });
   } catch (error) {
     throw new OfferlineError(`${file} cannot be opened: ${(error as Error).message}`, undefined, { cause: error });

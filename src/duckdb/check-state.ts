@@ -1,6 +1,7 @@
-import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { identifier } from '../text/sql-text.ts';
 import { queryRows } from './dialect/rows.ts';
+import { readOnly, withDuckDB } from './open.ts';
 
 /** Reads every value of every table, which checks every block's checksum. Throws DuckDB's error about the first one that fails. */
 export async function readWholeState(connection: DuckDBConnection): Promise<void> {
@@ -15,17 +16,7 @@ export async function readWholeState(connection: DuckDBConnection): Promise<void
 /** Reads the whole of a database that nobody writes to. What is wrong with it, if anything. */
 export async function damageOfDatabase(path: string): Promise<Error | undefined> {
   try {
-    const instance = await DuckDBInstance.create(path, { access_mode: 'READ_ONLY' });
-    try {
-      const connection = await instance.connect();
-      try {
-        await readWholeState(connection);
-      } finally {
-        connection.closeSync();
-      }
-    } finally {
-      instance.closeSync();
-    }
+    await withDuckDB(path, readOnly, readWholeState);
     return undefined;
   } catch (error) {
     return error as Error;

@@ -30,8 +30,5 @@ export function duckdbOptions(
     memory_limit: duckdb.memory_limit ?? `${Math.floor(machine.memory / 2 / mebibyte)}MiB`,
     threads: String(duckdb.threads ?? machine.processors),
     temp_directory: data.scratch,
-    // All that we use is built in; a query that needs more shall fail here and not reach for the network.
-    autoinstall_known_extensions: 'false',
-    autoload_known_extensions: 'false',
   };
 }

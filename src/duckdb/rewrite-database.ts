@@ -1,5 +1,5 @@
-import { DuckDBInstance } from '@duckdb/node-api';
 import { quoted } from '../text/sql-text.ts';
+import { inMemory, withDuckDB } from './open.ts';
 
 /**
  * Writes all rows of a database that nobody has open into a new file. Reading them proves every block of theirs, and keys
@@ -7,20 +7,11 @@ import { quoted } from '../text/sql-text.ts';
  * error where a block is damaged.
  */
 export async function rewriteDatabase(from: string, to: string): Promise<void> {
-  const instance = await DuckDBInstance.create(':memory:');
-  try {
-    const connection = await instance.connect();
-    try {
-      await connection.run("SET TimeZone = 'UTC'");
-      await connection.run(`ATTACH ${quoted(from)} AS damaged (READ_ONLY)`);
-      await connection.run(`ATTACH ${quoted(to)} AS fresh`);
-      await connection.run('COPY FROM DATABASE damaged TO fresh');
-      await connection.run('CHECKPOINT fresh');
-      await connection.run('DETACH fresh');
-    } finally {
-      connection.closeSync();
-    }
-  } finally {
-    instance.closeSync();
-  }
+  await withDuckDB(inMemory, {}, async (connection) => {
+    await connection.run(`ATTACH ${quoted(from)} AS damaged (READ_ONLY)`);
+    await connection.run(`ATTACH ${quoted(to)} AS fresh`);
+    await connection.run('COPY FROM DATABASE damaged TO fresh');
+    await connection.run('CHECKPOINT fresh');
+    await connection.run('DETACH fresh');
+  });
 }

@@ -1,5 +1,5 @@
-import { DuckDBInstance } from '@duckdb/node-api';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { inMemory, withDuckDB } from '../duckdb/open.ts';
 import { BloomFilter } from './click-bloom-filter.ts';
 import type { HashedKey } from './click-bloom-filter.ts';
 import type { ClickFile } from './click-files.ts';
@@ -41,25 +41,15 @@ export class ClickFileIndex {
     const unknown = files.filter(({ sha256 }) => !this.#filters.has(sha256));
     if (unknown.length === 0) return;
     // One of its own: what it reads of every file must not push out what lookups will read again.
-    const instance = await DuckDBInstance.create(':memory:', {
-      threads: '1',
-      memory_limit: '128MiB',
-      enable_external_file_cache: 'false',
-      autoinstall_known_extensions: 'false',
-      autoload_known_extensions: 'false',
-    });
-    const connection = await instance.connect();
-    try {
+    const options = { threads: '1', memory_limit: '128MiB', enable_external_file_cache: 'false' };
+    await withDuckDB(inMemory, options, async (connection) => {
       for (const file of unknown) {
         if (signal.aborted) return;
         const filter = await this.#read(connection, file, signal).catch(() => undefined);
         // What cannot be read stays unknown: the lookup that needs it will say what is wrong.
         if (filter !== undefined) this.#filters.set(file.sha256, filter);
       }
-    } finally {
-      connection.closeSync();
-      instance.closeSync();
-    }
+    });
   }
 
   /** Undefined where there is no room for it, and where reading was stopped. */

@@ -1,6 +1,6 @@
-import { DuckDBInstance } from '@duckdb/node-api';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { join } from 'node:path';
+import { openDuckDB, readOnly, type OpenDuckDB } from '../duckdb/open.ts';
 import { analyticsFile } from '../snapshot/manifest.ts';
 import type { HashedKey } from './click-bloom-filter.ts';
 import { ClickFileIndex } from './click-file-index.ts';
@@ -65,7 +65,7 @@ const mostWaiting = 100;
 const fewFiles = 4;
 
 interface OpenDatabase {
-  instance: DuckDBInstance;
+  database: OpenDuckDB;
   files: ClickFiles;
   idle: DuckDBConnection[];
   waiting: ((connection: DuckDBConnection) => void)[];
@@ -171,25 +171,23 @@ export class SnapshotClicks {
     if (!this.#retirement.signal.aborted || this.#underWay > 0 || this.#database === undefined) return;
     const closing = this.#database;
     this.#database = undefined;
-    const { instance, idle } = await closing;
-    for (const connection of idle) connection.closeSync();
-    instance.closeSync();
+    (await closing).database.close();
   }
 
   async #open(): Promise<OpenDatabase> {
     try {
       const files = await clickFilesOf(this.#folder);
-      const instance = await DuckDBInstance.create(join(this.#folder, analyticsFile), {
-        access_mode: 'READ_ONLY',
+      const database = await openDuckDB(join(this.#folder, analyticsFile), {
+        ...readOnly,
         // A lookup touches little; the pipeline on the same machine shall have the rest.
         threads: '1',
         memory_limit: '512MiB',
-        autoinstall_known_extensions: 'false',
-        autoload_known_extensions: 'false',
       });
-      const idle: DuckDBConnection[] = [];
-      for (let number = 0; number < mostAtOnce; number++) idle.push(await connect(instance));
-      return { instance, files, idle, waiting: [] };
+      const idle = [database.connection];
+      while (idle.length < mostAtOnce) idle.push(await database.connect());
+      // The Parquet files of a snapshot never change: what is known of them stays true.
+      for (const connection of idle) await connection.run('SET parquet_metadata_cache = true');
+      return { database, files, idle, waiting: [] };
     } catch (error) {
       this.#database = undefined;
       throw error;
@@ -228,13 +226,6 @@ async function findOutcomes<Row>(
 ): Promise<Row[]> {
   if (within.length === 0) return [];
   return foundBy<Row>(connection, query(typeof within === 'string' ? within : rowsIn(within)), [clickId]);
-}
-
-async function connect(instance: DuckDBInstance): Promise<DuckDBConnection> {
-  const connection = await instance.connect();
-  // The Parquet files of a snapshot never change: what is known of them stays true.
-  await connection.run('SET parquet_metadata_cache = true');
-  return connection;
 }
 
 async function rowsOf<Row>(connection: DuckDBConnection, query: string, values: string[]): Promise<Row[]> {

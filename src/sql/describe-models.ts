@@ -1,7 +1,8 @@
-import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { Kysely } from 'kysely';
 import { DuckDBDialect } from '../duckdb/dialect/dialect.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
+import { inMemory, openDuckDB } from '../duckdb/open.ts';
 import { migrate } from '../warehouse/migrations.ts';
 import { handedIn, makeHandedIn, type HandedInName } from './handed-in.ts';
 import { modelQuery } from './model-query.ts';
@@ -26,8 +27,8 @@ const parameters = {
 
 /** What each model gives, as DuckDB's binder says it over the migrated schema, where everything is empty. */
 export async function describeModels(): Promise<DescribedModel[]> {
-  const instance = await DuckDBInstance.create(':memory:');
-  const connection = await instance.connect();
+  const database = await openDuckDB(inMemory);
+  const { connection } = database;
   const db = new Kysely<unknown>({ dialect: new DuckDBDialect(connection) });
   try {
     await migrate(db);
@@ -58,8 +59,7 @@ export async function describeModels(): Promise<DescribedModel[]> {
     return described.toSorted((one, other) => pathOf(one).localeCompare(pathOf(other)));
   } finally {
     await db.destroy();
-    connection.closeSync();
-    instance.closeSync();
+    database.close();
   }
 }
 

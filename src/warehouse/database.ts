@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { DuckDBInstance } from '@duckdb/node-api';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { Kysely } from 'kysely';
 import type { DataDirectory } from '../config/data-directory.ts';
@@ -10,6 +9,7 @@ import { machineFailure } from '../errors/machine-failure.ts';
 import { DuckDBDialect } from '../duckdb/dialect/dialect.ts';
 import { commitTransaction, inTransaction } from '../duckdb/dialect/transaction.ts';
 import { duckdbOptions } from '../duckdb/duckdb-options.ts';
+import { openDuckDB, type OpenDuckDB } from '../duckdb/open.ts';
 import { isMigrationPending, migrate, migrationsFolder } from './migrations.ts';
 import type { Tables } from './tables.ts';
 
@@ -67,21 +67,18 @@ async function openFile(path: string, options: Record<string, string>, effects: 
   if (openFiles.has(file)) throw new Error(`${file} is open in this process already; pass that StateDatabase on`);
   openFiles.add(file);
   try {
-    const instance = await effects.perform('state: opened', () => DuckDBInstance.create(file, options));
-    const connection = await instance.connect();
+    const database = await effects.perform('state: opened', () => openDuckDB(file, options));
+    const { connection } = database;
     try {
       // First of all: lookups through a key were seen to lose rows after a replayed log, and this heals it.
       await effects.perform('state: checkpointed at opening', () => connection.run('CHECKPOINT'));
       // With the progress bar `connection.progress` reports percentages.
-      await connection.run(
-        "SET TimeZone = 'UTC'; SET enable_progress_bar = true; SET enable_progress_bar_print = false",
-      );
+      await connection.run('SET enable_progress_bar = true; SET enable_progress_bar_print = false');
     } catch (error) {
-      connection.closeSync();
-      instance.closeSync();
+      database.close();
       throw error;
     }
-    return new OpenStateDatabase(file, instance, connection, effects);
+    return new OpenStateDatabase(file, database, effects);
   } catch (error) {
     openFiles.delete(file);
     throw openingFailure(file, error as Error);
@@ -114,16 +111,16 @@ class OpenStateDatabase implements StateDatabase {
   readonly connection: DuckDBConnection;
   readonly db: Kysely<Tables>;
   readonly #file: string;
-  readonly #instance: DuckDBInstance;
+  readonly #database: OpenDuckDB;
   readonly #effects: Effects;
   #closed = false;
 
-  constructor(file: string, instance: DuckDBInstance, connection: DuckDBConnection, effects: Effects) {
+  constructor(file: string, database: OpenDuckDB, effects: Effects) {
     this.#file = file;
-    this.#instance = instance;
+    this.#database = database;
     this.#effects = effects;
-    this.connection = connection;
-    this.db = new Kysely<Tables>({ dialect: new DuckDBDialect(connection) });
+    this.connection = database.connection;
+    this.db = new Kysely<Tables>({ dialect: new DuckDBDialect(database.connection) });
   }
 
   async transaction<T>(work: () => Promise<T>, step = 'transaction'): Promise<T> {
@@ -139,8 +136,7 @@ class OpenStateDatabase implements StateDatabase {
       await this.db.destroy();
       await this.#effects.perform('state: checkpointed at closing', () => this.connection.run('CHECKPOINT'));
     } finally {
-      this.connection.closeSync();
-      this.#instance.closeSync();
+      this.#database.close();
       openFiles.delete(this.#file);
     }
   }

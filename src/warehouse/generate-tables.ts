@@ -4,10 +4,10 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { DuckDBInstance } from '@duckdb/node-api';
 import { Kysely, sql } from 'kysely';
 import type { ColumnMetadata, TableMetadata } from 'kysely';
 import { DuckDBDialect } from '../duckdb/dialect/dialect.ts';
+import { inMemory, withDuckDB } from '../duckdb/open.ts';
 import { migrate, migrationsFolder } from './migrations.ts';
 
 export const tablesFile = fileURLToPath(new URL('tables.ts', import.meta.url));
@@ -23,21 +23,15 @@ interface CheckRow {
 
 /** The text of `tables.ts` for the migrations of a folder. */
 export async function generateTables(migrations: string = migrationsFolder): Promise<string> {
-  const instance = await DuckDBInstance.create(':memory:');
-  const connection = await instance.connect();
-  const db = new Kysely<unknown>({ dialect: new DuckDBDialect(connection) });
-  try {
+  return withDuckDB(inMemory, {}, async (connection) => {
+    const db = new Kysely<unknown>({ dialect: new DuckDBDialect(connection) });
     await migrate(db, migrations);
     const tables = await db.introspection.getTables();
     const { rows: checks } = await sql<CheckRow>`
       SELECT table_name, constraint_column_names AS column_names, expression
       FROM duckdb_constraints() WHERE constraint_type = 'CHECK'`.execute(db);
     return render(tables, checks);
-  } finally {
-    await db.destroy();
-    connection.closeSync();
-    instance.closeSync();
-  }
+  });
 }
 
 function render(tables: TableMetadata[], checks: CheckRow[]): string {

@@ -338,10 +338,10 @@ describe('what wants a hand', () => {
       `postbacks test -- '-a b'\\''c'`,
     ],
     ['dead postbacks', { postbacks: { pending: 0, dead: 2 } }, 'postbacks retry --all'],
-  ])('names one command that there is for %s', (_name, trouble, typed) => {
+  ])('names one command that there is for %s', async (_name, trouble, typed) => {
     const told = thingsToDo({ ...well, ...trouble }, []);
     expect(told).toEqual([{ what: expect.stringMatching(/^\S.*\S$/) as string, command: `offerline ${typed}` }]);
-    const program = createProgram({ console: silent, print: () => undefined });
+    const program = await createProgram({ console: silent, print: () => undefined });
     const [first = '', ...words] = typed.split(' ');
     let known = program.commands.find((each) => each.name() === first);
     while (known !== undefined && known.commands.length > 0)

@@ -1,0 +1,55 @@
+import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+
+export const inMemory = ':memory:';
+/** For a database that others read at the same time. */
+export const readOnly = { access_mode: 'READ_ONLY' } as const;
+/** All that we use is built in; a query that needs more shall fail here and not reach for the network. */
+const builtInOnly = { autoinstall_known_extensions: 'false', autoload_known_extensions: 'false' } as const;
+
+/** A database with its first connection. Connections are closed with it. */
+export interface OpenDuckDB {
+  readonly connection: DuckDBConnection;
+  /** One more connection, for statements that run beside others. */
+  connect(): Promise<DuckDBConnection>;
+  /** May be called twice. */
+  close(): void;
+}
+
+/**
+ * Opens a database file, made where there is none, or one `inMemory`. Times are in UTC on every connection. `options`
+ * are DuckDB's own. Throws DuckDB's error where the file cannot be opened.
+ */
+export async function openDuckDB(path: string, options: Readonly<Record<string, string>> = {}): Promise<OpenDuckDB> {
+  const instance = await DuckDBInstance.create(path, { ...builtInOnly, ...options });
+  const connections: DuckDBConnection[] = [];
+  const connect = async () => {
+    const connection = await instance.connect();
+    connections.push(connection);
+    await connection.run("SET TimeZone = 'UTC'");
+    return connection;
+  };
+  const close = () => {
+    for (const connection of connections.splice(0)) connection.closeSync();
+    instance.closeSync();
+  };
+  try {
+    return { connection: await connect(), connect, close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+/** Opens a database, hands its connection to `work`, and closes it whatever comes of that. */
+export async function withDuckDB<Result>(
+  path: string,
+  options: Readonly<Record<string, string>>,
+  work: (connection: DuckDBConnection) => Promise<Result>,
+): Promise<Result> {
+  const database = await openDuckDB(path, options);
+  try {
+    return await work(database.connection);
+  } finally {
+    database.close();
+  }
+}
