@@ -5,7 +5,7 @@ import { StoppedError } from '../src/errors/errors.ts';
 import { keepCopy, noteDamage } from '../src/recovery/damage-note.ts';
 import { openWarehouse, type Opening } from '../src/recovery/recover-state.ts';
 import { readSites, type Sites } from '../src/sites/sites.ts';
-import { currentManifest } from '../src/snapshot/current.ts';
+import { currentManifest } from '../src/snapshot/catalogue.ts';
 import { assertNotOlder } from '../src/snapshot/publish-stage.ts';
 import { assertNotAhead } from '../src/time/ahead-of-clock.ts';
 import { momentOfMilliseconds, type Moment } from '../src/time/moment.ts';

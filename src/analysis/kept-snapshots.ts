@@ -1,9 +1,9 @@
-import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { DataDirectory } from '../config/data-directory.ts';
 import { UsageError } from '../errors/errors.ts';
-import { manifestFile, parseManifest, type Manifest } from '../snapshot/manifest.ts';
+import { currentName, manifestOf, snapshotNames } from '../snapshot/catalogue.ts';
+import { manifestFile, type Manifest } from '../snapshot/manifest.ts';
 
 /** A published snapshot that is still on disk. */
 export interface KeptSnapshot {
@@ -23,12 +23,12 @@ export interface UnreadableSnapshot {
 export async function keptSnapshots(
   data: DataDirectory,
 ): Promise<{ kept: KeptSnapshot[]; unreadable: UnreadableSnapshot[] }> {
-  const current = await readlink(data.current).catch(() => undefined);
+  const current = await currentName(data);
   const kept: KeptSnapshot[] = [];
   const unreadable: UnreadableSnapshot[] = [];
   for (const name of (await snapshotNames(data)).toReversed()) {
     const folder = join(data.published, name);
-    const read = await readManifest(folder);
+    const read = await readManifest(data, name);
     if (typeof read === 'string') unreadable.push({ folder, reason: read });
     else kept.push({ folder, manifest: read, current: name === current });
   }
@@ -40,7 +40,7 @@ export async function keptSnapshots(
  * Throws `UsageError` naming those that are kept.
  */
 export async function findSnapshot(data: DataDirectory, id?: string): Promise<KeptSnapshot> {
-  const current = await readlink(data.current).catch(() => undefined);
+  const current = await currentName(data);
   if (id === undefined && current === undefined) {
     throw new UsageError(
       `nothing is published in ${data.published} yet; \`offerline run refresh\` publishes a first snapshot`,
@@ -56,24 +56,15 @@ export async function findSnapshot(data: DataDirectory, id?: string): Promise<Ke
     );
   }
   const folder = join(data.published, name);
-  const manifest = await readManifest(folder);
+  const manifest = await readManifest(data, name);
   if (typeof manifest === 'string') throw new UsageError(`snapshot ${folder} cannot be used: ${manifest}`);
   return { folder, manifest, current: name === current };
 }
 
-/** Oldest first: names sort by publication. */
-async function snapshotNames(data: DataDirectory): Promise<string[]> {
-  const entries = await readdir(data.published, { withFileTypes: true }).catch(() => []);
-  return entries
-    .filter((entry) => entry.isDirectory() && !/^[._]|\.(tmp|part)$/.test(entry.name))
-    .map(({ name }) => name)
-    .toSorted();
-}
-
 /** The manifest, or why it cannot be used. */
-async function readManifest(folder: string): Promise<Manifest | string> {
+async function readManifest(data: DataDirectory, name: string): Promise<Manifest | string> {
   try {
-    return parseManifest(await readFile(join(folder, manifestFile), 'utf8'));
+    return await manifestOf(data, name);
   } catch (error) {
     return error instanceof z.ZodError
       ? `${manifestFile} is not as this version writes it: ${z.prettifyError(error)}`

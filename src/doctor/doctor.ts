@@ -5,6 +5,7 @@ import { rollUpClicks } from '../ingest/events/click-roll-up.ts';
 import { UsageError } from '../errors/errors.ts';
 import { putDeliveriesAside } from '../postbacks/store/put-deliveries-aside.ts';
 import type { Progress } from '../logging/progress.ts';
+import { switchCurrent } from '../snapshot/catalogue.ts';
 import { lastRunId } from '../duckdb/check-state.ts';
 import { DamagedStateError, openStateDatabase, type StateDatabase } from '../warehouse/database.ts';
 import { eventFilePaths } from '../warehouse/event-files.ts';
@@ -209,9 +210,5 @@ async function repairFolders(
   if (existsSync(data.current)) return;
   const good = await newestGoodSnapshot(data);
   if (good === undefined) return;
-  const next = `${data.current}.next`;
-  await effects.files.remove(next, 'current link: leftover removed');
-  await effects.files.symbolicLink(good.manifest.snapshot_id, next, 'current link: made');
-  await effects.files.rename(next, data.current, 'current link: switched');
-  await effects.files.syncDirectory(data.published, 'current link: synced');
+  await switchCurrent(data, good.manifest.snapshot_id, effects.files);
 }

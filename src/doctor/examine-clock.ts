@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { DataDirectory } from '../config/data-directory.ts';
 import { martsAsOf } from '../warehouse/stale-partitions.ts';
-import { currentManifest } from '../snapshot/current.ts';
+import { currentManifest } from '../snapshot/catalogue.ts';
 import { aheadOfClock, endOfPresent } from '../time/ahead-of-clock.ts';
 import { momentOfMilliseconds } from '../time/moment.ts';
 import { beginningsAfter, describeBeginnings } from '../runs/beginnings.ts';

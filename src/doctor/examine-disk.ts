@@ -1,10 +1,11 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { existsSync } from 'node:fs';
-import { access, constants, readdir, readlink, stat, statfs } from 'node:fs/promises';
+import { access, constants, readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { DataDirectory } from '../config/data-directory.ts';
 import { sha256Of } from '../files/read-through.ts';
+import { currentName, snapshotNames } from '../snapshot/catalogue.ts';
 import { manifestFile } from '../snapshot/manifest.ts';
 import { DamagedSnapshotError, verifyOwnFiles, verifySnapshot } from '../snapshot/verify.ts';
 import { damageOfDatabase } from '../duckdb/check-state.ts';
@@ -19,11 +20,9 @@ export async function examineSnapshots(
 ): Promise<{ findings: Finding[]; damaged: string[] }> {
   const findings: Finding[] = [];
   const damaged: string[] = [];
-  const current = await readlink(data.current).catch(() => undefined);
-  const folders = (await readdir(data.published, { withFileTypes: true }).catch(() => []))
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => name);
-  for (const name of folders.toSorted()) {
+  const current = await currentName(data);
+  const folders = await snapshotNames(data);
+  for (const name of folders) {
     const folder = join(data.published, name);
     try {
       if (deep) await verifySnapshot(folder);

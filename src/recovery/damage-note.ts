@@ -2,7 +2,7 @@ import type { DataDirectory } from '../config/data-directory.ts';
 import { replaceFile, type Effects } from '../files/effects.ts';
 import { OfferlineError } from '../errors/errors.ts';
 import { machineFailure } from '../errors/machine-failure.ts';
-import { currentManifest } from '../snapshot/current.ts';
+import { currentManifest } from '../snapshot/catalogue.ts';
 import type { Logger } from '../logging/log.ts';
 import { DamagedStateError, tellsDamage } from '../warehouse/database.ts';
 import { copyState } from '../warehouse/state-copies.ts';

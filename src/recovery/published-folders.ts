@@ -1,7 +1,7 @@
-import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataDirectory } from '../config/data-directory.ts';
-import { manifestFile, parseManifest, type Manifest } from '../snapshot/manifest.ts';
+import { currentName, manifestOf, snapshotNames } from '../snapshot/catalogue.ts';
+import type { Manifest } from '../snapshot/manifest.ts';
 import { verifySnapshot } from '../snapshot/verify.ts';
 
 export interface PublishedFolder {
@@ -14,18 +14,15 @@ export interface PublishedFolder {
  * is newer than what `current` names was built and never switched to.
  */
 export async function publishedFolders(data: DataDirectory): Promise<PublishedFolder[]> {
-  const entries = await readdir(data.published, { withFileTypes: true }).catch(() => []);
   const folders: PublishedFolder[] = [];
-  for (const entry of entries) {
-    if (!entry.isDirectory()) continue;
-    const path = join(data.published, entry.name);
+  for (const name of await snapshotNames(data)) {
     try {
-      folders.push({ path, manifest: parseManifest(await readFile(join(path, manifestFile), 'utf8')) });
+      folders.push({ path: join(data.published, name), manifest: await manifestOf(data, name) });
     } catch {
       // Half-built, damaged, or of another version: of no use here, and for the doctor to tell.
     }
   }
-  const current = await readlink(data.current).catch(() => undefined);
+  const current = await currentName(data);
   const switched = folders.find(({ manifest }) => manifest.snapshot_id === current)?.manifest.run_id ?? Infinity;
   return folders
     .filter(({ manifest }) => manifest.run_id <= switched)

@@ -5,7 +5,7 @@ import type { DataDirectory } from '../config/data-directory.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Effects } from '../files/effects.ts';
 import { warehouseIdKey } from '../postbacks/sync-deliveries.ts';
-import { currentManifest } from '../snapshot/current.ts';
+import { currentManifest } from '../snapshot/catalogue.ts';
 import type { Logger } from '../logging/log.ts';
 import { lastRunId } from '../duckdb/check-state.ts';
 import { DamagedStateError, openStateDatabase, tellsDamage, type StateDatabase } from '../warehouse/database.ts';

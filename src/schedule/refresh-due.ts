@@ -1,5 +1,5 @@
 import type { DataDirectory } from '../config/data-directory.ts';
-import { currentManifest } from '../snapshot/current.ts';
+import { currentManifest } from '../snapshot/catalogue.ts';
 import { leadBackAdvice } from '../time/ahead-of-clock.ts';
 import { compareMoments, momentOfMilliseconds } from '../time/moment.ts';
 import type { Logger } from '../logging/log.ts';

@@ -1,7 +1,8 @@
-import { readdir, readlink } from 'node:fs/promises';
+import { readlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Logger } from 'pino';
 import type { DataDirectory } from '../config/data-directory.ts';
+import { snapshotNames } from '../snapshot/catalogue.ts';
 import { openSnapshot } from './published-snapshot.ts';
 import type { PublishedSnapshot } from './published-snapshot.ts';
 
@@ -141,11 +142,6 @@ export class SnapshotFollower {
 
   /** Folder names sort by publication; the newest comes first. */
   async #olderThan(id: string): Promise<string[]> {
-    const entries = await readdir(this.#data.published, { withFileTypes: true });
-    return entries
-      .filter((entry) => entry.isDirectory() && entry.name < id && !/^[._]|\.(tmp|part)$/.test(entry.name))
-      .map((entry) => entry.name)
-      .toSorted()
-      .toReversed();
+    return (await snapshotNames(this.#data)).filter((name) => name < id).toReversed();
   }
 }

@@ -18,7 +18,7 @@ import { readRevision } from '../warehouse/metadata.ts';
 import { writeAnalytics } from './analytics.ts';
 import { auditSnapshot } from './audits.ts';
 import { recordCommissions } from './commissions.ts';
-import { currentManifest } from './current.ts';
+import { currentManifest, switchCurrent } from './catalogue.ts';
 import { offerNamesFile } from './explained.ts';
 import { writeFeedFiles } from './feed-files.ts';
 import { analyticsFile, linkedFiles, snapshotIdOf, type LinkedFile } from './layout.ts';
@@ -85,7 +85,7 @@ export const publishStage: Stage<PublishInput, PublishSummary> = {
     }
     // What is published must never be ahead of what a lost log leaves of the state.
     await run.effects.perform('state: checkpointed before the switch', () => state.connection.run('CHECKPOINT'));
-    await switchCurrent(run, snapshotId);
+    await switchCurrent(run.data, snapshotId, run.effects.files);
     const sum = (numbers: number[]) => numbers.reduce((total, each) => total + each, 0);
     return {
       snapshotId,
@@ -216,14 +216,4 @@ async function writeManifest(
   await replaceFile(join(folder, manifestFile), manifestText(manifest), 'manifest', files);
   await files.syncDirectory(run.data.published, 'published folder: synced');
   return manifest;
-}
-
-/** A link cannot be changed in place: a new one takes the old one's name in a single step. */
-async function switchCurrent(run: Run, snapshotId: string): Promise<void> {
-  const { files } = run.effects;
-  const next = `${run.data.current}.next`;
-  await files.remove(next, 'current link: leftover removed');
-  await files.symbolicLink(snapshotId, next, 'current link: made');
-  await files.rename(next, run.data.current, 'current link: switched');
-  await files.syncDirectory(run.data.published, 'current link: synced');
 }

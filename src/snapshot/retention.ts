@@ -1,22 +1,19 @@
-import { readFile, readdir, readlink, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Run } from '../runs/stage.ts';
-import { analyticsFile } from './layout.ts';
+import { currentName, snapshotNames } from './catalogue.ts';
+import { analyticsFile, manifestFile } from './manifest.ts';
 
 /**
  * Removes snapshots beyond those to keep and folders that a killed run left half-built. The current one stays, and so
  * does one that somebody holds open: an analyst's queries go on giving the same answers.
  */
 export async function retireSnapshots(run: Run): Promise<string[]> {
-  const current = await readlink(run.data.current).catch(() => undefined);
-  const folders = (await readdir(run.data.published, { withFileTypes: true }))
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => entry.name)
-    .toSorted();
+  const current = await currentName(run.data);
   const whole: string[] = [];
   const retired: string[] = [];
-  for (const folder of folders) {
-    if (await exists(join(run.data.published, folder, 'manifest.json'))) whole.push(folder);
+  for (const folder of await snapshotNames(run.data)) {
+    if (await exists(join(run.data.published, folder, manifestFile))) whole.push(folder);
     else if (folder !== current) retired.push(folder);
   }
   const open = await openFiles();

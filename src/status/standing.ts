@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readFile, readlink } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { duePostbacks } from '../../pipelines/postbacks.ts';
 import type { DataDirectory } from '../config/data-directory.ts';
 import { examineMachine } from '../doctor/examine-disk.ts';
@@ -8,7 +8,7 @@ import { DeliveryList } from '../postbacks/store/delivery-list.ts';
 import { DeliveryStore } from '../postbacks/store/delivery-store.ts';
 import { readHolder } from '../runs/lock.ts';
 import { readSites } from '../sites/sites.ts';
-import { currentManifest } from '../snapshot/current.ts';
+import { currentManifest, currentName } from '../snapshot/catalogue.ts';
 import { aheadOfClock } from '../time/ahead-of-clock.ts';
 import { dateOf, type Moment } from '../time/moment.ts';
 import { readLastFailure, type LastFailure } from './last-failure.ts';
@@ -71,7 +71,7 @@ async function damageOfState(data: DataDirectory): Promise<string[]> {
 async function readSnapshot(data: DataDirectory, standing: Standing, now: number): Promise<string[]> {
   const manifest = await currentManifest(data);
   if (manifest === undefined) {
-    const current = await readlink(data.current).catch(() => undefined);
+    const current = await currentName(data);
     // Nobody is served from it, and the next run publishes another: no reason to fail.
     if (current !== undefined)
       standing.damage.push(`the published snapshot ${current} has no manifest that can be read`);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { stages } from '../../pipelines/refresh.ts';
 import { UsageError } from '../../src/errors/errors.ts';
-import { currentManifest } from '../../src/snapshot/current.ts';
+import { currentManifest } from '../../src/snapshot/catalogue.ts';
 import { createLogger } from '../../src/logging/log.ts';
 import { noProgress } from '../../src/logging/progress.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';

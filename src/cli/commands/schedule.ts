@@ -9,7 +9,7 @@ import type { ScheduledPipeline, ScheduledRun } from '../../schedule/schedule-la
 import { scheduledProcesses } from '../../schedule/scheduled-process.ts';
 import type { DataDirectory } from '../../config/data-directory.ts';
 import { readSettings, type Settings } from '../../config/settings.ts';
-import { currentManifest } from '../../snapshot/current.ts';
+import { currentManifest } from '../../snapshot/catalogue.ts';
 import { dateOf, momentOfMilliseconds, type Moment } from '../../time/moment.ts';
 import { realEffects } from '../../files/effects.ts';
 import { readRecentRuns } from '../../runs/recent-runs.ts';
