@@ -6,7 +6,7 @@ import { UsageError } from '../errors/errors.ts';
 import { putDeliveriesAside } from '../postbacks/store/put-deliveries-aside.ts';
 import type { Progress } from '../logging/progress.ts';
 import { switchCurrent } from '../snapshot/catalogue.ts';
-import { lastRunId } from '../duckdb/check-state.ts';
+import { lastRunId } from '../runs/run-ledger.ts';
 import { DamagedStateError, openStateDatabase, type StateDatabase } from '../warehouse/database.ts';
 import { eventFilePaths } from '../warehouse/event-files.ts';
 import { bumpRevision } from '../warehouse/metadata.ts';
@@ -182,10 +182,10 @@ async function readLogsAnew(
 }
 
 async function rollUpAnew({ data }: Opening, state: StateDatabase): Promise<void> {
-  const { connection } = state;
+  const { connection, db } = state;
   await state.transaction(async () => {
     await markMartDays(connection, 'SELECT hour::DATE AS day FROM click_hourly');
-    await connection.run('DELETE FROM click_hourly');
+    await db.deleteFrom('click_hourly').execute();
     await rollUpClicks(connection, await eventFilePaths(connection, data, 'clicks'));
     await bumpRevision(connection);
   }, 'repair of the roll-up');

@@ -9,7 +9,7 @@ import { currentName, snapshotNames } from '../snapshot/catalogue.ts';
 import { manifestFile } from '../snapshot/manifest.ts';
 import { DamagedSnapshotError, verifyOwnFiles, verifySnapshot } from '../snapshot/verify.ts';
 import { damageOfDatabase } from '../duckdb/check-state.ts';
-import { queryRows } from '../duckdb/dialect/rows.ts';
+import { queriesOn } from '../warehouse/queries-on.ts';
 import { stateCopies } from '../warehouse/state-copies.ts';
 import { note, trouble, type Finding } from './finding.ts';
 
@@ -84,10 +84,11 @@ export async function examineLanding(
   connection: DuckDBConnection,
   { deep, onRead }: { deep: boolean; onRead: (bytes: number) => void },
 ): Promise<Finding[]> {
-  const seen = await queryRows<{ path: string; bytes: number; modified_ns: string; sha256: string }>(
-    connection,
-    'SELECT path, bytes, modified_ns::VARCHAR AS modified_ns, sha256 FROM landing_seen ORDER BY path',
-  );
+  const seen = await queriesOn(connection)
+    .selectFrom('landing_seen')
+    .select((file) => ['path', 'bytes', file.cast<string>('modified_ns', 'text').as('modified_ns'), 'sha256'])
+    .orderBy('path')
+    .execute();
   const findings: Finding[] = [];
   let gone = 0;
   for (const { path, bytes, modified_ns, sha256 } of seen) {

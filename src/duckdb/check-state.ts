@@ -22,9 +22,3 @@ export async function damageOfDatabase(path: string): Promise<Error | undefined>
     return error as Error;
   }
 }
-
-/** The last run that the state knows of; 0 where it knows none. */
-export async function lastRunId(connection: DuckDBConnection): Promise<number> {
-  const [row] = await queryRows<{ run_id: number | null }>(connection, 'SELECT max(run_id) AS run_id FROM runs');
-  return row?.run_id ?? 0;
-}

@@ -1,7 +1,6 @@
 import { findLandingFiles } from '../landing/files/find-files.ts';
 import type { DataDirectory } from '../config/data-directory.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
-import { queryRows } from '../duckdb/dialect/rows.ts';
 
 /** A landing file that a run needs no more. */
 export interface ArchivableFile {
@@ -20,15 +19,22 @@ export interface ArchivableFile {
  */
 export async function archivableFiles(
   data: DataDirectory,
-  { connection }: StateDatabase,
+  { db }: StateDatabase,
   before: number,
 ): Promise<ArchivableFile[]> {
-  const rows = await queryRows<{ path: string; bytes: number; modified_ns: string }>(
-    connection,
-    `SELECT path, bytes, modified_ns::VARCHAR AS modified_ns FROM landing_seen
-     WHERE path NOT IN (SELECT path FROM ingest_files WHERE status = 'held')
-       AND path NOT IN (SELECT arg_max(path, file_id) FROM ingest_files WHERE kind = 'offers' AND status = 'loaded' GROUP BY source)`,
-  );
+  const held = db.selectFrom('ingest_files').select('path').where('status', '=', 'held');
+  const deciding = db
+    .selectFrom('ingest_files')
+    .select((file) => file.fn<string>('arg_max', ['path', 'file_id']).as('path'))
+    .where('kind', '=', 'offers')
+    .where('status', '=', 'loaded')
+    .groupBy('source');
+  const rows = await db
+    .selectFrom('landing_seen')
+    .select((file) => ['path', 'bytes', file.cast<string>('modified_ns', 'text').as('modified_ns')])
+    .where('path', 'not in', held)
+    .where('path', 'not in', deciding)
+    .execute();
   const taken = new Map(rows.map(({ path, bytes, modified_ns }) => [path, `${bytes} ${modified_ns}`]));
   const { files } = await findLandingFiles(data.landing);
   const newestExports = new Map<string | null, bigint>();

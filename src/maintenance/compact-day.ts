@@ -34,13 +34,6 @@ export const clickDetails = ['ip', 'user_agent', 'sub1', 'sub2'] as const;
 /** A click is found by one row group of the day's file: few rows each, and only one of them has its key within its bounds. */
 const rowGroupRows = 16_384;
 
-interface EventFile {
-  path: string;
-  rows: number;
-  bytes: number;
-  sha256: string;
-}
-
 /**
  * Makes one file of a day's event files, with the same rows and columns, sorted by event key. Its row replaces theirs in
  * one transaction. The old files, which no row names then, are swept by the next run: by that time a copy of the state
@@ -48,13 +41,15 @@ interface EventFile {
  * Throws `OfferlineError` where a file is not what was written: a rewrite would give the damage a digest of its own.
  */
 export async function compactDay(run: Run, state: StateDatabase, { kind, day, form }: EventDay): Promise<CompactedDay> {
-  const { connection } = state;
+  const { connection, db } = state;
   const { files } = run.effects;
-  const old = await queryRows<EventFile>(
-    connection,
-    'SELECT path, rows, bytes, sha256 FROM event_files WHERE kind = $1 AND day = $2::DATE ORDER BY path',
-    [kind, day],
-  );
+  const old = await db
+    .selectFrom('event_files')
+    .select(['path', 'rows', 'bytes', 'sha256'])
+    .where('kind', '=', kind)
+    .where('day', '=', day)
+    .orderBy('path')
+    .execute();
   const oldPaths = old.map(({ path }) => join(run.data.warehouse, path));
   for (const [index, file] of old.entries()) await assertUndamaged(oldPaths[index] as string, file.sha256);
   const rows = old.reduce((sum, file) => sum + file.rows, 0);
@@ -70,23 +65,22 @@ export async function compactDay(run: Run, state: StateDatabase, { kind, day, fo
   const target = join(run.data.events, kind, `dt=${day}`, `run-${String(run.runId).padStart(8, '0')}-${form}.parquet`);
   const promoted = await promoteFile(scratch, target, `compacted ${kind}`, files);
   await state.transaction(async () => {
-    await connection.run('DELETE FROM event_files WHERE kind = $1 AND day = $2::DATE', [kind, day]);
-    await connection.run(
-      `INSERT INTO event_files (path, kind, day, run_id, rows, bytes, sha256, first_at, last_at, form)
-       VALUES ($1, $2, $3::DATE, $4, $5, $6, $7, $8::TIMESTAMPTZ, $9::TIMESTAMPTZ, $10)`,
-      [
-        relative(run.data.warehouse, target),
+    await db.deleteFrom('event_files').where('kind', '=', kind).where('day', '=', day).execute();
+    await db
+      .insertInto('event_files')
+      .values({
+        path: relative(run.data.warehouse, target),
         kind,
         day,
-        BigInt(run.runId),
-        BigInt(rows),
-        BigInt(promoted.bytes),
-        promoted.sha256,
-        written.first_at,
-        written.last_at,
+        run_id: run.runId,
+        rows,
+        bytes: promoted.bytes,
+        sha256: promoted.sha256,
+        first_at: written.first_at,
+        last_at: written.last_at,
         form,
-      ],
-    );
+      })
+      .execute();
   }, `compacted ${kind}`);
   return {
     files: old.length,

@@ -1,9 +1,8 @@
 import { addDays, dayOf, type Day } from '../time/moment.ts';
 import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
-import { queryRows } from '../duckdb/dialect/rows.ts';
 import { requestBackup } from '../warehouse/state-copies.ts';
-import { compactDay, type CompactForm, type EventDay } from './compact-day.ts';
+import { compactDay, type EventDay } from './compact-day.ts';
 
 export interface CompactSummary {
   /** Days of a log that were rewritten. */
@@ -59,19 +58,28 @@ export const compactStage: Stage<StateDatabase, CompactSummary> = {
   },
 };
 
-async function daysToCompact(run: Run, { connection }: StateDatabase): Promise<EventDay[]> {
+async function daysToCompact(run: Run, { db }: StateDatabase): Promise<EventDay[]> {
   const today = dayOf(run.asOf);
   const { events } = run.settings.retention;
   const keptFrom: Day | null = events === undefined ? null : addDays(today, -events);
-  return queryRows<{ kind: EventDay['kind']; day: Day; form: CompactForm }>(
-    connection,
-    `SELECT kind, day::VARCHAR AS day, CASE WHEN past THEN 'reduced' ELSE 'sorted' END AS form
-     FROM (
-       SELECT kind, day, coalesce(kind = 'clicks' AND day < $2::DATE, false) OR count(*) FILTER (form = 'reduced') > 0 AS past,
-         count(*) AS files, count(*) FILTER (form IS NULL) AS unsorted, count(*) FILTER (form = 'reduced') AS reduced
-       FROM event_files WHERE day < $1::DATE GROUP BY kind, day)
-     WHERE files > 1 OR unsorted > 0 OR (past AND reduced = 0)
-     ORDER BY day, kind`,
-    [addDays(today, -1), keptFrom],
-  );
+  const days = await db
+    .selectFrom('event_files')
+    .select(({ fn }) => [
+      'kind',
+      'day',
+      fn.countAll<number>().as('files'),
+      fn.countAll<number>().filterWhere('form', 'is', null).as('unsorted'),
+      fn.countAll<number>().filterWhere('form', '=', 'reduced').as('reduced'),
+    ])
+    .where('day', '<', addDays(today, -1))
+    .groupBy(['kind', 'day'])
+    .orderBy('day')
+    .orderBy('kind')
+    .execute();
+  return days.flatMap(({ kind, day, files, unsorted, reduced }): EventDay[] => {
+    // What was reduced once stays so, whatever is configured by now.
+    const isPast = (kind === 'clicks' && keptFrom !== null && day < keptFrom) || reduced > 0;
+    const isDue = files > 1 || unsorted > 0 || (isPast && reduced === 0);
+    return isDue ? [{ kind, day, form: isPast ? 'reduced' : 'sorted' }] : [];
+  });
 }

@@ -1,5 +1,5 @@
 import { purgeAttempts } from '../postbacks/store/purge-attempts.ts';
-import { addDays, dateOf, dayOf, startOfDay, type Moment } from '../time/moment.ts';
+import { addDays, dateOf, dayOf, startOfDay, type Day, type Moment } from '../time/moment.ts';
 import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 
@@ -28,35 +28,45 @@ function keptFrom({ asOf }: Run, days: number): Moment {
 
 /** The newest run of each pipeline stays: the schedule remembers by it, and run numbers go on from the highest. */
 async function purgeRuns(state: StateDatabase, before: Moment): Promise<number> {
-  const { connection } = state;
+  const { db } = state;
   return state.transaction(async () => {
-    const { rowsChanged } = await connection.run(
-      `DELETE FROM runs WHERE started_at < $1::TIMESTAMPTZ AND run_id NOT IN (
-         SELECT max(run_id) FROM runs GROUP BY pipeline
-         UNION ALL
-         SELECT max(run_id) FROM runs WHERE scheduled_at IS NOT NULL AND status IN ('done', 'failed') GROUP BY pipeline)`,
-      [before],
-    );
-    await connection.run('DELETE FROM run_stages WHERE run_id NOT IN (SELECT run_id FROM runs)');
-    return rowsChanged;
+    const newest = db
+      .selectFrom('runs')
+      .select(({ fn }) => fn.max<number>('run_id').as('run_id'))
+      .groupBy('pipeline');
+    const { numDeletedRows } = await db
+      .deleteFrom('runs')
+      .where('started_at', '<', before)
+      .where('run_id', 'not in', newest)
+      .where('run_id', 'not in', newest.where('scheduled_at', 'is not', null).where('status', 'in', ['done', 'failed']))
+      .executeTakeFirstOrThrow();
+    await db.deleteFrom('run_stages').where('run_id', 'not in', db.selectFrom('runs').select('run_id')).execute();
+    return Number(numDeletedRows);
   }, 'retention of runs');
 }
 
 /** First where they come from, then here. The newest day's file stays, since a view over no file fails. */
 async function purgeDeliveryAttempts(run: Run, state: StateDatabase, before: Moment): Promise<number> {
-  const { connection } = state;
+  const { db } = state;
   await run.effects.perform('delivery store: old attempts removed', async () =>
     purgeAttempts(run.data, dateOf(before).getTime()),
   );
   return state.transaction(async () => {
-    const { rowsChanged } = await connection.run('DELETE FROM delivery_attempts WHERE started_at < $1::TIMESTAMPTZ', [
-      before,
-    ]);
-    await connection.run(
-      `DELETE FROM mart_files WHERE mart = 'postback_attempts' AND day < $1::TIMESTAMPTZ::DATE
-         AND day < (SELECT max(day) FROM mart_files WHERE mart = 'postback_attempts')`,
-      [before],
-    );
-    return rowsChanged;
+    const { numDeletedRows } = await db
+      .deleteFrom('delivery_attempts')
+      .where('started_at', '<', before)
+      .executeTakeFirstOrThrow();
+    await db
+      .deleteFrom('mart_files')
+      .where('mart', '=', 'postback_attempts')
+      .where('day', '<', dayOf(before))
+      .where('day', '<', (files) =>
+        files
+          .selectFrom('mart_files')
+          .select(({ fn }) => fn.max<Day>('day').as('day'))
+          .where('mart', '=', 'postback_attempts'),
+      )
+      .execute();
+    return Number(numDeletedRows);
   }, 'retention of attempts');
 }

@@ -7,7 +7,7 @@ import type { Effects } from '../files/effects.ts';
 import { warehouseIdKey } from '../postbacks/sync-deliveries.ts';
 import { currentManifest } from '../snapshot/catalogue.ts';
 import type { Logger } from '../logging/log.ts';
-import { lastRunId } from '../duckdb/check-state.ts';
+import { lastRunId } from '../runs/run-ledger.ts';
 import { DamagedStateError, openStateDatabase, tellsDamage, type StateDatabase } from '../warehouse/database.ts';
 import { bumpRevision, deleteMetadata } from '../warehouse/metadata.ts';
 import { namedFiles, unnamedFiles } from '../warehouse/named-files.ts';

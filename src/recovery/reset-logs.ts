@@ -4,16 +4,19 @@ import { join } from 'node:path';
 import type { DataDirectory } from '../config/data-directory.ts';
 import { UsageError } from '../errors/errors.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
-import { queryRows } from '../duckdb/dialect/rows.ts';
 import { bumpRevision } from '../warehouse/metadata.ts';
+import { queriesOn } from '../warehouse/queries-on.ts';
 import { invalidateAllMarts } from '../warehouse/stale-partitions.ts';
 
 /** Throws `UsageError` where logs that counted are no longer in the landing folder. */
 export async function assertLogsLanded(connection: DuckDBConnection, data: DataDirectory): Promise<void> {
-  const counted = await queryRows<{ path: string; rows: number }>(
-    connection,
-    `SELECT path, accepted AS rows FROM ingest_files WHERE kind <> 'offers' AND accepted > 0 ORDER BY path`,
-  );
+  const counted = await queriesOn(connection)
+    .selectFrom('ingest_files')
+    .select(['path', 'accepted as rows'])
+    .where('kind', '<>', 'offers')
+    .where('accepted', '>', 0)
+    .orderBy('path')
+    .execute();
   const missing = counted.filter(({ path }) => !existsSync(join(data.landing, path)));
   if (missing.length === 0) return;
   const rows = missing.reduce((sum, file) => sum + file.rows, 0);
@@ -38,7 +41,7 @@ const fromLogs = [
  * was decided makes no postback again; one that waits goes on waiting.
  */
 export async function resetLogs(state: StateDatabase): Promise<void> {
-  const { connection } = state;
+  const { connection, db } = state;
   await state.transaction(async () => {
     await connection.run(
       `INSERT OR IGNORE INTO settled_events
@@ -46,13 +49,11 @@ export async function resetLogs(state: StateDatabase): Promise<void> {
     );
     // Also of days that get nothing any more, the marts have to be written again.
     await invalidateAllMarts(connection);
-    for (const table of ['rejects', 'ingest_warnings']) {
-      await connection.run(
-        `DELETE FROM ${table} WHERE file_id IN (SELECT file_id FROM ingest_files WHERE kind <> 'offers')`,
-      );
-    }
-    await connection.run(`DELETE FROM ingest_files WHERE kind <> 'offers'`);
-    for (const table of fromLogs) await connection.run(`DELETE FROM ${table}`);
+    const logs = db.selectFrom('ingest_files').select('file_id').where('kind', '<>', 'offers');
+    for (const table of ['rejects', 'ingest_warnings'] as const)
+      await db.deleteFrom(table).where('file_id', 'in', logs).execute();
+    await db.deleteFrom('ingest_files').where('kind', '<>', 'offers').execute();
+    for (const table of fromLogs) await db.deleteFrom(table).execute();
     await bumpRevision(connection);
   }, 'logs forgotten');
 }

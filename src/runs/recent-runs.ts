@@ -4,7 +4,6 @@ import { replaceFile } from '../files/effects.ts';
 import type { Moment } from '../time/moment.ts';
 import type { Run } from './stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
-import { queryRows } from '../duckdb/dialect/rows.ts';
 import { readHolder } from './lock.ts';
 import { endedByForce } from './run-ledger.ts';
 
@@ -51,21 +50,39 @@ const mostRuns = 500;
  */
 export async function copyRecentRuns(
   { data, effects, logger }: Pick<Run, 'data' | 'effects' | 'logger'>,
-  { connection }: StateDatabase,
+  { db }: StateDatabase,
 ): Promise<void> {
-  const scheduled = await queryRows<{ pipeline: string; scheduled_at: Moment }>(
-    connection,
-    `SELECT pipeline, max(scheduled_at) AS scheduled_at FROM runs
-     WHERE scheduled_at IS NOT NULL AND status IN ('done', 'failed') GROUP BY pipeline ORDER BY pipeline`,
-  );
-  const runs = await queryRows<Omit<RecentRun, 'stages'>>(
-    connection,
-    `SELECT run_id, pipeline, as_of, scheduled_at, started_at, finished_at, status, snapshot_id, error FROM runs ORDER BY run_id DESC LIMIT ${mostRuns}`,
-  );
-  const stages = await queryRows<RecentStage & { run_id: number }>(
-    connection,
-    `SELECT run_id, stage, started_at, finished_at, status, rows_in, rows_out, bytes, error FROM run_stages WHERE run_id >= ${runs.at(-1)?.run_id ?? 0} ORDER BY started_at, finished_at`,
-  );
+  const scheduled = await db
+    .selectFrom('runs')
+    .select((run) => ['pipeline', run.fn.max('scheduled_at').$castTo<Moment>().as('scheduled_at')])
+    .where('scheduled_at', 'is not', null)
+    .where('status', 'in', ['done', 'failed'])
+    .groupBy('pipeline')
+    .orderBy('pipeline')
+    .execute();
+  const runs = await db
+    .selectFrom('runs')
+    .select([
+      'run_id',
+      'pipeline',
+      'as_of',
+      'scheduled_at',
+      'started_at',
+      'finished_at',
+      'status',
+      'snapshot_id',
+      'error',
+    ])
+    .orderBy('run_id', 'desc')
+    .limit(mostRuns)
+    .execute();
+  const stages = await db
+    .selectFrom('run_stages')
+    .select(['run_id', 'stage', 'started_at', 'finished_at', 'status', 'rows_in', 'rows_out', 'bytes', 'error'])
+    .where('run_id', '>=', runs.at(-1)?.run_id ?? 0)
+    .orderBy('started_at')
+    .orderBy('finished_at')
+    .execute();
   const byRun = Map.groupBy(stages, ({ run_id }) => run_id);
   const recent: RecentRuns = {
     pid: process.pid,

@@ -1,9 +1,19 @@
 import type { Moment } from '../time/moment.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
-import { queryRows } from '../duckdb/dialect/rows.ts';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { queriesOn } from '../warehouse/queries-on.ts';
 
 /** The error of a run or stage whose process died. */
 export const endedByForce = 'process died mid-run';
+
+/** The last run that the state knows of; 0 where it knows none. */
+export async function lastRunId(connection: DuckDBConnection): Promise<number> {
+  const last = await queriesOn(connection)
+    .selectFrom('runs')
+    .select((run) => run.fn.max<number | null>('run_id').as('run_id'))
+    .executeTakeFirst();
+  return last?.run_id ?? 0;
+}
 
 /** Rows that a stage took in and gave out, where it counts any. */
 export interface StageRows {
@@ -23,12 +33,13 @@ export class RunLedger {
   async begin(pipeline: string, asOf: Moment, at: Moment, scheduledAt: Moment | null = null): Promise<number> {
     return this.#state.transaction(async () => {
       const { connection, db } = this.#state;
-      const ended = ['runs', 'run_stages'].map(
-        (table) => `UPDATE ${table} SET status = 'interrupted', error = '${endedByForce}' WHERE status = 'running'`,
-      );
-      await connection.run(ended.join(';\n'));
-      const [last] = await queryRows<{ run_id: number | null }>(connection, 'SELECT max(run_id) AS run_id FROM runs');
-      const runId = (last?.run_id ?? 0) + 1;
+      for (const table of ['runs', 'run_stages'] as const)
+        await db
+          .updateTable(table)
+          .set({ status: 'interrupted', error: endedByForce })
+          .where('status', '=', 'running')
+          .execute();
+      const runId = (await lastRunId(connection)) + 1;
       await db
         .insertInto('runs')
         .values({ run_id: runId, pipeline, as_of: asOf, started_at: at, status: 'running', scheduled_at: scheduledAt })

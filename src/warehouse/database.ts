@@ -1,16 +1,16 @@
 import { resolve } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { Kysely } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { DataDirectory } from '../config/data-directory.ts';
 import type { Settings } from '../config/settings.ts';
 import { realEffects, type Effects } from '../files/effects.ts';
 import { OfferlineError, WarehouseBusyError } from '../errors/errors.ts';
 import { machineFailure } from '../errors/machine-failure.ts';
-import { DuckDBDialect } from '../duckdb/dialect/dialect.ts';
 import { commitTransaction, inTransaction } from '../duckdb/dialect/transaction.ts';
 import { duckdbOptions } from '../duckdb/duckdb-options.ts';
 import { openDuckDB, type OpenDuckDB } from '../duckdb/open.ts';
 import { isMigrationPending, migrate, migrationsFolder } from './migrations.ts';
+import { queriesOn } from './queries-on.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -120,7 +120,7 @@ class OpenStateDatabase implements StateDatabase {
     this.#database = database;
     this.#effects = effects;
     this.connection = database.connection;
-    this.db = new Kysely<Tables>({ dialect: new DuckDBDialect(database.connection) });
+    this.db = queriesOn(database.connection);
   }
 
   async transaction<T>(work: () => Promise<T>, step = 'transaction'): Promise<T> {

@@ -7,7 +7,7 @@ import { realEffects, type FileEffects } from '../files/effects.ts';
 import { severalAtOnce } from '../files/several-at-once.ts';
 import { sha256Of } from '../files/read-through.ts';
 import { quotedPathList } from '../text/sql-text.ts';
-import { queryRows } from '../duckdb/dialect/rows.ts';
+import { queriesOn } from './queries-on.ts';
 
 /**
  * Columns of an event file beside the event's own fields.
@@ -66,11 +66,9 @@ export async function eventFilePaths(
   kind: EventKind,
   span?: { from: string; to: string },
 ): Promise<string[]> {
-  const within = span ? `AND last_at >= TIMESTAMPTZ '${span.from}' AND first_at <= TIMESTAMPTZ '${span.to}'` : '';
-  const rows = await queryRows<{ path: string }>(
-    connection,
-    `SELECT path FROM event_files WHERE kind = '${kind}' ${within} ORDER BY day, path`,
-  );
+  const ofKind = queriesOn(connection).selectFrom('event_files').select('path').where('kind', '=', kind);
+  const within = span ? ofKind.where('last_at', '>=', span.from).where('first_at', '<=', span.to) : ofKind;
+  const rows = await within.orderBy('day').orderBy('path').execute();
   return rows.map(({ path }) => join(data.warehouse, path));
 }
 

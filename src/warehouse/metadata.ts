@@ -1,24 +1,24 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { quoted } from '../text/sql-text.ts';
-import { queryRows } from '../duckdb/dialect/rows.ts';
+import { queriesOn } from './queries-on.ts';
 
 /** Reads what the warehouse keeps about itself under a key, in the table `warehouse_facts`. */
 export async function readMetadata(connection: DuckDBConnection, key: string): Promise<string | undefined> {
-  const [row] = await queryRows<{ value: string }>(
-    connection,
-    `SELECT value FROM warehouse_facts WHERE fact = ${quoted(key)}`,
-  );
+  const row = await queriesOn(connection)
+    .selectFrom('warehouse_facts')
+    .select('value')
+    .where('fact', '=', key)
+    .executeTakeFirst();
   return row?.value;
 }
 
 /** All of it at once, for those who need several. */
 export async function readAllMetadata(connection: DuckDBConnection): Promise<Map<string, string>> {
-  const rows = await queryRows<{ fact: string; value: string }>(connection, 'SELECT fact, value FROM warehouse_facts');
+  const rows = await queriesOn(connection).selectFrom('warehouse_facts').select(['fact', 'value']).execute();
   return new Map(rows.map(({ fact, value }) => [fact, value]));
 }
 
 export async function writeMetadata(connection: DuckDBConnection, key: string, value: string): Promise<void> {
-  await connection.run(`INSERT OR REPLACE INTO warehouse_facts VALUES (${quoted(key)}, ${quoted(value)})`);
+  await queriesOn(connection).insertInto('warehouse_facts').orReplace().values({ fact: key, value }).execute();
 }
 
 /** How often the warehouse's content has changed: equal revisions mean that there is nothing new to compute or publish. */
@@ -41,5 +41,5 @@ export async function bumpRevision(connection: DuckDBConnection, steps = 1): Pro
 
 /** To be called in a transaction where it matters. */
 export async function deleteMetadata(connection: DuckDBConnection, key: string): Promise<void> {
-  await connection.run('DELETE FROM warehouse_facts WHERE fact = $1', [key]);
+  await queriesOn(connection).deleteFrom('warehouse_facts').where('fact', '=', key).execute();
 }

@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { DataDirectory } from '../config/data-directory.ts';
 import { sha256Of } from '../files/read-through.ts';
-import { queryRows } from '../duckdb/dialect/rows.ts';
+import { queriesOn } from './queries-on.ts';
 
 /** A Parquet file that a committed row names. */
 export interface NamedFile {
@@ -21,15 +21,32 @@ export type FileTrouble = 'missing' | 'size' | 'sha256';
 
 /** All of them, oldest day first. */
 export function namedFiles(connection: DuckDBConnection): Promise<NamedFile[]> {
-  return queryRows<NamedFile>(
-    connection,
-    `SELECT 'event_files' AS "table", kind AS "group", day::VARCHAR AS day, path, bytes, sha256 FROM event_files
-     UNION ALL
-     SELECT 'mart_files', mart, day::VARCHAR, path, bytes, sha256 FROM mart_files
-     UNION ALL
-     SELECT 'staged_reports', 'report_daily', day::VARCHAR, path, bytes, sha256 FROM staged_reports
-     ORDER BY day, path`,
-  );
+  const db = queriesOn(connection);
+  const about = ['day', 'path', 'bytes', 'sha256'] as const;
+  return db
+    .selectFrom('event_files')
+    .select((each) => [
+      each.val<NamedFile['table']>('event_files').as('table'),
+      each.cast<string>('kind', 'text').as('group'),
+      ...about,
+    ])
+    .unionAll(
+      db
+        .selectFrom('mart_files')
+        .select((each) => [each.val<NamedFile['table']>('mart_files').as('table'), 'mart as group', ...about]),
+    )
+    .unionAll(
+      db
+        .selectFrom('staged_reports')
+        .select((each) => [
+          each.val<NamedFile['table']>('staged_reports').as('table'),
+          each.val('report_daily').as('group'),
+          ...about,
+        ]),
+    )
+    .orderBy('day')
+    .orderBy('path')
+    .execute();
 }
 
 /** What is wrong with a file on the disk, if anything. `deep` reads its bytes: a flipped one changes neither name nor size. */

@@ -1,9 +1,10 @@
 import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api';
 import { queryRows } from '../duckdb/dialect/rows.ts';
-import type { Day, Moment } from '../time/moment.ts';
+import { dayOf, type Day, type Moment } from '../time/moment.ts';
 import type { StateDatabase } from './database.ts';
 import { deleteMetadata, readAllMetadata, readMetadata, readRevision, revisionIn, writeMetadata } from './metadata.ts';
 import type { NamedFile } from './named-files.ts';
+import { queriesOn } from './queries-on.ts';
 import type { OutdatedReportsTable } from './tables.ts';
 
 /*
@@ -85,18 +86,18 @@ export function stalePostbackDays(
 
 /** Removes the marks of the marts of events: they are computed. */
 export async function clearMartDays(connection: DuckDBConnection): Promise<void> {
-  await connection.run('DELETE FROM touched_days');
+  await queriesOn(connection).deleteFrom('touched_days').execute();
 }
 
 /** Removes the marks of a day's report, and what was computed beside it: it is written. */
 export async function clearReport(connection: DuckDBConnection, day: Day): Promise<void> {
-  for (const table of ['outdated_reports', 'staged_reports'])
-    await connection.run(`DELETE FROM ${table} WHERE day = $1::DATE`, [day]);
+  for (const table of ['outdated_reports', 'staged_reports'] as const)
+    await queriesOn(connection).deleteFrom(table).where('day', '=', day).execute();
 }
 
 /** Removes the marks of the marts of postbacks: they are written. */
 export async function clearPostbackDays(connection: DuckDBConnection): Promise<void> {
-  await connection.run('DELETE FROM touched_postback_days');
+  await queriesOn(connection).deleteFrom('touched_postback_days').execute();
 }
 
 /** As-of of the marts, whether or not they are stale; undefined where there are none. */
@@ -143,7 +144,7 @@ export async function invalidateMartsSince(state: StateDatabase, sinceRunId: num
 export async function invalidateMarts(connection: DuckDBConnection, lost: readonly NamedFile[]): Promise<void> {
   for (const { table, group, day, path } of lost) {
     if (table === 'event_files') continue;
-    await connection.run(`DELETE FROM ${table} WHERE path = $1`, [path]);
+    await queriesOn(connection).deleteFrom(table).where('path', '=', path).execute();
     const days = `SELECT DATE '${day}' AS day`;
     if (group === 'report_daily') await markReports(connection, 'clicks', 0, days);
     else if (group.startsWith('postback')) await markPostbackDays(connection, group as PostbackMart, days);
@@ -168,7 +169,7 @@ export async function invalidatePricedSince(connection: DuckDBConnection, moment
     0,
     `SELECT day FROM mart_files WHERE mart = 'report_daily' AND day >= ${from}::DATE`,
   );
-  await connection.run(`DELETE FROM staged_reports WHERE day >= ${from}::DATE`);
+  await queriesOn(connection).deleteFrom('staged_reports').where('day', '>=', dayOf(moment)).execute();
 }
 
 async function clearMartsRevision(connection: DuckDBConnection): Promise<void> {

@@ -158,6 +158,21 @@ describe('statements', () => {
     expect(await db.selectFrom('item').select('payout').execute()).toEqual([{ payout: '2.000000' }]);
   });
 
+  it('insert or replace, insert or ignore', async () => {
+    await db.insertInto('item').values(item).execute();
+    await db
+      .insertInto('item')
+      .orReplace()
+      .values({ ...item, payout: '2' })
+      .execute();
+    await db
+      .insertInto('item')
+      .orIgnore()
+      .values({ ...item, payout: '3' })
+      .execute();
+    expect(await db.selectFrom('item').select('payout').execute()).toEqual([{ payout: '2.000000' }]);
+  });
+
   it('report no rows and no count for what is neither', async () => {
     const created = await sql`CREATE TABLE copied AS SELECT 1 AS one`.execute(db);
     expect(created).toEqual({ rows: [] });

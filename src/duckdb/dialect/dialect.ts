@@ -9,6 +9,7 @@ import type {
   DialectAdapter,
   Driver,
   Kysely,
+  OrActionNode,
   QueryCompiler,
   QueryResult,
   TransactionSettings,
@@ -20,7 +21,7 @@ import { beginTransaction, commitTransaction, rollbackTransaction } from './tran
 
 /**
  * Kysely over ONE DuckDB connection, opened and closed by its owner, who may run statements and
- * transactions on it too. DuckDB understands PostgreSQL's `$1`, RETURNING and ON CONFLICT.
+ * transactions on it too. DuckDB understands PostgreSQL's `$1`, RETURNING and ON CONFLICT, and SQLite's INSERT OR …
  */
 export class DuckDBDialect implements Dialect {
   readonly #connection: DuckDBConnection;
@@ -34,7 +35,7 @@ export class DuckDBDialect implements Dialect {
   }
 
   createQueryCompiler(): QueryCompiler {
-    return new PostgresQueryCompiler();
+    return new DuckDBQueryCompiler();
   }
 
   createAdapter(): DialectAdapter {
@@ -43,6 +44,12 @@ export class DuckDBDialect implements Dialect {
 
   createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
     return new DuckDBIntrospector(db);
+  }
+}
+
+class DuckDBQueryCompiler extends PostgresQueryCompiler {
+  protected override visitOrAction({ action }: OrActionNode): void {
+    this.append(`or ${action}`);
   }
 }
 
