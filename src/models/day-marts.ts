@@ -4,6 +4,7 @@ import { quoted } from '../text/sql-text.ts';
 import { endOfDay, type Day, type Moment } from '../time/moment.ts';
 import type { Run } from '../runs/stage.ts';
 import { promoteFile } from '../warehouse/event-files.ts';
+import { queriesOn } from '../warehouse/queries-on.ts';
 import { clearReport } from '../warehouse/stale-partitions.ts';
 import type { QueryParameters } from '../duckdb/sql-parameters.ts';
 import { modelQuery } from '../sql/model-query.ts';
@@ -26,16 +27,12 @@ export async function writeClosedReport(run: Run, connection: DuckDBConnection, 
 /** The same beside the report in force, which stays until `promoteReportsStage`. */
 export async function stageClosedReport(run: Run, connection: DuckDBConnection, day: Day): Promise<void> {
   await computeStats(connection, run.data, 'CREATE OR REPLACE TEMP TABLE day_stats AS', endOfDay(day));
-  const { path, rows, bytes, sha256 } = await writeDayFile(run, connection, 'report_daily', day, { report_date: day });
-  await connection.run('INSERT OR REPLACE INTO staged_reports VALUES ($1::DATE, $2, $3, $4::TIMESTAMPTZ, $5, $6, $7)', [
-    day,
-    path,
-    BigInt(run.runId),
-    endOfDay(day),
-    BigInt(rows),
-    BigInt(bytes),
-    sha256,
-  ]);
+  const file = await writeDayFile(run, connection, 'report_daily', day, { report_date: day });
+  await queriesOn(connection)
+    .insertInto('staged_reports')
+    .orReplace()
+    .values({ day, run_id: run.runId, as_of: endOfDay(day), ...file })
+    .execute();
 }
 
 /** Writes `report_daily` of the day under way from the run's own figures. */
@@ -53,10 +50,12 @@ export async function writeDay(
   asOf: Moment,
   parameters: QueryParameters = {},
 ): Promise<void> {
-  const { path, rows, bytes, sha256 } = await writeDayFile(run, connection, mart, day, parameters);
-  await connection.run(
-    `INSERT OR REPLACE INTO mart_files VALUES ('${mart}', DATE '${day}', ${quoted(path)}, ${run.runId}, TIMESTAMPTZ '${asOf}', ${rows}, ${bytes}, '${sha256}')`,
-  );
+  const file = await writeDayFile(run, connection, mart, day, parameters);
+  await queriesOn(connection)
+    .insertInto('mart_files')
+    .orReplace()
+    .values({ mart, day, run_id: run.runId, as_of: asOf, ...file })
+    .execute();
 }
 
 interface DayFile {

@@ -53,7 +53,7 @@ export const modelsStage: Stage<StateDatabase, ModelsSummary> = {
       await writeTouchedDays(run, connection, days);
       const reports = await reportsToClose(connection, before, today);
       for (const day of reports.now) await writeClosedReport(run, connection, day);
-      await connection.run('DELETE FROM offer_stats_2d');
+      await state.db.deleteFrom('offer_stats_2d').execute();
       await computeStats(connection, run.data, 'INSERT INTO offer_stats_2d', run.asOf);
       await writeOpenReport(run, connection, today);
       await writePostbackMarts(run, connection);
@@ -111,7 +111,10 @@ async function reportsToClose(
   };
 }
 
-async function countOffers({ connection }: StateDatabase): Promise<number> {
-  const [row] = await queryRows<{ rows: number }>(connection, 'SELECT count(*) AS rows FROM offer_stats_2d');
-  return row?.rows ?? 0;
+async function countOffers({ db }: StateDatabase): Promise<number> {
+  const { rows } = await db
+    .selectFrom('offer_stats_2d')
+    .select(({ fn }) => fn.countAll<number>().as('rows'))
+    .executeTakeFirstOrThrow();
+  return rows;
 }

@@ -64,17 +64,23 @@ export const promoteReportsStage: Stage<{ state: StateDatabase; scope: BackfillS
   async run(run, { state, scope }) {
     const days = (await reportsToBackfill(state, scope)).filter(({ staged }) => staged).map(({ day }) => day);
     if (days.length === 0) return { reports: [] };
-    const { connection } = state;
+    const { connection, db } = state;
     return state.transaction(async () => {
       const reports: ReportChange[] = [];
       const wereCurrent = (await currentMarts(state)) !== undefined;
       for (const day of days) {
         reports.push(await compareReports(run, state, day));
-        await connection.run(
-          // As this run's, so that it is audited: a run beside the backfill may have published since it was computed.
-          `INSERT OR REPLACE INTO mart_files SELECT 'report_daily', day, path, $2, as_of, rows, bytes, sha256 FROM staged_reports WHERE day = $1::DATE`,
-          [day, BigInt(run.runId)],
-        );
+        const { run_id: _computedBy, ...staged } = await db
+          .selectFrom('staged_reports')
+          .selectAll()
+          .where('day', '=', day)
+          .executeTakeFirstOrThrow();
+        // As this run's, so that it is audited: a run beside the backfill may have published since it was computed.
+        await db
+          .insertInto('mart_files')
+          .orReplace()
+          .values({ mart: 'report_daily', run_id: run.runId, ...staged })
+          .execute();
         await clearReport(connection, day);
       }
       await bumpRevision(connection);
@@ -85,12 +91,15 @@ export const promoteReportsStage: Stage<{ state: StateDatabase; scope: BackfillS
   },
 };
 
-async function compareReports(run: Run, { connection }: StateDatabase, day: Day): Promise<ReportChange> {
-  const [files] = await queryRows<{ before: string | null; after: string }>(
-    connection,
-    `SELECT (SELECT path FROM mart_files WHERE mart = 'report_daily' AND day = $1::DATE) AS before, path AS after FROM staged_reports WHERE day = $1::DATE`,
-    [day],
-  );
+async function compareReports(run: Run, { connection, db }: StateDatabase, day: Day): Promise<ReportChange> {
+  const files = await db
+    .selectFrom('staged_reports as staged')
+    .leftJoin('mart_files as published', (both) =>
+      both.onRef('published.day', '=', 'staged.day').on('published.mart', '=', 'report_daily'),
+    )
+    .select(['published.path as before', 'staged.path as after'])
+    .where('staged.day', '=', day)
+    .executeTakeFirst();
   if (files === undefined) throw new Error(`the report of ${day} is not staged`);
   const read = (path: string) =>
     `FROM read_parquet(${quotedPath(join(run.data.warehouse, path))}, hive_partitioning = false)`;

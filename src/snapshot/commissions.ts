@@ -2,7 +2,6 @@ import type { Site } from '../sites/sites.ts';
 import { commissionText } from '../sites/sites.ts';
 import { compareMoments, shiftMoment, type Moment } from '../time/moment.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
-import { queryRows } from '../duckdb/dialect/rows.ts';
 import { insertRows } from '../duckdb/insert-rows.ts';
 
 /**
@@ -10,13 +9,15 @@ import { insertRows } from '../duckdb/insert-rows.ts';
  * A site's first commission is no change.
  */
 export async function recordCommissions(state: StateDatabase, sites: readonly Site[], asOf: Moment): Promise<void> {
-  const { connection } = state;
+  const { connection, db } = state;
   await state.transaction(async () => {
-    const latest = await queryRows<{ site_key: string; valid_from: Moment; commission: string }>(
-      connection,
-      `SELECT site_key, valid_from, commission FROM site_commissions
-       QUALIFY row_number() OVER (PARTITION BY site_key ORDER BY valid_from DESC) = 1`,
-    );
+    const latest = await db
+      .selectFrom('site_commissions')
+      .select(['site_key', 'valid_from', 'commission'])
+      .distinctOn('site_key')
+      .orderBy('site_key')
+      .orderBy('valid_from', 'desc')
+      .execute();
     const known = new Map(latest.map(({ site_key, ...commission }) => [site_key, commission]));
     const changed = sites.flatMap((site) => {
       const last = known.get(site.site_key);

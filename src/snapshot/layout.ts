@@ -1,10 +1,9 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { basename, join } from 'node:path';
 import type { DataDirectory } from '../config/data-directory.ts';
-import { quoted } from '../text/sql-text.ts';
 import { postbackMarts } from '../models/postback-marts.ts';
 import { dayOf, type Moment } from '../time/moment.ts';
-import { queryRows } from '../duckdb/dialect/rows.ts';
+import { queriesOn } from '../warehouse/queries-on.ts';
 
 export { analyticsFile } from './manifest.ts';
 
@@ -34,23 +33,24 @@ export async function linkedFiles(
   data: DataDirectory,
   asOf: Moment,
 ): Promise<LinkedFile[]> {
-  const rows = await queryRows<{
-    folder: string;
-    group: string;
-    day: string;
-    path: string;
-    rows: number;
-    bytes: number;
-    sha256: string;
-  }>(
-    connection,
-    `SELECT 'events' AS folder, kind AS "group", day::VARCHAR AS day, path, rows, bytes, sha256 FROM event_files
-     UNION ALL
-     SELECT 'marts', mart, day::VARCHAR, path, rows, bytes, sha256 FROM mart_files WHERE day <= DATE '${dayOf(asOf)}' OR mart IN (${postbackMarts.map(quoted).join(', ')})
-     ORDER BY 1, 2, 3, 4`,
-  );
-  return rows.map(({ folder, group, day, path, ...about }) => ({
-    ...about,
+  const db = queriesOn(connection);
+  const about = ['day', 'path', 'rows', 'bytes', 'sha256'] as const;
+  const rows = await db
+    .selectFrom('event_files')
+    .select((file) => [file.val('events').as('folder'), file.cast<string>('kind', 'text').as('group'), ...about])
+    .unionAll(
+      db
+        .selectFrom('mart_files')
+        .select((file) => [file.val('marts').as('folder'), 'mart as group', ...about])
+        .where((file) => file.or([file('day', '<=', dayOf(asOf)), file('mart', 'in', postbackMarts)])),
+    )
+    .orderBy('folder')
+    .orderBy('group')
+    .orderBy('day')
+    .orderBy('path')
+    .execute();
+  return rows.map(({ folder, group, day, path, ...file }) => ({
+    ...file,
     group: `${folder}/${group}`,
     warehousePath: join(data.warehouse, path),
     path: `${folder}/${group}/${day}-${basename(path)}`,

@@ -119,12 +119,15 @@ export async function recordMarts(connection: DuckDBConnection, asOf?: Moment): 
 
 /** Reports that were closed as of a moment after this one are closed again once their day is over: a run was given an as-of of the future. */
 export async function reopenReportsAfter(connection: DuckDBConnection, moment: Moment): Promise<void> {
-  await reopenReports(connection, `as_of > TIMESTAMPTZ '${moment}'`);
+  await reopenedReports(connection).where('as_of', '>', moment).execute();
 }
 
-/** A report counts as unfinished where its as-of lies before the end of its day. */
-async function reopenReports(connection: DuckDBConnection, which: string): Promise<void> {
-  await connection.run(`UPDATE mart_files SET as_of = day::TIMESTAMPTZ WHERE mart = 'report_daily' AND (${which})`);
+/** A report counts as unfinished where its as-of lies before the end of its day; which of them the caller adds. */
+function reopenedReports(connection: DuckDBConnection) {
+  return queriesOn(connection)
+    .updateTable('mart_files')
+    .set((file) => ({ as_of: file.cast<Moment>('day', 'timestamptz') }))
+    .where('mart', '=', 'report_daily');
 }
 
 /**
@@ -135,7 +138,7 @@ export async function invalidateMartsSince(state: StateDatabase, sinceRunId: num
   const { connection } = state;
   await state.transaction(async () => {
     await markMartDays(connection, `SELECT day FROM mart_files WHERE run_id > ${sinceRunId}`);
-    await reopenReports(connection, `run_id > ${sinceRunId}`);
+    await reopenedReports(connection).where('run_id', '>', sinceRunId).execute();
     await clearMartsRevision(connection);
   }, 'marts invalidated');
 }
