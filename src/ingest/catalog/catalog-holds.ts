@@ -1,8 +1,9 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { sql } from 'kysely';
 import { UsageError } from '../../errors/errors.ts';
 import type { CheckedFile } from '../../landing/landing-file.ts';
-import { queryRows } from '../../duckdb/dialect/rows.ts';
 import { bumpRevision, deleteMetadata, readMetadata, writeMetadata } from '../../warehouse/metadata.ts';
+import { queriesOn } from '../../warehouse/queries-on.ts';
 import type { FileAge } from './catalog-files.ts';
 
 /** An export that waits for an operator, since it would remove most of its source's offers. */
@@ -18,10 +19,18 @@ export interface HeldFile {
 
 /** Exports that are held now, by source and then age. */
 export async function heldExports(connection: DuckDBConnection): Promise<HeldFile[]> {
-  return queryRows<HeldFile>(
-    connection,
-    `SELECT file_id AS "fileId", source, path, sha256, rows, reason FROM ingest_files
-     WHERE kind = 'offers' AND status = 'held' ORDER BY source, modified_ns, path`,
+  return (
+    queriesOn(connection)
+      .selectFrom('ingest_files')
+      .select(['file_id as fileId', 'source', 'path', 'sha256', 'rows', 'reason'])
+      .where('kind', '=', 'offers')
+      .where('status', '=', 'held')
+      .orderBy('source')
+      .orderBy('modified_ns')
+      .orderBy('path')
+      // A held export has a source, and the reason why.
+      .$castTo<HeldFile>()
+      .execute()
   );
 }
 
@@ -35,10 +44,10 @@ export async function acceptHeldExport(connection: DuckDBConnection, fileId: num
   if (!held)
     throw new UsageError(`No export with file id ${fileId} is held; \`offerline offers held\` lists those that are`);
   await writeMetadata(connection, approvalKey(held), held.path);
-  await connection.run('DELETE FROM landing_seen WHERE path = $path', { path: held.path });
-  for (const table of ['rejects', 'ingest_warnings', 'ingest_files']) {
-    await connection.run(`DELETE FROM ${table} WHERE file_id = $fileId`, { fileId: BigInt(fileId) });
-  }
+  const db = queriesOn(connection);
+  await db.deleteFrom('landing_seen').where('path', '=', held.path).execute();
+  for (const table of ['rejects', 'ingest_warnings', 'ingest_files'] as const)
+    await db.deleteFrom(table).where('file_id', '=', fileId).execute();
   await bumpRevision(connection);
   return held;
 }
@@ -61,11 +70,14 @@ export async function dropApproval(
 
 /** An export that was loaded replaces the older ones that are still held; what was counted of them stays. */
 export async function replaceHeldExports(connection: DuckDBConnection, source: string, loaded: FileAge): Promise<void> {
-  await connection.run(
-    `UPDATE ingest_files SET status = 'superseded', reason = 'replaced_by_newer'
-     WHERE kind = 'offers' AND status = 'held' AND source = $source AND (modified_ns, path) <= ($modifiedNs, $path)`,
-    { source, modifiedNs: loaded.modifiedNs, path: loaded.path },
-  );
+  await queriesOn(connection)
+    .updateTable('ingest_files')
+    .set({ status: 'superseded', reason: 'replaced_by_newer' })
+    .where('kind', '=', 'offers')
+    .where('status', '=', 'held')
+    .where('source', '=', source)
+    .where(sql<boolean>`(modified_ns, path) <= (${loaded.modifiedNs}, ${loaded.path})`)
+    .execute();
 }
 
 function approvalKey({ source, sha256 }: { source: string | null; sha256: string }): string {

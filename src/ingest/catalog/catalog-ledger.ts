@@ -1,8 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { FileStatus } from '../../vocabulary/values.ts';
 import { momentOfMilliseconds, type Moment } from '../../time/moment.ts';
-import { queryRows } from '../../duckdb/dialect/rows.ts';
 import { insertRows, runWithRows, type RowShape } from '../../duckdb/insert-rows.ts';
+import { queriesOn } from '../../warehouse/queries-on.ts';
 import type { CatalogExport, RejectedRow } from './catalog-export.ts';
 import { rejectsKept, type LedgerCounts } from '../ledger/ledger.ts';
 import type { NewFile, LedgerRow } from '../ledger/read-again.ts';
@@ -131,13 +131,15 @@ export class CatalogLedger {
 
   async #makeWay(connection: DuckDBConnection): Promise<boolean> {
     if (this.#again.length === 0) return false;
-    const ids = this.#again.map(({ entry }) => entry.file_id).join(', ');
-    const rejectsBefore = await queryRows<Pick<RejectRow, 'file_id' | 'line' | 'reason'>>(
-      connection,
-      `SELECT file_id, line, reason FROM rejects WHERE file_id IN (${ids})`,
-    );
-    for (const table of ['rejects', 'ingest_warnings'])
-      await connection.run(`DELETE FROM ${table} WHERE file_id IN (${ids})`);
+    const db = queriesOn(connection);
+    const ids = this.#again.map(({ entry }) => entry.file_id);
+    const rejectsBefore = await db
+      .selectFrom('rejects')
+      .select(['file_id', 'line', 'reason'])
+      .where('file_id', 'in', ids)
+      .execute();
+    for (const table of ['rejects', 'ingest_warnings'] as const)
+      await db.deleteFrom(table).where('file_id', 'in', ids).execute();
     await runWithRows(
       connection,
       entryShape,

@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { queryRows } from '../../duckdb/dialect/rows.ts';
+import { sql } from 'kysely';
+import { queriesOn } from '../../warehouse/queries-on.ts';
 import type { LoadedExport } from './catalog-files.ts';
 import type { OfferName } from './catalog-ids.ts';
 import type { KnownOffer } from './catalog-plan.ts';
@@ -7,22 +8,36 @@ import { seenNs } from '../ledger/ledger.ts';
 
 /** The present version of every offer of one source, gone ones too. */
 export function readKnownOffers(connection: DuckDBConnection, source: string): Promise<KnownOffer[]> {
-  return queryRows<KnownOffer>(
-    connection,
-    `SELECT source, offer_id AS "offerId", external_id AS "externalId", first_seen_at AS "firstSeenAt", version, status,
-       valid_from AS "validFrom", created_at AS "createdAt", updated_at AS "updatedAt", content_sha256 AS "contentSha256", published_sha256 AS "publishedSha256",
-       destination_url AS "destinationUrl"
-     FROM offers JOIN offer_versions USING (offer_id)
-     WHERE source = $1
-     QUALIFY row_number() OVER (PARTITION BY offer_id ORDER BY version DESC) = 1
-     ORDER BY offer_id`,
-    [source],
-  );
+  return queriesOn(connection)
+    .selectFrom('offers as offer')
+    .innerJoin('offer_versions as version', 'version.offer_id', 'offer.offer_id')
+    .select([
+      'source',
+      'offer.offer_id as offerId',
+      'external_id as externalId',
+      'first_seen_at as firstSeenAt',
+      'version.version',
+      'status',
+      'valid_from as validFrom',
+      'created_at as createdAt',
+      'updated_at as updatedAt',
+      'content_sha256 as contentSha256',
+      'published_sha256 as publishedSha256',
+      'destination_url as destinationUrl',
+    ])
+    .distinctOn('offer.offer_id')
+    .where('source', '=', source)
+    .orderBy('offer.offer_id')
+    .orderBy('version.version', 'desc')
+    .execute();
 }
 
 /** Every public id ever used, with the offer that has it. */
 export function readIdOwners(connection: DuckDBConnection): Promise<(OfferName & { offerId: number })[]> {
-  return queryRows(connection, 'SELECT offer_id AS "offerId", source, external_id AS "externalId" FROM offers');
+  return queriesOn(connection)
+    .selectFrom('offers')
+    .select(['offer_id as offerId', 'source', 'external_id as externalId'])
+    .execute();
 }
 
 /** The export of a source that was loaded last. */
@@ -31,11 +46,14 @@ export async function readLoadedExport(
   source: string,
 ): Promise<LoadedExport | undefined> {
   // Nanoseconds since the epoch do not fit a JavaScript number.
-  const [loaded] = await queryRows<{ path: string; sha256: string; seen_ns: string }>(
-    connection,
-    `SELECT path, sha256, ${seenNs} AS seen_ns FROM ingest_files
-     WHERE kind = 'offers' AND source = $1 AND status = 'loaded' ORDER BY file_id DESC LIMIT 1`,
-    [source],
-  );
+  const loaded = await queriesOn(connection)
+    .selectFrom('ingest_files')
+    .select(['path', 'sha256', sql.raw<string>(seenNs).as('seen_ns')])
+    .where('kind', '=', 'offers')
+    .where('source', '=', source)
+    .where('status', '=', 'loaded')
+    .orderBy('file_id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
   return loaded && { path: loaded.path, sha256: loaded.sha256, seenNs: BigInt(loaded.seen_ns) };
 }

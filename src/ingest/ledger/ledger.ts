@@ -1,9 +1,9 @@
+import { sql } from 'kysely';
 import { formatOf } from '../../landing/files/find-files.ts';
 import type { FileStatus } from '../../vocabulary/values.ts';
 import type { CheckedFile, LandingFile } from '../../landing/landing-file.ts';
 import type { Run } from '../../runs/stage.ts';
 import type { StateDatabase } from '../../warehouse/database.ts';
-import { queryRows } from '../../duckdb/dialect/rows.ts';
 import { insertRows } from '../../duckdb/insert-rows.ts';
 import type { ReadWith } from './read-with.ts';
 
@@ -77,17 +77,17 @@ export interface SeenFile extends LandingFile {
 }
 
 /** Landing files that are not new by name, size and times: their bytes need not be read. */
-export async function seenFiles({ connection }: StateDatabase, files: readonly LandingFile[]): Promise<SeenFile[]> {
-  const rows = await queryRows<{
-    path: string;
-    bytes: number;
-    modified_ns: string;
-    changed_ns: string;
-    sha256: string;
-  }>(
-    connection,
-    'SELECT path, bytes, modified_ns::VARCHAR AS modified_ns, changed_ns::VARCHAR AS changed_ns, sha256 FROM landing_seen',
-  );
+export async function seenFiles({ db }: StateDatabase, files: readonly LandingFile[]): Promise<SeenFile[]> {
+  const rows = await db
+    .selectFrom('landing_seen')
+    .select((file) => [
+      'path',
+      'bytes',
+      file.cast<string>('modified_ns', 'text').as('modified_ns'),
+      file.cast<string>('changed_ns', 'text').as('changed_ns'),
+      'sha256',
+    ])
+    .execute();
   const known = new Map(rows.map(({ path, ...about }) => [path, about]));
   return files.flatMap((file): SeenFile[] => {
     const before = known.get(file.path);
@@ -133,24 +133,32 @@ export function logKey(
   return JSON.stringify([kind, sha256, ...(status === 'loaded' ? [] : [formatOf(path)])]);
 }
 
-const wasRead = `NOT coalesce(starts_with(reason, '${endedARun}'), false)`;
+/** Whether a file of the ledger was read to its end. */
+const wasRead = sql<boolean>`NOT coalesce(starts_with(reason, ${endedARun}), false)`;
 
 /** Keys of the logs' bytes that count already, whatever their names. */
-export async function knownLogs({ connection }: StateDatabase): Promise<Set<string>> {
-  const rows = await queryRows<{
-    kind: LandingFile['kind'];
-    sha256: string;
-    path: string;
-    status: 'loaded' | 'quarantined';
-  }>(connection, `SELECT kind, sha256, path, status FROM ingest_files WHERE kind <> 'offers' AND ${wasRead}`);
+export async function knownLogs({ db }: StateDatabase): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom('ingest_files')
+    .select(['kind', 'sha256', 'path'])
+    // A log is neither held nor superseded.
+    .select((file) => file.ref('status').$castTo<'loaded' | 'quarantined'>().as('status'))
+    .where('kind', '<>', 'offers')
+    .where(wasRead)
+    .execute();
   return new Set(rows.map(({ status, ...file }) => logKey(file, status)));
 }
 
 /** The digest that each catalog path had when it was last ingested: the same bytes under the same name change nothing. */
-export async function latestCatalogDigests({ connection }: StateDatabase): Promise<Map<string, string>> {
-  const rows = await queryRows<{ path: string; sha256: string }>(
-    connection,
-    `SELECT path, sha256 FROM ingest_files WHERE kind = 'offers' AND ${wasRead} QUALIFY row_number() OVER (PARTITION BY path ORDER BY file_id DESC) = 1`,
-  );
+export async function latestCatalogDigests({ db }: StateDatabase): Promise<Map<string, string>> {
+  const rows = await db
+    .selectFrom('ingest_files')
+    .select(['path', 'sha256'])
+    .distinctOn('path')
+    .where('kind', '=', 'offers')
+    .where(wasRead)
+    .orderBy('path')
+    .orderBy('file_id', 'desc')
+    .execute();
   return new Map(rows.map(({ path, sha256 }) => [path, sha256]));
 }
