@@ -25,7 +25,7 @@ export interface Admitted {
 }
 
 /** After so many runs in a row that nobody saw the end of, each file is tried alone, and noted before. */
-const unseenEnds = 5;
+export const unseenEnds = 5;
 
 const program = fileURLToPath(new URL('./trial-reading.ts', import.meta.url));
 

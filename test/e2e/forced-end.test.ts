@@ -4,9 +4,12 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { DataDirectory } from '../../src/config/data-directory.ts';
+import { readNote, type ReadingNote } from '../../src/ingest/suspects.ts';
+import { unseenEnds } from '../../src/ingest/suspects.ts';
 import { readAnalytics } from '../../src/snapshot/read-analytics.ts';
 import { nodeArguments } from '../support/command-line.ts';
 import { click, ndjson } from '../support/log-landing.ts';
@@ -35,8 +38,13 @@ async function land(path: string, content: string): Promise<string> {
   return target;
 }
 
-async function refresh(): Promise<{ code: number | null; signal: string | null; told: string }> {
-  const child = spawn(process.execPath, ['--max-old-space-size=48', ...nodeArguments, main, 'run', 'refresh'], {
+async function refresh({ memory = 'little' } = {}): Promise<{
+  code: number | null;
+  signal: string | null;
+  told: string;
+}> {
+  const limit = memory === 'little' ? ['--max-old-space-size=48'] : [];
+  const child = spawn(process.execPath, [...limit, ...nodeArguments, main, 'run', 'refresh'], {
     env: { ...process.env, OFFERLINE_DATA: data.root },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -69,6 +77,46 @@ it('a file whose reading ends a run by force is quarantined by the next, and tho
 
   await utimes(file, new Date(), new Date());
   expect(await refresh(), 'touched, it is read again').toMatchObject({ signal: 'SIGABRT' });
+}, 240_000);
+
+/** A refresh in a process group of its own, which is killed whole once what it notes of its reading is as wanted. Gives what it told. */
+async function refreshKilledWithAll(isWanted: (note: ReadingNote) => boolean): Promise<string> {
+  const child = spawn(process.execPath, [...nodeArguments, main, 'run', 'refresh'], {
+    env: { ...process.env, OFFERLINE_DATA: data.root },
+    stdio: ['ignore', 'ignore', 'pipe'],
+    detached: true,
+  });
+  let told = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (told += text));
+  const closed = once(child, 'close') as Promise<[code: number | null, signal: string | null]>;
+  const over = closed.then(() => true);
+  for (;;) {
+    const note = readNote(data);
+    if (note !== undefined && isWanted(note)) break;
+    if (await Promise.race([over, setTimeout(2, false)])) throw new Error(`the refresh ended by itself: ${told}`);
+  }
+  process.kill(-(child.pid as number), 'SIGKILL');
+  expect((await closed)[1]).toBe('SIGKILL');
+  return told;
+}
+
+it('a file that takes everybody along, so that nobody sees which one it was, is quarantined in the end, and alone', async () => {
+  await land('clicks/a.ndjson', oneClick);
+  await land('offers/giant/a.ndjson', giant);
+  await refreshKilledWithAll(({ ended }) => ended === 0);
+  // As a container that runs out of memory ends: the process that reads on trial dies with the one that watches it.
+  for (let before = 1; before < unseenEnds; before++) {
+    const told = await refreshKilledWithAll(({ ended }) => ended === before);
+    expect(told).toContain('a run ended by force while it read these files');
+  }
+  // Now each is noted and read alone: the click log passes, the giant takes everybody along once more.
+  await refreshKilledWithAll(({ ended, alone }) => ended === unseenEnds && alone?.path === 'offers/giant/a.ndjson');
+  expect(await refresh({ memory: 'enough' })).toMatchObject({
+    code: 0,
+    told: expect.stringContaining('a run ended by force while it read these files') as string,
+  });
+  expect(await ledger()).toEqual(['clicks/a.ndjson loaded', 'offers/giant/a.ndjson quarantined ended_a_run']);
+  expect(existsSync(data.readingNote)).toBe(false);
 }, 240_000);
 
 it('what was read when somebody killed a run is read again and taken up', async () => {
