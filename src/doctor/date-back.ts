@@ -1,4 +1,3 @@
-import type { DuckDBConnection } from '@duckdb/node-api';
 import { momentOfMilliseconds, type Moment } from '../time/moment.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
@@ -13,17 +12,18 @@ import { invalidatePricedSince } from '../warehouse/stale-partitions.ts';
  */
 export async function dateBack(state: StateDatabase, now: number): Promise<void> {
   const { connection } = state;
-  const clock = `TIMESTAMPTZ '${momentOfMilliseconds(now)}'`;
+  const present = momentOfMilliseconds(now);
   await state.transaction(async () => {
-    const since = await dateVersionsBack(connection, clock);
-    await dateCommissionsBack(connection, clock);
+    const since = await dateVersionsBack(state, present);
+    await dateCommissionsBack(state, present);
     if (since !== null) await invalidatePricedSince(connection, since);
     await bumpRevision(connection);
   }, 'repair of times');
 }
 
 /** Gives the earliest moment from which another version holds now; null where none does. */
-async function dateVersionsBack(connection: DuckDBConnection, clock: string): Promise<Moment | null> {
+async function dateVersionsBack({ connection, db }: StateDatabase, present: Moment): Promise<Moment | null> {
+  const clock = `TIMESTAMPTZ '${present}'`;
   await connection.run(
     `CREATE OR REPLACE TEMP TABLE dated_back AS
      SELECT offer_id, version, ${inOrder('began', 'offer_id', 'version')} AS valid_from
@@ -49,7 +49,7 @@ async function dateVersionsBack(connection: DuckDBConnection, clock: string): Pr
     `UPDATE offer_versions SET valid_from = dated_back.valid_from FROM dated_back
      WHERE offer_versions.offer_id = dated_back.offer_id AND offer_versions.version = dated_back.version`,
   );
-  await connection.run(`UPDATE offer_versions SET updated_at = ${clock} WHERE updated_at > ${clock}`);
+  await db.updateTable('offer_versions').set({ updated_at: present }).where('updated_at', '>', present).execute();
   const [earliest] = await queryRows<{ since: Moment | null }>(
     connection,
     'SELECT min(valid_from) AS since FROM dated_back',
@@ -57,14 +57,15 @@ async function dateVersionsBack(connection: DuckDBConnection, clock: string): Pr
   return earliest?.since ?? null;
 }
 
-async function dateCommissionsBack(connection: DuckDBConnection, clock: string): Promise<void> {
+async function dateCommissionsBack({ connection, db }: StateDatabase, present: Moment): Promise<void> {
+  const clock = `TIMESTAMPTZ '${present}'`;
   await connection.run(
     `CREATE OR REPLACE TEMP TABLE commissions_back AS
      SELECT site_key, ${inOrder(`least(valid_from, ${clock})`, 'site_key', 'number')} AS valid_from, commission
      FROM (SELECT *, valid_from > ${clock} AS is_ahead, row_number() OVER (PARTITION BY site_key ORDER BY valid_from) AS number FROM site_commissions)
      QUALIFY is_ahead`,
   );
-  await connection.run(`DELETE FROM site_commissions WHERE valid_from > ${clock}`);
+  await db.deleteFrom('site_commissions').where('valid_from', '>', present).execute();
   await connection.run('INSERT INTO site_commissions BY NAME FROM commissions_back');
 }
 

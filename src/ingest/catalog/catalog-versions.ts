@@ -1,4 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { queriesOn } from '../../warehouse/queries-on.ts';
 import type { CanonicalOffer } from '../../landing/catalog/canonical-offer.ts';
 import type { Moment } from '../../time/moment.ts';
 import { offerColumns } from '../../vocabulary/offer-fields.ts';
@@ -120,11 +121,12 @@ export async function writeDestinations(
   destinations: CatalogPlan['destinations'],
 ): Promise<void> {
   for (const { offerId, version, destinationUrl } of destinations) {
-    await connection.run('UPDATE offer_versions SET destination_url = $1 WHERE offer_id = $2 AND version = $3', [
-      destinationUrl,
-      offerId,
-      version,
-    ]);
+    await queriesOn(connection)
+      .updateTable('offer_versions')
+      .set({ destination_url: destinationUrl })
+      .where('offer_id', '=', offerId)
+      .where('version', '=', version)
+      .execute();
   }
 }
 
