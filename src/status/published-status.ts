@@ -11,8 +11,10 @@ export interface PublishedStatus {
   /** Up to now: an event that is stamped ahead tells nothing about how fresh its log is. */
   newest: { data: string; newest: Moment | null; age_seconds: number | null }[];
   files: { kind: string; status: string; files: number; rows: number; rejected: number }[];
-  /** Of files ingested in the 24 hours before now. */
+  /** Of files ingested in the 24 hours before now, by the ten reasons that most rows have. */
   rejects_of_last_day: { reason: string; rows: number }[];
+  /** All of them, those beyond the thousand of a file that are kept too. */
+  rejected_rows_of_last_day: number;
   /** Catalog exports that wait for an operator. */
   held: { file_id: number; source: string; path: string; reason: string }[];
   /** Landing files that could not be read, and lie there still. */
@@ -29,6 +31,7 @@ export const nothingPublished: PublishedStatus = {
   newest: [],
   files: [],
   rejects_of_last_day: [],
+  rejected_rows_of_last_day: 0,
   held: [],
   quarantined: [],
   set_aside: [],
@@ -45,6 +48,9 @@ export function readPublishedStatus(data: DataDirectory, now: number): Promise<P
   return readAnalytics(data.current, async (query) => {
     const [reports] = await query<PublishedStatus['reports']>(
       `SELECT count(*) FILTER (state = 'outdated') AS outdated, count(*) FILTER (state = 'missing') AS missing FROM report_days`,
+    );
+    const [rejected] = await query<{ rows: number }>(
+      `SELECT coalesce(sum(rejected), 0) AS rows FROM ingest_files WHERE ingested_at > TIMESTAMPTZ '${dayAgo}'`,
     );
     // What lands later under the same name takes its place.
     const quarantined = await query<PublishedStatus['quarantined'][number]>(
@@ -66,6 +72,7 @@ export function readPublishedStatus(data: DataDirectory, now: number): Promise<P
         `SELECT rejects.reason, count(*) AS rows FROM rejects JOIN ingest_files USING (file_id) WHERE ingested_at > TIMESTAMPTZ '${dayAgo}'
          GROUP BY ALL ORDER BY rows DESC, reason LIMIT 10`,
       ),
+      rejected_rows_of_last_day: rejected?.rows ?? 0,
       held: await query<PublishedStatus['held'][number]>(
         `SELECT file_id, source, path, reason FROM ingest_files WHERE kind = 'offers' AND status = 'held' ORDER BY file_id`,
       ),

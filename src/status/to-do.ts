@@ -66,7 +66,7 @@ const againCommands: Record<string, string> = {
   backfill: 'offerline backfill reports',
 };
 
-function filesToDo({ held, quarantined, set_aside, rejects_of_last_day }: Standing): ToDo[] {
+function filesToDo({ held, quarantined, set_aside, rejects_of_last_day, rejected_rows_of_last_day }: Standing): ToDo[] {
   const todo: ToDo[] = held.map(({ file_id, source, path, reason }) => ({
     what: `an export of ${source} is held, ${path} (${reason}): accept it where it is right, else land a better one`,
     command: `offerline offers accept ${file_id}`,
@@ -85,10 +85,7 @@ function filesToDo({ held, quarantined, set_aside, rejects_of_last_day }: Standi
   const [mostRejected] = rejects_of_last_day;
   if (mostRejected !== undefined)
     todo.push({
-      what: `${counted(
-        rejects_of_last_day.reduce((sum, { rows }) => sum + rows, 0),
-        'row',
-      )} of the last 24 hours rejected, most for ${mostRejected.reason}: tell their sender`,
+      what: `${counted(rejected_rows_of_last_day, 'row')} of the last 24 hours rejected, most for ${mostRejected.reason}: tell their sender`,
       command: 'offerline sql "FROM rejects ORDER BY file_id DESC, line LIMIT 20"',
     });
   return todo;

@@ -321,7 +321,7 @@ describe('what wants a hand', () => {
     ['an older export', { set_aside: [{ source: 'net', files: 1, path: 'a', reason: 'r' }] }, 'run refresh'],
     [
       'rejected rows',
-      { rejects_of_last_day: [{ reason: 'no_rate', rows: 2 }] },
+      { rejects_of_last_day: [{ reason: 'no_rate', rows: 2 }], rejected_rows_of_last_day: 3 },
       'sql "FROM rejects ORDER BY file_id DESC, line LIMIT 20"',
     ],
     ['reports', { reports: { outdated: 1, missing: 0 } }, 'backfill reports'],
