@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { queryRows } from '../../src/duckdb/dialect/rows.ts';
+import { inMemory, openDuckDB, readOnly, withDuckDB } from '../../src/duckdb/open.ts';
+
+function file(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'offerline-open-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return join(folder, 'some.duckdb');
+}
+
+it('keeps to UTC on every connection and fetches no extension', async () => {
+  const database = await openDuckDB(inMemory);
+  onTestFinished(() => database.close());
+  const settings = `SELECT current_setting('TimeZone') AS zone, current_setting('autoinstall_known_extensions') AS installs,
+    current_setting('autoload_known_extensions') AS loads`;
+  for (const connection of [database.connection, await database.connect()])
+    expect(await queryRows(connection, settings)).toEqual([{ zone: 'UTC', installs: false, loads: false }]);
+});
+
+it('closes what it opened, also where the work fails, so that the file can be written again', async () => {
+  const path = file();
+  await withDuckDB(path, {}, async (connection) => void (await connection.run('CREATE TABLE one AS SELECT 1 AS a')));
+  const failing = withDuckDB(path, readOnly, async (connection) => {
+    expect(await queryRows(connection, 'FROM one')).toEqual([{ a: 1 }]);
+    await connection.run('DROP TABLE one');
+  });
+  await expect(failing).rejects.toThrow(/read-only/);
+  await withDuckDB(path, {}, async (connection) => void (await connection.run('DROP TABLE one')));
+});
+
+it('may be closed twice, and gives nothing to ask after that', async () => {
+  const database = await openDuckDB(file());
+  database.close();
+  database.close();
+  await expect(database.connect()).rejects.toThrow('closed');
+});
