@@ -21,7 +21,7 @@ import { awaitPostbacks, writeOutbox } from './events/outbox.ts';
 import { markDaysOfNewOffers, markReportsOfNewEvents } from './events/mark-stale.ts';
 import { knownLogs, latestCatalogDigests, logKey, rememberFiles, seenFiles, type SeenFile } from './ledger/ledger.ts';
 import { filesToReadAgain, type NewFile, type LedgerRow } from './ledger/read-again.ts';
-import { openNewFiles, unpackedLimitOf, type NewContent, type NewFiles } from './open-new-files.ts';
+import { openNewFiles, maxUnpackedBytesOf, type NewContent, type NewFiles } from './open-new-files.ts';
 import { removeNote, admit, type Admitted } from './suspects.ts';
 import { sweepUnnamedFiles } from './ledger/sweep.ts';
 
@@ -157,7 +157,7 @@ async function checkFilesOf(run: Run, files: LandingFile[], name: string): Promi
       checkFiles(files, scratch, {
         onRead: (bytes) => run.progress.advance((read += bytes)),
         limits: {
-          unpackedLimit: unpackedLimitOf(run),
+          maxUnpackedBytes: maxUnpackedBytesOf(run),
           doneBeforeNs: BigInt(dateOf(run.wallClock).getTime()) * 1_000_000n - unfinishedForNs,
         },
       }),

@@ -55,7 +55,7 @@ export async function openNewFiles(
   const nextFileId = () => ++fileId;
   let tables = 0;
   const withLines = (file: CheckedFile, required: readonly string[]) =>
-    fileLines(connection, file, required, join(run.data.scratch, `table-${tables++}`), unpackedLimitOf(run));
+    fileLines(connection, file, required, join(run.data.scratch, `table-${tables++}`), maxUnpackedBytesOf(run));
   const catalogs: NewContent = { readable: [], broken: broken.filter(({ file }) => file.kind === 'offers') };
   for (const file of readable.filter(({ kind }) => kind === 'offers')) {
     try {
@@ -89,6 +89,6 @@ export async function openNewFiles(
 }
 
 /** Bytes that a packed file may unpack to. */
-export function unpackedLimitOf({ settings }: Pick<Run, 'settings'>): number {
+export function maxUnpackedBytesOf({ settings }: Pick<Run, 'settings'>): number {
   return settings.unpacked_gigabytes * 1e9;
 }

@@ -24,16 +24,16 @@ export interface Admitted {
   broken: BrokenFile[];
 }
 
-/** After so many runs in a row that nobody saw the end of, each file is tried alone, and noted before. */
-export const unseenEnds = 5;
+/** After so many runs in a row that ended by force, each file is tried alone, with a note of it made first. */
+export const maxForcedEnds = 5;
 
 const program = fileURLToPath(new URL('./trial-reading.ts', import.meta.url));
 
 /**
  * Notes which files are about to be read. Where a run before ended by force while it read some of them, these are read on
- * trial first: by a process of its own, into a warehouse that is thrown away. An operator's kill leaves nothing to be found
- * there; a file that ends the process is quarantined, the half that holds it being tried until it is alone. Files that can
- * be read, but not all at once, are left to the next run by half.
+ * trial first: by a process of its own, into a warehouse that is thrown away. Where an operator killed the run, all of
+ * them can be read; a file that ends the process is found by halves and quarantined. Of files that can be read, but not all
+ * at once, half are left to the next run.
  */
 export async function admit(run: Run, files: LandingFile[]): Promise<Admitted> {
   const note = readNote(run.data);
@@ -48,35 +48,35 @@ export async function admit(run: Run, files: LandingFile[]): Promise<Admitted> {
     'a run ended by force while it read these files: they are read by a process of its own first',
   );
   await writeNote(run, suspects, ended);
-  const guilty = new Set<LandingFile>();
+  const fatal = new Set<LandingFile>();
   const later = new Set<LandingFile>();
   const isAlone = ({ alone }: typeof note, file: LandingFile) => alone !== null && isNoted(file, alone);
-  if (ended < unseenEnds) await sift(run, suspects, guilty, later);
+  if (ended < maxForcedEnds) await sift(run, suspects, fatal, later);
   else {
     for (const file of suspects) {
       if (!isAlone(note, file)) await writeNote(run, suspects, ended, file);
-      if (isAlone(note, file) || !(await survives(run, [file]))) guilty.add(file);
+      if (isAlone(note, file) || !(await survives(run, [file]))) fatal.add(file);
     }
   }
-  const admitted = files.filter((file) => !guilty.has(file) && !later.has(file));
+  const admitted = files.filter((file) => !fatal.has(file) && !later.has(file));
   for (const { path } of later)
     run.logger.warn({ file: path }, 'is left to the next run: it cannot be read together with the others');
   await writeNote(run, admitted, ended);
-  return { files: admitted, broken: await Promise.all([...guilty].map(asBroken)) };
+  return { files: admitted, broken: await Promise.all([...fatal].map(asBroken)) };
 }
 
-async function sift(run: Run, files: LandingFile[], guilty: Set<LandingFile>, later: Set<LandingFile>): Promise<void> {
+async function sift(run: Run, files: LandingFile[], fatal: Set<LandingFile>, later: Set<LandingFile>): Promise<void> {
   if (await survives(run, files)) return;
   const [only] = files;
   if (files.length === 1 && only !== undefined) {
-    guilty.add(only);
+    fatal.add(only);
     return;
   }
-  const found = guilty.size;
+  const found = fatal.size;
   const half = Math.ceil(files.length / 2);
-  await sift(run, files.slice(0, half), guilty, later);
-  await sift(run, files.slice(half), guilty, later);
-  if (guilty.size === found) for (const file of files.slice(half)) later.add(file);
+  await sift(run, files.slice(0, half), fatal, later);
+  await sift(run, files.slice(half), fatal, later);
+  if (fatal.size === found) for (const file of files.slice(half)) later.add(file);
 }
 
 /** Whether a process that reads these files ends without being killed. Where it fails in another way, the run itself will fail so and report it. */
@@ -105,7 +105,7 @@ export interface ReadingNote {
   files: NotedFile[];
   /** Runs in a row that ended by force while these were read. */
   ended: number;
-  /** The one file that was tried alone, where nobody was left to see what became of it. */
+  /** The one file that was being tried alone when the run itself was killed. */
   alone: NotedFile | null;
 }
 

@@ -86,4 +86,4 @@ export const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 export const longLineBytes = 16 * 1024;
 
 /** A longer line is not a record of ours but an accident, and DuckDB needs a bound for its line buffer. */
-export const longestLineBytes = 16 * 1024 * 1024;
+export const maxLineBytes = 16 * 1024 * 1024;

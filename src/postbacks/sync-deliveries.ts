@@ -32,7 +32,7 @@ const chunkRows = 20_000;
 
 /**
  * The one place where the warehouse and the delivery store meet: the store imports what the outbox holds beyond it, and
- * the warehouse reads what deliveries have changed. Both ways can be repeated: a run that dies in between does no harm, and a new
+ * the warehouse reads what deliveries have changed. Both can be repeated: a run that dies in between changes nothing for the worse, and a new
  * warehouse or a new store learns everything from the other. What deliveries did makes no snapshot by itself: the
  * next one shows it.
  */

@@ -15,7 +15,7 @@ const microsecondsPerSecond = 1_000_000n;
 const microsecondsPerDay = 86_400n * microsecondsPerSecond;
 const rfc3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
 /** The contract's limit, and that of every zone in use. */
-const largestOffsetMinutes = 18 * 60;
+const maxOffsetMinutes = 18 * 60;
 
 /** Microseconds since the epoch of an RFC 3339 text with seconds and offset; null for anything else. Digits past the sixth are cut. */
 export function microsecondsOf(text: string): bigint | null {
@@ -28,7 +28,7 @@ export function microsecondsOf(text: string): bigint | null {
   if (date.getUTCMonth() + 1 !== Number(month) || date.getUTCDate() !== Number(day)) return null;
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59 || Number(offsetMinute) > 59) return null;
   const offsetMinutes = (Number(offsetHour) * 60 + Number(offsetMinute)) * (sign === '-' ? -1 : 1);
-  if (Math.abs(offsetMinutes) > largestOffsetMinutes) return null;
+  if (Math.abs(offsetMinutes) > maxOffsetMinutes) return null;
   const seconds = date.getTime() / 1000 + Number(hour) * 3600 + (Number(minute) - offsetMinutes) * 60 + Number(second);
   return BigInt(seconds) * microsecondsPerSecond + BigInt(fraction.slice(0, 6).padEnd(6, '0'));
 }

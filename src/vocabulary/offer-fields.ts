@@ -33,7 +33,7 @@ export type LocalizedText = z.output<typeof localizedText>;
 /** A decimal as plain text, so that no digit passes through binary floating point. */
 export const decimalText = z.string().regex(/^\d+(\.\d+)?$/);
 
-const largestInteger = 2 ** 31 - 1;
+const maxInteger = 2 ** 31 - 1;
 
 /** A field with reading rules of its own in `landing/catalog/offer-record.ts`. */
 function special<Schema extends z.ZodType, const Column extends OfferField['column']>(schema: Schema, column: Column) {
@@ -52,7 +52,7 @@ function nullableText(makesSense?: (text: string) => boolean) {
 
 /** A limit by count; null means that there is none. */
 function cap() {
-  const read = (fields: FieldReader, name: string): number | null => fields.integer(name, 0, largestInteger) ?? null;
+  const read = (fields: FieldReader, name: string): number | null => fields.integer(name, 0, maxInteger) ?? null;
   return { schema: z.int().nullable(), column: 'INTEGER', read, published: true } as const;
 }
 

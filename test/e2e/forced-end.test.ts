@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { DataDirectory } from '../../src/config/data-directory.ts';
 import { readNote, type ReadingNote } from '../../src/ingest/suspects.ts';
-import { unseenEnds } from '../../src/ingest/suspects.ts';
+import { maxForcedEnds } from '../../src/ingest/suspects.ts';
 import { readAnalytics } from '../../src/snapshot/read-analytics.ts';
 import { nodeArguments } from '../support/command-line.ts';
 import { click, ndjson } from '../support/log-landing.ts';
@@ -105,12 +105,12 @@ it('a file that takes everybody along, so that nobody sees which one it was, is 
   await land('offers/giant/a.ndjson', giant);
   await refreshKilledWithAll(({ ended }) => ended === 0);
   // As a container that runs out of memory ends: the process that reads on trial dies with the one that watches it.
-  for (let before = 1; before < unseenEnds; before++) {
+  for (let before = 1; before < maxForcedEnds; before++) {
     const told = await refreshKilledWithAll(({ ended }) => ended === before);
     expect(told).toContain('a run ended by force while it read these files');
   }
   // Now each is noted and read alone: the click log passes, the giant takes everybody along once more.
-  await refreshKilledWithAll(({ ended, alone }) => ended === unseenEnds && alone?.path === 'offers/giant/a.ndjson');
+  await refreshKilledWithAll(({ ended, alone }) => ended === maxForcedEnds && alone?.path === 'offers/giant/a.ndjson');
   expect(await refresh({ memory: 'enough' })).toMatchObject({
     code: 0,
     told: expect.stringContaining('a run ended by force while it read these files') as string,

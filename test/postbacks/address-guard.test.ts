@@ -142,7 +142,7 @@ describe('a postback', () => {
     const receiver = await localReceiver();
     const send = senderForTest();
     const outcome = await send(`http://${host}:${receiver.port}/`);
-    expect(outcome).toMatchObject({ status: null, error: 'refused_address', retryAfter: null });
+    expect(outcome).toMatchObject({ status: null, error: 'refused_address', retryAfterSeconds: null });
     expect(receiver.connections()).toBe(0);
   });
 

@@ -314,7 +314,7 @@ describe('the plan of attempts', () => {
   ])('tries again %s', async (_what, random, retryAfter, wait) => {
     const passes = await passesOver(outboxRow(1));
     await passes.pass(start, {
-      sender: receiver(() => ({ ...refused, status: 429, retryAfter })),
+      sender: receiver(() => ({ ...refused, status: 429, retryAfterSeconds: retryAfter })),
       random: () => random,
     });
     expect(nextOf(passes, 'w1') - start).toBe(wait);

@@ -84,7 +84,7 @@ describe('an answer', () => {
       expect(outcome).toEqual({
         status,
         error,
-        retryAfter,
+        retryAfterSeconds: retryAfter,
         durationMilliseconds: expect.any(Number),
         host: new URL(receiver.url('')).host,
       });

@@ -46,7 +46,7 @@ export async function storeForTest(): Promise<DeliveryStore> {
 export const delivered: Outcome = {
   status: 200,
   error: null,
-  retryAfter: null,
+  retryAfterSeconds: null,
   durationMilliseconds: 3,
   host: 'host.example:443',
 };

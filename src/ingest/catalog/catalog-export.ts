@@ -4,7 +4,7 @@ import type { LandingRecord } from '../../landing/landing-file.ts';
 import { parseOfferRecord, type OfferReading } from '../../landing/catalog/offer-record.ts';
 import { parseJson } from '../../text/json-text.ts';
 import { isCurrencyCode } from '../../config/settings.ts';
-import { rejectsKept } from '../ledger/ledger.ts';
+import { maxRejectsKept } from '../ledger/ledger.ts';
 import type { NewFile } from '../ledger/read-again.ts';
 import { WarningCounts } from '../ledger/warning-counts.ts';
 
@@ -76,7 +76,7 @@ export async function readExport(
   const read = (record: LandingRecord) => {
     const result = parseOfferRecord(record.raw, { ...reading, textCells, onCurrency });
     if ('reject' in result) {
-      if (catalog.rejected++ < rejectsKept)
+      if (catalog.rejected++ < maxRejectsKept)
         catalog.rejectedRows.push({ ...keptRow(record), reason: reasonOf(file, record, result.reject) });
       if (result.externalId === null) unidentified = true;
       else catalog.rejectedIds.add(result.externalId);

@@ -27,7 +27,7 @@ export type LandedExport = FileAge & Pick<CheckedFile, 'sha256'>;
 
 /**
  * New files of a full source in the order in which they may decide, newest first, and those that cannot:
- * ones older than the export that decided last, as long as that one still lies there unchanged. What an operator
+ * ones older than the export that decided last, as long as that one is still there unchanged. What an operator
  * accepted may decide whatever came in meanwhile, such as an empty export that removed nothing.
  */
 export function candidates(
@@ -37,11 +37,11 @@ export function candidates(
   accepted: ReadonlySet<CheckedFile>,
 ): { newestFirst: CheckedFile[]; outdated: CheckedFile[] } {
   const newestFirst = files.toSorted((a, b) => compareAge(b, a));
-  const standing = files.some(({ path }) => path === loaded?.path)
+  const stillThere = files.some(({ path }) => path === loaded?.path)
     ? undefined
     : landed.find(({ path, sha256 }) => path === loaded?.path && sha256 === loaded.sha256);
-  if (loaded === undefined || standing === undefined) return { newestFirst, outdated: [] };
-  const decided = firstSeen(standing, loaded.seenNs);
+  if (loaded === undefined || stillThere === undefined) return { newestFirst, outdated: [] };
+  const decided = firstSeen(stillThere, loaded.seenNs);
   const isNewer = (file: CheckedFile) => accepted.has(file) || compareAge(file, decided) > 0;
   return { newestFirst: newestFirst.filter(isNewer), outdated: newestFirst.filter((file) => !isNewer(file)) };
 }

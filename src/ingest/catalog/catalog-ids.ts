@@ -1,8 +1,8 @@
 /** The first id that we assign; below it sources may bring their own. */
 const firstAssignedId = 1_000_001;
-const largestId = 2 ** 31 - 1;
+const maxId = 2 ** 31 - 1;
 
-/** An offer's name in its source's words. */
+/** An offer by its source's own id. */
 export interface OfferName {
   source: string;
   externalId: string;
@@ -50,7 +50,7 @@ export function assignIds(
     const name = nameKey(request);
     if (!idOf.has(name)) {
       while (ownerOf.has(next)) next++;
-      if (next > largestId)
+      if (next > maxId)
         throw new RangeError('All public offer ids up to 2147483647 are in use; give offers their ids in the catalog');
       give(next, name);
     }

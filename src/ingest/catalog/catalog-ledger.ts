@@ -4,7 +4,7 @@ import { momentOfMilliseconds, type Moment } from '../../time/moment.ts';
 import { insertRows, runWithRows, type RowShape } from '../../duckdb/insert-rows.ts';
 import { queriesOn } from '../../warehouse/queries-on.ts';
 import type { CatalogExport, RejectedRow } from './catalog-export.ts';
-import { rejectsKept, type LedgerCounts } from '../ledger/ledger.ts';
+import { maxRejectsKept, type LedgerCounts } from '../ledger/ledger.ts';
 import type { NewFile, LedgerRow } from '../ledger/read-again.ts';
 import type { ReadWith } from '../ledger/read-with.ts';
 
@@ -115,7 +115,7 @@ export class CatalogLedger {
       },
       readWith,
     );
-    for (const row of rejectedRows.slice(0, rejectsKept))
+    for (const row of rejectedRows.slice(0, maxRejectsKept))
       this.#rejects.push({ file_id: fileId, path: file.path, ...row });
     for (const warning of warnings.list()) this.#warnings.push({ file_id: fileId, ...warning });
   }

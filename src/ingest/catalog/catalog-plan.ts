@@ -59,7 +59,7 @@ export interface CatalogPlan {
 }
 
 /** Smaller catalogs turn over by half in the ordinary course of business. */
-const smallestGuardedCatalog = 10;
+const minGuardedOffers = 10;
 
 /**
  * Works out what a run's exports change in the catalog (contract section 2). Changes nothing itself.
@@ -135,7 +135,7 @@ function tooManyRemovals(
   const isActive = ({ status }: KnownOffer) => status === 'active';
   const active = offers.filter(isActive).length;
   const removes = removed.filter(isActive).length;
-  return catalog !== undefined && active >= smallestGuardedCatalog && 2 * removes > active
+  return catalog !== undefined && active >= minGuardedOffers && 2 * removes > active
     ? { catalog, removes, active }
     : undefined;
 }
@@ -164,7 +164,7 @@ function nextVersion(
   };
 }
 
-/** The source's word, else when we first saw it; one that returns keeps what it had. */
+/** As the source says, else when we first saw it; one that returns keeps what it had. */
 function createdAtOf(offer: CanonicalOffer, last: KnownOffer | undefined): Moment | undefined {
   return last?.status === 'vanished' ? last.createdAt : (offer.created_at ?? last?.firstSeenAt);
 }

@@ -18,7 +18,7 @@ export async function awaitPostbacks(connection: DuckDBConnection, newEvents: Ne
 /**
  * Writes the postbacks of conversion events that are decided at as-of, in the caller's transaction. An event of a site
  * without a postback address is decided too: sites that add an address later get no postbacks for earlier events. One of a site that
- * `sites.json` does not know waits, so that a file gone missing for one run costs nobody a reward.
+ * `sites.json` does not know waits, so that no reward is lost where the file is missing for one run.
  * The id follows from conversion and kind alone, so that nothing can ever give an event a second one.
  * Returns the number of postbacks written.
  */

@@ -18,14 +18,14 @@ export interface LedgerCounts {
 }
 
 /** A file of nothing but bad rows would fill the warehouse with itself: so many of its first rejected rows are kept, all are counted. */
-export const rejectsKept = 1000;
+export const maxRejectsKept = 1000;
 
 /** Unknown field names are listed up to this number a file, and counted beyond it. */
-export const unknownFieldsNamed = 20;
+export const maxUnknownFieldsNamed = 20;
 /** So many of them are counted at most: a file of made-up names would fill the memory with them. */
-export const unknownFieldsCounted = 100_000;
+export const maxUnknownFieldsCounted = 100_000;
 /** A longer name of a field is cut. */
-export const fieldNameCharacters = 100;
+export const maxFieldNameCharacters = 100;
 
 /** Why a file is quarantined that can be read again once it is touched: its bytes may be fine, and the memory was not. */
 export const endedARun = 'ended_a_run';

@@ -6,7 +6,7 @@ import { quoted, quotedList } from '../../text/sql-text.ts';
 import type { Moment } from '../../time/moment.ts';
 import type { StateDatabase } from '../../warehouse/database.ts';
 import { queryRows } from '../../duckdb/dialect/rows.ts';
-import { logKey, rejectsKept, seenNs, type LedgerCounts, type SeenFile } from './ledger.ts';
+import { logKey, maxRejectsKept, seenNs, type LedgerCounts, type SeenFile } from './ledger.ts';
 import {
   limits,
   logReadWith,
@@ -65,9 +65,9 @@ async function logsToReadAgain(
   const found: LedgerRow[] = [];
   for (const kind of ['clicks', 'conversions'] as const) {
     const now = logReadWith(settings, kind);
-    // Of a file with more rejects than are kept nobody knows whether one of them is for want of a zone.
+    // Of a file with more rejects than are kept it is unknown whether one of them lacked a zone.
     const lackedZone = `status = 'loaded' AND rejected > 0 AND (read_with->>'time_zone') IS NULL
-      AND (rejected > ${rejectsKept} OR file_id IN (SELECT file_id FROM rejects WHERE reason = 'timestamp_without_offset'))`;
+      AND (rejected > ${maxRejectsKept} OR file_id IN (SELECT file_id FROM rejects WHERE reason = 'timestamp_without_offset'))`;
     found.push(
       ...(await queryRows<LedgerRow>(
         connection,
@@ -84,7 +84,7 @@ async function logsToReadAgain(
     ({ key }) => key,
   );
   return found.flatMap((row): [string, LedgerRow][] => {
-    // Log bytes count whatever their name: they may lie under another one by now.
+    // Log bytes count whatever their name: they may have another one by now.
     const copies = byContent.get(logKey(row, row.status as 'loaded' | 'quarantined')) ?? [];
     const copy = copies.find(({ file }) => file.path === row.path) ?? copies[0];
     return copy === undefined ? [] : [[copy.file.path, row]];
@@ -160,7 +160,7 @@ function saysOther(
 
 /**
  * Of a delta source's files, in the order in which they were ingested, those to be read again: from the first one that
- * says something else on, so that later files still decide. Where one of these lies there no more, only those after
+ * says something else on, so that later files still decide. Where one of these is gone, only those after
  * it; and none from before the source became a delta, of which the last one decided.
  */
 function fromFirstChange(

@@ -1,6 +1,6 @@
 import { copied } from '../../text/kept-text.ts';
 import type { IngestWarning } from '../../landing/landing-file.ts';
-import { fieldNameCharacters, unknownFieldsCounted, unknownFieldsNamed } from './ledger.ts';
+import { maxFieldNameCharacters, maxUnknownFieldsCounted, maxUnknownFieldsNamed } from './ledger.ts';
 
 export interface CountedWarning extends IngestWarning {
   rows: number;
@@ -17,9 +17,9 @@ export class WarningCounts {
     const key = `${warning} ${name ?? ''}`;
     const counted = this.#counts.get(key);
     if (counted !== undefined) counted.rows++;
-    else if (warning !== 'unknown_field' || this.#namedFields++ < unknownFieldsNamed)
+    else if (warning !== 'unknown_field' || this.#namedFields++ < maxUnknownFieldsNamed)
       this.#counts.set(key, { warning, field: name, rows: 1 });
-    else if (this.#furtherFields.size < unknownFieldsCounted) this.#furtherFields.add(key);
+    else if (this.#furtherFields.size < maxUnknownFieldsCounted) this.#furtherFields.add(key);
   }
 
   list(): CountedWarning[] {
@@ -45,7 +45,7 @@ export function totalOf(warnings: readonly CountedWarning[]): number {
 
 /** As it can be written down: half a surrogate cannot, and a name may be as long as a file. */
 function fieldName(name: string): string {
-  return name.length <= fieldNameCharacters
+  return name.length <= maxFieldNameCharacters
     ? name.toWellFormed()
-    : copied(name.slice(0, fieldNameCharacters).toWellFormed());
+    : copied(name.slice(0, maxFieldNameCharacters).toWellFormed());
 }

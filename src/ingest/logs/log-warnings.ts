@@ -7,7 +7,7 @@ import { queryRows } from '../../duckdb/dialect/rows.ts';
 import { eventRelation } from '../../warehouse/event-files.ts';
 import { insertRows } from '../../duckdb/insert-rows.ts';
 import type { LogBatch, LogFile } from './log-batch.ts';
-import { fieldNameCharacters, unknownFieldsCounted, unknownFieldsNamed } from '../ledger/ledger.ts';
+import { maxFieldNameCharacters, maxUnknownFieldsCounted, maxUnknownFieldsNamed } from '../ledger/ledger.ts';
 import { furtherFields, totalOf, type CountedWarning } from '../ledger/warning-counts.ts';
 
 /** Writes `ingest_warnings` for the accepted events and gives the number of warnings by file. */
@@ -57,8 +57,8 @@ export async function recordWarnings(
 }
 
 /** What is searched to find out what unknown fields are called; that there are any is known from every row. */
-const rowsSearched = 10_000;
-const fieldsSearched = 100;
+const maxRowsSearched = 10_000;
+const maxFieldsSearched = 100;
 
 /** The first unknown fields of a file by name, and the number of the others. */
 async function unknownFields(
@@ -83,10 +83,10 @@ function namesOfUnknownFields({ fields }: LogSchema, lines: string): string {
   const records = `SELECT line, CASE WHEN ${hasHalfSurrogates('raw')} THEN ${withoutHalfSurrogates('raw')} ELSE raw END AS record FROM ${lines}`;
   return `
     SELECT field, count(*) OVER () AS fields FROM (
-      SELECT left(names[place], ${fieldNameCharacters}) AS field, min(line) AS line, min(place) AS place
+      SELECT left(names[place], ${maxFieldNameCharacters}) AS field, min(line) AS line, min(place) AS place
       FROM (SELECT line, names, unnest(range(1, len(names) + 1)) AS place
-            FROM (SELECT line, json_keys(record)[:${fieldsSearched}] AS names FROM (${records}) WHERE json_valid(record) LIMIT ${rowsSearched}))
+            FROM (SELECT line, json_keys(record)[:${maxFieldsSearched}] AS names FROM (${records}) WHERE json_valid(record) LIMIT ${maxRowsSearched}))
       WHERE names[place] NOT IN (${fields.map(({ name }) => quoted(name)).join(', ')})
-      GROUP BY field ORDER BY line, place, field LIMIT ${unknownFieldsCounted})
-    ORDER BY line, place, field LIMIT ${unknownFieldsNamed}`;
+      GROUP BY field ORDER BY line, place, field LIMIT ${maxUnknownFieldsCounted})
+    ORDER BY line, place, field LIMIT ${maxUnknownFieldsNamed}`;
 }

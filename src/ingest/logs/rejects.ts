@@ -5,7 +5,7 @@ import type { LogSchema } from '../../landing/logs/log-fields.ts';
 import { quotedPathList } from '../../text/sql-text.ts';
 import { queryRows } from '../../duckdb/dialect/rows.ts';
 import type { LogBatch, LogFile } from './log-batch.ts';
-import { rejectsKept } from '../ledger/ledger.ts';
+import { maxRejectsKept } from '../ledger/ledger.ts';
 import type { StagedEvents } from './stage-events.ts';
 
 /** Writes a `rejects` row for each of a file's first rejected rows and gives the number of all of them by file. */
@@ -29,9 +29,9 @@ export async function recordRejects(
     await connection.run(
       `INSERT INTO rejects (file_id, path, line, reason, raw, raw_length)
        SELECT $1, $2, line, ${reasonOf(file)}, raw, raw_length
-       FROM (${rejected > mostSought ? firstRejects(schema, file) : numberedRejects(file, rejects)}
-             UNION ALL (SELECT line, reason, raw, raw_length FROM ${rejects} WHERE line IS NOT NULL ORDER BY line LIMIT ${rejectsKept}))
-       ORDER BY line LIMIT ${rejectsKept}`,
+       FROM (${rejected > maxSought ? firstRejects(schema, file) : numberedRejects(file, rejects)}
+             UNION ALL (SELECT line, reason, raw, raw_length FROM ${rejects} WHERE line IS NOT NULL ORDER BY line LIMIT ${maxRejectsKept}))
+       ORDER BY line LIMIT ${maxRejectsKept}`,
       [BigInt(file_id), file.path],
     );
   }
@@ -49,7 +49,7 @@ function reasonOf({ format, unterminatedRow }: LogFile): string {
 }
 
 /** So many rejected rows are looked for by their texts, all at once. */
-const mostSought = 10_000;
+const maxSought = 10_000;
 
 /** Equal lines are equally bad, so a line's text finds its numbers; no other line has to be parsed again. Of long lines the numbers are known. */
 function numberedRejects(file: LogFile, rejects: string): string {
@@ -66,5 +66,5 @@ function firstRejects(schema: LogSchema, file: LogFile): string {
   const [lines = ''] = numberedLines(file);
   const parsed = parsedLog(schema, rowsOfFile(file.fileId, lines));
   return `SELECT line, reason, raw, raw_length
-    FROM (SELECT ${rejectColumns} FROM (SELECT reject FROM (${parsed}) WHERE reject IS NOT NULL LIMIT ${rejectsKept}))`;
+    FROM (SELECT ${rejectColumns} FROM (SELECT reject FROM (${parsed}) WHERE reject IS NOT NULL LIMIT ${maxRejectsKept}))`;
 }

@@ -3,7 +3,7 @@ import { QuarantineError, type CheckedFile, type LandingRecord } from '../landin
 import { readThrough } from '../../files/read-through.ts';
 
 /** A catalog's offers are held in memory while they are compared with what is known. */
-const mostRecords = 1_000_000;
+const maxRecords = 1_000_000;
 const chunkBytes = 1024 * 1024;
 
 /** A catalog's records, some at a time. Throws `QuarantineError` before the first of them where there are too many. */
@@ -11,7 +11,7 @@ export async function* catalogRecords({ readablePath, firstRow }: CheckedFile): 
   if (await hasTooManyRecords(readablePath)) {
     throw new QuarantineError(
       'too_many_records',
-      `a catalog may have ${mostRecords} records: land the offers in the folders of several sources, or declare the source delta and land them in parts`,
+      `a catalog may have ${maxRecords} records: land the offers in the folders of several sources, or declare the source delta and land them in parts`,
     );
   }
   let line = firstRow;
@@ -22,7 +22,7 @@ export async function* catalogRecords({ readablePath, firstRow }: CheckedFile): 
 /** Counting lines takes a hundredth of the time of reading what they say. */
 async function hasTooManyRecords(path: string): Promise<boolean> {
   // Each has a byte at least, and a line end.
-  if ((await stat(path)).size < 2 * mostRecords) return false;
+  if ((await stat(path)).size < 2 * maxRecords) return false;
   let records = 0;
   let isBlankSoFar = true;
   await readThrough(path, (chunk) => {
@@ -34,7 +34,7 @@ async function hasTooManyRecords(path: string): Promise<boolean> {
       }
     }
   });
-  return records > mostRecords;
+  return records > maxRecords;
 }
 
 async function* linesOf(path: string): AsyncGenerator<string[]> {

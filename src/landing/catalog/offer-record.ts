@@ -44,7 +44,7 @@ const knownFields = new Set<string>([
   'updated_at',
   'events',
 ]);
-const largestInteger = 2 ** 31 - 1;
+const maxInteger = 2 ** 31 - 1;
 
 /** Turns one record of a catalog, as JSON text, into a canonical offer (contract section 2). Never throws. */
 export function parseOfferRecord(raw: string, reading: OfferReading): OfferReadingResult {
@@ -112,7 +112,7 @@ function readContent(
 function readId(fields: RecordFields): number | null {
   const text = fields.scalar('id');
   if (text === undefined) return null;
-  if (text === null || !/^[1-9]\d{0,9}$/.test(text) || Number(text) > largestInteger) throw new RecordReject('bad_id');
+  if (text === null || !/^[1-9]\d{0,9}$/.test(text) || Number(text) > maxInteger) throw new RecordReject('bad_id');
   return Number(text);
 }
 

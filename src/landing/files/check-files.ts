@@ -9,7 +9,7 @@ import { sha256Of } from '../../files/read-through.ts';
 import { asItLies, takeApart, type FileToTakeApart, type TakenApart } from '../lines/take-apart.ts';
 
 /** Below this many bytes in all, starting a worker costs more than it saves. */
-const worthAWorkerBytes = 16 * 1024 * 1024;
+const minWorkerBytes = 16 * 1024 * 1024;
 
 export interface CheckedLanding {
   readable: CheckedFile[];
@@ -46,7 +46,7 @@ export async function checkFiles(
       onRead(task.file.bytes);
     }
   };
-  if (total < worthAWorkerBytes) {
+  if (total < minWorkerBytes) {
     await drain(({ file, scratchPath }) => checkFile(file, scratchPath, limits));
   } else {
     const workers = Array.from({ length: Math.min(availableParallelism(), files.length) }, () => new CheckWorker());
@@ -106,12 +106,12 @@ export interface FileCheck extends FileLines {
 
 export interface CheckLimits {
   /** A packed file or a JSON document of more bytes counts as broken. */
-  unpackedLimit: number;
+  maxUnpackedBytes: number;
   /** A file that was changed after it may not be done. */
   doneBeforeNs: bigint;
 }
 
-export const noLimits: CheckLimits = { unpackedLimit: Infinity, doneBeforeNs: 2n ** 63n };
+export const noLimits: CheckLimits = { maxUnpackedBytes: Infinity, doneBeforeNs: 2n ** 63n };
 
 type FileToCheck = FileToTakeApart & Pick<LandingFile, 'modifiedNs' | 'changedNs'>;
 
@@ -129,12 +129,12 @@ export async function checkFile(
   let read: TakenApart = { ...asItLies(file), problem: undefined, endsLine: true };
   let sha256: string | undefined;
   try {
-    read = await takeApart(file, scratchPath, limits.unpackedLimit, (bytes) => void hash.update(bytes));
+    read = await takeApart(file, scratchPath, limits.maxUnpackedBytes, (bytes) => void hash.update(bytes));
   } catch (error) {
     const { code = '', path, syscall } = error as NodeJS.ErrnoException;
     if (syscall === 'open' && path === file.absolutePath)
       return { ...asItLies(file), sha256: '', unstable: true, unfinished: false };
-    if (error instanceof TooManyBytes) read.problem = tooLarge(file, limits.unpackedLimit);
+    if (error instanceof TooManyBytes) read.problem = tooLarge(file, limits.maxUnpackedBytes);
     else if (code.startsWith('Z_'))
       read.problem = { reason: 'broken_gzip', detail: `the gzip is truncated or damaged: ${(error as Error).message}` };
     else throw error;

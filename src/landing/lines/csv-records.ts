@@ -1,11 +1,11 @@
-import { longestLineBytes, type FileProblem } from '../landing-file.ts';
+import { maxLineBytes, type FileProblem } from '../landing-file.ts';
 import type { LineFile } from './line-file.ts';
 
 const [cellStart, plain, quoted, quoteInQuotes, behindQuotes] = [0, 1, 2, 3, 4];
 const [lineFeed, carriageReturn, space, quote, comma, backslash] = [0x0a, 0x0d, 0x20, 0x22, 0x2c, 0x5c];
 
 /** A header is written into every record, so it may not be as long as it likes. */
-const longestHeaderBytes = 64 * 1024;
+const maxHeaderBytes = 64 * 1024;
 
 /**
  * Takes CSV apart, chunk by chunk, into its records as JSON, one a line: an object with the header's names, null for an
@@ -103,8 +103,8 @@ export class CsvRecords {
   }
 
   #makeRoom(bytes: number): void {
-    if (this.#used + bytes + 3 * this.#ends.length > longestLineBytes) {
-      this.#problem = { reason: 'line_too_long', detail: `row ${this.#row} has more than ${longestLineBytes} bytes` };
+    if (this.#used + bytes + 3 * this.#ends.length > maxLineBytes) {
+      this.#problem = { reason: 'line_too_long', detail: `row ${this.#row} has more than ${maxLineBytes} bytes` };
     }
     if (this.#used + bytes <= this.#cells.length) return;
     const larger = Buffer.allocUnsafe(2 * (this.#used + bytes));
@@ -137,8 +137,8 @@ export class CsvRecords {
     } else if (this.#headerIsBlank || names.includes('') || new Set(names).size !== names.length) {
       const written = this.#headerIsBlank ? '' : names.join(',').slice(0, 200);
       this.#problem = { reason: 'bad_header', detail: `the header row names no column or one twice: ${written}` };
-    } else if (this.#used > longestHeaderBytes) {
-      this.#problem = { reason: 'bad_header', detail: `the header row has more than ${longestHeaderBytes} bytes` };
+    } else if (this.#used > maxHeaderBytes) {
+      this.#problem = { reason: 'bad_header', detail: `the header row has more than ${maxHeaderBytes} bytes` };
     } else {
       this.columns = names;
       this.#keys = names.map((name, index) => Buffer.from(`${index === 0 ? '{' : ','}${JSON.stringify(name)}:`));

@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { type CheckedFile, longestLineBytes, longLineBytes, QuarantineError } from '../landing-file.ts';
+import { type CheckedFile, maxLineBytes, longLineBytes, QuarantineError } from '../landing-file.ts';
 import { rm } from 'node:fs/promises';
 import { setLongLinesApart } from './long-lines.ts';
 import { readThrough } from '../../files/read-through.ts';
@@ -16,10 +16,10 @@ export async function fileLines(
   file: CheckedFile,
   required: readonly string[],
   scratchPath: string,
-  unpackedLimit: number,
+  maxUnpackedBytes: number,
 ): Promise<CheckedFile> {
   if (file.format === 'parquet' && file.bytes > 0)
-    return unfoldParquet(connection, file, required, scratchPath, unpackedLimit);
+    return unfoldParquet(connection, file, required, scratchPath, maxUnpackedBytes);
   if (file.columns !== null) assertColumns(file.columns, required);
   return file;
 }
@@ -32,7 +32,7 @@ export async function unfoldParquet(
   file: CheckedFile,
   required: readonly string[],
   scratchPath: string,
-  unpackedLimit: number,
+  maxUnpackedBytes: number,
 ): Promise<CheckedFile> {
   const parquet = `read_parquet(${quotedPath(file.readablePath)}, hive_partitioning = false)`;
   const readablePath = `${scratchPath}.ndjson`;
@@ -48,21 +48,21 @@ export async function unfoldParquet(
     // A few bytes may stand for any number of equal values, so the bytes are counted while they are written.
     await connection.run(
       `COPY (
-         SELECT CASE WHEN sum(strlen(raw) + 1) OVER (ROWS UNBOUNDED PRECEDING) > ${unpackedLimit} THEN error('${tooLarge}') ELSE raw END
+         SELECT CASE WHEN sum(strlen(raw) + 1) OVER (ROWS UNBOUNDED PRECEDING) > ${maxUnpackedBytes} THEN error('${tooLarge}') ELSE raw END
          FROM (SELECT json_object(${fields.join(', ')})::VARCHAR AS raw FROM ${parquet})
        ) TO ${quoted(readablePath)} (FORMAT csv, HEADER false, QUOTE '', ESCAPE '', DELIMITER '\u0001')`,
     );
   } catch (error) {
     await rm(readablePath, { force: true });
-    throw unreadable(error as Error, file, unpackedLimit);
+    throw unreadable(error as Error, file, maxUnpackedBytes);
   }
   const unfolded: CheckedFile = { ...file, readablePath, columns: columns.map(({ name }) => name) };
   const text = new TextCheck('ndjson');
   await readThrough(readablePath, (chunk) => text.see(chunk));
-  if (text.longestLine > longestLineBytes)
+  if (text.longestLine > maxLineBytes)
     throw new QuarantineError(
       'line_too_long',
-      `a record has ${text.longestLine} bytes; at most ${longestLineBytes} are read`,
+      `a record has ${text.longestLine} bytes; at most ${maxLineBytes} are read`,
     );
   if (file.kind === 'offers' || text.longestLine <= longLineBytes) return unfolded;
   const apart = await setLongLinesApart(unfolded, scratchPath);
@@ -76,13 +76,13 @@ export function assertColumns(names: readonly string[], required: readonly strin
 }
 
 /** DuckDB's error, with the name that we use for the file instead of where it lies on this machine. */
-function unreadable(error: Error, file: CheckedFile, unpackedLimit: number): QuarantineError {
+function unreadable(error: Error, file: CheckedFile, maxUnpackedBytes: number): QuarantineError {
   if (error instanceof QuarantineError) return error;
   const { message } = error;
   if (message.includes(tooLarge))
     return new QuarantineError(
       'unpacked_too_large',
-      `its records take more than ${unpackedLimit} bytes: land it in parts; unpacked_gigabytes in offerline.json is the limit for files to come`,
+      `its records take more than ${maxUnpackedBytes} bytes: land it in parts; unpacked_gigabytes in offerline.json is the limit for files to come`,
     );
   return new QuarantineError('not_parquet', (message.split('\n')[0] ?? '').replaceAll(file.readablePath, file.path));
 }

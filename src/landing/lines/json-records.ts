@@ -1,4 +1,4 @@
-import { longestLineBytes, type FileProblem } from '../landing-file.ts';
+import { maxLineBytes, type FileProblem } from '../landing-file.ts';
 import type { LineFile } from './line-file.ts';
 
 /** What may come next in a JSON text. */
@@ -118,7 +118,7 @@ export class JsonRecords {
       }
     }
     if (this.#inRecord) this.#lines.bytes(chunk, from);
-    if (this.#lines.openLine > longestLineBytes) this.#problem = tooLong;
+    if (this.#lines.openLine > maxLineBytes) this.#problem = tooLong;
     this.#position += chunk.length;
   }
 
@@ -134,7 +134,7 @@ export class JsonRecords {
         reason: 'no_single_array',
         detail: `the document holds ${this.#arrays} arrays at its top, not exactly one`,
       };
-    } else if (this.#lines.longest > longestLineBytes) this.#problem = tooLong;
+    } else if (this.#lines.longest > maxLineBytes) this.#problem = tooLong;
     return this.#problem;
   }
 
@@ -200,7 +200,7 @@ export class JsonRecords {
 
   #nest(bracket: number): boolean {
     this.#depth++;
-    if (this.#depth > longestLineBytes) {
+    if (this.#depth > maxLineBytes) {
       this.#problem = tooLong;
       return false;
     }
@@ -244,7 +244,7 @@ export class JsonRecords {
   }
 }
 
-const tooLong: FileProblem = { reason: 'line_too_long', detail: `a record has more than ${longestLineBytes} bytes` };
+const tooLong: FileProblem = { reason: 'line_too_long', detail: `a record has more than ${maxLineBytes} bytes` };
 
 /** Where text goes on in a string without an escape: the index of the next quote, backslash or control character, or the chunk's end. */
 function endOfPlainText(chunk: Buffer, start: number): number {

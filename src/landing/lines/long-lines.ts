@@ -1,9 +1,9 @@
 import { LineFile } from './line-file.ts';
-import { longestLineBytes, longLineBytes, type FileLines } from '../landing-file.ts';
+import { maxLineBytes, longLineBytes, type FileLines } from '../landing-file.ts';
 import { readThrough } from '../../files/read-through.ts';
 
 /** What is read at once of long lines; the longest one that we take has room in it. */
-const bytesAtOnce = 2 * longestLineBytes;
+const bytesAtOnce = 2 * maxLineBytes;
 
 /**
  * Sets the long lines of a text apart. Gives the text without them, with a blank line in place of each, so that the others

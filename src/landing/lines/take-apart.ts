@@ -35,12 +35,12 @@ export function asItLies({ absolutePath }: Pick<LandingFile, 'absolutePath'>): F
 export async function takeApart(
   file: FileToTakeApart,
   scratchPath: string,
-  unpackedLimit: number,
+  maxUnpackedBytes: number,
   onBytes: (bytes: Buffer) => void,
 ): Promise<TakenApart> {
   const text = new TextCheck(file.format);
   if (file.gzip || file.format === 'json' || file.format === 'csv')
-    return unfold(file, text, scratchPath, unpackedLimit, onBytes);
+    return unfold(file, text, scratchPath, maxUnpackedBytes, onBytes);
   await readThrough(file.absolutePath, (chunk) => {
     onBytes(chunk);
     text.see(chunk);
@@ -56,7 +56,7 @@ async function unfold(
   file: FileToTakeApart,
   text: TextCheck,
   scratchPath: string,
-  unpackedLimit: number,
+  maxUnpackedBytes: number,
   onBytes: (bytes: Buffer) => void,
 ): Promise<TakenApart> {
   const lines = new LineFile(`${scratchPath}.ndjson`);
@@ -66,9 +66,9 @@ async function unfold(
   const take = (chunk: Buffer) => {
     const isFirst = read === 0;
     read += chunk.length;
-    if (read > unpackedLimit && (file.gzip || file.format === 'json')) throw new TooManyBytes();
+    if (read > maxUnpackedBytes && (file.gzip || file.format === 'json')) throw new TooManyBytes();
     // Names of columns may make long records of a few commas.
-    lines.limit = unpackedLimit + 4 * read;
+    lines.limit = maxUnpackedBytes + 4 * read;
     text.see(chunk);
     records.take(isFirst ? withoutMark(chunk) : chunk);
   };

@@ -1,11 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import {
-  byteOrderMark,
-  longestLineBytes,
-  longLineBytes,
-  type FileProblem,
-  type LandingFormat,
-} from '../landing-file.ts';
+import { byteOrderMark, maxLineBytes, longLineBytes, type FileProblem, type LandingFormat } from '../landing-file.ts';
 
 /** Looks at a file as it passes by, chunk by chunk: valid UTF-8, line lengths, the marks of Parquet. Keeps no part of a chunk, which its reader may overwrite. */
 export class TextCheck {
@@ -54,10 +48,10 @@ export class TextCheck {
       return whole ? undefined : { reason: 'not_parquet', detail: 'the file does not begin and end as Parquet does' };
     }
     if (!this.#validUtf8 || this.#rest.length > 0) return { reason: 'bad_utf8', detail: 'the text is not valid UTF-8' };
-    if (this.longestLine <= longestLineBytes) return undefined;
+    if (this.longestLine <= maxLineBytes) return undefined;
     return {
       reason: 'line_too_long',
-      detail: `a line has ${this.longestLine} bytes; at most ${longestLineBytes} are read`,
+      detail: `a line has ${this.longestLine} bytes; at most ${maxLineBytes} are read`,
     };
   }
 

@@ -3,7 +3,7 @@ import { charactersKept } from '../../text/kept-text.ts';
 import type { LogField, LogSchema } from './log-fields.ts';
 import { dayNumber } from '../../time/day-number.ts';
 import { quoted, quotedPathList } from '../../text/sql-text.ts';
-import { longestLineBytes, type FileLines } from '../landing-file.ts';
+import { maxLineBytes, type FileLines } from '../landing-file.ts';
 
 /** Bits of the `warnings` column: what was dropped from an accepted event, or replaced in it. */
 export const warningBit = { unknownField: 1, firstDropped: 2, halfSurrogate: 128 } as const;
@@ -96,7 +96,7 @@ function hasUnknownField({ fields }: LogSchema): string {
 const laxJson = `regexp_matches(regexp_replace(record, '"([^"\\\\]|\\\\.)*"', '""', 'g'), ',\\s*[}\\]]|[nN]a[nN]|[iI]nf|/[*/]')`;
 
 /** Twice the longest line, or DuckDB takes sixteen times as much for every file that it has open. */
-const readBuffer = `max_line_size = ${longestLineBytes}, buffer_size = ${2 * longestLineBytes}`;
+const readBuffer = `max_line_size = ${maxLineBytes}, buffer_size = ${2 * maxLineBytes}`;
 
 /**
  * SQL for the lines of checked files: `path`, `raw`. Blank lines are NULL.

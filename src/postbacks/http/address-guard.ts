@@ -48,7 +48,7 @@ export function guardedConnector({
   lookup = systemLookup,
 }: GuardOptions): buildConnector.connector {
   const allowed = (address: string) => allowPrivate || isPublicAddress(address);
-  // One request at a time on a connection: the answers of many on one would fail together.
+  // One request at a time on a connection: the responses to many on one would fail together.
   const connector = buildConnector({
     allowH2: false,
     timeout: connectMilliseconds,
@@ -108,7 +108,7 @@ function guardedLookup(lookup: Lookup, allowed: (address: string) => boolean): L
     underWay.set(hostname, callbacks);
     lookup(hostname, { all: true }, (error, addresses) => {
       underWay.delete(hostname);
-      for (const answer of callbacks) answer(error, addresses);
+      for (const each of callbacks) each(error, addresses);
     });
   }
   return (hostname, options, callback) => {

@@ -5,10 +5,10 @@ import type { Outcome, OutcomeError } from '../rules/outcome.ts';
 import type { PostbackRequest } from './postback-request.ts';
 import { retryAfterSeconds } from '../rules/retry-after.ts';
 
-/** More of an answer is not read. Nothing in it matters, but reading it to its end lets the connection be used again. */
-const longestAnswerBytes = 64 * 1024;
-/** Of a status below 200, any number of which may come before the answer: `HTTP/1.1 100` and two ends of lines. */
-const shortestHeadBytes = 16;
+/** More of a response is not read. Nothing in it matters, but reading it to its end lets the connection be used again. */
+const maxResponseBytes = 64 * 1024;
+/** Of a status below 200, any number of which may come before the response: `HTTP/1.1 100` and two ends of lines. */
+const minHeadBytes = 16;
 
 export interface AttemptOptions {
   agents: {
@@ -22,7 +22,7 @@ export interface AttemptOptions {
 }
 
 /**
- * One request on its way. undici calls it as things happen, and it ends once: at the end of the answer, at what
+ * One request on its way. undici calls it as things happen, and it ends once: at the end of the response, at what
  * breaks it off, or at the deadline, whatever undici is waiting for then.
  */
 export class Attempt implements Dispatcher.DispatchHandler {
@@ -37,8 +37,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #origin: URL | null = null;
   #status: number | null = null;
-  #retryAfter: number | null = null;
-  #answerBytes = 0;
+  #retryAfterSeconds: number | null = null;
+  #responseBytes = 0;
   #onUsedConnection = false;
   #sentAgain = false;
 
@@ -79,12 +79,12 @@ export class Attempt implements Dispatcher.DispatchHandler {
     if (this.#ended) return;
     if (status < 200) {
       this.#countBytes(
-        Object.entries(headers).reduce((sum, header) => sum + header.join(': \r\n').length, shortestHeadBytes),
+        Object.entries(headers).reduce((sum, header) => sum + header.join(': \r\n').length, minHeadBytes),
       );
       return;
     }
     this.#status = status;
-    this.#retryAfter = retryAfterSeconds(
+    this.#retryAfterSeconds = retryAfterSeconds(
       [headers['retry-after']].flat()[0],
       [headers['date']].flat()[0],
       this.#options.now(),
@@ -127,8 +127,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 
   #countBytes(bytes: number): void {
-    this.#answerBytes += bytes;
-    if (this.#answerBytes > longestAnswerBytes) this.#breakOff('bad_answer');
+    this.#responseBytes += bytes;
+    if (this.#responseBytes > maxResponseBytes) this.#breakOff('bad_answer');
   }
 
   #breakOff(problem: OutcomeError): void {
@@ -144,7 +144,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#resolve({
       status: this.#status,
       error: this.#status === null ? problem : errorOfStatus(this.#status),
-      retryAfter: this.#retryAfter,
+      retryAfterSeconds: this.#retryAfterSeconds,
       durationMilliseconds: performance.now() - this.#startedAt,
       host: this.#origin?.host ?? '',
     });

@@ -23,7 +23,7 @@ export interface SenderOptions {
   allowPrivate: boolean;
   /** The port on loopback of a demo's receiver, which stands for all names that are kept for examples. */
   exampleReceiverPort?: number | undefined;
-  /** For looking up the host, connecting, sending and reading the answer together. */
+  /** For looking up the host, connecting, sending and reading the response together. */
   deadlineMilliseconds?: number;
   lookup?: Lookup;
   /** In milliseconds since the epoch. */
@@ -45,7 +45,7 @@ export function createSender({
       if (outcome[1] !== null) passOverContinue(outcome[1]);
       callback(...outcome);
     });
-  // undici's own limits of time are per part of an answer, so that dripping outlives them.
+  // undici's own time limits are per part of a response: one that drips in would outlast them.
   const options: Agent.Options = { connect, allowH2: false, headersTimeout: 0, bodyTimeout: 0 };
   const agents = {
     kept: new Agent({

@@ -7,7 +7,7 @@ import type { PostbackSender } from '../http/sender.ts';
 import { StoreThread } from '../store/store-thread.ts';
 
 /** With fewer due, starting a thread costs more than waiting for the disk. */
-const worthAThread = 1000;
+const minThreadPostbacks = 1000;
 
 export interface DeliveryRequest extends Console {
   store: DeliveryStore;
@@ -58,7 +58,7 @@ async function send(
   due: Map<string, number>,
 ): Promise<DeliveryPass['counts']> {
   const total = sum(due);
-  const thread = total < worthAThread ? undefined : new StoreThread(request.store.database.file);
+  const thread = total < minThreadPostbacks ? undefined : new StoreThread(request.store.database.file);
   const turn = async (each: Turn) => (thread === undefined ? queue.turn(each) : thread.turn(each));
   const pass = new DeliveryPass(sitesToSendTo(due, request), start, queue.openCircuits(), { ...request, turn });
   request.progress.start('delivering postbacks', total);

@@ -8,14 +8,14 @@ import type { PostbackSender } from '../http/sender.ts';
 import { SiteLane } from './site-lane.ts';
 
 /** Sites sent to at a time: with the requests of each this stays within the files that a process may have open. */
-const mostLanes = 256;
+const maxLanes = 256;
 
-/** Results are written down together, since a commit waits for the disk. Milliseconds. */
-const longestUnwritten = 50;
-const mostUnwritten = 1024;
+/** Results are written down together, since a commit waits for the disk. */
+const maxUnwrittenMilliseconds = 50;
+const maxUnwritten = 1024;
 
-/** How long a slow site may keep a pass: two deadlines. Milliseconds. */
-const patience = 30_000;
+/** How long a slow site may keep a pass: two deadlines. */
+const defaultPatienceMilliseconds = 30_000;
 
 export interface PassEffects extends Console {
   sender: PostbackSender;
@@ -27,7 +27,7 @@ export interface PassEffects extends Console {
   turn: (turn: Turn) => Promise<ClaimedPostback[][]>;
 }
 
-/** A lane, and how the store stands with it. */
+/** A lane, and what the store knows of it. */
 interface OpenLane {
   lane: SiteLane;
   keptCircuit: OpenCircuit | undefined;
@@ -78,7 +78,7 @@ export class DeliveryPass {
 
   #openLanes(): OpenLane[] {
     const opened: OpenLane[] = [];
-    while (this.#lanes.size < mostLanes) {
+    while (this.#lanes.size < maxLanes) {
       const site = this.#sitesAhead.pop();
       if (site === undefined) break;
       opened.push(this.#openLane(site));
@@ -88,7 +88,7 @@ export class DeliveryPass {
 
   #openLane(site: Site): OpenLane {
     const keptCircuit = this.#circuits.get(site.site_key);
-    const { sender, now, random = Math.random, patienceMilliseconds = patience } = this.#effects;
+    const { sender, now, random = Math.random, patienceMilliseconds = defaultPatienceMilliseconds } = this.#effects;
     const lane = new SiteLane(site, new CircuitBreaker(keptCircuit, now()), {
       sender,
       now,
@@ -111,8 +111,8 @@ export class DeliveryPass {
   /** Asks for a turn: at once when a lane could send more or much has come together, else in a while. */
   #requestTurn({ lane, exhausted }: OpenLane): void {
     const unwritten = this.#finished.length + this.#unsent.length;
-    if (unwritten >= mostUnwritten || (lane.isDry && !exhausted)) this.#wake.resolve();
-    else this.#timer ??= setTimeout(() => this.#wake.resolve(), longestUnwritten);
+    if (unwritten >= maxUnwritten || (lane.isDry && !exhausted)) this.#wake.resolve();
+    else this.#timer ??= setTimeout(() => this.#wake.resolve(), maxUnwrittenMilliseconds);
   }
 
   async #turn(): Promise<void> {

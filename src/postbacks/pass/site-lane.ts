@@ -19,7 +19,7 @@ export interface LaneEffects {
   now: () => number;
   /** From 0 up to 1. */
   random: () => number;
-  /** After so long a lane whose answers take more than a second on average leaves the rest to the next pass. */
+  /** After so long a lane whose requests take more than a second on average leaves the rest to the next pass. */
   patienceMilliseconds: number;
   onFinished: (attempt: FinishedAttempt) => void;
   onUnsent: (claimed: ClaimedPostback) => void;
@@ -69,7 +69,7 @@ export class SiteLane {
       void this.#attempt(this.#waiting.shift() as ClaimedPostback);
   }
 
-  /** Each failure of a row halves it: when all that is under way hangs, nothing more goes out before that is known. */
+  /** Each failure in a row halves it: when all requests under way hang, no more are sent before that is known. */
   get #atOnce(): number {
     return Math.max(1, concurrency >> this.breaker.strikes);
   }
@@ -92,7 +92,7 @@ export class SiteLane {
     this.breaker.ended(outcome, endedAt);
     const planAttempts = claimed.planAttempts + 1;
     const isOver = outcome.error === null || outcome.error === 'gone';
-    const next = isOver ? null : nextAttemptAt(endedAt, planAttempts, outcome.retryAfter, random);
+    const next = isOver ? null : nextAttemptAt(endedAt, planAttempts, outcome.retryAfterSeconds, random);
     onFinished({
       sequence: claimed.sequence,
       siteKey: claimed.postback.siteKey,
@@ -112,7 +112,7 @@ export class SiteLane {
     try {
       return await this.#effects.sender.send(postbackRequest(this.site, claimed.postback, startedAt));
     } catch {
-      return { status: null, error: 'unsendable', retryAfter: null, durationMilliseconds: 0, host: '' };
+      return { status: null, error: 'unsendable', retryAfterSeconds: null, durationMilliseconds: 0, host: '' };
     }
   }
 }

@@ -2,9 +2,9 @@ import type { Outcome, OutcomeError } from './outcome.ts';
 
 const minute = 60_000;
 
-/** How long a site that does not answer is left alone, doubled with every probe that fails. Milliseconds. */
-const shortestPause = minute;
-const longestPause = 30 * minute;
+/** How long nothing is sent to a site that does not answer, doubled with every probe that fails. */
+const minPauseMilliseconds = minute;
+const maxPauseMilliseconds = 30 * minute;
 
 /** So many in a row, since one may be chance. Less than a site's concurrency, so that the requests under way decide it. */
 const strikesToOpen = 5;
@@ -21,7 +21,7 @@ export interface OpenCircuit {
 }
 
 /**
- * Spares a receiver that cannot be reached or does not answer in time, and the pass its deadlines: after some such
+ * Pauses a receiver that cannot be reached or does not answer in time, and the pass its deadlines: after some such
  * failures in a row nothing is sent to the site for a while, then one probe. A status line, whatever it says, tells
  * that the receiver is there: what it refuses is a matter of each postback's own plan.
  */
@@ -71,5 +71,5 @@ export class CircuitBreaker {
 }
 
 function pauseAfter(openings: number): number {
-  return Math.min(shortestPause * 2 ** (openings - 1), longestPause);
+  return Math.min(minPauseMilliseconds * 2 ** (openings - 1), maxPauseMilliseconds);
 }

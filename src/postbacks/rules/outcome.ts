@@ -9,7 +9,7 @@ export type OutcomeError =
   | 'dns'
   | 'tls'
   | 'connection'
-  /** No status arrived before the deadline, or what arrived was no answer. */
+  /** No status arrived before the deadline, or what arrived was no HTTP response. */
   | 'timeout'
   | 'bad_answer'
   /** Nothing was sent, since no request could be made of it. */
@@ -21,8 +21,8 @@ export interface Outcome {
   status: number | null;
   /** Null after a 2xx status, whatever came after that. */
   error: OutcomeError | null;
-  /** In seconds, as the receiver asked by `Retry-After`. */
-  retryAfter: number | null;
+  /** As the receiver asked by `Retry-After`. */
+  retryAfterSeconds: number | null;
   durationMilliseconds: number;
   /** Host and port only: the rest of the address may hold credentials. */
   host: string;

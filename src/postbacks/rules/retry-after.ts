@@ -1,5 +1,5 @@
 /**
- * The seconds that `Retry-After` asks for, given in seconds or as a date. A date is read against the answer's own `Date`,
+ * The seconds that `Retry-After` asks for, given in seconds or as a date. A date is read against the response's own `Date`,
  * since the receiver's clock may differ from ours, which is `now` in milliseconds. Null where it says nothing that
  * can be understood.
  */

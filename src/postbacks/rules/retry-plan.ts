@@ -11,7 +11,7 @@ export const plannedAttempts = steps.length;
 const jitter = 0.2;
 
 /** How much longer than its step a receiver may make an attempt wait by `Retry-After`. */
-const longestWait = 2;
+const maxWaitSteps = 2;
 
 /**
  * When to try again, in milliseconds since the epoch; null when the plan has come to its end. `failed` counts the
@@ -26,15 +26,15 @@ export function nextAttemptAt(
   const step = steps[failed];
   if (step === undefined) return null;
   const wait = step * (1 - jitter + 2 * jitter * random());
-  const asked = Math.min((retryAfter ?? 0) * second, longestWait * step);
+  const asked = Math.min((retryAfter ?? 0) * second, maxWaitSteps * step);
   return Math.round(now + Math.max(wait, asked));
 }
 
 /**
  * A due time that lies further ahead than any wait of its step was set by a clock that has gone back since. It is
- * pulled in to one step from now: never sooner than planned, and at most one step later.
+ * brought forward to one step from now: never sooner than planned, and at most one step later.
  */
-export function furthestAhead(now: number, failed: number): { latest: number; clampedAt: number } {
+export function dueLimit(now: number, failed: number): { latest: number; clampedAt: number } {
   const step = steps[failed] ?? 0;
-  return { latest: now + longestWait * step, clampedAt: now + step };
+  return { latest: now + maxWaitSteps * step, clampedAt: now + step };
 }

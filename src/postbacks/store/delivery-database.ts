@@ -7,7 +7,7 @@ import { OfferlineError } from '../../errors/errors.ts';
 import { migrationFiles, type MigrationFile } from '../../warehouse/migration-files.ts';
 
 /** A refresh and a pass write for some milliseconds at a time; so long one waits for the other. Milliseconds. */
-const busyTimeout = 10_000;
+const busyTimeoutMilliseconds = 10_000;
 
 const cacheKibibytes = 16_384;
 /** Of 4 KiB each. */
@@ -104,7 +104,7 @@ export class DeliveryDatabase {
 
 function open(file: string, migrations: readonly MigrationFile[]): DatabaseSync {
   makePrivateFolder(dirname(file));
-  const database = new DatabaseSync(file, { timeout: busyTimeout });
+  const database = new DatabaseSync(file, { timeout: busyTimeoutMilliseconds });
   try {
     // FULL: what is recorded as delivered survives a loss of power, so that it is not sent again without need.
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');

@@ -6,7 +6,7 @@ import type { DeliveryDatabase } from './delivery-database.ts';
 import type { Row } from './delivery-rows.ts';
 import type { Outcome } from '../rules/outcome.ts';
 import type { Postback } from '../rules/postback.ts';
-import { furthestAhead } from '../rules/retry-plan.ts';
+import { dueLimit } from '../rules/retry-plan.ts';
 
 /** A postback that the running pass has taken to send. */
 export interface ClaimedPostback {
@@ -107,7 +107,7 @@ export class DeliveryQueue {
       );
       const tooFar: [sequence: number, clampedAt: number][] = [];
       for (const { sequence, plan_attempts, next_attempt_at } of waiting.iterate(now)) {
-        const { latest, clampedAt } = furthestAhead(now, plan_attempts as number);
+        const { latest, clampedAt } = dueLimit(now, plan_attempts as number);
         if ((next_attempt_at as number) > latest) tooFar.push([sequence as number, clampedAt]);
       }
       const pull = this.#database.prepare('UPDATE postbacks SET next_attempt_at = ?, change = ? WHERE sequence = ?');

@@ -14,9 +14,9 @@ export class StoreThread {
   /** One at a time. Throws what the store throws. */
   async turn(turn: Turn): Promise<ClaimedPostback[][]> {
     this.#worker.postMessage(turn);
-    const [answer] = (await once(this.#worker, 'message')) as [ClaimedPostback[][] | Error];
-    if (answer instanceof Error) throw answer;
-    return answer;
+    const [reply] = (await once(this.#worker, 'message')) as [ClaimedPostback[][] | Error];
+    if (reply instanceof Error) throw reply;
+    return reply;
   }
 
   async close(): Promise<void> {
