@@ -163,7 +163,7 @@ describe('a pass', () => {
   it('takes up at once what a killed pass had claimed, without counting an attempt', async () => {
     const passes = await passesOver(outboxRow(1, { clickId: 'k' }), outboxRow(2, { clickId: 'k', kind: 'reject' }));
     const killed = new DeliveryQueue(passes.store.database);
-    killed.turn({ finished: [], unsent: [], circuits: [], claims: [{ siteKey: 's', dueBy: start, limit: 10 }] });
+    killed.apply({ finished: [], unsent: [], circuits: [], claims: [{ siteKey: 's', dueBy: start, limit: 10 }] });
     expect(stateOf(passes, 'w1')).toMatchObject({ state: 'delivering', attempts: 0 });
     const sender = receiver();
     expect(await passes.pass(start, { sender })).toMatchObject({ due: 2, delivered: 2 });

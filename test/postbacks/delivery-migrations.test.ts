@@ -8,6 +8,7 @@ import {
   DeliveryDatabase,
   deliveryMigrations,
 } from '../../src/postbacks/store/delivery-database.ts';
+import { DeliveryList } from '../../src/postbacks/store/delivery-list.ts';
 import { DeliveryStore } from '../../src/postbacks/store/delivery-store.ts';
 import { outboxRow } from '../support/deliveries.ts';
 import { temporaryData } from '../support/published-snapshot.ts';
@@ -48,18 +49,27 @@ const versionIn = (database: DeliveryDatabase) => database.prepare('PRAGMA user_
 const schemaIn = (database: DeliveryDatabase) =>
   database.prepare('SELECT name, sql FROM sqlite_schema ORDER BY name').all();
 
-it('a store as the first version of this program made it opens with its id and its offsets', async () => {
+it('a store as the first version of this program made it opens with its id, offsets and postbacks', async () => {
   const { file } = await storeAndMigrations();
   const made = new DatabaseSync(file);
   made.exec(await readFile(join(deliveryMigrations, initial), 'utf8'));
   made.exec(`DELETE FROM store; INSERT INTO store VALUES ('its own id', 7);
-    INSERT INTO taken VALUES ('first', 5); PRAGMA user_version = 1`);
+    INSERT INTO taken VALUES ('first', 5);
+    INSERT INTO postbacks (webhook_id, conversion_id, kind, click_id, site_key, user_id, offer_id, reward, occurred_at, enqueued_at, turn, change)
+    VALUES ('w1', 'c1', 'credit', 'k1', 's', 'u', 7, '0.5', '2026-03-01T00:00:00Z', '2026-03-01T00:00:01Z', '2026-03-01T00:00:00.000000Z 0', 8);
+    PRAGMA user_version = 1`);
   made.close();
   const opened = inStore(file, deliveryMigrations, (database) => {
     const store = new DeliveryStore(database);
-    return [store.storeId, store.importedUpTo('first'), store.importedUpTo('second')];
+    const found = new DeliveryList(database).find({ since: '2026-03-01T00:00:00Z' }, 10);
+    return [
+      store.storeId,
+      store.importedUpTo('first'),
+      store.importedUpTo('second'),
+      found.map((each) => each.webhookId),
+    ];
   });
-  expect(opened).toEqual(['its own id', 5, 0]);
+  expect(opened).toEqual(['its own id', 5, 0, ['w1']]);
 });
 
 it('a new migration is applied to old rows, and once', async () => {

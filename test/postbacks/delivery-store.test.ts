@@ -9,7 +9,7 @@ import { temporaryData } from '../support/published-snapshot.ts';
 
 function claimAll(queue: DeliveryQueue, limit = 10) {
   return queue
-    .turn({ finished: [], unsent: [], circuits: [], claims: [{ siteKey: 's', dueBy: enqueuedAt, limit }] })
+    .apply({ finished: [], unsent: [], circuits: [], claims: [{ siteKey: 's', dueBy: enqueuedAt, limit }] })
     .flat();
 }
 
@@ -26,7 +26,7 @@ function deliverOne(queue: DeliveryQueue): void {
     nextAttemptAt: null,
   }));
   expect(finished).toHaveLength(1);
-  queue.turn({ finished, unsent: [], circuits: [], claims: [] });
+  queue.apply({ finished, unsent: [], circuits: [], claims: [] });
 }
 
 describe('the store of deliveries', () => {

@@ -1,7 +1,7 @@
 import type { Site } from '../../sites/sites.ts';
 import type { Console } from '../../logging/progress.ts';
 import { DeliveryPass } from './delivery-pass.ts';
-import { DeliveryQueue, type Turn } from '../store/delivery-queue.ts';
+import { DeliveryQueue, type PassUpdate } from '../store/delivery-queue.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { PostbackSender } from '../http/sender.ts';
 import { StoreThread } from '../store/store-thread.ts';
@@ -59,8 +59,8 @@ async function send(
 ): Promise<DeliveryPass['counts']> {
   const total = sum(due);
   const thread = total < minThreadPostbacks ? undefined : new StoreThread(request.store.database.file);
-  const turn = async (each: Turn) => (thread === undefined ? queue.turn(each) : thread.turn(each));
-  const pass = new DeliveryPass(sitesToSendTo(due, request), start, queue.openCircuits(), { ...request, turn });
+  const apply = async (each: PassUpdate) => (thread === undefined ? queue.apply(each) : thread.apply(each));
+  const pass = new DeliveryPass(sitesToSendTo(due, request), start, queue.openCircuits(), { ...request, apply });
   request.progress.start('delivering postbacks', total);
   try {
     await pass.run();

@@ -2,7 +2,7 @@ import type { Site } from '../../sites/sites.ts';
 import { momentOfMilliseconds } from '../../time/moment.ts';
 import type { Console } from '../../logging/progress.ts';
 import { CircuitBreaker, type OpenCircuit } from '../rules/circuit-breaker.ts';
-import type { ClaimedPostback, FinishedAttempt, Turn } from '../store/delivery-queue.ts';
+import type { ClaimedPostback, FinishedAttempt, PassUpdate } from '../store/delivery-queue.ts';
 import type { Outcome } from '../rules/outcome.ts';
 import type { PostbackSender } from '../http/sender.ts';
 import { SiteLane } from './site-lane.ts';
@@ -23,8 +23,8 @@ export interface PassEffects extends Console {
   now: () => number;
   random?: (() => number) | undefined;
   patienceMilliseconds?: number | undefined;
-  /** Writes to the store; called for one turn at a time. */
-  turn: (turn: Turn) => Promise<ClaimedPostback[][]>;
+  /** Writes to the store; called for one update at a time. */
+  apply: (update: PassUpdate) => Promise<ClaimedPostback[][]>;
 }
 
 /** A lane, and what the store knows of it. */
@@ -40,8 +40,8 @@ interface OpenLane {
 }
 
 /**
- * Claims, sends and records in turns: one transaction writes down what has ended since the last turn and claims what
- * that makes room for. So nothing is sent before what went before it in its click is on the disk.
+ * Claims, sends and records by updates of the store: one transaction writes down what has ended since the last one and
+ * claims what that makes room for. So nothing is sent before what went before it in its click is on the disk.
  */
 export class DeliveryPass {
   readonly counts = { delivered: 0, failed: 0, dead: 0 };
@@ -65,11 +65,11 @@ export class DeliveryPass {
 
   async run(): Promise<void> {
     try {
-      await this.#turn();
+      await this.#update();
       while (this.#lanes.size > 0 || this.#sitesAhead.length > 0) {
-        // Only lanes that are still open can ask for a turn; where none is open, all are paused.
+        // Only lanes that are still open can ask for an update; where none is open, all are paused.
         if (this.#lanes.size > 0) await this.#wake.promise;
-        await this.#turn();
+        await this.#update();
       }
     } finally {
       clearTimeout(this.#timer);
@@ -96,11 +96,11 @@ export class DeliveryPass {
       patienceMilliseconds,
       onFinished: (attempt) => {
         this.#finished.push(attempt);
-        this.#requestTurn(open);
+        this.#requestUpdate(open);
       },
       onUnsent: (claimed) => {
         this.#unsent.push(claimed);
-        this.#requestTurn(open);
+        this.#requestUpdate(open);
       },
     });
     const open: OpenLane = { lane, keptCircuit, outstanding: 0, exhausted: false, failed: 0 };
@@ -108,14 +108,14 @@ export class DeliveryPass {
     return open;
   }
 
-  /** Asks for a turn: at once when a lane could send more or much has come together, else in a while. */
-  #requestTurn({ lane, exhausted }: OpenLane): void {
+  /** Asks for an update: at once when a lane could send more or much has come together, else in a while. */
+  #requestUpdate({ lane, exhausted }: OpenLane): void {
     const unwritten = this.#finished.length + this.#unsent.length;
     if (unwritten >= maxUnwritten || (lane.isDry && !exhausted)) this.#wake.resolve();
     else this.#timer ??= setTimeout(() => this.#wake.resolve(), maxUnwrittenMilliseconds);
   }
 
-  async #turn(): Promise<void> {
+  async #update(): Promise<void> {
     const opened = this.#openLanes();
     const [finished, unsent] = [this.#finished, this.#unsent];
     [this.#finished, this.#unsent] = [[], []];
@@ -129,7 +129,7 @@ export class DeliveryPass {
     const circuits = [...touched].flatMap((open) => changedCircuit(open));
     const asking = [...touched].filter(({ lane }) => lane.room > 0);
     const claims = asking.map(({ lane }) => ({ siteKey: lane.site.site_key, dueBy: this.#dueBy, limit: lane.room }));
-    const claimed = await this.#effects.turn({ finished, unsent, circuits, claims });
+    const claimed = await this.#effects.apply({ finished, unsent, circuits, claims });
 
     for (const each of finished) this.#count(each);
     this.#effects.progress.advance(this.counts.delivered + this.counts.failed + this.counts.dead);
@@ -176,7 +176,7 @@ export class DeliveryPass {
 }
 
 /** What the store does not know yet of a site's circuit breaker. */
-function changedCircuit(open: OpenLane): Turn['circuits'] {
+function changedCircuit(open: OpenLane): PassUpdate['circuits'] {
   const { breaker, site } = open.lane;
   if (breaker.open === open.keptCircuit) return [];
   open.keptCircuit = breaker.open;

@@ -12,7 +12,7 @@ export class ClickOrder {
   constructor(database: DeliveryDatabase) {
     this.#first =
       database.prepare(`SELECT sequence, is_next FROM postbacks WHERE click_id = ? AND state IN ('pending', 'delivering')
-      ORDER BY state = 'delivering' DESC, turn, conversion_id, sequence LIMIT 1`);
+      ORDER BY state = 'delivering' DESC, sort_key, conversion_id, sequence LIMIT 1`);
     // It says nothing about the postback itself, so `change` stays.
     this.#mark = database.prepare(
       `UPDATE postbacks SET is_next = (sequence = ?) WHERE click_id = ? AND state IN ('pending', 'delivering') AND is_next <> (sequence = ?)`,

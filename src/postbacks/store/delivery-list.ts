@@ -35,7 +35,7 @@ export class DeliveryList {
   find(filter: DeliveryFilter, limit: number): DeliveryState[] {
     const { where, values } = conditionOf(filter);
     return this.#database
-      .prepare(`SELECT ${stateColumns} FROM postbacks WHERE ${where} ORDER BY turn DESC, sequence DESC LIMIT ?`)
+      .prepare(`SELECT ${stateColumns} FROM postbacks WHERE ${where} ORDER BY sort_key DESC, sequence DESC LIMIT ?`)
       .all(...values, limit)
       .map(deliveryStateOf);
   }
@@ -54,7 +54,7 @@ export class DeliveryList {
       FROM attempts JOIN postbacks USING (sequence) WHERE sequence = ? ORDER BY attempt`);
     return this.#database.read(() =>
       this.#database
-        .prepare(`SELECT sequence, ${stateColumns} FROM postbacks WHERE ${where} ORDER BY turn, sequence`)
+        .prepare(`SELECT sequence, ${stateColumns} FROM postbacks WHERE ${where} ORDER BY sort_key, sequence`)
         .all(...values)
         .map((row) => ({
           postback: deliveryStateOf(row),
@@ -83,8 +83,8 @@ function conditionOf({ site, state, since, until, ids }: DeliveryFilter): { wher
   const parts: [condition: string, ...values: string[]][] = [];
   if (site !== undefined) parts.push(['site_key = ?', site]);
   if (state !== undefined) parts.push(['state = ?', state]);
-  if (since !== undefined) parts.push(['turn >= ?', sortableText(since)]);
-  if (until !== undefined) parts.push(['turn < ?', sortableText(until)]);
+  if (since !== undefined) parts.push(['sort_key >= ?', sortableText(since)]);
+  if (until !== undefined) parts.push(['sort_key < ?', sortableText(until)]);
   if (ids !== undefined) {
     const marks = ids.map(() => '?').join(', ');
     parts.push([`(webhook_id IN (${marks}) OR conversion_id IN (${marks}))`, ...ids, ...ids]);

@@ -32,7 +32,7 @@ export interface FinishedAttempt {
 }
 
 /** One transaction of a pass: what has come to pass since the last one, and what to send next. */
-export interface Turn {
+export interface PassUpdate {
   finished: FinishedAttempt[];
   /** Claimed, and not sent after all. */
   unsent: ClaimedPostback[];
@@ -133,7 +133,7 @@ export class DeliveryQueue {
   }
 
   /** Gives what it claims, in the order of the claims asked for. All of it is on the disk then, or nothing. */
-  turn({ finished, unsent, circuits, claims }: Turn): ClaimedPostback[][] {
+  apply({ finished, unsent, circuits, claims }: PassUpdate): ClaimedPostback[][] {
     return this.#database.write(() => {
       for (const attempt of finished) this.#record(attempt);
       for (const { sequence, postback } of unsent) {

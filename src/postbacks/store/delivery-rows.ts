@@ -89,11 +89,11 @@ export function attemptRecordOf(row: Row): AttemptRecord {
 const rank: Record<ConversionKind, number> = { credit: 0, reject: 1, chargeback: 2 };
 
 /** Text that sorts as a click's postbacks follow one another; the conversion's id comes after it. */
-export function turnOf(occurredAt: Moment, kind: ConversionKind): string {
+export function sortKeyOf(occurredAt: Moment, kind: ConversionKind): string {
   return `${sortableText(occurredAt)} ${rank[kind]}`;
 }
 
-/** Always with six digits, so that the order of texts is that of moments. Sorts before every turn of that moment. */
+/** Always with six digits, so that the order of texts is that of moments. Sorts before every sort key of that moment. */
 export function sortableText(moment: Moment): string {
   const text = momentOf(microsecondsOf(moment) ?? 0n);
   return text.includes('.') ? text : `${text.slice(0, 19)}.000000Z`;

@@ -11,7 +11,7 @@ import {
   deliveryStateOf,
   millisecondsOf,
   stateColumns,
-  turnOf,
+  sortKeyOf,
 } from './delivery-rows.ts';
 import { plannedAttempts } from '../rules/retry-plan.ts';
 
@@ -48,7 +48,7 @@ export class DeliveryStore {
     this.#writeOffset = database.prepare(`INSERT INTO outbox_offsets (warehouse_id, up_to) VALUES (?, ?)
       ON CONFLICT (warehouse_id) DO UPDATE SET up_to = max(up_to, excluded.up_to)`);
     this.#insert = database.prepare(`INSERT INTO postbacks
-      (webhook_id, conversion_id, kind, click_id, site_key, user_id, offer_id, reward, occurred_at, enqueued_at, turn, next_attempt_at, change)
+      (webhook_id, conversion_id, kind, click_id, site_key, user_id, offer_id, reward, occurred_at, enqueued_at, sort_key, next_attempt_at, change)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (webhook_id) DO NOTHING`);
     this.#restore =
       database.prepare(`UPDATE postbacks SET state = ?, attempts = ?, plan_attempts = min(?, ${plannedAttempts - 1}), last_attempt_at = ?, last_status = ?,
@@ -151,7 +151,7 @@ export class DeliveryStore {
       row.reward,
       row.occurredAt,
       row.enqueuedAt,
-      turnOf(row.occurredAt, row.kind),
+      sortKeyOf(row.occurredAt, row.kind),
       millisecondsOf(nextAttemptAt),
       this.database.nextChange(),
     );

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { ClaimedPostback, Turn } from './delivery-queue.ts';
+import type { ClaimedPostback, PassUpdate } from './delivery-queue.ts';
 
-/** The turns of a pass, in a thread of their own: a commit waits for the disk, and sending does not wait with it. */
+/** The updates of a pass, in a thread of their own: a commit waits for the disk, and sending does not wait with it. */
 export class StoreThread {
   readonly #worker: Worker;
 
@@ -12,8 +12,8 @@ export class StoreThread {
   }
 
   /** One at a time. Throws what the store throws. */
-  async turn(turn: Turn): Promise<ClaimedPostback[][]> {
-    this.#worker.postMessage(turn);
+  async apply(update: PassUpdate): Promise<ClaimedPostback[][]> {
+    this.#worker.postMessage(update);
     const [reply] = (await once(this.#worker, 'message')) as [ClaimedPostback[][] | Error];
     if (reply instanceof Error) throw reply;
     return reply;

@@ -1,11 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { DeliveryDatabase } from './delivery-database.ts';
-import { DeliveryQueue, type Turn } from './delivery-queue.ts';
+import { DeliveryQueue, type PassUpdate } from './delivery-queue.ts';
 
 const queue = new DeliveryQueue(new DeliveryDatabase(workerData as string));
-parentPort?.on('message', (turn: Turn) => {
+parentPort?.on('message', (update: PassUpdate) => {
   try {
-    parentPort?.postMessage(queue.turn(turn));
+    parentPort?.postMessage(queue.apply(update));
   } catch (error) {
     parentPort?.postMessage(error);
   }
