@@ -14,6 +14,7 @@ export type Day = string;
 const microsecondsPerSecond = 1_000_000n;
 const microsecondsPerDay = 86_400n * microsecondsPerSecond;
 const rfc3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
+const loose = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?)? ?(Z|UTC|[+-]\d{2}:\d{2})?$/i;
 /** The contract's limit, and that of every zone in use. */
 const maxOffsetMinutes = 18 * 60;
 
@@ -31,6 +32,17 @@ export function microsecondsOf(text: string): bigint | null {
   if (Math.abs(offsetMinutes) > maxOffsetMinutes) return null;
   const seconds = date.getTime() / 1000 + Number(hour) * 3600 + (Number(minute) - offsetMinutes) * 60 + Number(second);
   return BigInt(seconds) * microsecondsPerSecond + BigInt(fraction.slice(0, 6).padEnd(6, '0'));
+}
+
+/**
+ * Reads a time as people write it in lists of their own: RFC 3339, or with a blank for the `T`, without seconds, with `UTC`
+ * for `Z`. Without an offset it is UTC; a day alone is its beginning. Undefined for anything else.
+ */
+export function looseMoment(text: string): Moment | undefined {
+  const [, day, clock = '00:00', seconds = ':00', offset = 'Z'] = loose.exec(text) ?? [];
+  if (day === undefined) return undefined;
+  const microseconds = microsecondsOf(`${day}T${clock}${seconds}${offset.toUpperCase() === 'UTC' ? 'Z' : offset}`);
+  return microseconds === null ? undefined : momentOf(microseconds);
 }
 
 /** The canonical text of microseconds since the epoch. Years 0000 to 9999. */

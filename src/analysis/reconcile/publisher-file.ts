@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '../../errors/errors.ts';
-import { microsecondsOf, momentOf, type Moment } from '../../time/moment.ts';
+import { looseMoment, type Moment } from '../../time/moment.ts';
 import { parseAmount, type Amount } from '../../text/decimal-text.ts';
 import { csvRecords, type CsvRecord } from '../../text/csv.ts';
 
@@ -122,7 +122,7 @@ function readReward(
   );
   if (state === undefined)
     return `the state "${cell('state')}" is none of ${[...stateOfWord.keys()].filter((word) => word !== '').join(', ')}`;
-  const time = cell('time') === '' ? undefined : parseTime(cell('time'));
+  const time = cell('time') === '' ? undefined : looseMoment(cell('time'));
   if (time === undefined && cell('time') !== '')
     return `"${cell('time')}" is no time; write it like 2026-11-18T10:00:00Z or 2026-11-18`;
   return {
@@ -134,13 +134,4 @@ function readReward(
     state: amount !== undefined && amount < 0n && state === 'credited' ? 'charged_back' : state,
     ...(time === undefined ? {} : { time }),
   };
-}
-
-/** A day alone is its beginning; a time without an offset is UTC. */
-function parseTime(text: string): Moment | undefined {
-  const [, day, clock = '00:00', seconds = ':00', offset = 'Z'] =
-    /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?)? ?(Z|UTC|[+-]\d{2}:\d{2})?$/i.exec(text) ?? [];
-  if (day === undefined) return undefined;
-  const microseconds = microsecondsOf(`${day}T${clock}${seconds}${offset.toUpperCase() === 'UTC' ? 'Z' : offset}`);
-  return microseconds === null ? undefined : momentOf(microseconds);
 }
