@@ -1,13 +1,13 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { readFileSync } from 'node:fs';
 import { asItLies } from '../landing/lines/take-apart.ts';
 import type { LandingFile } from '../landing/landing-file.ts';
 import { sha256Of } from '../files/read-through.ts';
 import type { Run } from '../runs/stage.ts';
 import type { BrokenFile } from './logs/ingest-log.ts';
 import { endedARun } from './ledger/ledger.ts';
-import { readFileSync } from 'node:fs';
 import type { DataDirectory } from '../config/data-directory.ts';
 import { replaceFile } from '../files/effects.ts';
 

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { EventKind } from '../vocabulary/values.ts';
 import { join, relative } from 'node:path';
+import type { EventKind } from '../vocabulary/values.ts';
 import { OfferlineError } from '../errors/errors.ts';
 import { sha256Of } from '../files/read-through.ts';
 import { quoted, quotedPath } from '../text/sql-text.ts';

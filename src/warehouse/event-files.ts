@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { EventKind } from '../vocabulary/values.ts';
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { EventKind } from '../vocabulary/values.ts';
 import type { DataDirectory } from '../config/data-directory.ts';
 import { realEffects, type FileEffects } from '../files/effects.ts';
 import { severalAtOnce } from '../files/several-at-once.ts';

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
-import type { EventKind } from '../../src/vocabulary/values.ts';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { EventKind } from '../../src/vocabulary/values.ts';
 import { DataDirectory } from '../../src/config/data-directory.ts';
 import { defaultSettings } from '../../src/config/settings.ts';
 import { ingestStage, type IngestSummary } from '../../src/ingest/ingest-stage.ts';

@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { CheckedFile, LandingFile, FileLines, FileProblem } from '../landing-file.ts';
 import { createHash } from 'node:crypto';
 import { rm, stat } from 'node:fs/promises';
+import type { CheckedFile, LandingFile, FileLines, FileProblem } from '../landing-file.ts';
 import { TooManyBytes } from '../lines/line-file.ts';
 import { sha256Of } from '../../files/read-through.ts';
 import { asItLies, takeApart, type FileToTakeApart, type TakenApart } from '../lines/take-apart.ts';

@@ -1,6 +1,6 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
-import { landingKinds, type LandingKind } from '../../vocabulary/values.ts';
 import { join, sep } from 'node:path';
+import { landingKinds, type LandingKind } from '../../vocabulary/values.ts';
 import type { LandingFile, LandingFormat } from '../landing-file.ts';
 
 export interface LandingScan {

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { type CheckedFile, maxLineBytes, longLineBytes, QuarantineError } from '../landing-file.ts';
 import { rm } from 'node:fs/promises';
+import { type CheckedFile, maxLineBytes, longLineBytes, QuarantineError } from '../landing-file.ts';
 import { setLongLinesApart } from './long-lines.ts';
 import { readThrough } from '../../files/read-through.ts';
 import { identifier, quoted, quotedPath } from '../../text/sql-text.ts';
