@@ -55,5 +55,5 @@ export async function resetLogs(state: StateDatabase): Promise<void> {
     await db.deleteFrom('ingest_files').where('kind', '<>', 'offers').execute();
     for (const table of fromLogs) await db.deleteFrom(table).execute();
     await bumpRevision(connection);
-  }, 'logs forgotten');
+  }, 'logs reset');
 }
