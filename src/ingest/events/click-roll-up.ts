@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { makeTempTable, type TempTable } from '../../duckdb/temp-table.ts';
+import { withFunctions } from '../../sql/model-query.ts';
 import { eventRelation } from '../../warehouse/event-files.ts';
 import { markMartDays } from '../../warehouse/stale-partitions.ts';
 
@@ -23,14 +24,12 @@ export async function rollUpClicks(
   const newHours = await makeTempTable(
     connection,
     'new_click_hourly',
-    `SELECT make_timestamptz(hour_number * ${microsecondsPerHour} + ${earliestMicroseconds}) AS hour, coalesce(offer_id, 0) AS offer_id,
-       CASE WHEN offer_id IS NULL THEN source ELSE '' END AS source,
-       CASE WHEN offer_id IS NULL THEN external_id ELSE '' END AS external_id,
-       sum(clicks)::BIGINT AS clicks
+    withFunctions(`SELECT make_timestamptz(hour_number * ${microsecondsPerHour} + ${earliestMicroseconds}) AS hour, coalesce(offer_id, 0) AS offer_id,
+       name_part(offer_id, source) AS source, name_part(offer_id, external_id) AS external_id, sum(clicks)::BIGINT AS clicks
      FROM (
        SELECT (epoch_us(clicked_at) - ${earliestMicroseconds}) // ${microsecondsPerHour} AS hour_number, offer_id, source, external_id, count(*) AS clicks
        FROM ${eventRelation('clicks', newFiles)} GROUP BY ALL)
-     GROUP BY ALL`,
+     GROUP BY ALL`),
   );
   const isTouched = `hour IN (SELECT hour FROM ${newHours})`;
   const touched = await makeTempTable(
