@@ -5,7 +5,8 @@ import { quoted } from '../text/sql-text.ts';
 import { analyticsFile } from '../snapshot/manifest.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
 import { inMemory, withDuckDB } from '../duckdb/open.ts';
-import { offerFigures } from '../vocabulary/figures.ts';
+import { figureNames } from '../sql/figures.ts';
+import type { MartRow } from '../sql/read-rows.ts';
 import type { KeptSnapshot } from './kept-snapshots.ts';
 
 /** What two snapshots say of the same thing; null where one has none. */
@@ -58,16 +59,12 @@ async function attach(connection: DuckDBConnection, { folder }: KeptSnapshot, na
   }
 }
 
-interface OfferPair extends OfferName {
-  status_before: string | null;
-  status_after: string | null;
-  payout_before: string | null;
-  payout_after: string | null;
-  events_before: string | null;
-  events_after: string | null;
-  version_before: number | null;
-  version_after: number | null;
-}
+type ComparedOffer = Pick<MartRow<'offers'>, 'status' | 'payout' | 'events' | 'version'>;
+
+/** An offer in both snapshots; null where one of them does not have it. */
+type OfferPair = OfferName & {
+  [column in keyof ComparedOffer as `${column}_before` | `${column}_after`]: ComparedOffer[column] | null;
+};
 
 async function diffOffers(connection: DuckDBConnection): Promise<Omit<SnapshotDiff, 'commissions' | 'figures'>> {
   const sides = ['before', 'after'].flatMap((side) =>
@@ -126,11 +123,12 @@ function diffCommissions(connection: DuckDBConnection): Promise<SnapshotDiff['co
 }
 
 async function diffFigures(connection: DuckDBConnection): Promise<SnapshotDiff['figures']> {
-  const columns = offerFigures.flatMap((figure) => [
+  const figures = figureNames();
+  const columns = figures.flatMap((figure) => [
     `before.${figure} AS ${figure}_before`,
     `after.${figure} AS ${figure}_after`,
   ]);
-  const differs = offerFigures.map((figure) => `before.${figure} IS DISTINCT FROM after.${figure}`).join(' OR ');
+  const differs = figures.map((figure) => `before.${figure} IS DISTINCT FROM after.${figure}`).join(' OR ');
   const rows = await queryRows<Record<string, string | number | null>>(
     connection,
     `SELECT coalesce(after.offer_id, before.offer_id) AS offer_id, coalesce(new_offers.title, old_offers.title) AS title, ${columns.join(', ')}
@@ -140,7 +138,7 @@ async function diffFigures(connection: DuckDBConnection): Promise<SnapshotDiff['
      WHERE ${differs} ORDER BY 1`,
   );
   return rows.map((row) => {
-    const pairs = offerFigures.map(
+    const pairs = figures.map(
       (figure) => [figure, { before: row[`${figure}_before`] ?? null, after: row[`${figure}_after`] ?? null }] as const,
     );
     return {

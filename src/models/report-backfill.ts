@@ -4,7 +4,7 @@ import { dayOf, type Day } from '../time/moment.ts';
 import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
-import { offerFigures } from '../vocabulary/figures.ts';
+import { figureNames } from '../sql/figures.ts';
 import { bumpRevision } from '../warehouse/metadata.ts';
 import { stageClosedReport } from './day-marts.ts';
 import { clearReport, currentMarts, martsAsOf, recordMarts } from '../warehouse/stale-partitions.ts';
@@ -114,7 +114,9 @@ async function compareReports(run: Run, { connection, db }: StateDatabase, day: 
     connection,
     `SELECT
        count(*) FILTER (old.offer_id IS NOT NULL AND new.offer_id IS NOT NULL
-         AND (${offerFigures.map((figure) => `old.${figure} IS DISTINCT FROM new.${figure}`).join(' OR ')})) AS changed,
+         AND (${figureNames()
+           .map((figure) => `old.${figure} IS DISTINCT FROM new.${figure}`)
+           .join(' OR ')})) AS changed,
        count(*) FILTER (old.offer_id IS NULL) AS added, count(*) FILTER (new.offer_id IS NULL) AS removed,
        ${sums('clicks', 'BIGINT')}, ${sums('conversions', 'BIGINT')}, ${sums('earnings', 'DECIMAL(24, 6)')}
      FROM (${before}) AS old FULL JOIN (${after}) AS new ON new.offer_id = old.offer_id`,

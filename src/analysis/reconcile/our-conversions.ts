@@ -2,6 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { UsageError } from '../../errors/errors.ts';
 import type { Moment } from '../../time/moment.ts';
 import { queryRows } from '../../duckdb/dialect/rows.ts';
+import { readPublished, type MartRow } from '../../sql/read-rows.ts';
 import { parseAmount, type Amount } from '../../text/decimal-text.ts';
 
 /** A conversion of the site as the snapshot has it. */
@@ -28,26 +29,28 @@ export interface KnownClick {
   clickedAt: Moment | null;
 }
 
+type ConversionColumn = 'conversion_id' | 'click_id' | 'offer_id' | 'reversed_at';
+type Postback = MartRow<'postbacks'>;
+
+interface ConversionRow extends Pick<MartRow<'conversions'>, ConversionColumn> {
+  status: OurConversion['status'];
+  reward: string | null;
+  time: Moment;
+  /** Null where there is no postback. */
+  state: Postback['state'] | null;
+  delivered_at: Postback['delivered_at'];
+  last_error: Postback['last_error'];
+}
+
 /** All conversions of a site. Throws `UsageError` where the snapshot does not have the site. */
 export async function ourConversions(connection: DuckDBConnection, siteKey: string): Promise<OurConversion[]> {
-  const sites = await queryRows<{ site_key: string }>(connection, 'SELECT site_key FROM sites ORDER BY site_key');
+  const sites = await readPublished(connection, 'sites', ['site_key']);
   if (!sites.some(({ site_key }) => site_key === siteKey)) {
     throw new UsageError(
       `the snapshot has no site "${siteKey}"; it has ${sites.map(({ site_key }) => site_key).join(', ') || 'none'}`,
     );
   }
-  const rows = await queryRows<{
-    conversion_id: string;
-    click_id: string;
-    offer_id: number | null;
-    status: OurConversion['status'];
-    reward: string | null;
-    time: Moment;
-    reversed_at: Moment | null;
-    state: string | null;
-    delivered_at: Moment | null;
-    last_error: string | null;
-  }>(
+  const rows = await queryRows<ConversionRow>(
     connection,
     // The product has 18 places and is exact; it is rounded once.
     `SELECT conversions.conversion_id, conversions.click_id, conversions.offer_id, conversions.status,

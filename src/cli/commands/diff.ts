@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { diffSnapshots, type Pair, type SnapshotDiff } from '../../analysis/diff.ts';
 import { findSnapshot, type KeptSnapshot } from '../../analysis/kept-snapshots.ts';
-import { offerFigures } from '../../vocabulary/figures.ts';
+import { figureNames } from '../../sql/figures.ts';
 import { addCommand, answer, existingData, table } from '../answer.ts';
 import type { CommandContext } from '../context.ts';
 
@@ -35,7 +35,7 @@ function nameOf({ manifest: { snapshot_id, as_of } }: KeptSnapshot) {
 
 function describe(before: KeptSnapshot, after: KeptSnapshot, diff: SnapshotDiff): string {
   const [old, current] = [nameOf(before), nameOf(after)];
-  const moved = offerFigures
+  const moved = figureNames()
     .map((figure) => ({ figure, offers: diff.figures.filter((offer) => figure in offer.moved).length }))
     .filter(({ offers }) => offers > 0);
   return [
