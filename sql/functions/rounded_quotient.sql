@@ -1,6 +1,6 @@
--- dividend_millionths / divisor in millionths as a decimal of 6 places, rounded half away from zero; 0 where the divisor is 0.
--- Neither may be negative. Exact: a DECIMAL division goes through DOUBLE and errs, so it is done in whole numbers, as
--- (2 × dividend + divisor) // (2 × divisor).
+-- A quotient as a decimal of 6 places, rounded half away from zero; 0 where the divisor is 0. The dividend is given in
+-- millionths; neither may be negative. Exact: a DECIMAL division goes through DOUBLE and errs, so it is done in whole
+-- numbers, as (2 × dividend + divisor) // (2 × divisor).
 -- parameters: dividend_millionths, divisor
 (CASE
   WHEN divisor = 0 THEN 0

@@ -1,6 +1,5 @@
 -- Which of the undecided conversion events are decided at $as_of: their click, offer, payout and site are known. A reject
 -- or chargeback carries what the credit carried; without a credit its own amount, or the catalog's at its time.
--- The reward is exact, rounded once, half away from zero, to 4 places; in a site's points.
 -- grain: one row per event of postbacks_undecided that is decided
 -- key: conversion_id, kind
 -- inputs: postbacks_undecided, priced_events, outbox, run_postback_sites
@@ -14,10 +13,7 @@ SELECT
   priced.offer_id,
   priced.occurred_at,
   site.has_address,
-  coalesce(
-    credited.reward,
-    round(priced.resolved_payout::DECIMAL(38, 6) * (1 - site.commission)::DECIMAL(38, 6) * site.reward_rate::DECIMAL(38, 6), 4)
-  )::DECIMAL(24, 4) AS reward
+  coalesce(credited.reward, reward(priced.resolved_payout, site.commission, site.reward_rate)) AS reward
 FROM priced_events AS priced
 JOIN postbacks_undecided AS undecided
   ON undecided.conversion_id = priced.conversion_id

@@ -6,7 +6,7 @@ import { analyticsFile } from '../snapshot/manifest.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
 import { inMemory, withDuckDB } from '../duckdb/open.ts';
 import { figureNames } from '../sql/figures.ts';
-import type { MartRow } from '../sql/read-rows.ts';
+import type { MartRow } from '../sql/run-model.ts';
 import type { KeptSnapshot } from './kept-snapshots.ts';
 
 /** What two snapshots say of the same thing; null where one has none. */

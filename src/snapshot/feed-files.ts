@@ -8,7 +8,7 @@ import {
   feedSitesSchema,
   type FeedOffer,
 } from '../feed/feed-document.ts';
-import { readMart, readPublished, type MartRow } from '../sql/read-rows.ts';
+import { readMart, readPublished, type MartRow } from '../sql/run-model.ts';
 import type { Moment } from '../time/moment.ts';
 
 /** Writes the feed files of a snapshot from its `offers`, `offer_stats_2d` and `sites`. Every line is checked against the schema. */

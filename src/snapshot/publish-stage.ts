@@ -13,7 +13,7 @@ import { aheadOfClock, assertNotAhead, leadBackAdvice } from '../time/ahead-of-c
 import { compareMoments, dateOf, momentOfMilliseconds, type Moment } from '../time/moment.ts';
 import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
-import { readMart } from '../sql/read-rows.ts';
+import { readMart } from '../sql/run-model.ts';
 import { readRevision } from '../warehouse/metadata.ts';
 import { writeAnalytics } from './analytics.ts';
 import { auditSnapshot } from './audits.ts';

@@ -1,4 +1,4 @@
-import type { MartRow } from './read-rows.ts';
+import type { MartRow } from './run-model.ts';
 import { readModel } from './sql-model.ts';
 
 /** What is measured of an offer: the columns of `offer_stats_2d` beside the offer and the moment. */

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeModels, type DescribedModel } from '../../src/sql/describe-models.ts';
 import { generateModelRows, modelRowsFile } from '../../src/sql/generate-model-rows.ts';
-import { modelFolders, modelNames, parseModel, readModel } from '../../src/sql/sql-model.ts';
+import { modelFolders, modelNames, parseModel, readFunctions, readModel } from '../../src/sql/sql-model.ts';
 import { analyticsTables, analyticsViews } from '../../src/snapshot/published-tables.ts';
 
 const models = modelFolders.flatMap((folder) =>
@@ -53,6 +53,22 @@ describe('headers', () => {
     expect(await relationsOf(sql)).toEqual(['clicks', 'sites', 'snapshot.offers']);
     await expect(relationsOf('SELECT FROM')).rejects.toThrow(/syntax error/);
     expect(() => parseModel('clicks', '-- Clicks.\n-- grain: one row per click\nSELECT 1')).toThrow(/no "inputs:"/);
+  });
+});
+
+describe('functions', () => {
+  it('use each of their parameters, and each is used', async () => {
+    const functions = [...readFunctions().values()];
+    expect(functions.length).toBeGreaterThan(5);
+    const texts = [...functions.map(({ expression }) => expression), ...models.map(({ model }) => model.query)];
+    for (const { name, purpose, parameters, expression } of functions) {
+      expect(purpose, name).toMatch(/^[A-Z].{20,}\.$/);
+      for (const parameter of parameters) expect(expression, name).toMatch(new RegExp(`\\b${parameter}\\b`));
+      expect(
+        texts.filter((text) => text.includes(`${name}(`)),
+        `calls of ${name}`,
+      ).not.toEqual([]);
+    }
   });
 });
 

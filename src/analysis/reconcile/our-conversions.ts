@@ -2,7 +2,8 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { UsageError } from '../../errors/errors.ts';
 import type { Moment } from '../../time/moment.ts';
 import { queryRows } from '../../duckdb/dialect/rows.ts';
-import { readPublished, type MartRow } from '../../sql/read-rows.ts';
+import { withFunctions } from '../../sql/model-query.ts';
+import { readPublished, type MartRow } from '../../sql/run-model.ts';
 import { parseAmount, type Amount } from '../../text/decimal-text.ts';
 
 /** A conversion of the site as the snapshot has it. */
@@ -52,16 +53,14 @@ export async function ourConversions(connection: DuckDBConnection, siteKey: stri
   }
   const rows = await queryRows<ConversionRow>(
     connection,
-    // The product has 18 places and is exact; it is rounded once.
-    `SELECT conversions.conversion_id, conversions.click_id, conversions.offer_id, conversions.status,
-       coalesce(postbacks.reward, round(
-         conversions.payout * (1 - sites.commission)::DECIMAL(7, 6) * sites.reward_rate::VARCHAR::DECIMAL(15, 6), 4))::DECIMAL(24, 4) AS reward,
+    withFunctions(`SELECT conversions.conversion_id, conversions.click_id, conversions.offer_id, conversions.status,
+       coalesce(postbacks.reward, reward(conversions.payout, sites.commission, sites.reward_rate::VARCHAR)) AS reward,
        coalesce(conversions.credited_at, conversions.occurred_at) AS time, conversions.reversed_at, postbacks.state, postbacks.delivered_at, postbacks.last_error
      FROM conversions
      JOIN sites ON sites.site_key = conversions.site_key
      LEFT JOIN postbacks ON postbacks.conversion_id = conversions.conversion_id AND postbacks.kind = 'credit'
      WHERE conversions.site_key = $1
-     ORDER BY time, conversions.conversion_id`,
+     ORDER BY time, conversions.conversion_id`),
     [siteKey],
   );
   return rows.map(
