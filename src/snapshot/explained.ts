@@ -10,9 +10,6 @@ import { readModel } from '../sql/sql-model.ts';
 /** Names of offers, for clicks that give their offer by source and external id. */
 export const offerNamesFile = 'offer_names.parquet';
 
-/** Functions for analysts: each a query that takes an offer's id. */
-export const analyticsMacros = ['figures_explained'] as const;
-
 /**
  * Stores the table macro `figures_explained(offer_id)`. DuckDB looks up a macro's tables where it is called, not where it
  * is stored, so one that names tables fails where the file is attached. This one names files only: those of its few days.
