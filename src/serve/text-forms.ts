@@ -1,4 +1,4 @@
-import type { TextForm } from './offer-texts.ts';
+import type { TextForm } from './pages/offer-templates.ts';
 import { openFormB } from './variant-b/offer-text.ts';
 import { formC } from './variant-c/offer-text.ts';
 import { reportForm } from './variant-c/report-text.ts';

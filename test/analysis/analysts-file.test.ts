@@ -2,7 +2,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generate } from '../../src/generate/generate.ts';
-import { amountText, decimalOf, publishedAmount } from '../../src/serve/money.ts';
+import { amountText, decimalOf, publishedAmount } from '../../src/serve/offers/money.ts';
 import { analyticsTables, analyticsViews } from '../../src/snapshot/published-tables.ts';
 import { readAnalytics } from '../../src/snapshot/read-analytics.ts';
 import { openStateDatabase } from '../../src/warehouse/database.ts';

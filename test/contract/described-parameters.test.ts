@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { operations } from '../../src/serve/openapi/operations.ts';
+import { operations } from '../../src/serve/api/openapi/operations.ts';
 import { analyticsDatabase, clickTables } from '../support/analytics-database.ts';
 import { makeCurrent, temporaryData, writeSites, writeSnapshot } from '../support/published-snapshot.ts';
 import { startService } from '../support/running-service.ts';

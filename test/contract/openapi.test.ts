@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { errors } from '../../src/serve/openapi/bodies.ts';
-import { operations } from '../../src/serve/openapi/operations.ts';
-import type { RefusalKind } from '../../src/serve/refusal.ts';
-import { Refusal } from '../../src/serve/refusal.ts';
+import { errors } from '../../src/serve/api/openapi/bodies.ts';
+import { operations } from '../../src/serve/api/openapi/operations.ts';
+import type { RefusalKind } from '../../src/serve/http/errors.ts';
+import { Refusal } from '../../src/serve/http/errors.ts';
 import { temporaryData } from '../support/published-snapshot.ts';
 import { startService } from '../support/running-service.ts';
 import type { RunningService } from '../support/running-service.ts';

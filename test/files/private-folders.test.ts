@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { DataDirectory } from '../../src/config/data-directory.ts';
 import { DeliveryStore } from '../../src/postbacks/store/delivery-store.ts';
-import { RateLimitJournal } from '../../src/serve/rate-limit-journal.ts';
+import { RateLimitJournal } from '../../src/serve/access/rate-limit-journal.ts';
 import { acquireWriterLock } from '../../src/runs/lock.ts';
 
 let data: DataDirectory;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AskedKeys } from '../../src/serve/asked-keys.ts';
+import { AskedKeys } from '../../src/serve/pages/asked-keys.ts';
 
 test('knows a key again, also after thousands of others', () => {
   const keys = new AskedKeys();

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ByteWriter } from '../../src/serve/byte-writer.ts';
-import { amountText } from '../../src/serve/money.ts';
+import { ByteWriter } from '../../src/serve/pages/byte-writer.ts';
+import { amountText } from '../../src/serve/offers/money.ts';
 
 const part = fc.oneof(
   fc.record({ text: fc.string({ unit: 'binary', maxLength: 60 }) }),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BloomFilter } from '../../src/serve/click-bloom-filter.ts';
+import { BloomFilter } from '../../src/serve/clicks/click-bloom-filter.ts';
 
 /** Well mixed 32-bit numbers, always the same. */
 function mixed(number: number): number {

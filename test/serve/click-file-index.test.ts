@@ -3,10 +3,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import type { HashedKey } from '../../src/serve/click-bloom-filter.ts';
-import { ClickFileIndex } from '../../src/serve/click-file-index.ts';
-import type { ClickFile } from '../../src/serve/click-files.ts';
-import { keyQuery } from '../../src/serve/click-queries.ts';
+import type { HashedKey } from '../../src/serve/clicks/click-bloom-filter.ts';
+import { ClickFileIndex } from '../../src/serve/clicks/click-file-index.ts';
+import type { ClickFile } from '../../src/serve/clicks/click-files.ts';
+import { keyQuery } from '../../src/serve/clicks/click-queries.ts';
 import { parquet } from '../support/parquet.ts';
 
 const clicksPerFile = 3_000;

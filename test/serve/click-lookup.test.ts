@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { refresh } from '../../pipelines/refresh.ts';
-import { SnapshotClicks } from '../../src/serve/snapshot-clicks.ts';
+import { SnapshotClicks } from '../../src/serve/clicks/snapshot-clicks.ts';
 import { createLogger } from '../../src/logging/log.ts';
 import { noProgress } from '../../src/logging/progress.ts';
 import { analyticsDatabase, clickTables } from '../support/analytics-database.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseSettings } from '../../src/config/settings.ts';
-import { clientAddresses } from '../../src/serve/client-address.ts';
+import { clientAddresses } from '../../src/serve/access/client-address.ts';
 
 describe('whose request it is', () => {
   const alone = clientAddresses([]);

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { Connections } from '../../src/serve/connections.ts';
+import { Connections } from '../../src/serve/server/connections.ts';
 
 interface Asked {
   path: string;

@@ -1,9 +1,9 @@
 import * as crypto from 'node:crypto';
 import { pino } from 'pino';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { LiveSites } from '../../src/serve/live-sites.ts';
-import { parseQuery } from '../../src/serve/query.ts';
-import { isSecret, noSecret, padded } from '../../src/serve/secrets.ts';
+import { LiveSites } from '../../src/serve/access/site-registry.ts';
+import { parseQuery } from '../../src/serve/http/query.ts';
+import { isSecret, noSecret, padded } from '../../src/serve/access/secrets.ts';
 import { temporaryData, writeSites } from '../support/published-snapshot.ts';
 
 /** Bytes of both sides of each comparison, and how many digests were made. */

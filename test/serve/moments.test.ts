@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { microsecondsOf, parseMoment, windowOf, withOffset } from '../../src/serve/moments.ts';
+import { microsecondsOf, parseMoment, windowOf, withOffset } from '../../src/serve/offers/moments.ts';
 
 const eightOClock = microsecondsOf('2026-11-20T08:00:00Z');
 

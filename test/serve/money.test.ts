@@ -7,8 +7,8 @@ import {
   publishedAmount,
   publishedNumber,
   shortestText,
-} from '../../src/serve/money.ts';
-import type { Decimal } from '../../src/serve/money.ts';
+} from '../../src/serve/offers/money.ts';
+import type { Decimal } from '../../src/serve/offers/money.ts';
 
 function published(gross: string, commission: string): string {
   return amountText(publishedAmount(decimalOf(gross), decimalOf(commission)));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { OfferSet } from '../../src/serve/offer-set.ts';
+import { OfferSet } from '../../src/serve/offers/bitset.ts';
 
 const offers = 100;
 const positions = fc.uniqueArray(fc.nat({ max: offers - 1 }));

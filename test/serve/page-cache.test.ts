@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PageCache } from '../../src/serve/page-cache.ts';
+import { PageCache } from '../../src/serve/pages/page-cache.ts';
 
 function page(bytes: number) {
   return { bytes };

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { linksOf } from '../../src/serve/links.ts';
-import { openSnapshot } from '../../src/serve/published-snapshot.ts';
+import { linksOf } from '../../src/serve/offers/links.ts';
+import { openSnapshot } from '../../src/serve/snapshot/published-snapshot.ts';
 import { siteSchema } from '../../src/sites/sites.ts';
 import { feedOffer, temporaryData, writeSnapshot } from '../support/published-snapshot.ts';
 

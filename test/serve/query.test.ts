@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseQuery, repeated, undecodable } from '../../src/serve/query.ts';
+import { parseQuery, repeated, undecodable } from '../../src/serve/http/query.ts';
 
 test('names and values are percent-decoded UTF-8, with + for a space', () => {
   expect({ ...parseQuery('a=1&b=x+y%2Bz&%63=%C3%A9') }).toEqual({ a: '1', b: 'x y+z', c: 'é' });

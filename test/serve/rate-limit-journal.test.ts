@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { JournaledWindows } from '../../src/serve/journaled-windows.ts';
-import { RateLimitJournal } from '../../src/serve/rate-limit-journal.ts';
+import { JournaledWindows } from '../../src/serve/access/journaled-windows.ts';
+import { RateLimitJournal } from '../../src/serve/access/rate-limit-journal.ts';
 
 const length = 3_600_000;
 const bucket = (limit: number, name = 'b') => ({ name, limit, length });

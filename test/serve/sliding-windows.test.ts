@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { SlidingWindows } from '../../src/serve/sliding-windows.ts';
+import { SlidingWindows } from '../../src/serve/access/sliding-windows.ts';
 
 const length = 3_600_000;
 const bucket = (limit: number, name = 'b') => ({ name, limit, length });

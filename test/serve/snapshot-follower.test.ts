@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { DataDirectory } from '../../src/config/data-directory.ts';
-import { SnapshotFollower } from '../../src/serve/snapshot-follower.ts';
+import { SnapshotFollower } from '../../src/serve/snapshot/snapshot-follower.ts';
 import {
   feedOffer,
   flipBit,

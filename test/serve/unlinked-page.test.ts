@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { FeedOffer } from '../../src/feed/feed-document.ts';
-import { wholeOf } from '../../src/serve/answer.ts';
-import { linksOf, percentEncoded } from '../../src/serve/links.ts';
-import { putTogether } from '../../src/serve/offer-page.ts';
-import { OfferTexts } from '../../src/serve/offer-texts.ts';
-import { Prices } from '../../src/serve/prices.ts';
-import { serveOffer } from '../../src/serve/served-offer.ts';
-import { feedOf } from '../../src/serve/site-feed.ts';
-import { linkGap, UnlinkedPage } from '../../src/serve/variant-a/unlinked-page.ts';
+import { wholeOf } from '../../src/serve/http/response.ts';
+import { linksOf, percentEncoded } from '../../src/serve/offers/links.ts';
+import { putTogether } from '../../src/serve/pages/offer-page.ts';
+import { OfferTexts } from '../../src/serve/pages/offer-templates.ts';
+import { Prices } from '../../src/serve/offers/prices.ts';
+import { serveOffer } from '../../src/serve/offers/served-offer.ts';
+import { feedOf } from '../../src/serve/offers/site-feed.ts';
+import { linkGap, UnlinkedPage } from '../../src/serve/pages/unlinked-page.ts';
 import { formC, linkEndC } from '../../src/serve/variant-c/offer-text.ts';
 import { feedOffer } from '../support/published-snapshot.ts';
 

@@ -4,8 +4,8 @@ import { prettifyError } from 'zod';
 import { defaultSettings } from '../../src/config/settings.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import type { DataDirectory } from '../../src/config/data-directory.ts';
-import { errors } from '../../src/serve/openapi/bodies.ts';
-import { operationsAt } from '../../src/serve/openapi/operations.ts';
+import { errors } from '../../src/serve/api/openapi/bodies.ts';
+import { operationsAt } from '../../src/serve/api/openapi/operations.ts';
 import { createService } from '../../src/serve/service.ts';
 import type { Service } from '../../src/serve/service.ts';
 

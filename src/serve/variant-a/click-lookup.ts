@@ -1,9 +1,9 @@
-import { passingPage } from '../endpoint.ts';
-import type { Endpoint } from '../endpoint.ts';
-import { byKey } from '../identification.ts';
-import { pageBody } from '../prepared-page.ts';
-import { perMinuteAndClient } from '../rate-limits.ts';
-import { Refusal } from '../refusal.ts';
+import { passingPage } from '../endpoints/endpoint.ts';
+import type { Endpoint } from '../endpoints/endpoint.ts';
+import { byKey } from '../access/identification.ts';
+import { pageBody } from '../pages/prepared-page.ts';
+import { perMinuteAndClient } from '../access/rate-limits.ts';
+import { Refusal } from '../http/errors.ts';
 import { clickText } from './click-text.ts';
 import { parametersA } from './parameters.ts';
 import { variantA } from './variant.ts';

@@ -1,7 +1,7 @@
 import { momentOf } from '../../time/moment.ts';
-import { withOffset } from '../moments.ts';
-import { amountText, decimalOf, publishedAmount, shortestText } from '../money.ts';
-import type { FoundClick, FoundConversion, FoundPostback } from '../snapshot-clicks.ts';
+import { withOffset } from '../offers/moments.ts';
+import { amountText, decimalOf, publishedAmount, shortestText } from '../offers/money.ts';
+import type { FoundClick, FoundConversion, FoundPostback } from '../clicks/snapshot-clicks.ts';
 
 /** The body of a click lookup. Payouts are after the site's commission, as everywhere that a publisher sees money. */
 export function clickText({ click, conversions, postbacks }: FoundClick, commission: string): string {

@@ -1,14 +1,14 @@
-import { passingPage } from '../endpoint.ts';
-import type { Endpoint } from '../endpoint.ts';
-import { byKey } from '../identification.ts';
-import { percentEncoded } from '../links.ts';
-import { makeOf } from '../offer-page.ts';
-import type { PublishedSnapshot } from '../published-snapshot.ts';
-import { perMinuteAndClient } from '../rate-limits.ts';
-import type { SiteFeed } from '../site-feed.ts';
+import { passingPage } from '../endpoints/endpoint.ts';
+import type { Endpoint } from '../endpoints/endpoint.ts';
+import { byKey } from '../access/identification.ts';
+import { percentEncoded } from '../offers/links.ts';
+import { makeOf } from '../pages/offer-page.ts';
+import type { PublishedSnapshot } from '../snapshot/published-snapshot.ts';
+import { perMinuteAndClient } from '../access/rate-limits.ts';
+import type { SiteFeed } from '../offers/site-feed.ts';
 import { formC, linkEndC } from '../variant-c/offer-text.ts';
 import { parametersA } from './parameters.ts';
-import { linkGap, UnlinkedPage } from './unlinked-page.ts';
+import { linkGap, UnlinkedPage } from '../pages/unlinked-page.ts';
 import { variantA } from './variant.ts';
 
 /** `GET /api/offers`: the offers of one placement format, with links that carry the user. */

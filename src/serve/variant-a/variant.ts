@@ -1,5 +1,5 @@
-import type { RefusalKind } from '../refusal.ts';
-import type { Variant } from '../variant.ts';
+import type { RefusalKind } from '../http/errors.ts';
+import type { Variant } from '../http/variant.ts';
 
 /** Status and title by reason. The titles of 401, 404 (of a click), 422 and 429 are the promised ones. */
 const titles: Record<RefusalKind, [status: number, title: string]> = {

@@ -1,8 +1,8 @@
 import { servedText } from '../../feed/feed-document.ts';
 import type { FeedOffer } from '../../feed/feed-document.ts';
-import { members } from '../json-text.ts';
-import { trackingPath } from '../links.ts';
-import { milestonePieces } from '../milestones.ts';
+import { members } from '../pages/json-text.ts';
+import { trackingPath } from '../offers/links.ts';
+import { milestonePieces } from '../pages/milestones.ts';
 
 /** A Variant B offer's JSON, cut where something of the site comes in. */
 export interface OfferPartsB {

@@ -1,5 +1,5 @@
-import { withPayouts } from '../milestones.ts';
-import type { TextForm } from '../offer-texts.ts';
+import { withPayouts } from '../pages/milestones.ts';
+import type { TextForm } from '../pages/offer-templates.ts';
 import { offerPartsB } from './offer-parts.ts';
 
 /** Offers of Variant B, without the closing brace: top-converting has more to say. `link` is the site's key. */

@@ -1,6 +1,6 @@
-import { heldPageEndpoint, pageEndpoint } from '../endpoint.ts';
-import { windowOf } from '../moments.ts';
-import { hourly } from '../rate-limits.ts';
+import { heldPageEndpoint, pageEndpoint } from '../endpoints/endpoint.ts';
+import { windowOf } from '../offers/moments.ts';
+import { hourly } from '../access/rate-limits.ts';
 import { openFormB } from './offer-text.ts';
 import { keyOfParametersB, readParametersB } from './parameters.ts';
 import { variantB } from './variant.ts';

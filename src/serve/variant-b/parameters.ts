@@ -1,6 +1,6 @@
-import { integer, offerType, withDefault } from '../parameters.ts';
-import type { OfferType } from '../parameters.ts';
-import type { Query } from '../query.ts';
+import { integer, offerType, withDefault } from '../http/parameters.ts';
+import type { OfferType } from '../http/parameters.ts';
+import type { Query } from '../http/query.ts';
 
 export const parametersB = {
   type: offerType,

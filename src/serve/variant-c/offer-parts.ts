@@ -1,9 +1,9 @@
 import { servedText } from '../../feed/feed-document.ts';
 import type { FeedOffer } from '../../feed/feed-document.ts';
-import { members } from '../json-text.ts';
-import { pathBeforeUser, percentEncoded } from '../links.ts';
-import { milestonePieces } from '../milestones.ts';
-import { withOffset } from '../moments.ts';
+import { members } from '../pages/json-text.ts';
+import { pathBeforeUser, percentEncoded } from '../offers/links.ts';
+import { milestonePieces } from '../pages/milestones.ts';
+import { withOffset } from '../offers/moments.ts';
 
 /** A Variant C offer's JSON, cut where something of the site or of the service's addresses comes in. */
 export interface OfferPartsC {

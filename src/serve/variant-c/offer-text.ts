@@ -1,6 +1,6 @@
-import { withPayouts } from '../milestones.ts';
-import { withOffset } from '../moments.ts';
-import type { TextForm } from '../offer-texts.ts';
+import { withPayouts } from '../pages/milestones.ts';
+import { withOffset } from '../offers/moments.ts';
+import type { TextForm } from '../pages/offer-templates.ts';
 import { offerPartsC } from './offer-parts.ts';
 
 /** Offers of Variants A and C. What `link` goes on with follows `…/user/`. */

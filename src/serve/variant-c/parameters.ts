@@ -1,9 +1,9 @@
-import { decimalOf, leastAmountFrom } from '../money.ts';
-import { momentPattern, parseMoment } from '../moments.ts';
-import type { Microseconds } from '../moments.ts';
-import { choice, integer, offerType, parameter, pattern, text, withDefault } from '../parameters.ts';
-import type { OfferType } from '../parameters.ts';
-import type { Query } from '../query.ts';
+import { decimalOf, leastAmountFrom } from '../offers/money.ts';
+import { momentPattern, parseMoment } from '../offers/moments.ts';
+import type { Microseconds } from '../offers/moments.ts';
+import { choice, integer, offerType, parameter, pattern, text, withDefault } from '../http/parameters.ts';
+import type { OfferType } from '../http/parameters.ts';
+import type { Query } from '../http/query.ts';
 
 export const parametersC = {
   type: withDefault(offerType, 'offer'),

@@ -1,9 +1,9 @@
 import { servedText } from '../../feed/feed-document.ts';
 import type { FeedOffer } from '../../feed/feed-document.ts';
-import { members } from '../json-text.ts';
-import { percentEncoded, trackingPath } from '../links.ts';
-import { cutAtPayouts } from '../milestones.ts';
-import { decimalOf, shortestText } from '../money.ts';
+import { members } from '../pages/json-text.ts';
+import { percentEncoded, trackingPath } from '../offers/links.ts';
+import { cutAtPayouts } from '../pages/milestones.ts';
+import { decimalOf, shortestText } from '../offers/money.ts';
 
 /** An offer of the reports list as JSON, cut where something of the site or of the service's addresses comes in. */
 export interface ReportParts {

@@ -1,5 +1,5 @@
-import { withPayouts } from '../milestones.ts';
-import type { TextForm } from '../offer-texts.ts';
+import { withPayouts } from '../pages/milestones.ts';
+import type { TextForm } from '../pages/offer-templates.ts';
 import { reportParts } from './report-parts.ts';
 
 /** Offers of the reports list. `link` is the site's key. */

@@ -1,5 +1,5 @@
-import { pageEndpoint } from '../endpoint.ts';
-import { hourly } from '../rate-limits.ts';
+import { pageEndpoint } from '../endpoints/endpoint.ts';
+import { hourly } from '../access/rate-limits.ts';
 import { reportForm } from './report-text.ts';
 import { variantC } from './variant.ts';
 

@@ -1,8 +1,8 @@
-import { passingAnswer } from '../answer.ts';
-import type { Endpoint } from '../endpoint.ts';
-import { bySecret } from '../identification.ts';
-import { withOffset } from '../moments.ts';
-import { hourly, untouched } from '../rate-limits.ts';
+import { passingAnswer } from '../http/response.ts';
+import type { Endpoint } from '../endpoints/endpoint.ts';
+import { bySecret } from '../access/identification.ts';
+import { withOffset } from '../offers/moments.ts';
+import { hourly, untouched } from '../access/rate-limits.ts';
 import { variantC } from './variant.ts';
 
 /** `GET /api/v1/status`: the service as one site sees it, at this moment. */

@@ -1,5 +1,5 @@
-import type { RefusalKind } from '../refusal.ts';
-import type { Variant } from '../variant.ts';
+import type { RefusalKind } from '../http/errors.ts';
+import type { Variant } from '../http/variant.ts';
 
 /** Status and code by reason. Up to `wrong_date` the codes are the promised ones; the others fill what the interface leaves open. */
 const codes: Record<RefusalKind, [status: number, code: string]> = {

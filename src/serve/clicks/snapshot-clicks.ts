@@ -1,0 +1,237 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { join } from 'node:path';
+import { openDuckDB, readOnly, type OpenDuckDB } from '../../duckdb/open.ts';
+import { analyticsFile } from '../../snapshot/manifest.ts';
+import type { HashedKey } from './click-bloom-filter.ts';
+import { ClickFileIndex } from './click-file-index.ts';
+import { clickFilesOf } from './click-files.ts';
+import type { ClickFile, ClickFiles } from './click-files.ts';
+import {
+  clickQuery,
+  clicksIn,
+  conversionsQuery,
+  filesQuery,
+  keyQuery,
+  postbacksQuery,
+  rowsIn,
+} from './click-queries.ts';
+import { Refusal } from '../http/errors.ts';
+
+/** Moments are microseconds since the epoch, as text. */
+export interface FoundClick {
+  click: {
+    click_id: string;
+    offer_id: number | null;
+    offer_title: string | null;
+    user_id: string;
+    site_key: string;
+    clicked_at: string;
+    country: string | null;
+    device: string | null;
+    sub1: string | null;
+    sub2: string | null;
+  };
+  conversions: FoundConversion[];
+  postbacks: FoundPostback[];
+}
+
+export interface FoundConversion {
+  conversion_id: string;
+  event_id: string | null;
+  status: string;
+  /** Gross USD. */
+  payout: string | null;
+  credited_at: string | null;
+  reversed_at: string | null;
+}
+
+export interface FoundPostback {
+  /** credit, reject or chargeback. */
+  event: string;
+  /** In the site's points. */
+  reward: string;
+  state: string;
+  attempts: number;
+  last_attempt_at: string | null;
+  last_status: number | null;
+}
+
+/** Lookups occupy threads that the process also needs for files and compression: more of them wait their turn. */
+const mostAtOnce = 2;
+/** Whoever would have to wait behind so many is told to come back. */
+const mostWaiting = 100;
+
+/** More files than these are asked for their keys before any of them is asked for the click. */
+const fewFiles = 4;
+
+interface OpenDatabase {
+  database: OpenDuckDB;
+  files: ClickFiles;
+  idle: DuckDBConnection[];
+  waiting: ((connection: DuckDBConnection) => void)[];
+}
+
+/** What this process knows of Parquet files: the next snapshot has nearly all of them as well. */
+const sharedIndex = new ClickFileIndex();
+
+/**
+ * Looks up clicks in a snapshot's `analytics.duckdb`, opened read-only at the first lookup and closed when the
+ * snapshot is no longer served and its last lookup has ended. Of the snapshot's Parquet files it asks those that the
+ * index does not rule out; the first lookup has it learn which those are.
+ */
+export class SnapshotClicks {
+  readonly #folder: string;
+  readonly #index: ClickFileIndex;
+  readonly #retirement = new AbortController();
+  #database: Promise<OpenDatabase> | undefined;
+  #learning: Promise<void> | undefined;
+  #underWay = 0;
+
+  constructor(folder: string, index: ClickFileIndex = sharedIndex) {
+    this.#folder = folder;
+    this.#index = index;
+  }
+
+  /** Opens the database before the first lookup: a snapshot that is held open is not removed. */
+  async hold(): Promise<void> {
+    await (this.#database ??= this.#open());
+  }
+
+  /** A site's click with what became of it; undefined where the site has no such click. Throws `Refusal` where too many wait already. */
+  async find(clickId: string, siteKey: string): Promise<FoundClick | undefined> {
+    this.#underWay++;
+    try {
+      const database = await (this.#database ??= this.#open());
+      if (database.waiting.length >= mostWaiting)
+        throw new Refusal('unavailable', 'too many lookups at once; try again in some seconds');
+      const connection =
+        database.idle.pop() ?? (await new Promise<DuckDBConnection>((resolve) => database.waiting.push(resolve)));
+      try {
+        return await this.#findBy(connection, database.files, clickId, siteKey);
+      } finally {
+        const next = database.waiting.shift();
+        if (next === undefined) database.idle.push(connection);
+        else next(connection);
+        // Not before anybody looks something up: in many a service nobody does.
+        this.#learning ??= this.#learn(database.files);
+      }
+    } finally {
+      this.#underWay--;
+      await this.#closeWhenDone();
+    }
+  }
+
+  /** The snapshot is not served any more. */
+  async retire(): Promise<void> {
+    this.#retirement.abort();
+    await this.#learning;
+    await this.#closeWhenDone();
+  }
+
+  async #findBy(
+    connection: DuckDBConnection,
+    files: ClickFiles,
+    clickId: string,
+    siteKey: string,
+  ): Promise<FoundClick | undefined> {
+    const [key] = (await rowsOf<HashedKey>(connection, keyQuery, [clickId])) as [HashedKey];
+    const askedOf = (group: readonly ClickFile[]) =>
+      group.length === 0 ? undefined : this.#index.filesThatMayHave(group, key).map(({ path }) => path);
+    const click = await findClick(connection, askedOf(files.clicks) ?? 'clicks', clickId, siteKey);
+    if (click === undefined) return undefined;
+    const conversions = await findOutcomes<FoundConversion>(
+      connection,
+      conversionsQuery,
+      askedOf(files.conversions) ?? 'conversions',
+      clickId,
+    );
+    // Most clicks have none, and what has no conversion has nothing to tell.
+    const postbacks =
+      conversions.length === 0
+        ? []
+        : await findOutcomes<FoundPostback>(
+            connection,
+            postbacksQuery,
+            askedOf(files.postbacks) ?? 'postbacks',
+            clickId,
+          );
+    return { click, conversions, postbacks };
+  }
+
+  async #learn({ clicks, conversions, postbacks }: ClickFiles): Promise<void> {
+    try {
+      // What is small and asked for every click first, then the clicks of the newest days.
+      await this.#index.learn([...conversions, ...postbacks, ...clicks.toReversed()], this.#retirement.signal);
+    } catch {
+      // Lookups that know less ask more files, and would tell themselves what is wrong with one.
+    }
+  }
+
+  async #closeWhenDone(): Promise<void> {
+    if (!this.#retirement.signal.aborted || this.#underWay > 0 || this.#database === undefined) return;
+    const closing = this.#database;
+    this.#database = undefined;
+    (await closing).database.close();
+  }
+
+  async #open(): Promise<OpenDatabase> {
+    try {
+      const files = await clickFilesOf(this.#folder);
+      const database = await openDuckDB(join(this.#folder, analyticsFile), {
+        ...readOnly,
+        // A lookup touches little; the pipeline on the same machine shall have the rest.
+        threads: '1',
+        memory_limit: '512MiB',
+      });
+      const idle = [database.connection];
+      while (idle.length < mostAtOnce) idle.push(await database.connect());
+      // The Parquet files of a snapshot never change: what is known of them stays true.
+      for (const connection of idle) await connection.run('SET parquet_metadata_cache = true');
+      return { database, files, idle, waiting: [] };
+    } catch (error) {
+      this.#database = undefined;
+      throw error;
+    }
+  }
+}
+
+/** In these files, or in the view `clicks`. */
+async function findClick(
+  connection: DuckDBConnection,
+  within: readonly string[] | 'clicks',
+  clickId: string,
+  siteKey: string,
+): Promise<FoundClick['click'] | undefined> {
+  let clicks: string = 'clicks';
+  if (within !== 'clicks') {
+    const files =
+      within.length <= fewFiles
+        ? within
+        : (await rowsOf<{ filename: string }>(connection, filesQuery(within), [clickId])).map(
+            ({ filename }) => filename,
+          );
+    if (files.length === 0) return undefined;
+    clicks = clicksIn(files);
+  }
+  const [click] = await foundBy<FoundClick['click']>(connection, clickQuery(clicks), [clickId, siteKey]);
+  return click;
+}
+
+/** In these files, or in the view of that name. */
+async function findOutcomes<Row>(
+  connection: DuckDBConnection,
+  query: (relation: string) => string,
+  within: readonly string[] | string,
+  clickId: string,
+): Promise<Row[]> {
+  if (within.length === 0) return [];
+  return foundBy<Row>(connection, query(typeof within === 'string' ? within : rowsIn(within)), [clickId]);
+}
+
+async function rowsOf<Row>(connection: DuckDBConnection, query: string, values: string[]): Promise<Row[]> {
+  return (await connection.runAndReadAll(query, values)).getRowObjectsJson() as Row[];
+}
+
+async function foundBy<Row>(connection: DuckDBConnection, query: string, values: string[]): Promise<Row[]> {
+  return (await rowsOf<{ found: string }>(connection, query, values)).map(({ found }) => JSON.parse(found) as Row);
+}

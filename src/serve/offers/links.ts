@@ -1,0 +1,42 @@
+/**
+ * The addresses that offers link to, ready to stand inside a JSON string. Each is the `{base_url}` of its links
+ * as it stands: the tracker knows nothing of our variants, and pictures are served on the bare host.
+ */
+export interface Links {
+  tracking: string;
+  pictures: string;
+}
+
+export function linksOf(trackingUrl: string, publicUrl: string): Links {
+  return { tracking: baseOf(trackingUrl), pictures: `${baseOf(publicUrl)}/asset/images/offers/` };
+}
+
+/** Percent-encodes all but RFC 3986's unreserved characters. */
+export function percentEncoded(text: string): string {
+  return encodeURIComponent(text.toWellFormed()).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
+
+/** The path of an offer's tracking link up to the user. */
+export function pathBeforeUser(offerId: number): string {
+  return `/redirect/manual-offer/${offerId}/user/`;
+}
+
+/** The path of an offer's tracking link up to the site's key; `user` is the placeholder that the publisher replaces. */
+export function trackingPath(offerId: number, user: '{user_id}' | '[USER_ID]'): string {
+  return `${pathBeforeUser(offerId)}${user}/site/`;
+}
+
+/** The address that a picture is at, as a client can follow it; undefined where it has none on the web. */
+export function webAddress(imageSource: string): string | undefined {
+  const address = URL.parse(imageSource);
+  if (address === null || !/^https?:$/.test(address.protocol)) return undefined;
+  // Whoever put a password into an address did not mean it for the public.
+  return address.username === '' && address.password === '' ? address.href : undefined;
+}
+
+function baseOf(url: string): string {
+  return JSON.stringify(url.replace(/\/+$/, '')).slice(1, -1);
+}

@@ -1,0 +1,78 @@
+import { pieceBytes } from '../http/response.ts';
+import type { Body } from '../http/response.ts';
+import { entityTag } from './prepared-page.ts';
+import type { PageBody } from './prepared-page.ts';
+
+/** Stands where an offer's link goes on with user and site. JSON never has this character as it stands. */
+export const linkGap = '\0';
+
+/**
+ * A page that is the same for all users of all sites with the same terms, but for where its links lead: kept once, and
+ * filled in while it is sent.
+ */
+export class UnlinkedPage {
+  readonly #source: Buffer;
+  readonly #tag: string;
+  /** Where the gaps are. */
+  readonly #gaps: readonly number[];
+
+  constructor({ bytes, tag }: PageBody) {
+    this.#source = bytes;
+    this.#tag = tag;
+    const gaps: number[] = [];
+    for (let gap = bytes.indexOf(linkGap); gap !== -1; gap = bytes.indexOf(linkGap, gap + 1)) gaps.push(gap);
+    this.#gaps = gaps;
+  }
+
+  get bytes(): number {
+    return this.#source.length + this.#gaps.length * 8;
+  }
+
+  /** The page of one user. The head is JSON that comes before it; the link's end is percent-encoded. */
+  linked(head: string, linkEnd: string): PageBody<Body> {
+    const source = this.#source;
+    const gaps = this.#gaps;
+    const [start, end] = [Buffer.from(head), Buffer.from(linkEnd)];
+    const length = start.length + source.length + gaps.length * (end.length - linkGap.length);
+    const parts = () => filledIn(start, source, gaps, end);
+    const whole = () => Buffer.concat([...parts()], length);
+    return {
+      // None of the parts holds a line feed: JSON writes it otherwise.
+      tag: entityTag(`${this.#tag}\n${head}\n${linkEnd}`),
+      bytes: length <= pieceBytes ? whole() : { length, source, whole, pieces: () => inPieces(parts()) },
+    };
+  }
+}
+
+function* filledIn(
+  start: Buffer,
+  source: Buffer,
+  gaps: readonly number[],
+  end: Buffer,
+): Generator<Buffer, void, undefined> {
+  yield start;
+  let from = 0;
+  for (const gap of gaps) {
+    yield source.subarray(from, gap);
+    yield end;
+    from = gap + linkGap.length;
+  }
+  yield source.subarray(from);
+}
+
+/** The same bytes in pieces of equal size, since the parts are many and short; all in the same memory, one after the other. */
+function* inPieces(parts: Iterable<Buffer>): Generator<Buffer, void, undefined> {
+  const piece = Buffer.allocUnsafeSlow(pieceBytes);
+  let length = 0;
+  for (const part of parts) {
+    for (let from = 0; from < part.length;) {
+      const copied = part.copy(piece, length, from);
+      from += copied;
+      length += copied;
+      if (length < pieceBytes) continue;
+      yield piece;
+      length = 0;
+    }
+  }
+  if (length > 0) yield piece.subarray(0, length);
+}

@@ -1,0 +1,187 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Settings } from '../../config/settings.ts';
+import { aheadOfClock, leadBackAdvice } from '../../time/ahead-of-clock.ts';
+import { passingAnswer, snapshotHeaders, withHeaders } from '../http/response.ts';
+import type { Answer, FixedAnswers } from '../http/response.ts';
+import { cacheControl } from '../http/caching.ts';
+import type { Gauge, Metrics } from '../http/metrics.ts';
+import { openApiDocument } from '../api/openapi/document.ts';
+import { pageBody, PreparedPage } from '../pages/prepared-page.ts';
+import type { PublishedSnapshot } from '../snapshot/published-snapshot.ts';
+
+/** What a machine asks of the service. No credentials, nothing of any site. */
+export class Health {
+  readonly #settings: Pick<Settings, 'snapshot_max_age_minutes'>;
+  readonly #snapshot: () => PublishedSnapshot | undefined;
+  readonly #metrics: Metrics;
+  readonly #gauges: () => Gauge[];
+  readonly #now: () => number;
+  #description: PreparedPage | undefined;
+  readonly answers: FixedAnswers;
+
+  /** `gauges`: what the service tells of itself; `now`: milliseconds since the epoch. */
+  constructor(
+    settings: Pick<Settings, 'snapshot_max_age_minutes'>,
+    snapshot: () => PublishedSnapshot | undefined,
+    metrics: Metrics,
+    gauges: () => Gauge[],
+    now: () => number,
+  ) {
+    this.#settings = settings;
+    this.#snapshot = snapshot;
+    this.#metrics = metrics;
+    this.#gauges = gauges;
+    this.#now = now;
+    this.answers = new Map<string, (request: IncomingHttpHeaders) => Answer | Promise<Answer>>([
+      ['/healthz', () => this.#alive()],
+      ['/readyz', () => this.#ready()],
+      ['/metrics', () => this.#measured()],
+      ['/openapi.json', (request) => this.#described(request)],
+    ]);
+  }
+
+  /** The process lives: that it answers is the answer. */
+  #alive(): Answer {
+    return passingAnswer(200, { status: 'ok' }, this.#snapshot());
+  }
+
+  /** Feeds can be served, and are not older than they may be. */
+  #ready(): Answer {
+    const snapshot = this.#snapshot();
+    if (snapshot === undefined)
+      return passingAnswer(503, { status: 'unavailable', reason: 'no published snapshot that is whole' }, undefined);
+    const { snapshot_max_age_minutes: mostMinutes } = this.#settings;
+    const about = { snapshot_id: snapshot.id, as_of: snapshot.asOf };
+    if (this.#aheadOf(snapshot) > 0) {
+      return passingAnswer(
+        503,
+        {
+          status: 'stale',
+          ...about,
+          reason: `the snapshot lies ahead of this machine's clock, and none takes its place: ${leadBackAdvice}`,
+        },
+        snapshot,
+      );
+    }
+    if (mostMinutes !== undefined && this.#ageOf(snapshot) > mostMinutes * 60) {
+      return passingAnswer(
+        503,
+        { status: 'stale', ...about, reason: `the snapshot is older than ${mostMinutes} minutes` },
+        snapshot,
+      );
+    }
+    return passingAnswer(200, { status: 'ready', ...about }, snapshot);
+  }
+
+  /** Prometheus' text format. */
+  #measured(): Answer {
+    const snapshot = this.#snapshot();
+    const gauges: Gauge[] = [
+      {
+        name: 'offerline_snapshot_present',
+        help: 'Whether a snapshot is served.',
+        value: snapshot === undefined ? 0 : 1,
+      },
+      ...this.#gauges(),
+    ];
+    if (snapshot !== undefined) {
+      gauges.push(
+        {
+          name: 'offerline_snapshot_age_seconds',
+          help: 'Time since the as-of of the snapshot that is served; infinite where that lies ahead of the clock, so that nobody takes it for young.',
+          value: this.#ageOf(snapshot),
+        },
+        {
+          name: 'offerline_snapshot_ahead_seconds',
+          help: 'By how much the as-of of the snapshot that is served lies ahead of the clock; 0 where by no more than clocks differ.',
+          value: this.#aheadOf(snapshot),
+        },
+        {
+          name: 'offerline_snapshot_offers',
+          help: 'Active offers in the snapshot that is served.',
+          value: snapshot.offers.length,
+        },
+        ...snapshot.gauges,
+        ...this.#deliveries(snapshot),
+      );
+    }
+    const answer = withHeaders(passingAnswer(200, {}, snapshot), {
+      'content-type': 'text/plain; version=0.0.4; charset=utf-8',
+    });
+    return { ...answer, body: Buffer.from(this.#metrics.text(gauges)) };
+  }
+
+  /** Postbacks as the run that built the snapshot found them. */
+  #deliveries({ deliveries, asOf }: PublishedSnapshot): Gauge[] {
+    const {
+      pending,
+      delivered,
+      dead,
+      attempts,
+      failed_attempts,
+      oldest_pending_at: oldest,
+      lag_seconds_p95: lag,
+    } = deliveries;
+    const waited = oldest === null ? 0 : Math.max(0, (Date.parse(asOf) - Date.parse(oldest)) / 1000);
+    return [
+      {
+        name: 'offerline_postbacks_pending',
+        help: 'Postbacks that wait for a try, as of the snapshot.',
+        value: pending,
+      },
+      {
+        name: 'offerline_postbacks_delivered',
+        help: 'Postbacks that their sites have taken, as of the snapshot.',
+        value: delivered,
+      },
+      {
+        name: 'offerline_postbacks_dead',
+        help: 'Postbacks that nothing more is tried for until somebody revives them, as of the snapshot.',
+        value: dead,
+      },
+      {
+        name: 'offerline_postback_attempts',
+        help: 'Tries at delivering postbacks, as of the snapshot.',
+        value: attempts,
+      },
+      {
+        name: 'offerline_postback_attempts_failed',
+        help: 'Tries that failed, as of the snapshot.',
+        value: failed_attempts,
+      },
+      {
+        name: 'offerline_postbacks_oldest_pending_seconds',
+        help: 'How long the oldest pending postback had waited at the as-of of the snapshot.',
+        value: waited,
+      },
+      ...(lag === null
+        ? []
+        : [
+            {
+              name: 'offerline_postbacks_lag_seconds_p95',
+              help: 'From writing a postback to its delivery, 95th percentile of the last 24 hours of deliveries.',
+              value: lag,
+            },
+          ]),
+    ];
+  }
+
+  /** The interface as OpenAPI. */
+  async #described(request: IncomingHttpHeaders): Promise<Answer> {
+    const page = (this.#description ??= new PreparedPage(
+      { 'cache-control': cacheControl.page },
+      pageBody(Buffer.from(JSON.stringify(openApiDocument()))),
+    ));
+    return withHeaders(await page.answer(request), snapshotHeaders(this.#snapshot()));
+  }
+
+  /** Seconds. */
+  #ageOf(snapshot: PublishedSnapshot): number {
+    return this.#aheadOf(snapshot) > 0 ? Infinity : Math.max(0, this.#now() - Date.parse(snapshot.asOf)) / 1000;
+  }
+
+  /** Seconds. */
+  #aheadOf(snapshot: PublishedSnapshot): number {
+    return aheadOfClock(snapshot.asOf, this.#now()) / 1000;
+  }
+}

@@ -1,0 +1,147 @@
+import { readlink } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { Logger } from 'pino';
+import type { DataDirectory } from '../../config/data-directory.ts';
+import { snapshotNames } from '../../snapshot/catalogue.ts';
+import { openSnapshot } from './published-snapshot.ts';
+import type { PublishedSnapshot } from './published-snapshot.ts';
+
+/** Errors of the machine's moment, not of the snapshot: worth another try at the next look. */
+const momentary = new Set(['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM']);
+
+/**
+ * Keeps the snapshot that `published/current` names in memory; one that is not whole leaves the last good one. With a
+ * `pinned` one it serves that and follows nothing.
+ */
+export class SnapshotFollower {
+  readonly #data: DataDirectory;
+  readonly #log: Logger;
+  readonly #pinned: string | undefined;
+  readonly #prepare: (snapshot: PublishedSnapshot) => Promise<void>;
+  #serving: PublishedSnapshot | undefined;
+  /** Snapshots that were found bad: neither hashed nor complained about again. */
+  readonly #refused = new Set<string>();
+  readonly #complained = new Set<string>();
+
+  /** `prepare` is awaited before a new snapshot takes the place of another. */
+  constructor(
+    data: DataDirectory,
+    log: Logger,
+    pinned: string | undefined,
+    prepare: (snapshot: PublishedSnapshot) => Promise<void>,
+  ) {
+    this.#data = data;
+    this.#log = log;
+    this.#pinned = pinned;
+    this.#prepare = prepare;
+  }
+
+  get serving(): PublishedSnapshot | undefined {
+    return this.#serving;
+  }
+
+  /** Takes up the current snapshot, or where that is not whole the newest older one that is. Throws where a pinned one is not whole. */
+  async start(): Promise<void> {
+    if (this.#pinned !== undefined) {
+      this.#serving = await openSnapshot(join(this.#data.published, this.#pinned));
+      await this.#serving.clicks.hold();
+      this.#log.info(
+        { snapshot_id: this.#pinned, as_of: this.#serving.asOf, offers: this.#serving.offers.length },
+        'serving this snapshot only',
+      );
+      return;
+    }
+    const current = await this.#currentId();
+    if (current === undefined) {
+      this.#log.warn(
+        { published: this.#data.published },
+        'nothing is published yet; `offerline run refresh` publishes a first snapshot',
+      );
+      return;
+    }
+    if (await this.#take(current)) return;
+    for (const id of await this.#olderThan(current)) if (await this.#take(id)) return;
+    this.#log.error(
+      { published: this.#data.published },
+      'no published snapshot is whole; `offerline run refresh` publishes a new one',
+    );
+  }
+
+  /** Prepares what has been served unprepared since the start; where it cannot be, an older snapshot takes its place. Throws for a pinned one. */
+  async prepareServing(): Promise<void> {
+    const snapshot = this.#serving;
+    if (snapshot === undefined) return;
+    try {
+      await this.#prepare(snapshot);
+    } catch (error) {
+      if (this.#pinned !== undefined) throw error;
+      this.#serving = undefined;
+      this.#refuse(snapshot.id, error as NodeJS.ErrnoException);
+      for (const id of await this.#olderThan(snapshot.id)) if (await this.#take(id)) return;
+    }
+  }
+
+  /** Looks whether another snapshot is current, and takes it up if it is whole. */
+  async poll(): Promise<void> {
+    if (this.#pinned !== undefined) return;
+    const current = await this.#currentId();
+    if (current === undefined || current === this.#serving?.id || this.#refused.has(current)) return;
+    await this.#take(current);
+  }
+
+  /** Lets go of what is served; for the end of the service. */
+  async close(): Promise<void> {
+    await this.#serving?.clicks.retire();
+  }
+
+  /** Requests see the old snapshot until the new one is verified and prepared, then at once the new one. */
+  async #take(id: string): Promise<boolean> {
+    const before = this.#serving;
+    try {
+      const snapshot = await openSnapshot(join(this.#data.published, id));
+      await this.#prepare(snapshot);
+      this.#serving = snapshot;
+    } catch (error) {
+      this.#refuse(id, error as NodeJS.ErrnoException);
+      return false;
+    }
+    await before?.clicks.retire();
+    this.#log.info(
+      { snapshot_id: id, as_of: this.#serving.asOf, offers: this.#serving.offers.length },
+      'serving snapshot',
+    );
+    return true;
+  }
+
+  #refuse(id: string, error: NodeJS.ErrnoException): void {
+    if (!momentary.has(error.code ?? '')) this.#refused.add(id);
+    const stays = this.#serving === undefined ? 'it is not served' : `it is not served, ${this.#serving.id} stays`;
+    this.#complain(id, { snapshot_id: id, reason: error.message }, `published snapshot cannot be used: ${stays}`);
+  }
+
+  /** Once about each thing: the next look, a second later, finds the same. */
+  #complain(about: string, facts: object, message: string): void {
+    if (this.#complained.has(about)) return;
+    this.#complained.add(about);
+    this.#log.error(facts, message);
+  }
+
+  async #currentId(): Promise<string | undefined> {
+    try {
+      return basename(await readlink(this.#data.current));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
+        this.#complain(
+          this.#data.current,
+          { reason: (error as Error).message },
+          'the link to the current snapshot cannot be read; what is served stays',
+        );
+      return undefined;
+    }
+  }
+
+  /** Folder names sort by publication; the newest comes first. */
+  async #olderThan(id: string): Promise<string[]> {
+    return (await snapshotNames(this.#data)).filter((name) => name < id).toReversed();
+  }
+}
