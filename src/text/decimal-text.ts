@@ -1,33 +1,75 @@
+/**
+ * Exact decimals. Money never passes through binary floating point: it is read from text into whole units of a decimal
+ * place, and written from them.
+ */
+
+/** An exact decimal: `units` / 10^`places`. */
+export interface Decimal {
+  readonly units: bigint;
+  readonly places: number;
+}
+
+/** Reads plain decimal text such as `12`, `0.0350` or `-1.5`. The caller has made sure that it is that. */
+export function decimalOf(text: string): Decimal {
+  const point = text.indexOf('.');
+  if (point === -1) return { units: BigInt(text), places: 0 };
+  return { units: BigInt(text.slice(0, point) + text.slice(point + 1)), places: text.length - point - 1 };
+}
+
+/** The shortest plain text of the same value, such as `2.5`; valid JSON too. */
+export function decimalText({ units, places }: Decimal): string {
+  const digits = (units < 0n ? -units : units).toString().padStart(places + 1, '0');
+  const whole = digits.slice(0, digits.length - places);
+  const fraction = digits.slice(digits.length - places).replace(/0+$/, '');
+  return `${units < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+/** The value in units of 10^-`places`, rounded half away from zero. For values that are not negative. */
+export function roundedUnits(value: Decimal, places: number): bigint {
+  if (value.places <= places) return value.units * 10n ** BigInt(places - value.places);
+  const divisor = 10n ** BigInt(value.places - places);
+  return (2n * value.units + divisor) / (2n * divisor);
+}
+
+/** The same, rounded up. */
+export function roundedUpUnits(value: Decimal, places: number): bigint {
+  if (value.places <= places) return roundedUnits(value, places);
+  const divisor = 10n ** BigInt(value.places - places);
+  return (value.units + divisor - 1n) / divisor;
+}
+
 /** An amount of USD in millionths, so that sums and conversions are exact. */
 export type Micros = bigint;
 
+const moneyPlaces = 6;
 /** Money stays below this: DECIMAL(15,6) holds nine digits before the point. */
 const limit = 10n ** 15n;
-/** Rates carry up to this many places, so a converted product has six plus nine. */
-const ratePlaces = 9;
 
 /** Plain digits with up to 6 places, below 10⁹; no sign, exponent or separator. Anything else is no amount. */
 export function parseMoney(text: string): Micros | undefined {
-  return /^\d{1,9}(\.\d{1,6})?$/.test(text) ? scaled(text, 6) : undefined;
+  return /^\d{1,9}(\.\d{1,6})?$/.test(text) ? roundedUnits(decimalOf(text), moneyPlaces) : undefined;
 }
 
 /** The shortest plain decimal text, such as `2.5`. */
 export function moneyText(amount: Micros): string {
-  return shortestText(amount, 6);
+  return decimalText({ units: amount, places: moneyPlaces });
 }
 
 /** A reward in billionths of a point, so that sums and differences are exact. */
 export type Amount = bigint;
 
-/** Plain digits with up to 9 places, or a minus before them. Anything else is no amount. */
+const amountPlaces = 9;
+
+/** Plain decimal text with up to 9 places, or a minus before it. Anything else is no amount. */
 export function parseAmount(text: string): Amount | undefined {
   if (!/^-?\d{1,15}(\.\d{1,9})?$/.test(text)) return undefined;
-  return text.startsWith('-') ? -scaled(text.slice(1), 9) : scaled(text, 9);
+  const { units, places } = decimalOf(text);
+  return units * 10n ** BigInt(amountPlaces - places);
 }
 
 /** The shortest plain decimal text, such as `-0.25`. */
 export function amountText(amount: Amount): string {
-  return shortestText(amount, 9);
+  return decimalText({ units: amount, places: amountPlaces });
 }
 
 /**
@@ -35,8 +77,8 @@ export function amountText(amount: Amount): string {
  * 9 places. Undefined where the result is too large to be an amount.
  */
 export function convertMoney(amount: Micros, rate: string): Micros | undefined {
-  const unit = 10n ** BigInt(ratePlaces);
-  return withinLimit((2n * amount * scaled(rate, ratePlaces) + unit) / (2n * unit));
+  const { units, places } = decimalOf(rate);
+  return withinLimit(roundedUnits({ units: amount * units, places: moneyPlaces + places }, moneyPlaces));
 }
 
 /** Undefined where the sum is too large to be an amount. */
@@ -46,15 +88,4 @@ export function sumMoney(amounts: readonly Micros[]): Micros | undefined {
 
 function withinLimit(amount: Micros): Micros | undefined {
   return amount < limit ? amount : undefined;
-}
-
-function scaled(text: string, places: number): bigint {
-  const [whole = '', fraction = ''] = text.split('.');
-  return BigInt(whole + fraction.padEnd(places, '0'));
-}
-
-function shortestText(amount: bigint, places: number): string {
-  const digits = String(amount < 0n ? -amount : amount).padStart(places + 1, '0');
-  const fraction = digits.slice(-places).replace(/0+$/, '');
-  return `${amount < 0n ? '-' : ''}${digits.slice(0, -places)}${fraction === '' ? '' : `.${fraction}`}`;
 }

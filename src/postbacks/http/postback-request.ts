@@ -6,8 +6,8 @@ import {
 } from '../../sites/postback-address.ts';
 import type { Site } from '../../sites/sites.ts';
 import type { Postback } from '../rules/postback.ts';
-import { signatureOf, webhookHeaders } from './signature.ts';
 import { percentEncoded } from '../../text/percent-encoded.ts';
+import { signatureOf, webhookHeaders } from './signature.ts';
 
 /** One request as it goes out. */
 export interface PostbackRequest {

@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { inMemory, withDuckDB } from '../duckdb/open.ts';
+import { inMemory, withDuckDB } from '../../duckdb/open.ts';
 import { BloomFilter } from './click-bloom-filter.ts';
 import type { HashedKey } from './click-bloom-filter.ts';
 import type { ClickFile } from './click-files.ts';
