@@ -10,14 +10,16 @@ import { Health } from './server/health.ts';
 import { createHttpServer } from './server/http-server.ts';
 import { linksOf } from './offers/links.ts';
 import type { Links } from './offers/links.ts';
-import { LiveSites } from './access/site-registry.ts';
+import { SiteRegistry } from './access/site-registry.ts';
 import { Metrics } from './http/metrics.ts';
 import { PublisherApi } from './api/publisher-api.ts';
 import type { PublishedSnapshot } from './snapshot/published-snapshot.ts';
 import { RequestLimits } from './access/request-limits.ts';
 import { SnapshotFollower } from './snapshot/snapshot-follower.ts';
-import { textForms } from './text-forms.ts';
-import { UnsentBodies } from './server/in-flight-responses.ts';
+import { templateB } from './variant-b/offer-template.ts';
+import { templateC } from './variant-c/offer-template.ts';
+import { reportTemplate } from './variant-c/report-template.ts';
+import { InFlightResponses } from './server/in-flight-responses.ts';
 
 export interface ServiceOptions {
   data: DataDirectory;
@@ -40,6 +42,9 @@ export interface Service {
   close(): Promise<void>;
 }
 
+/** What the pages of whole catalogs are made of. Top-converting lists are short. */
+const preparedTemplates = [templateC, templateB, reportTemplate];
+
 /** How soon a new snapshot or a changed `sites.json` is taken up. Looking costs two system calls. */
 const pollMilliseconds = 1000;
 
@@ -55,11 +60,11 @@ export async function createService({
   effects = realEffects,
   repeat = everySecond,
 }: ServiceOptions): Promise<Service> {
-  const sites = new LiveSites(data.sitesFile, log);
+  const sites = new SiteRegistry(data.sitesFile, log);
   let listening = false;
-  // The links in an offer's text may name the listening address: the first snapshot's texts are prepared when that is known.
+  // The links in an offer's text may name the listening address: the first snapshot's offers are compiled when that is known.
   const prepare = async (snapshot: PublishedSnapshot) =>
-    listening ? snapshot.prepareTexts(textForms, state.links()) : undefined;
+    listening ? snapshot.prepareTemplates(preparedTemplates, state.links()) : undefined;
   const follower = new SnapshotFollower(data, log, snapshotId, prepare);
   await sites.start();
   // Before the snapshot is read: what cannot be counted into is told at once. Measured, too: opened after it, V8 keeps
@@ -81,17 +86,17 @@ export async function createService({
   };
   const metrics = new Metrics();
   const connections = new Connections();
-  const unsent = new UnsentBodies();
+  const inFlight = new InFlightResponses();
   const api = new PublisherApi(state, settings);
   const health = new Health(
     settings,
     snapshot,
     metrics,
-    () => [...connections.gauges, ...unsent.gauges, ...api.gauges],
+    () => [...connections.gauges, ...inFlight.gauges, ...api.gauges],
     state.now,
   );
-  const fixed = new Map([...health.answers, ...(await documentation())]);
-  const server = createHttpServer({ api, fixed, metrics, connections, unsent, log });
+  const fixed = new Map([...health.routes, ...(await documentation())]);
+  const server = createHttpServer({ api, fixed, metrics, connections, inFlight, log });
 
   let looking: Promise<void> | undefined;
   const poll = () => (looking ??= look().finally(() => (looking = undefined)));

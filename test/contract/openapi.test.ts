@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { errors } from '../../src/serve/api/openapi/bodies.ts';
 import { operations } from '../../src/serve/api/openapi/operations.ts';
-import type { RefusalKind } from '../../src/serve/http/errors.ts';
-import { Refusal } from '../../src/serve/http/errors.ts';
+import type { ApiErrorKind } from '../../src/serve/http/errors.ts';
+import { ApiError } from '../../src/serve/http/errors.ts';
 import { temporaryData } from '../support/published-snapshot.ts';
 import { startService } from '../support/running-service.ts';
 import type { RunningService } from '../support/running-service.ts';
@@ -77,7 +77,7 @@ test('every reference leads somewhere', () => {
 });
 
 test('every code of every variant has an example, in the form of its errors', () => {
-  const kinds: RefusalKind[] = [
+  const kinds: ApiErrorKind[] = [
     'missing_credentials',
     'unknown_credentials',
     'site_pending',
@@ -99,7 +99,7 @@ test('every code of every variant has an example, in the form of its errors', ()
   for (const { variant } of operations) {
     const mine = examples.filter((example) => errors[variant.letter].safeParse(example).success);
     expect(
-      [...codesOf(kinds.map((kind) => variant.refuse(new Refusal(kind, 'x')).document))].filter(
+      [...codesOf(kinds.map((kind) => variant.describe(new ApiError(kind, 'x')).document))].filter(
         (code) => !codesOf(mine).has(code),
       ),
       variant.letter,

@@ -1,9 +1,8 @@
 import * as crypto from 'node:crypto';
 import { pino } from 'pino';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { LiveSites } from '../../src/serve/access/site-registry.ts';
+import { SiteRegistry } from '../../src/serve/access/site-registry.ts';
 import { parseQuery } from '../../src/serve/http/query.ts';
-import { isSecret, noSecret, padded } from '../../src/serve/access/secrets.ts';
 import { temporaryData, writeSites } from '../support/published-snapshot.ts';
 
 /** Bytes of both sides of each comparison, and how many digests were made. */
@@ -25,7 +24,7 @@ vi.mock(import('node:crypto'), async (original) => {
 });
 
 const secret = 'secret-of-the-first-site';
-let sites: LiveSites;
+let sites: SiteRegistry;
 
 beforeEach(async () => {
   const { data, remove } = await temporaryData();
@@ -34,7 +33,7 @@ beforeEach(async () => {
     { site_key: 'first', site_secret: secret },
     { site_key: 'long', site_secret: 'x'.repeat(1000) },
   ]);
-  sites = new LiveSites(data.sitesFile, pino({ level: 'silent' }));
+  sites = new SiteRegistry(data.sitesFile, pino({ level: 'silent' }));
   await sites.start();
 });
 
@@ -55,14 +54,14 @@ test.each([
   ['wrong', 'not-the-secret'],
   ['one character off', `${secret.slice(0, -1)}x`],
   ['short', 'x'],
-  ['longer than there is room for', 'x'.repeat(999)],
+  ['very long', 'x'.repeat(999)],
   ['given twice', 'x&site_secret=y'],
   ['not UTF-8', '%ff'],
 ])(
   'a secret that is %s is refused in the same words and by the same work for a key that there is and for one that is not',
   (_what, wrong) => {
     const known = identified(`site_key=first&site_secret=${wrong}`);
-    expect(known.compared).toHaveLength(1);
+    expect(known).toMatchObject({ compared: [[32, 32]], digests: 1 });
     for (const key of ['nobody', 'long', 'first&site_key=first', '%ff'])
       expect(identified(`site_key=${key}&site_secret=${wrong}`)).toEqual(known);
   },
@@ -82,13 +81,3 @@ test('a long secret opens its site, and no other one does', () => {
   for (const wrong of [`${'x'.repeat(999)}y`, 'x'.repeat(1001), 'x'.repeat(252)])
     expect(identified(`site_key=long&site_secret=${wrong}`).said).toMatch(/^no site/);
 });
-
-test.each(['', 'a', 'é'.repeat(126), 'a'.repeat(252), 'a'.repeat(253), 'a'.repeat(5000)])(
-  'padding keeps secrets apart: %#',
-  (text) => {
-    expect(isSecret(text, padded(text))).toBe(true);
-    for (const other of [`${text}\0`, `${text}a`, text.slice(1)])
-      expect(isSecret(other, padded(text))).toBe(other === text);
-    expect(isSecret(text, noSecret)).toBe(false);
-  },
-);

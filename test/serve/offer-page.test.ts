@@ -2,29 +2,29 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { FeedOffer } from '../../src/feed/feed-document.ts';
 import { linksOf } from '../../src/serve/offers/links.ts';
-import { putTogether } from '../../src/serve/pages/offer-page.ts';
+import { renderPage } from '../../src/serve/pages/offer-page.ts';
 import type { OfferPage } from '../../src/serve/pages/offer-page.ts';
-import { OfferTexts } from '../../src/serve/pages/offer-templates.ts';
+import { OfferTemplates } from '../../src/serve/pages/offer-templates.ts';
 import type { PageBody } from '../../src/serve/pages/prepared-page.ts';
 import { Prices } from '../../src/serve/offers/prices.ts';
 import { serveOffer } from '../../src/serve/offers/served-offer.ts';
 import { feedOf } from '../../src/serve/offers/site-feed.ts';
-import { openFormB } from '../../src/serve/variant-b/offer-text.ts';
-import { formC } from '../../src/serve/variant-c/offer-text.ts';
-import { reportForm } from '../../src/serve/variant-c/report-text.ts';
+import { templateB, topConvertingTemplate } from '../../src/serve/variant-b/offer-template.ts';
+import { templateC } from '../../src/serve/variant-c/offer-template.ts';
+import { reportTemplate } from '../../src/serve/variant-c/report-template.ts';
 import { feedOffer } from '../support/published-snapshot.ts';
 
 const links = linksOf('https://go.example', 'https://cdn.example');
 
 /** All that a page depends on, each from so few values that many pages are alike. */
 const anyPage = fc.record({
-  form: fc.constantFrom(formC, openFormB, reportForm),
+  template: fc.constantFrom(templateC, templateB, topConvertingTemplate, reportTemplate),
   commission: fc.constantFrom('0', '0.1', '0.10', '0.00001'),
   commissionChangedAt: fc.constantFrom(null, '2026-11-03T00:00:00Z'),
   siteKey: fc.constantFrom('s', 't'),
   head: fc.constantFrom('[', '[ '),
   tail: fc.constantFrom(']', ' ]'),
-  more: fc.constantFrom(undefined, '1', '2'),
+  firstRank: fc.constantFrom(1, 2),
   offers: fc.array(
     fc.record({
       title: fc.constantFrom('a', 'é', '漢字 🎁'),
@@ -38,13 +38,13 @@ const anyPage = fc.record({
 });
 
 function pageOf({
-  form,
+  template,
   commission,
   commissionChangedAt,
   siteKey,
   head,
   tail,
-  more,
+  firstRank,
   offers,
 }: typeof anyPage extends fc.Arbitrary<infer Page> ? Page : never): OfferPage {
   const inFull = offers.map(({ title, payout, milestone, updatedAt, epc }, index) =>
@@ -58,15 +58,15 @@ function pageOf({
     }),
   );
   const served = inFull.map((offer, index) => serveOffer(offer, index, index));
-  const feed = feedOf(1, siteKey, { commission, commissionChangedAt }, () => new Prices(commission, served), links);
+  const feed = feedOf(siteKey, { commission, commissionChangedAt }, () => new Prices(commission, served), links);
   return {
     head,
     offers: served.map(({ index }) => index),
-    texts: new OfferTexts(form, links, served, (position) => inFull[position] as FeedOffer),
+    templates: new OfferTemplates(template, links, served, (position) => inFull[position] as FeedOffer),
     feed,
     link: siteKey,
     tail,
-    ...(more !== undefined && { more: () => more }),
+    firstRank,
   };
 }
 
@@ -74,9 +74,9 @@ test('pages of one tag are the same to the byte, whatever they were made of', as
   const byTag = new Map<string, string>();
   await fc.assert(
     fc.asyncProperty(anyPage, async (description) => {
-      const { bytes, tag } = await putTogether(pageOf(description));
+      const { bytes, tag } = await renderPage(pageOf(description));
       expect(
-        (await putTogether(pageOf(description))).tag,
+        (await renderPage(pageOf(description))).tag,
         'made again, as from another snapshot of the same content',
       ).toBe(tag);
       expect(bytes.toString()).toBe(byTag.get(tag) ?? bytes.toString());
@@ -91,7 +91,7 @@ test('a long page lets other work go on, and is what it would be in one piece', 
   const ids = Array.from({ length: 1100 }, (_value, index) => index + 1);
   const inFull = ids.map((id) => feedOffer({ id, titles: { en: `Offer ${id} – 漢字` } }));
   const offers = inFull.map((offer, index) => serveOffer(offer, index, index));
-  const feed = feedOf(1, 's', { commission: '0', commissionChangedAt: null }, () => new Prices('0', offers), links);
+  const feed = feedOf('s', { commission: '0', commissionChangedAt: null }, () => new Prices('0', offers), links);
   let turns = 0;
   let finished = false;
   const count = () =>
@@ -101,10 +101,10 @@ test('a long page lets other work go on, and is what it would be in one piece', 
       count();
     });
   count();
-  const body: PageBody = await putTogether({
+  const body: PageBody = await renderPage({
     head: '[',
     offers: offers.map(({ index }) => index),
-    texts: new OfferTexts(formC, links, offers, (position) => inFull[position] as FeedOffer),
+    templates: new OfferTemplates(templateC, links, offers, (position) => inFull[position] as FeedOffer),
     feed,
     link: 's',
     tail: ']',

@@ -21,8 +21,8 @@ test('many commissions hold no more memory than is allowed, and each has its own
   );
 
   for (const [place, feed] of feeds.entries()) {
-    const { payouts, epcs } = feed.prices();
-    expect([payouts[1499], epcs[1499]]).toEqual([20_000 - 2 * place, 0]);
+    const prices = feed.prices();
+    expect([prices.payouts[1499], prices.epcText(1499)]).toEqual([20_000 - 2 * place, '0']);
   }
 
   const gauge = (name: string) =>
@@ -31,5 +31,5 @@ test('many commissions hold no more memory than is allowed, and each has its own
   expect(gauge('s')).toBeGreaterThan(100);
   expect(gauge('s')).toBeLessThan(1000);
   // The first ones are long gone.
-  expect(feeds[1]?.prices().eventPayouts(1499)).toEqual([19_998]);
+  expect(feeds[1]?.prices().eventPayoutTexts(1499)).toEqual(['1.9998']);
 });

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { JournaledWindows } from '../../src/serve/access/journaled-windows.ts';
-import { RateLimitJournal } from '../../src/serve/access/rate-limit-journal.ts';
+import { JournaledWindows, RateLimitJournal } from '../../src/serve/access/rate-limit-journal.ts';
 
 const length = 3_600_000;
 const bucket = (limit: number, name = 'b') => ({ name, limit, length });
@@ -33,22 +32,22 @@ function open(now = 0): RateLimitJournal {
 
 test('what has not expired comes back, once', async () => {
   const windows = new JournaledWindows(open(), 0);
-  for (const at of [0, 10, 10, 20]) await windows.take(bucket(5), at);
-  await windows.take(bucket(5, 'other'), 30);
+  for (const at of [0, 10, 10, 20]) await windows.consume(bucket(5), at);
+  await windows.consume(bucket(5, 'other'), 30);
   // The first one was neither closed nor told to write anything: as after a kill.
   const journal = open();
   const restarted = new JournaledWindows(journal, length);
-  expect(restarted.look(bucket(5), length)).toEqual({
+  expect(restarted.peek(bucket(5), length)).toEqual({
     allowed: true,
     limit: 5,
     remaining: 2,
     resetAt: 10 + length,
     freeAt: length,
   });
-  expect(restarted.look(bucket(5, 'other'), length)).toMatchObject({ remaining: 4 });
-  await restarted.take(bucket(5), length);
+  expect(restarted.peek(bucket(5, 'other'), length)).toMatchObject({ remaining: 4 });
+  await restarted.consume(bucket(5), length);
   expect([...journal.remembered(length)].map(({ at }) => at)).toEqual([10, 10, 20, 30, length]);
-  await restarted.take(bucket(5), length + 20_000);
+  await restarted.consume(bucket(5), length + 20_000);
   expect([...journal.remembered(length + 20_000)].map(({ at }) => at)).toEqual([length, length + 20_000]);
   expect(
     [...journal.remembered(length)].map(({ at }) => at),
@@ -58,25 +57,25 @@ test('what has not expired comes back, once', async () => {
 
 test('files whose requests have all expired are removed, whichever process wrote them', async () => {
   const earlier = new JournaledWindows(open(), 0);
-  for (let minute = 0; minute < 180; minute++) await earlier.take(bucket(5_000), minute * 60_000);
+  for (let minute = 0; minute < 180; minute++) await earlier.consume(bucket(5_000), minute * 60_000);
   const files = await readdir(join(folder, 'limits'));
   expect(files.length).toBeGreaterThan(5);
   expect(files.length).toBeLessThan(10);
   const now = 5 * length;
   const later = new JournaledWindows(open(now), now);
-  await later.take(bucket(5_000), now);
-  await later.take(bucket(5_000), now + length / 2);
+  await later.consume(bucket(5_000), now);
+  await later.consume(bucket(5_000), now + length / 2);
   expect(await readdir(join(folder, 'limits'))).toHaveLength(2);
-  expect(later.look(bucket(5_000), now + length / 2).remaining).toBe(4_998);
+  expect(later.peek(bucket(5_000), now + length / 2).remaining).toBe(4_998);
 });
 
 test('what two services on one directory counted is counted together, exactly', async () => {
   const one = new JournaledWindows(open(), 0);
   const other = new JournaledWindows(open(1), 1);
-  for (const at of [10, 30, 50]) await one.take(bucket(10), at);
-  for (const at of [20, 40]) await other.take(bucket(10), at);
+  for (const at of [10, 30, 50]) await one.consume(bucket(10), at);
+  for (const at of [20, 40]) await other.consume(bucket(10), at);
   const later = new JournaledWindows(open(60), 60);
-  expect(later.look(bucket(10), 60).remaining).toBe(5);
+  expect(later.peek(bucket(10), 60).remaining).toBe(5);
   for (const [now, remaining] of [
     [10, 6],
     [20, 7],
@@ -84,13 +83,13 @@ test('what two services on one directory counted is counted together, exactly', 
     [40, 9],
     [50, 10],
   ] as const)
-    expect(later.look(bucket(10), now + length).remaining).toBe(remaining);
+    expect(later.peek(bucket(10), now + length).remaining).toBe(remaining);
 });
 
 test('requests of one moment are written together, and each only returns when it is written', async () => {
   const windows = new JournaledWindows(open(), 0);
   const other = open();
-  const readings = await Promise.all(Array.from({ length: 50 }, () => windows.take(bucket(40), 5)));
+  const readings = await Promise.all(Array.from({ length: 50 }, () => windows.consume(bucket(40), 5)));
   expect(readings.filter(({ allowed }) => allowed)).toHaveLength(40);
   expect([...other.remembered(5)]).toHaveLength(40);
 });
@@ -108,15 +107,15 @@ test('a journal that cannot be written to is complained about once, and counting
   const windows = new JournaledWindows(journal, 0);
   journal.close();
   const allowed: boolean[] = [];
-  for (const at of [1, 2, 3]) allowed.push((await windows.take(bucket(2), at)).allowed);
+  for (const at of [1, 2, 3]) allowed.push((await windows.consume(bucket(2), at)).allowed);
   expect(allowed).toEqual([true, true, false]);
   expect(lines).toHaveLength(1);
 });
 
 test('a file that cannot be read keeps nothing from opening', async () => {
-  await new JournaledWindows(open(), 0).take(bucket(5), 1);
+  await new JournaledWindows(open(), 0).consume(bucket(5), 1);
   await mkdir(join(folder, 'limits', '2-1.ndjson'));
-  expect(new JournaledWindows(open(3), 3).look(bucket(5), 3)).toMatchObject({ remaining: 4 });
+  expect(new JournaledWindows(open(3), 3).peek(bucket(5), 3)).toMatchObject({ remaining: 4 });
   expect(lines.some((line) => line.includes('2-1.ndjson'))).toBe(true);
 });
 
@@ -129,11 +128,11 @@ test('where no other file can be begun the old one goes on; once that works agai
   const windows = new JournaledWindows(open(), 0);
   await rename(join(folder, 'limits'), join(folder, 'moved'));
   await writeFile(join(folder, 'limits'), '');
-  await windows.take(bucket(5), length / 2);
-  await windows.take(bucket(5), length / 2 + 1);
+  await windows.consume(bucket(5), length / 2);
+  await windows.consume(bucket(5), length / 2 + 1);
   expect(lines).toHaveLength(1);
   await rm(join(folder, 'limits'));
-  await windows.take(bucket(5), length / 2 + 2);
+  await windows.consume(bucket(5), length / 2 + 2);
   expect(await readdir(join(folder, 'limits'))).toHaveLength(1);
   await rename(
     join(folder, 'limits', (await readdir(join(folder, 'limits')))[0] as string),
@@ -147,11 +146,11 @@ test('where no other file can be begun the old one goes on; once that works agai
 });
 
 test('lines that are damaged are passed over, and said to be; the others count', async () => {
-  await new JournaledWindows(open(), 0).take(bucket(5), 1);
+  await new JournaledWindows(open(), 0).consume(bucket(5), 1);
   const [file = ''] = await readdir(join(folder, 'limits'));
   await appendFile(join(folder, 'limits', file), '\n[["b",2,');
-  await new JournaledWindows(open(), 0).take(bucket(5), 3);
-  expect(new JournaledWindows(open(4), 4).look(bucket(5), 4)).toMatchObject({ remaining: 3 });
+  await new JournaledWindows(open(), 0).consume(bucket(5), 3);
+  expect(new JournaledWindows(open(4), 4).peek(bucket(5), 4)).toMatchObject({ remaining: 3 });
   expect(lines.some((line) => line.includes('damaged'))).toBe(true);
 });
 

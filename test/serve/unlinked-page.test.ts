@@ -2,14 +2,15 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { FeedOffer } from '../../src/feed/feed-document.ts';
 import { wholeOf } from '../../src/serve/http/response.ts';
-import { linksOf, percentEncoded } from '../../src/serve/offers/links.ts';
-import { putTogether } from '../../src/serve/pages/offer-page.ts';
-import { OfferTexts } from '../../src/serve/pages/offer-templates.ts';
+import { linksOf } from '../../src/serve/offers/links.ts';
+import { percentEncoded } from '../../src/text/percent-encoded.ts';
+import { renderPage } from '../../src/serve/pages/offer-page.ts';
+import { OfferTemplates } from '../../src/serve/pages/offer-templates.ts';
 import { Prices } from '../../src/serve/offers/prices.ts';
 import { serveOffer } from '../../src/serve/offers/served-offer.ts';
 import { feedOf } from '../../src/serve/offers/site-feed.ts';
 import { linkGap, UnlinkedPage } from '../../src/serve/pages/unlinked-page.ts';
-import { formC, linkEndC } from '../../src/serve/variant-c/offer-text.ts';
+import { linkEndC, templateC } from '../../src/serve/variant-c/offer-template.ts';
 import { feedOffer } from '../support/published-snapshot.ts';
 
 const links = linksOf('https://go.example', 'https://cdn.example');
@@ -18,9 +19,16 @@ const links = linksOf('https://go.example', 'https://cdn.example');
 async function page(titles: readonly string[], link: string) {
   const inFull = titles.map((title, place) => feedOffer({ id: place + 1, titles: { en: title } }));
   const offers = inFull.map((offer, index) => serveOffer(offer, index, index));
-  const feed = feedOf(1, 's', { commission: '0', commissionChangedAt: null }, () => new Prices('0', offers), links);
-  const texts = new OfferTexts(formC, links, offers, (position) => inFull[position] as FeedOffer);
-  return putTogether({ head: '"offers":[', offers: offers.map(({ index }) => index), texts, feed, link, tail: ']}' });
+  const feed = feedOf('s', { commission: '0', commissionChangedAt: null }, () => new Prices('0', offers), links);
+  const templates = new OfferTemplates(templateC, links, offers, (position) => inFull[position] as FeedOffer);
+  return renderPage({
+    head: '"offers":[',
+    offers: offers.map(({ index }) => index),
+    templates,
+    feed,
+    link,
+    tail: ']}',
+  });
 }
 
 test('filled in for a user it is the page made for that user, to the byte', async () => {

@@ -1,15 +1,15 @@
 import type { Site } from '../../sites/sites.ts';
-import type { LiveSites } from './site-registry.ts';
+import type { SiteRegistry } from './site-registry.ts';
 import { required, text } from '../http/parameters.ts';
 import type { DescribedParameter } from '../http/parameters.ts';
 import type { Query } from '../http/query.ts';
-import { Refusal } from '../http/errors.ts';
+import { ApiError } from '../http/errors.ts';
 
 export const siteKey: DescribedParameter = required(text('site_key', 'Public identifier of the site'));
 export const siteSecret: DescribedParameter = required(text('site_secret', 'Private value of the site'));
 
-/** Which site a query comes from. Throws `Refusal`. */
-export type Identification = (sites: LiveSites, query: Query) => Site;
+/** Which site a query comes from. Throws `ApiError`. */
+export type Identification = (sites: SiteRegistry, query: Query) => Site;
 
 /** Variants B and C: by key and secret. */
 export const bySecret: Identification = (sites, query) => sites.identify(query);
@@ -20,7 +20,7 @@ export function byKey(...others: DescribedParameter[]): Identification {
   return (sites, query) => {
     const missing = names.filter((name) => query[name] === undefined);
     if (missing.length > 0)
-      throw new Refusal('wrong_parameter', `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing`);
+      throw new ApiError('wrong_parameter', `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing`);
     return sites.identifyByKey(query);
   };
 }

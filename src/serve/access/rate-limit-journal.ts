@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { makePrivateFolder } from '../../files/effects.ts';
 import { OfferlineError } from '../../errors/errors.ts';
+import type { Bucket, LimitStatus, RateLimits } from './rate-limits.ts';
+import { SlidingWindows } from './sliding-windows.ts';
 
 /** A request that was counted. Moments are milliseconds since the epoch. */
 export interface CountedRequest {
@@ -162,5 +164,30 @@ export class RateLimitJournal {
         this.#log.error({ file, reason: message }, 'counted requests cannot be read: they are not counted');
       return '';
     }
+  }
+}
+
+/** Sliding windows that outlive the process: decided in memory, written down before the answer leaves. */
+export class JournaledWindows implements RateLimits {
+  readonly #windows: SlidingWindows;
+  readonly #journal: RateLimitJournal;
+
+  /** `maxWindows`: see `SlidingWindows`. */
+  constructor(journal: RateLimitJournal, now: number, bounds?: { maxWindows: number }) {
+    this.#windows = new SlidingWindows(bounds);
+    this.#journal = journal;
+    this.#windows.restore(
+      journal.remembered(now).map(({ bucket, at, expiresAt }) => ({ name: bucket, length: expiresAt - at, at })),
+    );
+  }
+
+  async consume(bucket: Bucket, now: number): Promise<LimitStatus> {
+    const status = this.#windows.consume(bucket, now);
+    if (status.allowed) await this.#journal.counted({ bucket: bucket.name, at: now, expiresAt: now + bucket.length });
+    return status;
+  }
+
+  peek(bucket: Bucket, now: number): LimitStatus {
+    return this.#windows.peek(bucket, now);
   }
 }

@@ -8,8 +8,8 @@ export interface Bucket {
   length: number;
 }
 
-/** A bucket at one moment, after the request that it was read for. Moments are milliseconds since the epoch. */
-export interface Reading {
+/** A bucket at one moment, after the request that it was asked for. Moments are milliseconds since the epoch. */
+export interface LimitStatus {
   /** Whether the request has room. One that has not is not counted. */
   allowed: boolean;
   limit: number;
@@ -26,9 +26,9 @@ export interface Reading {
  */
 export interface RateLimits {
   /** Counts a request where there is room for it. */
-  take(bucket: Bucket, now: number): Reading | Promise<Reading>;
-  /** The same reading without a request. */
-  look(bucket: Bucket, now: number): Reading | Promise<Reading>;
+  consume(bucket: Bucket, now: number): LimitStatus | Promise<LimitStatus>;
+  /** The same status without a request. */
+  peek(bucket: Bucket, now: number): LimitStatus | Promise<LimitStatus>;
 }
 
 /** How an endpoint's requests are limited. */
@@ -71,11 +71,11 @@ export function failedIdentifications(clientAddress: string): Bucket {
 }
 
 /** Whole seconds, and at least one, until the next request has room. */
-export function retryAfterHeader({ freeAt }: Reading, now: number): Record<string, string> {
+export function retryAfterHeader({ freeAt }: LimitStatus, now: number): Record<string, string> {
   return { 'retry-after': String(Math.max(1, Math.ceil((freeAt - now) / 1000))) };
 }
 
-export function limitHeaders({ limit, remaining, resetAt }: Reading): Record<string, string> {
+export function limitHeaders({ limit, remaining, resetAt }: LimitStatus): Record<string, string> {
   return {
     'x-ratelimit-limit': String(limit),
     'x-ratelimit-remaining': String(remaining),

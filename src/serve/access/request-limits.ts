@@ -2,15 +2,14 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { DataDirectory } from '../../config/data-directory.ts';
 import type { Site } from '../../sites/sites.ts';
-import { JournaledWindows } from './journaled-windows.ts';
-import { RateLimitJournal } from './rate-limit-journal.ts';
+import { JournaledWindows, RateLimitJournal } from './rate-limit-journal.ts';
 import { failedIdentifications, hour, minute } from './rate-limits.ts';
-import type { LimitRule, RateLimits, Reading } from './rate-limits.ts';
+import type { LimitRule, RateLimits, LimitStatus } from './rate-limits.ts';
 import { SlidingWindows } from './sliding-windows.ts';
 
 /** Windows of clients, of whom there may be any number, are bounded; those of sites are as many as `sites.json` has. */
-const mostClients = 100_000;
-const mostFailingAddresses = 10_000;
+const maxClients = 100_000;
+const maxFailingAddresses = 10_000;
 
 /** The limits of everything that is asked for. */
 export class RequestLimits {
@@ -30,30 +29,30 @@ export class RequestLimits {
     const clients = new RateLimitJournal(join(data.rateLimits, 'clients'), minute, now, log);
     const byScope = {
       site: new JournaledWindows(sites, now),
-      address: new JournaledWindows(clients, now, { most: mostClients }),
+      address: new JournaledWindows(clients, now, { maxWindows: maxClients }),
     };
-    return new RequestLimits(byScope, new SlidingWindows({ most: mostFailingAddresses }), () => {
+    return new RequestLimits(byScope, new SlidingWindows({ maxWindows: maxFailingAddresses }), () => {
       sites.close();
       clients.close();
     });
   }
 
-  /** The reading of a site's bucket after this request, which counts where the rule and the caller say so. */
-  read(
+  /** The status of a site's bucket after this request, which counts where the rule and the caller say so. */
+  check(
     rule: LimitRule,
     site: Site,
     clientAddress: () => string,
     now: number,
     counts: boolean,
-  ): Reading | Promise<Reading> {
+  ): LimitStatus | Promise<LimitStatus> {
     const limits = this.#byScope[rule.scope];
     const bucket = rule.bucket(site, clientAddress);
-    return counts && rule.counted ? limits.take(bucket, now) : limits.look(bucket, now);
+    return counts && rule.counted ? limits.consume(bucket, now) : limits.peek(bucket, now);
   }
 
   /** Counts a failed identification against the address that it came from, never against the site that it named. */
-  failed(clientAddress: string, now: number): Reading | Promise<Reading> {
-    return this.#failures.take(failedIdentifications(clientAddress), now);
+  countFailure(clientAddress: string, now: number): LimitStatus | Promise<LimitStatus> {
+    return this.#failures.consume(failedIdentifications(clientAddress), now);
   }
 
   close(): void {

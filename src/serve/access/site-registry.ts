@@ -1,19 +1,23 @@
+import { hash, timingSafeEqual } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { readSites } from '../../sites/sites.ts';
 import type { Site } from '../../sites/sites.ts';
+import { ApiError } from '../http/errors.ts';
 import type { Query } from '../http/query.ts';
-import { Refusal } from '../http/errors.ts';
-import { isSecret, noSecret, padded } from './secrets.ts';
-import type { PaddedSecret } from './secrets.ts';
 
 interface KnownSite {
   site: Site;
-  secret: PaddedSecret;
+  secretDigest: Buffer;
 }
 
+/** Secrets are compared by their SHA-256: the same work for all, however long they are. */
+const digestOf = (secret: string) => hash('sha256', secret, 'buffer');
+/** Stands where there is no site: no text is known to have this digest. */
+const noDigest = Buffer.alloc(32);
+
 /** Secrets, status and limits of the sites as `sites.json` says now; a broken file leaves the last good content. */
-export class LiveSites {
+export class SiteRegistry {
   readonly #file: string;
   readonly #log: Logger;
   #sites: ReadonlyMap<string, KnownSite> = new Map();
@@ -50,36 +54,36 @@ export class LiveSites {
   }
 
   /**
-   * The site that key and secret of a query belong to. Throws `Refusal`, which is the same for an unknown key
+   * The site that key and secret of a query belong to. Throws `ApiError`, which is the same for an unknown key
    * and a wrong secret.
    */
-  identify(query: Query): Site {
-    const { site_key: key, site_secret: secret } = query;
+  identify({ site_key: key, site_secret: secret }: Query): Site {
     if (key === undefined || secret === undefined) {
-      throw new Refusal('missing_credentials', `${key === undefined ? 'site_key' : 'site_secret'} is missing`);
+      throw new ApiError('missing_credentials', `${key === undefined ? 'site_key' : 'site_secret'} is missing`);
     }
     const known = typeof key === 'string' ? this.#sites.get(key) : undefined;
-    // Compared with nothing where the key is unknown, so that the time taken does not tell which keys exist.
-    const same = isSecret(typeof secret === 'string' ? secret : '', known?.secret ?? noSecret);
-    if (!same || known === undefined || typeof secret !== 'string') {
-      throw new Refusal('unknown_credentials', 'no site has this site_key and site_secret');
+    // Compared where the key is unknown too, so that the time taken does not tell which keys exist.
+    const digest = digestOf(typeof secret === 'string' ? secret : '');
+    const isSame = timingSafeEqual(digest, known?.secretDigest ?? noDigest);
+    if (!isSame || known === undefined || typeof secret !== 'string') {
+      throw new ApiError('unknown_credentials', 'no site has this site_key and site_secret');
     }
     return known.site;
   }
 
   /**
    * The site of Variant A that a query's key names. Sites of other variants are not opened by a key alone.
-   * Throws `Refusal`.
+   * Throws `ApiError`.
    */
   identifyByKey({ site_key: key }: Query): Site {
     const known = typeof key === 'string' ? this.#sites.get(key) : undefined;
-    if (known?.site.variant !== 'A') throw new Refusal('unknown_credentials', 'no site has this site_key');
+    if (known?.site.variant !== 'A') throw new ApiError('unknown_credentials', 'no site has this site_key');
     return known.site;
   }
 
   #read(): void {
     const { sites, warnings } = readSites(this.#file);
-    this.#sites = new Map(sites.map((site) => [site.site_key, { site, secret: padded(site.site_secret) }]));
+    this.#sites = new Map(sites.map((site) => [site.site_key, { site, secretDigest: digestOf(site.site_secret) }]));
     for (const warning of warnings) this.#log.warn(warning);
     this.#log.info({ sites: sites.length }, 'sites.json read');
   }

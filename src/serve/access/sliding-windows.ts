@@ -1,12 +1,12 @@
-import type { Bucket, RateLimits, Reading } from './rate-limits.ts';
+import type { Bucket, RateLimits, LimitStatus } from './rate-limits.ts';
 
 /** How often windows that ran empty are cleared away. Milliseconds. */
-const sweepEvery = 10_000;
+const sweepMilliseconds = 10_000;
 
 interface Window {
   /** Moments of counted requests, oldest first. */
   times: number[];
-  /** Those before this place have left the window. */
+  /** Index of the first one that has not left the window. */
   first: number;
   length: number;
 }
@@ -14,12 +14,12 @@ interface Window {
 /** Exact sliding windows in memory. */
 export class SlidingWindows implements RateLimits {
   readonly #windows = new Map<string, Window>();
-  readonly #most: number;
+  readonly #maxWindows: number;
   #sweptAt = Number.NEGATIVE_INFINITY;
 
-  /** `most`: how many windows are held; beyond that the one unused for longest is forgotten. For buckets that anybody can make up. */
-  constructor({ most = Number.POSITIVE_INFINITY }: { most?: number } = {}) {
-    this.#most = most;
+  /** `maxWindows`: how many windows are held; beyond that the one unused for longest is forgotten. For buckets that anybody can make up. */
+  constructor({ maxWindows = Number.POSITIVE_INFINITY }: { maxWindows?: number } = {}) {
+    this.#maxWindows = maxWindows;
   }
 
   /** How many windows are held. */
@@ -27,13 +27,13 @@ export class SlidingWindows implements RateLimits {
     return this.#windows.size;
   }
 
-  take(bucket: Bucket, now: number): Reading {
+  consume(bucket: Bucket, now: number): LimitStatus {
     this.#sweep(now);
     const window = this.#windowOf(bucket);
-    forget(window, now);
-    if (window.times.length - window.first >= bucket.limit) return { ...reading(window, bucket, now), allowed: false };
+    evictExpired(window, now);
+    if (window.times.length - window.first >= bucket.limit) return { ...statusOf(window, bucket, now), allowed: false };
     window.times.push(now);
-    return { ...reading(window, bucket, now), allowed: true };
+    return { ...statusOf(window, bucket, now), allowed: true };
   }
 
   /** Counts what was counted before this process began, in any order. */
@@ -42,21 +42,21 @@ export class SlidingWindows implements RateLimits {
     for (const { times } of this.#windows.values()) times.sort((one, other) => one - other);
   }
 
-  look(bucket: Bucket, now: number): Reading {
+  peek(bucket: Bucket, now: number): LimitStatus {
     const window = this.#windows.get(bucket.name) ?? { times: [], first: 0, length: bucket.length };
-    forget(window, now);
-    return reading(window, bucket, now);
+    evictExpired(window, now);
+    return statusOf(window, bucket, now);
   }
 
   #windowOf({ name, length }: Pick<Bucket, 'name' | 'length'>): Window {
     const known = this.#windows.get(name);
     // Where all windows are kept, their order does not matter.
-    if (known !== undefined && this.#most === Number.POSITIVE_INFINITY) return known;
+    if (known !== undefined && this.#maxWindows === Number.POSITIVE_INFINITY) return known;
     const window = known ?? { times: [], first: 0, length };
     // A Map keeps the order of insertion: what was just used goes to the end.
     this.#windows.delete(name);
     this.#windows.set(name, window);
-    if (this.#windows.size > this.#most) {
+    if (this.#windows.size > this.#maxWindows) {
       const [unused = ''] = this.#windows.keys();
       this.#windows.delete(unused);
     }
@@ -64,16 +64,16 @@ export class SlidingWindows implements RateLimits {
   }
 
   #sweep(now: number): void {
-    if (now >= this.#sweptAt && now - this.#sweptAt < sweepEvery) return;
+    if (now >= this.#sweptAt && now - this.#sweptAt < sweepMilliseconds) return;
     this.#sweptAt = now;
     for (const [name, window] of this.#windows) {
-      forget(window, now);
+      evictExpired(window, now);
       if (window.first === window.times.length) this.#windows.delete(name);
     }
   }
 }
 
-function forget(window: Window, now: number): void {
+function evictExpired(window: Window, now: number): void {
   const { times, length } = window;
   // Moments beyond a whole window ahead were counted before a clock was set back: nobody shall wait for them.
   while (times.length > window.first && (times.at(-1) ?? 0) - now >= length) times.pop();
@@ -85,7 +85,7 @@ function forget(window: Window, now: number): void {
   }
 }
 
-function reading({ times, first }: Window, { limit, length }: Bucket, now: number): Reading {
+function statusOf({ times, first }: Window, { limit, length }: Bucket, now: number): LimitStatus {
   const counted = times.length - first;
   const oldest = times[first];
   // Where a limit was lowered, more than one request has to leave before the next has room.

@@ -1,5 +1,5 @@
 import { snapshotHeaders } from '../http/response.ts';
-import type { Answer, SnapshotIdentity } from '../http/response.ts';
+import type { HttpResponse, SnapshotIdentity } from '../http/response.ts';
 import { cacheControl } from '../http/caching.ts';
 import { entityTag } from '../pages/prepared-page.ts';
 import type { Variant } from '../http/variant.ts';
@@ -15,7 +15,7 @@ export function isPicture(path: string): boolean {
 }
 
 /** Sends a client to where the advertiser has the picture. */
-export function pictureAnswer(address: string, variant: Variant, snapshot: SnapshotIdentity): Answer {
+export function pictureResponse(address: string, variant: Variant, snapshot: SnapshotIdentity): HttpResponse {
   const body = Buffer.from(JSON.stringify({ location: address }));
   return {
     status: 302,

@@ -1,21 +1,21 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Settings } from '../../config/settings.ts';
 import type { Site } from '../../sites/sites.ts';
-import { refusalAnswer, withHeaders } from '../http/response.ts';
-import type { Answer } from '../http/response.ts';
+import { errorResponse, withHeaders } from '../http/response.ts';
+import type { HttpResponse } from '../http/response.ts';
 import { clientAddresses } from '../access/client-address.ts';
 import type { ClientAddresses } from '../access/client-address.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
-import { HeldPages } from '../pages/held-pages.ts';
+import { PageCache } from '../pages/page-cache.ts';
 import type { Links } from '../offers/links.ts';
-import type { LiveSites } from '../access/site-registry.ts';
+import type { SiteRegistry } from '../access/site-registry.ts';
 import type { Gauge } from '../http/metrics.ts';
-import { pictureAnswer } from './pictures.ts';
+import { pictureResponse } from './pictures.ts';
 import { PreparedPage } from '../pages/prepared-page.ts';
 import type { PublishedSnapshot } from '../snapshot/published-snapshot.ts';
 import type { Query } from '../http/query.ts';
 import { limitHeaders, retryAfterHeader } from '../access/rate-limits.ts';
-import { Refusal } from '../http/errors.ts';
+import { ApiError } from '../http/errors.ts';
 import type { RequestLimits } from '../access/request-limits.ts';
 import type { Variant } from '../http/variant.ts';
 import { clickLookup } from '../variant-a/click-lookup.ts';
@@ -29,12 +29,12 @@ import { status } from '../variant-c/status.ts';
 import { variantC } from '../variant-c/variant.ts';
 
 /** Clients that read at all take what they have asked for within some seconds. */
-const retryWhenOverloaded = 10;
+const retryWhenOverloadedSeconds = 10;
 
 /** Where an endpoint depends on who asks; undefined stands for nobody identified. */
 type EndpointChoice = (site: Site | undefined) => Endpoint;
 
-/** What an answer depends on of a request, beside its path. */
+/** What a response depends on of a request, beside its path. */
 export interface PublisherRequest {
   query: Query;
   headers: IncomingHttpHeaders;
@@ -42,9 +42,9 @@ export interface PublisherRequest {
   remoteAddress: string | undefined;
 }
 
-/** What answers need from the running service, as it is at the moment of the request. */
+/** What responses need from the running service, as it is at the moment of the request. */
 export interface ServiceState {
-  sites: LiveSites;
+  sites: SiteRegistry;
   limits: RequestLimits;
   snapshot: () => PublishedSnapshot | undefined;
   links: () => Links;
@@ -58,7 +58,7 @@ export class PublisherApi {
   readonly #defaultVariant: Variant;
   readonly #endpoints: ReadonlyMap<string, EndpointChoice>;
   readonly #clientAddresses: ClientAddresses;
-  readonly #held = new HeldPages();
+  readonly #pages = new PageCache();
 
   constructor(state: ServiceState, settings: Pick<Settings, 'default_variant' | 'trusted_proxies'>) {
     const offersOf = { B: offersB, C: offersC };
@@ -87,17 +87,17 @@ export class PublisherApi {
   }
 
   get gauges(): Gauge[] {
-    return this.#held.gauges;
+    return this.#pages.gauges;
   }
 
   get paths(): string[] {
     return [...this.#endpoints.keys()];
   }
 
-  /** Answers a request for one of the paths; what is wrong with the request is an answer too. */
-  async answer(path: string, request: PublisherRequest): Promise<Answer> {
+  /** The response to a request for one of the paths; what is wrong with the request is a response too. */
+  async respond(path: string, request: PublisherRequest): Promise<HttpResponse> {
     const choose = this.#endpoints.get(path);
-    if (choose === undefined) return this.refuse(path, new Refusal('unknown_path', 'there is nothing at this address'));
+    if (choose === undefined) return this.error(path, new ApiError('unknown_path', 'there is nothing at this address'));
     // Read once: a snapshot that arrives meanwhile must not mix into this answer.
     const snapshot = this.#state.snapshot();
     const now = this.#state.now();
@@ -109,59 +109,59 @@ export class PublisherApi {
       const endpoint = choose(site);
       variant = endpoint.variant;
       const isApproved = site.status === 'active';
-      const reading = await this.#state.limits.read(
+      const limit = await this.#state.limits.check(
         endpoint.limit,
         site,
         () => this.#clientOf(request),
         now,
         isApproved && snapshot !== undefined,
       );
-      if (variant.showsLimits) more = limitHeaders(reading);
+      if (variant.showsLimits) more = limitHeaders(limit);
       if (!isApproved)
-        throw new Refusal('site_pending', 'this site is not approved yet; its feed opens with the approval');
+        throw new ApiError('site_pending', 'this site is not approved yet; its feed opens with the approval');
       if (snapshot === undefined) throw nothingPublished();
-      if (endpoint.limit.counted && !reading.allowed) {
-        more = { ...limitHeaders(reading), ...retryAfterHeader(reading, now) };
-        throw new Refusal(
+      if (endpoint.limit.counted && !limit.allowed) {
+        more = { ...limitHeaders(limit), ...retryAfterHeader(limit, now) };
+        throw new ApiError(
           'rate_limited',
-          `this site has used up its ${reading.limit} requests; Retry-After says in how many seconds there is room for the next`,
+          `this site has used up its ${limit.limit} requests; Retry-After says in how many seconds there is room for the next`,
         );
       }
       const feed = snapshot.feedOf(site, this.#state.links());
-      const answer = await endpoint.answer({
+      const found = await endpoint.respond({
         site,
         query: request.query,
         snapshot,
         feed,
-        held: this.#held,
-        takesCoding: request.headers['accept-encoding'] !== undefined,
+        pages: this.#pages,
         now,
       });
       // Only here, after all checks: who may not have the page is not told either that it is unchanged.
-      if (!(answer instanceof PreparedPage)) return withHeaders(answer, more);
-      return { ...(await answer.answer(request.headers)), more, release: answer.release, variant };
+      const response = found instanceof PreparedPage ? await found.respond(request.headers) : found;
+      return { ...response, more, variant };
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      if (error.kind === 'unknown_credentials') return this.#refuseStranger(error, variant, snapshot, request, now);
-      return withHeaders(refusalAnswer(error, variant, snapshot), more);
+      if (!(error instanceof ApiError)) throw error;
+      if (error.kind === 'unknown_credentials')
+        return this.#rejectUnknownCredentials(error, variant, snapshot, request, now);
+      return withHeaders(errorResponse(error, variant, snapshot), more);
     }
   }
 
   /** Guessing of credentials is slowed down by the address that it comes from; the site that was named does not notice. */
-  async #refuseStranger(
-    refusal: Refusal,
+  async #rejectUnknownCredentials(
+    error: ApiError,
     variant: Variant,
     snapshot: PublishedSnapshot | undefined,
     request: PublisherRequest,
     now: number,
-  ): Promise<Answer> {
-    const reading = await this.#state.limits.failed(this.#clientOf(request), now);
-    if (reading.allowed) return refusalAnswer(refusal, variant, snapshot);
-    const tooMany = new Refusal(
+  ): Promise<HttpResponse> {
+    const limit = await this.#state.limits.countFailure(this.#clientOf(request), now);
+    if (limit.allowed) return errorResponse(error, variant, snapshot);
+    const tooMany = new ApiError(
       'rate_limited',
       'too many failed identifications from this address; try again later with the right credentials',
     );
-    return withHeaders(refusalAnswer(tooMany, variant, snapshot), retryAfterHeader(reading, now));
+    return withHeaders(errorResponse(tooMany, variant, snapshot), retryAfterHeader(limit, now));
   }
 
   #clientOf({ remoteAddress, headers }: PublisherRequest): string {
@@ -169,30 +169,29 @@ export class PublisherApi {
   }
 
   /** Where the advertiser has the picture of a published name. */
-  picture(path: string, name: string): Answer {
+  picture(path: string, name: string): HttpResponse {
     const snapshot = this.#state.snapshot();
-    if (snapshot === undefined) return this.refuse(path, nothingPublished());
+    if (snapshot === undefined) return this.error(path, nothingPublished());
     const address = snapshot.pictures.get(name);
     if (address === undefined)
-      return this.refuse(path, new Refusal('nothing_found', 'no offer has a picture of this name'));
-    return pictureAnswer(address, this.#variantAt(path), snapshot);
+      return this.error(path, new ApiError('nothing_found', 'no offer has a picture of this name'));
+    return pictureResponse(address, this.#variantAt(path), snapshot);
   }
 
-  /** A refusal in the form of the variant that the path belongs to. */
-  refuse(path: string, refusal: Refusal): Answer {
-    return refusalAnswer(refusal, this.#variantAt(path), this.#state.snapshot());
+  /** An error in the form of the variant that the path belongs to. */
+  error(path: string, error: ApiError): HttpResponse {
+    return errorResponse(error, this.#variantAt(path), this.#state.snapshot());
   }
 
-  /** In place of an answer that there is no room for, since too much waits for clients that do not take it. */
-  overloaded(path: string, { release, variant = this.#variantAt(path), more }: Answer): Answer {
-    release?.();
-    const refusal = new Refusal(
+  /** In place of a response that there is no room for, since too much waits for clients that do not take it. */
+  overloaded(path: string, { variant = this.#variantAt(path), more }: HttpResponse): HttpResponse {
+    const error = new ApiError(
       'unavailable',
       'too many answers are waiting for slow clients; Retry-After says in how many seconds to try again',
     );
-    return withHeaders(refusalAnswer(refusal, variant, this.#state.snapshot()), {
+    return withHeaders(errorResponse(error, variant, this.#state.snapshot()), {
       ...more,
-      'retry-after': String(retryWhenOverloaded),
+      'retry-after': String(retryWhenOverloadedSeconds),
     });
   }
 
@@ -204,6 +203,6 @@ export class PublisherApi {
   }
 }
 
-function nothingPublished(): Refusal {
-  return new Refusal('unavailable', 'nothing is published yet; try again in some minutes');
+function nothingPublished(): ApiError {
+  return new ApiError('unavailable', 'nothing is published yet; try again in some minutes');
 }

@@ -15,7 +15,7 @@ import {
   postbacksQuery,
   rowsIn,
 } from './click-queries.ts';
-import { Refusal } from '../http/errors.ts';
+import { ApiError } from '../http/errors.ts';
 
 /** Moments are microseconds since the epoch, as text. */
 export interface FoundClick {
@@ -97,13 +97,13 @@ export class SnapshotClicks {
     await (this.#database ??= this.#open());
   }
 
-  /** A site's click with what became of it; undefined where the site has no such click. Throws `Refusal` where too many wait already. */
+  /** A site's click with what became of it; undefined where the site has no such click. Throws `ApiError` where too many wait already. */
   async find(clickId: string, siteKey: string): Promise<FoundClick | undefined> {
     this.#underWay++;
     try {
       const database = await (this.#database ??= this.#open());
       if (database.waiting.length >= mostWaiting)
-        throw new Refusal('unavailable', 'too many lookups at once; try again in some seconds');
+        throw new ApiError('unavailable', 'too many lookups at once; try again in some seconds');
       const connection =
         database.idle.pop() ?? (await new Promise<DuckDBConnection>((resolve) => database.waiting.push(resolve)));
       try {

@@ -1,100 +1,88 @@
 import type { Site } from '../../sites/sites.ts';
-import { snapshotHeaders } from '../http/response.ts';
-import type { Answer, Body } from '../http/response.ts';
-import { cacheControl } from '../http/caching.ts';
-import type { HeldPages } from '../pages/held-pages.ts';
 import { bySecret } from '../access/identification.ts';
 import type { Identification } from '../access/identification.ts';
-import { makeOf } from '../pages/offer-page.ts';
+import type { LimitRule } from '../access/rate-limits.ts';
+import { cacheControl } from '../http/caching.ts';
+import type { Query } from '../http/query.ts';
+import { snapshotHeaders } from '../http/response.ts';
+import type { Body, HttpResponse } from '../http/response.ts';
+import type { Variant } from '../http/variant.ts';
+import type { SiteFeed } from '../offers/site-feed.ts';
+import { renderOnce } from '../pages/offer-page.ts';
 import type { OfferPage } from '../pages/offer-page.ts';
+import type { PageCache } from '../pages/page-cache.ts';
 import { PreparedPage } from '../pages/prepared-page.ts';
 import type { PageBody } from '../pages/prepared-page.ts';
 import type { PublishedSnapshot } from '../snapshot/published-snapshot.ts';
-import type { Query } from '../http/query.ts';
-import type { LimitRule } from '../access/rate-limits.ts';
-import type { SiteFeed } from '../offers/site-feed.ts';
-import type { Variant } from '../http/variant.ts';
 
 /** A request of an identified and approved site, with the snapshot that answers it. */
-export interface Visit {
+export interface RequestContext {
   site: Site;
   query: Query;
   snapshot: PublishedSnapshot;
   feed: SiteFeed;
-  held: HeldPages;
-  /** Whether it takes compressed forms. */
-  takesCoding: boolean;
+  pages: PageCache;
   /** When it came, milliseconds since the epoch. */
   now: number;
 }
 
-/** What a publisher can ask for. `answer` throws `Refusal` where a parameter is wrong. */
+/** What a publisher can ask for. `respond` throws `ApiError` where a parameter is wrong. */
 export interface Endpoint {
   variant: Variant;
   identify: Identification;
   limit: LimitRule;
-  answer(visit: Visit): Answer | PreparedPage | Promise<PreparedPage>;
+  respond(context: RequestContext): HttpResponse | PreparedPage | Promise<PreparedPage>;
 }
 
-/** A page of a feed: a fixed function of snapshot, site and parameters, so it is kept: a short one in no compressed form from the second time on. */
-export interface Page<Parameters> {
+/** A page of a feed: a function of snapshot, site and parameters, so it is made once and kept. */
+export interface PageDefinition<Parameters> {
   variant: Variant;
-  /** Default: by key and secret. */
-  identify?: Identification;
   limit: LimitRule;
   /** Unique among the pages: it stands in their keys. */
   name: string;
-  /** Throws `Refusal`. */
+  /** So long it stays as it was made, whatever is published meanwhile. Default: until the next snapshot. */
+  heldMilliseconds?: number;
+  /** Throws `ApiError`. */
   read(query: Query): Parameters;
   /** The same text for all queries that mean the same. */
   key(parameters: Parameters): string;
-  write(snapshot: PublishedSnapshot, feed: SiteFeed, parameters: Parameters): OfferPage;
+  page(snapshot: PublishedSnapshot, feed: SiteFeed, parameters: Parameters): OfferPage;
 }
 
-export function pageEndpoint<Parameters>(page: Page<Parameters>): Endpoint {
+/** An endpoint for key and secret whose pages come out of the cache. */
+export function pageEndpoint<Parameters>(definition: PageDefinition<Parameters>): Endpoint {
+  const { variant, limit, name, heldMilliseconds } = definition;
+  const isHeld = heldMilliseconds !== undefined;
   return {
-    variant: page.variant,
-    identify: page.identify ?? bySecret,
-    limit: page.limit,
-    answer({ query, snapshot, feed, takesCoding }) {
-      const parameters = page.read(query);
-      const key = `${feed.number} ${page.name} ${page.key(parameters)}`;
-      const { pages } = snapshot;
-      const kept = pages.get(key);
-      if (kept !== undefined) return kept;
-      const headers = { ...snapshotHeaders(snapshot, page.variant), 'cache-control': cacheControl.page };
-      // A compressed form costs more than all else, so its page is kept from the first time on.
-      const forOneAnswer = !takesCoding && !snapshot.asked.isAskedAgain(key);
-      const make = (body: PageBody) => {
-        const made = new PreparedPage(headers, body, () => pages.weighAgain(key));
-        if (body.release === undefined) pages.keep(key, made);
-        return made;
+    variant,
+    identify: bySecret,
+    limit,
+    respond({ query, snapshot, feed, pages, now }) {
+      const parameters = definition.read(query);
+      const what = `${name} ${definition.key(parameters)}`;
+      // The feed's number is another with each snapshot.
+      const key = isHeld ? `${what} ${feed.siteKey}` : `${feed.number} ${what}`;
+      const known = () => {
+        const page = pages.get(key);
+        if (!(page instanceof PreparedPage)) return undefined;
+        // A clock that was set back must not prolong it.
+        return !isHeld || (now >= page.madeAt && now - page.madeAt < heldMilliseconds) ? page : undefined;
       };
-      return makeOf(page.write(snapshot, feed, parameters), () => pages.get(key), make, forOneAnswer);
-    },
-  };
-}
-
-/** The same, but once made the page is held for some minutes, whatever is published meanwhile. */
-export function heldPageEndpoint<Parameters>(page: Page<Parameters>): Endpoint {
-  return {
-    variant: page.variant,
-    identify: page.identify ?? bySecret,
-    limit: page.limit,
-    answer({ site, query, snapshot, feed, held, now }) {
-      const parameters = page.read(query);
-      const key = `${page.name} ${page.key(parameters)} ${site.site_key}`;
-      const known = held.get(key, now);
-      if (known !== undefined) return known;
-      const headers = { ...snapshotHeaders(snapshot, page.variant), 'cache-control': cacheControl.topConverting };
-      return makeOf(
-        page.write(snapshot, feed, parameters),
-        () => held.get(key, now),
-        (body) => {
-          const made = new PreparedPage(headers, body, () => held.weighAgain(key));
-          held.keep(key, now, made);
-          return made;
-        },
+      return (
+        known() ??
+        renderOnce(definition.page(snapshot, feed, parameters), known, (body) =>
+          pages.keep(
+            key,
+            new PreparedPage(
+              {
+                ...snapshotHeaders(snapshot, variant),
+                'cache-control': isHeld ? cacheControl.topConverting : cacheControl.page,
+              },
+              body,
+              { madeAt: now, grown: (page) => pages.weighAgain(key, page) },
+            ),
+          ),
+        )
       );
     },
   };

@@ -1,5 +1,5 @@
 /** Why a request is not answered with what it asked for. Each variant has its own status and code for each. */
-export type RefusalKind =
+export type ApiErrorKind =
   | 'missing_credentials'
   | 'unknown_credentials'
   | 'site_pending'
@@ -17,11 +17,11 @@ export type RefusalKind =
   | 'internal';
 
 /** Ends the work on a request; the message is for the publisher, and never holds a secret. */
-export class Refusal extends Error {
-  readonly kind: RefusalKind;
-  constructor(kind: RefusalKind, message: string) {
+export class ApiError extends Error {
+  readonly kind: ApiErrorKind;
+  constructor(kind: ApiErrorKind, message: string) {
     super(message);
-    this.name = 'Refusal';
+    this.name = 'ApiError';
     this.kind = kind;
   }
 }

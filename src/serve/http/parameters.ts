@@ -1,7 +1,7 @@
 import { repeated, undecodable } from './query.ts';
 import type { Query } from './query.ts';
-import { Refusal } from './errors.ts';
-import type { RefusalKind } from './errors.ts';
+import { ApiError } from './errors.ts';
+import type { ApiErrorKind } from './errors.ts';
 
 /** The largest integer that any parameter may be. */
 export const largestInteger = 2 ** 31 - 1;
@@ -18,7 +18,7 @@ export interface DescribedParameter {
 
 /** A parameter that is read by the rule that its description tells. */
 export interface Parameter<Value> extends DescribedParameter {
-  /** Undefined where it is absent or empty. Throws `Refusal`. */
+  /** Undefined where it is absent or empty. Throws `ApiError`. */
   read(query: Query): Value | undefined;
 }
 
@@ -29,7 +29,7 @@ interface Rule<Value> {
   valueOf(text: string): Value | undefined;
   /** What is said of such a text. */
   mistake: string;
-  refusal?: RefusalKind;
+  refusal?: ApiErrorKind;
 }
 
 export function parameter<Value>(name: string, description: string, rule: Rule<Value>): Parameter<Value> {
@@ -42,17 +42,17 @@ export function parameter<Value>(name: string, description: string, rule: Rule<V
       const sent = readText(query, name);
       if (sent === undefined) return undefined;
       const value = rule.valueOf(sent);
-      if (value === undefined) throw new Refusal(rule.refusal ?? 'wrong_parameter', rule.mistake);
+      if (value === undefined) throw new ApiError(rule.refusal ?? 'wrong_parameter', rule.mistake);
       return value;
     },
   };
 }
 
-/** A parameter's text; undefined where it is absent or empty. Throws `Refusal` where it cannot be told what it is. */
+/** A parameter's text; undefined where it is absent or empty. Throws `ApiError` where it cannot be told what it is. */
 function readText(query: Query, name: string): string | undefined {
   const value = query[name];
-  if (value === repeated) throw new Refusal('wrong_parameter', `${name} is given more than once; send it once`);
-  if (value === undecodable) throw new Refusal('wrong_parameter', `${name} is not percent-encoded UTF-8`);
+  if (value === repeated) throw new ApiError('wrong_parameter', `${name} is given more than once; send it once`);
+  if (value === undecodable) throw new ApiError('wrong_parameter', `${name} is not percent-encoded UTF-8`);
   return value;
 }
 

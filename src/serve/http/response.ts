@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Refusal } from './errors.ts';
+import { cacheControl } from './caching.ts';
+import type { ApiError } from './errors.ts';
 import type { Variant } from './variant.ts';
 
 /** A body that is put together piece by piece while its client takes it, out of bytes that others may be reading too. */
@@ -20,30 +21,29 @@ export function wholeOf(body: Body): Buffer {
   return 'whole' in body ? body.whole() : body;
 }
 
-/** A whole HTTP answer, ready to send. Answers may be kept and sent many times, so nothing changes them. */
-export interface Answer {
+/** A whole HTTP response, ready to send. Responses may be kept and sent many times, so nothing changes them. */
+export interface HttpResponse {
   readonly status: number;
+  /** `Cache-Control` among them, always. */
   readonly headers: Readonly<Record<string, string>>;
   /** Undefined where there is none, as for a 304. */
   readonly body: Body | undefined;
-  /** Of one request alone, beside those above. */
+  /** Headers of one request alone, beside those above. */
   readonly more?: Readonly<Record<string, string>>;
-  /** Where the body's memory is lent: gives it back. */
-  readonly release?: (() => void) | undefined;
-  /** Whose form a refusal in its place has; default: that of the path. */
+  /** Whose form an error in its place has; default: that of the path. */
   readonly variant?: Variant;
 }
 
-/** Answers that need nothing of a request but its headers, by path on the bare host. */
-export type FixedAnswers = ReadonlyMap<string, (request: IncomingHttpHeaders) => Answer | Promise<Answer>>;
+/** Responses that need nothing of a request but its headers, by path on the bare host. */
+export type FixedRoutes = ReadonlyMap<string, (request: IncomingHttpHeaders) => HttpResponse | Promise<HttpResponse>>;
 
-/** What an answer says of the snapshot that it was made from. */
+/** What a response says of the snapshot that it was made from. */
 export interface SnapshotIdentity {
   readonly id: string;
   readonly asOf: string;
 }
 
-const everyAnswer = {
+const everyResponse = {
   'content-type': 'application/json; charset=utf-8',
   // Credentials are in the query string: no link in a page that shows an answer may hand them on.
   'referrer-policy': 'no-referrer',
@@ -51,40 +51,40 @@ const everyAnswer = {
   vary: 'Accept-Encoding',
 };
 
-/** What every answer made from a snapshot says of itself; made once per snapshot and variant. */
+/** What every response made from a snapshot says of itself. */
 export function snapshotHeaders(
   snapshot: SnapshotIdentity | undefined,
   variant?: Variant,
 ): Readonly<Record<string, string>> {
   return {
-    ...everyAnswer,
+    ...everyResponse,
     ...(snapshot && { 'x-snapshot-id': snapshot.id, 'x-data-as-of': snapshot.asOf }),
     ...variant?.headers,
   };
 }
 
-/** An answer that describes this moment: it has no `Cache-Control` of its own, so nobody may keep it (see `caching.ts`). */
-export function passingAnswer(
+/** A response that describes this moment, so nobody may keep it. */
+export function noStoreResponse(
   status: number,
   document: object,
   snapshot: SnapshotIdentity | undefined,
   variant?: Variant,
-): Answer {
+): HttpResponse {
   return {
     status,
-    headers: snapshotHeaders(snapshot, variant),
+    headers: { ...snapshotHeaders(snapshot, variant), 'cache-control': cacheControl.noStore },
     body: Buffer.from(JSON.stringify(document)),
   };
 }
 
-/** The same answer with more to say. */
-export function withHeaders(answer: Answer, headers: Readonly<Record<string, string>>): Answer {
-  return { ...answer, more: { ...answer.more, ...headers } };
+/** The same response with more to say. */
+export function withHeaders(response: HttpResponse, headers: Readonly<Record<string, string>>): HttpResponse {
+  return { ...response, more: { ...response.more, ...headers } };
 }
 
-/** A refusal in the variant's own form. */
-export function refusalAnswer(refusal: Refusal, variant: Variant, snapshot: SnapshotIdentity | undefined): Answer {
-  const { status, document } = variant.refuse(refusal);
-  const answer = passingAnswer(status, document, snapshot, variant);
-  return refusal.kind === 'wrong_method' ? withHeaders(answer, { allow: 'GET, HEAD' }) : answer;
+/** An error in the variant's own form. */
+export function errorResponse(error: ApiError, variant: Variant, snapshot: SnapshotIdentity | undefined): HttpResponse {
+  const { status, document } = variant.describe(error);
+  const response = noStoreResponse(status, document, snapshot, variant);
+  return error.kind === 'wrong_method' ? withHeaders(response, { allow: 'GET, HEAD' }) : response;
 }

@@ -1,11 +1,12 @@
-import type { Refusal } from './errors.ts';
+import type { ApiError } from './errors.ts';
 
-/** What sets the answers of one variant of the interface apart, whatever the endpoint. */
+/** What sets the responses of one variant of the interface apart, whatever the endpoint. */
 export interface Variant {
   readonly letter: 'A' | 'B' | 'C';
-  /** Headers of every answer of the variant, errors included. */
+  /** Headers of every response of the variant, errors included. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether answers to a site say what is left of its limit, and not only the refusals. */
+  /** Whether responses to a site say what is left of its limit, and not only the errors. */
   readonly showsLimits: boolean;
-  refuse(refusal: Refusal): { status: number; document: object };
+  /** An error as the variant tells it. */
+  describe(error: ApiError): { status: number; document: object };
 }

@@ -1,5 +1,5 @@
-/** A set of positions among a snapshot's active offers: one bit each, so that filters meet 32 offers at a time. */
-export class OfferSet {
+/** A set of indexes among a snapshot's active offers: one bit each, so that filters meet 32 offers at a time. */
+export class Bitset {
   readonly #words: Uint32Array;
 
   /** Empty, with room for so many offers. */
@@ -7,72 +7,72 @@ export class OfferSet {
     this.#words = new Uint32Array(Math.ceil(offers / 32));
   }
 
-  /** Becomes the same set as another of a catalog of as many offers. */
-  become(other: OfferSet): void {
-    this.#words.set(other.#words);
+  /** The same set, to be changed by itself. */
+  copy(): Bitset {
+    const copy = new Bitset(this.#words.length * 32);
+    copy.#words.set(this.#words);
+    return copy;
   }
 
-  add(position: number): void {
-    this.#words[position >>> 5] = (this.#words[position >>> 5] ?? 0) | (1 << (position & 31));
+  add(index: number): void {
+    this.#words[index >>> 5] = (this.#words[index >>> 5] ?? 0) | (1 << (index & 31));
   }
 
-  has(position: number): boolean {
-    return ((this.#words[position >>> 5] ?? 0) & (1 << (position & 31))) !== 0;
+  has(index: number): boolean {
+    return ((this.#words[index >>> 5] ?? 0) & (1 << (index & 31))) !== 0;
   }
 
   /** Keeps what is in one of the others too. */
-  keep(one: OfferSet, other = one): void {
+  intersect(one: Bitset, other = one): void {
     const words = this.#words;
-    for (let place = 0; place < words.length; place++) {
-      words[place] = (words[place] ?? 0) & ((one.#words[place] ?? 0) | (other.#words[place] ?? 0));
+    for (let word = 0; word < words.length; word++) {
+      words[word] = (words[word] ?? 0) & ((one.#words[word] ?? 0) | (other.#words[word] ?? 0));
     }
   }
 
   /** Keeps those whose value is not below the least. */
-  keepFrom(values: Float64Array, least: number): void {
-    this.keepWhere((position) => (values[position] ?? 0) >= least);
+  filterAtLeast(values: Float64Array, least: number): void {
+    this.filter((index) => (values[index] ?? 0) >= least);
   }
 
   /** Keeps what passes. */
-  keepWhere(passes: (position: number) => boolean): void {
+  filter(passes: (index: number) => boolean): void {
     const words = this.#words;
-    for (let place = 0; place < words.length; place++) {
-      const word = words[place] ?? 0;
-      let kept = word;
-      for (let left = word; left !== 0; left &= left - 1) {
+    for (let word = 0; word < words.length; word++) {
+      let kept = words[word] ?? 0;
+      for (let left = kept; left !== 0; left &= left - 1) {
         const bit = 31 - Math.clz32(left & -left);
-        if (!passes(place * 32 + bit)) kept &= ~(1 << bit);
+        if (!passes(word * 32 + bit)) kept &= ~(1 << bit);
       }
-      words[place] = kept;
+      words[word] = kept;
     }
   }
 
   get size(): number {
-    const words = this.#words;
     let size = 0;
-    for (let place = 0; place < words.length; place++) size += bitsIn(words[place] ?? 0);
+    for (const word of this.#words) size += bitsIn(word);
     return size;
   }
 
-  /** Positions in ascending order, from the one after the first `offset` on, at most `limit`. */
+  /** Indexes in ascending order, from the one after the first `offset` on, at most `limit`. */
   slice(offset: number, limit: number): number[] {
     const words = this.#words;
-    const positions: number[] = [];
+    const indexes: number[] = [];
     let skipped = 0;
-    for (let place = 0; place < words.length; place++) {
-      const word = words[place] ?? 0;
-      const bits = bitsIn(word);
-      if (skipped + bits <= offset) {
-        skipped += bits;
+    for (let word = 0; word < words.length; word++) {
+      const bits = words[word] ?? 0;
+      const count = bitsIn(bits);
+      if (skipped + count <= offset) {
+        skipped += count;
         continue;
       }
-      for (let left = word; left !== 0; left &= left - 1) {
+      for (let left = bits; left !== 0; left &= left - 1) {
         if (skipped++ < offset) continue;
-        positions.push(place * 32 + 31 - Math.clz32(left & -left));
-        if (positions.length === limit) return positions;
+        indexes.push(word * 32 + 31 - Math.clz32(left & -left));
+        if (indexes.length === limit) return indexes;
       }
     }
-    return positions;
+    return indexes;
   }
 }
 

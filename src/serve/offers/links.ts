@@ -1,3 +1,5 @@
+import { percentEncoded } from '../../text/percent-encoded.ts';
+
 /**
  * The addresses that offers link to, ready to stand inside a JSON string. Each is the `{base_url}` of its links
  * as it stands: the tracker knows nothing of our variants, and pictures are served on the bare host.
@@ -11,12 +13,9 @@ export function linksOf(trackingUrl: string, publicUrl: string): Links {
   return { tracking: baseOf(trackingUrl), pictures: `${baseOf(publicUrl)}/asset/images/offers/` };
 }
 
-/** Percent-encodes all but RFC 3986's unreserved characters. */
-export function percentEncoded(text: string): string {
-  return encodeURIComponent(text.toWellFormed()).replace(
-    /[!'()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
+/** Where the picture of a published name is; empty for an offer that has none. */
+export function pictureAddress({ pictures }: Links, name: string): string {
+  return name === '' ? '' : pictures + percentEncoded(name);
 }
 
 /** The path of an offer's tracking link up to the user. */

@@ -1,9 +1,9 @@
 import type { FeedOffer } from '../../feed/feed-document.ts';
-import { OfferSet } from './bitset.ts';
+import { Bitset } from './bitset.ts';
 import type { OfferType } from '../http/parameters.ts';
 
-/** A list of more positions than one for so many offers takes more room than a set. */
-const bitsOfPosition = 32;
+/** A list of more indexes than one for so many offers takes more room than a set. */
+const bitsOfIndex = 32;
 
 /**
  * Which of a snapshot's offers each filter of Variant C lets pass, and which each format of Variant A has. Countries and
@@ -12,23 +12,21 @@ const bitsOfPosition = 32;
  */
 export class OfferIndex {
   readonly #offers: number;
-  readonly #matching: OfferSet;
-  readonly #types: Record<OfferType, OfferSet>;
-  readonly #countries = new Map<string, OfferSet>();
-  readonly #worldwide: OfferSet;
-  readonly #devices = new Map<string, OfferSet>();
-  readonly #allDevices: OfferSet;
+  readonly #types: Record<OfferType, Bitset>;
+  readonly #countries = new Map<string, Bitset>();
+  readonly #worldwide: Bitset;
+  readonly #devices = new Map<string, Bitset>();
+  readonly #allDevices: Bitset;
   readonly #categories = new Map<string, number[]>();
-  readonly #largeCategories = new Map<string, OfferSet>();
+  readonly #largeCategories = new Map<string, Bitset>();
   readonly #formats = new Map<string, number[]>();
 
   /** With room for so many offers. */
   constructor(offers: number) {
     this.#offers = offers;
-    this.#matching = new OfferSet(offers);
-    this.#types = { offer: new OfferSet(offers), multireward: new OfferSet(offers) };
-    this.#worldwide = new OfferSet(offers);
-    this.#allDevices = new OfferSet(offers);
+    this.#types = { offer: new Bitset(offers), multireward: new Bitset(offers) };
+    this.#worldwide = new Bitset(offers);
+    this.#allDevices = new Bitset(offers);
   }
 
   add(index: number, { events, countries, devices, categories, formats }: FeedOffer): void {
@@ -43,7 +41,7 @@ export class OfferIndex {
     for (const format of new Set(formats)) addTo(this.#formats, format, index);
   }
 
-  /** A set for the caller to narrow further, until somebody asks again: a new one each time would be the most expensive part. */
+  /** A set for the caller to narrow further. */
   matching(
     type: OfferType,
     {
@@ -51,39 +49,38 @@ export class OfferIndex {
       device,
       category,
     }: { country: string | undefined; device: string | undefined; category: string | undefined },
-  ): OfferSet {
-    const matching = this.#matching;
-    matching.become(this.#types[type]);
-    if (country !== undefined) matching.keep(this.#worldwide, this.#countries.get(country));
-    if (device !== undefined) matching.keep(this.#allDevices, this.#devices.get(device));
-    if (category !== undefined) matching.keep(this.#inCategory(category));
+  ): Bitset {
+    const matching = this.#types[type].copy();
+    if (country !== undefined) matching.intersect(this.#worldwide, this.#countries.get(country));
+    if (device !== undefined) matching.intersect(this.#allDevices, this.#devices.get(device));
+    if (category !== undefined) matching.intersect(this.#inCategory(category));
     return matching;
   }
 
-  /** Positions of the offers of a placement format, ascending. */
+  /** Indexes of the offers of a placement format, ascending. */
   ofFormat(format: string): readonly number[] {
     return this.#formats.get(format) ?? [];
   }
 
-  #inCategory(category: string): OfferSet {
+  #inCategory(category: string): Bitset {
     const known = this.#largeCategories.get(category);
     if (known !== undefined) return known;
-    const positions = this.#categories.get(category) ?? [];
-    const set = new OfferSet(this.#offers);
-    for (const position of positions) set.add(position);
-    if (positions.length * bitsOfPosition >= this.#offers) this.#largeCategories.set(category, set);
+    const indexes = this.#categories.get(category) ?? [];
+    const set = new Bitset(this.#offers);
+    for (const index of indexes) set.add(index);
+    if (indexes.length * bitsOfIndex >= this.#offers) this.#largeCategories.set(category, set);
     return set;
   }
 
-  #setOf(sets: Map<string, OfferSet>, name: string): OfferSet {
+  #setOf(sets: Map<string, Bitset>, name: string): Bitset {
     let set = sets.get(name);
-    if (set === undefined) sets.set(name, (set = new OfferSet(this.#offers)));
+    if (set === undefined) sets.set(name, (set = new Bitset(this.#offers)));
     return set;
   }
 }
 
-function addTo(lists: Map<string, number[]>, name: string, position: number): void {
-  const positions = lists.get(name);
-  if (positions === undefined) lists.set(name, [position]);
-  else positions.push(position);
+function addTo(lists: Map<string, number[]>, name: string, index: number): void {
+  const indexes = lists.get(name);
+  if (indexes === undefined) lists.set(name, [index]);
+  else indexes.push(index);
 }

@@ -1,45 +1,66 @@
-import { decimalOf, publishedExactly, publishedNumber } from './money.ts';
-import type { Decimal } from './money.ts';
+import { decimalOf } from '../../text/decimal-text.ts';
+import type { Decimal } from '../../text/decimal-text.ts';
+import { amountText, publishedAmount } from './money.ts';
 import type { ServedOffer } from './served-offer.ts';
 
-/** Its payout, its earnings per click, and where its milestones stand. */
-const bytesOfOffer = 32;
+/** A payout as a number; the texts of earnings per click and of milestones, which are made when they are first asked for. */
+const bytesOfOffer = 56;
+const bytesOfMilestone = 40;
 const bytesOfList = 48;
+
+/** Below this a number of ten-thousandths has fifteen digits at most, which division and text keep. */
+const exactBelow = 1e15;
 
 type PricedOffer = Pick<ServedOffer, 'grossPayout' | 'grossEpc' | 'grossEventPayouts'>;
 
-/** A snapshot's published money at one commission, by position of the offer, in ten-thousandths of a USD. */
+/** A snapshot's published money at one commission, by the offers' indexes, in USD after commission. */
 export class Prices {
+  /** In ten-thousandths of a USD, to compare with: a catalog's payouts are far below the largest exact number. */
   readonly payouts: Float64Array;
   /** All that it may come to hold, what is computed later too. */
   readonly bytes: number;
   readonly #commission: Decimal;
   readonly #offers: readonly PricedOffer[];
-  #epcs: readonly (number | bigint)[] | undefined;
-  readonly #eventPayouts: (readonly (number | bigint)[] | undefined)[];
+  readonly #epcTexts: (string | undefined)[];
+  readonly #eventPayoutTexts: (readonly string[] | undefined)[];
 
   /** Commission as decimal text; the snapshot's active offers. */
   constructor(commission: string, offers: readonly PricedOffer[]) {
     this.#commission = decimalOf(commission);
     this.#offers = offers;
-    this.payouts = Float64Array.from(offers, ({ grossPayout }) => publishedNumber(grossPayout, this.#commission));
-    this.#eventPayouts = Array.from({ length: offers.length });
+    this.payouts = Float64Array.from(offers, ({ grossPayout }) =>
+      Number(publishedAmount(grossPayout, this.#commission)),
+    );
+    this.#epcTexts = Array.from({ length: offers.length });
+    this.#eventPayoutTexts = Array.from({ length: offers.length });
     this.bytes = offers.reduce(
       (bytes, { grossEventPayouts: { length } }) =>
-        bytes + bytesOfOffer + (length === 0 ? 0 : bytesOfList + length * 8),
+        bytes + bytesOfOffer + (length === 0 ? 0 : bytesOfList + length * bytesOfMilestone),
       bytesOfList,
     );
   }
 
-  /** Earnings per click, of any size: one click may have any number of conversions. Computed when they are first asked for: only reports have them. */
-  get epcs(): readonly (number | bigint)[] {
-    return (this.#epcs ??= this.#offers.map(({ grossEpc }) => publishedExactly(grossEpc, this.#commission)));
+  /** As a JSON number. */
+  payoutText(index: number): string {
+    const payout = this.payouts[index] as number;
+    return payout < exactBelow ? String(payout / 10_000) : this.#textOf(this.#offer(index).grossPayout);
   }
 
-  /** In the order of the offer's milestones. */
-  eventPayouts(position: number): readonly (number | bigint)[] {
-    return (this.#eventPayouts[position] ??= (this.#offers[position]?.grossEventPayouts ?? []).map((gross) =>
-      publishedExactly(gross, this.#commission),
-    ));
+  /** As a JSON number, of any size: one click may have any number of conversions. */
+  epcText(index: number): string {
+    return (this.#epcTexts[index] ??= this.#textOf(this.#offer(index).grossEpc));
+  }
+
+  /** As JSON numbers, in the order of the offer's milestones. */
+  eventPayoutTexts(index: number): readonly string[] {
+    return (this.#eventPayoutTexts[index] ??= this.#offer(index).grossEventPayouts.map((gross) => this.#textOf(gross)));
+  }
+
+  #offer(index: number): PricedOffer {
+    return this.#offers[index] as PricedOffer;
+  }
+
+  #textOf(gross: Decimal): string {
+    return amountText(publishedAmount(gross, this.#commission));
   }
 }

@@ -1,19 +1,20 @@
-import { percentEncoded } from './links.ts';
+import { percentEncoded } from '../../text/percent-encoded.ts';
+import { microsecondsNumber, withOffset } from '../../time/iso-moment.ts';
+import type { Microseconds } from '../../time/iso-moment.ts';
 import type { Links } from './links.ts';
-import { microsecondsOf, withOffset } from './moments.ts';
-import type { Microseconds } from './moments.ts';
 import type { Prices } from './prices.ts';
 
 /** What a snapshot fixes of a site; for a site that is newer than the snapshot, what `sites.json` says. */
 export interface SiteTerms {
   /** Decimal text of a share from 0 to 1. */
   commission: string;
+  /** RFC 3339, UTC. */
   commissionChangedAt: string | null;
 }
 
 /** All that sets one site's feed of a snapshot apart from another's. */
 export interface SiteFeed {
-  /** Unique within the snapshot: stands for site and terms in the keys of prepared pages. */
+  /** Unique in this process: stands for snapshot, site and terms in the keys of cached pages. */
   number: number;
   commission: string;
   /** The same for sites whose offers differ in their keys alone. */
@@ -28,23 +29,19 @@ export interface SiteFeed {
   commissionChangedAtText: string;
 }
 
-export function feedOf(
-  number: number,
-  siteKey: string,
-  terms: SiteTerms,
-  prices: () => Prices,
-  links: Links,
-): SiteFeed {
+let feedsMade = 0;
+
+export function feedOf(siteKey: string, terms: SiteTerms, prices: () => Prices, links: Links): SiteFeed {
   const changedAt = terms.commissionChangedAt;
   return {
-    number,
+    number: ++feedsMade,
     commission: terms.commission,
     terms: `${terms.commission} ${changedAt ?? ''}`,
     siteKey,
     encodedKey: percentEncoded(siteKey),
     links,
     prices,
-    commissionChangedAt: changedAt === null ? Number.NEGATIVE_INFINITY : microsecondsOf(changedAt),
+    commissionChangedAt: changedAt === null ? Number.NEGATIVE_INFINITY : microsecondsNumber(changedAt),
     commissionChangedAtText: changedAt === null ? '' : withOffset(changedAt),
   };
 }

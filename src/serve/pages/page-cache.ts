@@ -1,36 +1,57 @@
 import { LRUCache } from 'lru-cache';
+import type { Gauge } from '../http/metrics.ts';
+import type { PreparedPage } from './prepared-page.ts';
+import type { UnlinkedPage } from './unlinked-page.ts';
 
-/** Prepared pages by key, bounded by the bytes they hold; the one unused for longest goes first. */
-export class PageCache<Page extends { readonly bytes: number }> {
-  readonly #pages: LRUCache<string, Page>;
+export type CachedPage = PreparedPage | UnlinkedPage;
 
-  constructor(mostBytes: number) {
-    this.#pages = new LRUCache<string, Page>({ maxSize: mostBytes, sizeCalculation: weigh });
+/** Some hundred sites with a handful of pages each, and the pages of large catalogs for Variant A, which have 4 MB. */
+const maxCacheBytes = 192 * 1024 * 1024;
+
+/**
+ * All finished pages by key, bounded by the bytes they hold; the one unused for longest goes first. Keys name what the
+ * page was made of, so a page is never wrong: one of an older snapshot is just not asked for again.
+ */
+export class PageCache {
+  readonly #pages: LRUCache<string, CachedPage>;
+  readonly #maxBytes: number;
+
+  constructor(maxBytes = maxCacheBytes) {
+    this.#maxBytes = maxBytes;
+    this.#pages = new LRUCache<string, CachedPage>({ maxSize: maxBytes, sizeCalculation: weigh });
   }
 
-  get bytes(): number {
-    return this.#pages.calculatedSize;
-  }
-
-  get count(): number {
-    return this.#pages.size;
-  }
-
-  get(key: string): Page | undefined {
+  get(key: string): CachedPage | undefined {
     return this.#pages.get(key);
   }
 
   /** Keeps a page, in place of an older one of its key. A page larger than the whole cache is not kept. */
-  keep(key: string, page: Page): void {
+  keep<Page extends CachedPage>(key: string, page: Page): Page {
+    // What is set under its key once more is not weighed again.
+    this.#pages.delete(key);
     this.#pages.set(key, page);
+    return page;
   }
 
   /** A page has grown since it was kept. */
-  weighAgain(key: string): void {
-    const page = this.#pages.peek(key);
-    // What is kept under a key already is not weighed when it is kept once more.
-    if (page === undefined || !this.#pages.delete(key)) return;
-    this.keep(key, page);
+  weighAgain(key: string, page: CachedPage): void {
+    if (this.#pages.peek(key) === page) this.keep(key, page);
+  }
+
+  get gauges(): Gauge[] {
+    return [
+      { name: 'offerline_prepared_pages', help: 'Pages that are kept prepared.', value: this.#pages.size },
+      {
+        name: 'offerline_prepared_page_bytes',
+        help: 'Memory held by prepared pages.',
+        value: this.#pages.calculatedSize,
+      },
+      {
+        name: 'offerline_prepared_page_bytes_limit',
+        help: 'Beyond so much, the pages unused for longest are dropped.',
+        value: this.#maxBytes,
+      },
+    ];
   }
 }
 

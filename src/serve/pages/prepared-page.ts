@@ -1,12 +1,13 @@
 import { hash } from 'node:crypto';
+import type { Hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import pLimit from 'p-limit';
-import { wholeOf } from '../http/response.ts';
-import type { Answer, Body } from '../http/response.ts';
 import { chooseCoding } from '../http/content-coding.ts';
 import type { ContentCoding } from '../http/content-coding.ts';
+import { wholeOf } from '../http/response.ts';
+import type { Body, HttpResponse } from '../http/response.ts';
 
 /** How hard each coding tries. */
 interface Effort {
@@ -37,26 +38,25 @@ const compress: Record<Exclude<ContentCoding, 'identity'>, (body: Buffer, effort
 export interface PageBody<Bytes extends Body = Buffer> {
   bytes: Bytes;
   tag: string;
-  /** Where the bytes are lent: to be called when nobody needs them any more. */
-  release?: () => void;
 }
 
+/** One form of a page: as it stands, or compressed. */
 interface Form {
-  whole: Answer | Promise<Answer> | undefined;
-  notModified: Answer;
   etag: string;
+  whole: HttpResponse | Promise<HttpResponse> | undefined;
+  notModified: HttpResponse;
 }
 
 /**
- * The answer to all requests for one page. Each compressed form is made when it is first asked for, off the main
+ * The response to all requests for one page. Each compressed form is made when it is first asked for, off the main
  * thread, and then kept. Every form has a tag of its own, as strong tags promise the same bytes.
  */
 export class PreparedPage {
-  /** Of a body that is lent. */
-  readonly release: (() => void) | undefined;
+  /** Milliseconds since the epoch. */
+  readonly madeAt: number;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #body: Body;
-  readonly #grown: () => void;
+  readonly #grown: (page: PreparedPage) => void;
   readonly #tag: string;
   readonly #forms: Partial<Record<ContentCoding, Form>> = {};
   #bytes: number;
@@ -64,10 +64,10 @@ export class PreparedPage {
   /** `grown` is called when a compressed form was added. */
   constructor(
     headers: Readonly<Record<string, string>>,
-    { bytes, tag, release }: PageBody<Body>,
-    grown: () => void = () => undefined,
+    { bytes, tag }: PageBody<Body>,
+    { madeAt = 0, grown = () => undefined }: { madeAt?: number; grown?: (page: PreparedPage) => void } = {},
   ) {
-    this.release = release;
+    this.madeAt = madeAt;
     this.#headers = headers;
     this.#body = bytes;
     this.#grown = grown;
@@ -81,7 +81,7 @@ export class PreparedPage {
   }
 
   /** What a request with these headers gets: the page in the form that it asks for, or a 304 where it has that already. */
-  answer(request: IncomingHttpHeaders): Answer | Promise<Answer> {
+  respond(request: IncomingHttpHeaders): HttpResponse | Promise<HttpResponse> {
     const coding = chooseCoding(request['accept-encoding'], this.#body.length);
     const form = this.#formOf(coding);
     if (isAmong(request['if-none-match'], form.etag)) return form.notModified;
@@ -100,12 +100,12 @@ export class PreparedPage {
   }
 
   /** Requests that come while it is made wait for the same one. */
-  async #compressed(coding: ContentCoding, form: Form): Promise<Answer> {
+  async #compressed(coding: ContentCoding, form: Form): Promise<HttpResponse> {
     try {
       const body = coding === 'identity' ? this.#body : await compressed(coding, this.#body);
       form.whole = { status: 200, headers: { ...form.notModified.headers, 'content-encoding': coding }, body };
       this.#bytes += body.length;
-      this.#grown();
+      this.#grown(this);
       return form.whole;
     } catch (error) {
       form.whole = undefined;
@@ -118,12 +118,20 @@ function compressed(coding: Exclude<ContentCoding, 'identity'>, body: Body): Pro
   return 'pieces' in body ? once(() => compress[coding](wholeOf(body), forOnce)) : compress[coding](body, forKept);
 }
 
-/** Stands for this content: a digest of 160 bits. */
+/** Of a digest, 160 bits stand for the content. */
+const tagLength = 27;
+
+/** Stands for this content. */
 export function entityTag(content: Buffer | string): string {
-  return hash('sha256', content, 'base64url').slice(0, 27);
+  return hash('sha256', content, 'base64url').slice(0, tagLength);
 }
 
-/** A page of bytes that were not put together by ourselves. */
+/** Stands for all that a SHA-256 has taken in. */
+export function tagOf(digest: Hash): string {
+  return digest.digest('base64url').slice(0, tagLength);
+}
+
+/** A page of these bytes. */
 export function pageBody(bytes: Buffer): PageBody {
   return { bytes, tag: entityTag(bytes) };
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createRequire } from 'node:module';
 import { snapshotHeaders } from '../http/response.ts';
-import type { FixedAnswers } from '../http/response.ts';
+import type { FixedRoutes } from '../http/response.ts';
 import { cacheControl } from '../http/caching.ts';
 import { entityTag, pageBody, PreparedPage } from '../pages/prepared-page.ts';
 
@@ -49,7 +49,7 @@ const contentSecurityPolicy =
  * The interactive page over `/openapi.json` and its files, by path, on the bare host only. The files lie in a folder
  * named after their content: a new version has new addresses, so clients may keep the old ones for ever.
  */
-export async function documentation(): Promise<FixedAnswers> {
+export async function documentation(): Promise<FixedRoutes> {
   const { resolve } = createRequire(import.meta.url);
   const files = await Promise.all(
     swaggerUi.map(async ([name, type]) => ({
@@ -75,7 +75,7 @@ export async function documentation(): Promise<FixedAnswers> {
   ]);
   for (const { name, type, body } of files)
     pages.set(`/docs/${version}/${name}`, new PreparedPage(headersOf(type, cacheControl.versioned), pageBody(body)));
-  return new Map([...pages].map(([path, page]) => [path, (request: IncomingHttpHeaders) => page.answer(request)]));
+  return new Map([...pages].map(([path, page]) => [path, (request: IncomingHttpHeaders) => page.respond(request)]));
 }
 
 function headersOf(type: string, keeping: string): Readonly<Record<string, string>> {

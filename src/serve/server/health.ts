@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Settings } from '../../config/settings.ts';
 import { aheadOfClock, leadBackAdvice } from '../../time/ahead-of-clock.ts';
-import { passingAnswer, snapshotHeaders, withHeaders } from '../http/response.ts';
-import type { Answer, FixedAnswers } from '../http/response.ts';
+import { noStoreResponse, snapshotHeaders, withHeaders } from '../http/response.ts';
+import type { HttpResponse, FixedRoutes } from '../http/response.ts';
 import { cacheControl } from '../http/caching.ts';
 import type { Gauge, Metrics } from '../http/metrics.ts';
 import { openApiDocument } from '../api/openapi/document.ts';
@@ -17,7 +17,7 @@ export class Health {
   readonly #gauges: () => Gauge[];
   readonly #now: () => number;
   #description: PreparedPage | undefined;
-  readonly answers: FixedAnswers;
+  readonly routes: FixedRoutes;
 
   /** `gauges`: what the service tells of itself; `now`: milliseconds since the epoch. */
   constructor(
@@ -32,7 +32,7 @@ export class Health {
     this.#metrics = metrics;
     this.#gauges = gauges;
     this.#now = now;
-    this.answers = new Map<string, (request: IncomingHttpHeaders) => Answer | Promise<Answer>>([
+    this.routes = new Map<string, (request: IncomingHttpHeaders) => HttpResponse | Promise<HttpResponse>>([
       ['/healthz', () => this.#alive()],
       ['/readyz', () => this.#ready()],
       ['/metrics', () => this.#measured()],
@@ -41,19 +41,19 @@ export class Health {
   }
 
   /** The process lives: that it answers is the answer. */
-  #alive(): Answer {
-    return passingAnswer(200, { status: 'ok' }, this.#snapshot());
+  #alive(): HttpResponse {
+    return noStoreResponse(200, { status: 'ok' }, this.#snapshot());
   }
 
   /** Feeds can be served, and are not older than they may be. */
-  #ready(): Answer {
+  #ready(): HttpResponse {
     const snapshot = this.#snapshot();
     if (snapshot === undefined)
-      return passingAnswer(503, { status: 'unavailable', reason: 'no published snapshot that is whole' }, undefined);
+      return noStoreResponse(503, { status: 'unavailable', reason: 'no published snapshot that is whole' }, undefined);
     const { snapshot_max_age_minutes: mostMinutes } = this.#settings;
     const about = { snapshot_id: snapshot.id, as_of: snapshot.asOf };
     if (this.#aheadOf(snapshot) > 0) {
-      return passingAnswer(
+      return noStoreResponse(
         503,
         {
           status: 'stale',
@@ -64,17 +64,17 @@ export class Health {
       );
     }
     if (mostMinutes !== undefined && this.#ageOf(snapshot) > mostMinutes * 60) {
-      return passingAnswer(
+      return noStoreResponse(
         503,
         { status: 'stale', ...about, reason: `the snapshot is older than ${mostMinutes} minutes` },
         snapshot,
       );
     }
-    return passingAnswer(200, { status: 'ready', ...about }, snapshot);
+    return noStoreResponse(200, { status: 'ready', ...about }, snapshot);
   }
 
   /** Prometheus' text format. */
-  #measured(): Answer {
+  #measured(): HttpResponse {
     const snapshot = this.#snapshot();
     const gauges: Gauge[] = [
       {
@@ -105,7 +105,7 @@ export class Health {
         ...this.#deliveries(snapshot),
       );
     }
-    const answer = withHeaders(passingAnswer(200, {}, snapshot), {
+    const answer = withHeaders(noStoreResponse(200, {}, snapshot), {
       'content-type': 'text/plain; version=0.0.4; charset=utf-8',
     });
     return { ...answer, body: Buffer.from(this.#metrics.text(gauges)) };
@@ -167,12 +167,12 @@ export class Health {
   }
 
   /** The interface as OpenAPI. */
-  async #described(request: IncomingHttpHeaders): Promise<Answer> {
+  async #described(request: IncomingHttpHeaders): Promise<HttpResponse> {
     const page = (this.#description ??= new PreparedPage(
       { 'cache-control': cacheControl.page },
       pageBody(Buffer.from(JSON.stringify(openApiDocument()))),
     ));
-    return withHeaders(await page.answer(request), snapshotHeaders(this.#snapshot()));
+    return withHeaders(await page.respond(request), snapshotHeaders(this.#snapshot()));
   }
 
   /** Seconds. */

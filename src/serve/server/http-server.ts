@@ -5,19 +5,18 @@ import caching from '@fastify/caching';
 import { fastify } from 'fastify';
 import type { ConnectionError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { wholeOf, withHeaders } from '../http/response.ts';
-import type { Answer, FixedAnswers } from '../http/response.ts';
-import { cacheControl, cachingPlugin } from '../http/caching.ts';
+import { wholeOf } from '../http/response.ts';
+import type { HttpResponse, FixedRoutes } from '../http/response.ts';
+import { cachingPlugin } from '../http/caching.ts';
 import type { Connections } from './connections.ts';
 import type { Metrics } from '../http/metrics.ts';
 import { isPicture, pictureFolders } from '../api/pictures.ts';
 import type { PublisherApi } from '../api/publisher-api.ts';
 import { parseQuery } from '../http/query.ts';
 import type { Query } from '../http/query.ts';
-import { Refusal } from '../http/errors.ts';
-import { pathOf, RequestRecords } from './access-log.ts';
-import { sendAnswer } from './send-answer.ts';
-import type { UnsentBodies } from './in-flight-responses.ts';
+import { ApiError } from '../http/errors.ts';
+import { pathOf, AccessLog } from './access-log.ts';
+import type { InFlightResponses } from './in-flight-responses.ts';
 
 /** Requests are a line and some headers: who needs longer than this to send them does not mean to. Milliseconds. */
 const requestTimeout = 15_000;
@@ -27,12 +26,9 @@ const keepAliveTimeout = 72_000;
 /** Of the request line and all headers together. Bytes. */
 const maxHeaderSize = 16 * 1024;
 /** RFC 9110 asks that 8,000 be taken; ours are far shorter. Bytes. */
-const longestAddress = 8 * 1024;
+const maxAddressBytes = 8 * 1024;
 /** How often Node looks for requests that overran their time; its own 30 s would double the limits. Milliseconds. */
 const connectionsCheckingInterval = 5_000;
-
-/** What plugins would add to an answer that hooks do not see. */
-const unseenByPlugins = { 'cache-control': cacheControl.passing };
 
 /** Of what cannot be read, by Node's word for it; otherwise 400. */
 const statuses: ReadonlyMap<string, number> = new Map([
@@ -41,24 +37,31 @@ const statuses: ReadonlyMap<string, number> = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', 408],
 ]);
 
-/** What the HTTP side answers with, and what it counts. */
+/** What the HTTP side responds with, and what it counts. */
 export interface HttpServerParts {
   api: PublisherApi;
-  fixed: FixedAnswers;
+  fixed: FixedRoutes;
   metrics: Metrics;
   connections: Connections;
-  unsent: UnsentBodies;
+  inFlight: InFlightResponses;
   log: Logger;
 }
 
 /** The HTTP side: paths to answers, time and size limits, one log line per request. It knows nothing of feeds. */
-export function createHttpServer({ api, fixed, metrics, connections, unsent, log }: HttpServerParts): FastifyInstance {
+export function createHttpServer({
+  api,
+  fixed,
+  metrics,
+  connections,
+  inFlight,
+  log,
+}: HttpServerParts): FastifyInstance {
   const paths = new Set([...api.paths, ...fixed.keys()]);
-  const records = new RequestRecords(metrics, log, paths);
+  const accessLog = new AccessLog(metrics, log, paths);
   const server = fastify({
     // Fastify writes whole URLs, secrets among them, in some of its own lines: it gets no logger, we write our own.
     logger: false,
-    serverFactory(answer) {
+    serverFactory(handle) {
       const node = createServer({
         maxHeaderSize,
         headersTimeout: requestTimeout,
@@ -77,9 +80,9 @@ export function createHttpServer({ api, fixed, metrics, connections, unsent, log
           .on('error', () => socket.destroy())
           .on('timeout', () => socket.destroy())
           .resume();
-        connections.inTurn(socket, () => closeWith(socket, api.refuse('', wrongMethod())));
+        connections.inTurn(socket, () => closeWith(socket, api.error('', wrongMethod())));
       });
-      connections.serve(node, answer);
+      connections.serve(node, handle);
       return node;
     },
     bodyLimit: 1024,
@@ -90,20 +93,19 @@ export function createHttpServer({ api, fixed, metrics, connections, unsent, log
     routerOptions: { querystringParser: parseQuery },
     // An address whose percent-encoding is broken; hooks do not see it.
     frameworkErrors(_error, request, reply) {
-      send(
-        reply,
-        withHeaders(api.refuse(pathOf(request), isTooLong(request) ? tooLong() : unknownPath()), unseenByPlugins),
-      );
-      records.add(request, reply);
+      send(reply, api.error(pathOf(request), isTooLong(request) ? tooLong() : unknownPath()));
+      accessLog.add(request, reply);
     },
     clientErrorHandler(error, socket) {
       if (error.code === 'ECONNRESET') socket.destroy();
       else connections.inTurn(socket, () => closeWith(socket, unreadable(api, error)));
     },
   });
-  const send = (reply: FastifyReply, answer: Answer) =>
-    sendAnswer(reply, roomFor(answer) ? answer : api.overloaded(pathOf(reply.request), answer), unsent);
-  const roomFor = ({ body }: Answer) => body === undefined || unsent.hasRoomFor(body);
+  const send = (reply: FastifyReply, response: HttpResponse) =>
+    inFlight.send(
+      reply,
+      inFlight.hasRoomFor(response.body) ? response : api.overloaded(pathOf(reply.request), response),
+    );
 
   void server.register(caching, cachingPlugin);
   // Before anything else of the request is read: a body that nobody wants, for one.
@@ -111,30 +113,28 @@ export function createHttpServer({ api, fixed, metrics, connections, unsent, log
     const badForm = badFormOf(request);
     if (badForm === undefined && !request.is404) return done();
     const path = pathOf(request);
-    if (badForm !== undefined) return void send(reply, api.refuse(path, badForm));
+    if (badForm !== undefined) return void send(reply, api.error(path, badForm));
     // What is logged of a path is cut where a mistyped secret may begin; what is there is told by all of it.
     const [whole = ''] = (request.raw.url ?? '').split(/[?#]/, 1);
-    const refusal = paths.has(whole) || isPicture(whole) ? wrongMethod() : unknownPath();
-    send(reply, api.refuse(path, refusal));
+    send(reply, api.error(path, paths.has(whole) || isPicture(whole) ? wrongMethod() : unknownPath()));
   });
   server.addHook('onResponse', (request, reply, done) => {
-    records.add(request, reply);
+    accessLog.add(request, reply);
     done();
   });
-  server.addHook('onClose', async () => records.flush());
   server.addHook('preClose', () => connections.finished());
   server.setErrorHandler((error, request, reply) => {
     const path = pathOf(request);
     log.error({ request_id: request.id, method: request.method, path, err: error }, 'request failed');
-    return send(reply, api.refuse(path, new Refusal('internal', 'something went wrong on our side; try again later')));
+    return send(reply, api.error(path, new ApiError('internal', 'something went wrong on our side; try again later')));
   });
 
   for (const path of api.paths) {
     // Not `async`: what Fastify does about a handler's promise costs more than the promise.
     server.get(path, ({ query, headers, raw }, reply) => {
       api
-        .answer(path, { query: query as Query, headers, remoteAddress: raw.socket.remoteAddress })
-        .then((answer) => void send(reply, answer))
+        .respond(path, { query: query as Query, headers, remoteAddress: raw.socket.remoteAddress })
+        .then((response) => void send(reply, response))
         .catch((error: unknown) => void reply.send(error));
     });
   }
@@ -143,56 +143,56 @@ export function createHttpServer({ api, fixed, metrics, connections, unsent, log
       send(reply, api.picture(start, request.params.name)),
     );
   }
-  for (const [path, answer] of fixed)
-    server.get(path, async (request, reply) => send(reply, await answer(request.headers)));
+  for (const [path, respond] of fixed)
+    server.get(path, async (request, reply) => send(reply, await respond(request.headers)));
   return server;
 }
 
 /** What makes a request one that nobody need look at, if anything does. */
-function badFormOf(request: FastifyRequest): Refusal | undefined {
+function badFormOf(request: FastifyRequest): ApiError | undefined {
   if (isTooLong(request)) return tooLong();
   const { httpVersion, headers } = request.raw;
   // Neither was known before HTTP/1.1.
   if (httpVersion !== '1.1') return undefined;
-  if (headers.host === undefined) return new Refusal('unreadable_request', 'the Host header is missing');
+  if (headers.host === undefined) return new ApiError('unreadable_request', 'the Host header is missing');
   if (headers.expect === undefined || /(?:^|\W)100-continue(?:$|\W)/i.test(headers.expect)) return undefined;
-  return new Refusal('unmet_expectation', 'nothing but 100-continue can be expected');
+  return new ApiError('unmet_expectation', 'nothing but 100-continue can be expected');
 }
 
 function isTooLong(request: FastifyRequest): boolean {
-  return (request.raw.url?.length ?? 0) > longestAddress;
+  return (request.raw.url?.length ?? 0) > maxAddressBytes;
 }
 
-function tooLong(): Refusal {
-  return new Refusal('address_too_long', `addresses have at most ${longestAddress} characters`);
+function tooLong(): ApiError {
+  return new ApiError('address_too_long', `addresses have at most ${maxAddressBytes} characters`);
 }
 
-function wrongMethod(): Refusal {
-  return new Refusal('wrong_method', 'use GET or HEAD');
+function wrongMethod(): ApiError {
+  return new ApiError('wrong_method', 'use GET or HEAD');
 }
 
-function unknownPath(): Refusal {
-  return new Refusal('unknown_path', 'there is nothing at this address');
+function unknownPath(): ApiError {
+  return new ApiError('unknown_path', 'there is nothing at this address');
 }
 
 /** Answers where there is no request to reply to, and closes the connection. */
-function closeWith(socket: Socket, { status, headers, more, body }: Answer): void {
+function closeWith(socket: Socket, { status, headers, more, body }: HttpResponse): void {
   if (!socket.writable) {
     socket.destroy();
     return;
   }
   const bytes = body === undefined ? Buffer.alloc(0) : wholeOf(body);
-  const all = { ...headers, ...more, ...unseenByPlugins, 'content-length': String(bytes.length), connection: 'close' };
+  const all = { ...headers, ...more, 'content-length': String(bytes.length), connection: 'close' };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(
     Buffer.concat([Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n`), bytes]),
   );
 }
 
-function unreadable(api: PublisherApi, { code, rawPacket }: ConnectionError): Answer {
+function unreadable(api: PublisherApi, { code, rawPacket }: ConnectionError): HttpResponse {
   // Node does not tell whether the address or a header was too long: a first line without an end was the address.
-  const start = (rawPacket as unknown as Buffer | undefined)?.subarray(0, longestAddress).toString('latin1') ?? '';
-  if (code === 'HPE_HEADER_OVERFLOW' && /^[A-Z]+ [^\r\n]*$/.test(start)) return api.refuse('', tooLong());
+  const start = (rawPacket as unknown as Buffer | undefined)?.subarray(0, maxAddressBytes).toString('latin1') ?? '';
+  if (code === 'HPE_HEADER_OVERFLOW' && /^[A-Z]+ [^\r\n]*$/.test(start)) return api.error('', tooLong());
   const status = statuses.get(code) ?? 400;
-  return { ...api.refuse('', new Refusal('unreadable_request', 'this is not a request that can be read')), status };
+  return { ...api.error('', new ApiError('unreadable_request', 'this is not a request that can be read')), status };
 }

@@ -9,25 +9,21 @@ import { commissionText } from '../../sites/sites.ts';
 import type { Site } from '../../sites/sites.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
 import { DamagedSnapshotError, verifySnapshot } from '../../snapshot/verify.ts';
-import { AskedKeys } from '../pages/asked-keys.ts';
 import { webAddress } from '../offers/links.ts';
 import type { Links } from '../offers/links.ts';
 import type { Gauge } from '../http/metrics.ts';
-import { microsecondsOf } from '../offers/moments.ts';
-import type { Microseconds } from '../offers/moments.ts';
+import { microsecondsNumber } from '../../time/iso-moment.ts';
+import type { Microseconds } from '../../time/iso-moment.ts';
 import { OfferIndex } from '../offers/offer-index.ts';
-import { OfferTexts } from '../pages/offer-templates.ts';
-import type { TextForm } from '../pages/offer-templates.ts';
-import { PageCache } from '../pages/page-cache.ts';
+import { OfferTemplates } from '../pages/offer-templates.ts';
+import type { Template } from '../pages/offer-templates.ts';
 import type { OfferType } from '../http/parameters.ts';
-import type { PreparedPage } from '../pages/prepared-page.ts';
 import { Prices } from '../offers/prices.ts';
 import { serveOffer } from '../offers/served-offer.ts';
 import type { ServedOffer } from '../offers/served-offer.ts';
 import { feedOf } from '../offers/site-feed.ts';
 import type { SiteFeed, SiteTerms } from '../offers/site-feed.ts';
 import { SnapshotClicks } from '../clicks/snapshot-clicks.ts';
-import type { UnlinkedPage } from '../pages/unlinked-page.ts';
 
 /** An offer that is no longer active, for those who keep a copy of the list. */
 export interface GoneOffer {
@@ -38,13 +34,8 @@ export interface GoneOffer {
   changedAt: Microseconds;
 }
 
-/** Room for prepared pages: some hundred sites with a handful of pages each. */
-const mostPageBytes = 128 * 1024 * 1024;
-/** One for each format and commission; that of 5,000 offers has 4 MB. */
-const mostUnlinkedBytes = 32 * 1024 * 1024;
-
 /** The prices of 5,000 offers at more than a hundred commissions; to make others again takes a millisecond. */
-const mostPriceBytes = 32 * 1024 * 1024;
+const maxPriceBytes = 32 * 1024 * 1024;
 
 /** What is made of a snapshot's offers before anybody asks. */
 interface PreparedOffers {
@@ -55,11 +46,11 @@ interface PreparedOffers {
   pictures: ReadonlyMap<string, string>;
 }
 
-/** Offers read, and cut in all forms, between two turns of the event loop: about a millisecond of work, so that requests go on meanwhile. */
+/** Offers read, and compiled by all templates, between two turns of the event loop: about a millisecond of work, so that requests go on meanwhile. */
 const offersPerTurn = 50;
-const cutsPerTurn = 20;
+const compiledPerTurn = 20;
 
-/** A verified snapshot held in memory, with all that was prepared from it. It never changes; only its cache fills. */
+/** A verified snapshot held in memory, with all that was prepared from it. It never changes. */
 export class PublishedSnapshot {
   readonly id: string;
   /** As the manifest writes it. */
@@ -73,19 +64,14 @@ export class PublishedSnapshot {
   readonly gone: readonly GoneOffer[];
   /** Addresses of pictures by their published name, of offers that are gone too: their pictures may still be shown. */
   readonly pictures: ReadonlyMap<string, string>;
-  readonly pages = new PageCache<PreparedPage>(mostPageBytes);
-  /** By themselves: a key alone opens them, so strangers must not drive out the pages of the others by asking for these. */
-  readonly unlinkedPages = new PageCache<UnlinkedPage>(mostUnlinkedBytes);
-  readonly asked = new AskedKeys();
   readonly clicks: SnapshotClicks;
   readonly index: OfferIndex;
-  readonly #positions: Record<OfferType | 'all', readonly number[]>;
+  readonly #indexes: Record<OfferType | 'all', readonly number[]>;
   readonly #feed: FeedOffers;
   readonly #terms: ReadonlyMap<string, SiteTerms>;
   readonly #feeds = new Map<string, SiteFeed>();
-  readonly #prices = new LRUCache<string, Prices>({ maxSize: mostPriceBytes, sizeCalculation: ({ bytes }) => bytes });
-  readonly #texts = new Map<string, OfferTexts>();
-  #feedsMade = 0;
+  readonly #prices = new LRUCache<string, Prices>({ maxSize: maxPriceBytes, sizeCalculation: ({ bytes }) => bytes });
+  readonly #templates = new Map<string, OfferTemplates>();
 
   constructor(
     folder: string,
@@ -105,10 +91,10 @@ export class PublishedSnapshot {
     this.pictures = pictures;
     this.clicks = new SnapshotClicks(folder);
     this.index = index;
-    this.#positions = {
-      all: positions(offers),
-      offer: positions(offers.filter((offer) => !offer.multireward)),
-      multireward: positions(offers.filter((offer) => offer.multireward)),
+    this.#indexes = {
+      all: indexes(offers),
+      offer: indexes(offers.filter((offer) => !offer.multireward)),
+      multireward: indexes(offers.filter((offer) => offer.multireward)),
     };
     this.#terms = new Map(
       sites.sites.map((site) => [
@@ -118,9 +104,9 @@ export class PublishedSnapshot {
     );
   }
 
-  /** Positions of the active offers of a type, or of all, by id ascending. */
-  positionsOf(type: OfferType | undefined): readonly number[] {
-    return this.#positions[type ?? 'all'];
+  /** Indexes of the active offers of a type, or of all, by id ascending. */
+  indexesOf(type: OfferType | undefined): readonly number[] {
+    return this.#indexes[type ?? 'all'];
   }
 
   /** A site's feed of this snapshot. Links are fixed for as long as the process listens. */
@@ -129,53 +115,36 @@ export class PublishedSnapshot {
     if (known !== undefined && (this.#terms.has(site.site_key) || known.commission === commissionText(site)))
       return known;
     const terms = this.#terms.get(site.site_key) ?? { commission: commissionText(site), commissionChangedAt: null };
-    const feed = feedOf(++this.#feedsMade, site.site_key, terms, () => this.#pricesAt(terms.commission), links);
+    const feed = feedOf(site.site_key, terms, () => this.#pricesAt(terms.commission), links);
     this.#feeds.set(site.site_key, feed);
     return feed;
   }
 
-  /** Its offers as a form writes them. Links are fixed for as long as the process listens. */
-  textsOf(form: TextForm, links: Links): OfferTexts {
-    let texts = this.#texts.get(form.name);
-    if (texts === undefined)
-      this.#texts.set(
-        form.name,
-        (texts = new OfferTexts(form, links, this.offers, (position) =>
-          this.#feed.at((this.offers[position] as ServedOffer).place),
-        )),
+  /** Its offers by a template. Links are fixed for as long as the process listens. */
+  templatesOf(template: Template, links: Links): OfferTemplates {
+    let templates = this.#templates.get(template.name);
+    if (templates === undefined) {
+      templates = new OfferTemplates(template, links, this.offers, (index) =>
+        this.#feed.at((this.offers[index] as ServedOffer).line),
       );
-    return texts;
+      this.#templates.set(template.name, templates);
+    }
+    return templates;
   }
 
-  /** Cuts all offers in these forms, bit by bit, so that the first to ask need not wait for it. */
-  async prepareTexts(forms: readonly TextForm[], links: Links): Promise<void> {
-    const texts = forms.map((form) => this.textsOf(form, links));
-    for (const { index, place } of this.offers) {
-      const offer = this.#feed.at(place);
-      for (const each of texts) each.prepare(index, offer);
-      if ((index + 1) % cutsPerTurn === 0) await nextTurn();
+  /** Compiles all offers by these templates, bit by bit, so that the first to ask need not wait for it. */
+  async prepareTemplates(templates: readonly Template[], links: Links): Promise<void> {
+    const all = templates.map((template) => this.templatesOf(template, links));
+    for (const { index, line } of this.offers) {
+      const offer = this.#feed.at(line);
+      for (const each of all) each.prepare(index, offer);
+      if ((index + 1) % compiledPerTurn === 0) await nextTurn();
     }
   }
 
-  /** What it holds of what was made of it; each is bounded. */
+  /** What it holds of what was made of it; bounded. */
   get gauges(): Gauge[] {
-    const { pages, unlinkedPages } = this;
     return [
-      {
-        name: 'offerline_prepared_pages',
-        help: 'Pages that are kept prepared.',
-        value: pages.count + unlinkedPages.count,
-      },
-      {
-        name: 'offerline_prepared_page_bytes',
-        help: 'Memory held by prepared pages.',
-        value: pages.bytes + unlinkedPages.bytes,
-      },
-      {
-        name: 'offerline_prepared_page_bytes_limit',
-        help: 'Beyond so much, the pages unused for longest are dropped.',
-        value: mostPageBytes + mostUnlinkedBytes,
-      },
       { name: 'offerline_price_lists', help: 'Commissions whose prices are kept.', value: this.#prices.size },
       {
         name: 'offerline_price_list_bytes',
@@ -185,7 +154,7 @@ export class PublishedSnapshot {
       {
         name: 'offerline_price_list_bytes_limit',
         help: 'Beyond so much, the prices unused for longest are dropped.',
-        value: mostPriceBytes,
+        value: maxPriceBytes,
       },
     ];
   }
@@ -199,7 +168,7 @@ export class PublishedSnapshot {
   }
 }
 
-function positions(offers: readonly ServedOffer[]): number[] {
+function indexes(offers: readonly ServedOffer[]): number[] {
   return offers.map(({ index }) => index);
 }
 
@@ -215,15 +184,15 @@ export async function openSnapshot(folder: string): Promise<PublishedSnapshot> {
   const index = new OfferIndex(feed.count);
   const gone: GoneOffer[] = [];
   const pictures = new Map<string, string>();
-  for (let place = 0; place < feed.count; place++) {
-    const offer = feed.at(place);
+  for (let line = 0; line < feed.count; line++) {
+    const offer = feed.at(line);
     if (offer.status === 'active') {
       index.add(offers.length, offer);
-      offers.push(serveOffer(offer, offers.length, place));
+      offers.push(serveOffer(offer, offers.length, line));
     } else gone.push(goneOffer(offer, offer.status));
     const picture = webAddress(offer.image_source);
     if (offer.image_name !== '' && picture !== undefined) pictures.set(offer.image_name, picture);
-    if ((place + 1) % offersPerTurn === 0) await nextTurn();
+    if ((line + 1) % offersPerTurn === 0) await nextTurn();
   }
   return new PublishedSnapshot(folder, manifest, sites, { feed, offers, index, gone, pictures });
 }
@@ -234,6 +203,6 @@ function goneOffer(offer: FeedOffer, reason: GoneOffer['reason']): GoneOffer {
     id: offer.id,
     reason,
     removedAt,
-    changedAt: Math.max(microsecondsOf(removedAt), microsecondsOf(offer.updated_at)),
+    changedAt: Math.max(microsecondsNumber(removedAt), microsecondsNumber(offer.updated_at)),
   };
 }

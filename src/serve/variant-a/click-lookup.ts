@@ -3,7 +3,7 @@ import type { Endpoint } from '../endpoints/endpoint.ts';
 import { byKey } from '../access/identification.ts';
 import { pageBody } from '../pages/prepared-page.ts';
 import { perMinuteAndClient } from '../access/rate-limits.ts';
-import { Refusal } from '../http/errors.ts';
+import { ApiError } from '../http/errors.ts';
 import { clickText } from './click-text.ts';
 import { parametersA } from './parameters.ts';
 import { variantA } from './variant.ts';
@@ -13,13 +13,13 @@ export const clickLookup: Endpoint = {
   variant: variantA,
   identify: byKey(parametersA.clickId),
   limit: perMinuteAndClient,
-  async answer({ site, query, snapshot, feed }) {
+  async respond({ site, query, snapshot, feed }) {
     // That it is there was checked with the site's key.
     const clickId = parametersA.clickId.read(query) ?? '';
     const found = await snapshot.clicks.find(clickId, site.site_key);
     // Whether another site has such a click is not told.
     if (found === undefined)
-      throw new Refusal(
+      throw new ApiError(
         'nothing_found',
         'this site has no click with this click_id; a new one can be looked up some minutes after it was made',
       );

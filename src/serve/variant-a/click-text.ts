@@ -1,6 +1,7 @@
 import { momentOf } from '../../time/moment.ts';
-import { withOffset } from '../offers/moments.ts';
-import { amountText, decimalOf, publishedAmount, shortestText } from '../offers/money.ts';
+import { decimalOf, decimalText } from '../../text/decimal-text.ts';
+import { withOffset } from '../../time/iso-moment.ts';
+import { amountText, publishedAmount } from '../offers/money.ts';
 import type { FoundClick, FoundConversion, FoundPostback } from '../clicks/snapshot-clicks.ts';
 
 /** The body of a click lookup. Payouts are after the site's commission, as everywhere that a publisher sees money. */
@@ -25,7 +26,7 @@ function conversionText(
 /** The reward as it is told: in the site's points, frozen when the postback was written. */
 function postbackText({ event, reward, state, attempts, last_attempt_at, last_status }: FoundPostback): string {
   const rest = JSON.stringify({ state, attempts, last_attempt_at: momentText(last_attempt_at), last_status }).slice(1);
-  return `{"event":${JSON.stringify(event)},"reward":${shortestText(decimalOf(reward))},${rest}`;
+  return `{"event":${JSON.stringify(event)},"reward":${decimalText(decimalOf(reward))},${rest}`;
 }
 
 function momentText(microseconds: string | null): string | null {

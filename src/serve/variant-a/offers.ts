@@ -1,14 +1,12 @@
-import { passingPage } from '../endpoints/endpoint.ts';
-import type { Endpoint } from '../endpoints/endpoint.ts';
+import { percentEncoded } from '../../text/percent-encoded.ts';
 import { byKey } from '../access/identification.ts';
-import { percentEncoded } from '../offers/links.ts';
-import { makeOf } from '../pages/offer-page.ts';
-import type { PublishedSnapshot } from '../snapshot/published-snapshot.ts';
 import { perMinuteAndClient } from '../access/rate-limits.ts';
-import type { SiteFeed } from '../offers/site-feed.ts';
-import { formC, linkEndC } from '../variant-c/offer-text.ts';
-import { parametersA } from './parameters.ts';
+import { passingPage } from '../endpoints/endpoint.ts';
+import type { Endpoint, RequestContext } from '../endpoints/endpoint.ts';
+import { renderOnce } from '../pages/offer-page.ts';
 import { linkGap, UnlinkedPage } from '../pages/unlinked-page.ts';
+import { linkEndC, templateC } from '../variant-c/offer-template.ts';
+import { parametersA } from './parameters.ts';
 import { variantA } from './variant.ts';
 
 /** `GET /api/offers`: the offers of one placement format, with links that carry the user. */
@@ -16,11 +14,12 @@ export const offersA: Endpoint = {
   variant: variantA,
   identify: byKey(parametersA.userId, parametersA.format),
   limit: perMinuteAndClient,
-  async answer({ query, snapshot, feed }) {
+  async respond(context) {
+    const { query, snapshot, feed } = context;
     // That both are there was checked with the site's key.
     const userId = parametersA.userId.read(query) ?? '';
     const format = parametersA.format.read(query) ?? 'offerwall';
-    const page = await unlinkedPage(snapshot, feed, format);
+    const page = await unlinkedPage(context, format);
     const head = JSON.stringify({
       success: true,
       site_key: feed.siteKey,
@@ -36,24 +35,20 @@ export const offersA: Endpoint = {
   },
 };
 
-function unlinkedPage(
-  snapshot: PublishedSnapshot,
-  feed: SiteFeed,
-  format: string,
-): UnlinkedPage | Promise<UnlinkedPage> {
-  const pages = snapshot.unlinkedPages;
-  const key = `${feed.terms} ${format}`;
-  const kept = pages.get(key);
-  if (kept !== undefined) return kept;
-  const offers = snapshot.index.ofFormat(format);
-  const texts = snapshot.textsOf(formC, feed.links);
-  return makeOf(
-    { head: '"offers":[', offers, texts, feed, link: linkGap, tail: ']}' },
-    () => pages.get(key),
-    (body) => {
-      const made = new UnlinkedPage(body);
-      pages.keep(key, made);
-      return made;
-    },
-  );
+/** The same for all sites of the same terms. */
+function unlinkedPage({ snapshot, feed, pages }: RequestContext, format: string): UnlinkedPage | Promise<UnlinkedPage> {
+  const key = `offers-a ${snapshot.id} ${feed.terms} ${format}`;
+  const known = () => {
+    const page = pages.get(key);
+    return page instanceof UnlinkedPage ? page : undefined;
+  };
+  const page = {
+    head: '"offers":[',
+    offers: snapshot.index.ofFormat(format),
+    templates: snapshot.templatesOf(templateC, feed.links),
+    feed,
+    link: linkGap,
+    tail: ']}',
+  };
+  return known() ?? renderOnce(page, known, (body) => pages.keep(key, new UnlinkedPage(body)));
 }

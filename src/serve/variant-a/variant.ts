@@ -1,8 +1,8 @@
-import type { RefusalKind } from '../http/errors.ts';
+import type { ApiErrorKind } from '../http/errors.ts';
 import type { Variant } from '../http/variant.ts';
 
 /** Status and title by reason. The titles of 401, 404 (of a click), 422 and 429 are the promised ones. */
-const titles: Record<RefusalKind, [status: number, title: string]> = {
+const titles: Record<ApiErrorKind, [status: number, title: string]> = {
   missing_credentials: [422, 'Invalid input'],
   unknown_credentials: [401, 'Unauthorized'],
   site_pending: [401, 'Unauthorized'],
@@ -24,7 +24,7 @@ export const variantA: Variant = {
   letter: 'A',
   headers: {},
   showsLimits: false,
-  refuse({ kind, message }) {
+  describe({ kind, message }) {
     const [status, title] = titles[kind];
     return { status, document: { title, status, detail: message } };
   },

@@ -1,7 +1,8 @@
-import { heldPageEndpoint, pageEndpoint } from '../endpoints/endpoint.ts';
-import { windowOf } from '../offers/moments.ts';
+import { addDays, dayOf } from '../../time/moment.ts';
 import { hourly } from '../access/rate-limits.ts';
-import { openFormB } from './offer-text.ts';
+import { pageEndpoint } from '../endpoints/endpoint.ts';
+import { topConvertingMilliseconds } from '../http/caching.ts';
+import { templateB, topConvertingTemplate } from './offer-template.ts';
 import { keyOfParametersB, readParametersB } from './parameters.ts';
 import { variantB } from './variant.ts';
 
@@ -12,41 +13,38 @@ export const offersB = pageEndpoint({
   name: 'offers-b',
   read: readParametersB,
   key: keyOfParametersB,
-  write(snapshot, feed, { type, take, skip }) {
-    const offers = snapshot.positionsOf(type).slice(skip, skip + take);
-    const texts = snapshot.textsOf(openFormB, feed.links);
-    return {
-      head: '{"success":true,"version":"v1","offers":{"data":[',
-      offers,
-      texts,
-      feed,
-      link: feed.encodedKey,
-      more: () => '}',
-      tail: ']}}',
-    };
-  },
+  page: (snapshot, feed, { type, take, skip }) => ({
+    head: '{"success":true,"version":"v1","offers":{"data":[',
+    offers: snapshot.indexesOf(type).slice(skip, skip + take),
+    templates: snapshot.templatesOf(templateB, feed.links),
+    feed,
+    link: feed.encodedKey,
+    tail: ']}}',
+  }),
 });
 
 /** `GET /api/v1/offers/top-converting`: hottest first, ranked within the type that was asked for. */
-export const topConverting = heldPageEndpoint({
+export const topConverting = pageEndpoint({
   variant: variantB,
   limit: hourly('B offers'),
   name: 'top-converting',
+  heldMilliseconds: topConvertingMilliseconds,
   read: readParametersB,
   key: keyOfParametersB,
-  write(snapshot, feed, { type, take, skip }) {
+  page(snapshot, feed, { type, take, skip }) {
     const ranked =
       type === undefined
         ? snapshot.ranked
         : snapshot.ranked.filter((offer) => offer.multireward === (type === 'multireward'));
-    const head = `{"success":true,"version":"v1","total":${ranked.length},"window":${JSON.stringify(windowOf(snapshot.asOf))}`;
+    const today = dayOf(snapshot.asOf);
+    const window = { yesterday: addDays(today, -1), today };
     return {
-      head: `${head},"offers":[`,
+      head: `{"success":true,"version":"v1","total":${ranked.length},"window":${JSON.stringify(window)},"offers":[`,
       offers: ranked.slice(skip, skip + take).map(({ index }) => index),
-      texts: snapshot.textsOf(openFormB, feed.links),
+      templates: snapshot.templatesOf(topConvertingTemplate, feed.links),
       feed,
       link: feed.encodedKey,
-      more: (position, place) => `,"trend":"${snapshot.offers[position]?.trend}","rank":${skip + place + 1}}`,
+      firstRank: skip + 1,
       tail: ']}',
     };
   },

@@ -1,8 +1,8 @@
-import type { RefusalKind } from '../http/errors.ts';
+import type { ApiErrorKind } from '../http/errors.ts';
 import type { Variant } from '../http/variant.ts';
 
 /** Status and code by reason. Up to `wrong_type` the codes are the promised ones; the others fill what the interface leaves open. */
-const codes: Record<RefusalKind, [status: number, code: string]> = {
+const codes: Record<ApiErrorKind, [status: number, code: string]> = {
   missing_credentials: [400, 'missing_fields'],
   unknown_credentials: [401, 'authentication_failed'],
   site_pending: [202, 'pending_site'],
@@ -24,7 +24,7 @@ export const variantB: Variant = {
   letter: 'B',
   headers: {},
   showsLimits: false,
-  refuse({ kind, message }) {
+  describe({ kind, message }) {
     const [status, error] = codes[kind];
     return { status, document: { error, message } };
   },

@@ -1,13 +1,13 @@
+import { withOffset } from '../../time/iso-moment.ts';
+import type { Microseconds } from '../../time/iso-moment.ts';
 import { pageEndpoint } from '../endpoints/endpoint.ts';
-import type { Microseconds } from '../offers/moments.ts';
-import { withOffset } from '../offers/moments.ts';
-import type { OfferSet } from '../offers/bitset.ts';
+import type { Bitset } from '../offers/bitset.ts';
 import type { OfferType } from '../http/parameters.ts';
 import type { PublishedSnapshot } from '../snapshot/published-snapshot.ts';
 import type { ServedOffer } from '../offers/served-offer.ts';
 import { hourly } from '../access/rate-limits.ts';
 import type { SiteFeed } from '../offers/site-feed.ts';
-import { formC, linkEndC } from './offer-text.ts';
+import { linkEndC, templateC } from './offer-template.ts';
 import { keyOfParametersC, readParametersC } from './parameters.ts';
 import type { FiltersC } from './parameters.ts';
 import { variantC } from './variant.ts';
@@ -19,7 +19,7 @@ export const offersC = pageEndpoint({
   name: 'offers-c',
   read: readParametersC,
   key: keyOfParametersC,
-  write(snapshot, feed, { type, limit, offset, filters, includeRemoved }) {
+  page(snapshot, feed, { type, limit, offset, filters, includeRemoved }) {
     const matching = matchingOffers(snapshot, feed, type, filters);
     const offers = matching.slice(offset, limit);
     const total = matching.size;
@@ -33,7 +33,7 @@ export const offersC = pageEndpoint({
     return {
       head,
       offers,
-      texts: snapshot.textsOf(formC, feed.links),
+      templates: snapshot.templatesOf(templateC, feed.links),
       feed,
       link: linkEndC(feed.encodedKey),
       tail: `]${removed}}`,
@@ -42,19 +42,19 @@ export const offersC = pageEndpoint({
 });
 
 function matchingOffers(
-  { index, offers }: PublishedSnapshot,
+  { index: offerIndex, offers }: PublishedSnapshot,
   feed: SiteFeed,
   type: OfferType,
   filters: FiltersC,
-): OfferSet {
-  const matching = index.matching(type, filters);
+): Bitset {
+  const matching = offerIndex.matching(type, filters);
   const { minPayout, updatedSince } = filters;
   if (minPayout !== undefined) {
     // A minimum too large to be a number exactly is still larger than every payout.
-    matching.keepFrom(feed.prices().payouts, Number(minPayout));
+    matching.filterAtLeast(feed.prices().payouts, Number(minPayout));
   }
   if (updatedSince !== undefined)
-    matching.keepWhere((position) => changedAt(offers[position] as ServedOffer, feed) > updatedSince);
+    matching.filter((index) => changedAt(offers[index] as ServedOffer, feed) > updatedSince);
   return matching;
 }
 
@@ -73,7 +73,7 @@ interface RemovedOffer {
  * Every offer that changed or went after the moment and is not in the answer's unpaged result, so that a publisher
  * who syncs by `updated_since` can drop it. One that is active but no longer matches left when it last changed.
  */
-function removedText(snapshot: PublishedSnapshot, feed: SiteFeed, matching: OfferSet, since: Microseconds): string {
+function removedText(snapshot: PublishedSnapshot, feed: SiteFeed, matching: Bitset, since: Microseconds): string {
   const unmatched = snapshot.offers
     .filter((offer) => changedAt(offer, feed) > since && !matching.has(offer.index))
     .map((offer): RemovedOffer => {

@@ -1,6 +1,7 @@
-import { decimalOf, leastAmountFrom } from '../offers/money.ts';
-import { momentPattern, parseMoment } from '../offers/moments.ts';
-import type { Microseconds } from '../offers/moments.ts';
+import { decimalOf } from '../../text/decimal-text.ts';
+import { isoMomentPattern, parseIsoMoment } from '../../time/iso-moment.ts';
+import type { Microseconds } from '../../time/iso-moment.ts';
+import { leastAmountFrom } from '../offers/money.ts';
 import { choice, integer, offerType, parameter, pattern, text, withDefault } from '../http/parameters.ts';
 import type { OfferType } from '../http/parameters.ts';
 import type { Query } from '../http/query.ts';
@@ -29,8 +30,8 @@ export const parametersC = {
     'updated_since',
     'ISO 8601 date or date-time, UTC without an offset: offers updated after it',
     {
-      schema: { type: 'string', pattern: momentPattern },
-      valueOf: parseMoment,
+      schema: { type: 'string', pattern: isoMomentPattern },
+      valueOf: parseIsoMoment,
       mistake: 'updated_since must be an ISO 8601 date or date-time such as 2026-11-20T08:00:00Z',
       refusal: 'wrong_date',
     },

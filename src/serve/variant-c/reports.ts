@@ -1,6 +1,6 @@
-import { pageEndpoint } from '../endpoints/endpoint.ts';
 import { hourly } from '../access/rate-limits.ts';
-import { reportForm } from './report-text.ts';
+import { pageEndpoint } from '../endpoints/endpoint.ts';
+import { reportTemplate } from './report-template.ts';
 import { variantC } from './variant.ts';
 
 /** `GET /api/v1/reports`: all active offers of both types in one answer. It takes no parameters but the credentials. */
@@ -10,10 +10,10 @@ export const reports = pageEndpoint({
   name: 'reports',
   read: () => undefined,
   key: () => '',
-  write: (snapshot, feed) => ({
+  page: (snapshot, feed) => ({
     head: '{"success":true,"offers":[',
-    offers: snapshot.positionsOf(undefined),
-    texts: snapshot.textsOf(reportForm, feed.links),
+    offers: snapshot.indexesOf(undefined),
+    templates: snapshot.templatesOf(reportTemplate, feed.links),
     feed,
     link: feed.encodedKey,
     tail: ']}',

@@ -1,7 +1,7 @@
-import { passingAnswer } from '../http/response.ts';
+import { noStoreResponse } from '../http/response.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { bySecret } from '../access/identification.ts';
-import { withOffset } from '../offers/moments.ts';
+import { withOffset } from '../../time/iso-moment.ts';
 import { hourly, untouched } from '../access/rate-limits.ts';
 import { variantC } from './variant.ts';
 
@@ -11,15 +11,15 @@ export const status: Endpoint = {
   identify: bySecret,
   // Shows what is left for the offers.
   limit: untouched(hourly('C offers')),
-  answer({ site, snapshot, now }) {
+  respond({ site, snapshot, now }) {
     const data = {
-      offers_available: snapshot.positionsOf('offer').length,
-      multireward_available: snapshot.positionsOf('multireward').length,
+      offers_available: snapshot.indexesOf('offer').length,
+      multireward_available: snapshot.indexesOf('multireward').length,
       site_status: site.status,
       rate_limit_per_hour: site.rate_limit_per_hour,
     };
     const timestamp = withOffset(new Date(now).toISOString());
-    return passingAnswer(
+    return noStoreResponse(
       200,
       { success: true, status: 'operational', version: '1.0', data, timestamp },
       snapshot,

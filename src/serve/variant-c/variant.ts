@@ -1,8 +1,8 @@
-import type { RefusalKind } from '../http/errors.ts';
+import type { ApiErrorKind } from '../http/errors.ts';
 import type { Variant } from '../http/variant.ts';
 
 /** Status and code by reason. Up to `wrong_date` the codes are the promised ones; the others fill what the interface leaves open. */
-const codes: Record<RefusalKind, [status: number, code: string]> = {
+const codes: Record<ApiErrorKind, [status: number, code: string]> = {
   missing_credentials: [400, 'MISSING_CREDENTIALS'],
   unknown_credentials: [401, 'INVALID_CREDENTIALS'],
   site_pending: [403, 'SITE_PENDING'],
@@ -24,7 +24,7 @@ export const variantC: Variant = {
   letter: 'C',
   headers: { 'x-api-version': '1.0' },
   showsLimits: true,
-  refuse({ kind, message }) {
+  describe({ kind, message }) {
     const [status, code] = codes[kind];
     return { status, document: { success: false, error: { code, message } } };
   },

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { cacheControl } from '../../http/caching.ts';
 import type { DescribedParameter } from '../../http/parameters.ts';
-import { Refusal } from '../../http/errors.ts';
-import type { RefusalKind } from '../../http/errors.ts';
+import { ApiError } from '../../http/errors.ts';
+import type { ApiErrorKind } from '../../http/errors.ts';
 import type { Variant } from '../../http/variant.ts';
 import { errors } from './bodies.ts';
 import { operations } from './operations.ts';
 import type { Operation } from './operations.ts';
 
 /** A message for each reason, as an example. */
-const messages: Record<RefusalKind, string> = {
+const messages: Record<ApiErrorKind, string> = {
   missing_credentials: 'site_secret is missing',
   unknown_credentials: 'no site has this site_key and site_secret',
   site_pending: 'this site is not approved yet; its feed opens with the approval',
@@ -65,10 +65,11 @@ const ofLimits: Headers = {
   'X-RateLimit-Reset': count('Epoch seconds when the oldest counted request leaves the window'),
 };
 const ofLimited: Headers = { 'Retry-After': count('Seconds until the next request has room', 1) };
+const ofOverload: Headers = { 'Retry-After': count('Seconds after which to try again', 1) };
 const ofWrongMethod: Headers = { Allow: header('The methods that there are') };
 
 /** Reasons that are only told to a site that is identified. */
-const toldToSites = new Set<RefusalKind>([
+const toldToSites = new Set<ApiErrorKind>([
   'site_pending',
   'rate_limited',
   'wrong_type',
@@ -108,7 +109,7 @@ export function openApiDocument(): object {
 }
 
 function describe({ path, variant, summary, parameters, body, cacheControl: keeping, refusals }: Operation): object {
-  const isPage = keeping !== cacheControl.passing;
+  const isPage = keeping !== cacheControl.noStore;
   const headers = {
     ...headersOf(variant, keeping),
     ...ofSnapshot,
@@ -164,14 +165,16 @@ function describeParameter({ name, description, required, schema }: DescribedPar
 }
 
 /** All reasons for one status, with an example each. */
-function errorResponse(variant: Variant, kinds: readonly RefusalKind[]): object {
+function errorResponse(variant: Variant, kinds: readonly ApiErrorKind[]): object {
   const headers = {
-    ...headersOf(variant, cacheControl.passing),
+    ...headersOf(variant, cacheControl.noStore),
     // Nothing may be published yet.
     ...optional(ofSnapshot),
     ...(variant.showsLimits && kinds.some((kind) => toldToSites.has(kind)) && optional(ofLimits)),
     // The limit of failed identifications is not a site's.
     ...(kinds.includes('rate_limited') && { ...optional(ofLimits), ...ofLimited }),
+    // Where nothing is published yet, nobody knows when to come back.
+    ...(kinds.includes('unavailable') && optional(ofOverload)),
     ...(kinds.includes('wrong_method') && ofWrongMethod),
   };
   return {
@@ -181,15 +184,15 @@ function errorResponse(variant: Variant, kinds: readonly RefusalKind[]): object 
       'application/json': {
         schema: { $ref: `#/components/schemas/Error${variant.letter}` },
         examples: Object.fromEntries(
-          kinds.map((kind) => [kind, { value: variant.refuse(new Refusal(kind, messages[kind])).document }]),
+          kinds.map((kind) => [kind, { value: variant.describe(new ApiError(kind, messages[kind])).document }]),
         ),
       },
     },
   };
 }
 
-function statusOf(variant: Variant, kind: RefusalKind): number {
-  return variant.refuse(new Refusal(kind, '')).status;
+function statusOf(variant: Variant, kind: ApiErrorKind): number {
+  return variant.describe(new ApiError(kind, '')).status;
 }
 
 function schemaOf(schema: z.ZodType): object {

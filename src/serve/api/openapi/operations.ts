@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { cacheControl } from '../../http/caching.ts';
 import { siteKey, siteSecret } from '../../access/identification.ts';
 import type { DescribedParameter } from '../../http/parameters.ts';
-import type { RefusalKind } from '../../http/errors.ts';
+import type { ApiErrorKind } from '../../http/errors.ts';
 import type { Variant } from '../../http/variant.ts';
 import { parametersA } from '../../variant-a/parameters.ts';
 import { variantA } from '../../variant-a/variant.ts';
@@ -22,12 +22,12 @@ export interface Operation {
   /** Of the answer; one that may be kept also has an ETag. */
   cacheControl: string;
   /** Reasons for which it may be refused. */
-  refusals: RefusalKind[];
+  refusals: ApiErrorKind[];
 }
 
 const credentials = [siteKey, siteSecret];
 
-const always: RefusalKind[] = [
+const always: ApiErrorKind[] = [
   'rate_limited',
   'unreadable_request',
   'address_too_long',
@@ -35,8 +35,8 @@ const always: RefusalKind[] = [
   'unavailable',
   'internal',
 ];
-const identified: RefusalKind[] = ['missing_credentials', 'unknown_credentials', 'site_pending', ...always];
-const keyed: RefusalKind[] = ['wrong_parameter', 'unknown_credentials', 'site_pending', ...always];
+const identified: ApiErrorKind[] = ['missing_credentials', 'unknown_credentials', 'site_pending', ...always];
+const keyed: ApiErrorKind[] = ['wrong_parameter', 'unknown_credentials', 'site_pending', ...always];
 
 export const operations: Operation[] = [
   {
@@ -91,7 +91,7 @@ export const operations: Operation[] = [
     summary: 'Health check; never limited',
     parameters: credentials,
     body: bodies.status,
-    cacheControl: cacheControl.passing,
+    cacheControl: cacheControl.noStore,
     refusals: identified,
   },
   {

@@ -9,10 +9,10 @@ const secret = 'a-long-enough-secret';
 test('pages are refused while too much waits for clients that do not read, and only then', async () => {
   const { data, remove } = await temporaryData();
   onTestFinished(remove);
-  const keys = ['one', 'two', 'three', 'four'];
+  const keys = ['one', 'two', 'three', 'four', 'five'];
   await writeSites(
     data,
-    keys.map((site_key) => ({ site_key, site_secret: secret, variant: site_key === 'four' ? 'B' : 'C' })),
+    keys.map((site_key) => ({ site_key, site_secret: secret, variant: site_key === 'five' ? 'B' : 'C' })),
   );
   // Far more than the sockets' buffers hold; five pages are more than may wait, four are not.
   const description = 'x'.repeat(1_000_000);
@@ -27,8 +27,8 @@ test('pages are refused while too much waits for clients that do not read, and o
 
   const unread: IncomingMessage[] = [];
   onTestFinished(() => unread.forEach((answer) => answer.destroy()));
-  // What is asked for again is kept from then on, and then in memory once, however many are taking it.
-  for (const key of ['one', 'one', 'one', 'one', 'two', 'three']) {
+  // A page is in memory once, however many are taking it.
+  for (const key of ['one', 'one', 'one', 'two', 'three', 'four']) {
     unread.push(
       await new Promise<IncomingMessage>(
         (resolve, reject) => void get(running.address + pathOf(key), resolve).on('error', reject),
@@ -39,7 +39,7 @@ test('pages are refused while too much waits for clients that do not read, and o
   expect(await unsent()).toBeGreaterThan(4 * 30 * description.length);
   expect(await unsent()).toBeLessThanOrEqual(128 * 1024 * 1024);
 
-  const refused = await running.get(pathOf('four'));
+  const refused = await running.get(pathOf('five'));
   expect(refused.status).toBe(503);
   expect(Object.fromEntries(refused.headers)).toMatchObject({
     'content-type': 'application/json; charset=utf-8',
@@ -54,16 +54,16 @@ test('pages are refused while too much waits for clients that do not read, and o
     error: { code: 'SERVICE_UNAVAILABLE', message: expect.stringContaining('slow clients') },
   });
   // In the form of the site's variant, also where the path does not tell it.
-  const refusedB = await running.get(pathOf('four', ''));
+  const refusedB = await running.get(pathOf('five', ''));
   expect([refusedB.status, await refusedB.json()]).toEqual([
     503,
     { error: 'service_unavailable', message: expect.any(String) },
   ]);
   // What is short leaves all the same.
   expect(await running.json('/healthz')).toEqual({ status: 'ok' });
-  expect((await running.get(`${pathOf('four')}&offset=30`)).status).toBe(200);
+  expect((await running.get(`${pathOf('five')}&offset=30`)).status).toBe(200);
 
   for (const answer of unread) answer.destroy();
   while ((await unsent()) > 0);
-  expect(await (await running.get(pathOf('four'))).json()).toMatchObject({ total: 30 });
+  expect(await (await running.get(pathOf('five'))).json()).toMatchObject({ total: 30 });
 });

@@ -1,33 +1,28 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { FeedOffer } from '../../src/feed/feed-document.ts';
-import { linksOf, percentEncoded } from '../../src/serve/offers/links.ts';
+import { linksOf } from '../../src/serve/offers/links.ts';
+import { percentEncoded } from '../../src/text/percent-encoded.ts';
+import { amountText } from '../../src/serve/offers/money.ts';
 import { Prices } from '../../src/serve/offers/prices.ts';
 import { serveOffer } from '../../src/serve/offers/served-offer.ts';
 import { feedOf } from '../../src/serve/offers/site-feed.ts';
-import type { OfferPage } from '../../src/serve/pages/offer-page.ts';
-import { putTogether } from '../../src/serve/pages/offer-page.ts';
-import { OfferTexts } from '../../src/serve/pages/offer-templates.ts';
-import type { TextForm } from '../../src/serve/pages/offer-templates.ts';
+import { renderPage } from '../../src/serve/pages/offer-page.ts';
+import { OfferTemplates } from '../../src/serve/pages/offer-templates.ts';
+import type { Template } from '../../src/serve/pages/offer-templates.ts';
 import type { SiteFeed } from '../../src/serve/offers/site-feed.ts';
-import { openFormB } from '../../src/serve/variant-b/offer-text.ts';
-import { formC, linkEndC } from '../../src/serve/variant-c/offer-text.ts';
-import { reportForm } from '../../src/serve/variant-c/report-text.ts';
+import { templateB } from '../../src/serve/variant-b/offer-template.ts';
+import { linkEndC, templateC } from '../../src/serve/variant-c/offer-template.ts';
+import { reportTemplate } from '../../src/serve/variant-c/report-template.ts';
 import { feedOffer } from '../support/published-snapshot.ts';
 
 const links = linksOf('https://go.example/"quoted"/', 'https://cdn.example//');
 const terms = { commission: '0.1', commissionChangedAt: null };
 
-/** The one offer of a page in a form. */
-async function written(
-  form: TextForm,
-  offer: FeedOffer,
-  feed: SiteFeed,
-  link: string,
-  more: Pick<OfferPage, 'more'> = {},
-): Promise<any> {
-  const texts = new OfferTexts(form, links, [serveOffer(offer, 0, 0)], () => offer);
-  const { bytes } = await putTogether({ head: '[', offers: [0], texts, feed, link, tail: ']', ...more });
+/** The one offer of a page by a template. */
+async function written(template: Template, offer: FeedOffer, feed: SiteFeed, link: string): Promise<any> {
+  const templates = new OfferTemplates(template, links, [serveOffer(offer, 0, 0)], () => offer);
+  const { bytes } = await renderPage({ head: '[', offers: [0], templates, feed, link, tail: ']' });
   return JSON.parse(bytes.toString())[0];
 }
 
@@ -58,10 +53,10 @@ describe('an offer whose texts are anything at all', () => {
           categories: [category],
           events,
         });
-        const feed = feedOf(1, siteKey, terms, () => new Prices(terms.commission, [serveOffer(offer, 0, 0)]), links);
-        const b = await written(openFormB, offer, feed, feed.encodedKey, { more: () => '}' });
-        const c = await written(formC, offer, feed, linkEndC(feed.encodedKey));
-        const report = await written(reportForm, offer, feed, feed.encodedKey);
+        const feed = feedOf(siteKey, terms, () => new Prices(terms.commission, [serveOffer(offer, 0, 0)]), links);
+        const b = await written(templateB, offer, feed, feed.encodedKey);
+        const c = await written(templateC, offer, feed, linkEndC(feed.encodedKey));
+        const report = await written(reportTemplate, offer, feed, feed.encodedKey);
         for (const each of [b, c])
           expect(each).toMatchObject({ id: 7, title, description, level, categories: [category], payout: 0.9 });
         expect(report).toMatchObject({
@@ -90,11 +85,11 @@ test('amounts too large for an exact number are written exactly', async () => {
     events: [{ event_id: 'm', descriptions: {}, payout: '90071992547409.9999' }],
   });
   const served = serveOffer(offer, 0, 0);
-  const feed = feedOf(1, 's', { commission: '0', commissionChangedAt: null }, () => new Prices('0', [served]), links);
-  const { bytes } = await putTogether({
+  const feed = feedOf('s', { commission: '0', commissionChangedAt: null }, () => new Prices('0', [served]), links);
+  const { bytes } = await renderPage({
     head: '[',
     offers: [0],
-    texts: new OfferTexts(reportForm, links, [served], () => offer),
+    templates: new OfferTemplates(reportTemplate, links, [served], () => offer),
     feed,
     link: 's',
     tail: ']',
@@ -105,12 +100,24 @@ test('amounts too large for an exact number are written exactly', async () => {
 
 test('the slashes at the end of a configured address are not doubled in links', async () => {
   const offer = feedOffer({ id: 7, image_name: 'a b.png' });
-  const feed = feedOf(1, 's', terms, () => new Prices(terms.commission, [serveOffer(offer, 0, 0)]), links);
-  const served = await written(formC, offer, feed, linkEndC(feed.encodedKey));
+  const feed = feedOf('s', terms, () => new Prices(terms.commission, [serveOffer(offer, 0, 0)]), links);
+  const served = await written(templateC, offer, feed, linkEndC(feed.encodedKey));
   expect(served.tracking_url).toBe('https://go.example/"quoted"/redirect/manual-offer/7/user/{user_id}/site/s');
   expect(served.image).toBe('https://cdn.example/asset/images/offers/a%20b.png');
 });
 
 test('keys are encoded down to the unreserved characters', () => {
   expect(percentEncoded("aZ09-._~ !'()*/?#é")).toBe('aZ09-._~%20%21%27%28%29%2A%2F%3F%23%C3%A9');
+});
+
+test('payouts are written as the shortest JSON numbers', () => {
+  const payouts = fc.bigInt({ min: 0n, max: 10n ** 16n });
+  fc.assert(
+    fc.property(payouts, (tenThousandths) => {
+      const payout = amountText(tenThousandths);
+      const prices = new Prices('0', [serveOffer(feedOffer({ id: 1, payout }), 0, 0)]);
+      expect(prices.payoutText(0)).toBe(payout);
+    }),
+    { numRuns: 2000 },
+  );
 });

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { feedOffer, makeCurrent, temporaryData, writeSites, writeSnapshot } from '../support/published-snapshot.ts';
 import { serviceForTest } from '../support/running-service.ts';
 
-test('a page that nobody keeps arrives whole, however slowly its client reads and whatever is answered meanwhile', async () => {
+test('a page arrives whole, however slowly its client reads and whatever is answered meanwhile', async () => {
   const { data, remove } = await temporaryData();
   onTestFinished(remove);
   await writeSites(data, [{ site_key: 's', site_secret: 'a-long-enough-secret', rate_limit_per_hour: 1_000_000 }]);
@@ -14,7 +14,6 @@ test('a page that nobody keeps arrives whole, however slowly its client reads an
   });
   await makeCurrent(data, 'one');
   const running = await serviceForTest(data);
-  // Without `Accept-Encoding`: pages of which compressed forms are made are kept from the first time on.
   const request = (offset: number, limit: number) =>
     `GET /c/api/v1/offers?site_key=s&site_secret=a-long-enough-secret&offset=${offset}&limit=${limit} HTTP/1.1\r\nHost: s\r\n\r\n`;
 
@@ -39,7 +38,7 @@ test('a page that nobody keeps arrives whole, however slowly its client reads an
   }
 });
 
-test('a page is the same, tag included, the first time, when it is kept, and when it comes out of what was kept', async () => {
+test('a page is the same, tag included, when it is made and when it comes out of what was kept', async () => {
   const { data, remove } = await temporaryData();
   onTestFinished(remove);
   await writeSites(data, [{ site_key: 's', site_secret: 'a-long-enough-secret', rate_limit_per_hour: 1_000_000 }]);
