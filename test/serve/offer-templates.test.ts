@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import type { FeedOffer } from '../../src/feed/feed-document.ts';
 import { linksOf } from '../../src/serve/offers/links.ts';
 import { percentEncoded } from '../../src/text/percent-encoded.ts';
-import { amountText } from '../../src/serve/offers/money.ts';
 import { Prices } from '../../src/serve/offers/prices.ts';
 import { serveOffer } from '../../src/serve/offers/served-offer.ts';
 import { feedOf } from '../../src/serve/offers/site-feed.ts';
@@ -108,16 +107,4 @@ test('the slashes at the end of a configured address are not doubled in links', 
 
 test('keys are encoded down to the unreserved characters', () => {
   expect(percentEncoded("aZ09-._~ !'()*/?#é")).toBe('aZ09-._~%20%21%27%28%29%2A%2F%3F%23%C3%A9');
-});
-
-test('payouts are written as the shortest JSON numbers', () => {
-  const payouts = fc.bigInt({ min: 0n, max: 10n ** 16n });
-  fc.assert(
-    fc.property(payouts, (tenThousandths) => {
-      const payout = amountText(tenThousandths);
-      const prices = new Prices('0', [serveOffer(feedOffer({ id: 1, payout }), 0, 0)]);
-      expect(prices.payoutText(0)).toBe(payout);
-    }),
-    { numRuns: 2000 },
-  );
 });

@@ -3,13 +3,10 @@ import type { Decimal } from '../../text/decimal-text.ts';
 import { amountText, publishedAmount } from './money.ts';
 import type { ServedOffer } from './served-offer.ts';
 
-/** A payout as a number; the texts of earnings per click and of milestones, which are made when they are first asked for. */
-const bytesOfOffer = 56;
+/** A payout as a number, and the texts of payout and earnings per click, which are made when they are first asked for. */
+const bytesOfOffer = 80;
 const bytesOfMilestone = 40;
 const bytesOfList = 48;
-
-/** Below this a number of ten-thousandths has fifteen digits at most, which division and text keep. */
-const exactBelow = 1e15;
 
 type PricedOffer = Pick<ServedOffer, 'grossPayout' | 'grossEpc' | 'grossEventPayouts'>;
 
@@ -21,6 +18,7 @@ export class Prices {
   readonly bytes: number;
   readonly #commission: Decimal;
   readonly #offers: readonly PricedOffer[];
+  readonly #payoutTexts: (string | undefined)[];
   readonly #epcTexts: (string | undefined)[];
   readonly #eventPayoutTexts: (readonly string[] | undefined)[];
 
@@ -31,6 +29,7 @@ export class Prices {
     this.payouts = Float64Array.from(offers, ({ grossPayout }) =>
       Number(publishedAmount(grossPayout, this.#commission)),
     );
+    this.#payoutTexts = Array.from({ length: offers.length });
     this.#epcTexts = Array.from({ length: offers.length });
     this.#eventPayoutTexts = Array.from({ length: offers.length });
     this.bytes = offers.reduce(
@@ -42,8 +41,7 @@ export class Prices {
 
   /** As a JSON number. */
   payoutText(index: number): string {
-    const payout = this.payouts[index] as number;
-    return payout < exactBelow ? String(payout / 10_000) : this.#textOf(this.#offer(index).grossPayout);
+    return (this.#payoutTexts[index] ??= this.#textOf(this.#offer(index).grossPayout));
   }
 
   /** As a JSON number, of any size: one click may have any number of conversions. */

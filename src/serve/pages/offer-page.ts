@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import type { SiteFeed } from '../offers/site-feed.ts';
+import { byteText, bytesOf } from './offer-templates.ts';
 import type { OfferTemplates } from './offer-templates.ts';
-import { tagOf } from './prepared-page.ts';
+import { pageBody, tagOf } from './prepared-page.ts';
 import type { PageBody } from './prepared-page.ts';
 
 /** A list of offers for one site, before it is rendered. */
@@ -45,34 +46,27 @@ export function renderOnce<Made>(
 }
 
 /** Renders a page, some offers a turn of the event loop. Its tag is a digest of the body. */
-export async function renderPage({
-  head,
-  offers,
-  templates,
-  feed,
-  link,
-  firstRank = 1,
-  tail,
-}: OfferPage): Promise<PageBody> {
+export async function renderPage(page: OfferPage): Promise<PageBody> {
+  const { head, offers, templates, feed, link, firstRank = 1, tail } = page;
   const values = { feed, prices: feed.prices(), link };
-  const digest = createHash('sha256');
   const pieces: Buffer[] = [];
-  let text = head;
+  let text = byteText(head);
   for (let ordinal = 0; ordinal < offers.length; ordinal++) {
     if (ordinal > 0 && ordinal % offersPerTurn === 0) {
-      add(text);
+      pieces.push(bytesOf(text));
       text = '';
       await nextTurn();
     }
     if (ordinal > 0) text += ',';
     text += templates.render(offers[ordinal] as number, values, firstRank + ordinal);
   }
-  add(text + tail);
-  return { bytes: pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces), tag: tagOf(digest) };
-
-  function add(part: string): void {
-    const piece = Buffer.from(part);
+  const last = bytesOf(text + byteText(tail));
+  if (pieces.length === 0) return pageBody(last);
+  pieces.push(last);
+  const digest = createHash('sha256');
+  for (const piece of pieces) {
     digest.update(piece);
-    pieces.push(piece);
+    await nextTurn();
   }
+  return { bytes: Buffer.concat(pieces), tag: tagOf(digest) };
 }
