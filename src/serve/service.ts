@@ -11,10 +11,10 @@ import { createHttpServer } from './server/http-server.ts';
 import { linksOf } from './offers/links.ts';
 import type { Links } from './offers/links.ts';
 import { SiteRegistry } from './access/site-registry.ts';
-import { Metrics } from './http/metrics.ts';
+import { AccessLog } from './server/access-log.ts';
 import { PublisherApi } from './api/publisher-api.ts';
 import type { PublishedSnapshot } from './snapshot/published-snapshot.ts';
-import { RequestLimits } from './access/request-limits.ts';
+import { RequestLimits } from './access/limits.ts';
 import { SnapshotFollower } from './snapshot/snapshot-follower.ts';
 import { templateB } from './variant-b/offer-template.ts';
 import { templateC } from './variant-c/offer-template.ts';
@@ -84,19 +84,19 @@ export async function createService({
       (links ??= linksOf(settings.tracking_url ?? listeningAddress(), settings.public_url ?? listeningAddress())),
     now: () => effects.now(),
   };
-  const metrics = new Metrics();
+  const accessLog = new AccessLog(log);
   const connections = new Connections();
   const inFlight = new InFlightResponses();
   const api = new PublisherApi(state, settings);
   const health = new Health(
     settings,
     snapshot,
-    metrics,
+    accessLog,
     () => [...connections.gauges, ...inFlight.gauges, ...api.gauges],
     state.now,
   );
   const fixed = new Map([...health.routes, ...(await documentation())]);
-  const server = createHttpServer({ api, fixed, metrics, connections, inFlight, log });
+  const server = createHttpServer({ api, fixed, accessLog, connections, inFlight, log });
 
   let looking: Promise<void> | undefined;
   const poll = () => (looking ??= look().finally(() => (looking = undefined)));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { makePrivateFolder } from '../../files/effects.ts';
 import { OfferlineError } from '../../errors/errors.ts';
-import type { Bucket, LimitStatus, RateLimits } from './rate-limits.ts';
+import type { Bucket, LimitStatus, RateLimits } from './sliding-windows.ts';
 import { SlidingWindows } from './sliding-windows.ts';
 
 /** A request that was counted. Moments are milliseconds since the epoch. */

@@ -4,7 +4,8 @@ import type { Logger } from 'pino';
 import { readSites } from '../../sites/sites.ts';
 import type { Site } from '../../sites/sites.ts';
 import { ApiError } from '../http/errors.ts';
-import type { Query } from '../http/query.ts';
+import type { DescribedParameter, Query } from '../http/query.ts';
+import { required, text } from '../http/query.ts';
 
 interface KnownSite {
   site: Site;
@@ -39,7 +40,7 @@ export class SiteRegistry {
     const version = await versionOf(this.#file);
     if (version === this.#version) return;
     this.#version = version;
-    if (version === missing) {
+    if (version === noFile) {
       this.#log.error({ file: this.#file }, 'sites.json is gone; the sites known so far stay until it is back');
       return;
     }
@@ -89,7 +90,7 @@ export class SiteRegistry {
   }
 }
 
-const missing = 'missing';
+const noFile = 'missing';
 
 /** Another text whenever the file is another or was written to. */
 async function versionOf(file: string): Promise<string> {
@@ -97,6 +98,26 @@ async function versionOf(file: string): Promise<string> {
     const { dev, ino, size, mtimeNs } = await stat(file, { bigint: true });
     return `${dev} ${ino} ${size} ${mtimeNs}`;
   } catch {
-    return missing;
+    return noFile;
   }
+}
+
+export const siteKey: DescribedParameter = required(text('site_key', 'Public identifier of the site'));
+export const siteSecret: DescribedParameter = required(text('site_secret', 'Private value of the site'));
+
+/** Which site a query comes from. Throws `ApiError`. */
+export type Identification = (sites: SiteRegistry, query: Query) => Site;
+
+/** Variants B and C: by key and secret. */
+export const bySecret: Identification = (sites, query) => sites.identify(query);
+
+/** Variant A: by the key alone, after it was seen that it is there, and what else is required. */
+export function byKey(...others: DescribedParameter[]): Identification {
+  const names = [siteKey, ...others].map(({ name }) => name);
+  return (sites, query) => {
+    const missing = names.filter((name) => query[name] === undefined);
+    if (missing.length > 0)
+      throw new ApiError('wrong_parameter', `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing`);
+    return sites.identifyByKey(query);
+  };
 }

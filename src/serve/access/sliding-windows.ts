@@ -1,4 +1,33 @@
-import type { Bucket, RateLimits, LimitStatus } from './rate-limits.ts';
+/** Requests that share one limit: at most `limit` within any `length`. */
+export interface Bucket {
+  name: string;
+  limit: number;
+  /** Milliseconds. */
+  length: number;
+}
+
+/** A bucket at one moment, after the request that it was asked for. Moments are milliseconds since the epoch. */
+export interface LimitStatus {
+  /** Whether the request has room. One that has not is not counted. */
+  allowed: boolean;
+  limit: number;
+  remaining: number;
+  /** When the oldest counted request leaves the window; the moment of reading where none is counted. */
+  resetAt: number;
+  /** When the next request has room. */
+  freeAt: number;
+}
+
+/**
+ * Counts requests in exact sliding windows. Kept in this process and its data directory by default; several
+ * processes that share their limits would ask a server such as Redis, hence the promises.
+ */
+export interface RateLimits {
+  /** Counts a request where there is room for it. */
+  consume(bucket: Bucket, now: number): LimitStatus | Promise<LimitStatus>;
+  /** The same status without a request. */
+  peek(bucket: Bucket, now: number): LimitStatus | Promise<LimitStatus>;
+}
 
 /** How often windows that ran empty are cleared away. Milliseconds. */
 const sweepMilliseconds = 10_000;

@@ -1,7 +1,7 @@
 import type { Site } from '../../sites/sites.ts';
-import { bySecret } from '../access/identification.ts';
-import type { Identification } from '../access/identification.ts';
-import type { LimitRule } from '../access/rate-limits.ts';
+import { bySecret } from '../access/site-registry.ts';
+import type { Identification } from '../access/site-registry.ts';
+import type { LimitRule } from '../access/limits.ts';
 import { cacheControl } from '../http/caching.ts';
 import type { Query } from '../http/query.ts';
 import { snapshotHeaders } from '../http/response.ts';

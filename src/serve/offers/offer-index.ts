@@ -1,6 +1,6 @@
 import type { FeedOffer } from '../../feed/feed-document.ts';
 import { Bitset } from './bitset.ts';
-import type { OfferType } from '../http/parameters.ts';
+import type { OfferType } from '../http/query.ts';
 
 /** A list of more indexes than one for so many offers takes more room than a set. */
 const bitsOfIndex = 32;

@@ -76,18 +76,20 @@ export class OfferTemplates {
     const cuts: number[] = [];
     const own: Slot[] = [];
     let text = '';
+    let bytes = 0;
     for (const part of this.#template.compile(offer, this.#links)) {
-      if (typeof part === 'string') text += byteText(part);
-      else {
-        cuts.push(text.length);
+      if (typeof part === 'string') {
+        text += part;
+        bytes += Buffer.byteLength(part);
+      } else {
+        cuts.push(bytes);
         own.push(part.slot);
       }
     }
     const key = own.join();
     const slots = this.#slots.get(key) ?? own;
     this.#slots.set(key, slots);
-    // Through bytes once more: V8 keeps what was added up as a tree, which every page would walk.
-    return { text: bytesOf(text).toString('latin1'), cuts, slots };
+    return { text: byteText(text), cuts, slots };
   }
 
   #valueOf(slot: Slot, index: number, { feed, prices, link }: PageValues, rank: number): string {

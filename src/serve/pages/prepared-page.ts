@@ -2,10 +2,8 @@ import { hash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
+import { brotliCompress, constants, gzip as gzipCompress } from 'node:zlib';
 import pLimit from 'p-limit';
-import { chooseCoding } from '../http/content-coding.ts';
-import type { ContentCoding } from '../http/content-coding.ts';
 import { wholeOf } from '../http/response.ts';
 import type { Body, HttpResponse } from '../http/response.ts';
 
@@ -31,7 +29,7 @@ const compress: Record<Exclude<ContentCoding, 'identity'>, (body: Buffer, effort
         [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
       },
     }),
-  gzip: (body, effort) => promisify(gzip)(body, { level: effort.gzip }),
+  gzip: (body, effort) => promisify(gzipCompress)(body, { level: effort.gzip }),
 };
 
 /** A page's bytes, and the text that stands for exactly these bytes in entity tags. */
@@ -141,4 +139,42 @@ function isAmong(condition: string | undefined, etag: string): boolean {
   if (condition === undefined) return false;
   if (condition.trim() === '*') return true;
   return [...condition.matchAll(/"[^"]*"/g)].some(([tag]) => tag === etag);
+}
+
+/** The forms in which a body can leave; `identity` is the body as it stands. */
+type ContentCoding = 'br' | 'gzip' | 'identity';
+
+/** A smaller body leaves as it stands where the client takes that: it fills one packet either way. Bytes. */
+const leastWorthCoding = 1024;
+
+/** Acceptable without being named, but wanted least. */
+const unnamed = 0.0001;
+
+const member = /^\s*([!#$%&'*+.^_`|~\w-]+)\s*(?:;\s*q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*)?$/i;
+
+/**
+ * The form that an `Accept-Encoding` asks for most, the shorter one among equals (RFC 9110, 12.5.3).
+ * A header that refuses everything is disregarded, as the standard allows.
+ */
+function chooseCoding(accepted: string | undefined, bytes: number): ContentCoding {
+  if (accepted === undefined) return 'identity';
+  const weights = weightsOf(accepted);
+  const others = weights.get('*');
+  const identity = weights.get('identity') ?? others ?? unnamed;
+  if (bytes < leastWorthCoding && identity > 0) return 'identity';
+  const br = weights.get('br') ?? others ?? 0;
+  const gzip = weights.get('gzip') ?? weights.get('x-gzip') ?? others ?? 0;
+  const most = Math.max(br, gzip, identity);
+  if (most === 0 || identity > Math.max(br, gzip)) return 'identity';
+  return br === most ? 'br' : 'gzip';
+}
+
+/** What cannot be read is left out, as if it had not been sent. */
+function weightsOf(accepted: string): Map<string, number> {
+  const weights = new Map<string, number>();
+  for (const part of accepted.split(',')) {
+    const [, coding, weight = '1'] = member.exec(part) ?? [];
+    if (coding !== undefined) weights.set(coding.toLowerCase(), Number(weight));
+  }
+  return weights;
 }

@@ -2,9 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Settings } from '../../config/settings.ts';
 import { aheadOfClock, leadBackAdvice } from '../../time/ahead-of-clock.ts';
 import { noStoreResponse, snapshotHeaders, withHeaders } from '../http/response.ts';
-import type { HttpResponse, FixedRoutes } from '../http/response.ts';
+import type { FixedRoutes, HttpResponse } from '../http/response.ts';
 import { cacheControl } from '../http/caching.ts';
-import type { Gauge, Metrics } from '../http/metrics.ts';
+import type { Gauge } from '../http/gauge.ts';
+import type { AccessLog } from './access-log.ts';
 import { openApiDocument } from '../api/openapi/document.ts';
 import { pageBody, PreparedPage } from '../pages/prepared-page.ts';
 import type { PublishedSnapshot } from '../snapshot/published-snapshot.ts';
@@ -13,7 +14,7 @@ import type { PublishedSnapshot } from '../snapshot/published-snapshot.ts';
 export class Health {
   readonly #settings: Pick<Settings, 'snapshot_max_age_minutes'>;
   readonly #snapshot: () => PublishedSnapshot | undefined;
-  readonly #metrics: Metrics;
+  readonly #accessLog: AccessLog;
   readonly #gauges: () => Gauge[];
   readonly #now: () => number;
   #description: PreparedPage | undefined;
@@ -23,13 +24,13 @@ export class Health {
   constructor(
     settings: Pick<Settings, 'snapshot_max_age_minutes'>,
     snapshot: () => PublishedSnapshot | undefined,
-    metrics: Metrics,
+    accessLog: AccessLog,
     gauges: () => Gauge[],
     now: () => number,
   ) {
     this.#settings = settings;
     this.#snapshot = snapshot;
-    this.#metrics = metrics;
+    this.#accessLog = accessLog;
     this.#gauges = gauges;
     this.#now = now;
     this.routes = new Map<string, (request: IncomingHttpHeaders) => HttpResponse | Promise<HttpResponse>>([
@@ -108,7 +109,7 @@ export class Health {
     const answer = withHeaders(noStoreResponse(200, {}, snapshot), {
       'content-type': 'text/plain; version=0.0.4; charset=utf-8',
     });
-    return { ...answer, body: Buffer.from(this.#metrics.text(gauges)) };
+    return { ...answer, body: Buffer.from(this.#accessLog.text(gauges)) };
   }
 
   /** Postbacks as the run that built the snapshot found them. */

@@ -9,13 +9,13 @@ import { wholeOf } from '../http/response.ts';
 import type { HttpResponse, FixedRoutes } from '../http/response.ts';
 import { cachingPlugin } from '../http/caching.ts';
 import type { Connections } from './connections.ts';
-import type { Metrics } from '../http/metrics.ts';
 import { isPicture, pictureFolders } from '../api/pictures.ts';
 import type { PublisherApi } from '../api/publisher-api.ts';
 import { parseQuery } from '../http/query.ts';
 import type { Query } from '../http/query.ts';
 import { ApiError } from '../http/errors.ts';
-import { pathOf, AccessLog } from './access-log.ts';
+import { pathOf } from './access-log.ts';
+import type { AccessLog } from './access-log.ts';
 import type { InFlightResponses } from './in-flight-responses.ts';
 
 /** Requests are a line and some headers: who needs longer than this to send them does not mean to. Milliseconds. */
@@ -41,7 +41,7 @@ const statuses: ReadonlyMap<string, number> = new Map([
 export interface HttpServerParts {
   api: PublisherApi;
   fixed: FixedRoutes;
-  metrics: Metrics;
+  accessLog: AccessLog;
   connections: Connections;
   inFlight: InFlightResponses;
   log: Logger;
@@ -51,13 +51,13 @@ export interface HttpServerParts {
 export function createHttpServer({
   api,
   fixed,
-  metrics,
+  accessLog,
   connections,
   inFlight,
   log,
 }: HttpServerParts): FastifyInstance {
   const paths = new Set([...api.paths, ...fixed.keys()]);
-  const accessLog = new AccessLog(metrics, log, paths);
+  accessLog.expect(paths);
   const server = fastify({
     // Fastify writes whole URLs, secrets among them, in some of its own lines: it gets no logger, we write our own.
     logger: false,

@@ -1,8 +1,8 @@
 import { passingPage } from '../endpoints/endpoint.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
-import { byKey } from '../access/identification.ts';
+import { byKey } from '../access/site-registry.ts';
 import { pageBody } from '../pages/prepared-page.ts';
-import { perMinuteAndClient } from '../access/rate-limits.ts';
+import { perMinuteAndClient } from '../access/limits.ts';
 import { ApiError } from '../http/errors.ts';
 import { clickText } from './click-text.ts';
 import { parametersA } from './parameters.ts';

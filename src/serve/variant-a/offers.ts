@@ -1,6 +1,6 @@
 import { percentEncoded } from '../../text/percent-encoded.ts';
-import { byKey } from '../access/identification.ts';
-import { perMinuteAndClient } from '../access/rate-limits.ts';
+import { byKey } from '../access/site-registry.ts';
+import { perMinuteAndClient } from '../access/limits.ts';
 import { passingPage } from '../endpoints/endpoint.ts';
 import type { Endpoint, RequestContext } from '../endpoints/endpoint.ts';
 import { renderOnce } from '../pages/offer-page.ts';

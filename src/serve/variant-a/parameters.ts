@@ -1,4 +1,4 @@
-import { choice, pattern, required, text } from '../http/parameters.ts';
+import { choice, pattern, required, text } from '../http/query.ts';
 
 /** As long as a click's `user_id` may be: a longer one could never be credited. Characters. */
 const longestUserId = 256;

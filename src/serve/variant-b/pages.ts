@@ -1,10 +1,37 @@
 import { addDays, dayOf } from '../../time/moment.ts';
-import { hourly } from '../access/rate-limits.ts';
+import { hourly } from '../access/limits.ts';
 import { pageEndpoint } from '../endpoints/endpoint.ts';
 import { topConvertingMilliseconds } from '../http/caching.ts';
 import { templateB, topConvertingTemplate } from './offer-template.ts';
-import { keyOfParametersB, readParametersB } from './parameters.ts';
 import { variantB } from './variant.ts';
+import { integer, offerType, withDefault } from '../http/query.ts';
+import type { OfferType, Query } from '../http/query.ts';
+
+export const parametersB = {
+  type: offerType,
+  take: withDefault(integer('take', 'Most offers to return', 1, 10_000), 100),
+  skip: withDefault(integer('skip', 'Leading offers to leave out', 0), 0),
+};
+
+export interface ParametersB {
+  /** Undefined: offers of both types. */
+  type: OfferType | undefined;
+  take: number;
+  skip: number;
+}
+
+export function readParametersB(query: Query): ParametersB {
+  const { type, take, skip } = parametersB;
+  return {
+    type: type.read(query),
+    take: take.read(query) ?? take.otherwise,
+    skip: skip.read(query) ?? skip.otherwise,
+  };
+}
+
+export function keyOfParametersB({ type, take, skip }: ParametersB): string {
+  return `${type ?? ''} ${take} ${skip}`;
+}
 
 /** `GET /api/v1/offers` of Variant B. */
 export const offersB = pageEndpoint({

@@ -1,4 +1,4 @@
-import { hourly } from '../access/rate-limits.ts';
+import { hourly } from '../access/limits.ts';
 import { pageEndpoint } from '../endpoints/endpoint.ts';
 import { reportTemplate } from './report-template.ts';
 import { variantC } from './variant.ts';

@@ -1,8 +1,8 @@
 import { noStoreResponse } from '../http/response.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
-import { bySecret } from '../access/identification.ts';
+import { bySecret } from '../access/site-registry.ts';
 import { withOffset } from '../../time/iso-moment.ts';
-import { hourly, untouched } from '../access/rate-limits.ts';
+import { hourly, untouched } from '../access/limits.ts';
 import { variantC } from './variant.ts';
 
 /** `GET /api/v1/status`: the service as one site sees it, at this moment. */

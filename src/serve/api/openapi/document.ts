@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { cacheControl } from '../../http/caching.ts';
-import type { DescribedParameter } from '../../http/parameters.ts';
+import type { DescribedParameter } from '../../http/query.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { ApiErrorKind } from '../../http/errors.ts';
 import type { Variant } from '../../http/variant.ts';

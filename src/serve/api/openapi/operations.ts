@@ -1,15 +1,16 @@
 import type { z } from 'zod';
 import { cacheControl } from '../../http/caching.ts';
-import { siteKey, siteSecret } from '../../access/identification.ts';
-import type { DescribedParameter } from '../../http/parameters.ts';
+import { siteKey, siteSecret } from '../../access/site-registry.ts';
+import type { DescribedParameter } from '../../http/query.ts';
 import type { ApiErrorKind } from '../../http/errors.ts';
 import type { Variant } from '../../http/variant.ts';
 import { parametersA } from '../../variant-a/parameters.ts';
 import { variantA } from '../../variant-a/variant.ts';
-import { parametersB } from '../../variant-b/parameters.ts';
+import { parametersB } from '../../variant-b/pages.ts';
 import { variantB } from '../../variant-b/variant.ts';
-import { parametersC } from '../../variant-c/parameters.ts';
+import { parametersC } from '../../variant-c/offer-list.ts';
 import { variantC } from '../../variant-c/variant.ts';
+
 import * as bodies from './bodies.ts';
 
 /** What a publisher can ask for, as the document describes it. */
