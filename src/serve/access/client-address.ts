@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 
 /** Tells whose request it is, from the connection's other end and its `X-Forwarded-For`. */
 export type ClientAddresses = (remoteAddress: string | undefined, forwardedFor: string | undefined) => string;
@@ -39,14 +40,8 @@ function plainAddress(text: string): string | undefined {
 }
 
 function groupOf(address: string): string {
-  if (isIP(address) === 4) return address;
-  // The URL parser writes an address in its one shortest form.
-  const [before = '', after] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
-  const head = before === '' ? [] : before.split(':');
-  const tail = after === undefined || after === '' ? [] : after.split(':');
-  const groups =
-    after === undefined
-      ? head
-      : [...head, ...Array.from({ length: 8 - head.length - tail.length }, () => '0'), ...tail];
-  return `${groups.slice(0, 4).join(':')}::/64`;
+  const parsed = ipaddr.parse(address);
+  if (!(parsed instanceof ipaddr.IPv6)) return address;
+  const groups = parsed.parts.slice(0, 4).map((group) => group.toString(16));
+  return `${groups.join(':')}::/64`;
 }
