@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 /** Where publishers find how to verify a postback. */
-const page = new URL('../../README.md', import.meta.url);
+const page = new URL('../../src/serve/publishers.md', import.meta.url);
 const heading = 'Verifying a postback';
 const vectorsFile = fileURLToPath(new URL('../vectors/postback-signatures.json', import.meta.url));
 

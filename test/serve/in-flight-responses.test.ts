@@ -1,6 +1,7 @@
 import { get } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
+import { openApiDocument } from '../../src/serve/api/openapi/document.ts';
 import { feedOffer, makeCurrent, temporaryData, writeSites, writeSnapshot } from '../support/published-snapshot.ts';
 import { serviceForTest } from '../support/running-service.ts';
 
@@ -48,6 +49,12 @@ test('pages are refused while too much waits for clients that do not read, and o
     'x-snapshot-id': 'one',
     'x-api-version': '1.0',
     'x-ratelimit-limit': '10',
+  });
+  // As the OpenAPI document tells.
+  const { paths } = openApiDocument() as any;
+  expect(paths['/c/api/v1/offers'].get.responses[503].headers['Retry-After']).toMatchObject({
+    required: false,
+    schema: { type: 'integer', minimum: 1 },
   });
   expect(await refused.json()).toEqual({
     success: false,
