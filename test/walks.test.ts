@@ -6,12 +6,18 @@ import { describe, expect, it } from 'vitest';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (name: string) => readFileSync(join(root, name), 'utf8');
 
-/** The numbered steps behind a heading of a page. */
-function stepsOf(page: string, heading: string): string[] {
+const page = 'src/README.md';
+
+/** The numbered steps behind a heading of the page, each with the lines that go on with it. */
+function stepsOf(heading: string): string[] {
   const text = read(page);
-  const at = text.indexOf(`\n## ${heading}`);
+  const at = text.indexOf(`\n### ${heading}`);
   expect(at, `${page} has no heading that begins with "${heading}"`).toBeGreaterThan(0);
-  return [...text.slice(at).matchAll(/^\d+\. .+$/gm)].map(([line]) => line);
+  const [section = ''] = text
+    .slice(at + 1)
+    .split(/^#+ /m)
+    .slice(1);
+  return [...section.matchAll(/^\d+\. .+(?:\n +.+)*$/gm)].map(([step]) => step);
 }
 
 const filesIn = (steps: readonly string[]) => [
@@ -22,10 +28,12 @@ const filesIn = (steps: readonly string[]) => [
   ),
 ];
 
-/** Whether a file's text leads to another one: by an import, or by naming the SQL model. */
+/** Whether a file's text leads to another one: by an import, or by naming the SQL model, as models do among their inputs. */
 function leadsTo(from: string, to: string): boolean {
   const text = read(from);
-  if (to.endsWith('.sql')) return new RegExp(`'${to.replace(/^.*\/|\.sql$/g, '')}'`).test(text);
+  const model = to.replace(/^.*\/|\.sql$/g, '');
+  if (from.endsWith('.sql')) return new RegExp(`^-- inputs:.*\\b${model}\\b`, 'm').test(text);
+  if (to.endsWith('.sql')) return new RegExp(`'${model}'`).test(text);
   return [...text.matchAll(/from '(\.{1,2}\/[^']+)'/g)].some(
     ([, name = '']) => relative(root, join(root, dirname(from), name)) === to,
   );
@@ -33,27 +41,23 @@ function leadsTo(from: string, to: string): boolean {
 
 describe('the walks through the code', () => {
   it.each([
-    ['src/ingest/README.md', 'A click,', 30, ['pipelines/refresh.ts']],
-    [
-      'src/postbacks/README.md',
-      'A conversion,',
-      24,
-      ['pipelines/refresh.ts', 'pipelines/postbacks.ts', 'src/models/models-stage.ts'],
-    ],
-  ])('%s: %s crosses at most %i files, each led to by another', (page, heading, most, begin) => {
-    const steps = stepsOf(page, heading);
+    ['A click,', 30, ['pipelines/refresh.ts']],
+    ['A conversion,', 24, ['pipelines/refresh.ts', 'pipelines/postbacks.ts', 'src/models/models-stage.ts']],
+    ['One request,', 15, ['src/serve/service.ts']],
+  ])('%s crosses at most %i files, each led to by another', (heading, most, begin) => {
+    const steps = stepsOf(heading);
     const files = filesIn(steps);
     expect(steps.length).toBeLessThanOrEqual(20);
     expect(files.filter((name) => !existsSync(join(root, name)))).toEqual([]);
-    expect(files.length, files.join('\n')).toBeGreaterThan(15);
+    expect(files.length, files.join('\n')).toBeGreaterThan(12);
     expect(files.length, files.join('\n')).toBeLessThanOrEqual(most);
     // Models that others only name as parts of the day's marts are led to by the list of these.
-    const leading = [...begin, ...files, 'src/models/day-marts.ts'].filter((name) => name.endsWith('.ts'));
+    const leading = [...begin, ...files, 'src/models/day-marts.ts'];
     expect(files.filter((to) => !leading.some((from) => from !== to && leadsTo(from, to)))).toEqual([]);
   });
 
   it('names how many files a conversion crosses before its event is stored', () => {
-    const steps = stepsOf('src/ingest/README.md', 'A click,').filter((step) => Number.parseInt(step, 10) <= 9);
-    expect(read('src/postbacks/README.md')).toContain(`steps 1 to 9: ${filesIn(steps).length} files`);
+    const steps = stepsOf('A click,').filter((step) => Number.parseInt(step, 10) <= 9);
+    expect(read(page)).toContain(`steps 1 to 9: ${filesIn(steps).length} files`);
   });
 });
