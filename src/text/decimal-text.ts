@@ -24,17 +24,24 @@ export function decimalText({ units, places }: Decimal): string {
   return `${units < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
+const powersOfTen = Array.from({ length: 32 }, (_, power) => 10n ** BigInt(power));
+
+/** 10^`power`. */
+export function tenTo(power: number): bigint {
+  return powersOfTen[power] ?? 10n ** BigInt(power);
+}
+
 /** The value in units of 10^-`places`, rounded half away from zero. For values that are not negative. */
 export function roundedUnits(value: Decimal, places: number): bigint {
-  if (value.places <= places) return value.units * 10n ** BigInt(places - value.places);
-  const divisor = 10n ** BigInt(value.places - places);
+  if (value.places <= places) return value.units * tenTo(places - value.places);
+  const divisor = tenTo(value.places - places);
   return (2n * value.units + divisor) / (2n * divisor);
 }
 
 /** The same, rounded up. */
 export function roundedUpUnits(value: Decimal, places: number): bigint {
   if (value.places <= places) return roundedUnits(value, places);
-  const divisor = 10n ** BigInt(value.places - places);
+  const divisor = tenTo(value.places - places);
   return (value.units + divisor - 1n) / divisor;
 }
 

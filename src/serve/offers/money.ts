@@ -1,4 +1,4 @@
-import { decimalText, roundedUnits, roundedUpUnits } from '../../text/decimal-text.ts';
+import { decimalText, roundedUnits, roundedUpUnits, tenTo } from '../../text/decimal-text.ts';
 import type { Decimal } from '../../text/decimal-text.ts';
 
 /** An amount of USD as publishers see it, in ten-thousandths. */
@@ -9,7 +9,7 @@ const publishedPlaces = 4;
 
 /** What a publisher sees of a gross amount: gross × (1 − commission), rounded half away from zero to 4 places. */
 export function publishedAmount(gross: Decimal, commission: Decimal): TenThousandths {
-  const share = 10n ** BigInt(commission.places) - commission.units;
+  const share = tenTo(commission.places) - commission.units;
   return roundedUnits({ units: gross.units * share, places: gross.places + commission.places }, publishedPlaces);
 }
 
