@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { PageCache } from '../../src/serve/pages/page-cache.ts';
+import { heldPrefix, PageCache } from '../../src/serve/pages/page-cache.ts';
 import { pageBody, PreparedPage } from '../../src/serve/pages/prepared-page.ts';
 
 function page(bytes: number): PreparedPage {
@@ -62,4 +62,15 @@ test('a page that grew by a compressed form, or was replaced, weighs what it wei
   expect(cache.get('growing'), 'a page that was replaced does not come back by growing').toBe(other);
   expect(bytesOf(cache)).toBeGreaterThan(6000);
   expect(bytesOf(cache)).toBeLessThanOrEqual(8_000);
+});
+
+test('what was made of a snapshot goes with it, what is held for a time stays', () => {
+  const cache = new PageCache(8_000);
+  const held = page(100);
+  cache.keep(`${heldPrefix}top`, held);
+  cache.keep('1 offers', page(3000));
+  cache.dropAllButHeld();
+  expect(cache.get('1 offers')).toBeUndefined();
+  expect(cache.get(`${heldPrefix}top`)).toBe(held);
+  expect(bytesOf(cache)).toBeLessThan(1000);
 });

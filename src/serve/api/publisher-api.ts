@@ -59,6 +59,8 @@ export class PublisherApi {
   readonly #endpoints: ReadonlyMap<string, EndpointChoice>;
   readonly #clientAddresses: ClientAddresses;
   readonly #pages = new PageCache();
+  /** What the pages were made of, but for those that are held. */
+  #pagesOf: PublishedSnapshot | undefined;
 
   constructor(state: ServiceState, settings: Pick<Settings, 'default_variant' | 'trusted_proxies'>) {
     const offersOf = { B: offersB, C: offersC };
@@ -100,6 +102,8 @@ export class PublisherApi {
     if (choose === undefined) return this.error(path, new ApiError('unknown_path', 'there is nothing at this address'));
     // Read once: a snapshot that arrives meanwhile must not mix into this answer.
     const snapshot = this.#state.snapshot();
+    if (snapshot !== this.#pagesOf) this.#pages.dropAllButHeld();
+    this.#pagesOf = snapshot;
     const now = this.#state.now();
     const { identify, variant: assumed } = choose(undefined);
     let variant = assumed;

@@ -6,7 +6,7 @@ import type { ClickFile } from './click-files.ts';
 import { keyCountQuery, keysQuery } from './click-queries.ts';
 
 /** Room for forty million clicks. */
-const mostFilterBytes = 64 * 1024 * 1024;
+const maxFilterBytes = 64 * 1024 * 1024;
 
 /**
  * Remembers of Parquet files which clicks they certainly lack. A file that it has not read, for want of time or room,
@@ -15,10 +15,10 @@ const mostFilterBytes = 64 * 1024 * 1024;
 export class ClickFileIndex {
   /** By the digest of the file's content. */
   readonly #filters = new Map<string, BloomFilter>();
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
 
-  constructor(mostBytes: number = mostFilterBytes) {
-    this.#mostBytes = mostBytes;
+  constructor(maxBytes: number = maxFilterBytes) {
+    this.#maxBytes = maxBytes;
   }
 
   get bytes(): number {
@@ -59,7 +59,7 @@ export class ClickFileIndex {
     signal: AbortSignal,
   ): Promise<BloomFilter | undefined> {
     const [[keys] = []] = (await connection.runAndReadAll(keyCountQuery(path))).getRows() as [number][];
-    if (keys === undefined || this.bytes + BloomFilter.bytesFor(keys) > this.#mostBytes) return undefined;
+    if (keys === undefined || this.bytes + BloomFilter.bytesFor(keys) > this.#maxBytes) return undefined;
     const filter = new BloomFilter(keys);
     const result = await connection.stream(keysQuery(path, key));
     for (

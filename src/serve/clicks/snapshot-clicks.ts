@@ -57,9 +57,9 @@ export interface FoundPostback {
 }
 
 /** Lookups occupy threads that the process also needs for files and compression: more of them wait their turn. */
-const mostAtOnce = 2;
+const maxConcurrentLookups = 2;
 /** Whoever would have to wait behind so many is told to come back. */
-const mostWaiting = 100;
+const maxWaitingLookups = 100;
 
 /** More files than these are asked for their keys before any of them is asked for the click. */
 const fewFiles = 4;
@@ -102,7 +102,7 @@ export class SnapshotClicks {
     this.#underWay++;
     try {
       const database = await (this.#database ??= this.#open());
-      if (database.waiting.length >= mostWaiting)
+      if (database.waiting.length >= maxWaitingLookups)
         throw new ApiError('unavailable', 'too many lookups at once; try again in some seconds');
       const connection =
         database.idle.pop() ?? (await new Promise<DuckDBConnection>((resolve) => database.waiting.push(resolve)));
@@ -184,7 +184,7 @@ export class SnapshotClicks {
         memory_limit: '512MiB',
       });
       const idle = [database.connection];
-      while (idle.length < mostAtOnce) idle.push(await database.connect());
+      while (idle.length < maxConcurrentLookups) idle.push(await database.connect());
       // The Parquet files of a snapshot never change: what is known of them stays true.
       for (const connection of idle) await connection.run('SET parquet_metadata_cache = true');
       return { database, files, idle, waiting: [] };

@@ -10,6 +10,7 @@ import type { Variant } from '../http/variant.ts';
 import type { SiteFeed } from '../offers/site-feed.ts';
 import { renderOnce } from '../pages/offer-page.ts';
 import type { OfferPage } from '../pages/offer-page.ts';
+import { heldPrefix } from '../pages/page-cache.ts';
 import type { PageCache } from '../pages/page-cache.ts';
 import { PreparedPage } from '../pages/prepared-page.ts';
 import type { PageBody } from '../pages/prepared-page.ts';
@@ -61,7 +62,7 @@ export function pageEndpoint<Parameters>(definition: PageDefinition<Parameters>)
       const parameters = definition.read(query);
       const what = `${name} ${definition.key(parameters)}`;
       // The feed's number is another with each snapshot.
-      const key = isHeld ? `${what} ${feed.siteKey}` : `${feed.number} ${what}`;
+      const key = isHeld ? `${heldPrefix}${what} ${feed.siteKey}` : `${feed.number} ${what}`;
       const known = () => {
         const page = pages.get(key);
         if (!(page instanceof PreparedPage)) return undefined;

@@ -65,7 +65,7 @@ interface Rule<Value> {
   valueOf(text: string): Value | undefined;
   /** What is said of such a text. */
   mistake: string;
-  refusal?: ApiErrorKind;
+  errorKind?: ApiErrorKind;
 }
 
 export function parameter<Value>(name: string, description: string, rule: Rule<Value>): Parameter<Value> {
@@ -78,7 +78,7 @@ export function parameter<Value>(name: string, description: string, rule: Rule<V
       const sent = readText(query, name);
       if (sent === undefined) return undefined;
       const value = rule.valueOf(sent);
-      if (value === undefined) throw new ApiError(rule.refusal ?? 'wrong_parameter', rule.mistake);
+      if (value === undefined) throw new ApiError(rule.errorKind ?? 'wrong_parameter', rule.mistake);
       return value;
     },
   };
@@ -93,12 +93,13 @@ function readText(query: Query, name: string): string | undefined {
 }
 
 /** Any text, of so many characters at most. */
-export function text(name: string, description: string, longest = Infinity): Parameter<string> {
+export function text(name: string, description: string, maxCharacters = Infinity): Parameter<string> {
   return parameter(name, description, {
-    schema: { type: 'string', minLength: 1, ...(longest < Infinity && { maxLength: longest }) },
+    schema: { type: 'string', minLength: 1, ...(maxCharacters < Infinity && { maxLength: maxCharacters }) },
     // No text has more characters than its length, so most need not be counted.
-    valueOf: (value) => (value.length <= longest || Array.from(value).length <= longest ? value : undefined),
-    mistake: `${name} has at most ${longest} characters`,
+    valueOf: (value) =>
+      value.length <= maxCharacters || Array.from(value).length <= maxCharacters ? value : undefined,
+    mistake: `${name} has at most ${maxCharacters} characters`,
   });
 }
 
@@ -160,5 +161,5 @@ export const offerType = parameter<OfferType>('type', 'Single-reward or multirew
   schema: { type: 'string', enum: offerTypes },
   valueOf: (value) => offerTypes.find((type) => type === value),
   mistake: `type must be ${offerTypes.join(' or ')}`,
-  refusal: 'wrong_type',
+  errorKind: 'wrong_type',
 });

@@ -5,12 +5,15 @@ import type { UnlinkedPage } from './unlinked-page.ts';
 
 export type CachedPage = PreparedPage | UnlinkedPage;
 
+/** Begins the keys of pages that stay for a time, whatever is published meanwhile. */
+export const heldPrefix = 'held ';
+
 /** Some hundred sites with a handful of pages each, and the pages of large catalogs for Variant A, which have 4 MB. */
 const maxCacheBytes = 192 * 1024 * 1024;
 
 /**
  * All finished pages by key, bounded by the bytes they hold; the one unused for longest goes first. Keys name what the
- * page was made of, so a page is never wrong: one of an older snapshot is just not asked for again.
+ * page was made of, so a page is never wrong: one of an older snapshot is just not asked for again, and dropped soon.
  */
 export class PageCache {
   readonly #pages: LRUCache<string, CachedPage>;
@@ -36,6 +39,11 @@ export class PageCache {
   /** A page has grown since it was kept. */
   weighAgain(key: string, page: CachedPage): void {
     if (this.#pages.peek(key) === page) this.keep(key, page);
+  }
+
+  /** Drops all pages that were made of a snapshot alone: another has taken its place. */
+  dropAllButHeld(): void {
+    for (const key of [...this.#pages.keys()]) if (!key.startsWith(heldPrefix)) this.#pages.delete(key);
   }
 
   get gauges(): Gauge[] {

@@ -145,7 +145,7 @@ function isAmong(condition: string | undefined, etag: string): boolean {
 type ContentCoding = 'br' | 'gzip' | 'identity';
 
 /** A smaller body leaves as it stands where the client takes that: it fills one packet either way. Bytes. */
-const leastWorthCoding = 1024;
+const minCodedBytes = 1024;
 
 /** Acceptable without being named, but wanted least. */
 const unnamed = 0.0001;
@@ -161,7 +161,7 @@ function chooseCoding(accepted: string | undefined, bytes: number): ContentCodin
   const weights = weightsOf(accepted);
   const others = weights.get('*');
   const identity = weights.get('identity') ?? others ?? unnamed;
-  if (bytes < leastWorthCoding && identity > 0) return 'identity';
+  if (bytes < minCodedBytes && identity > 0) return 'identity';
   const br = weights.get('br') ?? others ?? 0;
   const gzip = weights.get('gzip') ?? weights.get('x-gzip') ?? others ?? 0;
   const most = Math.max(br, gzip, identity);

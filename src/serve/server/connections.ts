@@ -3,9 +3,9 @@ import type { Socket } from 'node:net';
 import type { Gauge } from '../http/gauge.ts';
 
 /** Open at once. Measured: an idle one holds 13 kB here, one whose client does not read its page 100 kB. */
-const mostOpen = 2_000;
+const maxOpenConnections = 2_000;
 /** Requests of a connection that were read before their turn: one where a packet ends within the end of another. */
-const mostWaiting = 8;
+const maxWaitingRequests = 8;
 
 /** What a connection has asked for and not got yet. */
 interface Line {
@@ -20,19 +20,19 @@ interface Line {
  * when the answer before it has left the process.
  */
 export class Connections {
-  readonly #mostOpen: number;
+  readonly #maxOpenConnections: number;
   readonly #lines = new Map<Socket, Line>();
   #answering = 0;
   #refused = 0;
   #noneLeft: (() => void) | undefined;
 
-  constructor(most = mostOpen) {
-    this.#mostOpen = most;
+  constructor(maxOpen = maxOpenConnections) {
+    this.#maxOpenConnections = maxOpen;
   }
 
   /** Has a server's requests answered. */
   serve(server: Server, answer: RequestListener): void {
-    server.maxConnections = this.#mostOpen;
+    server.maxConnections = this.#maxOpenConnections;
     server.on('drop', () => this.#refused++);
     server.on('connection', (socket: Socket) => this.#open(socket));
     const inTurn: RequestListener = (request, response) => {
@@ -52,7 +52,7 @@ export class Connections {
     const line = this.#lines.get(socket);
     if (line === undefined) return;
     if (!line.answering) begin(line);
-    else if (line.waiting.length < mostWaiting) line.waiting.push(() => begin(line));
+    else if (line.waiting.length < maxWaitingRequests) line.waiting.push(() => begin(line));
     else socket.destroy();
   }
 
@@ -67,7 +67,7 @@ export class Connections {
       {
         name: 'offerline_connections_limit',
         help: 'Connections that may be open; more are closed as they come.',
-        value: this.#mostOpen,
+        value: this.#maxOpenConnections,
       },
       {
         name: 'offerline_connections_refused_total',

@@ -51,7 +51,7 @@ export class Health {
     const snapshot = this.#snapshot();
     if (snapshot === undefined)
       return noStoreResponse(503, { status: 'unavailable', reason: 'no published snapshot that is whole' }, undefined);
-    const { snapshot_max_age_minutes: mostMinutes } = this.#settings;
+    const { snapshot_max_age_minutes: maxMinutes } = this.#settings;
     const about = { snapshot_id: snapshot.id, as_of: snapshot.asOf };
     if (this.#aheadOf(snapshot) > 0) {
       return noStoreResponse(
@@ -64,10 +64,10 @@ export class Health {
         snapshot,
       );
     }
-    if (mostMinutes !== undefined && this.#ageOf(snapshot) > mostMinutes * 60) {
+    if (maxMinutes !== undefined && this.#ageOf(snapshot) > maxMinutes * 60) {
       return noStoreResponse(
         503,
-        { status: 'stale', ...about, reason: `the snapshot is older than ${mostMinutes} minutes` },
+        { status: 'stale', ...about, reason: `the snapshot is older than ${maxMinutes} minutes` },
         snapshot,
       );
     }

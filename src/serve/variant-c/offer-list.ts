@@ -40,7 +40,7 @@ export const parametersC = {
       schema: { type: 'string', pattern: isoMomentPattern },
       valueOf: parseIsoMoment,
       mistake: 'updated_since must be an ISO 8601 date or date-time such as 2026-11-20T08:00:00Z',
-      refusal: 'wrong_date',
+      errorKind: 'wrong_date',
     },
   ),
   includeRemoved: withDefault(

@@ -108,7 +108,7 @@ export function openApiDocument(): object {
   };
 }
 
-function describe({ path, variant, summary, parameters, body, cacheControl: keeping, refusals }: Operation): object {
+function describe({ path, variant, summary, parameters, body, cacheControl: keeping, errorKinds }: Operation): object {
   const isPage = keeping !== cacheControl.noStore;
   const headers = {
     ...headersOf(variant, keeping),
@@ -129,7 +129,7 @@ function describe({ path, variant, summary, parameters, body, cacheControl: keep
       },
       ...(isPage && { 304: { description: 'What If-None-Match names is still the answer', headers } }),
       ...Object.fromEntries(
-        Map.groupBy(refusals, (kind) => statusOf(variant, kind))
+        Map.groupBy(errorKinds, (kind) => statusOf(variant, kind))
           .entries()
           .map(([status, kinds]) => [status, errorResponse(variant, kinds)]),
       ),

@@ -23,7 +23,7 @@ export interface Operation {
   /** Of the answer; one that may be kept also has an ETag. */
   cacheControl: string;
   /** Reasons for which it may be refused. */
-  refusals: ApiErrorKind[];
+  errorKinds: ApiErrorKind[];
 }
 
 const credentials = [siteKey, siteSecret];
@@ -47,7 +47,7 @@ export const operations: Operation[] = [
     parameters: [siteKey, parametersA.userId, parametersA.format],
     body: bodies.offersA,
     cacheControl: cacheControl.page,
-    refusals: keyed,
+    errorKinds: keyed,
   },
   {
     path: '/a/api/click-lookup',
@@ -56,7 +56,7 @@ export const operations: Operation[] = [
     parameters: [siteKey, parametersA.clickId],
     body: bodies.clickLookup,
     cacheControl: cacheControl.page,
-    refusals: [...keyed, 'nothing_found'],
+    errorKinds: [...keyed, 'nothing_found'],
   },
   {
     path: '/b/api/v1/offers',
@@ -65,7 +65,7 @@ export const operations: Operation[] = [
     parameters: [...credentials, ...Object.values(parametersB)],
     body: bodies.offersB,
     cacheControl: cacheControl.page,
-    refusals: [...identified, 'wrong_type', 'wrong_parameter'],
+    errorKinds: [...identified, 'wrong_type', 'wrong_parameter'],
   },
   {
     path: '/b/api/v1/offers/top-converting',
@@ -75,7 +75,7 @@ export const operations: Operation[] = [
     parameters: [...credentials, ...Object.values(parametersB)],
     body: bodies.topConverting,
     cacheControl: cacheControl.topConverting,
-    refusals: [...identified, 'wrong_type', 'wrong_parameter'],
+    errorKinds: [...identified, 'wrong_type', 'wrong_parameter'],
   },
   {
     path: '/c/api/v1/offers',
@@ -84,7 +84,7 @@ export const operations: Operation[] = [
     parameters: [...credentials, ...Object.values(parametersC)],
     body: bodies.offersC,
     cacheControl: cacheControl.page,
-    refusals: [...identified, 'wrong_type', 'wrong_date', 'wrong_parameter'],
+    errorKinds: [...identified, 'wrong_type', 'wrong_date', 'wrong_parameter'],
   },
   {
     path: '/c/api/v1/status',
@@ -93,7 +93,7 @@ export const operations: Operation[] = [
     parameters: credentials,
     body: bodies.status,
     cacheControl: cacheControl.noStore,
-    refusals: identified,
+    errorKinds: identified,
   },
   {
     path: '/c/api/v1/reports',
@@ -102,7 +102,7 @@ export const operations: Operation[] = [
     parameters: credentials,
     body: bodies.reports,
     cacheControl: cacheControl.page,
-    refusals: identified,
+    errorKinds: identified,
   },
 ];
 
