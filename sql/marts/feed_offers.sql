@@ -2,7 +2,7 @@
 -- grain: one row per offer that was ever in a catalog
 -- key: offer_id
 -- inputs: snapshot.offers, snapshot.offer_stats_2d
--- nullable: android_min_os, ios_min_os, preview_url, daily_cap, daily_click_cap, removed_at, epc, cvr, trend, rank
+-- nullable: as in offers, epc, cvr, trend, rank
 SELECT
   offers.*,
   figures.epc,

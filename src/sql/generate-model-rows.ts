@@ -6,6 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { valueType } from '../warehouse/generate-tables.ts';
 import { describeModels, type DescribedModel } from './describe-models.ts';
+import { readModel } from './sql-model.ts';
 
 export const modelRowsFile = fileURLToPath(new URL('model-rows.ts', import.meta.url));
 
@@ -36,7 +37,12 @@ function rowType({ model, columns }: DescribedModel): string {
 }
 
 function mayBeNull({ key, nullable }: DescribedModel['model'], column: string): boolean {
-  return nullable === undefined ? !key.includes(column) : nullable.has(column);
+  if (nullable === undefined) return !key.includes(column);
+  if (nullable.has(column)) return true;
+  return [...nullable].some((entry) => {
+    const [, mart] = /^as in (\w+)$/.exec(entry) ?? [];
+    return mart !== undefined && mayBeNull(readModel('marts', mart), column);
+  });
 }
 
 /** Hashes fill all of their 64 bits. */

@@ -18,7 +18,8 @@ export interface SqlModel {
   /** Meaning of each column, where the header lists them: they become the published table's comments. */
   columns: Record<string, string>;
   /**
-   * Columns that may be NULL: of listed ones those marked by `?` behind their name, of others those of a line `nullable:`.
+   * Columns that may be NULL: of listed ones those marked by `?` behind their name, of others those of a line
+   * `nullable:`, where `as in offers` stands for those of that mart.
    * Undefined where the header says nothing of it.
    */
   nullable: ReadonlySet<string> | undefined;

@@ -74,7 +74,7 @@ it(
       }),
       { seed: 20260310, numRuns: rounds(5, 28), examples: [[newsAboutOlderDays]] },
     );
-    expect(told, 'postbacks in all examples').toBeGreaterThan(20);
+    expect(told, 'postbacks in all examples').toBeGreaterThan(rounds(5, 20));
   },
   whileShrinking,
 );
