@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { createProgram } from '../src/cli/program.ts';
 import { settingNames } from '../src/config/settings.ts';
-import { analyticsTables, analyticsViews } from '../src/snapshot/published-tables.ts';
+import { analyticsTables, analyticsViews } from '../src/snapshot/content/published-tables.ts';
 import { createLogger } from '../src/logging/log.ts';
 import { noProgress } from '../src/logging/progress.ts';
 

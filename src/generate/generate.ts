@@ -3,14 +3,14 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DataDirectory } from '../config/data-directory.ts';
 import { UsageError } from '../errors/errors.ts';
-import { writeCatalogs, type CatalogCount } from './catalog-files.ts';
-import { ClickLogs, type LogStyle } from './click-logs.ts';
-import { ConversionLogs } from './conversion-logs.ts';
-import type { LogCount } from './log-file.ts';
-import { buildNetwork, networkSettings, type Network } from './network.ts';
-import { ParquetWriter } from './parquet-writer.ts';
-import { fewestSites } from './publishers.ts';
-import { firstMidnight, visits, type Traffic } from './traffic.ts';
+import { writeCatalogs, type CatalogCount } from './landing/catalog-files.ts';
+import { ClickLogs, type LogStyle } from './landing/click-logs.ts';
+import { ConversionLogs } from './landing/conversion-logs.ts';
+import type { LogCount } from './landing/log-file.ts';
+import { buildNetwork, networkSettings, type Network } from './network/network.ts';
+import { ParquetWriter } from './landing/parquet-writer.ts';
+import { fewestSites } from './network/publishers.ts';
+import { firstMidnight, visits, type Traffic } from './network/traffic.ts';
 
 export interface GenerateOptions {
   /** The data directory to fill. */

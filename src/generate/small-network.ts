@@ -1,9 +1,9 @@
 import type { Site } from '../sites/sites.ts';
-import type { GeneratedClick, GeneratedConversion, GeneratedOffer } from './canonical-records.ts';
-import { conversionSource } from './conversion-events.ts';
-import { buildNetwork, networkSettings } from './network.ts';
-import { fewestSites } from './publishers.ts';
-import { visits, type Traffic } from './traffic.ts';
+import type { GeneratedClick, GeneratedConversion, GeneratedOffer } from './network/canonical-records.ts';
+import { conversionSource } from './network/conversion-events.ts';
+import { buildNetwork, networkSettings } from './network/network.ts';
+import { fewestSites } from './network/publishers.ts';
+import { visits, type Traffic } from './network/traffic.ts';
 
 export interface SmallNetwork {
   /** Content of `offerline.json`. */

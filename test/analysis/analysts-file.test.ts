@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generate } from '../../src/generate/generate.ts';
 import { amountText, publishedAmount } from '../../src/serve/offers/money.ts';
 import { decimalOf } from '../../src/text/decimal-text.ts';
-import { analyticsTables, analyticsViews } from '../../src/snapshot/published-tables.ts';
+import { analyticsTables, analyticsViews } from '../../src/snapshot/content/published-tables.ts';
 import { readAnalytics } from '../../src/snapshot/read-analytics.ts';
 import { openStateDatabase } from '../../src/warehouse/database.ts';
 import { queryRows, type Row } from '../../src/duckdb/dialect/rows.ts';

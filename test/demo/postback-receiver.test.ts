@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { isDemoSite, startPostbackReceiver } from '../../src/demo/postback-receiver.ts';
-import { publisherSites } from '../../src/generate/publishers.ts';
+import { publisherSites } from '../../src/generate/network/publishers.ts';
 import { createLogger } from '../../src/logging/log.ts';
 import { receiverPort } from '../../src/postbacks/http/example-route.ts';
 import { postbackRequest } from '../../src/postbacks/http/postback-request.ts';

@@ -1,7 +1,7 @@
 import { open, readdir, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { expect, it } from 'vitest';
-import { Random } from '../../src/generate/random.ts';
+import { Random } from '../../src/generate/network/random.ts';
 import { verifySnapshot } from '../../src/snapshot/verify.ts';
 import { asOf, smallData } from '../e2e/small-data.ts';
 

@@ -7,7 +7,7 @@ import { examine } from '../../src/doctor/doctor.ts';
 import type { Finding } from '../../src/doctor/finding.ts';
 import { exitCode, OfferlineError } from '../../src/errors/errors.ts';
 import { machineFailure } from '../../src/errors/machine-failure.ts';
-import type { Random } from '../../src/generate/random.ts';
+import type { Random } from '../../src/generate/network/random.ts';
 import { verifySnapshot } from '../../src/snapshot/verify.ts';
 import { createLogger } from '../../src/logging/log.ts';
 import { noProgress } from '../../src/logging/progress.ts';

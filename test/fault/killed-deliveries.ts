@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { Random } from '../../src/generate/random.ts';
+import { Random } from '../../src/generate/network/random.ts';
 import type { DataDirectory } from '../../src/config/data-directory.ts';
 import { deliverDue, type DeliverySummary } from '../../src/postbacks/pass/deliver-due.ts';
 import { DeliveryStore, type OutboxRow } from '../../src/postbacks/store/delivery-store.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { Random, scramble } from '../../src/generate/random.ts';
-import { Spread } from '../../src/generate/spread.ts';
-import { WeightedChoice } from '../../src/generate/weighted-choice.ts';
+import { Random, scramble } from '../../src/generate/network/random.ts';
+import { Spread } from '../../src/generate/network/spread.ts';
+import { WeightedChoice } from '../../src/generate/network/weighted-choice.ts';
 
 describe('random draws', () => {
   it('repeat with the seed and lie evenly between 0 and 1', () => {

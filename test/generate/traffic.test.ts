@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { buildNetwork } from '../../src/generate/network.ts';
-import { visits } from '../../src/generate/traffic.ts';
+import { buildNetwork } from '../../src/generate/network/network.ts';
+import { visits } from '../../src/generate/network/traffic.ts';
 
 it('makes as many clicks as asked for, at whatever moment the traffic ends', () => {
   const midnight = Date.UTC(2026, 10, 22);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { Random } from '../../src/generate/random.ts';
+import { Random } from '../../src/generate/network/random.ts';
 import { smallNetwork, type SmallNetwork } from '../../src/generate/small-network.ts';
 import { logFormats, type LandingRow, type LogFormat } from '../support/log-files.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';

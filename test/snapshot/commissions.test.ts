@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Site } from '../../src/sites/sites.ts';
-import { recordCommissions } from '../../src/snapshot/commissions.ts';
+import { recordCommissions } from '../../src/snapshot/content/commissions.ts';
 import { LogLanding } from '../support/log-landing.ts';
 
 const site = (site_key: string, commission: number) => ({ site_key, commission }) as Site;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeModels, type DescribedModel } from '../../src/sql/describe-models.ts';
 import { generateModelRows, modelRowsFile } from '../../src/sql/generate-model-rows.ts';
 import { modelFolders, modelNames, parseModel, readFunctions, readModel } from '../../src/sql/sql-model.ts';
-import { analyticsTables, analyticsViews } from '../../src/snapshot/published-tables.ts';
+import { analyticsTables, analyticsViews } from '../../src/snapshot/content/published-tables.ts';
 
 const models = modelFolders.flatMap((folder) =>
   modelNames(folder).map((name) => ({ folder, model: readModel(folder, name) })),

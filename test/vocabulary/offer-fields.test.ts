@@ -43,9 +43,9 @@ describe('a field of an offer', () => {
       'src/landing/catalog/offer-record.ts',
       'src/ingest/catalog/catalog-versions.ts',
       'src/feed/feed-document.ts',
-      'src/snapshot/feed-files.ts',
+      'src/snapshot/content/feed-files.ts',
       'sql/marts/feed_offers.sql',
-      'src/generate/canonical-records.ts',
+      'src/generate/network/canonical-records.ts',
     ];
     expect(deriving.filter((name) => !texts.has(name))).toEqual([]);
     for (const field of ['multi_complete', 'daily_cap', 'level', 'payment_term', 'preview_url'])

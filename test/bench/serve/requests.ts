@@ -1,4 +1,4 @@
-import { Random, seedFor } from '../../../src/generate/random.ts';
+import { Random, seedFor } from '../../../src/generate/network/random.ts';
 import type { Site } from '../../../src/sites/sites.ts';
 
 export type Credentials = Pick<Site, 'site_key' | 'site_secret'>;

@@ -1,0 +1,105 @@
+import type { Command } from 'commander';
+import { diffSnapshots, type Pair, type SnapshotDiff } from '../../../analysis/diff.ts';
+import { findSnapshot, type KeptSnapshot } from '../../../analysis/kept-snapshots.ts';
+import { figureNames } from '../../../sql/figures.ts';
+import { addCommand, answer, existingData, table } from '../../answer.ts';
+import type { CommandContext } from '../../context.ts';
+
+/** As many as fit on a screen with their neighbours; the document has all. */
+const mostRows = 20;
+
+export function addDiffCommand(program: Command, context: CommandContext): void {
+  addCommand(
+    program,
+    'diff',
+    'what changed between two snapshots: offers added, removed and re-priced, figures that moved',
+  )
+    .argument('<before>', 'a kept snapshot, as `snapshots` lists them, or how its id begins')
+    .argument('<after>', 'another one; `current` is the current one')
+    .action(async (first: string, second: string, options: { json?: boolean }) => {
+      const data = existingData();
+      const [before, after] = [await findSnapshot(data, first), await findSnapshot(data, second)];
+      const diff = await diffSnapshots(before, after);
+      answer(
+        context,
+        options,
+        { before: nameOf(before), after: nameOf(after), ...diff },
+        describe(before, after, diff),
+      );
+    });
+}
+
+function nameOf({ manifest: { snapshot_id, as_of } }: KeptSnapshot) {
+  return { snapshot_id, as_of };
+}
+
+function describe(before: KeptSnapshot, after: KeptSnapshot, diff: SnapshotDiff): string {
+  const [old, current] = [nameOf(before), nameOf(after)];
+  const moved = figureNames()
+    .map((figure) => ({ figure, offers: diff.figures.filter((offer) => figure in offer.moved).length }))
+    .filter(({ offers }) => offers > 0);
+  return [
+    `before  ${old.snapshot_id}, as of ${old.as_of}`,
+    `after   ${current.snapshot_id}, as of ${current.as_of}`,
+    ...section(
+      'offers added',
+      diff.added.map(({ before: was, ...offer }) => ({ ...offer, was: was ?? 'unknown' })),
+    ),
+    ...section(
+      'offers removed',
+      diff.removed.map(({ after: is, ...offer }) => ({ ...offer, is: is ?? 'unknown' })),
+    ),
+    ...section(
+      'offers re-priced',
+      diff.repriced.map(({ payout, milestones, ...offer }) => ({
+        ...offer,
+        payout: shown(payout),
+        milestones: milestones.map((milestone) => `${milestone.event_id} ${shown(milestone)}`).join(', '),
+      })),
+    ),
+    ...section(
+      'offers changed otherwise',
+      diff.changed.map(({ version, ...offer }) => ({ ...offer, version: shown(version) })),
+    ),
+    ...section(
+      'sites with another commission',
+      diff.commissions.map((site) => ({ site_key: site.site_key, commission: shown(site) })),
+    ),
+    ...section('figures that moved', moved),
+    ...section(
+      'offers with figures that moved, largest change of earnings first',
+      byEarnings(diff.figures).map(({ offer_id, title, moved: figures }) => ({
+        offer_id,
+        title,
+        ...Object.fromEntries(
+          ['clicks', 'conversions', 'earnings', 'epc', 'rank'].map((figure) => [
+            figure,
+            figures[figure] === undefined ? '' : shown(figures[figure]),
+          ]),
+        ),
+      })),
+    ),
+  ].join('\n');
+}
+
+function section(title: string, rows: Record<string, string | number>[]): string[] {
+  if (rows.length === 0) return ['', `${title}: none`];
+  const left = rows.length - mostRows;
+  return [
+    '',
+    `${title}: ${rows.length}`,
+    table(rows.slice(0, mostRows)),
+    ...(left > 0 ? [`… and ${left} more; --json gives all`] : []),
+  ];
+}
+
+function shown({ before, after }: Pair): string {
+  return `${String(before ?? '-')} → ${String(after ?? '-')}`;
+}
+
+/** For the order only, so that doubles will do. */
+function byEarnings(figures: SnapshotDiff['figures']): SnapshotDiff['figures'] {
+  const change = ({ moved: { earnings } }: SnapshotDiff['figures'][number]) =>
+    Math.abs(Number(earnings?.after ?? 0) - Number(earnings?.before ?? 0));
+  return figures.toSorted((one, other) => change(other) - change(one));
+}

@@ -1,0 +1,79 @@
+import { Option, type Command } from 'commander';
+import { mkdtemp, open } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { exportFormats, exportTable, type ExportFormat } from '../../../analysis/export-table.ts';
+import { findSnapshot } from '../../../analysis/kept-snapshots.ts';
+import { withSnapshotDatabase } from '../../../analysis/snapshot-database.ts';
+import { realEffects } from '../../../files/effects.ts';
+import { OfferlineError, UsageError } from '../../../errors/errors.ts';
+import { showProgressWhenLong } from '../../../duckdb/query-progress.ts';
+import { addCommand, answer, existingData } from '../../answer.ts';
+import type { CommandContext } from '../../context.ts';
+
+interface ExportOptions {
+  format: ExportFormat;
+  out?: string;
+  snapshot?: string;
+  json?: boolean;
+}
+
+export function addExportCommand(program: Command, context: CommandContext): void {
+  addCommand(program, 'export', "copy a whole table of the analysts' file")
+    .argument('<table>', 'such as clicks')
+    .addOption(new Option('--format <format>', 'of the copy').choices([...exportFormats]).makeOptionMandatory())
+    .option(
+      '--out <file>',
+      'where to (default: <table>.<format> in this folder); - is standard output; a file of that name is replaced once the copy is whole',
+    )
+    .option(
+      '--snapshot <id>',
+      'a kept snapshot, as `snapshots` lists them, or how its id begins (default: the current one)',
+    )
+    .action(async (table: string, options: ExportOptions) => {
+      const snapshot = await findSnapshot(existingData(), options.snapshot);
+      const toStandardOutput = options.out === '-';
+      if (toStandardOutput && options.json)
+        throw new UsageError('--json and --out - both print to standard output; name a file');
+      if (toStandardOutput && options.format === 'parquet' && process.stdout.isTTY)
+        throw new UsageError('Parquet is nothing to look at; name a file with --out');
+      const file = resolve(options.out ?? `${table}.${options.format}`);
+      // DuckDB cannot write to every kind of standard output, so it writes a file that is passed on.
+      const folder = toStandardOutput ? await mkdtemp(join(tmpdir(), 'offerline-export-')) : undefined;
+      const part = folder === undefined ? `${file}.part` : join(folder, table);
+      const { files } = realEffects;
+      try {
+        const rows = await withSnapshotDatabase(
+          snapshot,
+          (connection) =>
+            showProgressWhenLong(connection, context.console.progress, `exporting ${table}`, () =>
+              exportTable(connection, table, part, options.format),
+            ),
+          [part],
+        );
+        if (folder !== undefined) {
+          const copy = await open(part);
+          // Read on without a name: nothing is left behind where nobody reads to the end.
+          await files.remove(folder, 'export: file for standard output removed');
+          return await pipeline(copy.createReadStream(), process.stdout, { end: false });
+        }
+        await files.syncFile(part, 'export: fsynced');
+        await files.rename(part, file, 'export: renamed');
+        const { snapshot_id, as_of } = snapshot.manifest;
+        answer(
+          context,
+          options,
+          { snapshot_id, as_of, table, rows, file },
+          `${file}: ${rows} rows of ${table}, as of ${as_of}`,
+        );
+      } catch (error) {
+        if (error instanceof OfferlineError) throw error;
+        throw new OfferlineError(`${table} could not be exported: ${(error as Error).message}`, undefined, {
+          cause: error,
+        });
+      } finally {
+        await files.remove(folder ?? part, 'export: unfinished file removed');
+      }
+    });
+}

@@ -1,0 +1,129 @@
+import { InvalidArgumentError, type Command } from 'commander';
+import { resolve } from 'node:path';
+import { findSnapshot } from '../../../analysis/kept-snapshots.ts';
+import { parseAmount, type Amount } from '../../../text/decimal-text.ts';
+import { reconcile, type Reconciliation } from '../../../analysis/reconcile/reconcile.ts';
+import { replaceFile } from '../../../files/effects.ts';
+import { OfferlineError, UsageError } from '../../../errors/errors.ts';
+import { csvLine } from '../../../text/csv.ts';
+import { dayOption } from '../../../time/moment.ts';
+import { visibleText } from '../../../text/visible-text.ts';
+import { addCommand, answer, existingData, table } from '../../answer.ts';
+import type { CommandContext } from '../../context.ts';
+
+interface ReconcileOptions {
+  site: string;
+  file: string;
+  from?: string;
+  to?: string;
+  tolerance: Amount;
+  snapshot?: string;
+  out?: string;
+  json?: boolean;
+}
+
+/** As many as fit on a screen; --out and --json give all. */
+const mostRows = 20;
+
+const outColumns = [
+  'difference',
+  'click_id',
+  'conversion_id',
+  'offer_id',
+  'line',
+  'state_there',
+  'state_here',
+  'amount_there',
+  'amount_here',
+  'time_there',
+  'time_here',
+  'detail',
+];
+
+export function addReconcileCommand(program: Command, context: CommandContext): void {
+  addCommand(program, 'reconcile', "compare a publisher's list of rewards with ours, and sort each difference")
+    .requiredOption('--site <site_key>', 'whose list it is')
+    .requiredOption(
+      '--file <csv>',
+      'the list: a header row, with click_id; conversion_id, reward, status and time where there are',
+    )
+    .option('--from <day>', 'first UTC day to compare, such as 2026-11-01 (default: the first of the list)')
+    .option('--to <day>', 'last UTC day to compare (default: the last of the list)')
+    .option('--tolerance <points>', 'amounts may differ by so much', tolerance, 0n)
+    .option(
+      '--snapshot <id>',
+      'a kept snapshot, as `snapshots` lists them, or how its id begins (default: the current one)',
+    )
+    .option('--out <file>', 'write all differences to a CSV file')
+    .action(async ({ site, file, out, ...options }: ReconcileOptions) => {
+      const from = options.from === undefined ? undefined : dayOption(options.from, '--from');
+      const to = options.to === undefined ? undefined : dayOption(options.to, '--to');
+      if (from !== undefined && to !== undefined && from > to)
+        throw new UsageError(`--from ${from} is after --to ${to}`);
+      const snapshot = await findSnapshot(existingData(), options.snapshot);
+      const report = await reconcile(snapshot, { siteKey: site, file, from, to, tolerance: options.tolerance });
+      if (out !== undefined) await writeDifferences(resolve(out), report);
+      answer(context, options, report, describe(report, out));
+    });
+}
+
+function tolerance(text: string): Amount {
+  const amount = parseAmount(text);
+  if (amount === undefined || amount < 0n) throw new InvalidArgumentError('It takes a plain decimal such as 0.01.');
+  return amount;
+}
+
+async function writeDifferences(file: string, { differences }: Reconciliation): Promise<void> {
+  const lines = [`${outColumns.join(',')}\n`, ...differences.map((difference) => csvLine(outColumns, difference))];
+  await replaceFile(file, lines.join(''), 'reconciliation').catch((error: Error) => {
+    throw new OfferlineError(`${file} cannot be written: ${error.message}`, undefined, { cause: error });
+  });
+}
+
+function describe(report: Reconciliation, out: string | undefined): string {
+  const {
+    period,
+    agreed,
+    outside_period: outside,
+    summary,
+    total,
+    differences,
+    columns,
+    ignored_columns: ignored,
+  } = report;
+  const used = Object.entries(columns)
+    .map(([field, name]) => `${field} = "${name}"`)
+    .join(', ');
+  const left = differences.length - mostRows;
+  return [
+    `${report.site_key}, ${report.rows} rows there, against ${report.snapshot_id}, as of ${report.as_of}`,
+    `period    ${period.from === null && period.to === null ? 'all' : `${period.from ?? 'the beginning'} to ${period.to ?? 'as-of'}`}; outside of it ${outside.rows} rows there, ${outside.conversions} conversions here`,
+    visibleText(`columns   ${used}${ignored.length === 0 ? '' : `; not used: ${ignored.join(', ')}`}`),
+    '',
+    table([
+      ...summary.map(({ difference, ...row }) => ({ '': difference.replace('_', ' '), ...row })),
+      { '': 'agreed', count: agreed.count, there: agreed.there, here: agreed.here, balance: '' },
+      { '': 'total', count: differences.length + agreed.count, ...total },
+    ]),
+    ...(differences.length === 0
+      ? []
+      : [
+          '',
+          table(
+            differences
+              .slice(0, mostRows)
+              .map(({ difference, click_id, conversion_id, line, amount_there, amount_here, detail }) => ({
+                difference,
+                line,
+                click_id,
+                conversion_id,
+                there: amount_there,
+                here: amount_here,
+                detail,
+              })),
+          ),
+        ]),
+    ...(left > 0 && out === undefined ? [`… and ${left} more; --out or --json gives all`] : []),
+    ...(out === undefined ? [] : [`all ${differences.length} differences are in ${out}`]),
+  ].join('\n');
+}

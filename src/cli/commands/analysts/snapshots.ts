@@ -1,0 +1,39 @@
+import type { Command } from 'commander';
+import { keptSnapshots } from '../../../analysis/kept-snapshots.ts';
+import { addCommand, answer, existingData, table } from '../../answer.ts';
+import type { CommandContext } from '../../context.ts';
+
+export function addSnapshotsCommand(program: Command, context: CommandContext): void {
+  addCommand(program, 'snapshots', 'the published snapshots that are kept, newest first').action(
+    async (options: { json?: boolean }) => {
+      const { kept, unreadable } = await keptSnapshots(existingData());
+      for (const { folder, reason } of unreadable)
+        context.console.logger.warn({ folder }, `a snapshot cannot be read: ${reason}`);
+      const snapshots = kept.map(
+        ({ manifest: { snapshot_id, as_of, created_at, run_id, row_counts, files }, current }) => ({
+          snapshot_id,
+          as_of,
+          created_at,
+          run_id,
+          current,
+          bytes: Object.values(files).reduce((sum, { bytes }) => sum + bytes, 0),
+          row_counts,
+        }),
+      );
+      answer(
+        context,
+        options,
+        { snapshots },
+        table(
+          snapshots.map(({ row_counts, current, ...about }) => ({
+            ...about,
+            offers: row_counts['offers'] ?? 0,
+            clicks: row_counts['clicks'] ?? 0,
+            conversions: row_counts['conversions'] ?? 0,
+            current: current ? 'current' : '',
+          })),
+        ),
+      );
+    },
+  );
+}

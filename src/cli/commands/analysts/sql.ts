@@ -1,0 +1,66 @@
+import { Option, type Command } from 'commander';
+import { text } from 'node:stream/consumers';
+import { answerFormats, firstRows, writeCsv, writeJson, type AnswerFormat } from '../../../analysis/answer-formats.ts';
+import { findSnapshot } from '../../../analysis/kept-snapshots.ts';
+import { askSnapshot, type QueryAnswer } from '../../../analysis/query.ts';
+import { withSnapshotDatabase } from '../../../analysis/snapshot-database.ts';
+import { visibleJson, visibleLines, visibleText } from '../../../text/visible-text.ts';
+import type { ColumnValue } from '../../../duckdb/dialect/rows.ts';
+import { showProgressWhenLong } from '../../../duckdb/query-progress.ts';
+import { addCommand, existingData, table } from '../../answer.ts';
+import type { CommandContext } from '../../context.ts';
+
+interface SqlOptions {
+  snapshot?: string;
+  format: AnswerFormat;
+  json?: boolean;
+}
+
+/** More is for CSV and JSON, which people do not read. */
+const mostTableRows = 1000;
+/** A longer cell is cut in the table: it would push all others off the screen. */
+const widestCell = 80;
+
+export function addSqlCommand(program: Command, context: CommandContext): void {
+  addCommand(program, 'sql', 'ask a published snapshot: one query, which only reads')
+    .argument('<query>', 'such as "FROM offer_stats_2d ORDER BY rank LIMIT 10"; - reads it from standard input')
+    .option(
+      '--snapshot <id>',
+      'a kept snapshot, as `snapshots` lists them, or how its id begins (default: the current one)',
+    )
+    .addOption(new Option('--format <format>', 'of the answer').choices([...answerFormats]).default('table'))
+    .action(async (query: string, options: SqlOptions) => {
+      const snapshot = await findSnapshot(existingData(), options.snapshot);
+      const sql = query === '-' ? await text(process.stdin) : query;
+      await withSnapshotDatabase(snapshot, async (connection) => {
+        const answer = await showProgressWhenLong(connection, context.console.progress, 'querying', () =>
+          askSnapshot(connection, sql),
+        );
+        const { snapshot_id, as_of } = snapshot.manifest;
+        const printJson = (json: string) => context.print(visibleJson(json));
+        if (options.json || options.format === 'json') await writeJson({ snapshot_id, as_of }, answer, printJson);
+        else if (options.format === 'csv') await writeCsv(answer, context.print);
+        else await printTable(answer, context);
+      });
+    });
+}
+
+async function printTable(answer: QueryAnswer, { print }: CommandContext): Promise<void> {
+  const { rows, more } = await firstRows(answer, mostTableRows);
+  const names = answer.columns.map(({ name }) => name);
+  const shown = rows.map((values) =>
+    Object.fromEntries(names.map((name, column) => [name, shownCell(values[column])])),
+  );
+  // A plan is laid out in lines.
+  if (names.join() === 'explain_key,explain_value') print(visibleLines(`${(rows as string[][]).flat().join('\n')}\n`));
+  else print(`${shown.length === 0 ? visibleText(names.join('  ')) : table(shown)}\n`);
+  const count = rows.length === 1 ? '1 row' : `${rows.length} rows`;
+  print(more ? `(the first ${count}; --format csv or json gives all)\n` : `(${count})\n`);
+}
+
+function shownCell(value: ColumnValue | undefined): string | number | boolean | null {
+  if (value === undefined || value === null || typeof value === 'number' || typeof value === 'boolean')
+    return value ?? null;
+  const cell = typeof value === 'string' ? value : JSON.stringify(value);
+  return cell.length > widestCell ? `${cell.slice(0, widestCell - 1)}…` : cell;
+}

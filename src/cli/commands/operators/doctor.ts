@@ -1,0 +1,103 @@
+import type { Command } from 'commander';
+import { refresh } from '../../../../pipelines/refresh.ts';
+import { withWriterLock } from '../../../../pipelines/run-pipeline.ts';
+import { readSettings } from '../../../config/settings.ts';
+import { realEffects } from '../../../files/effects.ts';
+import { exitCode } from '../../../errors/errors.ts';
+import { examine } from '../../../doctor/doctor.ts';
+import { rebuild } from '../../../doctor/rebuild.ts';
+import type { Finding } from '../../../doctor/finding.ts';
+import type { Opening } from '../../../recovery/recover-state.ts';
+import { visibleText } from '../../../text/visible-text.ts';
+import { addCommand, answer, existingData } from '../../answer.ts';
+import type { CommandContext } from '../../context.ts';
+
+interface DoctorOptions {
+  deep?: boolean;
+  repair?: boolean;
+  json?: boolean;
+}
+
+interface RebuildOptions {
+  fromLanding?: boolean;
+  withoutMissing?: boolean;
+  json?: boolean;
+}
+
+export function addDoctorCommands(program: Command, context: CommandContext): void {
+  addCommand(
+    program,
+    'doctor',
+    'examine everything that lies on the disk, and say what to do; exits 1 where something is wrong',
+  )
+    .option('--deep', 'read every byte: events, marts, snapshots, copies, landing files')
+    .option('--repair', 'repair what can be repaired, and publish again')
+    .action(async (options: DoctorOptions) => {
+      const { findings, repaired } = await alone('doctor', context, (opening) =>
+        examine(opening, {
+          deep: options.deep === true,
+          repair: options.repair === true,
+          progress: context.console.progress,
+        }),
+      );
+      const allowOlder = repaired.some(({ check }) => check === 'clock');
+      const refreshed =
+        repaired.length > 0 ? await refresh({ data: existingData(), console: context.console, allowOlder }) : null;
+      const left = findings.filter((finding) => finding.level === 'trouble' && !repaired.includes(finding));
+      answer(
+        context,
+        options,
+        { findings, repaired: repaired.length, left: left.length, snapshot_id: refreshed?.snapshotId ?? null },
+        describe(findings, repaired),
+      );
+      if (left.length > 0) process.exitCode = exitCode.failed;
+    });
+  addCommand(
+    program,
+    'rebuild',
+    'put the warehouse’s state aside, bring it back from the newest good copy and the published snapshot, and refresh',
+  )
+    .option('--from-landing', 'keep the catalog and have every log read from the landing folder again')
+    .option('--without-missing', 'with --from-landing: although logs that counted are no longer there')
+    .action(async (options: RebuildOptions) => {
+      await alone('rebuild', context, (opening) =>
+        rebuild(opening, {
+          fromLanding: options.fromLanding === true,
+          withoutMissing: options.withoutMissing === true,
+        }),
+      );
+      const { snapshotId, ingested } = await refresh({ data: existingData(), console: context.console });
+      answer(
+        context,
+        options,
+        { snapshotId, ingested },
+        [
+          `rebuilt; ${ingested.files} files with ${ingested.rows} rows were ingested again`,
+          snapshotId === null
+            ? 'nothing was published: it is what the current snapshot says'
+            : `published ${snapshotId}`,
+          ...(options.fromLanding ? ['`offerline backfill reports` writes the reports of earlier days again'] : []),
+        ].join('\n'),
+      );
+    });
+}
+
+function alone<T>(
+  command: string,
+  { console: { logger } }: CommandContext,
+  work: (opening: Opening) => Promise<T>,
+): Promise<T> {
+  const data = existingData();
+  return withWriterLock(command, { data, settings: readSettings(data), logger, effects: realEffects }, work);
+}
+
+function describe(findings: readonly Finding[], repaired: readonly Finding[]): string {
+  if (findings.length === 0) return 'all is well';
+  return findings
+    .map((finding) => {
+      const mark = finding.level === 'note' ? 'note   ' : repaired.includes(finding) ? 'repaired' : 'TROUBLE';
+      const what = visibleText(`${finding.check}: ${finding.subject} ${finding.problem}`);
+      return `${mark}  ${what}\n         ${visibleText(finding.advice)}`;
+    })
+    .join('\n');
+}

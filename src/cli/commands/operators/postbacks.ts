@@ -1,0 +1,214 @@
+import { Option, type Command } from 'commander';
+import { deliverPostbacks, duePostbacks, sendTestPostback } from '../../../../pipelines/postbacks.ts';
+import { OfferlineError, UsageError } from '../../../errors/errors.ts';
+import { DeliveryList, type DeliveryFilter } from '../../../postbacks/store/delivery-list.ts';
+import type { DeliveryState } from '../../../postbacks/store/delivery-rows.ts';
+import { deliveryStates, type DeliveryStatus } from '../../../vocabulary/values.ts';
+import { DeliveryStore } from '../../../postbacks/store/delivery-store.ts';
+import { realEffects } from '../../../files/effects.ts';
+import { momentOption } from '../../../time/moment.ts';
+import { addCommand, answer, existingData, fieldLines, table, wholeNumber } from '../../answer.ts';
+import type { CommandContext } from '../../context.ts';
+
+interface FilterOptions {
+  site?: string;
+  state?: DeliveryStatus;
+  since?: string;
+  until?: string;
+}
+
+export function addPostbacksCommands(program: Command, context: CommandContext): void {
+  const postbacks = program
+    .command('postbacks')
+    .description('rewards reported to publishers: deliver, list, try again');
+  addDeliver(postbacks, context);
+  addList(postbacks, context);
+  addShow(postbacks, context);
+  addRetry(postbacks, context);
+  addTest(postbacks, context);
+}
+
+function addDeliver(postbacks: Command, context: CommandContext): void {
+  addCommand(postbacks, 'deliver', 'one pass over what is due')
+    .option('--dry-run', 'say what is due, by site, and send nothing')
+    .action(async (options: { dryRun?: boolean; json?: boolean }) => {
+      if (options.dryRun) {
+        const due = duePostbacks(existingData());
+        return answer(context, options, { due }, table(due));
+      }
+      const summary = await deliverPostbacks({
+        data: existingData(),
+        console: context.console,
+        command: 'postbacks deliver',
+      });
+      answer(context, options, summary, table([{ ...summary }]));
+    });
+}
+
+function addList(postbacks: Command, context: CommandContext): void {
+  withFilter(addCommand(postbacks, 'list', 'postbacks and how far they have come, the newest events first'))
+    .addOption(new Option('--state <state>', 'in that state').choices(deliveryStates))
+    .option('--limit <n>', 'show no more than these', wholeNumber(1, 100_000), 50)
+    .action((options: FilterOptions & { limit: number; json?: boolean }) => {
+      const { found, count } = inStore((list) => ({
+        found: list.find(filterOf(options), options.limit),
+        count: list.count(filterOf(options)),
+      }));
+      const rest = count > found.length ? `\n${count - found.length} more; --limit shows them` : '';
+      answer(context, options, { count, postbacks: found.map(documentOf) }, table(found.map(rowOf)) + rest);
+    });
+}
+
+function addShow(postbacks: Command, context: CommandContext): void {
+  addCommand(postbacks, 'show', 'one postback, or all of a conversion, with every attempt')
+    .argument('<id>', 'webhook id or conversion id')
+    .action((id: string, options: { json?: boolean }) => {
+      const found = inStore((list) => list.show(id));
+      if (found.length === 0)
+        throw new UsageError(
+          `there is no postback with the webhook or conversion id "${id}"; \`offerline postbacks list\` shows what there is`,
+        );
+      const shown = found.map(({ postback, attempts }) => ({
+        ...documentOf(postback),
+        attempts_made: attempts.map(({ attempt, startedAt, durationMilliseconds, status, error, host }) => ({
+          attempt,
+          started_at: startedAt,
+          duration_ms: durationMilliseconds,
+          status,
+          error,
+          host,
+        })),
+      }));
+      const texts = shown.map(({ attempts_made, ...about }) => `${fieldLines(about)}\n\n${table(attempts_made)}`);
+      answer(context, options, { postbacks: shown }, texts.join('\n\n'));
+    });
+}
+
+function addRetry(postbacks: Command, context: CommandContext): void {
+  withFilter(addCommand(postbacks, 'retry', 'give dead postbacks a new plan of attempts; the next pass sends them'))
+    .argument('[ids...]', 'webhook or conversion ids')
+    .option('--all', 'all dead ones')
+    .option('--dry-run', 'say how many there are and change nothing')
+    .action((ids: string[], options: FilterOptions & { all?: boolean; dryRun?: boolean; json?: boolean }) => {
+      const filter: DeliveryFilter = { ...filterOf(options), state: 'dead', ...(ids.length === 0 ? {} : { ids }) };
+      const isNarrow =
+        ids.length > 0 || [options.site, options.since, options.until].some((value) => value !== undefined);
+      if (!isNarrow && !options.all)
+        throw new UsageError('say which dead postbacks to revive: ids, --site, --since, --until, or --all');
+      const unknown = ids.filter((id) => inStore((list) => list.show(id)).length === 0);
+      if (unknown.length > 0)
+        throw new UsageError(
+          `there is no postback with the webhook or conversion id ${unknown.join(', ')}; \`offerline postbacks list --state dead\` shows what can be revived`,
+        );
+      const revived = inStore((list) => (options.dryRun ? list.count(filter) : list.revive(filter, realEffects.now())));
+      answer(
+        context,
+        options,
+        { revived, dry_run: options.dryRun ?? false },
+        options.dryRun
+          ? `${revived} would be revived`
+          : `${revived} revived; the next \`offerline postbacks deliver\` or refresh sends them`,
+      );
+    });
+}
+
+function addTest(postbacks: Command, context: CommandContext): void {
+  addCommand(postbacks, 'test', 'send a signed postback of reward 0 for a made-up click to a site, now')
+    .argument('<site_key>', 'its public identifier')
+    .action(async (siteKey: string, options: { json?: boolean }) => {
+      const { host, status, error, durationMilliseconds, postback } = await sendTestPostback(existingData(), siteKey);
+      const delivered = error === null;
+      const shown = {
+        site_key: siteKey,
+        webhook_id: postback.webhookId,
+        click_id: postback.clickId,
+        delivered,
+        host,
+        status,
+        error,
+        duration_ms: Math.round(durationMilliseconds),
+      };
+      answer(context, options, shown, fieldLines(shown));
+      if (!delivered)
+        throw new OfferlineError(
+          `the test postback to site ${siteKey} at ${host || 'its address'} failed: ${error}${status === null ? '' : ` (status ${status})`}`,
+        );
+    });
+}
+
+function withFilter(command: Command): Command {
+  return command
+    .option('--site <site_key>', 'of that site')
+    .option('--since <time>', 'of events that occurred then or later, such as 2026-11-18T10:00:00Z')
+    .option('--until <time>', 'of events that occurred before');
+}
+
+function filterOf({ site, state, since, until }: FilterOptions): DeliveryFilter {
+  return {
+    site,
+    state,
+    since: since === undefined ? undefined : momentOption(since, '--since'),
+    until: until === undefined ? undefined : momentOption(until, '--until'),
+  };
+}
+
+function inStore<Result>(work: (list: DeliveryList) => Result): Result {
+  const store = DeliveryStore.open(existingData());
+  try {
+    return work(new DeliveryList(store.database));
+  } finally {
+    store.close();
+  }
+}
+
+/** With the names of the analysts' tables. */
+function documentOf(postback: DeliveryState) {
+  return {
+    webhook_id: postback.webhookId,
+    event: postback.kind,
+    conversion_id: postback.conversionId,
+    click_id: postback.clickId,
+    site_key: postback.siteKey,
+    user_id: postback.userId,
+    offer_id: postback.offerId,
+    reward: postback.reward,
+    occurred_at: postback.occurredAt,
+    enqueued_at: postback.enqueuedAt,
+    state: postback.state,
+    attempts: postback.attempts,
+    last_attempt_at: postback.lastAttemptAt,
+    last_status: postback.lastStatus,
+    last_error: postback.lastError,
+    delivered_at: postback.deliveredAt,
+    next_attempt_at: postback.nextAttemptAt,
+  };
+}
+
+function rowOf(postback: DeliveryState) {
+  const {
+    webhook_id,
+    event,
+    click_id,
+    site_key,
+    reward,
+    occurred_at,
+    state,
+    attempts,
+    last_status,
+    last_error,
+    next_attempt_at,
+  } = documentOf(postback);
+  return {
+    webhook_id,
+    event,
+    click_id,
+    site_key,
+    reward,
+    occurred_at,
+    state,
+    attempts,
+    last_status,
+    last_error,
+    next_attempt_at,
+  };
+}

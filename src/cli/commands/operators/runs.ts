@@ -1,0 +1,51 @@
+import type { Command } from 'commander';
+import { realEffects } from '../../../files/effects.ts';
+import { ageText } from '../../../time/age.ts';
+import { dateOf } from '../../../time/moment.ts';
+import { readRecentRuns, type RecentRun } from '../../../runs/recent-runs.ts';
+import { addCommand, answer, existingData, table, wholeNumber } from '../../answer.ts';
+import type { CommandContext } from '../../context.ts';
+
+interface RunsOptions {
+  limit: number;
+  failed?: boolean;
+  json?: boolean;
+}
+
+export function addRunsCommand(program: Command, context: CommandContext): void {
+  addCommand(program, 'runs', 'the newest runs and their stages, also of those that published nothing')
+    .option('--limit <n>', 'show no more than these', wholeNumber(1, 500), 20)
+    .option('--failed', 'only those that failed or were interrupted')
+    .action((options: RunsOptions) => {
+      const { runs } = readRecentRuns(existingData());
+      const shown = runs
+        .filter(({ status }) => options.failed !== true || status === 'failed' || status === 'interrupted')
+        .slice(0, options.limit);
+      answer(context, options, { runs: shown }, table(shown.map((run) => rowOf(run, realEffects.now()))));
+    });
+}
+
+/** `now` in milliseconds since the epoch. */
+function rowOf(run: RecentRun, now: number): Record<string, string | number | null> {
+  const stages = run.stages.map(
+    ({ stage, started_at, finished_at, rows_out }) =>
+      `${stage} ${secondsOf(started_at, finished_at)}${rows_out === null ? '' : ` (${rows_out} rows)`}`,
+  );
+  return {
+    run: run.run_id,
+    pipeline: run.pipeline,
+    'as of': run.as_of,
+    scheduled: run.scheduled_at,
+    started: run.started_at.slice(0, 19),
+    age: ageText((now - dateOf(run.started_at).getTime()) / 1000),
+    took: secondsOf(run.started_at, run.finished_at),
+    status: run.status,
+    snapshot: run.snapshot_id,
+    stages: stages.join(', '),
+    error: run.error?.split('\n')[0] ?? null,
+  };
+}
+
+function secondsOf(from: string, to: string | null): string {
+  return to === null ? '-' : `${((dateOf(to).getTime() - dateOf(from).getTime()) / 1000).toFixed(1)} s`;
+}

@@ -1,0 +1,46 @@
+import { Option, type Command } from 'commander';
+import { addSite } from '../../../sites/add-site.ts';
+import { readSites, type Site } from '../../../sites/sites.ts';
+import { addCommand, answer, existingData, fieldLines, table } from '../../answer.ts';
+import type { CommandContext } from '../../context.ts';
+
+export function addSitesCommands(program: Command, context: CommandContext): void {
+  const sites = program.command('sites').description('publisher sites of sites.json');
+  addCommand(sites, 'list', 'all sites, without their secrets').action((options: { json?: boolean }) => {
+    const { sites: known, warnings } = readSites(existingData().sitesFile);
+    for (const warning of warnings) context.console.logger.warn(warning);
+    const shown = known.map(
+      ({ site_key, name, status, variant, commission, reward_rate, rate_limit_per_hour, postback }) => ({
+        site_key,
+        name,
+        status,
+        variant,
+        commission,
+        reward_rate,
+        rate_limit_per_hour,
+        postback: postback?.method ?? null,
+      }),
+    );
+    answer(context, options, { sites: shown }, table(shown));
+  });
+  addCommand(sites, 'add', 'add a site with a new secret, which is printed once')
+    .argument('<site_key>', 'its public identifier')
+    .option('--name <text>', 'display name')
+    .addOption(new Option('--variant <variant>', 'of the publisher API').choices(['A', 'B', 'C']).default('C'))
+    .option('--pending', 'not approved yet')
+    .action(
+      async (
+        site_key: string,
+        options: { name?: string; variant: Site['variant']; pending?: boolean; json?: boolean },
+      ) => {
+        const { name, variant, pending } = options;
+        const site_secret = await addSite(existingData().sitesFile, {
+          site_key,
+          variant,
+          status: pending ? 'pending' : 'active',
+          ...(name === undefined ? {} : { name }),
+        });
+        answer(context, options, { site_key, site_secret }, fieldLines({ site_key, site_secret }));
+      },
+    );
+}

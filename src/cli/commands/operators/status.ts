@@ -1,0 +1,73 @@
+import type { Command } from 'commander';
+import { readSettings } from '../../../config/settings.ts';
+import { realEffects } from '../../../files/effects.ts';
+import { OfferlineError } from '../../../errors/errors.ts';
+import { ageText } from '../../../time/age.ts';
+import { visibleText } from '../../../text/visible-text.ts';
+import { addCommand, answer, existingData, table } from '../../answer.ts';
+import { describeFailure } from '../../../status/last-failure.ts';
+import { readStatus, type Status } from '../../../status/status.ts';
+import type { CommandContext } from '../../context.ts';
+
+export function addStatusCommand(program: Command, context: CommandContext): void {
+  addCommand(
+    program,
+    'status',
+    'one glance: snapshot, newest data, failures, what wants a hand and the command for it; exits 1 where the last run failed, or something is older than offerline.json allows',
+  ).action(async (options: { json?: boolean }) => {
+    const data = existingData();
+    const status = await readStatus(data, readSettings(data), realEffects.now());
+    answer(context, options, status, describe(status));
+    const { alarms, stale } = status;
+    if (alarms.length + stale.length > 0)
+      throw new OfferlineError([...alarms, ...stale.map((each) => `stale: ${each}`)].join('; '));
+  });
+}
+
+function describe(status: Status): string {
+  const { snapshot, newest, files, rejects_of_last_day, reports, postbacks } = status;
+  if (snapshot === null) return ['No snapshot was published yet.', ...runs(status), ...toDo(status)].join('\n');
+  const counts = Object.entries(snapshot.row_counts)
+    .map(([name, rows]) => `${name} ${rows}`)
+    .join(', ');
+  return [
+    `snapshot ${snapshot.snapshot_id}, as of ${snapshot.as_of}, ${snapshot.age_seconds === null ? "ahead of this machine's clock" : ageText(snapshot.age_seconds)}`,
+    `  ${counts}`,
+    ...runs(status),
+    reports.outdated + reports.missing === 0
+      ? 'every daily report is there and agrees with the events'
+      : `daily reports: ${reports.outdated} outdated, ${reports.missing} missing`,
+    postbacks === null ? 'no postbacks yet' : `postbacks: ${postbacks.pending} pending, ${postbacks.dead} dead`,
+    ...toDo(status),
+    '',
+    table(newest.map(withAge)),
+    '',
+    table(files),
+    '',
+    'rejected rows of the last 24 hours',
+    table(rejects_of_last_day),
+  ].join('\n');
+}
+
+function withAge({ data, newest, age_seconds: seconds }: Status['newest'][number]) {
+  return { data, newest, age: seconds === null ? null : ageText(seconds) };
+}
+
+function runs({ running, last_failure: failure }: Status): string[] {
+  return [
+    running === null
+      ? 'no run holds the warehouse'
+      : `${running.command} runs since ${running.since} (process ${running.pid})`,
+    failure === null
+      ? 'no run has failed lately'
+      : `${describeFailure(failure)}${failure.recovered ? ', a later one was good' : ''}: ${failure.error?.split('\n')[0]}`,
+  ];
+}
+
+function toDo({ to_do }: Status): string[] {
+  return [
+    '',
+    to_do.length === 0 ? 'nothing wants a hand' : 'wants a hand',
+    ...to_do.map(({ what, command }) => `  what: ${visibleText(what)} / do: \`${visibleText(command)}\``),
+  ];
+}

@@ -1,0 +1,37 @@
+import type { Command } from 'commander';
+import { withWarehouse } from '../../../../pipelines/run-pipeline.ts';
+import { realEffects } from '../../../files/effects.ts';
+import { archivableFiles } from '../../../maintenance/archivable-files.ts';
+import { momentOfMilliseconds } from '../../../time/moment.ts';
+import { visibleText } from '../../../text/visible-text.ts';
+import { addCommand, answer, existingData, wholeNumber } from '../../answer.ts';
+import type { CommandContext } from '../../context.ts';
+
+const millisecondsPerDay = 86_400_000;
+
+export function addMaintenanceCommands(program: Command, context: CommandContext): void {
+  const maintenance = program
+    .command('maintenance')
+    .description('what grows with time; `run maintenance` does the work');
+  addCommand(
+    maintenance,
+    'landing',
+    'landing files that no run needs any more, to be moved to an archive; one path a line',
+  )
+    .requiredOption('--older-than <days>', 'last changed so many days ago', wholeNumber(1, 36_500))
+    .action(async (options: { olderThan: number; json?: boolean }) => {
+      const data = existingData();
+      const before = realEffects.now() - options.olderThan * millisecondsPerDay;
+      const files = await withWarehouse('maintenance landing', data, context.console, (state) =>
+        archivableFiles(data, state, before),
+      );
+      const shown = files.map(({ path, bytes, modified }) => ({
+        path,
+        bytes,
+        modified_at: momentOfMilliseconds(modified),
+      }));
+      const paths = shown.map(({ path }) => visibleText(path)).join('\n');
+      if (options.json === true || shown.length > 0)
+        answer(context, options, { landing: data.landing, files: shown }, paths);
+    });
+}

@@ -1,0 +1,92 @@
+import type { Command } from 'commander';
+import { maintenance } from '../../../../pipelines/maintenance.ts';
+import { refresh, stages, type StageName } from '../../../../pipelines/refresh.ts';
+import type { RunRequest } from '../../../../pipelines/run-pipeline.ts';
+import { momentOption } from '../../../time/moment.ts';
+import { addCommand, answer, existingData } from '../../answer.ts';
+import type { CommandContext } from '../../context.ts';
+import { stopSignal } from '../../stop-signal.ts';
+
+interface RunOptions {
+  asOf?: string;
+  allowOlder?: boolean;
+  allowFuture?: boolean;
+  scheduledAt?: string;
+  json?: boolean;
+}
+
+const stageDescriptions: Record<StageName, string> = {
+  ingest: 'landing files into the warehouse: catalog, events, ledger, rejects, roll-up',
+  models: 'figures and marts as of the run',
+  publish: 'build a snapshot, audit it, switch to it',
+};
+
+export function addRunCommands(program: Command, context: CommandContext): void {
+  const run = program.command('run').description('run the pipeline, or one stage of it');
+  withSchedule(addCommand(run, 'refresh', 'ingest → models → audit → publish → deliver due postbacks')).action(
+    async (options: RunOptions) => {
+      const result = await refresh(requestOf(options, context));
+      const { ingested, computed, delivery } = result;
+      answer(
+        context,
+        options,
+        result,
+        [
+          `run ${result.runId} as of ${result.asOf}`,
+          `  ingested   ${ingested.files} files, ${ingested.rows} rows: ${ingested.accepted} accepted, ${ingested.duplicates} duplicates, ${ingested.rejected} rejected; ${ingested.quarantined} files quarantined`,
+          `  figures    ${computed.offers} offers with figures, ${computed.days} days of marts written${computed.reportsOutdated === 0 ? '' : `; ${computed.reportsOutdated} outdated reports are left for the next runs`}`,
+          result.snapshotId === null
+            ? '  published  nothing: no changes since the current snapshot'
+            : `  published  ${result.snapshotId}, ${result.audits} audits passed`,
+          `  postbacks  ${ingested.postbacks} new${delivery === null ? '' : `; ${delivery.delivered} delivered, ${delivery.failed} failed, ${delivery.dead} dead, ${delivery.remaining} remain`}`,
+        ].join('\n'),
+      );
+    },
+  );
+  withSchedule(
+    addCommand(run, 'maintenance', 'compact closed days, delete what is older than configured; changes no figure'),
+  ).action(async (options: RunOptions) => {
+    const result = await maintenance(requestOf(options, context));
+    const { compacted, retained } = result;
+    answer(
+      context,
+      options,
+      result,
+      [
+        `run ${result.runId} as of ${result.asOf}`,
+        `  compacted  ${compacted.days} days of ${compacted.files} files, ${compacted.rows} rows: ${compacted.bytesBefore} bytes became ${compacted.bytesAfter}; ${compacted.left} days are left for the next run`,
+        `  deleted    ${retained.runs} runs, ${retained.attempts} attempts at postbacks`,
+      ].join('\n'),
+    );
+  });
+  for (const [name, stage] of Object.entries(stages)) {
+    withOptions(addCommand(run, name, stageDescriptions[name as StageName])).action(async (options: RunOptions) => {
+      const result = await stage(requestOf(options, context));
+      answer(context, options, result, `run ${result.runId} as of ${result.asOf}: ${name} done`);
+    });
+  }
+}
+
+function withOptions(command: Command): Command {
+  return command
+    .option('--as-of <time>', 'the moment the figures are true for, such as 2026-11-18T10:00:00Z (default: now)')
+    .option('--allow-older', 'let --as-of be older than the published snapshot')
+    .option('--allow-future', 'let --as-of lie more than five minutes ahead of the clock');
+}
+
+/** For pipelines that the schedule runs: it passes the moment on, and finds in the run ledger which had a run. */
+function withSchedule(command: Command): Command {
+  return withOptions(command).option('--scheduled-at <time>', 'the moment of the schedule that this run is for');
+}
+
+function requestOf(options: RunOptions, { console }: CommandContext): RunRequest {
+  return {
+    data: existingData(),
+    console,
+    asOf: options.asOf === undefined ? undefined : momentOption(options.asOf),
+    allowOlder: options.allowOlder,
+    allowFuture: options.allowFuture,
+    scheduledAt: options.scheduledAt === undefined ? undefined : momentOption(options.scheduledAt, '--scheduled-at'),
+    stop: stopSignal(console.logger),
+  };
+}

@@ -1,0 +1,126 @@
+import type { Command } from 'commander';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { duePostbacks } from '../../../../pipelines/postbacks.ts';
+import { isRefreshDue } from '../../../schedule/refresh-due.ts';
+import { watchLanding } from '../../../schedule/landing-watch.ts';
+import { nextMoments, startSchedule, type Schedule } from '../../../schedule/schedule.ts';
+import type { ScheduledPipeline, ScheduledRun } from '../../../schedule/schedule-lane.ts';
+import { scheduledProcesses } from '../../../schedule/scheduled-process.ts';
+import type { DataDirectory } from '../../../config/data-directory.ts';
+import { readSettings, type Settings } from '../../../config/settings.ts';
+import { currentManifest } from '../../../snapshot/catalogue.ts';
+import { dateOf, momentOfMilliseconds, type Moment } from '../../../time/moment.ts';
+import { realEffects } from '../../../files/effects.ts';
+import { readRecentRuns } from '../../../runs/recent-runs.ts';
+import { addCommand, answer, existingData } from '../../answer.ts';
+import type { CommandContext } from '../../context.ts';
+import { leave, untilStopped } from '../../stop-signal.ts';
+
+/** How many of each pipeline's next moments `--dry-run` tells. */
+const shownRuns = 10;
+
+export function addScheduleCommand(program: Command, context: CommandContext): void {
+  addCommand(program, 'schedule', 'run the pipelines by their cron expressions, without the HTTP service')
+    .option('--dry-run', `only say when each would run next, ${shownRuns} times`)
+    .action(async (options: { dryRun?: boolean; json?: boolean }) => {
+      const data = existingData();
+      const settings = readSettings(data);
+      if (options.dryRun === true) {
+        const next = (await pipelinesOf(data, settings, context)).map((pipeline) => ({
+          pipeline: pipeline.name,
+          ...pipeline.plan,
+          next: nextMoments(pipeline, realEffects.now(), shownRuns).map((time) => momentOfMilliseconds(time)),
+        }));
+        answer(
+          context,
+          options,
+          { schedule: next },
+          next
+            .map(({ pipeline, cron, catch_up, overlap, next: moments, ...plan }) =>
+              [
+                `${pipeline}  "${cron}", UTC  (catch up: ${catch_up}, overlap: ${overlap}${'watch' in plan && plan.watch ? ', and as soon as files land' : ''})`,
+                ...moments.map((moment) => `  ${moment}`),
+              ].join('\n'),
+            )
+            .join('\n\n'),
+        );
+        await isRefreshDue(data, context.console.logger, realEffects.now());
+        return;
+      }
+      const schedule = await openSchedule(data, settings, context);
+      await untilStopped();
+      context.console.logger.info('stopping: runs under way end after their step');
+      await leave(schedule.stop());
+    });
+}
+
+/** Starts the schedule of a data directory, each run in a process of its own, with `environment` beside ours. */
+export async function openSchedule(
+  data: DataDirectory,
+  settings: Settings,
+  context: CommandContext,
+  environment: NodeJS.ProcessEnv = {},
+): Promise<Schedule> {
+  const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
+  const processes = scheduledProcesses(process.execPath, (run) => [...process.execArgv, main, ...wordsOf(run)], {
+    environment,
+  });
+  const schedule = await startSchedule(
+    data,
+    await pipelinesOf(data, settings, context),
+    (run) => processes.start(run),
+    context.console.logger,
+  );
+  return {
+    caughtUp: schedule.caughtUp,
+    async stop() {
+      await Promise.all([schedule.stop(), processes.stop()]);
+    },
+  };
+}
+
+/** Postbacks remember by their own store what is due. */
+function wordsOf({ pipeline, scheduledAt, asOf }: ScheduledRun): string[] {
+  if (pipeline === 'postbacks') return ['postbacks', 'deliver'];
+  return ['run', pipeline, '--scheduled-at', scheduledAt, ...(asOf === undefined ? [] : ['--as-of', asOf])];
+}
+
+/** The pipelines with a plan, and which of their moments have had a run. */
+async function pipelinesOf(
+  data: DataDirectory,
+  { schedule }: Settings,
+  { console }: CommandContext,
+): Promise<ScheduledPipeline[]> {
+  const now = realEffects.now();
+  const { scheduled, runs } = readRecentRuns(data);
+  const published = await currentManifest(data);
+  // What lies ahead was written by a clock that has gone back since, or asked for: it has covered nothing yet.
+  const newest = (...moments: (Moment | undefined)[]) => {
+    const passed = moments
+      .filter((moment) => moment !== undefined)
+      .map((moment) => dateOf(moment).getTime())
+      .filter((time) => time <= now);
+    return passed.length === 0 ? undefined : Math.max(...passed);
+  };
+  // What a run by hand has published as of later needs no refresh any more.
+  const covered = {
+    refresh: newest(scheduled['refresh'], published?.as_of),
+    postbacks: undefined,
+    // Nothing to maintain before there was anything.
+    maintenance: newest(scheduled['maintenance'] ?? runs.at(-1)?.started_at) ?? now,
+  };
+  const isDue: Partial<Record<keyof Settings['schedule'], NonNullable<ScheduledPipeline['isDue']>>> = {
+    refresh: () => isRefreshDue(data, console.logger, realEffects.now()),
+    postbacks: () => existsSync(data.deliveriesFile) && duePostbacks(data).some(({ waits_for }) => waits_for === ''),
+  };
+  return (['refresh', 'postbacks', 'maintenance'] as const).flatMap((name): ScheduledPipeline[] => {
+    const plan = schedule[name];
+    if (plan === null) return [];
+    const watch =
+      'watch' in plan && plan.watch
+        ? (onNews: () => void) => watchLanding(data.landing, onNews, console.logger)
+        : undefined;
+    return [{ name, plan, coveredUntil: covered[name], isDue: isDue[name], watch }];
+  });
+}

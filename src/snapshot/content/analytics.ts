@@ -1,0 +1,97 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { identifier, quoted, quotedPathList } from '../../text/sql-text.ts';
+import { makeHandedIn } from '../../sql/handed-in.ts';
+import { modelQuery } from '../../sql/model-query.ts';
+import { readModel, type SqlModel } from '../../sql/sql-model.ts';
+import { queryRows } from '../../duckdb/dialect/rows.ts';
+import { eventRelation } from '../../warehouse/event-files.ts';
+import { insertRows } from '../../duckdb/insert-rows.ts';
+import type { Site } from '../../sites/sites.ts';
+import { commissionText } from '../../sites/sites.ts';
+import type { Moment } from '../../time/moment.ts';
+import { writeExplained } from './explained.ts';
+import { loadLineage } from './lineage.ts';
+import { loadMetrics } from './metrics.ts';
+import { analyticsTables, analyticsViews } from './published-tables.ts';
+
+/**
+ * Writes the tables and views of `analytics.duckdb`, attached as `snapshot`, with a comment on every table and column.
+ * `parquet` gives the absolute paths of a group's files in the snapshot's folder: the views list them, never a pattern,
+ * so they give the same answers for as long as the folder stands. Returns the number of rows of each table.
+ */
+export async function writeAnalytics(
+  connection: DuckDBConnection,
+  sites: readonly Site[],
+  folder: string,
+  asOf: Moment,
+  parquet: (group: string) => string[],
+): Promise<Record<string, number>> {
+  await loadSites(connection, sites);
+  await loadMetrics(connection, asOf);
+  await loadLineage(connection);
+  const rowCounts: Record<string, number> = {};
+  for (const name of analyticsTables) {
+    const model = readModel('marts', name);
+    const query =
+      name === 'offer_stats_2d' ? 'SELECT * FROM offer_stats_2d ORDER BY offer_id' : modelQuery('marts', name);
+    const [written] = await queryRows<{ Count: number }>(connection, `CREATE TABLE snapshot.${name} AS ${query}`);
+    rowCounts[name] = written?.Count ?? 0;
+    await comment(connection, 'TABLE', model);
+  }
+  await writeExplained(connection, folder, asOf, parquet);
+  // In its own catalog, so that the view names the snapshot's tables and holds wherever the file is opened.
+  const [own] = await queryRows<{ catalog: string }>(connection, 'SELECT current_catalog() AS catalog');
+  await connection.run('USE snapshot');
+  try {
+    for (const name of analyticsViews) {
+      const model = readModel('marts', name);
+      const query =
+        name === 'clicks'
+          ? `WITH click_events AS (SELECT * FROM ${eventRelation('clicks', parquet('events/clicks'))}) ${modelQuery('marts', name)}`
+          : `SELECT * FROM read_parquet(${quotedPathList(parquet(`marts/${name}`))}, hive_partitioning = false)`;
+      await connection.run(`CREATE VIEW ${name} AS ${query}`);
+      await comment(connection, 'VIEW', model);
+    }
+  } finally {
+    await connection.run(`USE ${identifier(own?.catalog ?? 'state')}`);
+  }
+  return rowCounts;
+}
+
+async function comment(connection: DuckDBConnection, what: 'TABLE' | 'VIEW', model: SqlModel): Promise<void> {
+  const comments = [
+    `COMMENT ON ${what} snapshot.${model.name} IS ${quoted(`${model.purpose} Grain: ${model.grain}.`)}`,
+    ...Object.entries(model.columns).map(
+      ([column, meaning]) => `COMMENT ON COLUMN snapshot.${model.name}.${column} IS ${quoted(meaning)}`,
+    ),
+  ];
+  // In one go: there are some two hundred of them in a snapshot.
+  await connection.run(comments.join(';\n'));
+}
+
+/** What the `sites` mart reads: never a secret, nor a postback address, which may hold credentials. */
+async function loadSites(connection: DuckDBConnection, sites: readonly Site[]): Promise<void> {
+  await makeHandedIn(connection, 'run_sites');
+  await insertRows(
+    connection,
+    'run_sites',
+    {
+      site_key: 'VARCHAR',
+      name: 'VARCHAR',
+      status: 'VARCHAR',
+      variant: 'VARCHAR',
+      commission: 'VARCHAR',
+      reward_rate: 'VARCHAR',
+      rate_limit_per_hour: 'INTEGER',
+    },
+    sites.map(({ site_key, name, status, variant, ...site }) => ({
+      site_key,
+      name,
+      status,
+      variant,
+      commission: commissionText(site),
+      reward_rate: String(site.reward_rate),
+      rate_limit_per_hour: site.rate_limit_per_hour,
+    })),
+  );
+}
