@@ -30,7 +30,10 @@ const reportsAtOnce = 20;
 /** Longer than another process takes to look whether the warehouse is free. */
 const pauseMilliseconds = 300;
 
-/** What a backfill would do, and why. Throws `UsageError` where the figures are those of the future: days would count as over that are not. */
+/**
+ * What a backfill would do, and why. Throws `UsageError` where the figures are those of the future: days would count as
+ * over that are not.
+ */
 export function planBackfill(
   { data, console, scope }: BackfillRequest,
   effects: Effects = realEffects,
@@ -46,10 +49,10 @@ export function planBackfill(
 }
 
 /**
- * Computes `report_daily` anew in batches, each a run of its own that lets go of the warehouse, so that scheduled runs go
- * on beside it; the last batch puts all of them into force and publishes. Interrupted at any moment it goes on where it
- * was, and reports that news changes meanwhile are computed once more. The figures of the open day stay as of their as-of.
- * Throws `WarehouseBusyError` when the warehouse stays taken.
+ * Computes `report_daily` anew in batches, each a run of its own that lets go of the warehouse, so that scheduled runs
+ * go on beside it; the last batch puts all of them into force and publishes. Interrupted at any moment it goes on where
+ * it was, and reports that news changes meanwhile are computed once more. The figures of the open day stay as of their
+ * as-of. Throws `WarehouseBusyError` when the warehouse stays taken.
  */
 export async function backfillReports(
   request: BackfillRequest,

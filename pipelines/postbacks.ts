@@ -126,7 +126,10 @@ export async function sendTestPostback(
   }
 }
 
-/** Sends for real. The environment's switches are for tests and for receivers in private networks, and for a demo's receiver. */
+/**
+ * Sends for real. The environment's switches are for tests and for receivers in private networks, and for a demo's
+ * receiver.
+ */
 async function postbackSender(effects: Effects = realEffects): Promise<PostbackSender> {
   // Loaded where something is sent: most runs send nothing, and each would start later for it.
   const { createSender } = await import('../src/postbacks/http/sender.ts');

@@ -20,8 +20,8 @@ const publish = ({ stage, state, sites }: OpenRun, { asOf, allowOlder, allowFutu
   stage(publishStage, { state, sites, asOf, allowOlder, allowFuture }, ({ rows, bytes }) => ({ rowsOut: rows, bytes }));
 
 /**
- * Runs `work` unless something of the catalog begins later than as-of and clock: nothing is priced then by what the feeds
- * no longer show. Throws `UsageError`.
+ * Runs `work` unless something of the catalog begins later than as-of and clock: nothing is priced then by what the
+ * feeds no longer show. Throws `UsageError`.
  */
 function runPriced<Result extends object>(
   pipeline: string,
@@ -46,8 +46,8 @@ function runPriced<Result extends object>(
 }
 
 /**
- * landing → ingest → sync with the delivery store → models → audit and publish, and then, with the warehouse let go of, a pass
- * over the postbacks that are due: what is due is due, whether or not an audit found fault with the figures.
+ * landing → ingest → sync with the delivery store → models → audit and publish, and then, with the warehouse let go of,
+ * a pass over the postbacks that are due: what is due is due, whether or not an audit found fault with the figures.
  * Twice with the same as-of and no new input: no new snapshot, no new postback.
  */
 export async function refresh(request: RunRequest, effects?: Effects) {

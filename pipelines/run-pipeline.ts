@@ -46,7 +46,8 @@ export interface OpenRun {
 
 /**
  * Runs `work` as the one writer: configuration read, lock held, warehouse open, a row in the run ledger.
- * Throws `UsageError` for bad configuration or an as-of that goes back or lies ahead of the clock, `WarehouseBusyError` when the lock stays taken.
+ * Throws `UsageError` for bad configuration or an as-of that goes back or lies ahead of the clock, `WarehouseBusyError`
+ * when the lock stays taken.
  */
 export async function runPipeline<Result extends object>(
   pipeline: string,
@@ -75,7 +76,10 @@ export async function runPipeline<Result extends object>(
   );
 }
 
-/** Opens the warehouse for one process at a time. Waits for another as long as configured; throws `WarehouseBusyError` then. */
+/**
+ * Opens the warehouse for one process at a time. Waits for another as long as configured; throws `WarehouseBusyError`
+ * then.
+ */
 export async function withWarehouse<Result>(
   command: string,
   data: DataDirectory,
@@ -100,7 +104,10 @@ export async function withWarehouse<Result>(
   });
 }
 
-/** Does what only one process at a time may do to the warehouse. Waits for another as long as configured; throws `WarehouseBusyError` then. */
+/**
+ * Does what only one process at a time may do to the warehouse. Waits for another as long as configured; throws
+ * `WarehouseBusyError` then.
+ */
 export async function withWriterLock<Result>(
   command: string,
   opening: Opening & { settings: Settings },

@@ -11,7 +11,9 @@ const layers = [
   ...readFileSync(join(root, 'src/README.md'), 'utf8').matchAll(/^\| `((?:src|pipelines)[\w/-]*)` \|/gm),
 ].map(([, folder = '']) => folder);
 
-/** Folders that must not reach others, not even by way of a third, although those stand before them; with the reason. */
+/**
+ * Folders that must not reach others, not even by way of a third, although those stand before them; with the reason.
+ */
 const walls: [importer: string, imported: string, reason: string][] = [
   ['src/serve', 'src/warehouse', 'the service reads published snapshots only'],
   ['src/serve', 'src/ingest', 'the service reads published snapshots only'],
@@ -123,7 +125,10 @@ function circle(texts: Map<string, string>): string[] {
   return [];
 }
 
-/** What a model says that only DuckDB understands, so that it could not run on a second engine; and what its opening lacks. */
+/**
+ * What a model says that only DuckDB understands, so that it could not run on a second engine; and what its opening
+ * lacks.
+ */
 function modelMistakes(sql: string): string[] {
   const opening = /^(?:\s*--[^\n]*\n)+/.exec(sql)?.[0] ?? '';
   const code = sql
@@ -210,8 +215,19 @@ describe('files', () => {
     expect(lines.filter(([, count]) => count > longestFile)).toEqual([]);
   });
 
+  it('keep comments within the 120 columns that the formatter keeps code in', () => {
+    const long = [...texts].flatMap(([file, text]) =>
+      text.split('\n').flatMap((line, index) => {
+        const isComment = /^\s*(\/\/|\/\*\*|\* )/.test(line);
+        return isComment && line.length > 120 ? [`${file}:${index + 1}`] : [];
+      }),
+    );
+    expect(long).toEqual([]);
+  });
+
   it('name no place of one machine', () => {
-    // Anything under a user's home or a top folder that people work in; temporary and system folders are the same everywhere.
+    // Anything under a user's home or a top folder that people work in; temporary and system folders are the same
+    // everywhere.
     const place = /(?:^|[\s"'`(=:])(\/(?:home|root|Users|work|workspace|mnt)\/[^\s"'`)]+)/;
     const readable = files.filter((file) =>
       ['', '.ts', '.mjs', '.js', '.json', '.sql', '.md', '.yml', '.csv', '.txt'].includes(extname(file)),

@@ -28,7 +28,10 @@ const filesIn = (steps: readonly string[]) => [
   ),
 ];
 
-/** Whether a file's text leads to another one: by an import, or by naming the SQL model, as models do among their inputs. */
+/**
+ * Whether a file's text leads to another one: by an import, or by naming the SQL model, as models do among their
+ * inputs.
+ */
 function leadsTo(from: string, to: string): boolean {
   const text = read(from);
   const model = to.replace(/^.*\/|\.sql$/g, '');

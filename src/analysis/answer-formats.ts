@@ -16,7 +16,9 @@ export async function writeCsv({ columns, chunks }: QueryAnswer, write: (text: s
   return rows;
 }
 
-/** Writes one JSON document, as it comes: `about`'s fields, `columns` with their types, and `rows`, an object a line. */
+/**
+ * Writes one JSON document, as it comes: `about`'s fields, `columns` with their types, and `rows`, an object a line.
+ */
 export async function writeJson(
   about: object,
   { columns, chunks }: QueryAnswer,

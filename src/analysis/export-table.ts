@@ -6,7 +6,10 @@ import { queryRows } from '../duckdb/dialect/rows.ts';
 export const exportFormats = ['parquet', 'csv'] as const;
 export type ExportFormat = (typeof exportFormats)[number];
 
-/** Copies a whole table or view to a file. Resolves to the rows written. Throws `UsageError` naming the tables there are. */
+/**
+ * Copies a whole table or view to a file. Resolves to the rows written. Throws `UsageError` naming the tables there
+ * are.
+ */
 export async function exportTable(
   connection: DuckDBConnection,
   table: string,

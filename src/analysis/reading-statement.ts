@@ -1,7 +1,10 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { UsageError } from '../errors/errors.ts';
 
-/** What DuckDB's parser makes of a text. FROM, WITH, VALUES, DESCRIBE, SUMMARIZE and SHOW are a SELECT; of the rest it tells nothing. */
+/**
+ * What DuckDB's parser makes of a text. FROM, WITH, VALUES, DESCRIBE, SUMMARIZE and SHOW are a SELECT; of the rest it
+ * tells nothing.
+ */
 interface Parsed {
   error_type?: string;
   statements?: object[];

@@ -15,7 +15,8 @@ const memoryShare = 4;
 
 /**
  * Opens a snapshot's `analytics.duckdb` for queries of people: read-only, and with no way to any file but the
- * snapshot's own, nor to the settings that say so; and to those of `writable`. Holds the file open, so the snapshot is not retired meanwhile.
+ * snapshot's own, nor to the settings that say so; and to those of `writable`. Holds the file open, so the snapshot is
+ * not retired meanwhile.
  */
 export async function withSnapshotDatabase<Answer>(
   { folder }: Pick<KeptSnapshot, 'folder'>,
@@ -62,7 +63,10 @@ async function open(folder: string, spill: string): Promise<OpenDuckDB> {
   }
 }
 
-/** Where the views look for their Parquet files: the folder as it was named when the snapshot was published. Throws where it is gone. */
+/**
+ * Where the views look for their Parquet files: the folder as it was named when the snapshot was published. Throws
+ * where it is gone.
+ */
 async function folderOfViews(connection: DuckDBConnection, folder: string): Promise<string> {
   const [view] = await queryRows<{ sql: string }>(
     connection,

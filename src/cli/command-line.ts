@@ -19,7 +19,9 @@ try {
   process.exitCode = report(machineFailure(error) ?? error);
 }
 
-/** The error's one line for people, its stack only where it is none of ours; and the exit code the contract promises. */
+/**
+ * The error's one line for people, its stack only where it is none of ours; and the exit code the contract promises.
+ */
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.done : exitCode.usage;
   if (error instanceof OfferlineError) {

@@ -18,7 +18,10 @@ export async function fillWithDemo(data: DataDirectory, { console }: CommandCont
   }
 }
 
-/** Receives what is sent to sites of a demo; undefined where there are none, so that nothing listens beside a real network. */
+/**
+ * Receives what is sent to sites of a demo; undefined where there are none, so that nothing listens beside a real
+ * network.
+ */
 export async function receivePostbacks(
   data: DataDirectory,
   { console: { logger } }: CommandContext,

@@ -16,7 +16,10 @@ const source = z.strictObject({
 
 const log = z.strictObject({ time_zone: timeZone.optional() });
 
-/** When a pipeline runs: a cron expression, UTC, alone or with what becomes of times that passed without a run; null for never. */
+/**
+ * When a pipeline runs: a cron expression, UTC, alone or with what becomes of times that passed without a run; null for
+ * never.
+ */
 const planKeys = {
   cron: z.string(),
   /** Times that passed while no scheduler ran: one run for each, one for the newest, or none. */
@@ -96,7 +99,10 @@ const settingsSchema = z.strictObject({
       offers_minutes: z.number().positive().optional(),
     })
     .default({}),
-  /** A packed landing file that unpacks to more is quarantined, and so is one whose records take more: it would fill the disk. Gigabytes of 10⁹ bytes. */
+  /**
+   * A packed landing file that unpacks to more is quarantined, and so is one whose records take more: it would fill the
+   * disk. Gigabytes of 10⁹ bytes.
+   */
   unpacked_gigabytes: z.number().positive().default(10),
   /** How many published snapshots stay on disk, the current one included. */
   snapshots_kept: z.int().min(1).max(1000).default(5),

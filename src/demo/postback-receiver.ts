@@ -44,7 +44,8 @@ export function isDemoSite({ postback }: Site): boolean {
 
 /**
  * The publishers' end of a demo: takes the postbacks of all sites on one port of loopback, checks both signatures as a
- * publisher would, counts each webhook id once, and logs how many rewards came. `sites` gives the sites as they are now.
+ * publisher would, counts each webhook id once, and logs how many rewards came. `sites` gives the sites as they are
+ * now.
  */
 export async function startPostbackReceiver(sites: () => readonly Site[], logger: Logger): Promise<PostbackReceiver> {
   const received = new Set<string>();

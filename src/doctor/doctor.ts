@@ -33,7 +33,10 @@ export interface DoctorRequest {
 
 export interface Diagnosis {
   findings: Finding[];
-  /** What was repaired, among the findings. A refresh then publishes from it, which may go back where the clock is among them. */
+  /**
+   * What was repaired, among the findings. A refresh then publishes from it, which may go back where the clock is among
+   * them.
+   */
   repaired: Finding[];
 }
 

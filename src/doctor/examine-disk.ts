@@ -78,7 +78,10 @@ export async function examineCopies(
   return { findings, damaged };
 }
 
-/** Landing files against what was taken up of them: bytes that changed under an unchanged size and time. Files that are gone are told by their number. */
+/**
+ * Landing files against what was taken up of them: bytes that changed under an unchanged size and time. Files that are
+ * gone are told by their number.
+ */
 export async function examineLanding(
   data: DataDirectory,
   connection: DuckDBConnection,
@@ -125,7 +128,10 @@ export async function examineLanding(
   return findings;
 }
 
-/** The store of deliveries, which no warehouse can be rebuilt from and which belongs to no run. `deep` reads its indexes too. */
+/**
+ * The store of deliveries, which no warehouse can be rebuilt from and which belongs to no run. `deep` reads its indexes
+ * too.
+ */
 export function examineDeliveries(data: DataDirectory, deep: boolean): Finding[] {
   if (!existsSync(data.deliveriesFile)) return [];
   let problem: string;

@@ -91,7 +91,10 @@ async function ledgerFindings(connection: DuckDBConnection): Promise<Finding[]> 
   );
 }
 
-/** Rows of the events against the ledger and against the roll-up: as the state has them written down, `deep` as they stand in the files. */
+/**
+ * Rows of the events against the ledger and against the roll-up: as the state has them written down, `deep` as they
+ * stand in the files.
+ */
 async function countFindings(connection: DuckDBConnection, data: DataDirectory, deep: boolean): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const kind of ['clicks', 'conversions'] as const) {

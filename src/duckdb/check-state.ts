@@ -3,7 +3,10 @@ import { identifier } from '../text/sql-text.ts';
 import { queryRows } from './dialect/rows.ts';
 import { readOnly, withDuckDB } from './open.ts';
 
-/** Reads every value of every table, which checks every block's checksum. Throws DuckDB's error about the first one that fails. */
+/**
+ * Reads every value of every table, which checks every block's checksum. Throws DuckDB's error about the first one that
+ * fails.
+ */
 export async function readWholeState(connection: DuckDBConnection): Promise<void> {
   const tables = await queryRows<{ name: string }>(
     connection,

@@ -26,8 +26,9 @@ export async function insertRows<Row extends object>(
 }
 
 /**
- * Runs a statement that reads `rows`, a table with the shape's columns, for thousands of rows at a time. They travel as one
- * JSON parameter: DuckDB takes twenty times as long over a parameter for each value. Values of BIGINT may be bigints.
+ * Runs a statement that reads `rows`, a table with the shape's columns, for thousands of rows at a time. They travel as
+ * one JSON parameter: DuckDB takes twenty times as long over a parameter for each value. Values of BIGINT may be
+ * bigints.
  */
 export async function runWithRows<Row extends object>(
   connection: DuckDBConnection,

@@ -4,8 +4,8 @@ import { queryRows } from './dialect/rows.ts';
 declare const made: unique symbol;
 
 /**
- * The name of a temporary table that one function has made and filled for others. Only these functions give one, so whoever
- * takes it as a parameter cannot be called before its maker; `Name` keeps the types of such tables apart.
+ * The name of a temporary table that one function has made and filled for others. Only these functions give one, so
+ * whoever takes it as a parameter cannot be called before its maker; `Name` keeps the types of such tables apart.
  */
 export type TempTable<Name extends string> = Name & { readonly [made]: true };
 

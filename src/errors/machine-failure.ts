@@ -44,8 +44,8 @@ const ailments: readonly Ailment[] = [
 ];
 
 /**
- * What an operator is told where the machine failed and not the program: a full disk, missing rights, too little memory.
- * Undefined for any other error.
+ * What an operator is told where the machine failed and not the program: a full disk, missing rights, too little
+ * memory. Undefined for any other error.
  */
 export function machineFailure(error: unknown): OfferlineError | undefined {
   if (error instanceof OfferlineError) return undefined;

@@ -19,7 +19,9 @@ export interface Effects {
 
 /** The operations that change the disk and can fail. `step` names the moment for fault tests. */
 export interface FileEffects {
-  /** Makes the folder and those above it that are missing; gives the uppermost one made, undefined where all were there. */
+  /**
+   * Makes the folder and those above it that are missing; gives the uppermost one made, undefined where all were there.
+   */
   makeDirectory(path: string): Promise<string | undefined>;
   /** Forces a file's bytes to the disk. */
   syncFile(path: string, step: string): Promise<void>;

@@ -48,7 +48,10 @@ const realLockEffects: LockEffects = { now: () => Date.now(), wait: (millisecond
 
 /** Short enough that nobody notices it, long enough to cost nothing. */
 const pollMilliseconds = 200;
-/** Whoever looks whether the lock is held keeps it from being taken for some microseconds: that is waited for, and no word said. */
+/**
+ * Whoever looks whether the lock is held keeps it from being taken for some microseconds: that is waited for, and no
+ * word said.
+ */
 const lookedAtMilliseconds = 100;
 
 /** SQLite's SQLITE_BUSY: another connection has the lock. */
@@ -59,8 +62,8 @@ const sqliteDamaged = [11, 26];
 /**
  * Takes a lock, which one process at a time holds. An exclusive SQLite transaction on an
  * otherwise empty file is the lock: the operating system holds it, so it is gone at once when the process dies,
- * and child processes do not inherit it. The lock file itself is never read or removed: either would break the lock. What a
- * loss of power has left in it is cut off in place, which only somebody can come to who finds it unlocked.
+ * and child processes do not inherit it. The lock file itself is never read or removed: either would break the lock.
+ * What a loss of power has left in it is cut off in place, which only somebody can come to who finds it unlocked.
  *
  * Waits for another holder up to `waitSeconds`, then throws what the lock names, with the holder in the message.
  */
@@ -94,7 +97,10 @@ export async function acquireProcessLock(
   }
 }
 
-/** Who holds the lock now; undefined where nobody does. Writes nothing, and neither the holder nor who waits for it notices. */
+/**
+ * Who holds the lock now; undefined where nobody does. Writes nothing, and neither the holder nor who waits for it
+ * notices.
+ */
 export function readHolder(lockFile: string): LockHolder | undefined {
   return isHeld(lockFile) ? lastHolder(lockFile) : undefined;
 }

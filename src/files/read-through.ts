@@ -1,10 +1,14 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 
-/** Into one buffer that stays in the processor's cache: streams take more than twice as long, small chunks four times. */
+/**
+ * Into one buffer that stays in the processor's cache: streams take more than twice as long, small chunks four times.
+ */
 const readBytes = 1024 * 1024;
 
-/** A buffer that nobody reads into now. One for each small file had the engine collect garbage for a tenth of a refresh. */
+/**
+ * A buffer that nobody reads into now. One for each small file had the engine collect garbage for a tenth of a refresh.
+ */
 let spare: Buffer | undefined;
 
 /** Hands a file's bytes to `see`, chunk by chunk. The chunk is overwritten by the next one: copy what is to be kept. */

@@ -16,7 +16,10 @@ export interface SmallNetwork {
   conversions: GeneratedConversion[];
 }
 
-/** What `generate` writes, without mess, as lists in memory: for tests that cut and shuffle. A pure function of its arguments. */
+/**
+ * What `generate` writes, without mess, as lists in memory: for tests that cut and shuffle. A pure function of its
+ * arguments.
+ */
 export function smallNetwork(
   seed: number,
   {

@@ -176,9 +176,9 @@ async function checkFilesOf(run: Run, files: LandingFile[], name: string): Promi
 }
 
 /**
- * Drops content that is known: log bytes that count already under any name, and a catalog file whose bytes are those that
- * were last ingested under its name. A catalog may return to an earlier state. What is to be read again stays as long as
- * its bytes are what they were.
+ * Drops content that is known: log bytes that count already under any name, and a catalog file whose bytes are those
+ * that were last ingested under its name. A catalog may return to an earlier state. What is to be read again stays as
+ * long as its bytes are what they were.
  */
 async function withoutKnownContent(
   state: StateDatabase,

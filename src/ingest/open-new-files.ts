@@ -38,8 +38,8 @@ export interface NewFiles {
 const catalogColumns = ['external_id', 'title'];
 
 /**
- * Makes lines of all files, as far as that is not done yet. This comes before the run's transaction, since a statement that
- * fails aborts the whole of it, and one damaged file would keep all the others out, run after run.
+ * Makes lines of all files, as far as that is not done yet. This comes before the run's transaction, since a statement
+ * that fails aborts the whole of it, and one damaged file would keep all the others out, run after run.
  */
 export async function openNewFiles(
   run: Run,

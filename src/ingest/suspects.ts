@@ -30,10 +30,10 @@ export const maxForcedEnds = 5;
 const program = fileURLToPath(new URL('./trial-reading.ts', import.meta.url));
 
 /**
- * Notes which files are about to be read. Where a run before ended by force while it read some of them, these are read on
- * trial first: by a process of its own, into a warehouse that is thrown away. Where an operator killed the run, all of
- * them can be read; a file that ends the process is found by halves and quarantined. Of files that can be read, but not all
- * at once, half are left to the next run.
+ * Notes which files are about to be read. Where a run before ended by force while it read some of them, these are read
+ * on trial first: by a process of its own, into a warehouse that is thrown away. Where an operator killed the run, all
+ * of them can be read; a file that ends the process is found by halves and quarantined. Of files that can be read, but
+ * not all at once, half are left to the next run.
  */
 export async function admit(run: Run, files: LandingFile[]): Promise<Admitted> {
   const note = readNote(run.data);
@@ -79,7 +79,10 @@ async function sift(run: Run, files: LandingFile[], fatal: Set<LandingFile>, lat
   if (fatal.size === found) for (const file of files.slice(half)) later.add(file);
 }
 
-/** Whether a process that reads these files ends without being killed. Where it fails in another way, the run itself will fail so and report it. */
+/**
+ * Whether a process that reads these files ends without being killed. Where it fails in another way, the run itself
+ * will fail so and report it.
+ */
 async function survives({ data, settings, asOf, wallClock, effects }: Run, files: LandingFile[]): Promise<boolean> {
   await effects.files.remove(data.trial, 'files on trial: scratch emptied');
   return effects.perform('files on trial: read', async () => {
@@ -100,7 +103,10 @@ async function asBroken(file: LandingFile): Promise<BrokenFile> {
   };
 }
 
-/** What lies in the warehouse folder while landing files are read. Where it is left over, a run ended by force meanwhile. */
+/**
+ * What lies in the warehouse folder while landing files are read. Where it is left over, a run ended by force
+ * meanwhile.
+ */
 export interface ReadingNote {
   files: NotedFile[];
   /** Runs in a row that ended by force while these were read. */

@@ -80,8 +80,8 @@ export interface FileProblem {
 export const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * The engine reads 2,048 lines at a time, whatever they hold, with several copies of each. Longer ones than this are read
- * apart, by a few megabytes at a time.
+ * The engine reads 2,048 lines at a time, whatever they hold, with several copies of each. Longer ones than this are
+ * read apart, by a few megabytes at a time.
  */
 export const longLineBytes = 16 * 1024;
 

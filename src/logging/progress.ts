@@ -6,7 +6,10 @@ import { visibleText } from '../text/visible-text.ts';
 
 /** Shows how far the step under way has come. One step at a time; a new one ends the one before. */
 export interface Progress {
-  /** Without a total only the count is shown. Whoever starts a step ends it in a `finally`, else a terminal keeps drawing. */
+  /**
+   * Without a total only the count is shown. Whoever starts a step ends it in a `finally`, else a terminal keeps
+   * drawing.
+   */
   start(label: string, total?: number): void;
   /** How much of the total is done by now, not since the last call. Cheap: it may be called for every item. */
   advance(done: number): void;

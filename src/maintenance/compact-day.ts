@@ -28,17 +28,23 @@ export interface CompactedDay {
   bytesAfter: number;
 }
 
-/** Where a person's traces and free text lie. What is left tells duplicates apart, attributes late conversions and counts. */
+/**
+ * Where a person's traces and free text lie. What is left tells duplicates apart, attributes late conversions and
+ * counts.
+ */
 export const clickDetails = ['ip', 'user_agent', 'sub1', 'sub2'] as const;
 
-/** A click is found by one row group of the day's file: few rows each, and only one of them has its key within its bounds. */
+/**
+ * A click is found by one row group of the day's file: few rows each, and only one of them has its key within its
+ * bounds.
+ */
 const rowGroupRows = 16_384;
 
 /**
- * Makes one file of a day's event files, with the same rows and columns, sorted by event key. Its row replaces theirs in
- * one transaction. The old files, which no row names then, are swept by the next run: by that time a copy of the state
- * is made that does not need them. Published snapshots have hard links to them and keep them.
- * Throws `OfferlineError` where a file is not what was written: a rewrite would give the damage a digest of its own.
+ * Makes one file of a day's event files, with the same rows and columns, sorted by event key. Its row replaces theirs
+ * in one transaction. The old files, which no row names then, are swept by the next run: by that time a copy of the
+ * state is made that does not need them. Published snapshots have hard links to them and keep them. Throws
+ * `OfferlineError` where a file is not what was written: a rewrite would give the damage a digest of its own.
  */
 export async function compactDay(run: Run, state: StateDatabase, { kind, day, form }: EventDay): Promise<CompactedDay> {
   const { connection, db } = state;

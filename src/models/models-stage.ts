@@ -35,8 +35,8 @@ export interface ModelsSummary {
 const reportsAtOnce = 10;
 
 /**
- * Figures and marts from roll-ups, events and catalog, as of the run's as-of. Computes only the days that are stale by new data or
- * by the passing of time; the figures of the window each time.
+ * Figures and marts from roll-ups, events and catalog, as of the run's as-of. Computes only the days that are stale by
+ * new data or by the passing of time; the figures of the window each time.
  */
 export const modelsStage: Stage<StateDatabase, ModelsSummary> = {
   name: 'models',

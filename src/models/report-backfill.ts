@@ -17,7 +17,10 @@ export interface BackfillScope {
   all: boolean;
 }
 
-/** How a report changes when the staged one replaces it. Sums over the day's offers show whether it matters; they are no figures by themselves. */
+/**
+ * How a report changes when the staged one replaces it. Sums over the day's offers show whether it matters; they are no
+ * figures by themselves.
+ */
 export interface ReportChange {
   day: Day;
   /** Offers whose figures are others now, that are in the report now, and that no longer are. */
@@ -42,7 +45,10 @@ export async function reportsToBackfill(
   );
 }
 
-/** Computes up to `most` of the scope's reports beside those in force, each committed by itself. Done ones are not done again, whoever interrupts. */
+/**
+ * Computes up to `most` of the scope's reports beside those in force, each committed by itself. Done ones are not done
+ * again, whoever interrupts.
+ */
 export const stageReportsStage: Stage<
   { state: StateDatabase; scope: BackfillScope; most: number; onDay: (day: Day) => void },
   { reports: number; left: number }

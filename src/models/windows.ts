@@ -45,7 +45,10 @@ export async function loadConversions(
   });
 }
 
-/** Computes the 2-day figures as of a moment by running `offer_stats_2d` behind `prefix`. Any past moment takes the same path. */
+/**
+ * Computes the 2-day figures as of a moment by running `offer_stats_2d` behind `prefix`. Any past moment takes the same
+ * path.
+ */
 export async function computeStats(
   connection: DuckDBConnection,
   data: DataDirectory,

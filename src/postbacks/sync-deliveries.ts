@@ -32,9 +32,9 @@ const chunkRows = 20_000;
 
 /**
  * The one place where the warehouse and the delivery store meet: the store imports what the outbox holds beyond it, and
- * the warehouse reads what deliveries have changed. Both can be repeated: a run that dies in between changes nothing for the worse, and a new
- * warehouse or a new store learns everything from the other. What deliveries did makes no snapshot by itself: the
- * next one shows it.
+ * the warehouse reads what deliveries have changed. Both can be repeated: a run that dies in between changes nothing
+ * for the worse, and a new warehouse or a new store learns everything from the other. What deliveries did makes no
+ * snapshot by itself: the next one shows it.
  */
 export const syncDeliveries: Stage<StateDatabase, DeliverySync> = {
   name: 'exchange',

@@ -8,8 +8,8 @@ import type { PublishedFolder } from './published-folders.ts';
 
 /**
  * Takes over from a snapshot what the landing folder alone cannot give a state that does not know it: offers with their
- * public ids and histories, commissions, what publishers were told, and the numbers of runs, which must only grow. To be run in a transaction, with
- * the snapshot attached by `withPublished`.
+ * public ids and histories, commissions, what publishers were told, and the numbers of runs, which must only grow. To
+ * be run in a transaction, with the snapshot attached by `withPublished`.
  *
  * A version that is taken over lacks its destination address, which is never published: the source's next export fills
  * it in.

@@ -8,8 +8,8 @@ import { DamagedStateError, tellsDamage } from '../warehouse/database.ts';
 import { copyState } from '../warehouse/state-copies.ts';
 
 /**
- * Copies the closed state where a run has published. Damage that shows in the copy is noted for the next opening; what was
- * published stands.
+ * Copies the closed state where a run has published. Damage that shows in the copy is noted for the next opening; what
+ * was published stands.
  */
 export async function keepCopy({
   data,
@@ -34,7 +34,10 @@ export async function keepCopy({
   }
 }
 
-/** Leaves word for the next opening where an error of a run tells that the state is damaged. Returns what the operator is told. */
+/**
+ * Leaves word for the next opening where an error of a run tells that the state is damaged. Returns what the operator
+ * is told.
+ */
 export async function noteDamage(
   data: DataDirectory,
   error: unknown,
@@ -60,7 +63,10 @@ export async function noteDamage(
   );
 }
 
-/** Whether an error is about a Parquet file that is gone or cannot be read. Landing files are read before any of it counts. */
+/**
+ * Whether an error is about a Parquet file that is gone or cannot be read. Landing files are read before any of it
+ * counts.
+ */
 function tellsDamagedFile({ message }: Error, data: DataDirectory): boolean {
   return (
     [data.events, data.marts].some((folder) => message.includes(folder)) ||

@@ -10,8 +10,8 @@ export interface PublishedFolder {
 }
 
 /**
- * Snapshots that were published and whose manifests can be read, newest first. Their files are as yet unproven. One that
- * is newer than what `current` names was built and never switched to.
+ * Snapshots that were published and whose manifests can be read, newest first. Their files are as yet unproven. One
+ * that is newer than what `current` names was built and never switched to.
  */
 export async function publishedFolders(data: DataDirectory): Promise<PublishedFolder[]> {
   const folders: PublishedFolder[] = [];

@@ -60,7 +60,10 @@ async function reasonForDistrust(data: DataDirectory): Promise<string | undefine
   return wasThere ? `${data.stateFile} is missing` : undefined;
 }
 
-/** Puts the state aside with the reason and brings it back. May be stopped anywhere: the next opening finds the note of it and begins again. */
+/**
+ * Puts the state aside with the reason and brings it back. May be stopped anywhere: the next opening finds the note of
+ * it and begins again.
+ */
 export async function recoverState(opening: Opening, reason: string): Promise<StateDatabase> {
   const { data, logger, effects } = opening;
   logger.warn({ reason }, 'the state is put aside and brought back');
@@ -80,7 +83,10 @@ export async function recoverState(opening: Opening, reason: string): Promise<St
   return state;
 }
 
-/** The state as its file has it without the log, where that knows what is published; else the newest copy that is whole; else an empty one. */
+/**
+ * The state as its file has it without the log, where that knows what is published; else the newest copy that is whole;
+ * else an empty one.
+ */
 async function newestWhole(
   opening: Opening,
   snapshot: PublishedFolder | undefined,
@@ -105,7 +111,10 @@ async function newestWhole(
   return open();
 }
 
-/** Makes the state anew from the rows of another file, or of its own. False, with nothing changed, where that is damaged. */
+/**
+ * Makes the state anew from the rows of another file, or of its own. False, with nothing changed, where that is
+ * damaged.
+ */
 async function writtenAnew({ data, effects }: Opening, from: string): Promise<boolean> {
   const { files } = effects;
   const temporary = `${data.stateFile}.tmp`;
@@ -141,7 +150,8 @@ async function settle(
   const finish = (adopt: boolean) =>
     state.transaction(async () => {
       await invalidateMarts(connection, lost);
-      // Numbers of the outbox begin where this state ends, and delivery may know them as others: as a new warehouse it is told all of them again.
+      // Numbers of the outbox begin where this state ends, and delivery may know them as others: as a new warehouse it
+      // is told all of them again.
       await deleteMetadata(connection, warehouseIdKey);
       // No fingerprint of before must be met again by other content.
       await bumpRevision(connection, changesAhead);

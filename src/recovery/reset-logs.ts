@@ -37,8 +37,8 @@ const fromLogs = [
 ] as const;
 
 /**
- * Has the next ingest read every log again as if none had come yet. Catalog, ids, runs and the outbox stay. An event that
- * was decided makes no postback again; one that waits goes on waiting.
+ * Has the next ingest read every log again as if none had come yet. Catalog, ids, runs and the outbox stay. An event
+ * that was decided makes no postback again; one that waits goes on waiting.
  */
 export async function resetLogs(state: StateDatabase): Promise<void> {
   const { connection, db } = state;

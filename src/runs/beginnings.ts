@@ -14,7 +14,10 @@ const relations = {
   snapshot: `SELECT 'version' AS what, valid_from FROM offer_history UNION ALL SELECT 'commission', commission_changed_at FROM sites`,
 };
 
-/** Content versions and commissions that begin after a moment, asked of the state or of a snapshot; undefined where none does. */
+/**
+ * Content versions and commissions that begin after a moment, asked of the state or of a snapshot; undefined where none
+ * does.
+ */
 export async function beginningsAfter(
   after: Moment,
   where: keyof typeof relations,

@@ -35,7 +35,10 @@ export interface RecentRun {
 export interface RecentRuns {
   /** The process that wrote it: a run that is under way is that one's. */
   pid: number;
-  /** By pipeline the newest moment of the schedule that a run came to its end for; an interrupted one is to be caught up. */
+  /**
+   * By pipeline the newest moment of the schedule that a run came to its end for; an interrupted one is to be caught
+   * up.
+   */
   scheduled: Record<string, Moment>;
   /** The newest first. */
   runs: RecentRun[];

@@ -31,7 +31,10 @@ export interface Run {
   readonly effects: Effects;
 }
 
-/** One step of a run. What it needs of other stages it reads from tables and files; `Input` is what the pipeline hands it. */
+/**
+ * One step of a run. What it needs of other stages it reads from tables and files; `Input` is what the pipeline hands
+ * it.
+ */
 export interface Stage<Input, Output> {
   /** A verb or noun of the field, such as `ingest`: the name in the run ledger and in `run <stage>`. */
   readonly name: string;

@@ -20,7 +20,10 @@ export interface ScheduledPipeline {
   watch?: ((onNews: () => void) => { stop(): Promise<void> }) | undefined;
 }
 
-/** One run of a pipeline, for a moment of its schedule. `asOf` only where the moment lies in the past and figures as of then are wanted. */
+/**
+ * One run of a pipeline, for a moment of its schedule. `asOf` only where the moment lies in the past and figures as of
+ * then are wanted.
+ */
 export interface ScheduledRun {
   pipeline: string;
   scheduledAt: Moment;
@@ -41,7 +44,10 @@ interface Waiting {
   missed: boolean;
 }
 
-/** One pipeline's part of the schedule: which of its moments get a run, one run at a time. All times in milliseconds since the epoch. */
+/**
+ * One pipeline's part of the schedule: which of its moments get a run, one run at a time. All times in milliseconds
+ * since the epoch.
+ */
 export class ScheduleLane {
   readonly #pipeline: ScheduledPipeline;
   readonly #times: CronTimes;
@@ -62,8 +68,8 @@ export class ScheduleLane {
   }
 
   /**
-   * Catches up with what passed until `now`, as the plan says: a run for each moment, one for the newest, or none. Where
-   * there never was a run, one is missing whatever the schedule. Resolves when these runs have ended.
+   * Catches up with what passed until `now`, as the plan says: a run for each moment, one for the newest, or none.
+   * Where there never was a run, one is missing whatever the schedule. Resolves when these runs have ended.
    */
   begin(now: number): Promise<void> {
     const { name, plan, coveredUntil } = this.#pipeline;

@@ -1,7 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { ScheduledRun, StartRun } from './schedule-lane.ts';
 
-/** A run that was asked to end does so after its stage. One that takes longer is killed: that leaves a good state, too. */
+/**
+ * A run that was asked to end does so after its stage. One that takes longer is killed: that leaves a good state, too.
+ */
 const longestEndingMilliseconds = 30_000;
 
 export interface ScheduledProcesses {

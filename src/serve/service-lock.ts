@@ -12,7 +12,8 @@ export class ServiceBusyError extends OfferlineError {
 
 /**
  * The right to serve a data directory, for one process at a time: each counts the rate limits by itself, so that two
- * would let twice as many requests pass. Waits for another, which may be finishing its answers, and then throws `ServiceBusyError`.
+ * would let twice as many requests pass. Waits for another, which may be finishing its answers, and then throws
+ * `ServiceBusyError`.
  */
 export function acquireServiceLock({ serviceLockFile }: DataDirectory, request: LockRequest): Promise<ProcessLock> {
   return acquireProcessLock(

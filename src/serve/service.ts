@@ -51,7 +51,9 @@ const pollMilliseconds = 1000;
 /** A client that has not taken its answer by then must not keep the process from ending. */
 const closeMilliseconds = 10_000;
 
-/** Prepares a service: reads the sites and the current snapshot. Throws `UsageError` where `sites.json` cannot be used. */
+/**
+ * Prepares a service: reads the sites and the current snapshot. Throws `UsageError` where `sites.json` cannot be used.
+ */
 export async function createService({
   data,
   settings,
@@ -62,7 +64,8 @@ export async function createService({
 }: ServiceOptions): Promise<Service> {
   const sites = new SiteRegistry(data.sitesFile, log);
   let listening = false;
-  // The links in an offer's text may name the listening address: the first snapshot's offers are compiled when that is known.
+  // The links in an offer's text may name the listening address: the first snapshot's offers are compiled when that is
+  // known.
   const prepare = async (snapshot: PublishedSnapshot) =>
     listening ? snapshot.prepareTemplates(preparedTemplates, state.links()) : undefined;
   const follower = new SnapshotFollower(data, log, snapshotId, prepare);

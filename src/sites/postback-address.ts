@@ -27,7 +27,8 @@ export function readPostbackAddress(text: string): PostbackAddress | { mistake: 
     return { mistake: 'has a user name or password before its host, which is not sent; use a parameter of the query' };
   const url = URL.parse(`${scheme}://${authority}`);
   if (url === null || target.startsWith('\\')) return { mistake: 'has no host that can be understood' };
-  // A path of dots stays as it is written: cleaning it up once values stand in it would let a value remove what stands before.
+  // A path of dots stays as it is written: cleaning it up once values stand in it would let a value remove what stands
+  // before.
   const parts = (target.startsWith('/') ? target : `/${target}`).split(everyMacro);
   // Splitting by a pattern with one group gives text and macro in turns.
   if (parts.some((part, index) => index % 2 === 0 && /\{[\w-]*\}/.test(part))) {

@@ -20,7 +20,10 @@ const exactNumber = z.number().refine((value) => /^\d{1,9}(\.\d{1,6})?$/.test(de
 export const siteSchema = objectOf({
   site_key: z.string().min(1).max(128),
   site_secret: z.string().min(1),
-  /** The secret before `site_secret`, while the publisher changes over: bodies of postbacks are signed with both. Opens nothing. */
+  /**
+   * The secret before `site_secret`, while the publisher changes over: bodies of postbacks are signed with both. Opens
+   * nothing.
+   */
   previous_site_secret: z.string().min(1).optional(),
   name: z.string().default(''),
   status: z.enum(['active', 'pending']).default('active'),
@@ -46,7 +49,9 @@ const shortestGoodSecret = 16;
 
 export interface Sites {
   sites: Site[];
-  /** SHA-256 of what a snapshot takes from the file, so that a run can tell whether anything changed. Holds no secret. */
+  /**
+   * SHA-256 of what a snapshot takes from the file, so that a run can tell whether anything changed. Holds no secret.
+   */
   digest: string;
   warnings: string[];
 }

@@ -17,23 +17,35 @@ export async function snapshotNames(data: DataDirectory): Promise<string[]> {
     .toSorted();
 }
 
-/** The name of the snapshot that `published/current` names, whether or not it is there; undefined while nothing was published. */
+/**
+ * The name of the snapshot that `published/current` names, whether or not it is there; undefined while nothing was
+ * published.
+ */
 export function currentName(data: DataDirectory): Promise<string | undefined> {
   return readlink(data.current).catch(() => undefined);
 }
 
-/** The manifest of a snapshot by its name. Throws the disk's error, or the parser's where the text is not as it was written. */
+/**
+ * The manifest of a snapshot by its name. Throws the disk's error, or the parser's where the text is not as it was
+ * written.
+ */
 export async function manifestOf(data: DataDirectory, name: string): Promise<Manifest> {
   return parseManifest(await readFile(join(data.published, name, manifestFile), 'utf8'));
 }
 
-/** The manifest of the snapshot that `published/current` names; undefined while nothing was published or it cannot be read. */
+/**
+ * The manifest of the snapshot that `published/current` names; undefined while nothing was published or it cannot be
+ * read.
+ */
 export async function currentManifest(data: DataDirectory): Promise<Manifest | undefined> {
   const name = await currentName(data);
   return name === undefined ? undefined : manifestOf(data, name).catch(() => undefined);
 }
 
-/** Has `published/current` name another snapshot. A link cannot be changed in place: a new one takes the old one's name in a single step. */
+/**
+ * Has `published/current` name another snapshot. A link cannot be changed in place: a new one takes the old one's name
+ * in a single step.
+ */
 export async function switchCurrent(data: DataDirectory, name: string, files: FileEffects): Promise<void> {
   const next = `${data.current}.next`;
   await files.remove(next, 'current link: leftover removed');

@@ -26,7 +26,8 @@ export interface LinkedFile {
 
 /**
  * Everything the snapshot's views read, with digests that were taken when the files were written. Marts of days after
- * as-of, left by a run that was further on, have nothing to say in it, but for those of postbacks: what was sent was sent.
+ * as-of, left by a run that was further on, have nothing to say in it, but for those of postbacks: what was sent was
+ * sent.
  */
 export async function linkedFiles(
   connection: DuckDBConnection,

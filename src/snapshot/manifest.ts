@@ -31,7 +31,10 @@ export const manifestSchema = z.object({
 });
 export type Manifest = z.output<typeof manifestSchema>;
 
-/** The file's text. Its last field is the digest of the others, so that the manifest too tells when a byte of it is not as it was written. */
+/**
+ * The file's text. Its last field is the digest of the others, so that the manifest too tells when a byte of it is not
+ * as it was written.
+ */
 export function manifestText(manifest: Manifest): string {
   return `${JSON.stringify({ ...manifest, manifest_sha256: hash('sha256', JSON.stringify(manifest), 'hex') }, null, 1)}\n`;
 }

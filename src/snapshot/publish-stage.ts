@@ -51,7 +51,8 @@ export interface PublishSummary {
 /**
  * Write, audit, publish: builds a snapshot beside the old ones, audits it, checksums it, and only then moves `current`.
  * A snapshot is as of what its marts are as of. Throws `UsageError` where those are not computed from the present
- * content, or not for the moment that was asked for; `AuditError` with nothing published, the half-built folder removed.
+ * content, or not for the moment that was asked for; `AuditError` with nothing published, the half-built folder
+ * removed.
  */
 export const publishStage: Stage<PublishInput, PublishSummary> = {
   name: 'publish',
@@ -71,7 +72,8 @@ export const publishStage: Stage<PublishInput, PublishSummary> = {
     const folder = join(run.data.published, snapshotId);
     let audits: number;
     let manifest: Manifest;
-    // A run whose row was lost with a damaged log had the same number, and may have left a folder that was never switched to.
+    // A run whose row was lost with a damaged log had the same number, and may have left a folder that was never
+    // switched to.
     await run.effects.files.remove(folder, 'leftover snapshot: removed');
     try {
       const linked = await linkFiles(run, state, folder);

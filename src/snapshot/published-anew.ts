@@ -6,7 +6,9 @@ import { checkNamedFile } from '../warehouse/named-files.ts';
 import { linkedFiles } from './layout.ts';
 import { DamagedSnapshotError, verifyOwnFiles } from './verify.ts';
 
-/** Whether the published snapshot can go on being served. Where it cannot, one with the same content takes its place. */
+/**
+ * Whether the published snapshot can go on being served. Where it cannot, one with the same content takes its place.
+ */
 export async function isIntact(run: Run, snapshotId: string): Promise<boolean> {
   try {
     await verifyOwnFiles(join(run.data.published, snapshotId));

@@ -33,7 +33,10 @@ async function isHeldOpen(database: string, lockedInodes: Set<string>): Promise<
   return about !== undefined && lockedInodes.has(String(about.ino));
 }
 
-/** Inodes that any process holds a lock on, as DuckDB does on every database it has open. Linux tells; elsewhere only age counts. */
+/**
+ * Inodes that any process holds a lock on, as DuckDB does on every database it has open. Linux tells; elsewhere only
+ * age counts.
+ */
 async function openFiles(): Promise<Set<string>> {
   const locks = await readFile('/proc/locks', 'utf8').catch(() => '');
   return new Set([...locks.matchAll(/\b[0-9a-f]+:[0-9a-f]+:(\d+)\b/g)].map(([, inode]) => inode as string));

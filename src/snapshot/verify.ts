@@ -19,7 +19,10 @@ export class DamagedSnapshotError extends OfferlineError {
   }
 }
 
-/** Half a millisecond of hashing between two turns of the event loop: large enough to be fast, short enough not to hold up requests. */
+/**
+ * Half a millisecond of hashing between two turns of the event loop: large enough to be fast, short enough not to hold
+ * up requests.
+ */
 const readBytes = 1024 * 1024;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Writes `model-rows.ts` from the models of `sql/`: `node src/launch.mjs src/sql/generate-model-rows.ts` after every change
- * of a model's columns. A test holds the checked-in file to it.
+ * Writes `model-rows.ts` from the models of `sql/`: `node src/launch.mjs src/sql/generate-model-rows.ts` after every
+ * change of a model's columns. A test holds the checked-in file to it.
  */
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

@@ -6,9 +6,9 @@ const written = new Map<string, string>();
 
 /**
  * A model's query as DuckDB runs it: the staging models among its inputs stand before it as `WITH`, calls of
- * `sql/functions` and parameters are written out. So whoever reads a published query sees all of it, and nothing has to be
- * made in a database before a model runs but the tables that it is computed from. Without `parameters` they stay as they
- * stand in the model.
+ * `sql/functions` and parameters are written out. So whoever reads a published query sees all of it, and nothing has to
+ * be made in a database before a model runs but the tables that it is computed from. Without `parameters` they stay as
+ * they stand in the model.
  */
 export function modelQuery(folder: ModelFolder, name: string, parameters?: QueryParameters): string {
   const path = `${folder}/${name}`;
@@ -36,7 +36,9 @@ function stagingBehind(folder: ModelFolder, name: string): string[] {
   return [...new Set(direct.flatMap((input) => [...stagingBehind('staging', input), input]))];
 }
 
-/** Writes calls of the functions of `sql/functions` out, those within others too. Comments and texts stay as they are. */
+/**
+ * Writes calls of the functions of `sql/functions` out, those within others too. Comments and texts stay as they are.
+ */
 export function withFunctions(query: string, functions: Map<string, SqlFunction> = readFunctions()): string {
   const call = new RegExp(`'(?:[^']|'')*'|--[^\\n]*|\\b(${[...functions.keys()].join('|')})\\(`, 'g');
   let result = '';

@@ -12,7 +12,10 @@ export interface LastFailure {
   recovered: boolean;
 }
 
-/** The newest run that failed or ended by force; one that no run has put right since comes first. Null where none has lately. */
+/**
+ * The newest run that failed or ended by force; one that no run has put right since comes first. Null where none has
+ * lately.
+ */
 export function readLastFailure(data: DataDirectory): LastFailure | null {
   const { runs } = readRecentRuns(data);
   const failures = runs.filter(isFailure).map(({ run_id, pipeline, status, finished_at, started_at, error }) => ({

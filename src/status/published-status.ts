@@ -19,7 +19,10 @@ export interface PublishedStatus {
   held: { file_id: number; source: string; path: string; reason: string }[];
   /** Landing files that could not be read, and lie there still. */
   quarantined: { path: string; reason: string }[];
-  /** By source, catalog exports that landed in the 24 hours before now and did not count, since a newer one had decided: how many, and the last of them. */
+  /**
+   * By source, catalog exports that landed in the 24 hours before now and did not count, since a newer one had decided:
+   * how many, and the last of them.
+   */
   set_aside: { source: string; files: number; path: string; reason: string }[];
   /** What begins ahead of the clock, so that credits go by older prices than the feeds show. */
   ahead: Beginnings | null;
@@ -41,7 +44,10 @@ export const nothingPublished: PublishedStatus = {
 
 const microsecondsPerDay = 86_400_000_000n;
 
-/** Ages are not known here. `now` in milliseconds since the epoch. Throws DuckDB's error where the snapshot's database cannot be read. */
+/**
+ * Ages are not known here. `now` in milliseconds since the epoch. Throws DuckDB's error where the snapshot's database
+ * cannot be read.
+ */
 export function readPublishedStatus(data: DataDirectory, now: number): Promise<PublishedStatus> {
   const until = `<= TIMESTAMPTZ '${momentOfMilliseconds(now)}'`;
   const dayAgo = shiftMoment(momentOfMilliseconds(now), -microsecondsPerDay);

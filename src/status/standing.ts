@@ -27,7 +27,10 @@ export interface Standing extends PublishedStatus {
   running: { pid: number; command: string; since: string } | null;
   /** Null where there has never been a postback, or their store cannot be read. */
   postbacks: { pending: number; dead: number } | null;
-  /** Sites whose postbacks are due and wait: for a site or an address in `sites.json`, or the end of a pause after failures. */
+  /**
+   * Sites whose postbacks are due and wait: for a site or an address in `sites.json`, or the end of a pause after
+   * failures.
+   */
   waiting_postbacks: { site_key: string; due: number; waits_for: string }[];
   last_failure: LastFailure | null;
   /** What of the state, the snapshot or the store of deliveries cannot be trusted or read. */
@@ -40,7 +43,10 @@ export interface Standing extends PublishedStatus {
   unreadable: string[];
 }
 
-/** One glance, from the published snapshot and files beside the warehouse, so that it answers while a run works. `now` in milliseconds since the epoch. */
+/**
+ * One glance, from the published snapshot and files beside the warehouse, so that it answers while a run works. `now`
+ * in milliseconds since the epoch.
+ */
 export async function readStanding(data: DataDirectory, now: number): Promise<Standing> {
   const standing: Standing = {
     snapshot: null,

@@ -1,6 +1,9 @@
 import { UsageError } from '../errors/errors.ts';
 
-/** Records as lines of CSV under a fixed header; an absent value is an empty cell, a list is `a|b|c`, anything nested JSON text. */
+/**
+ * Records as lines of CSV under a fixed header; an absent value is an empty cell, a list is `a|b|c`, anything nested
+ * JSON text.
+ */
 export function csvLine(columns: readonly string[], record: object): string {
   const values = record as Record<string, unknown>;
   return csvRow(columns.map((column) => values[column]));

@@ -1,4 +1,6 @@
-/** What moves the cursor, colours, or makes one line look like another: C0, DEL, C1, marks of direction, ends of lines. */
+/**
+ * What moves the cursor, colours, or makes one line look like another: C0, DEL, C1, marks of direction, ends of lines.
+ */
 const unseen = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 const unseenButLines = new RegExp(`(?!\n)${unseen.source}`, 'gu');
 

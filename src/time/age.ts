@@ -2,7 +2,9 @@ const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** How long ago something was, as people say it; "in 5 min" for what lies ahead. Units that are not full are left out. */
+/**
+ * How long ago something was, as people say it; "in 5 min" for what lies ahead. Units that are not full are left out.
+ */
 export function ageText(seconds: number): string {
   const amount = amountText(Math.floor(Math.abs(seconds)));
   if (amount === undefined) return 'just now';

@@ -9,7 +9,10 @@ export function endOfPresent(now: number): Moment {
   return momentOfMilliseconds(now + toleratedMilliseconds);
 }
 
-/** By how many milliseconds a moment lies ahead of the clock; 0 where by no more than clocks differ. `now` in milliseconds since the epoch. */
+/**
+ * By how many milliseconds a moment lies ahead of the clock; 0 where by no more than clocks differ. `now` in
+ * milliseconds since the epoch.
+ */
 export function aheadOfClock(moment: Moment, now: number): number {
   return compareMoments(moment, endOfPresent(now)) > 0 ? dateOf(moment).getTime() - now : 0;
 }

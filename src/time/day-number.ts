@@ -4,7 +4,10 @@ const microsecondsPerDay = 86_400_000_000;
 /** Integer division rounds towards zero, so days count from the earliest one that an event can have, 0001-01-01. */
 const earliestDay = -719_162;
 
-/** SQL for the number of the UTC day that a TIMESTAMPTZ lies on. A date costs more than all checks of a row: the calendar is asked for it. */
+/**
+ * SQL for the number of the UTC day that a TIMESTAMPTZ lies on. A date costs more than all checks of a row: the
+ * calendar is asked for it.
+ */
 export function dayNumber(time: string): string {
   return `(epoch_us(${time}) - ${BigInt(earliestDay) * BigInt(microsecondsPerDay)}) // ${microsecondsPerDay}`;
 }

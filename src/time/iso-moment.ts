@@ -12,10 +12,15 @@ const day = [
 ].join('|');
 const hourAndMinute = '(?:[01][0-9]|2[0-3]):[0-5][0-9]';
 const seconds = ':[0-5][0-9](?:\\.[0-9]+)?';
-/** At most 18 hours either way, as for every timestamp that offerline reads. A space is a `+` that was sent unescaped in a query. */
+/**
+ * At most 18 hours either way, as for every timestamp that offerline reads. A space is a `+` that was sent unescaped in
+ * a query.
+ */
 const offset = 'Z|[+ -](?:(?:0[0-9]|1[0-7])(?::?[0-5][0-9])?|18(?::?00)?)';
 
-/** An ISO 8601 date or date-time that exists, as a regular expression that the publishers' documentation can show too. */
+/**
+ * An ISO 8601 date or date-time that exists, as a regular expression that the publishers' documentation can show too.
+ */
 export const isoMomentPattern = `^(${day})(?:[T ](${hourAndMinute})(${seconds})?(${offset})?)?$`;
 const isoMoment = new RegExp(isoMomentPattern);
 

@@ -18,7 +18,10 @@ const loose = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?)? ?(Z
 /** The contract's limit, and that of every zone in use. */
 const maxOffsetMinutes = 18 * 60;
 
-/** Microseconds since the epoch of an RFC 3339 text with seconds and offset; null for anything else. Digits past the sixth are cut. */
+/**
+ * Microseconds since the epoch of an RFC 3339 text with seconds and offset; null for anything else. Digits past the
+ * sixth are cut.
+ */
 export function microsecondsOf(text: string): bigint | null {
   const match = rfc3339.exec(text);
   if (match === null) return null;
@@ -35,8 +38,8 @@ export function microsecondsOf(text: string): bigint | null {
 }
 
 /**
- * Reads a time as people write it in lists of their own: RFC 3339, or with a blank for the `T`, without seconds, with `UTC`
- * for `Z`. Without an offset it is UTC; a day alone is its beginning. Undefined for anything else.
+ * Reads a time as people write it in lists of their own: RFC 3339, or with a blank for the `T`, without seconds, with
+ * `UTC` for `Z`. Without an offset it is UTC; a day alone is its beginning. Undefined for anything else.
  */
 export function looseMoment(text: string): Moment | undefined {
   const [, day, clock = '00:00', seconds = ':00', offset = 'Z'] = loose.exec(text) ?? [];

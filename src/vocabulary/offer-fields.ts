@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { devices, formats, paymentTerms, reportCategories, trackingTypes } from './values.ts';
 
 /*
- * The fields of an offer's content, each said once: how landing reads it, how a version keeps it, how the feed has it. From
- * this follow the canonical offer, the rows of `offer_versions`, the feed's schema and what the generator writes. Another
- * field needs a line here, a migration for its column, and its place and comment in the marts `offers` and `offer_history`.
+ * The fields of an offer's content, each said once: how landing reads it, how a version keeps it, how the feed has it.
+ * From this follow the canonical offer, the rows of `offer_versions`, the feed's schema and what the generator writes.
+ * Another field needs a line here, a migration for its column, and its place and comment in the marts `offers` and
+ * `offer_history`.
  */
 
 /** What reads a field of a landing record: undefined where it is absent or makes no sense, which draws a warning. */

@@ -1,6 +1,6 @@
 /*
- * The values that fields may have, each list said once: types, schemas, SQL and documentation follow from these. The checks
- * of sql/migrations were written with them; a test holds the two to each other.
+ * The values that fields may have, each list said once: types, schemas, SQL and documentation follow from these. The
+ * checks of sql/migrations were written with them; a test holds the two to each other.
  */
 
 /** The kinds of device that offers are limited to, in the order in which we list them. */
@@ -24,7 +24,10 @@ export type VersionStatus = (typeof versionStatuses)[number];
 /** Of an offer's conversions, the last 24 hours against the 24 before. */
 export const trends = ['up', 'down', 'stable'] as const;
 
-/** What happens to a conversion: it is granted, refused, or taken back later. In the order in which they can follow one another. */
+/**
+ * What happens to a conversion: it is granted, refused, or taken back later. In the order in which they can follow one
+ * another.
+ */
 export const conversionKinds = ['credit', 'reject', 'chargeback'] as const;
 export type ConversionKind = (typeof conversionKinds)[number];
 

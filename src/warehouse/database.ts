@@ -85,7 +85,10 @@ async function openFile(path: string, options: Record<string, string>, effects: 
   }
 }
 
-/** The state is not as we wrote it: a block fails its checksum, the log cannot be replayed, or the file is none of DuckDB's. */
+/**
+ * The state is not as we wrote it: a block fails its checksum, the log cannot be replayed, or the file is none of
+ * DuckDB's.
+ */
 export class DamagedStateError extends OfferlineError {}
 
 /** Whether an error of DuckDB tells of damage, at whatever statement it came up. */

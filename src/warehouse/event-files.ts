@@ -12,7 +12,8 @@ import { queriesOn } from './queries-on.ts';
 /**
  * Columns of an event file beside the event's own fields.
  * `event_key`: hash of what makes the event one, so that the search for duplicates reads 8 bytes a row of history;
- * `file_id`: the landing file it came from; `warnings`: what was dropped, as bits; `reject`: always NULL here, used while staging.
+ * `file_id`: the landing file it came from; `warnings`: what was dropped, as bits; `reject`: always NULL here, used
+ * while staging.
  */
 export const eventColumns: Record<EventKind, Record<string, string>> = {
   clicks: {
@@ -59,7 +60,10 @@ export function eventRelation(kind: EventKind, paths: readonly string[], options
 /** Reads the files with each row's place. */
 export const withPlace = ', filename = true, file_row_number = true';
 
-/** Absolute paths of the committed event files, oldest day first; only those with events in [from, to] where given (RFC 3339, inclusive). */
+/**
+ * Absolute paths of the committed event files, oldest day first; only those with events in [from, to] where given (RFC
+ * 3339, inclusive).
+ */
 export async function eventFilePaths(
   connection: DuckDBConnection,
   data: DataDirectory,

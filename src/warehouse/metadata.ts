@@ -21,7 +21,9 @@ export async function writeMetadata(connection: DuckDBConnection, key: string, v
   await queriesOn(connection).insertInto('warehouse_facts').orReplace().values({ fact: key, value }).execute();
 }
 
-/** How often the warehouse's content has changed: equal revisions mean that there is nothing new to compute or publish. */
+/**
+ * How often the warehouse's content has changed: equal revisions mean that there is nothing new to compute or publish.
+ */
 export async function readRevision(connection: DuckDBConnection): Promise<number> {
   return revisionOf(await readMetadata(connection, revisionKey));
 }
@@ -34,7 +36,10 @@ export function revisionIn(metadata: ReadonlyMap<string, string>): number {
 const revisionKey = 'change_number';
 const revisionOf = (value: string | undefined) => Number(value ?? 0);
 
-/** To be called in every transaction that changes what a snapshot shows. `steps`: more than 1 leaps over revisions that are not to come again. */
+/**
+ * To be called in every transaction that changes what a snapshot shows. `steps`: more than 1 leaps over revisions that
+ * are not to come again.
+ */
 export async function bumpRevision(connection: DuckDBConnection, steps = 1): Promise<void> {
   await writeMetadata(connection, revisionKey, String((await readRevision(connection)) + steps));
 }

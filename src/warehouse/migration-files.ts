@@ -8,7 +8,10 @@ export interface MigrationFile {
   path: string;
 }
 
-/** The migrations of a folder in their order: plain SQL files `NNN_name.sql`; one file is one migration and may hold many statements. There is no way down. */
+/**
+ * The migrations of a folder in their order: plain SQL files `NNN_name.sql`; one file is one migration and may hold
+ * many statements. There is no way down.
+ */
 export function migrationFiles(folder: string): MigrationFile[] {
   const names = readdirSync(folder)
     .filter((name) => name.endsWith('.sql'))

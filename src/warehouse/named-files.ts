@@ -49,7 +49,10 @@ export function namedFiles(connection: DuckDBConnection): Promise<NamedFile[]> {
     .execute();
 }
 
-/** What is wrong with a file on the disk, if anything. `deep` reads its bytes: a flipped one changes neither name nor size. */
+/**
+ * What is wrong with a file on the disk, if anything. `deep` reads its bytes: a flipped one changes neither name nor
+ * size.
+ */
 export async function checkNamedFile(
   path: string,
   expected: Pick<NamedFile, 'bytes' | 'sha256'>,
@@ -64,7 +67,9 @@ export async function checkNamedFile(
   return deep && (await sha256Of(path)) !== expected.sha256 ? 'sha256' : undefined;
 }
 
-/** Absolute paths of event and mart files that no committed row names: a run that was killed, or that failed, left them. */
+/**
+ * Absolute paths of event and mart files that no committed row names: a run that was killed, or that failed, left them.
+ */
 export async function unnamedFiles(connection: DuckDBConnection, data: DataDirectory): Promise<string[]> {
   const named = new Set((await namedFiles(connection)).map(({ path }) => path));
   const unnamed: string[] = [];

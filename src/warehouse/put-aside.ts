@@ -4,7 +4,10 @@ import type { DataDirectory } from '../config/data-directory.ts';
 import { replaceFile, type Effects } from '../files/effects.ts';
 import { momentOfMilliseconds } from '../time/moment.ts';
 
-/** A folder of its own for one finding, under `warehouse/put-aside`: what was damaged, and why it was moved there. Nothing in it is read again. */
+/**
+ * A folder of its own for one finding, under `warehouse/put-aside`: what was damaged, and why it was moved there.
+ * Nothing in it is read again.
+ */
 export class AsideFolder {
   readonly path: string;
   readonly #data: DataDirectory;

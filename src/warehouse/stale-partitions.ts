@@ -8,15 +8,19 @@ import { queriesOn } from './queries-on.ts';
 import type { OutdatedReportsTable } from './tables.ts';
 
 /*
- * What of the marts is stale: computed from less than is known by now. Every mark is written, read and removed here, by UTC
- * day: `touched_days` for the marts of events, `outdated_reports` for daily reports with the cause, `touched_postback_days`
- * for the marts of postbacks; and the revision that all of them were computed at. Whoever changes data marks what it makes
- * stale, in its own transaction; the models stage computes it again and removes the marks.
+ * What of the marts is stale: computed from less than is known by now. Every mark is written, read and removed here, by
+ * UTC day: `touched_days` for the marts of events, `outdated_reports` for daily reports with the cause,
+ * `touched_postback_days` for the marts of postbacks; and the revision that all of them were computed at. Whoever
+ * changes data marks what it makes stale, in its own transaction; the models stage computes it again and removes the
+ * marks.
  *
  * `days` are always a query for a column `day`, a DATE.
  */
 
-/** Why a daily report is stale: new clicks, new conversion events, a click that conversions waited for, an offer that was unknown. */
+/**
+ * Why a daily report is stale: new clicks, new conversion events, a click that conversions waited for, an offer that
+ * was unknown.
+ */
 export type ReportCause = OutdatedReportsTable['cause'];
 export type PostbackMart = 'postbacks' | 'postback_attempts';
 
@@ -29,7 +33,10 @@ export async function markMartDays(connection: DuckDBConnection, days: string): 
   await connection.run(`INSERT OR IGNORE INTO touched_days SELECT DISTINCT day FROM (${days})`);
 }
 
-/** Marks every day that any event of these conversions (a query for their ids) lies on: a late credit moves its conversion to another day. */
+/**
+ * Marks every day that any event of these conversions (a query for their ids) lies on: a late credit moves its
+ * conversion to another day.
+ */
 export async function markDaysOfConversions(connection: DuckDBConnection, conversionIds: string): Promise<void> {
   await markMartDays(
     connection,
@@ -111,13 +118,19 @@ export async function currentMarts({ connection }: Pick<StateDatabase, 'connecti
   return metadata.get(martsRevisionKey) === String(revisionIn(metadata)) ? metadata.get(asOfKey) : undefined;
 }
 
-/** Notes that the marts are computed as of a moment from the present revision; of one that they had before where none is given. */
+/**
+ * Notes that the marts are computed as of a moment from the present revision; of one that they had before where none is
+ * given.
+ */
 export async function recordMarts(connection: DuckDBConnection, asOf?: Moment): Promise<void> {
   if (asOf !== undefined) await writeMetadata(connection, asOfKey, asOf);
   await writeMetadata(connection, martsRevisionKey, String(await readRevision(connection)));
 }
 
-/** Reports that were closed as of a moment after this one are closed again once their day is over: a run was given an as-of of the future. */
+/**
+ * Reports that were closed as of a moment after this one are closed again once their day is over: a run was given an
+ * as-of of the future.
+ */
 export async function reopenReportsAfter(connection: DuckDBConnection, moment: Moment): Promise<void> {
   await reopenedReports(connection).where('as_of', '>', moment).execute();
 }
@@ -131,8 +144,8 @@ function reopenedReports(connection: DuckDBConnection) {
 }
 
 /**
- * Invalidates the marts that runs after `sinceRunId` wrote, so that the next run computes them again: an audit found them
- * wrong, and their cause may be mended without new files.
+ * Invalidates the marts that runs after `sinceRunId` wrote, so that the next run computes them again: an audit found
+ * them wrong, and their cause may be mended without new files.
  */
 export async function invalidateMartsSince(state: StateDatabase, sinceRunId: number): Promise<void> {
   const { connection } = state;
@@ -143,7 +156,10 @@ export async function invalidateMartsSince(state: StateDatabase, sinceRunId: num
   }, 'marts invalidated');
 }
 
-/** Drops mart files that cannot be restored and marks their days, so that the next run of the models writes them again. To be run in a transaction. */
+/**
+ * Drops mart files that cannot be restored and marks their days, so that the next run of the models writes them again.
+ * To be run in a transaction.
+ */
 export async function invalidateMarts(connection: DuckDBConnection, lost: readonly NamedFile[]): Promise<void> {
   for (const { table, group, day, path } of lost) {
     if (table === 'event_files') continue;
@@ -162,7 +178,10 @@ export async function invalidateAllMarts(connection: DuckDBConnection): Promise<
   await markReports(connection, 'clicks', 0, `SELECT day FROM mart_files WHERE mart = 'report_daily'`);
 }
 
-/** Marks what offers' prices from a moment on have made: days of conversions, and reports, also those computed but not in force. */
+/**
+ * Marks what offers' prices from a moment on have made: days of conversions, and reports, also those computed but not
+ * in force.
+ */
 export async function invalidatePricedSince(connection: DuckDBConnection, moment: Moment): Promise<void> {
   const from = `TIMESTAMPTZ '${moment}'`;
   await markMartDays(connection, `SELECT occurred_at::DATE AS day FROM conversion_events WHERE occurred_at >= ${from}`);

@@ -18,14 +18,19 @@ const copiesKept = 3;
 
 /** Up to this size a copy is made with every snapshot: it takes some hundredths of a second. */
 const smallStateBytes = 128 * 1024 * 1024;
-/** A larger state is copied, and any copy read whole, once the last one is that old; what came after a copy is found in the landing folder again. */
+/**
+ * A larger state is copied, and any copy read whole, once the last one is that old; what came after a copy is found in
+ * the landing folder again.
+ */
 const agedMilliseconds = 3_600_000;
 
 function wantedFile(data: DataDirectory): string {
   return join(data.stateCopies, 'wanted');
 }
 
-/** Has the end of this run make a copy, whatever there is: the state is about to forget files that older copies name. */
+/**
+ * Has the end of this run make a copy, whatever there is: the state is about to forget files that older copies name.
+ */
 export async function requestBackup(data: DataDirectory, files: FileEffects): Promise<void> {
   await files.makeDirectory(data.stateCopies);
   await files.writeFile(wantedFile(data), '', 'state copy: wanted');
@@ -43,10 +48,10 @@ export async function stateCopies(data: DataDirectory): Promise<StateCopy[]> {
 }
 
 /**
- * Copies the state after a run that published, once per snapshot, and where `requestBackup` asked for it. Only while the writer lock is held and the state is
- * closed: reading the open file would lose the lock on it. Returns the copy, or undefined where none was due.
- * Now and then it reads the copy whole, which shows damage that no run came upon. Throws `DamagedStateError` then, with no
- * copy kept.
+ * Copies the state after a run that published, once per snapshot, and where `requestBackup` asked for it. Only while
+ * the writer lock is held and the state is closed: reading the open file would lose the lock on it. Returns the copy,
+ * or undefined where none was due. Now and then it reads the copy whole, which shows damage that no run came upon.
+ * Throws `DamagedStateError` then, with no copy kept.
  */
 export async function copyState(
   data: DataDirectory,

@@ -16,7 +16,9 @@ export interface Bench {
   signal: AbortSignal;
 }
 
-/** Fixed, so that the same options measure the same bytes. Close to midnight, so that all days count the same clicks. */
+/**
+ * Fixed, so that the same options measure the same bytes. Close to midnight, so that all days count the same clicks.
+ */
 export const historyEnd = '2026-01-31T23:55:00Z';
 export const arrivalEnd = '2026-01-31T23:59:00Z';
 
@@ -25,7 +27,10 @@ export interface GeneratedLogs {
   clicks: number;
 }
 
-/** Fills a folder of this name. NDJSON without mess: what the bare COPY can read as well. Traffic of any seed is of the same network. */
+/**
+ * Fills a folder of this name. NDJSON without mess: what the bare COPY can read as well. Traffic of any seed is of the
+ * same network.
+ */
 export async function generateLogs(
   { options, folder, console, signal }: Bench,
   name: string,

@@ -76,7 +76,10 @@ async function copyRuns(from: string, to: string): Promise<void> {
   }
 }
 
-/** Writes the copies to the disk first, or the fsyncs of the refresh would pay for them, most of all those of the long history. */
+/**
+ * Writes the copies to the disk first, or the fsyncs of the refresh would pay for them, most of all those of the long
+ * history.
+ */
 function writeOut(): void {
   execFileSync('sync');
 }

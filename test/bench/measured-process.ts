@@ -14,7 +14,9 @@ export interface Measured {
   logs: string;
 }
 
-/** Runs a TypeScript program of the repository as a process of its own. Throws with the end of its logs when it fails. */
+/**
+ * Runs a TypeScript program of the repository as a process of its own. Throws with the end of its logs when it fails.
+ */
 export async function measureProcess(
   program: URL,
   words: readonly string[],

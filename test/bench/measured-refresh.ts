@@ -10,7 +10,10 @@ export interface MeasuredRefresh extends Measured {
 
 const commandLine = new URL('../../src/cli/main.ts', import.meta.url);
 
-/** `offerline run refresh` as a user runs it, process start and all. Throws where it did not publish that many clicks: nothing else is worth timing. */
+/**
+ * `offerline run refresh` as a user runs it, process start and all. Throws where it did not publish that many clicks:
+ * nothing else is worth timing.
+ */
 export async function measureRefresh(
   data: DataDirectory,
   asOf: string,

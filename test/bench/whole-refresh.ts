@@ -8,7 +8,9 @@ export type WholeRefreshRound = Pair<MeasuredRefresh, Measured>;
 
 const bareCopy = new URL('./bare-copy.ts', import.meta.url);
 
-/** Measure a: the first refresh of a data directory (first) against DuckDB's bare COPY of the same click files (second). */
+/**
+ * Measure a: the first refresh of a data directory (first) against DuckDB's bare COPY of the same click files (second).
+ */
 export async function measureWholeRefresh(
   { options, folder, console, signal }: Bench,
   logs: GeneratedLogs,

@@ -94,7 +94,9 @@ function allowed({ allowEmptyValue, schema }: Described): fc.Arbitrary<string> {
   return allowEmptyValue === true ? fc.oneof({ weight: 8, arbitrary: values }, fc.constant('')) : values;
 }
 
-/** What people and machines write instead: numbers of other kinds, words of other parameters, days that do not exist. */
+/**
+ * What people and machines write instead: numbers of other kinds, words of other parameters, days that do not exist.
+ */
 const mistaken = [
   '',
   ' ',

@@ -70,7 +70,10 @@ function setCommission({ data }: PipelineUnderTest, commission: number): Promise
   return writeFile(data.sitesFile, JSON.stringify({ sites: [site] }));
 }
 
-/** What lands before the run whose time is wrong: another price, another commission, an offer that comes, one that goes, a credit stamped ahead. */
+/**
+ * What lands before the run whose time is wrong: another price, another commission, an offer that comes, one that goes,
+ * a credit stamped ahead.
+ */
 async function landBeforeTen(pipeline: PipelineUnderTest): Promise<void> {
   await setCommission(pipeline, 0.3);
   await pipeline.landOffers('net', [offer('a', '2'), offer('new', '5')]);
@@ -78,7 +81,10 @@ async function landBeforeTen(pipeline: PipelineUnderTest): Promise<void> {
   await pipeline.landLog('conversions', 'ndjson', [credited('c1', at('10:10:00'))]);
 }
 
-/** What lands from then on, and the refreshes of it, the first one by the doctor's hand where the run before has to be led back. */
+/**
+ * What lands from then on, and the refreshes of it, the first one by the doctor's hand where the run before has to be
+ * led back.
+ */
 async function goOn(pipeline: PipelineUnderTest, allowOlder: boolean): Promise<void> {
   await pipeline.landOffers('net', [offer('a', '3'), offer('new', '5', 'renamed')]);
   await pipeline.landLog('conversions', 'ndjson', [credited('c2', at('10:30:00')), credited('n', at('11:00:00'))]);
@@ -126,7 +132,8 @@ describe('a run as of a time that is yet to come', () => {
       await landBeforeTen(twin);
       await twin.refresh(at('10:00:00'));
       await goOn(twin, false);
-      // What was repaired counts as updated by the repair, digests are those of what the run wrote, and a postback says what it said.
+      // What was repaired counts as updated by the repair, digests are those of what the run wrote, and a postback says
+      // what it said.
       const except = [
         'updated_at',
         'commission_changed_at',

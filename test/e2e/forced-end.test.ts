@@ -79,7 +79,10 @@ it('a file whose reading ends a run by force is quarantined by the next, and tho
   expect(await refresh(), 'touched, it is read again').toMatchObject({ signal: 'SIGABRT' });
 }, 240_000);
 
-/** A refresh in a process group of its own, which is killed whole once what it notes of its reading is as wanted. Gives what it told. */
+/**
+ * A refresh in a process group of its own, which is killed whole once what it notes of its reading is as wanted. Gives
+ * what it told.
+ */
 async function refreshKilledWithAll(isWanted: (note: ReadingNote) => boolean): Promise<string> {
   const child = spawn(process.execPath, [...nodeArguments, main, 'run', 'refresh'], {
     env: { ...process.env, OFFERLINE_DATA: data.root },

@@ -23,7 +23,10 @@ export interface FaultReport {
 /** A history of this many refreshes; then a new network begins, since a longer history only costs time. */
 const roundsOfALife = 10;
 
-/** Runs rounds of faults: the points that were hit least come first, so that all of them have their turn; one round in four has a random moment. */
+/**
+ * Runs rounds of faults: the points that were hit least come first, so that all of them have their turn; one round in
+ * four has a random moment.
+ */
 export async function runFaults({ kind, rounds, seed, onRound }: FaultPlan): Promise<FaultReport> {
   const report: FaultReport = { passed: 0, failed: 0, hits: new Map(), missed: [] };
   const known = new Set<string>();

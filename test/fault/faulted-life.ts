@@ -24,7 +24,10 @@ const silent = { logger: createLogger({ write: () => true }, 'silent'), progress
 export const failingCodes = ['ENOSPC', 'EIO', 'EMFILE'] as const;
 
 export interface Fault {
-  /** `kill`: SIGKILL of a process of its own; `damage`: the same, and then bytes of the state or its log go bad; `fail`: the call throws with a code of the operating system. */
+  /**
+   * `kill`: SIGKILL of a process of its own; `damage`: the same, and then bytes of the state or its log go bad; `fail`:
+   * the call throws with a code of the operating system.
+   */
   kind: 'kill' | 'damage' | 'fail';
   /** Null: at a moment that nobody chose. */
   point: StepPoint | null;
@@ -57,8 +60,8 @@ export class FaultedLife implements AsyncDisposable {
 
   /**
    * One round: files land, a refresh meets the faults that `choose` picks from all points of this round's refresh, one
-   * after the other, then an ordinary refresh runs; in some rounds the same with a maintenance run. Returns what is wrong
-   * afterwards, a line each.
+   * after the other, then an ordinary refresh runs; in some rounds the same with a maintenance run. Returns what is
+   * wrong afterwards, a line each.
    */
   async round(round: number, random: Random, choose: ChooseFaults): Promise<string[]> {
     for (const data of [this.#faulted, this.#twin]) await this.#landing.land(data, round);
@@ -132,7 +135,8 @@ export class FaultedLife implements AsyncDisposable {
       { pipeline, root: this.#faulted.root, asOf, wallClock, killAt },
       killAt === null ? random.next() * duration * 1.2 : undefined,
     );
-    // A run after the first has less to do, and one that is killed at a random moment may be done before, or have found damage.
+    // A run after the first has less to do, and one that is killed at a random moment may be done before, or have found
+    // damage.
     return signal === 'SIGKILL' || code === 0 || existsSync(this.#faulted.damageNote)
       ? []
       : [`a refresh to be killed ended by itself with ${code}: ${told}`];

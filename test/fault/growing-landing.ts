@@ -17,7 +17,10 @@ const landedSources = 2;
 /** After everything that is landed, so that nothing counts as from the future. */
 export const wallClock = Date.UTC(2026, 2, 20);
 
-/** A network whose logs and catalogs arrive over a number of rounds: the same files for the same seed, wherever they are landed. */
+/**
+ * A network whose logs and catalogs arrive over a number of rounds: the same files for the same seed, wherever they are
+ * landed.
+ */
 export class GrowingLanding {
   readonly rounds: number;
   readonly #seed: number;
@@ -50,7 +53,10 @@ export class GrowingLanding {
     await writeFile(data.sitesFile, JSON.stringify({ sites }));
   }
 
-  /** Lands what arrives before a round's refresh: part of the logs, late and repeated rows, bad rows, a broken file, at times a catalog. */
+  /**
+   * Lands what arrives before a round's refresh: part of the logs, late and repeated rows, bad rows, a broken file, at
+   * times a catalog.
+   */
   async land(data: DataDirectory, round: number): Promise<void> {
     const random = new Random(this.#seed * 1000 + round);
     const name = String(round).padStart(4, '0');

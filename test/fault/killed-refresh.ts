@@ -7,7 +7,10 @@ import type { ChildRefresh } from './refresh-child.ts';
 
 const child = fileURLToPath(new URL('./refresh-child.ts', import.meta.url));
 
-/** A refresh in a process of its own that kills itself where asked to, or is killed so many milliseconds after its begin. */
+/**
+ * A refresh in a process of its own that kills itself where asked to, or is killed so many milliseconds after its
+ * begin.
+ */
 export async function killedRefresh(
   request: ChildRefresh,
   afterMilliseconds?: number,

@@ -12,8 +12,8 @@ import { differences, publishedTables } from './published-tables.ts';
 
 /**
  * Real shortages of a machine: a full disk, a folder that cannot be written, few file descriptors, small files, little
- * memory. A refresh must fail with a plain message and leave the published snapshot as it was; once there is enough, the
- * next one must publish what a run without any shortage publishes. Prints a line for each and "N passed, N failed".
+ * memory. A refresh must fail with a plain message and leave the published snapshot as it was; once there is enough,
+ * the next one must publish what a run without any shortage publishes. Prints a line for each and "N passed, N failed".
  */
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 /** The clock is the machine's here. */

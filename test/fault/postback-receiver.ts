@@ -1,6 +1,7 @@
 /**
  * A receiver as publishers run them, in a process of its own: it answers late, with errors, or breaks off, drawn by the
- * seed in its first argument. Prints its address; answers `/calm` by being well from then on, `/receipts` with all it got, and `/wait?for=N` when N more have come.
+ * seed in its first argument. Prints its address; answers `/calm` by being well from then on, `/receipts` with all it
+ * got, and `/wait?for=N` when N more have come.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -36,7 +36,10 @@ const credit = (click_id: string, occurred_at: string) => ({
 
 let pipeline: PipelineUnderTest;
 let data: DataDirectory;
-/** After two refreshes, with the files of a third landed; the same after that was killed with its figures computed; and what it should publish. */
+/**
+ * After two refreshes, with the files of a third landed; the same after that was killed with its figures computed; and
+ * what it should publish.
+ */
 let history: string;
 let killed: string;
 let expected: Map<string, string[]>;
@@ -110,7 +113,9 @@ async function invert(path: string, at: number, length = 1): Promise<void> {
   }
 }
 
-/** Blocks of the closed state that hold a table's values; they are read when the table is, not when the file is opened. */
+/**
+ * Blocks of the closed state that hold a table's values; they are read when the table is, not when the file is opened.
+ */
 async function blocksOf(table: string): Promise<number[]> {
   const instance = await DuckDBInstance.create(data.stateFile, { access_mode: 'READ_ONLY' });
   const connection = await instance.connect();

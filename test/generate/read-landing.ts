@@ -27,7 +27,9 @@ export interface LandingContent {
   catalogs: Map<string, string[]>;
 }
 
-/** Reads a whole landing folder by the pipeline's own reader, which must agree with what the generator meant to write. */
+/**
+ * Reads a whole landing folder by the pipeline's own reader, which must agree with what the generator meant to write.
+ */
 export async function readLanding(root: string, wallClock: Date, conversionZone: string): Promise<LandingContent> {
   const scratch = join(root, 'scratch');
   await mkdir(scratch, { recursive: true });

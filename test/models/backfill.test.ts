@@ -132,7 +132,8 @@ async function outdated(landing: LogLanding): Promise<string[]> {
 it('late files mark exactly the reports that they change, and say why', async () => {
   await using landing = await reported();
   await landing.put('clicks/late.ndjson', [clickOf(4, 'late')]);
-  // A chargeback counts from its own day on: those of the 8th and 9th ended before the 12th. That of the 14th is in time.
+  // A chargeback counts from its own day on: those of the 8th and 9th ended before the 12th. That of the 14th is in
+  // time.
   await landing.put('conversions/late.ndjson', [
     creditOf(10, 'late'), { ...creditOf(8), kind: 'chargeback', occurred_at: `${day(12)}T09:00:00Z` }, { ...creditOf(14), kind: 'reject', occurred_at: `${day(15)}T09:00:00Z` },
   ]);

@@ -23,7 +23,10 @@ beforeAll(async () => {
   instance.closeSync();
 });
 
-/** Files of clicks `a-0` … `a-2999` and so on, one by its column of keys, as events have it, the others by the click's id, as marts have it. */
+/**
+ * Files of clicks `a-0` … `a-2999` and so on, one by its column of keys, as events have it, the others by the click's
+ * id, as marts have it.
+ */
 async function threeFiles(): Promise<[ClickFile, ClickFile, ClickFile]> {
   const folder = await mkdtemp(join(tmpdir(), 'offerline-index-'));
   onTestFinished(() => rm(folder, { recursive: true }));

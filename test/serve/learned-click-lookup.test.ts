@@ -24,7 +24,10 @@ const silent = { logger: createLogger({ write: () => true }, 'silent'), progress
 /** Shared by all tests, the last of which change what it publishes: making it takes longer than all of them. */
 let pipeline: PipelineUnderTest;
 
-/** Two refreshes, each with clicks of all days: one of them by its offer's name, half of them of another site, and a conversion of each day's first click. */
+/**
+ * Two refreshes, each with clicks of all days: one of them by its offer's name, half of them of another site, and a
+ * conversion of each day's first click.
+ */
 beforeAll(async () => {
   pipeline = await PipelineUnderTest.create(new Date(asOf), {
     sites: [site, { ...site, site_key: 'other', postback: undefined }],

@@ -18,7 +18,9 @@ beforeEach(async () => {
 
 const secret = 'site-c-secret-0123456789';
 
-/** What is logged of some requests. The last line is written when its answer has left: after the close at the latest. */
+/**
+ * What is logged of some requests. The last line is written when its answer has left: after the close at the latest.
+ */
 async function logOf(path: string, ...methods: string[]): Promise<object[]> {
   running.log.length = 0;
   for (const method of methods) expect(await (await running.get(path, { method })).text()).not.toContain(secret);

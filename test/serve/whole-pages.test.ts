@@ -17,7 +17,8 @@ test('a page arrives whole, however slowly its client reads and whatever is answ
   const request = (offset: number, limit: number) =>
     `GET /c/api/v1/offers?site_key=s&site_secret=a-long-enough-secret&offset=${offset}&limit=${limit} HTTP/1.1\r\nHost: s\r\n\r\n`;
 
-  // Asked for one after the other on a connection that nobody reads yet: what its buffers do not hold waits in the service's memory.
+  // Asked for one after the other on a connection that nobody reads yet: what its buffers do not hold waits in the
+  // service's memory.
   const slow = connectionTo(running.address);
   slow.pause();
   const offsets = ids.slice(0, 250);

@@ -15,7 +15,10 @@ import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 
 const end = new Date('2026-03-10T13:37:00Z');
 
-/** A published snapshot, attached to the state that it was made of as while it is built: its tables are copies, to be damaged. */
+/**
+ * A published snapshot, attached to the state that it was made of as while it is built: its tables are copies, to be
+ * damaged.
+ */
 let pipeline: PipelineUnderTest;
 let state: StateDatabase;
 let connection: DuckDBConnection;

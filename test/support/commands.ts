@@ -5,7 +5,10 @@ import { noProgress } from '../../src/logging/progress.ts';
 
 const silent = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 
-/** Runs a command within this process, which saves the half second of a new one. Gives what it prints; throws what it throws. */
+/**
+ * Runs a command within this process, which saves the half second of a new one. Gives what it prints; throws what it
+ * throws.
+ */
 export async function command(dataFolder: string, ...words: string[]): Promise<string> {
   const before = process.env['OFFERLINE_DATA'];
   process.env['OFFERLINE_DATA'] = dataFolder;

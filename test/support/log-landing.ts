@@ -12,7 +12,10 @@ import { queryRows, type Row } from '../../src/duckdb/dialect/rows.ts';
 import { eventFilePaths, eventRelation } from '../../src/warehouse/event-files.ts';
 import { testRun } from '../test-run.ts';
 
-/** A data directory of its own with an open warehouse: files are put into its landing folder and ingested by the real stage. */
+/**
+ * A data directory of its own with an open warehouse: files are put into its landing folder and ingested by the real
+ * stage.
+ */
 export class LogLanding implements AsyncDisposable {
   readonly data: DataDirectory;
   readonly state: StateDatabase;
@@ -60,7 +63,10 @@ export class LogLanding implements AsyncDisposable {
     return queryRows<R>(this.state.connection, sql, parameters);
   }
 
-  /** `path status rows=accepted+duplicates+rejected` of every file and the reason code of a quarantined one, in the ledger's order. */
+  /**
+   * `path status rows=accepted+duplicates+rejected` of every file and the reason code of a quarantined one, in the
+   * ledger's order.
+   */
   async ledger(): Promise<string[]> {
     const rows = await this.query<{ entry: string }>(
       `SELECT path || ' ' || status || coalesce(' ' || split_part(reason, ':', 1), '') || ' ' || rows || '=' || accepted || '+' || duplicates || '+' || rejected AS entry

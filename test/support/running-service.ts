@@ -17,7 +17,10 @@ export interface RunningService {
   log: { level: number; msg: string; [field: string]: unknown }[];
   /** Asks for the body as it stands unless told otherwise: `fetch` by itself would ask for it compressed. */
   get(path: string, init?: RequestInit): Promise<Response>;
-  /** The body as JSON; fails where the status is not the expected one, or where the OpenAPI document does not describe it. */
+  /**
+   * The body as JSON; fails where the status is not the expected one, or where the OpenAPI document does not describe
+   * it.
+   */
   json(path: string, status?: number): Promise<any>;
 }
 

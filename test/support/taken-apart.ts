@@ -10,7 +10,9 @@ interface Taker {
   finish(): FileProblem | undefined;
 }
 
-/** Hands a text over in chunks of so many bytes. Gives the lines that were made of it, or the reason why there are none. */
+/**
+ * Hands a text over in chunks of so many bytes. Gives the lines that were made of it, or the reason why there are none.
+ */
 export function takenApart<T extends Taker>(
   make: (lines: LineFile) => T,
   text: string | Uint8Array,

@@ -28,8 +28,8 @@ const naming = (field: string) =>
 
 describe('a field of an offer', () => {
   /**
-   * What somebody has to write who adds one, from the landing folder to analysts and publishers. The generator's values do
-   * not count: a record may lack any field. Nor does the schema of the one answer that renames it, `multiComplete`.
+   * What somebody has to write who adds one, from the landing folder to analysts and publishers. The generator's values
+   * do not count: a record may lack any field. Nor does the schema of the one answer that renames it, `multiComplete`.
    */
   it('is named by at most five hand-written files', () => {
     const named = naming('multi_complete').filter((name) => !name.startsWith('src/generate/'));

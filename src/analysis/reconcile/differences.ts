@@ -53,7 +53,9 @@ export interface Sorted {
   outside: { rows: number; conversions: number };
 }
 
-/** Sorts what was matched and what was left into differences and agreement. `clicks` are those of claims that were left. */
+/**
+ * Sorts what was matched and what was left into differences and agreement. `clicks` are those of claims that were left.
+ */
 export function sortDifferences(
   { pairs, claims, conversions }: Matched,
   clicks: ReadonlyMap<string, KnownClick>,

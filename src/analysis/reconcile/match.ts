@@ -69,7 +69,10 @@ function byConversionId(rewards: readonly PublisherReward[]): Claim[] {
   return claims;
 }
 
-/** A row in another state goes on with the claim's story, in whatever order they come, and the one that decides is the one named; one in the same state repeats it. */
+/**
+ * A row in another state goes on with the claim's story, in whatever order they come, and the one that decides is the
+ * one named; one in the same state repeats it.
+ */
 function merge(claim: Claim, row: PublisherReward): void {
   const { state, amount } = row;
   if (claim.told.includes(state)) claim.repeated.push(row);
@@ -80,7 +83,10 @@ function merge(claim: Claim, row: PublisherReward): void {
   }
 }
 
-/** Pairs the claims and conversions of one click that no id holds together. `settled` are those of this click that one does. */
+/**
+ * Pairs the claims and conversions of one click that no id holds together. `settled` are those of this click that one
+ * does.
+ */
 function matchClick(claims: Claim[], conversions: OurConversion[], settled: Matched['pairs']): Matched {
   const pairs: Matched['pairs'] = [];
   const open = { claims: new Set(claims), conversions: new Set(conversions) };

@@ -12,7 +12,10 @@ export interface OurConversion {
   clickId: string;
   offerId: number | null;
   status: 'credited' | 'rejected' | 'charged_back' | 'unattributed';
-  /** What the postback told, else payout × (1 − commission) × reward rate as the site has them now; absent while the payout is unknown. */
+  /**
+   * What the postback told, else payout × (1 − commission) × reward rate as the site has them now; absent while the
+   * payout is unknown.
+   */
   amount?: Amount;
   /** When it was credited; without a credit, when it was refused or taken back. */
   time: Moment;

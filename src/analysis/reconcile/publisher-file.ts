@@ -63,7 +63,10 @@ const stateOfWord = new Map(
 /** More at once are seldom more mistakes than one made throughout. */
 const mostMistakes = 5;
 
-/** Reads a publisher's list of rewards. Throws `UsageError` naming the file, and line and column of what cannot be understood. */
+/**
+ * Reads a publisher's list of rewards. Throws `UsageError` naming the file, and line and column of what cannot be
+ * understood.
+ */
 export async function readPublisherFile(file: string): Promise<PublisherList> {
   const bytes = await readFile(file).catch((error: Error) => {
     throw new UsageError(`${file} cannot be read: ${error.message}`, { cause: error });

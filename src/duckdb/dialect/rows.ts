@@ -95,7 +95,9 @@ export function chunksOf(result: DuckDBResult): AsyncIterableIterator<Row[]> {
   return result.yieldConvertedRowObjects(convertValue);
 }
 
-/** Runs raw SQL with `$1`-style parameters and gives its rows as Kysely would. `R` is the caller's word on their shape. */
+/**
+ * Runs raw SQL with `$1`-style parameters and gives its rows as Kysely would. `R` is the caller's word on their shape.
+ */
 export async function queryRows<R = Row>(
   connection: DuckDBConnection,
   sql: string,

@@ -29,7 +29,9 @@ export async function rollbackTransaction(connection: DuckDBConnection): Promise
   }
 }
 
-/** Runs the work between BEGIN and COMMIT; rolls back and rethrows when it or `commit` throws. Transactions do not nest. */
+/**
+ * Runs the work between BEGIN and COMMIT; rolls back and rethrows when it or `commit` throws. Transactions do not nest.
+ */
 export async function inTransaction<T>(
   connection: DuckDBConnection,
   work: () => Promise<T>,

@@ -39,7 +39,10 @@ const parquetColumns: ParquetColumns = {
 };
 const csvColumns = Object.keys(parquetColumns).filter((column) => column !== 'id' && column !== 'events');
 
-/** Writes every source's exports under `folder`, each in the format and the words of that source. `end` is in epoch milliseconds. */
+/**
+ * Writes every source's exports under `folder`, each in the format and the words of that source. `end` is in epoch
+ * milliseconds.
+ */
 export async function writeCatalogs(
   folder: string,
   offers: readonly GeneratedOffer[],

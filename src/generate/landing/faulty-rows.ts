@@ -3,7 +3,10 @@ import type { GeneratedClick, GeneratedConversion } from '../network/canonical-r
 /** A row for a log: a record, or the text of a line that is none. */
 export type LogRow = { record: object } | { line: string };
 
-/** Clicks that must be rejected, one per cause. Each is made of a good click and takes another id, so that it repeats none. */
+/**
+ * Clicks that must be rejected, one per cause. Each is made of a good click and takes another id, so that it repeats
+ * none.
+ */
 export const faultyClicks: readonly ((click: GeneratedClick) => LogRow)[] = [
   (click) => ({ record: { ...renamed(click), clicked_at: click.clicked_at.slice(0, -1) } }),
   (click) => ({ line: cut(renamed(click)) }),
@@ -23,7 +26,10 @@ export const faultyConversions: readonly ((conversion: GeneratedConversion) => L
   (conversion) => ({ record: { ...other(conversion), occurred_at: conversion.occurred_at.slice(0, 10) } }),
 ];
 
-/** Clicks that are taken although something about them is odd: a value dropped with a warning, or an offer or site not known yet. */
+/**
+ * Clicks that are taken although something about them is odd: a value dropped with a warning, or an offer or site not
+ * known yet.
+ */
 export const oddClicks: readonly ((click: GeneratedClick) => object)[] = [
   (click) => ({ ...click, device: 'fridge' }),
   (click) => ({ ...click, country: 'ZZ' }),

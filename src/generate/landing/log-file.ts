@@ -61,7 +61,9 @@ export class LogFile {
   }
 }
 
-/** What was written of one kind of log. `rows = accepted + duplicates + rejected`, as in the ledger of ingested files. */
+/**
+ * What was written of one kind of log. `rows = accepted + duplicates + rejected`, as in the ledger of ingested files.
+ */
 export class LogCount {
   files = 0;
   /** Files that cannot be read whole; their rows count nowhere. */

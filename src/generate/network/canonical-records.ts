@@ -1,7 +1,10 @@
 import type { OfferContent } from '../../vocabulary/offer-fields.ts';
 import type { ConversionKind, Device, OfferStatus } from '../../vocabulary/values.ts';
 
-/** The fields of an offer's content that a record has as the catalog keeps them; a record leaves out those that have no value. */
+/**
+ * The fields of an offer's content that a record has as the catalog keeps them; a record leaves out those that have no
+ * value.
+ */
 type Described = Omit<OfferContent, 'titles' | 'descriptions' | 'payout' | 'image_name' | 'image_source'>;
 type Optional = { [Name in keyof Described]?: NonNullable<Described[Name]> };
 

@@ -16,7 +16,9 @@ const dayMs = 24 * hourMs;
 /** One conversion in this many of visits names a click that no log will ever bring. */
 const visitsPerOrphan = 4000;
 
-/** What visits lead to, none of it later than the end of the traffic: credits, milestones, refusals, money taken back. */
+/**
+ * What visits lead to, none of it later than the end of the traffic: credits, milestones, refusals, money taken back.
+ */
 export function conversionSource(traffic: Traffic): (visit: Visit) => TimedConversion[] {
   const random = new Random(0);
   const seed = seedFor(traffic.seed, 'conversion');

@@ -1,9 +1,14 @@
 import type { CheckedFile } from '../../landing/landing-file.ts';
 
-/** What orders the exports of a source: modification time, at most the moment when the file was first seen; then name. */
+/**
+ * What orders the exports of a source: modification time, at most the moment when the file was first seen; then name.
+ */
 export type FileAge = Pick<CheckedFile, 'modifiedNs' | 'path'>;
 
-/** A file as it was first seen at a moment: a modification time after it is a mistake, and would outdo all exports to come until then. */
+/**
+ * A file as it was first seen at a moment: a modification time after it is a mistake, and would outdo all exports to
+ * come until then.
+ */
 export function firstSeen<File extends FileAge>(file: File, seenNs: bigint): File {
   return file.modifiedNs > seenNs ? { ...file, modifiedNs: seenNs } : file;
 }

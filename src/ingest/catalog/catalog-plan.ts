@@ -49,7 +49,9 @@ export interface HeldExport {
 
 export interface CatalogPlan {
   versions: NewVersion[];
-  /** Versions that were taken over from a snapshot, which has no destinations: their digest says that they had these. */
+  /**
+   * Versions that were taken over from a snapshot, which has no destinations: their digest says that they had these.
+   */
   destinations: { offerId: number; version: number; destinationUrl: string }[];
   held: HeldExport[];
   /** Rows that turned out to bring another offer's id. */

@@ -23,7 +23,9 @@ export interface CatalogSyncInput {
   files: readonly NewFile[];
   /** All catalog files that lie in the landing folder now, known ones too. */
   landed: readonly LandedExport[];
-  /** A file's records, some at a time. Throws `QuarantineError`, at once or later, for one that cannot be read whole. */
+  /**
+   * A file's records, some at a time. Throws `QuarantineError`, at once or later, for one that cannot be read whole.
+   */
   readRecords: (file: NewFile) => AsyncIterable<LandingRecord[]>;
   settings: DecidingSettings;
   runId: number;
@@ -149,7 +151,10 @@ async function readSource(
   return { source, mode, exports, released: decides !== undefined && accepted.has(decides.file) };
 }
 
-/** Those that are read again come first, in the order in which they were ingested. Of each offer in them only the last record is kept: they may be many. */
+/**
+ * Those that are read again come first, in the order in which they were ingested. Of each offer in them only the last
+ * record is kept: they may be many.
+ */
 async function readDeltas(
   files: readonly NewFile[],
   read: (file: NewFile) => Promise<CatalogExport | undefined>,
@@ -209,7 +214,9 @@ function recordPlanned(
   }
 }
 
-/** An operator's approval holds for the next reading of the file; an export that is fine replaces the older held ones. */
+/**
+ * An operator's approval holds for the next reading of the file; an export that is fine replaces the older held ones.
+ */
 async function resolveHolds(
   connection: DuckDBConnection,
   plan: CatalogPlan,

@@ -68,7 +68,10 @@ export async function attributeConversions(
   return found;
 }
 
-/** The sought clicks that are in these event files: first only the 8-byte key of every click, then whole rows of the files that hold one. */
+/**
+ * The sought clicks that are in these event files: first only the 8-byte key of every click, then whole rows of the
+ * files that hold one.
+ */
 async function findClicks(
   connection: DuckDBConnection,
   sought: SoughtClicks,

@@ -7,9 +7,15 @@ import { markMartDays } from '../../warehouse/stale-partitions.ts';
 /** The clicks of this run by hour and offer, as `click_hourly` has them of all runs. */
 export type NewClickHours = TempTable<'new_click_hourly'>;
 
-/** Hours are counted by number and named after: truncating two million timestamps by calendar takes longer than counting them. */
+/**
+ * Hours are counted by number and named after: truncating two million timestamps by calendar takes longer than counting
+ * them.
+ */
 const microsecondsPerHour = 3_600_000_000;
-/** Integer division rounds towards zero, so hours count from the earliest one that a click can have, 0001-01-01: as long before 1970. */
+/**
+ * Integer division rounds towards zero, so hours count from the earliest one that a click can have, 0001-01-01: as long
+ * before 1970.
+ */
 const earliestMicroseconds = -62_135_596_800_000_000n;
 
 /**

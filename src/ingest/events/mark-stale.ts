@@ -48,8 +48,8 @@ export async function markReportsOfNewEvents(
 }
 
 /**
- * Marks the days and the daily reports of clicks and conversions that named an offer before the catalog had it: its first
- * version reaches back for ever. Later versions change no past figure.
+ * Marks the days and the daily reports of clicks and conversions that named an offer before the catalog had it: its
+ * first version reaches back for ever. Later versions change no past figure.
  */
 export async function markDaysOfNewOffers(
   connection: DuckDBConnection,

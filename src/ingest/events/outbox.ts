@@ -8,7 +8,10 @@ import { runModel } from '../../sql/run-model.ts';
 import { markPostbackDays } from '../../warehouse/stale-partitions.ts';
 import type { NewConversionEvents } from './attribution.ts';
 
-/** Marks this run's conversion events as undecided; whether they make postbacks is for `writeOutbox` to say. A rebuilt state reads some again that were decided long ago. */
+/**
+ * Marks this run's conversion events as undecided; whether they make postbacks is for `writeOutbox` to say. A rebuilt
+ * state reads some again that were decided long ago.
+ */
 export async function awaitPostbacks(connection: DuckDBConnection, newEvents: NewConversionEvents): Promise<void> {
   await connection.run(
     `INSERT INTO postbacks_undecided SELECT conversion_id, kind FROM ${newEvents} WHERE (conversion_id, kind) NOT IN (SELECT (conversion_id, kind) FROM settled_events)`,
@@ -17,10 +20,10 @@ export async function awaitPostbacks(connection: DuckDBConnection, newEvents: Ne
 
 /**
  * Writes the postbacks of conversion events that are decided at as-of, in the caller's transaction. An event of a site
- * without a postback address is decided too: sites that add an address later get no postbacks for earlier events. One of a site that
- * `sites.json` does not know waits, so that no reward is lost where the file is missing for one run.
- * The id follows from conversion and kind alone, so that nothing can ever give an event a second one.
- * Returns the number of postbacks written.
+ * without a postback address is decided too: sites that add an address later get no postbacks for earlier events. One
+ * of a site that `sites.json` does not know waits, so that no reward is lost where the file is missing for one run. The
+ * id follows from conversion and kind alone, so that nothing can ever give an event a second one. Returns the number of
+ * postbacks written.
  */
 export async function writeOutbox(connection: DuckDBConnection, sites: readonly Site[], asOf: Moment): Promise<number> {
   const [undecided] = await queryRows<{ rows: number }>(connection, 'SELECT count(*) AS rows FROM postbacks_undecided');

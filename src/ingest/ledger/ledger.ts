@@ -17,7 +17,10 @@ export interface LedgerCounts {
   warnings: number;
 }
 
-/** A file of nothing but bad rows would fill the warehouse with itself: so many of its first rejected rows are kept, all are counted. */
+/**
+ * A file of nothing but bad rows would fill the warehouse with itself: so many of its first rejected rows are kept, all
+ * are counted.
+ */
 export const maxRejectsKept = 1000;
 
 /** Unknown field names are listed up to this number a file, and counted beyond it. */
@@ -27,12 +30,15 @@ export const maxUnknownFieldsCounted = 100_000;
 /** A longer name of a field is cut. */
 export const maxFieldNameCharacters = 100;
 
-/** Why a file is quarantined that can be read again once it is touched: its bytes may be fine, and the memory was not. */
+/**
+ * Why a file is quarantined that can be read again once it is touched: its bytes may be fine, and the memory was not.
+ */
 export const endedARun = 'ended_a_run';
 
 /**
- * SQL for the moment when a file of the ledger was first seen, in nanoseconds since the epoch, as text. A run may wait for another
- * before it looks, so that what it ingests may be younger than its start; times from before they were capped may be anything.
+ * SQL for the moment when a file of the ledger was first seen, in nanoseconds since the epoch, as text. A run may wait
+ * for another before it looks, so that what it ingests may be younger than its start; times from before they were
+ * capped may be anything.
  */
 export const seenNs =
   'greatest(CASE WHEN read_with IS NULL THEN 0 ELSE modified_ns END, epoch_ns(ingested_at))::VARCHAR';
@@ -149,7 +155,9 @@ export async function knownLogs({ db }: StateDatabase): Promise<Set<string>> {
   return new Set(rows.map(({ status, ...file }) => logKey(file, status)));
 }
 
-/** The digest that each catalog path had when it was last ingested: the same bytes under the same name change nothing. */
+/**
+ * The digest that each catalog path had when it was last ingested: the same bytes under the same name change nothing.
+ */
 export async function latestCatalogDigests({ db }: StateDatabase): Promise<Map<string, string>> {
   const rows = await db
     .selectFrom('ingest_files')

@@ -150,7 +150,8 @@ function saysOther(
     Object.entries(before.rates ?? {}).some(([currency, rate]) => rate !== rateOf(settings, currency))
   )
     return true;
-  // A delta that turned out to be a full export decides, unless one after it waits for an operator who is to say whether it does.
+  // A delta that turned out to be a full export decides, unless one after it waits for an operator who is to say
+  // whether it does.
   return (
     before.mode === 'delta' &&
     mode === 'full' &&

@@ -6,7 +6,9 @@ export interface CountedWarning extends IngestWarning {
   rows: number;
 }
 
-/** A catalog file's rows by warning and field. Of unknown fields the first ones seen are named, the others are counted. */
+/**
+ * A catalog file's rows by warning and field. Of unknown fields the first ones seen are named, the others are counted.
+ */
 export class WarningCounts {
   readonly #counts = new Map<string, CountedWarning>();
   readonly #furtherFields = new Set<string>();

@@ -7,19 +7,24 @@ import { eventRelation } from '../../warehouse/event-files.ts';
 import type { LogBatch } from './log-batch.ts';
 import type { StagedEvents } from './stage-events.ts';
 
-/** Staged events that do not count: `(file_id, file, file_row_number, conflict)`, `file` being the place among the staged days. */
+/**
+ * Staged events that do not count: `(file_id, file, file_row_number, conflict)`, `file` being the place among the
+ * staged days.
+ */
 type DuplicateEvents = TempTable<'duplicate_events'>;
 
 export interface Duplicates {
   events: DuplicateEvents;
-  /** Duplicates and conflicts (duplicates whose content differs from the first one's) by ledger number of their file. */
+  /**
+   * Duplicates and conflicts (duplicates whose content differs from the first one's) by ledger number of their file.
+   */
   byFile: Map<number, { duplicates: number; conflicts: number }>;
 }
 
 /**
- * Finds the staged events that the warehouse has already, or that an earlier row of this run brought: the first by path,
- * then line, stays. All history counts, whatever day a copy claims to be of.
- * What an event says is compared by its hash: a copy of a whole log costs some bytes a row, however long its rows are.
+ * Finds the staged events that the warehouse has already, or that an earlier row of this run brought: the first by
+ * path, then line, stays. All history counts, whatever day a copy claims to be of. What an event says is compared by
+ * its hash: a copy of a whole log costs some bytes a row, however long its rows are.
  */
 export async function findDuplicates(
   connection: DuckDBConnection,

@@ -20,7 +20,10 @@ export interface LogBatch {
   quarantined: { file: LogFile; reason: string; detail: string }[];
 }
 
-/** Makes relations of a run's files of one log. `withLines` gives a file with its lines known, or throws `QuarantineError`. */
+/**
+ * Makes relations of a run's files of one log. `withLines` gives a file with its lines known, or throws
+ * `QuarantineError`.
+ */
 export async function openLogBatch(
   connection: DuckDBConnection,
   schema: LogSchema,

@@ -13,8 +13,8 @@ export async function dropRejectsOf(connection: DuckDBConnection, files: readonl
 }
 
 /**
- * Brings the ledger row of a log that was read again up to date. `now` is what this run found: rows that were rejected before are accepted,
- * and those that were accepted before are found as duplicates of themselves.
+ * Brings the ledger row of a log that was read again up to date. `now` is what this run found: rows that were rejected
+ * before are accepted, and those that were accepted before are found as duplicates of themselves.
  */
 export async function recordReadAgain(
   { connection }: StateDatabase,

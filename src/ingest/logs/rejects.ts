@@ -51,7 +51,10 @@ function reasonOf({ format, unterminatedRow }: LogFile): string {
 /** So many rejected rows are looked for by their texts, all at once. */
 const maxSought = 10_000;
 
-/** Equal lines are equally bad, so a line's text finds its numbers; no other line has to be parsed again. Of long lines the numbers are known. */
+/**
+ * Equal lines are equally bad, so a line's text finds its numbers; no other line has to be parsed again. Of long lines
+ * the numbers are known.
+ */
 function numberedRejects(file: LogFile, rejects: string): string {
   const [lines] = numberedLines(file);
   return `SELECT lines.line, sought.reason, sought.raw, sought.raw_length

@@ -25,7 +25,10 @@ export interface StagedEvents {
 
 type ScratchRun = Pick<Run, 'data' | 'effects'>;
 
-/** Finding one click reads its whole row group: an eighth of DuckDB's default halves the lookup and costs the writer nothing. */
+/**
+ * Finding one click reads its whole row group: an eighth of DuckDB's default halves the lookup and costs the writer
+ * nothing.
+ */
 const rowGroupRows = 16_384;
 
 /**
@@ -48,7 +51,10 @@ export async function stageEvents(
   );
 }
 
-/** Removes the duplicates from the staged days. Of a log that came again most days hold nothing else: they are not written again. */
+/**
+ * Removes the duplicates from the staged days. Of a log that came again most days hold nothing else: they are not
+ * written again.
+ */
 export async function withoutDuplicates(
   connection: DuckDBConnection,
   schema: LogSchema,

@@ -141,7 +141,9 @@ function readCategories(fields: RecordFields): string[] {
   return [...categories];
 }
 
-/** What is not understood is dropped. If nothing is left of a list the record is refused: empty would mean worldwide. */
+/**
+ * What is not understood is dropped. If nothing is left of a list the record is refused: empty would mean worldwide.
+ */
 function readCountries(fields: RecordFields): string[] {
   const meanings = understood(fields, 'countries', readCountry);
   return meanings.includes('all') ? [] : [...new Set(meanings)].toSorted();

@@ -98,7 +98,10 @@ export interface FileCheck extends FileLines {
   sha256: string;
   /** Why the file as a whole cannot be read. */
   problem?: FileProblem;
-  /** The file changed under our hands, or went, or could not be opened: what we saw may never have existed as a whole. Look again at the next run. */
+  /**
+   * The file changed under our hands, or went, or could not be opened: what we saw may never have existed as a whole.
+   * Look again at the next run.
+   */
   unstable: boolean;
   /** A CSV file whose last line has no end, and that was changed lately: its writer may not be done. */
   unfinished: boolean;

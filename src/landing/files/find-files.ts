@@ -24,9 +24,9 @@ export function isUnfinishedName(name: string): boolean {
 }
 
 /**
- * Lists the landing folder. Names that start with `.` or `_`, or end in `.tmp` or `.part`, are not looked at. The folder
- * may itself be a link; a link in it is followed only to what lies in it: whoever may land files could otherwise have any
- * file of the machine read, and its lines published as rejects.
+ * Lists the landing folder. Names that start with `.` or `_`, or end in `.tmp` or `.part`, are not looked at. The
+ * folder may itself be a link; a link in it is followed only to what lies in it: whoever may land files could otherwise
+ * have any file of the machine read, and its lines published as rejects.
  */
 export async function findLandingFiles(landing: string): Promise<LandingScan> {
   const scan: LandingScan = { files: [], ignored: [] };
@@ -40,7 +40,10 @@ export async function findLandingFiles(landing: string): Promise<LandingScan> {
   return scan;
 }
 
-/** `above`: the folders on the way down, by device and inode, so that a link to one of them does not lead round in circles. */
+/**
+ * `above`: the folders on the way down, by device and inode, so that a link to one of them does not lead round in
+ * circles.
+ */
 async function walk(
   root: string,
   folder: string,
@@ -86,7 +89,10 @@ async function walk(
   }
 }
 
-/** Where a path that may be a link leads to; undefined, and listed as ignored, where that is outside of the landing folder. */
+/**
+ * Where a path that may be a link leads to; undefined, and listed as ignored, where that is outside of the landing
+ * folder.
+ */
 async function followed(root: string, path: string, scan: LandingScan): Promise<string | undefined> {
   const target = await realpath(join(root, path)).catch(nothingIfGone);
   if (target === undefined || target === root || target.startsWith(root + sep)) return target;

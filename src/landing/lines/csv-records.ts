@@ -9,9 +9,9 @@ const maxHeaderBytes = 64 * 1024;
 
 /**
  * Takes CSV apart, chunk by chunk, into its records as JSON, one a line: an object with the header's names, null for an
- * empty cell. A row with too few or too many cells becomes the array of its cells, and so does a last row whose line has
- * no end: neither is a record. Blank lines are no rows. Spaces around quotes are passed over, a quote within a cell that
- * does not begin with one is a character like any other.
+ * empty cell. A row with too few or too many cells becomes the array of its cells, and so does a last row whose line
+ * has no end: neither is a record. Blank lines are no rows. Spaces around quotes are passed over, a quote within a cell
+ * that does not begin with one is a character like any other.
  */
 export class CsvRecords {
   columns: string[] | null = null;

@@ -7,8 +7,8 @@ import { identifier, quoted, quotedPath } from '../../text/sql-text.ts';
 import { TextCheck } from './text-check.ts';
 
 /**
- * Gives a checked file with its lines known: makes lines of what only DuckDB can read, Parquet, beside `scratchPath`, and
- * looks for the columns without which a file with a header is not what its folder says. To be called outside of a
+ * Gives a checked file with its lines known: makes lines of what only DuckDB can read, Parquet, beside `scratchPath`,
+ * and looks for the columns without which a file with a header is not what its folder says. To be called outside of a
  * transaction: a statement that fails would abort it, and with it all other files. Throws `QuarantineError`.
  */
 export async function fileLines(
@@ -26,7 +26,10 @@ export async function fileLines(
 
 const tooLarge = 'records of more bytes than are allowed';
 
-/** Writes a Parquet file's records beside `scratchPath` as JSON, one a line, and gives the file with its lines known. Throws `QuarantineError` where it cannot be read whole. */
+/**
+ * Writes a Parquet file's records beside `scratchPath` as JSON, one a line, and gives the file with its lines known.
+ * Throws `QuarantineError` where it cannot be read whole.
+ */
 export async function unfoldParquet(
   connection: DuckDBConnection,
   file: CheckedFile,
@@ -87,7 +90,10 @@ function unreadable(error: Error, file: CheckedFile, maxUnpackedBytes: number): 
   return new QuarantineError('not_parquet', (message.split('\n')[0] ?? '').replaceAll(file.readablePath, file.path));
 }
 
-/** Numbers as text so that no digit is lost on the way; nested values as they are; a zone is written only where there is one. */
+/**
+ * Numbers as text so that no digit is lost on the way; nested values as they are; a zone is written only where there is
+ * one.
+ */
 function asJsonValue(column: string, type: string): string {
   if (type === 'TIMESTAMP WITH TIME ZONE') return `strftime(timezone('UTC', ${column}), '%Y-%m-%dT%H:%M:%S.%fZ')`;
   if (type.startsWith('TIMESTAMP')) return `strftime(${column}, '%Y-%m-%dT%H:%M:%S.%f')`;

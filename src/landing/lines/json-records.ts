@@ -246,7 +246,10 @@ export class JsonRecords {
 
 const tooLong: FileProblem = { reason: 'line_too_long', detail: `a record has more than ${maxLineBytes} bytes` };
 
-/** Where text goes on in a string without an escape: the index of the next quote, backslash or control character, or the chunk's end. */
+/**
+ * Where text goes on in a string without an escape: the index of the next quote, backslash or control character, or the
+ * chunk's end.
+ */
 function endOfPlainText(chunk: Buffer, start: number): number {
   let at = start;
   while (at < chunk.length) {
@@ -257,7 +260,10 @@ function endOfPlainText(chunk: Buffer, start: number): number {
   return at;
 }
 
-/** The state behind another byte of a number; `afterValue` where the number has ended before it, undefined where it must not. */
+/**
+ * The state behind another byte of a number; `afterValue` where the number has ended before it, undefined where it must
+ * not.
+ */
 function afterNumberByte(before: number, byte: number): number | undefined {
   const isDigit = byte >= 0x30 && byte <= 0x39;
   switch (before) {

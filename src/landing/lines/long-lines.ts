@@ -6,8 +6,8 @@ import { readThrough } from '../../files/read-through.ts';
 const bytesAtOnce = 2 * maxLineBytes;
 
 /**
- * Sets the long lines of a text apart. Gives the text without them, with a blank line in place of each, so that the others
- * keep their numbers, and files of long lines.
+ * Sets the long lines of a text apart. Gives the text without them, with a blank line in place of each, so that the
+ * others keep their numbers, and files of long lines.
  */
 export async function setLongLinesApart(
   { readablePath, firstRow }: FileLines,

@@ -1,7 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { byteOrderMark, maxLineBytes, longLineBytes, type FileProblem, type LandingFormat } from '../landing-file.ts';
 
-/** Looks at a file as it passes by, chunk by chunk: valid UTF-8, line lengths, the marks of Parquet. Keeps no part of a chunk, which its reader may overwrite. */
+/**
+ * Looks at a file as it passes by, chunk by chunk: valid UTF-8, line lengths, the marks of Parquet. Keeps no part of a
+ * chunk, which its reader may overwrite.
+ */
 export class TextCheck {
   /** There is no byte order mark, and no character that the line reader stumbles over. */
   isPlain = true;
@@ -74,7 +77,10 @@ export class TextCheck {
   }
 }
 
-/** DuckDB's line reader cuts here. It is nowhere in valid JSON, so a line that has it is a reject and may show a picture of it. */
+/**
+ * DuckDB's line reader cuts here. It is nowhere in valid JSON, so a line that has it is a reject and may show a picture
+ * of it.
+ */
 const lineCut = 0x01;
 
 /** Whether lines have what the line reader stumbles over: it counts `\r\n` as two lines. */

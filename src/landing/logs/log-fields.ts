@@ -3,8 +3,9 @@ import { conversionKinds, devices, type EventKind } from '../../vocabulary/value
 import { quoted } from '../../text/sql-text.ts';
 
 /**
- * One field of a click or conversion log, as SQL over its text. `name` is a text column in that SQL, beside it `raw`, the
- * line, `record`, the same with its half surrogates replaced, and `is_plain`, whether one scan has shown it to be plain JSON; `value` is the typed column made of it. A fault rejects the row, a drop only loses the value.
+ * One field of a click or conversion log, as SQL over its text. `name` is a text column in that SQL, beside it `raw`,
+ * the line, `record`, the same with its half surrogates replaced, and `is_plain`, whether one scan has shown it to be
+ * plain JSON; `value` is the typed column made of it. A fault rejects the row, a drop only loses the value.
  */
 export interface LogField {
   name: string;
@@ -158,8 +159,9 @@ function requiredNameField(name: string): LogField {
 }
 
 /**
- * True for values that are no JSON string or whole number, or of which half a surrogate was replaced: nobody can know what
- * name was meant. A plain line has none of them; inside CASE, since AND does not keep its right side from being computed.
+ * True for values that are no JSON string or whole number, or of which half a surrogate was replaced: nobody can know
+ * what name was meant. A plain line has none of them; inside CASE, since AND does not keep its right side from being
+ * computed.
  */
 function notAName(name: string): string {
   const kind = `json_type(record, '$.${name}')`;

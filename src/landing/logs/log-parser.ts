@@ -9,8 +9,8 @@ import { maxLineBytes, type FileLines } from '../landing-file.ts';
 export const warningBit = { unknownField: 1, firstDropped: 2, halfSurrogate: 128 } as const;
 
 /**
- * The statement that reads log rows `(file_id, line, raw)` into what is staged: the typed fields, the `event_key` that makes
- * the event one, and the `day_number` of its UTC day, NULL for a rejected row.
+ * The statement that reads log rows `(file_id, line, raw)` into what is staged: the typed fields, the `event_key` that
+ * makes the event one, and the `day_number` of its UTC day, NULL for a rejected row.
  */
 export function stagedLog(schema: LogSchema, rows: string): string {
   const fields = schema.fields.map(({ name }) => name).join(', ');
@@ -22,8 +22,8 @@ export function stagedLog(schema: LogSchema, rows: string): string {
 
 /**
  * SQL that reads log rows `(file_id, line, raw)` into typed events, all in one pass over the text:
- * the schema's fields; `warnings`, a bit set; `reject`, NULL for a good row, else JSON of `line`, `reason`, `raw`, which
- * has the row's first characters only, and `raw_length`; of a row that is cut `digest` identifies the whole text.
+ * the schema's fields; `warnings`, a bit set; `reject`, NULL for a good row, else JSON of `line`, `reason`, `raw`,
+ * which has the row's first characters only, and `raw_length`; of a row that is cut `digest` identifies the whole text.
  */
 export function parsedLog(schema: LogSchema, rows: string): string {
   const { fields } = schema;
@@ -57,9 +57,9 @@ export function parsedLog(schema: LogSchema, rows: string): string {
 }
 
 /**
- * The pattern of an object as most writers write it: known fields only, values that are plain numbers or strings without
- * escapes and control characters, no spaces but one behind `:` and `,`. One scan by it proves that the line is JSON, that
- * it holds nothing unknown and that no value is of another kind; every other line is looked at closely.
+ * The pattern of an object as most writers write it: known fields only, values that are plain numbers or strings
+ * without escapes and control characters, no spaces but one behind `:` and `,`. One scan by it proves that the line is
+ * JSON, that it holds nothing unknown and that no value is of another kind; every other line is looked at closely.
  */
 function plainObject({ fields }: LogSchema): string {
   const named = (some: LogField[]) => `"(?:${some.map(({ name }) => name).join('|')})": ?`;
@@ -70,7 +70,10 @@ function plainObject({ fields }: LogSchema): string {
   return `\\{${pair}(?:, ?${pair})*\\}`;
 }
 
-/** A plain object that is longer than its fields names one of them twice. Numbers lack two quotes, so they are looked at too. */
+/**
+ * A plain object that is longer than its fields names one of them twice. Numbers lack two quotes, so they are looked at
+ * too.
+ */
 function isNotAsLongAsItsFields({ fields }: LogSchema): string {
   const lengths = fields
     .map(({ name, bare }) => `coalesce(strlen(${name}) + ${name.length + (bare ? 4 : 6)}, 0)`)
@@ -92,7 +95,9 @@ function hasUnknownField({ fields }: LogSchema): string {
   return `len(list_filter(json_keys(record), lambda key: key NOT IN (${fields.map(({ name }) => quoted(name)).join(', ')}))) > 0`;
 }
 
-/** What DuckDB's parser takes and JSON forbids: trailing commas, NaN, Infinity, comments. Looked for outside strings. */
+/**
+ * What DuckDB's parser takes and JSON forbids: trailing commas, NaN, Infinity, comments. Looked for outside strings.
+ */
 const laxJson = `regexp_matches(regexp_replace(record, '"([^"\\\\]|\\\\.)*"', '""', 'g'), ',\\s*[}\\]]|[nN]a[nN]|[iI]nf|/[*/]')`;
 
 /** Twice the longest line, or DuckDB takes sixteen times as much for every file that it has open. */
@@ -124,9 +129,9 @@ function numberedLongLines({ path, rows }: FileLines['longLines'][number]): stri
 }
 
 /**
- * SQL relations `(file_id, line, raw)` over log files, each to be read by a statement of its own: the first one without the
- * long lines and with NULL as `line`, since lines are numbered only where a row is bad; then the long ones. `positions` is
- * a table `(file_id, path)` of these files.
+ * SQL relations `(file_id, line, raw)` over log files, each to be read by a statement of its own: the first one without
+ * the long lines and with NULL as `line`, since lines are numbered only where a row is bad; then the long ones.
+ * `positions` is a table `(file_id, path)` of these files.
  */
 export function logRows(files: readonly (FileLines & { fileId: number })[], positions: string): string[] {
   if (files.length === 0) return [];

@@ -38,9 +38,9 @@ export interface GuardOptions {
 const reservedName = /(?:^|\.)(?:localhost|local|internal|invalid|test|example|onion|home\.arpa)\.?$/i;
 
 /**
- * Makes undici's connections, to public addresses only. It looks three times: at a host that is an address or a reserved name, at all
- * addresses of a name before any of them is tried, and at the address that the socket reached in the end.
- * Fails with `ConnectError`.
+ * Makes undici's connections, to public addresses only. It looks three times: at a host that is an address or a
+ * reserved name, at all addresses of a name before any of them is tried, and at the address that the socket reached in
+ * the end. Fails with `ConnectError`.
  */
 export function guardedConnector({
   allowPrivate,

@@ -5,7 +5,9 @@ import type { Outcome, OutcomeError } from '../rules/outcome.ts';
 import type { PostbackRequest } from './postback-request.ts';
 import { retryAfterSeconds } from '../rules/retry-after.ts';
 
-/** More of a response is not read. Nothing in it matters, but reading it to its end lets the connection be used again. */
+/**
+ * More of a response is not read. Nothing in it matters, but reading it to its end lets the connection be used again.
+ */
 const maxResponseBytes = 64 * 1024;
 /** Of a status below 200, any number of which may come before the response: `HTTP/1.1 100` and two ends of lines. */
 const minHeadBytes = 16;

@@ -4,8 +4,8 @@ const statusLine = Buffer.from('HTTP/1.1 100');
 const lastDigit = statusLine.length - 1;
 
 /**
- * Lets undici pass over an unrequested "100 Continue", as it does over other statuses below 200: at this one it breaks the
- * connection off, and no option changes that, so undici gets 102 instead. Where the same bytes are in a response's
+ * Lets undici pass over an unrequested "100 Continue", as it does over other statuses below 200: at this one it breaks
+ * the connection off, and no option changes that, so undici gets 102 instead. Where the same bytes are in a response's
  * body they are changed too: nothing reads a body.
  */
 export function passOverContinue(socket: Socket): void {

@@ -12,7 +12,10 @@ import { signatureOf, webhookHeaders } from './signature.ts';
 /** One request as it goes out. */
 export interface PostbackRequest {
   method: 'GET' | 'POST';
-  /** Origin, path and query, to be sent as they stand. Holds a signature and what the publisher wrote: never to be logged. */
+  /**
+   * Origin, path and query, to be sent as they stand. Holds a signature and what the publisher wrote: never to be
+   * logged.
+   */
   url: string;
   headers: Record<string, string>;
   body?: string;
@@ -91,7 +94,9 @@ function appended(target: string, fields: PostbackField[], values: Record<Postba
   return `${target}${target.includes('?') ? '&' : '?'}${parameters}`;
 }
 
-/** The reward is a JSON number whose digits are those that were signed: it never passes through binary floating point. */
+/**
+ * The reward is a JSON number whose digits are those that were signed: it never passes through binary floating point.
+ */
 function bodyOf(values: Record<PostbackField, string>): string {
   const members = postbackFields.map(
     (field) => `${JSON.stringify(field)}:${field === 'reward' ? values.reward : JSON.stringify(values[field])}`,

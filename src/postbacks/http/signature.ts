@@ -10,7 +10,10 @@ export function signatureOf(secret: string, postback: Postback): string {
   return createHmac('sha256', secret).update(signedText(postback)).digest('hex');
 }
 
-/** The signed fields in the alphabetical order of their names. A value's own `&` and `=` are encoded, so no two postbacks share a text. */
+/**
+ * The signed fields in the alphabetical order of their names. A value's own `&` and `=` are encoded, so no two
+ * postbacks share a text.
+ */
 export function signedText({ clickId, event, reward, siteKey, userId }: Omit<Postback, 'webhookId'>): string {
   const fields = { click_id: clickId, event, reward, site_key: siteKey, user_id: userId };
   return Object.entries(fields)
@@ -19,8 +22,8 @@ export function signedText({ clickId, event, reward, siteKey, userId }: Omit<Pos
 }
 
 /**
- * The headers of the Standard Webhooks specification, over the exact bytes that are sent. `secrets` are used as the UTF-8
- * bytes of their text; the receiver may hold any of them, which is how a secret is replaced without a gap.
+ * The headers of the Standard Webhooks specification, over the exact bytes that are sent. `secrets` are used as the
+ * UTF-8 bytes of their text; the receiver may hold any of them, which is how a secret is replaced without a gap.
  */
 export function webhookHeaders(secrets: string[], id: string, sentAt: number, content: string): Record<string, string> {
   const timestamp = Math.floor(sentAt / 1000);

@@ -9,7 +9,9 @@ import type { PostbackSender } from '../http/sender.ts';
 /** Requests under way to one site: few enough for a small script on shared hosting, 40 a second at 200 ms each. */
 const concurrency = 8;
 
-/** Claimed ahead, so that a site never waits for the store; what a kill leaves claimed is free again at the next pass. */
+/**
+ * Claimed ahead, so that a site never waits for the store; what a kill leaves claimed is free again at the next pass.
+ */
 const claimedAhead = 256;
 
 /** What all lanes of a pass work with. */

@@ -6,7 +6,9 @@ const minute = 60_000;
 const minPauseMilliseconds = minute;
 const maxPauseMilliseconds = 30 * minute;
 
-/** So many in a row, since one may be chance. Less than a site's concurrency, so that the requests under way decide it. */
+/**
+ * So many in a row, since one may be chance. Less than a site's concurrency, so that the requests under way decide it.
+ */
 const strikesToOpen = 5;
 
 /** Failures that say that the receiver cannot be reached or does not answer in time. */

@@ -1,7 +1,7 @@
 /**
- * The seconds that `Retry-After` asks for, given in seconds or as a date. A date is read against the response's own `Date`,
- * since the receiver's clock may differ from ours, which is `now` in milliseconds. Null where it says nothing that
- * can be understood.
+ * The seconds that `Retry-After` asks for, given in seconds or as a date. A date is read against the response's own
+ * `Date`, since the receiver's clock may differ from ours, which is `now` in milliseconds. Null where it says nothing
+ * that can be understood.
  */
 export function retryAfterSeconds(
   retryAfter: string | undefined,

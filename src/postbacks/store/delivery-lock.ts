@@ -9,7 +9,9 @@ export class DeliveryBusyError extends OfferlineError {
   }
 }
 
-/** The right to deliver, for one pass at a time. Waits for another up to `waitSeconds`, then throws `DeliveryBusyError`. */
+/**
+ * The right to deliver, for one pass at a time. Waits for another up to `waitSeconds`, then throws `DeliveryBusyError`.
+ */
 export function acquireDeliveryLock(
   { deliveryLockFile }: DataDirectory,
   request: LockRequest,

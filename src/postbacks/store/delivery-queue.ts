@@ -115,7 +115,10 @@ export class DeliveryQueue {
     });
   }
 
-  /** Postbacks whose time has come, those that wait for another of their click among them, and how many wait for none; the longest waiting site first. */
+  /**
+   * Postbacks whose time has come, those that wait for another of their click among them, and how many wait for none;
+   * the longest waiting site first.
+   */
   due(now: number): { siteKey: string; due: number; ready: number }[] {
     return this.#due
       .all(now)

@@ -93,7 +93,9 @@ export function sortKeyOf(occurredAt: Moment, kind: ConversionKind): string {
   return `${sortableText(occurredAt)} ${rank[kind]}`;
 }
 
-/** Always with six digits, so that the order of texts is that of moments. Sorts before every sort key of that moment. */
+/**
+ * Always with six digits, so that the order of texts is that of moments. Sorts before every sort key of that moment.
+ */
 export function sortableText(moment: Moment): string {
   const text = momentOf(microsecondsOf(moment) ?? 0n);
   return text.includes('.') ? text : `${text.slice(0, 19)}.000000Z`;

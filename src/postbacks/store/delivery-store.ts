@@ -71,7 +71,9 @@ export class DeliveryStore {
     return Number(this.#readOffset.get(warehouseId)?.['up_to'] ?? 0);
   }
 
-  /** Imports rows of the outbox, all or none; those that are here already stay as they are. Returns how many were new. */
+  /**
+   * Imports rows of the outbox, all or none; those that are here already stay as they are. Returns how many were new.
+   */
   importOutbox(warehouseId: string, rows: Iterable<OutboxRow>): number {
     return this.database.write(() => {
       let added = 0;

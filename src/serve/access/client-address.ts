@@ -31,7 +31,9 @@ export function clientAddresses(trustedProxies: readonly string[]): ClientAddres
   };
 }
 
-/** An address without port, brackets and zone; an IPv4 address that came over IPv6 as such. Undefined where it is none. */
+/**
+ * An address without port, brackets and zone; an IPv4 address that came over IPv6 as such. Undefined where it is none.
+ */
 function plainAddress(text: string): string | undefined {
   const address = /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
   const bare = address.replace(/%.*$/, '');

@@ -74,7 +74,10 @@ export class RequestLimits {
     this.#close = close;
   }
 
-  /** Kept in this process and its data directory. What failed from which address is not written down: it is gone in a minute. */
+  /**
+   * Kept in this process and its data directory. What failed from which address is not written down: it is gone in a
+   * minute.
+   */
   static embedded(data: DataDirectory, now: number, log: Logger): RequestLimits {
     const sites = new RateLimitJournal(join(data.rateLimits, 'sites'), hour, now, log);
     const clients = new RateLimitJournal(join(data.rateLimits, 'clients'), minute, now, log);

@@ -33,7 +33,9 @@ export class RateLimitJournal {
   #written: Promise<void> | undefined;
   #failing = false;
 
-  /** The length is that of its longest window, in milliseconds. Throws `OfferlineError` where the folder cannot be used. */
+  /**
+   * The length is that of its longest window, in milliseconds. Throws `OfferlineError` where the folder cannot be used.
+   */
   constructor(folder: string, windowLength: number, now: number, log: Logger) {
     this.#folder = folder;
     this.#windowLength = windowLength;
@@ -153,7 +155,10 @@ export class RateLimitJournal {
       );
   }
 
-  /** Nothing where another process has just removed it, or where it cannot be read: that must not keep the feeds from opening. */
+  /**
+   * Nothing where another process has just removed it, or where it cannot be read: that must not keep the feeds from
+   * opening.
+   */
   #textOf(name: string): string {
     const file = join(this.#folder, name);
     try {

@@ -29,7 +29,9 @@ export class SiteRegistry {
     this.#log = log;
   }
 
-  /** Reads the file for the first time. Throws `UsageError` where it cannot be used: there is no last good content yet. */
+  /**
+   * Reads the file for the first time. Throws `UsageError` where it cannot be used: there is no last good content yet.
+   */
   async start(): Promise<void> {
     this.#version = await versionOf(this.#file);
     this.#read();

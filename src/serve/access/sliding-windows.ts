@@ -46,7 +46,10 @@ export class SlidingWindows implements RateLimits {
   readonly #maxWindows: number;
   #sweptAt = Number.NEGATIVE_INFINITY;
 
-  /** `maxWindows`: how many windows are held; beyond that the one unused for longest is forgotten. For buckets that anybody can make up. */
+  /**
+   * `maxWindows`: how many windows are held; beyond that the one unused for longest is forgotten. For buckets that
+   * anybody can make up.
+   */
   constructor({ maxWindows = Number.POSITIVE_INFINITY }: { maxWindows?: number } = {}) {
     this.#maxWindows = maxWindows;
   }

@@ -151,7 +151,9 @@ export class PublisherApi {
     }
   }
 
-  /** Guessing of credentials is slowed down by the address that it comes from; the site that was named does not notice. */
+  /**
+   * Guessing of credentials is slowed down by the address that it comes from; the site that was named does not notice.
+   */
   async #rejectUnknownCredentials(
     error: ApiError,
     variant: Variant,

@@ -38,7 +38,10 @@ export const clickQuery = (clicks: string) => `
   FROM ${clicks} AS clicks LEFT JOIN offers ON offers.offer_id = clicks.offer_id
   WHERE clicks.event_key = hash($1::VARCHAR) AND clicks.click_id = $1 AND clicks.site_key = $2`;
 
-/** Which of the event files may have a click: asks each for its keys and for nothing else, a third of the time that all columns take. */
+/**
+ * Which of the event files may have a click: asks each for its keys and for nothing else, a third of the time that all
+ * columns take.
+ */
 export const filesQuery = (files: readonly string[]) => `
   SELECT DISTINCT filename FROM read_parquet(${quotedPathList(files)}, hive_partitioning = false, filename = true) WHERE event_key = hash($1::VARCHAR)`;
 

@@ -97,7 +97,10 @@ export class SnapshotClicks {
     await (this.#database ??= this.#open());
   }
 
-  /** A site's click with what became of it; undefined where the site has no such click. Throws `ApiError` where too many wait already. */
+  /**
+   * A site's click with what became of it; undefined where the site has no such click. Throws `ApiError` where too many
+   * wait already.
+   */
   async find(clickId: string, siteKey: string): Promise<FoundClick | undefined> {
     this.#underWay++;
     try {

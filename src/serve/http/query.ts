@@ -143,7 +143,10 @@ export function required<Value>(optional: Parameter<Value>): Parameter<Value> {
   return { ...optional, required: true };
 }
 
-/** The same parameter with what stands for it where it is absent; the caller puts it there, since an alias may come first. */
+/**
+ * The same parameter with what stands for it where it is absent; the caller puts it there, since an alias may come
+ * first.
+ */
 export function withDefault<Value>(
   optional: Parameter<Value>,
   otherwise: Value,

@@ -3,7 +3,9 @@ import { cacheControl } from './caching.ts';
 import type { ApiError } from './errors.ts';
 import type { Variant } from './variant.ts';
 
-/** A body that is put together piece by piece while its client takes it, out of bytes that others may be reading too. */
+/**
+ * A body that is put together piece by piece while its client takes it, out of bytes that others may be reading too.
+ */
 export interface PiecedBody {
   readonly length: number;
   readonly source: Buffer;

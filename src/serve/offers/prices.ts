@@ -3,7 +3,9 @@ import type { Decimal } from '../../text/decimal-text.ts';
 import { amountText, publishedAmount } from './money.ts';
 import type { ServedOffer } from './served-offer.ts';
 
-/** A payout as a number, and the texts of payout and earnings per click, which are made when they are first asked for. */
+/**
+ * A payout as a number, and the texts of payout and earnings per click, which are made when they are first asked for.
+ */
 const bytesOfOffer = 80;
 const bytesOfMilestone = 40;
 const bytesOfList = 48;

@@ -3,7 +3,9 @@ import type { FeedOffer } from '../../feed/feed-document.ts';
 import { listWithPayouts, members } from './offer-templates.ts';
 import type { TemplatePart } from './offer-templates.ts';
 
-/** The member `events` of a multireward offer as Variants B and C show it, with the comma before it; nothing for others. */
+/**
+ * The member `events` of a multireward offer as Variants B and C show it, with the comma before it; nothing for others.
+ */
 export function milestoneMember(offer: FeedOffer): TemplatePart[] {
   if (offer.events.length === 0) return [];
   const entries = offer.events.map((event) => ({

@@ -4,7 +4,10 @@ import type { Prices } from '../offers/prices.ts';
 import type { ServedOffer } from '../offers/served-offer.ts';
 import type { SiteFeed } from '../offers/site-feed.ts';
 
-/** What differs from site to site or page to page within an offer's JSON; a number: the payout of the milestone of that number. */
+/**
+ * What differs from site to site or page to page within an offer's JSON; a number: the payout of the milestone of that
+ * number.
+ */
 export type Slot = 'payout' | 'epc' | 'link' | 'updatedAt' | 'rank' | number;
 
 /** JSON text, or where something of the site or the page stands. */
@@ -26,8 +29,8 @@ export interface PageValues {
 }
 
 /**
- * An offer's text in one piece, as `byteText` has it, and where its slots stand in it. A page takes offers from all over
- * the catalog, and waiting for memory is most of its cost: so each is in as few places as can be.
+ * An offer's text in one piece, as `byteText` has it, and where its slots stand in it. A page takes offers from all
+ * over the catalog, and waiting for memory is most of its cost: so each is in as few places as can be.
  */
 interface CompiledOffer {
   text: string;

@@ -13,7 +13,9 @@ interface Effort {
   gzip: number;
 }
 
-/** Quality 5 of Brotli costs about what gzip does and is a fifth shorter; the best ones take a hundred times as long. */
+/**
+ * Quality 5 of Brotli costs about what gzip does and is a fifth shorter; the best ones take a hundred times as long.
+ */
 const forKept: Effort = { br: 5, gzip: constants.Z_DEFAULT_COMPRESSION };
 /** For one request alone: a sixth of the time, an eighth longer. */
 const forOnce: Effort = { br: 1, gzip: 1 };
@@ -78,7 +80,9 @@ export class PreparedPage {
     return this.#bytes;
   }
 
-  /** What a request with these headers gets: the page in the form that it asks for, or a 304 where it has that already. */
+  /**
+   * What a request with these headers gets: the page in the form that it asks for, or a 304 where it has that already.
+   */
   respond(request: IncomingHttpHeaders): HttpResponse | Promise<HttpResponse> {
     const coding = chooseCoding(request['accept-encoding'], this.#body.length);
     const form = this.#formOf(coding);

@@ -60,7 +60,10 @@ function* filledIn(
   yield source.subarray(from);
 }
 
-/** The same bytes in pieces of equal size, since the parts are many and short; all in the same memory, one after the other. */
+/**
+ * The same bytes in pieces of equal size, since the parts are many and short; all in the same memory, one after the
+ * other.
+ */
 function* inPieces(parts: Iterable<Buffer>): Generator<Buffer, void, undefined> {
   const piece = Buffer.allocUnsafeSlow(pieceBytes);
   let length = 0;

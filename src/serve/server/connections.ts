@@ -15,9 +15,9 @@ interface Line {
 }
 
 /**
- * The clients' connections, each of which gets one answer at a time. Node by itself has all requests that a client sends
- * behind each other answered at once, though it may never take an answer: here the next one is read, and its answer made,
- * when the answer before it has left the process.
+ * The clients' connections, each of which gets one answer at a time. Node by itself has all requests that a client
+ * sends behind each other answered at once, though it may never take an answer: here the next one is read, and its
+ * answer made, when the answer before it has left the process.
  */
 export class Connections {
   readonly #maxOpenConnections: number;
@@ -56,7 +56,10 @@ export class Connections {
     else socket.destroy();
   }
 
-  /** Returns at a moment when every answer has left, or its client has gone. Node's own `server.close()` cuts off what clients have not taken yet. */
+  /**
+   * Returns at a moment when every answer has left, or its client has gone. Node's own `server.close()` cuts off what
+   * clients have not taken yet.
+   */
   async finished(): Promise<void> {
     if (this.#answering > 0) await new Promise<void>((resolve) => (this.#noneLeft = resolve));
   }

@@ -5,9 +5,13 @@ import type { Gauge } from '../http/gauge.ts';
 import { pieceBytes } from '../http/response.ts';
 import type { Body, HttpResponse, PiecedBody } from '../http/response.ts';
 
-/** As much as the page cache may hold, nearly: that many pages can be on their way at once, whatever their clients do. */
+/**
+ * As much as the page cache may hold, nearly: that many pages can be on their way at once, whatever their clients do.
+ */
 const maxUnsentBytes = 128 * 1024 * 1024;
-/** Errors, and what tells of the service itself, always leave: all connections together have room for so much of each. */
+/**
+ * Errors, and what tells of the service itself, always leave: all connections together have room for so much of each.
+ */
 const smallBytes = 32 * 1024;
 
 /**

@@ -46,7 +46,10 @@ interface PreparedOffers {
   pictures: ReadonlyMap<string, string>;
 }
 
-/** Offers read, and compiled by all templates, between two turns of the event loop: about a millisecond of work, so that requests go on meanwhile. */
+/**
+ * Offers read, and compiled by all templates, between two turns of the event loop: about a millisecond of work, so that
+ * requests go on meanwhile.
+ */
 const offersPerTurn = 50;
 const compiledPerTurn = 20;
 
@@ -172,7 +175,9 @@ function indexes(offers: readonly ServedOffer[]): number[] {
   return offers.map(({ index }) => index);
 }
 
-/** Verifies a snapshot's folder, reads it and prepares its offers. Throws where anything of it is not as it should be. */
+/**
+ * Verifies a snapshot's folder, reads it and prepares its offers. Throws where anything of it is not as it should be.
+ */
 export async function openSnapshot(folder: string): Promise<PublishedSnapshot> {
   const manifest = await verifySnapshot(folder);
   if (manifest.snapshot_id !== basename(folder)) {

@@ -40,7 +40,10 @@ export class SnapshotFollower {
     return this.#serving;
   }
 
-  /** Takes up the current snapshot, or where that is not whole the newest older one that is. Throws where a pinned one is not whole. */
+  /**
+   * Takes up the current snapshot, or where that is not whole the newest older one that is. Throws where a pinned one
+   * is not whole.
+   */
   async start(): Promise<void> {
     if (this.#pinned !== undefined) {
       this.#serving = await openSnapshot(join(this.#data.published, this.#pinned));
@@ -67,7 +70,10 @@ export class SnapshotFollower {
     );
   }
 
-  /** Prepares what has been served unprepared since the start; where it cannot be, an older snapshot takes its place. Throws for a pinned one. */
+  /**
+   * Prepares what has been served unprepared since the start; where it cannot be, an older snapshot takes its place.
+   * Throws for a pinned one.
+   */
   async prepareServing(): Promise<void> {
     const snapshot = this.#serving;
     if (snapshot === undefined) return;

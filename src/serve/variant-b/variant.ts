@@ -1,7 +1,10 @@
 import type { ApiErrorKind } from '../http/errors.ts';
 import type { Variant } from '../http/variant.ts';
 
-/** Status and code by reason. Up to `wrong_type` the codes are the promised ones; the others fill what the interface leaves open. */
+/**
+ * Status and code by reason. Up to `wrong_type` the codes are the promised ones; the others fill what the interface
+ * leaves open.
+ */
 const codes: Record<ApiErrorKind, [status: number, code: string]> = {
   missing_credentials: [400, 'missing_fields'],
   unknown_credentials: [401, 'authentication_failed'],

@@ -11,8 +11,9 @@ import { readModel } from '../../sql/sql-model.ts';
 export const offerNamesFile = 'offer_names.parquet';
 
 /**
- * Stores the table macro `figures_explained(offer_id)`. DuckDB looks up a macro's tables where it is called, not where it
- * is stored, so one that names tables fails where the file is attached. This one names files only: those of its few days.
+ * Stores the table macro `figures_explained(offer_id)`. DuckDB looks up a macro's tables where it is called, not where
+ * it is stored, so one that names tables fails where the file is attached. This one names files only: those of its few
+ * days.
  */
 export async function writeExplained(
   connection: DuckDBConnection,

@@ -11,7 +11,10 @@ import {
 import { readMart, readPublished, type MartRow } from '../../sql/run-model.ts';
 import type { Moment } from '../../time/moment.ts';
 
-/** Writes the feed files of a snapshot from its `offers`, `offer_stats_2d` and `sites`. Every line is checked against the schema. */
+/**
+ * Writes the feed files of a snapshot from its `offers`, `offer_stats_2d` and `sites`. Every line is checked against
+ * the schema.
+ */
 export async function writeFeedFiles(
   connection: DuckDBConnection,
   folder: string,

@@ -6,8 +6,8 @@ import { quoted } from '../../text/sql-text.ts';
 import { analyticsTables, analyticsViews } from './published-tables.ts';
 
 /**
- * What the `lineage` mart reads: who reads what, as the `inputs:` of the models' headers say, which a test holds to their
- * SQL. Names that a model's rows are put under while a run computes (`fills:`) stand for that model.
+ * What the `lineage` mart reads: who reads what, as the `inputs:` of the models' headers say, which a test holds to
+ * their SQL. Names that a model's rows are put under while a run computes (`fills:`) stand for that model.
  */
 export async function loadLineage(connection: DuckDBConnection): Promise<void> {
   const tables = await queryRows<{ name: string }>(

@@ -1,6 +1,9 @@
 import { dayMarts } from '../../models/day-marts.ts';
 
-/** Tables of `analytics.duckdb`, copied whole into each snapshot: small, whatever history holds. Their models are in `sql/marts`. */
+/**
+ * Tables of `analytics.duckdb`, copied whole into each snapshot: small, whatever history holds. Their models are in
+ * `sql/marts`.
+ */
 export const analyticsTables = [
   'offers',
   'offer_history',
@@ -16,5 +19,8 @@ export const analyticsTables = [
   'lineage',
 ] as const;
 
-/** Views of `analytics.duckdb`: `clicks` over the event files and `offers`, the others over the files of a mart, one a day. */
+/**
+ * Views of `analytics.duckdb`: `clicks` over the event files and `offers`, the others over the files of a mart, one a
+ * day.
+ */
 export const analyticsViews = ['clicks', ...dayMarts] as const;

@@ -33,7 +33,10 @@ const betweenSwitches = 1_500;
 const switches = 6;
 const quietMilliseconds = 5_000;
 
-/** Latency at a steady load: with nothing else, while refreshes run and are taken up, and while `current` moves to and fro. */
+/**
+ * Latency at a steady load: with nothing else, while refreshes run and are taken up, and while `current` moves to and
+ * fro.
+ */
 export async function measureLatencies(
   bench: Bench,
   stand: Stand,

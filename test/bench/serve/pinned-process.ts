@@ -33,7 +33,8 @@ export class PinnedProcess {
     const command = [process.execPath, '--import', answerUsage, fileURLToPath(program), ...words];
     const [executable = '', ...rest] = core === undefined ? command : ['taskset', '-c', String(core), ...command];
     this.#name = [fileURLToPath(program), ...words.slice(0, 5)].join(' ');
-    // Logs are written, as they would be, but to nowhere: one line per request would fill the disk or wait for a reader.
+    // Logs are written, as they would be, but to nowhere: one line per request would fill the disk or wait for a
+    // reader.
     this.#child = spawn(executable, rest, {
       env: { ...process.env, ...environment },
       stdio: ['ignore', 'pipe', 'ignore', 'ipc'],

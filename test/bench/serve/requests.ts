@@ -21,7 +21,10 @@ const categories = ['games', 'surveys', 'sign-up', 'productivity', 'education', 
 /** Each filter is there in half of the requests or more. Offsets lead to later pages, a few of them past the end. */
 const shares = { country: 0.6, device: 0.6, category: 0.5, minPayout: 0.5, offset: 0.4 };
 
-/** So many requests of Variant C with parameters drawn at random, no two alike: nothing of one answer helps with another. */
+/**
+ * So many requests of Variant C with parameters drawn at random, no two alike: nothing of one answer helps with
+ * another.
+ */
 export function randomFilters(seed: number, sites: readonly Credentials[], count: number): string[] {
   const random = new Random(seedFor(seed, 'filters'));
   const paths = new Set<string>();

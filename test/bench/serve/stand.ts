@@ -20,7 +20,10 @@ const loadClient = new URL('./load-client.ts', import.meta.url);
 /** As many as keep a server of one thread busy without a queue that adds nothing. */
 const connections = 16;
 
-/** The measuring stand: one client, and the servers that take turns under its load. Everything listens on 127.0.0.1 alone. */
+/**
+ * The measuring stand: one client, and the servers that take turns under its load. Everything listens on 127.0.0.1
+ * alone.
+ */
 export class Stand {
   readonly pinned = canPin();
   readonly #signal: AbortSignal;

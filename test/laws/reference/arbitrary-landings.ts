@@ -102,7 +102,10 @@ function clicks(runs: readonly Micros[]): fc.Arbitrary<Dated<Click>[]> {
   );
 }
 
-/** Conversions with any of their three events in any order of time and of arrival; some of the same click, some of one that never comes. */
+/**
+ * Conversions with any of their three events in any order of time and of arrival; some of the same click, some of one
+ * that never comes.
+ */
 function events(runs: readonly Micros[], clickCount: number): fc.Arbitrary<Dated<ConversionEvent>[]> {
   const moment = fc.record({
     run: anyOf(runs.length),

@@ -8,7 +8,9 @@ interface Version {
   terms: ExportedOffer;
 }
 
-/** The catalog's versions as contract section 2 tells them from the exports of a sequence of runs of one full source. */
+/**
+ * The catalog's versions as contract section 2 tells them from the exports of a sequence of runs of one full source.
+ */
 export class CatalogHistory {
   readonly #versions = new Map<number, Version[]>();
 

@@ -16,7 +16,10 @@ const event = (
   occurredAt: string,
 ): ConversionEvent => ({ conversionId, clickId, kind, occurredAt: at(occurredAt), eventId: null, payout: null });
 
-/** Two credits of days before the window: the second run learns the click of one, and as-of reaches the chargeback of the other. */
+/**
+ * Two credits of days before the window: the second run learns the click of one, and as-of reaches the chargeback of
+ * the other.
+ */
 export const newsAboutOlderDays: Landing[] = [
   {
     asOf: at('2026-03-10T10:00:00Z'),

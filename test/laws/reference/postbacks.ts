@@ -12,8 +12,8 @@ export interface Told {
 }
 
 /**
- * Contract section 8, read plainly: goes through the runs one after the other, and through all events in each, and tells
- * what can be told by then of what was not told before.
+ * Contract section 8, read plainly: goes through the runs one after the other, and through all events in each, and
+ * tells what can be told by then of what was not told before.
  */
 export function toldBy(landings: readonly Landing[], hasAddress: (siteKey: string) => boolean): Told[] {
   const told = new Map<string, Told>();
