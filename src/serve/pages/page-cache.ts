@@ -43,7 +43,9 @@ export class PageCache {
 
   /** Drops all pages that were made of a snapshot alone: another has taken its place. */
   dropAllButHeld(): void {
-    for (const key of [...this.#pages.keys()]) if (!key.startsWith(heldPrefix)) this.#pages.delete(key);
+    // All of them first: the cache's own iterator follows links that a removal changes.
+    const keys = Array.from(this.#pages.keys());
+    for (const key of keys) if (!key.startsWith(heldPrefix)) this.#pages.delete(key);
   }
 
   get gauges(): Gauge[] {
