@@ -49,24 +49,25 @@ export function renderOnce<Made>(
 export async function renderPage(page: OfferPage): Promise<PageBody> {
   const { head, offers, templates, feed, link, firstRank = 1, tail } = page;
   const values = { feed, prices: feed.prices(), link };
-  const pieces: Buffer[] = [];
-  let text = byteText(head);
+  const parts: Buffer[] = [];
+  let pieces = [byteText(head)];
   for (let ordinal = 0; ordinal < offers.length; ordinal++) {
     if (ordinal > 0 && ordinal % offersPerTurn === 0) {
-      pieces.push(bytesOf(text));
-      text = '';
+      parts.push(bytesOf(pieces));
+      pieces = [];
       await nextTurn();
     }
-    if (ordinal > 0) text += ',';
-    text += templates.render(offers[ordinal] as number, values, firstRank + ordinal);
+    if (ordinal > 0) pieces.push(',');
+    templates.render(pieces, offers[ordinal] as number, values, firstRank + ordinal);
   }
-  const last = bytesOf(text + byteText(tail));
-  if (pieces.length === 0) return pageBody(last);
-  pieces.push(last);
+  pieces.push(byteText(tail));
+  const last = bytesOf(pieces);
+  if (parts.length === 0) return pageBody(last);
+  parts.push(last);
   const digest = createHash('sha256');
-  for (const piece of pieces) {
-    digest.update(piece);
+  for (const part of parts) {
+    digest.update(part);
     await nextTurn();
   }
-  return { bytes: Buffer.concat(pieces), tag: tagOf(digest) };
+  return { bytes: Buffer.concat(parts), tag: tagOf(digest) };
 }

@@ -62,17 +62,19 @@ export class OfferTemplates {
     this.#compiled[index] ??= this.#compile(offer);
   }
 
-  /** The JSON of the offer of an index for a site, as `byteText` has it; `rank` is its place in a list of ranks. */
-  render(index: number, values: PageValues, rank: number): string {
+  /**
+   * Adds the JSON of the offer of an index for a site to the pieces of a page, as `byteText` has it; `rank` is its place
+   * in a list of ranks.
+   */
+  render(pieces: string[], index: number, values: PageValues, rank: number): void {
     const { text, cuts, slots } = (this.#compiled[index] ??= this.#compile(this.#read(index)));
-    let rendered = '';
     let from = 0;
     for (let number = 0; number < slots.length; number++) {
       const to = cuts[number] as number;
-      rendered += text.slice(from, to) + this.#valueOf(slots[number] as Slot, index, values, rank);
+      pieces.push(text.slice(from, to), this.#valueOf(slots[number] as Slot, index, values, rank));
       from = to;
     }
-    return rendered + text.slice(from);
+    pieces.push(text.slice(from));
   }
 
   #compile(offer: FeedOffer): CompiledOffer {
@@ -116,9 +118,9 @@ export function byteText(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
-/** The bytes that such a text stands for. */
-export function bytesOf(byteTexts: string): Buffer {
-  return Buffer.from(byteTexts, 'latin1');
+/** The bytes that such texts stand for. Joining many pieces at once takes half of what adding them one by one does. */
+export function bytesOf(byteTexts: readonly string[]): Buffer {
+  return Buffer.from(byteTexts.join(''), 'latin1');
 }
 
 /** An object's members as JSON text without the braces, to be put together with others. */
