@@ -1,5 +1,5 @@
 -- The ledger of landing files. For every file rows = accepted + duplicates + rejected.
--- grain: one row per landing file taken up
+-- grain: one row per landing file that was read
 -- key: file_id
 -- inputs: ingest_files
 -- columns:

@@ -1,4 +1,4 @@
--- What each figure means, and the query that gives it anew from clicks, conversions and offers of this file.
+-- What each figure means, and the query that computes it from clicks, conversions and offers of this file.
 -- grain: one row per figure
 -- key: metric
 -- inputs: run_metrics

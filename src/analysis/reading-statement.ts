@@ -52,7 +52,7 @@ export async function readingStatement(connection: DuckDBConnection, sql: string
   if (statements.length === 0)
     throw new UsageError('there is no query; write one, such as "SELECT count(*) FROM clicks"');
   if (statements.length > 1) throw new UsageError(`it takes one query at a time, not ${statements.length} statements`);
-  // Put together anew, nothing stands before the SELECT but what was understood here.
+  // Put together again, nothing stands before the SELECT but what was understood here.
   return explained === undefined ? sql : `EXPLAIN${how} ${explained}`;
 }
 

@@ -8,7 +8,7 @@ import { invalidatePricedSince } from '../warehouse/stale-partitions.ts';
  * Has nothing of the catalog and of the sites' terms begin after the clock, `now` in milliseconds since the epoch. A
  * version begins when its run wrote it, by that run's wall clock and at most now: from then on its price was shown.
  * The order stays, a microsecond apart where nothing else keeps it. What changes for publishers by that counts as
- * updated now. Days that were priced otherwise are marked to be computed anew; the outbox stays as it is.
+ * updated now. Days that were priced otherwise are marked to be computed again; the outbox stays as it is.
  */
 export async function dateBack(state: StateDatabase, now: number): Promise<void> {
   const { connection } = state;

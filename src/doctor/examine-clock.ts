@@ -45,7 +45,7 @@ export async function examineTimes(data: DataDirectory, connection: DuckDBConnec
         'clock',
         data.stateFile,
         describeBeginnings(beginnings),
-        `${isClockRight} each begins when its run wrote it, and what was credited since is priced anew; rewards of postbacks stay`,
+        `${isClockRight} each begins when its run wrote it, and what was credited since is priced again; rewards of postbacks stay`,
       ),
     );
   }

@@ -79,7 +79,7 @@ export async function examineCopies(
 }
 
 /**
- * Landing files against what was taken up of them: bytes that changed under an unchanged size and time. Files that are
+ * Landing files against what was read of them: bytes that changed under an unchanged size and time. Files that are
  * gone are told by their number.
  */
 export async function examineLanding(
@@ -109,8 +109,8 @@ export async function examineLanding(
         note(
           'landing',
           path,
-          'has other bytes than when it was taken up, under the same size and time',
-          'what was taken up stands; compare the file with its sender’s, and land a good copy under a new name if it should count',
+          'has other bytes than when it was read, under the same size and time',
+          'what was read stands; compare the file with its sender’s, and land a good copy under a new name if it should count',
         ),
       );
     }
@@ -121,7 +121,7 @@ export async function examineLanding(
       note(
         'landing',
         data.landing,
-        `${gone} of ${seen.length} files that were taken up lie there no more`,
+        `${gone} of ${seen.length} files that were read are not there any more`,
         'nothing needs them as long as the warehouse is whole; keep them elsewhere for `offerline rebuild --from-landing`',
       ),
     );
@@ -166,7 +166,7 @@ export async function examineMachine(data: DataDirectory): Promise<Finding[]> {
   const findings: Finding[] = [];
   const { bavail, bsize } = await statfs(data.root);
   const state = await stat(data.stateFile).catch(() => undefined);
-  // A run writes the state anew, copies it, and writes a snapshot.
+  // A run writes the state again, copies it, and writes a snapshot.
   const needed = leastFreeBytes + 3 * (state?.size ?? 0);
   if (bavail * bsize < needed) {
     findings.push(

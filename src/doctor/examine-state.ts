@@ -51,7 +51,7 @@ export async function examineState(
         problem,
         table === 'event_files'
           ? 'it comes back from a snapshot that has its bytes; where none has, all logs are read from the landing folder again'
-          : 'it comes back from a snapshot that has its bytes, else the models write it anew',
+          : 'it comes back from a snapshot that has its bytes, else the models write it again',
       ),
     );
   }
@@ -129,7 +129,7 @@ async function countFindings(connection: DuckDBConnection, data: DataDirectory, 
     deep ? eventRelation('clicks', await eventFilePaths(connection, data, 'clicks')) : undefined,
   );
   if (wrongHours !== undefined)
-    findings.push(trouble('roll-up', 'click_hourly', wrongHours, 'it is computed anew from the click events'));
+    findings.push(trouble('roll-up', 'click_hourly', wrongHours, 'it is computed again from the click events'));
   const [events] = await queryRows<{ state: number; files: number }>(
     connection,
     `SELECT (SELECT count(*) FROM conversion_events) AS state, (SELECT coalesce(sum(rows), 0) FROM event_files WHERE kind = 'conversions') AS files`,

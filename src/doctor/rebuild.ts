@@ -12,7 +12,7 @@ export interface RebuildRequest {
 
 /**
  * Puts the state aside and brings it back from the newest good copy and the published snapshot; or keeps it, and has
- * all that came of logs made anew from the landing folder. The caller holds the writer lock; the next refresh computes
+ * all that came of logs made again from the landing folder. The caller holds the writer lock; the next refresh computes
  * and publishes. Throws `UsageError`, with nothing changed, where logs that counted are no longer in the landing
  * folder.
  */

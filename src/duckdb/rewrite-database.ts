@@ -3,7 +3,7 @@ import { inMemory, withDuckDB } from './open.ts';
 
 /**
  * Writes all rows of a database that nobody has open into a new file. Reading them proves every block of theirs, and
- * keys are built anew: damage within an index, which no query shows until it is used, does not come along. Throws
+ * keys are built again: damage within an index, which no query shows until it is used, does not come along. Throws
  * DuckDB's error where a block is damaged.
  */
 export async function rewriteDatabase(from: string, to: string): Promise<void> {

@@ -34,7 +34,7 @@ export interface Opening {
 /**
  * Opens the state, and where it is damaged, gone or older than what is published, puts it aside and brings it back
  * first: the file without its log, else the newest copy that is whole, else an empty one. What a published snapshot
- * knows beyond that is taken over; what else landed since, the next ingest takes up again.
+ * knows beyond that is taken over; what else landed since, the next ingest reads again.
  */
 export async function openWarehouse(opening: Opening): Promise<StateDatabase> {
   const { data, settings, effects } = opening;
@@ -112,7 +112,7 @@ async function newestWhole(
 }
 
 /**
- * Makes the state anew from the rows of another file, or of its own. False, with nothing changed, where that is
+ * Makes the state again from the rows of another file, or of its own. False, with nothing changed, where that is
  * damaged.
  */
 async function writtenAnew({ data, effects }: Opening, from: string): Promise<boolean> {
@@ -120,7 +120,7 @@ async function writtenAnew({ data, effects }: Opening, from: string): Promise<bo
   const temporary = `${data.stateFile}.tmp`;
   for (const leftover of [temporary, `${temporary}.wal`]) await files.remove(leftover, 'state: leftover removed');
   try {
-    await effects.perform('state: written anew', () => rewriteDatabase(from, temporary));
+    await effects.perform('state: written again', () => rewriteDatabase(from, temporary));
   } catch (error) {
     if (tellsDamage(error as Error)) return false;
     throw error;
@@ -140,12 +140,12 @@ async function settle(
 ): Promise<void> {
   const { connection } = state;
   const lost = await restoreFiles(data, await troubledFiles(data, await namedFiles(connection), false), aside, effects);
-  // Without them the state is of no use: what came of the logs is made anew.
+  // Without them the state is of no use: what came of the logs is made again.
   if (lost.some(({ table }) => table === 'event_files')) {
     if (withoutMissing !== true) await assertLogsLanded(connection, data);
     await resetLogs(state);
   }
-  // A state that is not the last one does not name the files of later runs; what landed for them is taken up again.
+  // A state that is not the last one does not name the files of later runs; what landed for them is read again.
   for (const path of await unnamedFiles(connection, data)) await aside.take(path);
   const finish = (adopt: boolean) =>
     state.transaction(async () => {

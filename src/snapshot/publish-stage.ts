@@ -24,7 +24,7 @@ import { writeFeedFiles } from './content/feed-files.ts';
 import { analyticsFile, linkedFiles, snapshotIdOf, type LinkedFile } from './layout.ts';
 import { manifestFile, manifestText, schemaVersion, type Manifest } from './manifest.ts';
 import { retireSnapshots } from './retention.ts';
-import { assertSharedFilesWhole, isIntact } from './published-anew.ts';
+import { assertSharedFilesWhole, isIntact } from './published-again.ts';
 
 export interface PublishInput {
   state: StateDatabase;

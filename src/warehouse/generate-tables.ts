@@ -50,7 +50,7 @@ function render(tables: TableMetadata[], checks: CheckRow[]): string {
     interfaces.some((text) => text.includes(`${type}<`)),
   );
   return [
-    '// Generated from sql/migrations by src/warehouse/generate-tables.ts: do not edit, generate it anew.\n',
+    '// Generated from sql/migrations by src/warehouse/generate-tables.ts: do not edit, generate it again.\n',
     ...(kyselyTypes.length === 0 ? [] : [`import type { ${kyselyTypes.join(', ')} } from 'kysely';\n`]),
     '\n/**\n * The tables of state.duckdb by name. What a column type is in JavaScript: `dialect/rows.ts`.\n',
     ' * A column of nanoseconds (`_ns`) is written as bigint and read by casting it to VARCHAR.\n */\n',

@@ -1,4 +1,4 @@
-// Generated from sql/migrations by src/warehouse/generate-tables.ts: do not edit, generate it anew.
+// Generated from sql/migrations by src/warehouse/generate-tables.ts: do not edit, generate it again.
 import type { ColumnType } from 'kysely';
 
 /**

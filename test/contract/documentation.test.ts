@@ -27,7 +27,7 @@ const loaded = () =>
     .map(([, address]) => new URL(address as string, `${running.address}/docs`))
     .map((url) => url.href.replace(running.address, ''));
 
-test('the page may load nothing from elsewhere, and is asked for anew every minute', async () => {
+test('the page may load nothing from elsewhere, and is asked for again every minute', async () => {
   const { status, headers } = await running.get('/docs');
   expect(status).toBe(200);
   expect(headers.get('content-type')).toBe('text/html; charset=utf-8');

@@ -28,7 +28,7 @@ const event = (click_id: string, kind: string, at: string) => ({
   occurred_at: `2025-03-10T${at}:00Z`,
 });
 
-it('a rebuilt warehouse tells publishers nothing anew: neither what was told, nor what was not to be told', async () => {
+it('a rebuilt warehouse tells publishers nothing again: neither what was told, nor what was not to be told', async () => {
   await using pipeline = await PipelineUnderTest.create(new Date('2025-03-20T00:00:00Z'), {
     sites: [site('told', { postback }), site('silent')],
   });

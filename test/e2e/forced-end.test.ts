@@ -122,7 +122,7 @@ it('a file that takes everybody along, so that nobody sees which one it was, is 
   expect(existsSync(data.readingNote)).toBe(false);
 }, 240_000);
 
-it('what was read when somebody killed a run is read again and taken up', async () => {
+it('what was read when somebody killed a run is read again and stored', async () => {
   const file = await land('clicks/a.ndjson', oneClick);
   const { mtimeNs, ctimeNs } = await stat(file, { bigint: true });
   await mkdir(data.warehouse);

@@ -48,7 +48,7 @@ it('a bit flipped anywhere in any file of a snapshot is noticed', async () => {
   await verifySnapshot(folder);
 });
 
-it('a refresh without news publishes a damaged snapshot anew, and one whose events are damaged says what to do', async () => {
+it('a refresh without news publishes a damaged snapshot again, and one whose events are damaged says what to do', async () => {
   await using pipeline = await smallData();
   await pipeline.refresh(asOf);
   const first = (await pipeline.snapshots()).current;

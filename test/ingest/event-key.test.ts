@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { click, LogLanding } from '../support/log-landing.ts';
 
-it('refuses to go on with a DuckDB that hashes differently, before anything is taken up', async () => {
+it('refuses to go on with a DuckDB that hashes differently, before anything is read', async () => {
   await using landing = await LogLanding.create();
   await landing.put('clicks/0.ndjson', [click('c1')]);
   await landing.ingest();

@@ -189,7 +189,7 @@ describe('conversions', () => {
     ]);
   });
 
-  it('wait for their click over runs, and their days are computed anew when it comes', async () => {
+  it('wait for their click over runs, and their days are computed again when it comes', async () => {
     await using landing = await LogLanding.create();
     const waiting = () =>
       landing.query(

@@ -255,7 +255,7 @@ describe('a pass', () => {
 });
 
 describe('the plan of attempts', () => {
-  it('waits as planned, ends dead after the tenth, and begins anew when revived', async () => {
+  it('waits as planned, ends dead after the tenth, and begins again when revived', async () => {
     const passes = await passesOver(outboxRow(1));
     const waits: number[] = [];
     const fail = async (now: number) => {

@@ -25,7 +25,7 @@ export class Random {
     this.#state = seed;
   }
 
-  /** Starts anew, so that a loop over millions needs one object only. */
+  /** Starts again, so that a loop over millions needs one object only. */
   restart(seed: number): void {
     this.#state = seed;
   }

@@ -1,7 +1,7 @@
 /**
  * node duckdb-server.ts <analytics.duckdb>
  *
- * For contrast: Variant C's offers as a service would answer them that asks the database anew each time. It is
+ * For contrast: Variant C's offers as a service would answer them that asks the database again each time. It is
  * spared identification, limits and milestones (single-reward offers only), and keeps its statements prepared.
  */
 import { DuckDBInstance, type DuckDBPreparedStatement } from '@duckdb/node-api';

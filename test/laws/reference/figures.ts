@@ -37,7 +37,7 @@ const dayMicros = 24n * hourMicros;
 
 /**
  * Contract section 3, written down as slowly and plainly as it reads: no roll-up, no window, no SQL. Everything that
- * landed is gone through anew for each figure.
+ * landed is gone through again for each figure.
  */
 export class Reference {
   readonly #asOf: Micros;

@@ -17,7 +17,7 @@ export async function isIntact(run: Run, snapshotId: string): Promise<boolean> {
     if (!(error instanceof DamagedSnapshotError)) throw error;
     run.logger.warn(
       { snapshot: snapshotId },
-      'the published snapshot is damaged, so it is published anew: %s',
+      'the published snapshot is damaged, so it is published again: %s',
       error.message,
     );
     return false;
