@@ -33,6 +33,18 @@ test('a page larger than the cache drives nothing out', () => {
   expect(cache.get('small')?.bytes).toBe(100);
 });
 
+test('a short page is kept when it is asked for again, a long one at once', () => {
+  const cache = new PageCache(1_000_000);
+  const [first, second, long] = [page(3000), page(3000), page(300_000)];
+  expect(cache.keepAskedAgain('short', first)).toBe(first);
+  expect(cache.get('short')).toBeUndefined();
+  expect(bytesOf(cache)).toBeLessThan(1000);
+  expect(cache.keepAskedAgain('short', second)).toBe(second);
+  expect(cache.get('short')).toBe(second);
+  cache.keepAskedAgain('long', long);
+  expect(cache.get('long')).toBe(long);
+});
+
 test('empty pages under many keys are bounded too', () => {
   const cache = new PageCache(10_000);
   for (let offset = 0; offset < 1000; offset++) cache.keep(`offset ${offset}`, page(0));

@@ -71,19 +71,15 @@ export function pageEndpoint<Parameters>(definition: PageDefinition<Parameters>)
       };
       return (
         known() ??
-        renderOnce(definition.page(snapshot, feed, parameters), known, (body) =>
-          pages.keep(
-            key,
-            new PreparedPage(
-              {
-                ...snapshotHeaders(snapshot, variant),
-                'cache-control': isHeld ? cacheControl.topConverting : cacheControl.page,
-              },
-              body,
-              { madeAt: now, grown: (page) => pages.weighAgain(key, page) },
-            ),
-          ),
-        )
+        renderOnce(definition.page(snapshot, feed, parameters), known, (body) => {
+          const headers = {
+            ...snapshotHeaders(snapshot, variant),
+            'cache-control': isHeld ? cacheControl.topConverting : cacheControl.page,
+          };
+          const grown = (page: PreparedPage) => pages.weighAgain(key, page);
+          const page = new PreparedPage(headers, body, { madeAt: now, grown });
+          return isHeld ? pages.keep(key, page) : pages.keepAskedAgain(key, page);
+        })
       );
     },
   };

@@ -8,6 +8,11 @@ export type CachedPage = PreparedPage | UnlinkedPage;
 /** Begins the keys of pages that stay for a time, whatever is published meanwhile. */
 export const heldPrefix = 'held ';
 
+/** Stands for a page that was asked for once. */
+const askedOnce = { bytes: 0 };
+/** A longer page is kept at once: several clients that take it slowly shall not have one each. */
+const maxPassingBytes = 256 * 1024;
+
 /** Some hundred sites with a handful of pages each, and the pages of large catalogs for Variant A, which have 4 MB. */
 const maxCacheBytes = 192 * 1024 * 1024;
 
@@ -16,16 +21,17 @@ const maxCacheBytes = 192 * 1024 * 1024;
  * page was made of, so a page is never wrong: one of an older snapshot is just not asked for again, and dropped soon.
  */
 export class PageCache {
-  readonly #pages: LRUCache<string, CachedPage>;
+  readonly #pages: LRUCache<string, CachedPage | typeof askedOnce>;
   readonly #maxBytes: number;
 
   constructor(maxBytes = maxCacheBytes) {
     this.#maxBytes = maxBytes;
-    this.#pages = new LRUCache<string, CachedPage>({ maxSize: maxBytes, sizeCalculation: weigh });
+    this.#pages = new LRUCache({ maxSize: maxBytes, sizeCalculation: weigh });
   }
 
   get(key: string): CachedPage | undefined {
-    return this.#pages.get(key);
+    const page = this.#pages.get(key);
+    return page === askedOnce ? undefined : (page as CachedPage | undefined);
   }
 
   /** Keeps a page, in place of an older one of its key. A page larger than the whole cache is not kept. */
@@ -33,6 +39,16 @@ export class PageCache {
     // What is set under its key once more is not weighed again.
     this.#pages.delete(key);
     this.#pages.set(key, page);
+    return page;
+  }
+
+  /**
+   * Keeps a short page the second time that it is asked for. The first time only its key is kept: most pages of odd
+   * filters are never asked for again, and memory that stays is a quarter of what they cost.
+   */
+  keepAskedAgain<Page extends CachedPage>(key: string, page: Page): Page {
+    if (page.bytes > maxPassingBytes || this.#pages.has(key)) return this.keep(key, page);
+    this.#pages.set(key, askedOnce);
     return page;
   }
 
