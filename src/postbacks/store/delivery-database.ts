@@ -4,6 +4,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { makePrivateFolder } from '../../files/effects.ts';
 import { OfferlineError } from '../../errors/errors.ts';
+import { machineFailure } from '../../errors/machine-failure.ts';
 import { migrationFiles, type MigrationFile } from '../../warehouse/migration-files.ts';
 
 /** A refresh and a pass write for some milliseconds at a time; so long one waits for the other. Milliseconds. */
@@ -134,10 +135,13 @@ function migrate(database: DatabaseSync, file: string, { number, name, path }: M
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK');
     if (tellsDamagedDeliveries(error)) throw error;
-    throw new OfferlineError(
-      `${file} cannot be migrated: ${name}.sql failed and changed nothing: ${(error as Error).message}`,
-      undefined,
-      { cause: error },
+    throw (
+      machineFailure(error) ??
+      new OfferlineError(
+        `${file} cannot be migrated: ${name}.sql failed and changed nothing: ${(error as Error).message}`,
+        undefined,
+        { cause: error },
+      )
     );
   }
 }
