@@ -3,22 +3,33 @@ import { defineConfig } from 'vitest/config';
 
 /** Tests that replace modules, which would reach others in the same process. */
 const replacingModules = ['test/serve/equal-work.test.ts'];
-/** Tests of what takes in, reckons, serves and reads, without processes of its own: they share some, since loading the code anew for each takes a tenth of the time. */
+/** Tests that share processes, since loading the code for each of them takes a tenth of the time. */
 const sharing = [
   'analysis',
+  'cli',
   'contract',
+  'doctor',
+  'duckdb',
+  'errors',
   'feed',
+  'files',
   'generate',
   'ingest',
   'landing',
   'logging',
+  'maintenance',
   'models',
+  'postbacks',
+  'runs',
   'serve',
   'sites',
   'snapshot',
+  'sql',
+  'status',
   'text',
   'time',
   'vocabulary',
+  'warehouse',
 ].map((folder) => `test/${folder}/**/*.test.ts`);
 
 export default defineConfig({
