@@ -11,7 +11,7 @@ export interface Status extends Standing {
   stale: string[];
   /** What else makes the command fail, a sentence each; empty where all is well. */
   alarms: string[];
-  /** Everything that wants a hand, the most urgent first, each with the command that helps. */
+  /** Everything that needs attention, the most urgent first, each with the command that helps. */
   to_do: ToDo[];
 }
 

@@ -3,7 +3,7 @@ import { describeBeginnings } from '../runs/beginnings.ts';
 import { describeFailure } from './last-failure.ts';
 import type { Standing } from './standing.ts';
 
-/** One thing that wants a hand. */
+/** One thing that needs attention. */
 export interface ToDo {
   /** What it is, as a sentence for the operator. */
   what: string;
@@ -15,7 +15,7 @@ const refresh = 'offerline run refresh';
 const doctor = 'offerline doctor';
 const doctorRepair = 'offerline doctor --repair';
 
-/** Everything that wants a hand, what keeps the service from being right first. */
+/** Everything that needs attention, what keeps the service from being right first. */
 export function thingsToDo(standing: Standing, stale: readonly string[]): ToDo[] {
   return [
     ...damageToDo(standing),

@@ -274,7 +274,7 @@ it('exits 1 until a failure is put right: a refresh does so for its stages, for 
   expect(await failed()).toEqual([]);
 });
 
-/** The least that stands, with nothing that wants a hand. */
+/** The least that stands, with nothing that needs attention. */
 const well: Standing = {
   ...nothingPublished,
   snapshot: { snapshot_id: 's', as_of: noon, age_seconds: 60, row_counts: {} },
@@ -289,7 +289,7 @@ const well: Standing = {
 };
 const failure = { run_id: 7, status: 'failed', at: noon, error: 'no room\nat all', recovered: false } as const;
 
-describe('what wants a hand', () => {
+describe('what needs attention', () => {
   it('is nothing where all is well, and what one run has put right', () => {
     expect(thingsToDo(well, [])).toEqual([]);
     expect(thingsToDo({ ...well, last_failure: { ...failure, pipeline: 'refresh', recovered: true } }, [])).toEqual([]);
@@ -385,7 +385,7 @@ it('names a quarantined file as long as it lies there, and what cannot be read b
   const { code, stdout, stderr } = await offerline(data.root, 'status');
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('cannot be read') as string });
   expect(stdout).toMatch(
-    /\nwants a hand\n {2}what: the published snapshot .* cannot be read: .* \/ do: `offerline doctor --repair`\n/,
+    /\nneeds attention\n {2}what: the published snapshot .* cannot be read: .* \/ do: `offerline doctor --repair`\n/,
   );
   expect(stdout).toMatch(/\n {2}what: .*deliveries.sqlite is damaged: .* \/ do: `offerline doctor --repair`\n/);
   expect(stdout).toMatch(/\n {2}what: .*sites.json is not valid JSON.* \/ do: `offerline sites list`\n/);

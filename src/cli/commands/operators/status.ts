@@ -13,7 +13,7 @@ export function addStatusCommand(program: Command, context: CommandContext): voi
   addCommand(
     program,
     'status',
-    'one glance: snapshot, newest data, failures, what wants a hand and the command for it; exits 1 where the last run failed, or something is older than offerline.json allows',
+    'one glance: snapshot, newest data, failures, what needs attention and the command for it; exits 1 where the last run failed, or something is older than offerline.json allows',
   ).action(async (options: { json?: boolean }) => {
     const data = existingData();
     const status = await readStatus(data, readSettings(data), realEffects.now());
@@ -67,7 +67,7 @@ function runs({ running, last_failure: failure }: Status): string[] {
 function toDo({ to_do }: Status): string[] {
   return [
     '',
-    to_do.length === 0 ? 'nothing wants a hand' : 'wants a hand',
+    to_do.length === 0 ? 'nothing needs attention' : 'needs attention',
     ...to_do.map(({ what, command }) => `  what: ${visibleText(what)} / do: \`${visibleText(command)}\``),
   ];
 }
