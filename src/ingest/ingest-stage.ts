@@ -297,7 +297,7 @@ async function ingestCatalogs(
   const problems = new Map(broken.map(({ file, reason, detail }) => [file.path, new QuarantineError(reason, detail)]));
   const sync = await syncCatalogs(connection, {
     files: [...readable, ...broken.map(({ file }) => file)].map((file) =>
-      firstSeen(file, BigInt(file.before?.seen_ns ?? Math.trunc(seenAt) * 1_000_000)),
+      firstSeen(file, file.before ? BigInt(file.before.seen_ns) : BigInt(Math.trunc(seenAt)) * 1_000_000n),
     ),
     landed: landed.filter((file) => file.kind === 'offers'),
     readRecords: (file) => {

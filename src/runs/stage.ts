@@ -17,7 +17,7 @@ import type { Moment } from '../time/moment.ts';
 import type { Logger } from '../logging/log.ts';
 import type { Progress } from '../logging/progress.ts';
 
-/** What every stage of a run is given. `dateOf` in `as-of.ts` turns its moments into a `Date`. */
+/** What every stage of a run is given. `dateOf` in `time/moment.ts` turns its moments into a `Date`. */
 export interface Run {
   readonly runId: number;
   /** `T`, with microseconds. */

@@ -44,7 +44,10 @@ export async function markDaysOfConversions(connection: DuckDBConnection, conver
   );
 }
 
-/** Marks daily reports. A cause that is found again counts as found by the later run. */
+/**
+ * Marks daily reports. A cause that is found again counts as found by the latest run: a report that a backfill computed
+ * before that run lacks what it brought.
+ */
 export async function markReports(
   connection: DuckDBConnection,
   cause: ReportCause,
@@ -52,7 +55,8 @@ export async function markReports(
   days: string,
 ): Promise<void> {
   await connection.run(
-    `INSERT OR REPLACE INTO outdated_reports SELECT DISTINCT day, '${cause}', ${runId} FROM (${days})`,
+    `INSERT INTO outdated_reports SELECT DISTINCT day, '${cause}', ${runId} FROM (${days})
+     ON CONFLICT (day, cause) DO UPDATE SET run_id = greatest(outdated_reports.run_id, excluded.run_id)`,
   );
 }
 
@@ -165,17 +169,23 @@ export async function invalidateMarts(connection: DuckDBConnection, lost: readon
     if (table === 'event_files') continue;
     await queriesOn(connection).deleteFrom(table).where('path', '=', path).execute();
     const days = `SELECT DATE '${day}' AS day`;
-    if (group === 'report_daily') await markReports(connection, 'clicks', 0, days);
-    else if (group.startsWith('postback')) await markPostbackDays(connection, group as PostbackMart, days);
+    if (group === 'report_daily') {
+      await markReports(connection, 'clicks', 0, days);
+      await queriesOn(connection).deleteFrom('staged_reports').where('day', '=', day).execute();
+    } else if (group.startsWith('postback')) await markPostbackDays(connection, group as PostbackMart, days);
     else await markMartDays(connection, days);
   }
   if (lost.length > 0) await clearMartsRevision(connection);
 }
 
-/** Marks every day that has a mart of events or a report, also those that get nothing any more. */
+/**
+ * Marks every day that has a mart of events or a report, also those that get nothing any more. What a backfill has
+ * computed goes: nobody can tell any more what it was computed from.
+ */
 export async function invalidateAllMarts(connection: DuckDBConnection): Promise<void> {
   await markMartDays(connection, 'SELECT day FROM mart_files');
   await markReports(connection, 'clicks', 0, `SELECT day FROM mart_files WHERE mart = 'report_daily'`);
+  await queriesOn(connection).deleteFrom('staged_reports').execute();
 }
 
 /**
