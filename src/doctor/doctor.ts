@@ -93,7 +93,7 @@ async function openAsItIs(
   findings: Finding[],
 ): Promise<StateDatabase | undefined> {
   const newest = (await publishedFolders(data))[0];
-  const distrust = (problem: string): undefined => {
+  const damaged = (problem: string): undefined => {
     findings.push(
       trouble(
         'state',
@@ -104,19 +104,19 @@ async function openAsItIs(
     );
     return undefined;
   };
-  if (existsSync(data.damageNote)) return distrust((await readFile(data.damageNote, 'utf8')).trim());
+  if (existsSync(data.damageNote)) return damaged((await readFile(data.damageNote, 'utf8')).trim());
   if (!existsSync(data.stateFile))
-    return newest === undefined ? undefined : distrust('is missing, although a snapshot was published');
+    return newest === undefined ? undefined : damaged('is missing, although a snapshot was published');
   let state: StateDatabase;
   try {
     state = await openStateDatabase(data, settings, undefined, effects);
   } catch (error) {
     if (!(error instanceof DamagedStateError)) throw error;
-    return distrust(error.message);
+    return damaged(error.message);
   }
   if (newest === undefined || (await lastRunId(state.connection)) >= newest.manifest.run_id) return state;
   await state.close();
-  return distrust(`is older than the published snapshot ${newest.manifest.snapshot_id}`);
+  return damaged(`is older than the published snapshot ${newest.manifest.snapshot_id}`);
 }
 
 /** Adds what an open state shows to the findings. Gives the state that is open afterwards. */
@@ -152,10 +152,10 @@ async function examineOpen(
       );
       const lost = await restoreFiles(data, examined.troubled, aside, effects);
       await state.transaction(() => invalidateMarts(state.connection, lost), 'repair of marts');
-      if (lost.some(({ table }) => table === 'event_files')) await readLogsAnew(opening, state, aside, findings);
+      if (lost.some(({ table }) => table === 'event_files')) await readLogsAgain(opening, state, aside, findings);
     }
     for (const path of examined.unnamed) await effects.files.remove(path, 'unnamed warehouse file: removed');
-    if (findings.some(({ subject }) => subject === 'click_hourly')) await rollUpAnew(opening, state);
+    if (findings.some(({ subject }) => subject === 'click_hourly')) await rollUpAgain(opening, state);
     if (findings.some(({ check }) => check === 'clock')) await dateBack(state, effects.now());
     return state;
   } finally {
@@ -164,7 +164,7 @@ async function examineOpen(
 }
 
 /** No snapshot has the bytes of these event files, but the landing folder may have all of the rows. */
-async function readLogsAnew(
+async function readLogsAgain(
   { data }: Opening,
   state: StateDatabase,
   aside: AsideFolder,
@@ -184,7 +184,7 @@ async function readLogsAnew(
   for (const path of await unnamedFiles(state.connection, data)) await aside.take(path);
 }
 
-async function rollUpAnew({ data }: Opening, state: StateDatabase): Promise<void> {
+async function rollUpAgain({ data }: Opening, state: StateDatabase): Promise<void> {
   const { connection, db } = state;
   await state.transaction(async () => {
     await markMartDays(connection, 'SELECT hour::DATE AS day FROM click_hourly');

@@ -44,8 +44,8 @@ export interface GenerateSummary {
   conversions: LogCount;
 }
 
-export const defaultOffers = 300;
-export const defaultSites = 8;
+const defaultOffers = 300;
+const defaultSites = 8;
 
 /** How many clicks are made between two writes: memory stays the same for any number. */
 const clicksPerWrite = 10_000;

@@ -133,7 +133,7 @@ export function readNote({ readingNote }: DataDirectory): ReadingNote | undefine
   }
 }
 
-export async function writeNote(
+async function writeNote(
   { data, effects }: Run,
   files: readonly LandingFile[],
   ended: number,
@@ -147,7 +147,7 @@ export async function removeNote({ data, effects }: Run): Promise<void> {
   await effects.files.remove(data.readingNote, 'files being read: note removed');
 }
 
-export function isNoted(file: LandingFile, note: NotedFile): boolean {
+function isNoted(file: LandingFile, note: NotedFile): boolean {
   const { path, bytes, modified_ns, changed_ns } = noted(file);
   return (
     path === note.path && bytes === note.bytes && modified_ns === note.modified_ns && changed_ns === note.changed_ns

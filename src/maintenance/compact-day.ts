@@ -32,7 +32,7 @@ export interface CompactedDay {
  * Where a person's traces and free text lie. What is left tells duplicates apart, attributes late conversions and
  * counts.
  */
-export const clickDetails = ['ip', 'user_agent', 'sub1', 'sub2'] as const;
+const clickDetails = ['ip', 'user_agent', 'sub1', 'sub2'] as const;
 
 /**
  * A click is found by one row group of the day's file: few rows each, and only one of them has its key within its

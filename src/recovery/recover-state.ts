@@ -38,8 +38,8 @@ export interface Opening {
  */
 export async function openWarehouse(opening: Opening): Promise<StateDatabase> {
   const { data, settings, effects } = opening;
-  const distrust = await reasonForDistrust(data);
-  if (distrust !== undefined) return recoverState(opening, distrust);
+  const damage = await reasonForRecovery(data);
+  if (damage !== undefined) return recoverState(opening, damage);
   let state: StateDatabase;
   try {
     state = await openStateDatabase(data, settings, undefined, effects);
@@ -53,7 +53,7 @@ export async function openWarehouse(opening: Opening): Promise<StateDatabase> {
   return recoverState(opening, `${data.stateFile} is older than the published snapshot ${published.snapshot_id}`);
 }
 
-async function reasonForDistrust(data: DataDirectory): Promise<string | undefined> {
+async function reasonForRecovery(data: DataDirectory): Promise<string | undefined> {
   if (existsSync(data.damageNote)) return (await readFile(data.damageNote, 'utf8')).trim();
   if (existsSync(data.stateFile)) return undefined;
   const wasThere = (await stateCopies(data)).length > 0 || (await publishedFolders(data)).length > 0;
@@ -95,13 +95,13 @@ async function newestWhole(
   const { data, settings, logger, effects } = opening;
   const open = () => openStateDatabase(data, settings, undefined, effects);
   await aside.keep(data.stateFile);
-  if (existsSync(data.stateFile) && (await writtenAnew(opening, data.stateFile))) {
+  if (existsSync(data.stateFile) && (await rewritten(opening, data.stateFile))) {
     const state = await open();
     if ((await lastRunId(state.connection)) >= (snapshot?.manifest.run_id ?? 0)) return state;
     await state.close();
   }
   for (const copy of await stateCopies(data)) {
-    if (await writtenAnew(opening, copy.path)) {
+    if (await rewritten(opening, copy.path)) {
       logger.warn({ copy: copy.path }, 'the state comes from this copy');
       return open();
     }
@@ -115,7 +115,7 @@ async function newestWhole(
  * Makes the state again from the rows of another file, or of its own. False, with nothing changed, where that is
  * damaged.
  */
-async function writtenAnew({ data, effects }: Opening, from: string): Promise<boolean> {
+async function rewritten({ data, effects }: Opening, from: string): Promise<boolean> {
   const { files } = effects;
   const temporary = `${data.stateFile}.tmp`;
   for (const leftover of [temporary, `${temporary}.wal`]) await files.remove(leftover, 'state: leftover removed');

@@ -5,8 +5,6 @@ import { postbackMarts } from '../models/postback-marts.ts';
 import { dayOf, type Moment } from '../time/moment.ts';
 import { queriesOn } from '../warehouse/queries-on.ts';
 
-export { analyticsFile } from './manifest.ts';
-
 /** Folder names sort in the order of publication: run numbers only grow. */
 export function snapshotIdOf(runId: number, asOf: Moment): string {
   return `${String(runId).padStart(8, '0')}-${asOf.replace(/\..*$|Z$/, '').replaceAll(/[-:]/g, '')}Z`;

@@ -21,8 +21,8 @@ import { recordCommissions } from './content/commissions.ts';
 import { currentManifest, switchCurrent } from './catalogue.ts';
 import { offerNamesFile } from './content/explained.ts';
 import { writeFeedFiles } from './content/feed-files.ts';
-import { analyticsFile, linkedFiles, snapshotIdOf, type LinkedFile } from './layout.ts';
-import { manifestFile, manifestText, schemaVersion, type Manifest } from './manifest.ts';
+import { linkedFiles, snapshotIdOf, type LinkedFile } from './layout.ts';
+import { analyticsFile, manifestFile, manifestText, schemaVersion, type Manifest } from './manifest.ts';
 import { retireSnapshots } from './retention.ts';
 import { assertSharedFilesWhole, isIntact } from './published-again.ts';
 
@@ -57,7 +57,7 @@ export interface PublishSummary {
 export const publishStage: Stage<PublishInput, PublishSummary> = {
   name: 'publish',
   async run(called, { state, sites, asOf: asked, allowOlder, allowFuture }) {
-    const run: Run = { ...called, asOf: await martsAsOf(state, asked) };
+    const run: Run = { ...called, asOf: await requireCurrentMarts(state, asked) };
     if (!allowFuture) assertNotAhead(run.asOf, run.wallClock);
     const published = await currentManifest(run.data);
     if (published !== undefined && !allowOlder) assertNotOlder(run, published.as_of);
@@ -99,7 +99,7 @@ export const publishStage: Stage<PublishInput, PublishSummary> = {
   },
 };
 
-async function martsAsOf(state: StateDatabase, asked: Moment | undefined): Promise<Moment> {
+async function requireCurrentMarts(state: StateDatabase, asked: Moment | undefined): Promise<Moment> {
   const asOf = await currentMarts(state);
   const advice = 'run `offerline run models` with the as-of that you want, or `offerline run refresh`';
   if (asOf === undefined) throw new UsageError(`the figures are not those of what was ingested last: ${advice}`);

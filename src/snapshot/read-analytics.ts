@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { queryRows, type Row } from '../duckdb/dialect/rows.ts';
 import { readOnly, withDuckDB } from '../duckdb/open.ts';
-import { analyticsFile } from './layout.ts';
+import { analyticsFile } from './manifest.ts';
 
 /** Asks a snapshot's `analytics.duckdb` read-only, as an analyst does: neither waits for a run nor holds one up. */
 export async function readAnalytics<Answer>(

@@ -103,7 +103,7 @@ export function parseModel(name: string, text: string): SqlModel {
   };
 }
 
-export function parseFunction(name: string, text: string): SqlFunction {
+function parseFunction(name: string, text: string): SqlFunction {
   const { purpose, header, code } = parseFile(text);
   const parameters = /^parameters: (.+)$/.exec(header[0] ?? '')?.[1];
   if (parameters === undefined) throw new Error(`sql function ${name} has no "parameters:" in its header`);

@@ -28,7 +28,7 @@ interface OfferField {
 }
 
 /** A text by language code, in the advertiser's order; a plain text counts as `en`. */
-export const localizedText = z.record(z.string(), z.string());
+const localizedText = z.record(z.string(), z.string());
 export type LocalizedText = z.output<typeof localizedText>;
 
 /** A decimal as plain text, so that no digit passes through binary floating point. */

@@ -31,7 +31,7 @@ export const trends = ['up', 'down', 'stable'] as const;
 export const conversionKinds = ['credit', 'reject', 'chargeback'] as const;
 export type ConversionKind = (typeof conversionKinds)[number];
 
-export const eventKinds = ['clicks', 'conversions'] as const;
+const eventKinds = ['clicks', 'conversions'] as const;
 export type EventKind = (typeof eventKinds)[number];
 
 /** What lies in the landing folder, by the names of its folders. */
@@ -39,7 +39,7 @@ export const landingKinds = ['offers', ...eventKinds] as const;
 export type LandingKind = (typeof landingKinds)[number];
 
 /** What became of a landing file. */
-export const fileStatuses = ['loaded', 'quarantined', 'held', 'superseded'] as const;
+const fileStatuses = ['loaded', 'quarantined', 'held', 'superseded'] as const;
 export type FileStatus = (typeof fileStatuses)[number];
 
 /** How far the delivery of a postback has come; the last two are final. */

@@ -30,7 +30,7 @@ const tooLarge = 'records of more bytes than are allowed';
  * Writes a Parquet file's records beside `scratchPath` as JSON, one a line, and gives the file with its lines known.
  * Throws `QuarantineError` where it cannot be read whole.
  */
-export async function unfoldParquet(
+async function unfoldParquet(
   connection: DuckDBConnection,
   file: CheckedFile,
   required: readonly string[],
@@ -73,7 +73,7 @@ export async function unfoldParquet(
   return { ...unfolded, ...apart };
 }
 
-export function assertColumns(names: readonly string[], required: readonly string[]): void {
+function assertColumns(names: readonly string[], required: readonly string[]): void {
   const missing = required.filter((name) => !names.includes(name));
   if (missing.length > 0) throw new QuarantineError('missing_column', `there is no column ${missing.join(', ')}`);
 }

@@ -41,7 +41,7 @@ export function untouched(rule: LimitRule): LimitRule {
 }
 
 /** Failed identifications from one address: enough for a mistake in a script, too few to guess a secret. */
-export function failedIdentifications(clientAddress: string): Bucket {
+function failedIdentifications(clientAddress: string): Bucket {
   return { name: clientAddress, limit: 60, length: minute };
 }
 

@@ -35,7 +35,7 @@ export interface Endpoint {
   respond(context: RequestContext): HttpResponse | PreparedPage | Promise<PreparedPage>;
 }
 
-/** A page of a feed: a function of snapshot, site and parameters, so it is made once and kept. */
+/** A page of a feed: a function of snapshot, site and parameters, so that it can be kept. */
 export interface PageDefinition<Parameters> {
   variant: Variant;
   limit: LimitRule;

@@ -40,7 +40,7 @@ function decode(encoded: string): string | typeof undecodable {
 }
 
 /** The largest integer that any parameter may be. */
-export const largestInteger = 2 ** 31 - 1;
+const largestInteger = 2 ** 31 - 1;
 
 /** A parameter of the query as publishers are told of it. */
 export interface DescribedParameter {

@@ -114,7 +114,7 @@ const endOfHead = '\r\n\r\n';
  * next. Node by itself takes up to 64 KiB at a time and makes requests of all of it, fifty times its memory, before
  * anybody can pause it. Returns what is to be called when the connection has become free.
  */
-export function readPaced(socket: Socket, isFree: () => boolean): () => void {
+function readPaced(socket: Socket, isFree: () => boolean): () => void {
   const push = socket.push.bind(socket);
   const fetch = socket._read.bind(socket);
   /** What has come and was not read yet. */

@@ -20,7 +20,7 @@ export interface ParametersB {
   skip: number;
 }
 
-export function readParametersB(query: Query): ParametersB {
+function readParametersB(query: Query): ParametersB {
   const { type, take, skip } = parametersB;
   return {
     type: type.read(query),
@@ -29,7 +29,7 @@ export function readParametersB(query: Query): ParametersB {
   };
 }
 
-export function keyOfParametersB({ type, take, skip }: ParametersB): string {
+function keyOfParametersB({ type, take, skip }: ParametersB): string {
   return `${type ?? ''} ${take} ${skip}`;
 }
 

@@ -70,7 +70,7 @@ export interface FiltersC {
   updatedSince: Microseconds | undefined;
 }
 
-export function readParametersC(query: Query): ParametersC {
+function readParametersC(query: Query): ParametersC {
   const { limit, offset, country, device, category, minPayout, updatedSince, includeRemoved } = parametersC;
   const type = parametersC.type.read(query) ?? parametersC.type.otherwise;
   // An alias is checked even where the name that it stands for wins.
@@ -92,7 +92,7 @@ export function readParametersC(query: Query): ParametersC {
 }
 
 /** The category stands last: it is the only text that a publisher chooses freely. */
-export function keyOfParametersC({ type, limit, offset, filters, includeRemoved }: ParametersC): string {
+function keyOfParametersC({ type, limit, offset, filters, includeRemoved }: ParametersC): string {
   const { country = '', device = '', minPayout = '', updatedSince = '', category = '' } = filters;
   return `${type} ${limit} ${offset} ${includeRemoved ? 'removed' : ''} ${country} ${device} ${minPayout} ${updatedSince} ${category}`;
 }
