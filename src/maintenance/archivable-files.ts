@@ -15,7 +15,8 @@ export interface ArchivableFile {
  * Landing files last changed before a moment, in milliseconds since the epoch, whose bytes were read as they lie
  * there. The newest catalog file of each source and the one that decided last are not among them: they say what the
  * catalog is; nor are those that wait for an operator. For whoever archives them: nothing here changes or removes a
- * landing file. Without them the warehouse cannot be built again from landing, so they are to be moved, not thrown away.
+ * landing file. Without them the warehouse cannot be built again from landing, so they are to be moved, not thrown
+ * away.
  */
 export async function archivableFiles(
   data: DataDirectory,

@@ -63,6 +63,14 @@ export function readPublishedStatus(data: DataDirectory, now: number): Promise<P
       `SELECT path, reason FROM ingest_files WHERE status = 'quarantined'
          AND file_id IN (SELECT max(file_id) FROM ingest_files GROUP BY kind, path) ORDER BY file_id`,
     );
+    // A newer export of the source answers it.
+    const setAside = await query<PublishedStatus['set_aside'][number]>(
+      `SELECT source, count(*) AS files, arg_max(path, file_id) AS path, arg_max(reason, file_id) AS reason FROM ingest_files AS file
+       WHERE kind = 'offers' AND status = 'superseded' AND starts_with(reason, 'older_export') AND ingested_at > TIMESTAMPTZ '${dayAgo}'
+         AND NOT EXISTS (FROM ingest_files AS later
+           WHERE later.kind = 'offers' AND later.source = file.source AND later.status = 'loaded' AND later.ingested_at > file.ingested_at)
+       GROUP BY source ORDER BY source`,
+    );
     return {
       newest: await query<PublishedStatus['newest'][number]>(
         `SELECT *, NULL AS age_seconds FROM (
@@ -83,11 +91,7 @@ export function readPublishedStatus(data: DataDirectory, now: number): Promise<P
         `SELECT file_id, source, path, reason FROM ingest_files WHERE kind = 'offers' AND status = 'held' ORDER BY file_id`,
       ),
       quarantined: quarantined.filter(({ path }) => existsSync(join(data.landing, path))),
-      set_aside: await query<PublishedStatus['set_aside'][number]>(
-        `SELECT source, count(*) AS files, arg_max(path, file_id) AS path, arg_max(reason, file_id) AS reason FROM ingest_files
-         WHERE kind = 'offers' AND status = 'superseded' AND starts_with(reason, 'older_export') AND ingested_at > TIMESTAMPTZ '${dayAgo}'
-         GROUP BY source ORDER BY source`,
-      ),
+      set_aside: setAside.filter(({ path }) => existsSync(join(data.landing, path))),
       ahead: (await beginningsAfter(endOfPresent(now), 'snapshot', query)) ?? null,
       reports: reports ?? nothingPublished.reports,
     };

@@ -1,4 +1,4 @@
-import { mkdir, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, rename, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readStatus } from '../../src/status/status.ts';
@@ -129,6 +129,15 @@ it('status tells for a day what was set aside', async () => {
     { source: 'net', files: 1, path: 'offers/net/old.ndjson', reason: 'older_export: offers/net/new.ndjson is newer' },
   ]);
   expect((await status('2026-03-11T13:00:00Z')).set_aside).toEqual([]);
+
+  // Until it is moved away, or a newer export counts.
+  await rename(join(pipeline.data.landing, 'offers/net/old.ndjson'), join(pipeline.data.root, 'away.ndjson'));
+  expect((await status('2026-03-10T13:00:00Z')).set_aside).toEqual([]);
+  await rename(join(pipeline.data.root, 'away.ndjson'), join(pipeline.data.landing, 'offers/net/old.ndjson'));
+  expect((await status('2026-03-10T13:00:00Z')).set_aside).toHaveLength(1);
+  await land('newest.ndjson', '3', '2026-03-10T12:00:00Z');
+  await pipeline.refresh('2026-03-10T12:30:00Z');
+  expect((await status('2026-03-10T13:00:00Z')).set_aside).toEqual([]);
 });
 
 it('the modification time of a log decides nothing', async () => {

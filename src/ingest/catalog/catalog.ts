@@ -236,7 +236,7 @@ async function resolveHolds(
 }
 
 function heldMessage({ catalog, removes, active }: HeldExport): string {
-  return `${catalog.file.path} is held: it would remove ${removes} of ${active} active offers. Approve it with \`offerline offers accept\`, or land a newer export`;
+  return `${catalog.file.path} is held: it would remove ${removes} of ${active} active offers. Approve it with \`offerline offers accept <file_id>\`, by the id that \`offerline offers held\` tells, or land a newer export`;
 }
 
 function setAsideMessage([first, ...others]: readonly NewFile[], newer: string): string {

@@ -63,8 +63,8 @@ export class OfferTemplates {
   }
 
   /**
-   * Adds the JSON of the offer of an index for a site to the pieces of a page, as `byteText` has it; `rank` is its place
-   * in a list of ranks.
+   * Adds the JSON of the offer of an index for a site to the pieces of a page, as `byteText` has it; `rank` is its
+   * place in a list of ranks.
    */
   render(pieces: string[], index: number, values: PageValues, rank: number): void {
     const { text, cuts, slots } = (this.#compiled[index] ??= this.#compile(this.#read(index)));
