@@ -51,8 +51,8 @@ export function planBackfill(
 /**
  * Computes `report_daily` again in batches, each a run of its own that lets go of the warehouse, so that scheduled runs
  * go on beside it; the last batch puts all of them into force and publishes. Interrupted at any moment it goes on where
- * it was, and reports that news changes meanwhile are computed once more. The figures of the open day stay as of their
- * as-of. Throws `WarehouseBusyError` when the warehouse stays taken.
+ * it was, and reports that new data changes meanwhile are computed once more. The figures of the open day stay as of
+ * their as-of. Throws `WarehouseBusyError` when the warehouse stays taken.
  */
 export async function backfillReports(
   request: BackfillRequest,

@@ -4,7 +4,7 @@
 -- inputs: mart_files, outdated_reports, warehouse_facts
 -- columns:
 --   report_date: UTC day
---   state: current, outdated (news arrived after it was computed, or it was computed before its day was over), missing, or open for the day under way
+--   state: current, outdated (new data arrived after it was computed, or it was computed before its day was over), missing, or open for the day under way
 --   as_of?: The moment its figures are true for, UTC; NULL where it is missing
 --   offers?: Rows in report_daily; NULL where it is missing
 --   run_id?: The run in runs that put it into force; NULL where it is missing

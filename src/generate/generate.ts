@@ -108,8 +108,8 @@ async function writeLogs(
     clickLogs.take(visit);
     conversionLogs.take(visit);
     if ((visit.index + 1) % clicksPerWrite !== 0) continue;
-    await clickLogs.settle(parquet);
-    await conversionLogs.settle();
+    await clickLogs.flush(parquet);
+    await conversionLogs.flush();
     onProgress(visit.index + 1, traffic.clicks);
   }
   await clickLogs.finish(parquet);

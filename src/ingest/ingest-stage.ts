@@ -9,6 +9,7 @@ import { dateOf } from '../time/moment.ts';
 import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
+import { queriesOn } from '../warehouse/queries-on.ts';
 import { eventFilePaths } from '../warehouse/event-files.ts';
 import { bumpRevision } from '../warehouse/metadata.ts';
 import { assertSameEventKeys } from './events/event-key.ts';
@@ -280,10 +281,12 @@ async function recoveredRows(
 ): Promise<number> {
   if (again.length === 0) return 0;
   const accepted = new Map(again.map((before) => [before.file_id, before.accepted]));
-  const rows = await queryRows<{ file_id: number; accepted: number }>(
-    connection,
-    `SELECT file_id, accepted FROM ingest_files WHERE run_id <> ${runId} AND file_id IN (${[...accepted.keys()].join(', ')})`,
-  );
+  const rows = await queriesOn(connection)
+    .selectFrom('ingest_files')
+    .select(['file_id', 'accepted'])
+    .where('run_id', '<>', runId)
+    .where('file_id', 'in', [...accepted.keys()])
+    .execute();
   return rows.reduce((sum, row) => sum + row.accepted - (accepted.get(row.file_id) ?? 0), 0);
 }
 

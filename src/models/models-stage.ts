@@ -65,8 +65,8 @@ export const modelsStage: Stage<StateDatabase, ModelsSummary> = {
 };
 
 /**
- * Days up to as-of that news has touched, that passed since the last run with anything on them, or that events stamped
- * ahead of it belong to; and today. After a long pause the empty days cost nothing.
+ * Days up to as-of that new data has touched, that passed since the last run with anything on them, or that events
+ * stamped ahead of it belong to; and today. After a long pause the empty days cost nothing.
  */
 async function touchedDays(run: Run, { connection }: StateDatabase, before: Moment | undefined): Promise<Day[]> {
   const since = before === undefined || compareMoments(before, run.asOf) > 0 ? run.asOf : before;
@@ -93,8 +93,8 @@ async function touchedDays(run: Run, { connection }: StateDatabase, before: Mome
 
 /**
  * Days before today whose report is due: those that passed without a run, all of them, and those that were computed
- * while they were under way or that news has touched, the newest of them; how many stay marked. Days from before the
- * first run stay missing until somebody asks for them by `backfill reports`.
+ * while they were under way or that new data has touched, the newest of them; how many stay marked. Days from before
+ * the first run stay missing until somebody asks for them by `backfill reports`.
  */
 async function reportsToClose(
   connection: DuckDBConnection,

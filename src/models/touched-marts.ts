@@ -11,7 +11,7 @@ import { modelQuery } from '../sql/model-query.ts';
 import { martFile, rowGroupRows, writeDay } from './day-marts.ts';
 import { loadClicks, loadConversions } from './windows.ts';
 
-/** The marts that news about a day changes, and the moment of their rows that tells the day. */
+/** The marts that new data of a day changes, and the moment of their rows that tells the day. */
 const touchedMarts = [
   { mart: 'conversions', time: 'occurred_at' },
   { mart: 'offer_hourly', time: 'hour' },

@@ -37,6 +37,7 @@ const chunkRows = 20_000;
  * snapshot by itself: the next one shows it.
  */
 export const syncDeliveries: Stage<StateDatabase, DeliverySync> = {
+  // As `runs --json` and `run_stages` have always called it.
   name: 'exchange',
   async run(run, state) {
     const { connection } = state;

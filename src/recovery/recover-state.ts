@@ -74,7 +74,7 @@ export async function recoverState(opening: Opening, reason: string): Promise<St
   const snapshot = await newestGoodSnapshot(data, isAdopted);
   const state = await newestWhole(opening, snapshot, aside);
   try {
-    await settle(opening, state, snapshot, aside);
+    await finishRecovery(opening, state, snapshot, aside);
   } catch (error) {
     await state.close();
     throw error;
@@ -132,7 +132,7 @@ async function rewritten({ data, effects }: Opening, from: string): Promise<bool
 }
 
 /** Brings the state, the published snapshot and the files on the disk in line. */
-async function settle(
+async function finishRecovery(
   { data, logger, effects, withoutMissing }: Opening,
   state: StateDatabase,
   snapshot: PublishedFolder | undefined,

@@ -45,7 +45,7 @@ export interface Service {
 /** What the pages of whole catalogs are made of. Top-converting lists are short. */
 const preparedTemplates = [templateC, templateB, reportTemplate];
 
-/** How soon a new snapshot or a changed `sites.json` is taken up. Looking costs two system calls. */
+/** How soon a new snapshot or a changed `sites.json` is served. Looking costs two system calls. */
 const pollMilliseconds = 1000;
 
 /** A client that has not taken its answer by then must not keep the process from ending. */

@@ -2,12 +2,12 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { basename, join } from 'node:path';
 import type { DataDirectory } from '../config/data-directory.ts';
 import { postbackMarts } from '../models/postback-marts.ts';
-import { dayOf, type Moment } from '../time/moment.ts';
+import { compactText, dayOf, type Moment } from '../time/moment.ts';
 import { queriesOn } from '../warehouse/queries-on.ts';
 
 /** Folder names sort in the order of publication: run numbers only grow. */
 export function snapshotIdOf(runId: number, asOf: Moment): string {
-  return `${String(runId).padStart(8, '0')}-${asOf.replace(/\..*$|Z$/, '').replaceAll(/[-:]/g, '')}Z`;
+  return `${String(runId).padStart(8, '0')}-${compactText(asOf)}`;
 }
 
 /** A Parquet file of the warehouse that becomes part of a snapshot by a hard link: whole in itself, nothing copied. */

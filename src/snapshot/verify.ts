@@ -55,9 +55,9 @@ export async function verifySnapshot(
 }
 
 /**
- * What a refresh without news finds out about the snapshot it would leave in place, at a cost that does not grow with
- * history: the files that are its own are read whole, of those shared with others only the ones that were written to
- * after the manifest was. Throws as `verifySnapshot` does.
+ * What a refresh with nothing new finds out about the snapshot it would leave in place, at a cost that does not grow
+ * with history: the files that are its own are read whole, of those shared with others only the ones that were written
+ * to after the manifest was. Throws as `verifySnapshot` does.
  */
 export async function verifyOwnFiles(folder: string): Promise<void> {
   const manifest = await readManifest(folder);

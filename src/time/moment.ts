@@ -60,6 +60,11 @@ export function momentOfMilliseconds(milliseconds: number): Moment {
   return momentOf(BigInt(Math.trunc(milliseconds)) * 1000n);
 }
 
+/** As folders are named after a moment: digits up to the second, such as `20261118T100000Z`. */
+export function compactText(moment: Moment): string {
+  return `${moment.replace(/\..*$|Z$/, '').replaceAll(/[-:]/g, '')}Z`;
+}
+
 /** Reads `--as-of`: RFC 3339 with seconds and `Z` or an offset. Throws `UsageError` with an example. */
 export function momentOption(text: string, option = '--as-of'): Moment {
   const microseconds = microsecondsOf(text);

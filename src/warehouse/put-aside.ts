@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import type { DataDirectory } from '../config/data-directory.ts';
 import { replaceFile, type Effects } from '../files/effects.ts';
-import { momentOfMilliseconds } from '../time/moment.ts';
+import { compactText, momentOfMilliseconds } from '../time/moment.ts';
 
 /**
  * A folder of its own for one finding, under `warehouse/put-aside`: what was damaged, and why it was moved there.
@@ -20,11 +20,9 @@ export class AsideFolder {
   }
 
   static async make(data: DataDirectory, reason: string, effects: Effects): Promise<AsideFolder> {
-    const day = momentOfMilliseconds(effects.now())
-      .replace(/\..*$|Z$/, '')
-      .replaceAll(/[-:]/g, '');
-    let path = join(data.putAside, `${day}Z`);
-    for (let again = 2; existsSync(path); again++) path = join(data.putAside, `${day}Z-${again}`);
+    const name = compactText(momentOfMilliseconds(effects.now()));
+    let path = join(data.putAside, name);
+    for (let again = 2; existsSync(path); again++) path = join(data.putAside, `${name}-${again}`);
     await effects.files.makeDirectory(path);
     await replaceFile(join(path, 'reason.txt'), `${reason}\n`, 'reason of putting aside', effects.files);
     return new AsideFolder(data, effects, path);

@@ -29,7 +29,8 @@ function wantedFile(data: DataDirectory): string {
 }
 
 /**
- * Has the end of this run make a copy, whatever there is: the state is about to forget files that older copies name.
+ * Has the end of this run make a copy, whatever there is: the state is about to name no more files that older copies
+ * name.
  */
 export async function requestBackup(data: DataDirectory, files: FileEffects): Promise<void> {
   await files.makeDirectory(data.stateCopies);

@@ -84,10 +84,10 @@ function merge(claim: Claim, row: PublisherReward): void {
 }
 
 /**
- * Pairs the claims and conversions of one click that no id holds together. `settled` are those of this click that one
+ * Pairs the claims and conversions of one click that no id holds together. `paired` are those of this click that one
  * does.
  */
-function matchClick(claims: Claim[], conversions: OurConversion[], settled: Matched['pairs']): Matched {
+function matchClick(claims: Claim[], conversions: OurConversion[], paired: Matched['pairs']): Matched {
   const pairs: Matched['pairs'] = [];
   const open = { claims: new Set(claims), conversions: new Set(conversions) };
   const pairWhere = (fits: (claim: Claim, conversion: OurConversion) => boolean) => {
@@ -106,7 +106,7 @@ function matchClick(claims: Claim[], conversions: OurConversion[], settled: Matc
   pairWhere(isAlikeDue);
   // What says the same as a claim that has its conversion is a further row of that one, not a claim to the next best.
   for (const claim of open.claims) {
-    const same = [...settled, ...pairs].find(
+    const same = [...paired, ...pairs].find(
       ({ claim: other }) => claim.amount === undefined || other.amount === undefined || other.amount === claim.amount,
     );
     if (same === undefined) continue;

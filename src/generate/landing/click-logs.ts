@@ -45,7 +45,7 @@ const linesOfBrokenFile = 400;
 
 /**
  * The tracker's click logs: per day a main log in parts and a few small ones. Late clicks and repeated lines come with
- * the main log of a later day; `take` gathers, `settle` writes, `finish` closes.
+ * the main log of a later day; `take` gathers, `flush` writes, `finish` closes.
  */
 export class ClickLogs {
   readonly count = new LogCount();
@@ -118,7 +118,7 @@ export class ClickLogs {
   }
 
   /** Writes what was gathered. Call it every few thousand clicks: memory holds what lies between. */
-  async settle(parquet: ParquetWriter): Promise<void> {
+  async flush(parquet: ParquetWriter): Promise<void> {
     for (const file of this.#finished.splice(0)) await file.close(parquet);
     await this.#main?.file.flush();
     for (const file of this.#others.values()) await file.flush();
@@ -127,7 +127,7 @@ export class ClickLogs {
   async finish(parquet: ParquetWriter): Promise<void> {
     this.#writeCarried();
     this.#finishDay();
-    await this.settle(parquet);
+    await this.flush(parquet);
     if (this.#style.messy) await this.#writeBrokenFile();
   }
 

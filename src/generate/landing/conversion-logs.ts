@@ -60,7 +60,7 @@ interface PendingRow {
   row: LogRow;
 }
 
-/** Conversion logs by the day on which their events occurred. `take` gathers, `settle` writes, `finish` closes. */
+/** Conversion logs by the day on which their events occurred. `take` gathers, `flush` writes, `finish` closes. */
 export class ConversionLogs {
   readonly count = new LogCount();
   readonly #folder: string;
@@ -120,7 +120,7 @@ export class ConversionLogs {
   }
 
   /** Writes what was gathered, in order of time, once it is much. */
-  async settle(): Promise<void> {
+  async flush(): Promise<void> {
     if (this.#pendingRows >= eventsInMemory) await this.#flush();
   }
 

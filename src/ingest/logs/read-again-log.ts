@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Run } from '../../runs/stage.ts';
+import { queriesOn } from '../../warehouse/queries-on.ts';
 import type { StateDatabase } from '../../warehouse/database.ts';
 import type { LedgerCounts } from '../ledger/ledger.ts';
 import type { LogFile } from './log-batch.ts';
@@ -9,7 +10,7 @@ import type { ReadWith } from '../ledger/read-with.ts';
 /** Removes the rejects of logs that are read again: this reading writes new ones. */
 export async function dropRejectsOf(connection: DuckDBConnection, files: readonly LogFile[]): Promise<void> {
   const again = files.filter(({ before }) => before !== undefined).map(({ fileId }) => fileId);
-  if (again.length > 0) await connection.run(`DELETE FROM rejects WHERE file_id IN (${again.join(', ')})`);
+  if (again.length > 0) await queriesOn(connection).deleteFrom('rejects').where('file_id', 'in', again).execute();
 }
 
 /**
@@ -68,13 +69,14 @@ async function addUpWarnings(connection: DuckDBConnection, fileId: bigint): Prom
  * brought up to date.
  */
 export async function recordStillUnreadable(
-  { connection }: StateDatabase,
+  { db }: StateDatabase,
   { file_id, status }: LedgerRow,
   reason: string,
   readWith: ReadWith,
 ): Promise<void> {
-  await connection.run(
-    `UPDATE ingest_files SET read_with = $2 ${status === 'loaded' ? '' : ', reason = $3'} WHERE file_id = $1`,
-    [BigInt(file_id), JSON.stringify(readWith), ...(status === 'loaded' ? [] : [reason])],
-  );
+  await db
+    .updateTable('ingest_files')
+    .set({ read_with: JSON.stringify(readWith), ...(status === 'loaded' ? {} : { reason }) })
+    .where('file_id', '=', file_id)
+    .execute();
 }

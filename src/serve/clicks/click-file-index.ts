@@ -32,7 +32,7 @@ export class ClickFileIndex {
 
   /**
    * Reads the keys of those files that are not known yet, first ones first, as far as there is room, and forgets all
-   * other files. Between two turns of the event loop it takes up some thousand keys. Ends early when aborted.
+   * other files. Between two turns of the event loop it learns some thousand keys. Ends early when aborted.
    */
   async learn(files: readonly ClickFile[], signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
