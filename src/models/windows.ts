@@ -2,6 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { DataDirectory } from '../config/data-directory.ts';
 import { addDays, dayOf, startOfDay, type Moment } from '../time/moment.ts';
 import { eventFilePaths, eventRelation } from '../warehouse/event-files.ts';
+import { scopeConversions } from '../sql/handed-in.ts';
 import { runModel } from '../sql/run-model.ts';
 
 /** Begin of W: midnight, UTC, of the day before as-of. */
@@ -39,7 +40,7 @@ export async function loadConversions(
   scope: string,
   asOf: Moment,
 ): Promise<void> {
-  await connection.run(`CREATE OR REPLACE TEMP TABLE conversion_scope AS ${scope}`);
+  await scopeConversions(connection, scope);
   await runModel(connection, 'staging', 'conversions_as_of', `CREATE OR REPLACE TEMP TABLE ${target} AS`, {
     as_of: asOf,
   });

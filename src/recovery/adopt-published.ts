@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { join } from 'node:path';
+import { countRows, makeTempTable } from '../duckdb/temp-table.ts';
 import { identifier, quoted } from '../text/sql-text.ts';
 import { analyticsFile } from '../snapshot/manifest.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
@@ -22,21 +23,21 @@ export async function adoptPublished(
      SELECT offer_id, source, external_id, (SELECT min(valid_from) FROM published.offer_history AS history WHERE history.offer_id = published.offers.offer_id)
      FROM published.offers WHERE offer_id NOT IN (SELECT offer_id FROM offers)`,
   );
-  await connection.run(
-    `CREATE OR REPLACE TEMP TABLE adopted_versions AS
-     SELECT * EXCLUDE (valid_to) FROM published.offer_history WHERE (offer_id, version) NOT IN (SELECT (offer_id, version) FROM offer_versions)`,
+  const versions = await makeTempTable(
+    connection,
+    'adopted_versions',
+    `SELECT * EXCLUDE (valid_to) FROM published.offer_history WHERE (offer_id, version) NOT IN (SELECT (offer_id, version) FROM offer_versions)`,
   );
-  await connection.run(`INSERT INTO offer_versions BY NAME FROM adopted_versions`);
+  await connection.run(`INSERT INTO offer_versions BY NAME FROM ${versions}`);
   await connection.run(
     `INSERT INTO offer_version_events
      SELECT offer_id, version, event->>'event_id', (event->>'payout')::DECIMAL(15, 6)
-     FROM (SELECT offer_id, version, unnest(json_extract(events, '$[*]')) AS event FROM adopted_versions)`,
+     FROM (SELECT offer_id, version, unnest(json_extract(events, '$[*]')) AS event FROM ${versions})`,
   );
-  const [adopted] = await queryRows<{ rows: number }>(connection, 'SELECT count(*) AS rows FROM adopted_versions');
   await adoptCommissions(connection);
   await adoptPostbacks(connection);
   const runs = await adoptRuns(connection);
-  return { offers: offers.rowsChanged, versions: adopted?.rows ?? 0, runs };
+  return { offers: offers.rowsChanged, versions: await countRows(connection, versions), runs };
 }
 
 /** The files of a snapshot that are read here; damage in others does not matter. */
@@ -79,17 +80,18 @@ async function adoptCommissions(connection: DuckDBConnection): Promise<void> {
  * events were decided is told by the conversions that were attributed to a site that was known.
  */
 async function adoptPostbacks(connection: DuckDBConnection): Promise<void> {
-  await connection.run(
-    `CREATE OR REPLACE TEMP TABLE adopted_postbacks AS
-     SELECT * FROM published.postbacks WHERE (conversion_id, kind) NOT IN (SELECT (conversion_id, kind) FROM outbox)`,
+  const postbacks = await makeTempTable(
+    connection,
+    'adopted_postbacks',
+    `SELECT * FROM published.postbacks WHERE (conversion_id, kind) NOT IN (SELECT (conversion_id, kind) FROM outbox)`,
   );
   await connection.run(
     `INSERT INTO outbox
      SELECT (SELECT coalesce(max(number), 0) FROM outbox) + row_number() OVER (ORDER BY enqueued_at, occurred_at, conversion_id, kind),
        webhook_id, conversion_id, kind, click_id, site_key, user_id, offer_id, reward, occurred_at, enqueued_at
-     FROM adopted_postbacks`,
+     FROM ${postbacks}`,
   );
-  await markPostbackDays(connection, 'postbacks', 'SELECT enqueued_at::DATE AS day FROM adopted_postbacks');
+  await markPostbackDays(connection, 'postbacks', `SELECT enqueued_at::DATE AS day FROM ${postbacks}`);
   await connection.run(
     `INSERT OR IGNORE INTO settled_events
      SELECT conversion_id, kind FROM outbox

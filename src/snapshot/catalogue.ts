@@ -2,6 +2,7 @@ import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataDirectory } from '../config/data-directory.ts';
 import type { FileEffects } from '../files/effects.ts';
+import { isUnfinishedName } from '../landing/files/find-files.ts';
 import { manifestFile, parseManifest, type Manifest } from './manifest.ts';
 
 /**
@@ -12,7 +13,7 @@ import { manifestFile, parseManifest, type Manifest } from './manifest.ts';
 export async function snapshotNames(data: DataDirectory): Promise<string[]> {
   const entries = await readdir(data.published, { withFileTypes: true }).catch(() => []);
   return entries
-    .filter((entry) => entry.isDirectory() && !/^[._]|\.(tmp|part)$/.test(entry.name))
+    .filter((entry) => entry.isDirectory() && !isUnfinishedName(entry.name))
     .map(({ name }) => name)
     .toSorted();
 }

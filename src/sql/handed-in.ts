@@ -1,4 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { makeEmptyTempTable, makeTempTable, type TempTable } from '../duckdb/temp-table.ts';
 import { eventColumns } from '../warehouse/event-files.ts';
 
 /** Where a relation comes from, as the published lineage tells it. */
@@ -66,5 +67,13 @@ export function originOf(name: string): Origin | undefined {
 /** Makes one of them, empty, as a temporary table that is to be filled. */
 export async function makeHandedIn(connection: DuckDBConnection, name: HandedInName): Promise<void> {
   const columns = Object.entries(handedIn[name].columns).map(([column, type]) => `${column} ${type}`);
-  await connection.run(`CREATE OR REPLACE TEMP TABLE ${name} (${columns.join(', ')})`);
+  await makeEmptyTempTable(connection, name, columns.join(', '));
+}
+
+/** Says of which conversions the models tell: those that a query for `conversion_id` gives. */
+export function scopeConversions(
+  connection: DuckDBConnection,
+  conversionIds: string,
+): Promise<TempTable<'conversion_scope'>> {
+  return makeTempTable(connection, 'conversion_scope', conversionIds);
 }

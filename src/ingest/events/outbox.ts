@@ -3,7 +3,7 @@ import { commissionText, rewardRateText, type Site } from '../../sites/sites.ts'
 import { dayOf, type Moment } from '../../time/moment.ts';
 import { queryRows } from '../../duckdb/dialect/rows.ts';
 import { insertRows } from '../../duckdb/insert-rows.ts';
-import { makeHandedIn } from '../../sql/handed-in.ts';
+import { makeHandedIn, scopeConversions } from '../../sql/handed-in.ts';
 import { runModel } from '../../sql/run-model.ts';
 import { markPostbackDays } from '../../warehouse/stale-partitions.ts';
 import type { NewConversionEvents } from './attribution.ts';
@@ -29,9 +29,7 @@ export async function writeOutbox(connection: DuckDBConnection, sites: readonly 
   const [undecided] = await queryRows<{ rows: number }>(connection, 'SELECT count(*) AS rows FROM postbacks_undecided');
   if ((undecided?.rows ?? 0) === 0) return 0;
   await loadPostbackSites(connection, sites);
-  await connection.run(
-    'CREATE OR REPLACE TEMP TABLE conversion_scope AS SELECT DISTINCT conversion_id FROM postbacks_undecided',
-  );
+  await scopeConversions(connection, 'SELECT DISTINCT conversion_id FROM postbacks_undecided');
   await runModel(connection, 'staging', 'postbacks_due', 'CREATE OR REPLACE TEMP TABLE decided_postbacks AS', {
     as_of: asOf,
   });
