@@ -5,7 +5,7 @@ import { catalogOffers } from '../../src/generate/network/catalog.ts';
 import { forgetRuns, type Bench } from './bench.ts';
 import { measureProcess, type Measured } from './measured-process.ts';
 import { measureRefresh, type MeasuredRefresh } from './measured-refresh.ts';
-import { inTurns, type Pair } from './rounds.ts';
+import type { Pair } from './rounds.ts';
 
 export const catalogSize = 50_000;
 /** Of the second export: one offer in a hundred has another payout. */
@@ -50,25 +50,18 @@ export async function measureCatalog({ options, folder, console, signal }: Bench
     if (rows !== catalogSize) throw new Error(`the bare read saw ${rows} offers, ${catalogSize} were written`);
     return measured;
   };
+  const measure = async (asOf: string, file: string) => ({
+    first: await measureRefresh(data, asOf, { clicks: 0 }, signal),
+    second: await read(file),
+  });
   const rounds: CatalogRounds = { first: [], changed: [] };
   for (let round = 1; round <= options.rounds; round++) {
     await forgetRuns(data);
     await rm(secondFile, { force: true });
     await writeFile(firstFile, first);
-    const inOneTurn = async (asOf: string, file: string) => {
-      const refreshed = () => measureRefresh(data, asOf, { clicks: 0 }, signal);
-      const [pair] = await inTurns(
-        1,
-        refreshed,
-        () => read(file),
-        () => undefined,
-      );
-      if (pair === undefined) throw new Error('one round gives one pair');
-      return pair;
-    };
-    const whole = await inOneTurn(firstAsOf, firstFile);
+    const whole = await measure(firstAsOf, firstFile);
     await writeFile(secondFile, second);
-    const changed = await inOneTurn(secondAsOf, secondFile);
+    const changed = await measure(secondAsOf, secondFile);
     rounds.first.push(whole);
     rounds.changed.push(changed);
     console.logger.info(
