@@ -1,25 +1,17 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { temporaryData, writeSites } from '../support/published-snapshot.ts';
-import { serviceForTest, startService } from '../support/running-service.ts';
-import type { RunningService } from '../support/running-service.ts';
-import { credentials, publishSmallNetwork, sites } from '../support/small-network.ts';
+import { serviceForTest } from '../support/running-service.ts';
+import { credentials, serveSmallNetwork, sites } from '../support/small-network.ts';
 
-let running: RunningService;
-let remove: () => Promise<void>;
+let running: Awaited<ReturnType<typeof serveSmallNetwork>>;
 let document: any;
 
 beforeAll(async () => {
-  const temporary = await temporaryData();
-  remove = temporary.remove;
-  await publishSmallNetwork(temporary.data);
-  running = await startService(temporary.data);
+  running = await serveSmallNetwork();
   document = await running.json('/openapi.json');
 });
 
-afterAll(async () => {
-  await running.service.close();
-  await remove();
-});
+afterAll(() => running.close());
 
 /** Of every HTTP answer, whatever it says. */
 const ofTransport = new Set([

@@ -1,25 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { temporaryData } from '../support/published-snapshot.ts';
-import { startService } from '../support/running-service.ts';
-import type { RunningService } from '../support/running-service.ts';
-import { credentials, publishSmallNetwork } from '../support/small-network.ts';
+import { credentials, serveSmallNetwork } from '../support/small-network.ts';
 
-let running: RunningService;
-let remove: () => Promise<void>;
+let running: Awaited<ReturnType<typeof serveSmallNetwork>>;
 
 beforeAll(async () => {
-  const temporary = await temporaryData();
-  remove = temporary.remove;
-  await publishSmallNetwork(temporary.data);
   // Two seconds from one request to the next: more than sixty failures within a minute would be refused as such.
   let now = Date.UTC(2026, 10, 20, 12, 30);
-  running = await startService(temporary.data, {}, () => (now += 2000));
+  running = await serveSmallNetwork({}, () => (now += 2000));
 });
 
-afterAll(async () => {
-  await running.service.close();
-  await remove();
-});
+afterAll(() => running.close());
 
 const right = credentials('site-c');
 const key = 'site_key=site-c';

@@ -3,27 +3,17 @@ import { errors } from '../../src/serve/api/openapi/bodies.ts';
 import { operations } from '../../src/serve/api/openapi/operations.ts';
 import type { ApiErrorKind } from '../../src/serve/http/errors.ts';
 import { ApiError } from '../../src/serve/http/errors.ts';
-import { temporaryData } from '../support/published-snapshot.ts';
-import { startService } from '../support/running-service.ts';
-import type { RunningService } from '../support/running-service.ts';
-import { credentials, publishSmallNetwork, snapshotId } from '../support/small-network.ts';
+import { credentials, serveSmallNetwork, snapshotId } from '../support/small-network.ts';
 
-let running: RunningService;
-let remove: () => Promise<void>;
+let running: Awaited<ReturnType<typeof serveSmallNetwork>>;
 let document: any;
 
 beforeAll(async () => {
-  const temporary = await temporaryData();
-  remove = temporary.remove;
-  await publishSmallNetwork(temporary.data);
-  running = await startService(temporary.data);
+  running = await serveSmallNetwork();
   document = await running.json('/openapi.json');
 });
 
-afterAll(async () => {
-  await running.service.close();
-  await remove();
-});
+afterAll(() => running.close());
 
 /** All values of a name, anywhere in the document. */
 function allOf(node: unknown, name: string): unknown[] {

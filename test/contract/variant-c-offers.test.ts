@@ -1,26 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { temporaryData } from '../support/published-snapshot.ts';
-import { startService } from '../support/running-service.ts';
-import type { RunningService } from '../support/running-service.ts';
-import { credentials, publishSmallNetwork } from '../support/small-network.ts';
+import { credentials, serveSmallNetwork } from '../support/small-network.ts';
 
-let running: RunningService;
-let remove: () => Promise<void>;
+let running: Awaited<ReturnType<typeof serveSmallNetwork>>;
 
 beforeAll(async () => {
-  const temporary = await temporaryData();
-  remove = temporary.remove;
-  await publishSmallNetwork(temporary.data);
-  running = await startService(temporary.data, {
+  running = await serveSmallNetwork({
     tracking_url: 'https://go.example',
     public_url: 'https://cdn.example/',
   });
 });
 
-afterAll(async () => {
-  await running.service.close();
-  await remove();
-});
+afterAll(() => running.close());
 
 const path = `/c/api/v1/offers?${credentials('site-c')}`;
 const idsOf = (offers: { id: number }[]) => offers.map(({ id }) => id);

@@ -1,18 +1,16 @@
-import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { inMemory, openDuckDB, type OpenDuckDB } from '../../src/duckdb/open.ts';
 import { queryRows } from '../../src/duckdb/dialect/rows.ts';
 import { withFunctions } from '../../src/sql/model-query.ts';
 
-let instance: DuckDBInstance;
+let database: OpenDuckDB;
 let connection: DuckDBConnection;
 beforeAll(async () => {
-  instance = await DuckDBInstance.create(':memory:');
-  connection = await instance.connect();
+  database = await openDuckDB(inMemory);
+  ({ connection } = database);
 });
-afterAll(() => {
-  connection.closeSync();
-  instance.closeSync();
-});
+afterAll(() => database.close());
 
 const money = (amount: string) => `'${amount}'::DECIMAL(15, 6)`;
 const share = (commission: string) => `'${commission}'::DECIMAL(7, 6)`;

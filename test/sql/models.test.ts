@@ -1,6 +1,7 @@
-import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inMemory, openDuckDB, type OpenDuckDB } from '../../src/duckdb/open.ts';
 import { describeModels, type DescribedModel } from '../../src/sql/describe-models.ts';
 import { generateModelRows, modelRowsFile } from '../../src/sql/generate-model-rows.ts';
 import { modelFolders, modelNames, parseModel, readFunctions, readModel } from '../../src/sql/sql-model.ts';
@@ -10,16 +11,13 @@ const models = modelFolders.flatMap((folder) =>
   modelNames(folder).map((name) => ({ folder, model: readModel(folder, name) })),
 );
 
-let instance: DuckDBInstance;
+let database: OpenDuckDB;
 let connection: DuckDBConnection;
 beforeAll(async () => {
-  instance = await DuckDBInstance.create(':memory:');
-  connection = await instance.connect();
+  database = await openDuckDB(inMemory);
+  ({ connection } = database);
 });
-afterAll(() => {
-  connection.closeSync();
-  instance.closeSync();
-});
+afterAll(() => database.close());
 
 /** Relations that a query names, but for those that it defines itself: as DuckDB's parser reads it. */
 async function relationsOf(query: string): Promise<string[]> {

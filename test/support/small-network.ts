@@ -1,6 +1,7 @@
 import type { DataDirectory } from '../../src/config/data-directory.ts';
 import type { FeedOffer } from '../../src/feed/feed-document.ts';
-import { feedOffer, makeCurrent, writeSites, writeSnapshot } from './published-snapshot.ts';
+import { feedOffer, makeCurrent, temporaryData, writeSites, writeSnapshot } from './published-snapshot.ts';
+import { startService, type RunningService } from './running-service.ts';
 
 const secretOf = (key: string) => `${key}-secret-0123456789`;
 
@@ -101,4 +102,22 @@ export async function publishSmallNetwork(data: DataDirectory): Promise<void> {
     }));
   await writeSnapshot(data, snapshotId, { offers, sites: published });
   await makeCurrent(data, snapshotId);
+}
+
+type StartParameters = Parameters<typeof startService> extends [unknown, ...infer Rest] ? Rest : never;
+
+/** Serves the network from a folder of its own, as `startService` does. `close` ends that and removes the folder. */
+export async function serveSmallNetwork(
+  ...start: StartParameters
+): Promise<RunningService & { close(): Promise<void> }> {
+  const { data, remove } = await temporaryData();
+  await publishSmallNetwork(data);
+  const running = await startService(data, ...start);
+  return {
+    ...running,
+    async close() {
+      await running.service.close();
+      await remove();
+    },
+  };
 }
