@@ -70,6 +70,9 @@ export async function deliverAfterRefresh(
   }
 }
 
+/** What a postback waits for whose click has an earlier event under way. */
+export const earlierEvent = 'an earlier event of its click';
+
 /** What a pass would deliver now, by site. */
 export function duePostbacks(
   data: DataDirectory,
@@ -98,7 +101,7 @@ function waitsFor(site: Site | undefined, pausedUntil: number | undefined, isRea
   if (site === undefined) return 'a site in sites.json';
   if (site.postback === undefined) return 'a postback address';
   if (pausedUntil !== undefined) return momentOfMilliseconds(pausedUntil);
-  return isReady ? '' : 'an earlier event of its click';
+  return isReady ? '' : earlierEvent;
 }
 
 /** Sends a signed postback of reward 0 for a click that does not exist, which is written down nowhere. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { duePostbacks } from '../../pipelines/postbacks.ts';
+import { duePostbacks, earlierEvent } from '../../pipelines/postbacks.ts';
 import type { DataDirectory } from '../config/data-directory.ts';
 import { examineMachine } from '../doctor/examine-disk.ts';
 import { OfferlineError } from '../errors/errors.ts';
@@ -118,7 +118,7 @@ function readSitesFile(data: DataDirectory, standing: Standing): void {
     standing.sites = readSites(data.sitesFile).warnings;
     if (standing.postbacks !== null)
       standing.waiting_postbacks = duePostbacks(data).filter(
-        ({ waits_for }) => waits_for !== '' && waits_for !== 'an earlier event of its click',
+        ({ waits_for }) => waits_for !== '' && waits_for !== earlierEvent,
       );
   } catch (error) {
     if (!(error instanceof OfferlineError)) throw error;
