@@ -1,6 +1,7 @@
--- On the days this run touched, the hourly roll-up is what the events themselves add up to.
+-- On the UTC days that runs have touched since the last snapshot, the hourly roll-up is what the events themselves add up to.
 -- Hours are cut off here by the calendar, where the roll-up counts them. For a TIMESTAMP without a zone that is quick.
--- grain: one row per hour and offer that differs
+-- Of the roll-up the hours of these days are sought, not the days of all hours: that passes over the rest of history.
+-- grain: one row per UTC hour and offer, as clicks name it, that differs
 -- inputs: click_hourly, audited_clicks, audited_days
 WITH by_utc_hour AS (
   SELECT date_trunc('hour', make_timestamp(epoch_us(clicked_at))) AS utc_hour, offer_id, source, external_id, count(*) AS clicks
@@ -17,10 +18,14 @@ counted AS (
   FROM by_utc_hour
   GROUP BY ALL
 ),
+audited_hours AS (
+  SELECT timezone('UTC', day + to_hours(unnest(range(24)))) AS hour
+  FROM audited_days
+),
 rolled_up AS (
   SELECT hour, offer_id AS named_id, source, external_id, clicks
   FROM click_hourly
-  WHERE hour::DATE IN (SELECT day FROM audited_days)
+  WHERE hour IN (SELECT hour FROM audited_hours)
 )
 SELECT hour, named_id, source, external_id, counted.clicks AS clicks_in_events, rolled_up.clicks AS clicks_in_roll_up
 FROM counted

@@ -5,15 +5,15 @@
 -- columns:
 --   conversion_id: The advertiser's id of the conversion
 --   click_id: The click that it names, ingested or not
---   status: credited, rejected or charged_back; unattributed while its click or offer is unknown, or its milestone
+--   status: credited, rejected or charged_back; unattributed while its click, its offer or its milestone is unknown
 --   offer_id?: Public id of the click's offer; NULL while unknown
 --   site_key?: Site of the click; NULL while the click is unknown
 --   user_id?: Publisher's user of the click; NULL while the click is unknown
---   event_id?: The milestone reached, of a multireward offer
---   payout?: Gross USD: the event's own, else the milestone's, else the offer's, by the catalog version of that time
+--   event_id?: The milestone reached, of a multireward offer; NULL where the event names none
+--   payout?: Gross USD: the event's own, else the milestone's, else the offer's, by the catalog version valid when it was credited, without a credit at occurred_at; NULL while its offer or milestone is unknown
 --   credited_at?: When it was credited, UTC; NULL without a credit
---   reversed_at?: When it was first rejected or charged back, UTC
---   clicked_at?: When its click was made, UTC
+--   reversed_at?: When it was first rejected or charged back, UTC; NULL where it never was
+--   clicked_at?: When its click was made, UTC; NULL while the click is unknown
 --   occurred_at: When the event happened that decides day and payout: the credit, else the reject, else the chargeback; UTC
 SELECT
   conversion_id,

@@ -1,14 +1,14 @@
--- How postbacks stand, for the service's metrics. Lag is the time from writing to the outbox to delivery, of what was
+-- How postbacks stand, as the run that built the snapshot found them, for the service's metrics. Lag is the time from writing to the outbox to delivery, of what was
 -- delivered within the 24 hours before the last delivery; none where a run wrote it as of a time that was yet to come.
 -- grain: one row
 -- key: none
 -- inputs: snapshot.postbacks, snapshot.postback_attempts
 -- columns:
---   pending: Postbacks that wait for a try, or are being tried
+--   pending: Postbacks that wait for an attempt, or are under way
 --   delivered: Postbacks that the site has taken
---   dead: Postbacks that nothing more is tried for
---   attempts: Tries so far
---   failed_attempts: Tries that failed
+--   dead: Postbacks that were given up, until somebody revives them
+--   attempts: Attempts so far, those that retention.attempts keeps
+--   failed_attempts: Those of them that failed
 --   oldest_pending_at?: When the oldest pending one was written, UTC; NULL where none is pending
 --   lag_seconds_p95?: 95th percentile of the lag, in seconds; NULL where none was delivered
 WITH told AS (

@@ -11,4 +11,3 @@ SELECT
   figures.rank
 FROM snapshot.offers
 LEFT JOIN snapshot.offer_stats_2d AS figures ON figures.offer_id = offers.offer_id
-ORDER BY offers.offer_id

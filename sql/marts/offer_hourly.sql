@@ -1,4 +1,4 @@
--- Clicks, conversions and earnings by hour, up to the snapshot's as-of. Conversions count in the hour of their credit.
+-- Clicks, conversions and earnings by hour, of the offers in the catalog, up to the snapshot's as-of. Conversions count in the hour of their credit.
 -- grain: one row per offer and UTC hour with a click or a credited conversion
 -- key: offer_id, hour
 -- inputs: day_clicks, day_conversions

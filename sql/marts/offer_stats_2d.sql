@@ -11,7 +11,7 @@
 --   converted_clicks: Distinct clicks among these conversions
 --   earnings: Sum of their gross payouts, USD
 --   epc: Gross USD per click: earnings / clicks, rounded half away from zero to 6 places; 0 without clicks
---   cvr: converted_clicks / clicks as a ratio, 6 places; 0 without clicks; may exceed 1, since a click may lie before W
+--   cvr: converted_clicks / clicks as a ratio, rounded half away from zero to 6 places; 0 without clicks; may exceed 1, since a click may lie before W
 --   conversions_24h: Credited at as-of, credit in (as-of - 24 h, as-of]
 --   conversions_prior_24h: Credited at as-of, credit in (as-of - 48 h, as-of - 24 h]
 --   trend: up when conversions_24h exceeds conversions_prior_24h by more than a tenth, down when it falls short by more than a tenth, else stable

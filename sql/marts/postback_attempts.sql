@@ -1,12 +1,13 @@
--- Tries at delivering postbacks, failed ones too.
--- grain: one row per try
+-- Attempts at delivering postbacks, failed ones too, as the run that built the snapshot found them; those that
+-- retention.attempts keeps.
+-- grain: one row per attempt
 -- key: webhook_id, attempt
 -- inputs: delivery_attempts, outbox
 -- columns:
 --   webhook_id: The postback, as in postbacks
---   attempt: Number of the try of this postback, from 1
+--   attempt: Number of the attempt at this postback, from 1
 --   site_key: The site that was told
---   started_at: Wall clock, UTC
+--   started_at: When it began, wall clock, UTC
 --   duration_ms: How long it took, in milliseconds
 --   status?: HTTP status; NULL where no status line came
 --   error?: Why it failed, as a short code; NULL where it did not

@@ -4,23 +4,23 @@
 -- key: webhook_id
 -- inputs: outbox, delivery_states
 -- columns:
---   webhook_id: Id that every try of it carries as webhook-id; follows from conversion and kind
+--   webhook_id: Id that every attempt carries as webhook-id; follows from conversion and kind
 --   conversion_id: The advertiser's id of the conversion
 --   kind: credit, reject or chargeback
 --   click_id: The click that the conversion came from; deliveries of one click keep the order of occurrence
 --   site_key: Site of the click, which is told
 --   user_id: Publisher's user of the click
 --   offer_id: Public id of the click's offer
---   reward: Payout × (1 − commission) × reward rate of the time it was written, in the site's points, rounded once to 4 places; positive for all kinds
+--   reward: In the site's points: payout × (1 − commission) × reward rate of the time it was written, rounded once, half away from zero, to 4 places; not negative for any kind
 --   occurred_at: When the event happened, UTC
 --   enqueued_at: As-of of the run that wrote it, UTC
 --   state: pending, delivering, delivered or dead
---   attempts: Tries so far, over all plans
---   last_attempt_at?: When the last try began, UTC; NULL before the first
---   last_status?: HTTP status of the last try; NULL where no status line came
---   last_error?: Why the last try failed, as a short code; NULL where it did not
---   delivered_at?: When it was delivered, UTC
---   next_attempt_at?: When the next try is due, UTC; NULL where none is
+--   attempts: Attempts so far, those before a revival too
+--   last_attempt_at?: When the last attempt began, wall clock, UTC; NULL before the first
+--   last_status?: HTTP status of the last attempt; NULL where no status line came
+--   last_error?: Why the last attempt failed, as a short code; NULL where it did not
+--   delivered_at?: When it was delivered, wall clock, UTC; NULL while it is not
+--   next_attempt_at?: When the next attempt is due, wall clock, UTC; NULL where none is
 SELECT
   outbox.webhook_id,
   outbox.conversion_id,

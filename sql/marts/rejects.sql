@@ -5,8 +5,8 @@
 -- columns:
 --   file_id: The file in ingest_files
 --   path: Path under the landing folder
---   line: Line of NDJSON, element of a JSON document, row of CSV (the header is row 1) or Parquet
---   reason: Code of what is wrong
+--   line: Line of NDJSON, element of a JSON document, row of CSV (the header is row 1) or Parquet; from 1
+--   reason: Code of what is wrong with it
 --   raw: The first 2,000 characters of the row as it stood there; for CSV and Parquet of the record as JSON
 --   raw_length: Characters of the whole row
 SELECT file_id, path, line, reason, raw, raw_length

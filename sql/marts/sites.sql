@@ -1,4 +1,4 @@
--- Publisher sites as sites.json has them at the run, without secrets and addresses.
+-- Publisher sites as sites.json had them when the snapshot's run began, without secrets and addresses.
 -- grain: one row per site
 -- key: site_key
 -- inputs: run_sites, site_commissions
@@ -10,7 +10,7 @@
 --   commission: The network's share of a payout, from 0 to 1
 --   commission_changed_at?: As-of of the run that last saw the commission change, UTC; NULL while it never did
 --   reward_rate: Publisher's points for one USD
---   rate_limit_per_hour: Requests an hour per bucket
+--   rate_limit_per_hour: Requests that each bucket allows within any 60 minutes, in variants B and C
 SELECT
   run_sites.site_key,
   name,

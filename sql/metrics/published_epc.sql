@@ -1,5 +1,5 @@
--- What a site's publishers see of an offer's EPC: epc × (1 − the site's commission), rounded half away from zero to 4 places; 0 without figures.
--- grain: one row per site and offer
+-- What a site's publisher sees of an offer's EPC: epc × (1 − the site's commission), rounded half away from zero to 4 places; 0 without figures.
+-- grain: one row per site and active offer
 -- key: site_key, offer_id
 -- inputs: offer_stats_2d, offers, sites
 -- unit: USD per click, after commission

@@ -1,4 +1,4 @@
--- Clicks by hour from $from up to $as_of: whole hours from the roll-up, the hour that $as_of cuts from events.
+-- Clicks by hour from $from to $as_of, both included: whole hours from the roll-up, the hour that $as_of cuts from events.
 -- grain: one row per UTC hour and offer in the catalog
 -- key: hour, offer_id
 -- inputs: click_hourly, edge_clicks, offer_keys

@@ -1,4 +1,5 @@
--- The span over which each content version of an offer holds. The first one also reaches back for ever, the last one forward.
+-- The span over which each content version of an offer holds, its end not included, UTC. The first one also reaches back
+-- for ever, the last one forward. Payouts are gross USD.
 -- grain: one row per offer and version
 -- key: offer_id, version
 -- inputs: offer_versions

@@ -1,5 +1,6 @@
 -- Which of the undecided conversion events are decided at $as_of: their click, offer, payout and site are known. A reject
--- or chargeback carries what the credit carried; without a credit its own amount, or the catalog's at its time.
+-- or chargeback carries the reward that the credit carried; without a credit that of its own amount, or the catalog's at
+-- its time. Rewards are in the site's points.
 -- grain: one row per event of postbacks_undecided that is decided
 -- key: conversion_id, kind
 -- inputs: postbacks_undecided, priced_events, outbox, run_postback_sites

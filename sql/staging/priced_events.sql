@@ -1,4 +1,4 @@
--- Conversion events up to $as_of with their click, offer, site, user and gross payout: attribution and pricing, for
+-- Conversion events up to $as_of with their click, offer, site, user and gross payout in USD: attribution and pricing, for
 -- figures and postbacks alike.
 -- An event counts for what the credit of its conversion says: its click, milestone, payout and time. Without a credit it
 -- stands for itself. Its payout is its own, else its milestone's, else the offer's, by the catalog version of that time.

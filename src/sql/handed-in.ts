@@ -65,9 +65,12 @@ export function originOf(name: string): Origin | undefined {
 }
 
 /** Makes one of them, empty, as a temporary table that is to be filled. */
-export async function makeHandedIn(connection: DuckDBConnection, name: HandedInName): Promise<void> {
+export async function makeHandedIn<Name extends HandedInName>(
+  connection: DuckDBConnection,
+  name: Name,
+): Promise<TempTable<Name>> {
   const columns = Object.entries(handedIn[name].columns).map(([column, type]) => `${column} ${type}`);
-  await makeEmptyTempTable(connection, name, columns.join(', '));
+  return makeEmptyTempTable(connection, name, columns.join(', '));
 }
 
 /** Says of which conversions the models tell: those that a query for `conversion_id` gives. */

@@ -22,7 +22,7 @@ export interface ModelRows {
       sub1: string | null;
       sub2: string | null;
       file_id: number;
-      event_key: never;
+      event_key: number;
     };
     conversions: {
       conversion_id: string;

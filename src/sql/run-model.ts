@@ -3,22 +3,10 @@ import { queryRows } from '../duckdb/dialect/rows.ts';
 import type { QueryParameters } from '../duckdb/sql-parameters.ts';
 import { modelQuery } from './model-query.ts';
 import type { ModelRows } from './model-rows.ts';
-import { readModel, type ModelFolder } from './sql-model.ts';
+import { readModel } from './sql-model.ts';
 
 export type MartName = keyof ModelRows['marts'];
 export type MartRow<Name extends MartName> = ModelRows['marts'][Name];
-
-/** Runs a model's query behind `prefix` (such as `INSERT INTO x`). */
-export async function runModel(
-  connection: DuckDBConnection,
-  folder: ModelFolder,
-  name: string,
-  prefix: string,
-  parameters: QueryParameters = {},
-): Promise<number> {
-  const result = await connection.run(`${prefix}\n${modelQuery(folder, name, parameters)}`);
-  return result.rowsChanged;
-}
 
 /** Runs a mart's query and gives its rows. */
 export async function readMart<Name extends MartName>(

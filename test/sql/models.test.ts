@@ -105,6 +105,21 @@ describe('what models give', () => {
     expect(unknown).toEqual([]);
   });
 
+  it('says of each moment that it is UTC, and of what may be NULL when it is', () => {
+    const silent = described.flatMap(({ model, columns }) =>
+      columns
+        .map(({ name, type }) => ({ name, type, meaning: model.columns[name] }))
+        .filter(
+          ({ name, type, meaning }) =>
+            meaning !== undefined &&
+            ((type === 'TIMESTAMP WITH TIME ZONE' && !/\bUTC\b/.test(meaning)) ||
+              (model.nullable?.has(name) === true && !/\bNULL\b/.test(meaning))),
+        )
+        .map(({ name }) => `${model.name}.${name}`),
+    );
+    expect(silent).toEqual([]);
+  });
+
   it('is of the types that are checked in', async () => {
     const current = await readFile(modelRowsFile, 'utf8');
     expect(current, 'run `node src/launch.mjs src/sql/generate-model-rows.ts`').toBe(await generateModelRows());
