@@ -1,36 +1,21 @@
 import { availableParallelism } from 'node:os';
+import { relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Tests that replace modules, which would reach others in the same process. */
-const replacingModules = ['test/serve/equal-work.test.ts'];
-/** Tests that share processes, since loading the code for each of them takes a tenth of the time. */
-const sharing = [
-  'analysis',
-  'cli',
-  'contract',
-  'doctor',
-  'duckdb',
-  'errors',
-  'feed',
-  'files',
-  'generate',
-  'ingest',
-  'landing',
-  'logging',
-  'maintenance',
-  'models',
-  'postbacks',
-  'runs',
-  'serve',
-  'sites',
-  'snapshot',
-  'sql',
-  'status',
-  'text',
-  'time',
-  'vocabulary',
-  'warehouse',
-].map((folder) => `test/${folder}/**/*.test.ts`);
+/** Tests that replace modules, stop the clock or take signals, which would reach others in the same process. */
+const apart = ['test/serve/access/equal-work.test.ts', 'test/schedule/**/*.test.ts', 'test/launch.test.ts'];
+/** Rooms of tests that take many seconds: begun last, one of them would run on alone. */
+const long = /^test\/(e2e|laws|fault|doctor|analysis|models)\//;
+
+class LongOnesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // oxlint-disable-next-line unicorn/no-array-sort -- of the test runner, not of an array
+    const sorted = await super.sort(files);
+    const isLong = ({ moduleId }: TestSpecification) => long.test(relative(import.meta.dirname, moduleId));
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
 
 export default defineConfig({
   test: {
@@ -41,14 +26,19 @@ export default defineConfig({
     // Some tests start processes or write millions of rows; on a busy machine with two cores they take their time.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    sequence: { sequencer: LongOnesFirst },
     projects: [
-      // DuckDB is a native library with threads of its own: a process per file keeps one file's crash its own.
+      { extends: true, test: { name: 'apart', include: apart } },
+      // A process of its own for each file would cost half a second of loading code.
       {
         extends: true,
-        test: { name: 'apart', include: ['test/**/*.test.ts'], exclude: ['test/bench/**', ...sharing] },
+        test: {
+          name: 'together',
+          isolate: false,
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/bench/**', ...apart],
+        },
       },
-      { extends: true, test: { name: 'together', isolate: false, include: sharing, exclude: replacingModules } },
-      { extends: true, test: { name: 'replacing modules', include: replacingModules } },
     ],
   },
 });

@@ -6,7 +6,7 @@ import { median, medianOf, inTurns } from './bench/rounds.ts';
 
 describe('options of the bench', () => {
   it('measure everything on two million clicks by default', () => {
-    expect(parseBenchOptions([])).toEqual({ clicks: 2_000_000, days: 10, rounds: 3, seed: 1 });
+    expect(parseBenchOptions([])).toEqual({ clicks: 2_000_000, days: 10, shortDays: 1, rounds: 3, seed: 1 });
   });
 
   it('are read in both spellings', () => {
@@ -15,6 +15,7 @@ describe('options of the bench', () => {
     ).toEqual({
       clicks: 5000,
       days: 4,
+      shortDays: 1,
       rounds: 1,
       seed: 0,
       only: 'b',
@@ -22,9 +23,12 @@ describe('options of the bench', () => {
     });
   });
 
-  it.each(['a', 'b', 'serve', 'lookup', 'postbacks'] as const)('can ask for %s alone', (only) => {
-    expect(parseBenchOptions(['--only', only])).toMatchObject({ only });
-  });
+  it.each(['a', 'b', 'messy', 'conversions', 'served', 'serve', 'lookup', 'postbacks'] as const)(
+    'can ask for %s alone',
+    (only) => {
+      expect(parseBenchOptions(['--only', only])).toMatchObject({ only });
+    },
+  );
 
   it.each([
     [['--clicks', '2e6'], '--clicks'],

@@ -4,14 +4,23 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { acquireWriterLock } from '../../src/runs/lock.ts';
 import { changeState } from '../support/change-state.ts';
 import { offerline, type Ended } from '../support/command-line.ts';
+import { endOf } from '../support/commands.ts';
 import type { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 import { asOf, secrets, sites, smallData } from './small-data.ts';
 
 let pipeline: PipelineUnderTest;
 
-/** Runs a command, which must tell no secret, on whatever path it ends. */
+/** Runs a command as a process of its own. It must tell no secret, on whatever path it ends. */
 async function run(...words: string[]): Promise<Ended> {
-  const ended = await offerline(pipeline.data.root, ...words);
+  return withoutSecrets(words, await offerline(pipeline.data.root, ...words));
+}
+
+/** The same within this process, for further examples of what one process shows. */
+async function runHere(...words: string[]): Promise<Ended> {
+  return withoutSecrets(words, await endOf(pipeline.data.root, ...words));
+}
+
+function withoutSecrets(words: string[], ended: Ended): Ended {
   const told = secrets.filter((secret) => (ended.stdout + ended.stderr).includes(secret));
   if (told.length > 0) throw new Error(`\`offerline ${words.join(' ')}\` told ${told.join(', ')}`);
   return ended;
@@ -19,7 +28,7 @@ async function run(...words: string[]): Promise<Ended> {
 
 beforeAll(async () => {
   pipeline = await smallData();
-  await run('run', 'refresh', '--as-of', asOf);
+  await pipeline.refresh(asOf);
 });
 afterAll(() => pipeline[Symbol.asyncDispose]());
 
@@ -40,21 +49,22 @@ describe('exit code 0', () => {
       code: 0,
       stdout: expect.stringContaining('no changes since the current snapshot') as string,
     });
-    for (const words of [
-      ['run', 'refresh', '--as-of', asOf],
-      ['run', 'ingest', '--as-of', asOf],
-      ['run', 'models', '--as-of', asOf],
-      ['run', 'publish', '--as-of', asOf],
-      ['status'],
-      ['sites', 'list'],
-      ['offers', 'held'],
-      ['runs'],
-      ['schedule', '--dry-run'],
-      ['backfill', 'reports', '--dry-run'],
-      ['run', 'maintenance', '--as-of', asOf],
-      ['maintenance', 'landing', '--older-than', '1'],
-    ]) {
-      const { code, stdout, stderr } = await run(...words, '--json');
+    const asked: [how: typeof run, words: string[]][] = [
+      [run, ['run', 'refresh', '--as-of', asOf]],
+      [runHere, ['run', 'ingest', '--as-of', asOf]],
+      [runHere, ['run', 'models', '--as-of', asOf]],
+      [runHere, ['run', 'publish', '--as-of', asOf]],
+      [run, ['status']],
+      [runHere, ['sites', 'list']],
+      [runHere, ['offers', 'held']],
+      [runHere, ['runs']],
+      [runHere, ['schedule', '--dry-run']],
+      [runHere, ['backfill', 'reports', '--dry-run']],
+      [runHere, ['run', 'maintenance', '--as-of', asOf]],
+      [runHere, ['maintenance', 'landing', '--older-than', '1']],
+    ];
+    for (const [how, words] of asked) {
+      const { code, stdout, stderr } = await how(...words, '--json');
       expect({ words, code, stderr: code === 0 ? '' : stderr }).toEqual({ words, code: 0, stderr: '' });
       expect(JSON.parse(stdout)).toBeTypeOf('object');
     }
@@ -76,7 +86,7 @@ describe('exit code 0', () => {
       code: 0,
       stdout: expect.stringContaining('Usage: offerline') as string,
     });
-    expect(await run('run', 'refresh', '--help')).toMatchObject({
+    expect(await runHere('run', 'refresh', '--help')).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('--as-of') as string,
     });
@@ -85,17 +95,18 @@ describe('exit code 0', () => {
 
 describe('exit code 2', () => {
   it.each([
-    [['no-such-command'], 'no-such-command'],
-    [['run', 'no-such-stage'], 'no-such-stage'],
-    [['run', 'refresh', '--no-such-option'], '--no-such-option'],
-    [['run', 'refresh', '--as-of', 'yesterday'], '--as-of'],
-    [['run', 'refresh', '--as-of', '2025-03-10T12:00:00'], 'offset'],
-    [['serve', '--port', '70000'], '--port'],
-    [['backfill', 'reports', '--from', '2025-02-30'], '--from'],
-    [['backfill', 'reports', '--from', '2025-03-02', '--to', '2025-03-01'], '--from'],
-  ])('for wrong usage: %j', async (words, told) => {
+    // What the library finds, and what we do.
+    [['no-such-command'], 'no-such-command', run],
+    [['backfill', 'reports', '--from', '2025-03-02', '--to', '2025-03-01'], '--from', run],
+    [['run', 'no-such-stage'], 'no-such-stage', runHere],
+    [['run', 'refresh', '--no-such-option'], '--no-such-option', runHere],
+    [['run', 'refresh', '--as-of', 'yesterday'], '--as-of', runHere],
+    [['run', 'refresh', '--as-of', '2025-03-10T12:00:00'], 'offset', runHere],
+    [['serve', '--port', '70000'], '--port', runHere],
+    [['backfill', 'reports', '--from', '2025-02-30'], '--from', runHere],
+  ] as const)('for wrong usage: %j', async (words, told, how) => {
     const before = await pipeline.snapshots();
-    const { code, stdout, stderr } = await run(...words, '--json');
+    const { code, stdout, stderr } = await how(...words, '--json');
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(told) as string });
     expect(await pipeline.snapshots()).toEqual(before);
   });
@@ -109,19 +120,19 @@ describe('exit code 2', () => {
       stderr: expect.stringContaining('--allow-older') as string,
     });
     expect(await pipeline.snapshots()).toEqual(before);
-    expect((await run('run', 'refresh', '--as-of', older, '--allow-older')).code).toBe(0);
+    expect((await runHere('run', 'refresh', '--as-of', older, '--allow-older')).code).toBe(0);
     expect(await pipeline.ask('SELECT DISTINCT as_of FROM offer_stats_2d')).toEqual([{ as_of: older }]);
-    expect((await run('run', 'refresh', '--as-of', asOf)).code).toBe(0);
+    await pipeline.refresh(asOf);
   });
 
   it.each([
-    ['that is no JSON', '{"port": 80'],
-    ['with a key that is none', '{"prot": 8080}'],
-    ['with a value that cannot be', '{"snapshots_kept": 0}'],
-  ])('for an offerline.json %s', async (_, content) => {
+    ['that is no JSON', '{"port": 80', run],
+    ['with a key that is none', '{"prot": 8080}', runHere],
+    ['with a value that cannot be', '{"snapshots_kept": 0}', runHere],
+  ] as const)('for an offerline.json %s', async (_, content, how) => {
     const before = await pipeline.snapshots();
     await changed(pipeline.data.settingsFile, content, async () => {
-      expect(await run('run', 'refresh', '--as-of', asOf, '--json')).toMatchObject({
+      expect(await how('run', 'refresh', '--as-of', asOf, '--json')).toMatchObject({
         code: 2,
         stdout: '',
         stderr: expect.stringContaining('offerline.json') as string,
@@ -131,15 +142,15 @@ describe('exit code 2', () => {
   });
 
   it.each([
-    ['that is no JSON', JSON.stringify({ sites }).slice(0, -3)],
-    ['without a key', JSON.stringify({ sites: [{ site_secret: secrets[0] }] })],
-    ['with one key twice', JSON.stringify({ sites: [sites[0], { ...sites[0], site_secret: secrets[1] }] })],
-    ['with a secret in the wrong place', JSON.stringify({ sites: [{ ...sites[0], status: secrets[1] }] })],
-    ['with a secret as a field', JSON.stringify({ sites: [{ ...sites[0], [secrets[1] as string]: 1 }] })],
-  ])('for a sites.json %s, and says no secret', async (_, content) => {
+    ['that is no JSON', run, JSON.stringify({ sites }).slice(0, -3)],
+    ['without a key', runHere, JSON.stringify({ sites: [{ site_secret: secrets[0] }] })],
+    ['with one key twice', runHere, JSON.stringify({ sites: [sites[0], { ...sites[0], site_secret: secrets[1] }] })],
+    ['with a secret in the wrong place', runHere, JSON.stringify({ sites: [{ ...sites[0], status: secrets[1] }] })],
+    ['with a secret as a field', run, JSON.stringify({ sites: [{ ...sites[0], [secrets[1] as string]: 1 }] })],
+  ] as const)('for a sites.json %s, and says no secret', async (_, how, content) => {
     const before = await pipeline.snapshots();
     await changed(pipeline.data.sitesFile, content, async () => {
-      expect(await run('run', 'refresh', '--as-of', asOf, '--json')).toMatchObject({
+      expect(await how('run', 'refresh', '--as-of', asOf, '--json')).toMatchObject({
         code: 2,
         stdout: '',
         stderr: expect.stringContaining('sites.json') as string,
@@ -173,12 +184,12 @@ describe('exit code 3', () => {
         expect(stderr).toContain('a test');
         expect(stderr).toContain(String(process.pid));
       });
-      expect((await run('status', '--json')).code).toBe(0);
+      expect((await runHere('status', '--json')).code).toBe(0);
     } finally {
       lock.release();
     }
     expect(await pipeline.snapshots()).toEqual(before);
-    expect((await run('run', 'refresh', '--as-of', asOf)).code).toBe(0);
+    expect((await runHere('run', 'refresh', '--as-of', asOf)).code).toBe(0);
   });
 });
 
@@ -195,14 +206,14 @@ describe('exit code 4', () => {
     expect(stderr).toContain('roll_up_equals_events');
     expect(stderr).toContain('Nothing was published');
     // What failed once is not taken as audited because it is there already, nor because another run computed it.
-    expect((await run('run', 'refresh', '--as-of', later)).code).toBe(4);
-    expect((await run('run', 'models', '--as-of', later)).code).toBe(0);
-    expect((await run('run', 'publish', '--as-of', later)).code).toBe(4);
+    expect((await runHere('run', 'refresh', '--as-of', later)).code).toBe(4);
+    expect((await runHere('run', 'models', '--as-of', later)).code).toBe(0);
+    expect((await runHere('run', 'publish', '--as-of', later)).code).toBe(4);
     expect(await pipeline.snapshots()).toEqual(before);
     expect(await pipeline.ask(figures)).toEqual(good);
 
     await changeState(pipeline.data, 'UPDATE click_hourly SET clicks = clicks - 1');
-    const healed = await run('run', 'refresh', '--as-of', later, '--json');
+    const healed = await runHere('run', 'refresh', '--as-of', later, '--json');
     expect(healed.code).toBe(0);
     expect((await pipeline.snapshots()).current).toBe((JSON.parse(healed.stdout) as { snapshotId: string }).snapshotId);
     expect(await pipeline.ask(figures)).toEqual(good);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { runFaults } from './fault-plan.ts';
+import { runFaults } from './lives/fault-plan.ts';
 
 // A few rounds only: `npm run test:crash` plays as many as wanted.
 it.each([

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { wholeNumber } from '../../src/cli/answer.ts';
 import { exitCode } from '../../src/errors/errors.ts';
-import { nameOf, runFaults } from './fault-plan.ts';
+import { nameOf, runFaults } from './lives/fault-plan.ts';
 
 interface CrashOptions {
   rounds: number;

@@ -7,8 +7,8 @@ import { DataDirectory } from '../../src/config/data-directory.ts';
 import { exitCode } from '../../src/errors/errors.ts';
 import { verifySnapshot } from '../../src/snapshot/verify.ts';
 import { nodeArguments } from '../support/command-line.ts';
-import { GrowingLanding } from './growing-landing.ts';
-import { differences, publishedTables } from './published-tables.ts';
+import { GrowingLanding } from './lives/growing-landing.ts';
+import { differences, publishedTables } from './lives/published-tables.ts';
 
 /**
  * Real shortages of a machine: a full disk, a folder that cannot be written, few file descriptors, small files, little

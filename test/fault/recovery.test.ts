@@ -1,13 +1,13 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { existsSync } from 'node:fs';
-import { cp, open, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { DataDirectory } from '../../src/config/data-directory.ts';
 import { queryRows } from '../../src/duckdb/dialect/rows.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
-import { killedRefresh } from './killed-refresh.ts';
-import { differences, publishedTables } from './published-tables.ts';
+import { killedRefresh } from './lives/killed-refresh.ts';
+import { differences, publishedTables } from './lives/published-tables.ts';
 
 /** As-ofs of the two refreshes of the history and of the one that the tests are about. */
 const moments = ['2025-03-10T10:00:00Z', '2025-03-10T11:00:00Z', '2025-03-10T12:00:00Z'] as const;
@@ -36,12 +36,10 @@ const credit = (click_id: string, occurred_at: string) => ({
 
 let pipeline: PipelineUnderTest;
 let data: DataDirectory;
-/**
- * After two refreshes, with the files of a third landed; the same after that was killed with its figures computed; and
- * what it should publish.
- */
-let history: string;
-let killed: string;
+/** To two refreshes and the files of a third that have landed; to the same after that was killed with its figures. */
+let backToLanded: () => Promise<void>;
+let backToKilled: () => Promise<void>;
+/** What the third should publish. */
 let expected: Map<string, string[]>;
 
 beforeAll(async () => {
@@ -66,7 +64,7 @@ beforeAll(async () => {
     click('unknown', 'c', '2025-03-10T09:10:00Z'),
     { click_id: 'bad' },
   ]);
-  history = await saved('history');
+  backToLanded = await pipeline.keep();
   const step = { step: 'models: committed', moment: 'after', occurrence: 1 } as const;
   const { signal, told } = await killedRefresh({
     pipeline: 'refresh',
@@ -76,26 +74,11 @@ beforeAll(async () => {
     killAt: step,
   });
   if (signal !== 'SIGKILL') throw new Error(`the refresh to be killed ended by itself: ${told}`);
-  killed = await saved('killed');
+  backToKilled = await pipeline.keep();
   await pipeline.refresh(moments[2]);
   expected = await publishedTables(data);
 });
-afterAll(async () => {
-  for (const folder of [history, killed]) await rm(folder, { recursive: true });
-  await pipeline[Symbol.asyncDispose]();
-});
-
-async function saved(name: string): Promise<string> {
-  const folder = `${data.root}-${name}`;
-  await cp(data.root, folder, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true });
-  return folder;
-}
-
-/** Under the path that it had: snapshots name absolute ones. */
-async function restored(folder: string): Promise<void> {
-  await rm(data.root, { recursive: true });
-  await cp(folder, data.root, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true });
-}
+afterAll(() => pipeline[Symbol.asyncDispose]());
 
 async function invert(path: string, at: number, length = 1): Promise<void> {
   const file = await open(path, 'r+');
@@ -153,7 +136,7 @@ it.each<[what: string, told: RegExp, damage: () => Promise<void>]>([
   ],
   ['a flipped byte in the head of the state', /checksum/, () => invert(data.stateFile, 9000)],
 ])('after %s the next run publishes what it would have published', async (_, told, damage) => {
-  await restored(killed);
+  await backToKilled();
   await damage();
   await pipeline.refresh(moments[2]);
   expect(differences(expected, await publishedTables(data))).toEqual([]);
@@ -161,7 +144,7 @@ it.each<[what: string, told: RegExp, damage: () => Promise<void>]>([
 });
 
 it('a block that turns out damaged in the middle of a run fails it with a plain message; the next run goes on from the copy', async () => {
-  await restored(history);
+  await backToLanded();
   for (const block of await blocksOf('ingest_files')) await invert(data.stateFile, 3 * 4096 + block * 262_144 + 5000);
   const current = await readdir(data.published);
   await expect(pipeline.refresh(moments[2])).rejects.toThrow(/damaged; nothing of this run was kept. Run again/);
@@ -173,7 +156,7 @@ it('a block that turns out damaged in the middle of a run fails it with a plain 
 });
 
 it('without any copy, public ids, created_at and history come from the published snapshot and the rest from the landing folder', async () => {
-  await restored(history);
+  await backToLanded();
   await rm(data.warehouse, { recursive: true });
   const [firstCatalog = ''] = (await readdir(join(data.landing, 'offers', 'net'))).toSorted();
   await rm(join(data.landing, 'offers', 'net', firstCatalog));

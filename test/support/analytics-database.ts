@@ -1,3 +1,4 @@
+import { textKey } from '../../src/vocabulary/event-key.ts';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,7 +23,7 @@ export async function analyticsDatabase(...statements: string[]): Promise<Uint8A
 /** What a click lookup reads, with the columns of the pipeline's tables that it needs. */
 export const clickTables = [
   `CREATE TABLE offers (offer_id INTEGER, title VARCHAR)`,
-  `CREATE TABLE clicks (event_key UBIGINT AS (hash(click_id)), click_id VARCHAR, offer_id INTEGER, site_key VARCHAR, user_id VARCHAR, clicked_at TIMESTAMPTZ, country VARCHAR, device VARCHAR,
+  `CREATE TABLE clicks (event_key BIGINT AS (${textKey('click_id')}), click_id VARCHAR, offer_id INTEGER, site_key VARCHAR, user_id VARCHAR, clicked_at TIMESTAMPTZ, country VARCHAR, device VARCHAR,
      ip VARCHAR, user_agent VARCHAR, sub1 VARCHAR, sub2 VARCHAR)`,
   `CREATE TABLE conversions (conversion_id VARCHAR, click_id VARCHAR, status VARCHAR, event_id VARCHAR, payout DECIMAL(15, 6), credited_at TIMESTAMPTZ,
      reversed_at TIMESTAMPTZ, occurred_at TIMESTAMPTZ)`,

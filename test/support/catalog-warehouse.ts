@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { defaultSettings, type Settings } from '../../src/config/settings.ts';
 import { syncCatalogs, type CatalogSyncResult } from '../../src/ingest/catalog/catalog.ts';
-import { QuarantineError, type CheckedFile } from '../../src/landing/landing-file.ts';
+import { LandingRecord, QuarantineError, type CheckedFile } from '../../src/landing/landing-file.ts';
 import { migrationFiles } from '../../src/warehouse/migration-files.ts';
 import { migrationsFolder } from '../../src/warehouse/migrations.ts';
 
@@ -33,7 +33,8 @@ export function records(count: number, fields: Record<string, unknown> = {}): Re
 export class CatalogWarehouse implements AsyncDisposable {
   readonly connection: DuckDBConnection;
   readonly #instance: DuckDBInstance;
-  readonly settings: Settings;
+  settings: Settings;
+  wallClock = new Date('2026-06-01T00:00:00Z');
   /** By path, as the folder lies now. */
   readonly landed = new Map<string, CheckedFile>();
   #runId = 0;
@@ -71,16 +72,22 @@ export class CatalogWarehouse implements AsyncDisposable {
       readRecords: async function* ({ path }) {
         const landed = contents.get(path);
         if (!landed || landed.unreadable) throw new QuarantineError('broken_json', 'for the test');
-        yield await Promise.resolve(landed.rows.map((row, index) => ({ line: index + 1, raw: rawOf(row) })));
+        yield await Promise.resolve(
+          landed.rows.map((row, index) => new LandingRecord(index + 1, Buffer.from(rawOf(row)))),
+        );
       },
       settings: this.settings,
       runId: ++this.#runId,
       asOf,
-      wallClock: new Date('2026-06-01T00:00:00Z'),
+      wallClock: this.wallClock,
       nextFileId: () => ++this.#fileId,
     });
     await this.connection.run('COMMIT');
     return result;
+  }
+
+  configure(settings: Partial<Settings>): void {
+    this.settings = { ...this.settings, ...settings };
   }
 
   async query(sql: string): Promise<Record<string, unknown>[]> {

@@ -4,13 +4,14 @@ import { dirname, join } from 'node:path';
 import type { EventKind } from '../../src/vocabulary/values.ts';
 import { DataDirectory } from '../../src/config/data-directory.ts';
 import { defaultSettings } from '../../src/config/settings.ts';
-import { ingestStage, type IngestSummary } from '../../src/ingest/ingest-stage.ts';
+import { ingestStage, type IngestInput, type IngestSummary } from '../../src/ingest/ingest-stage.ts';
 import { dateOf, type Moment } from '../../src/time/moment.ts';
 import type { Run } from '../../src/runs/stage.ts';
 import { openStateDatabase, type StateDatabase } from '../../src/warehouse/database.ts';
 import { queryRows, type Row } from '../../src/duckdb/dialect/rows.ts';
 import { eventFilePaths, eventRelation } from '../../src/warehouse/event-files.ts';
 import { testRun } from '../test-run.ts';
+import { putNewState } from './new-state.ts';
 
 /**
  * A data directory of its own with an open warehouse: files are put into its landing folder and ingested by the real
@@ -23,6 +24,7 @@ export class LogLanding implements AsyncDisposable {
 
   static async create(): Promise<LogLanding> {
     const data = new DataDirectory(await mkdtemp(join(tmpdir(), 'offerline-landing-')));
+    await putNewState(data);
     return new LogLanding(data, await openStateDatabase(data, { duckdb: { threads: 1, memory_limit: '1GB' } }));
   }
 
@@ -51,11 +53,12 @@ export class LogLanding implements AsyncDisposable {
     return target;
   }
 
-  /** One run of the ingest stage. */
-  ingest(changes: Partial<Run> = {}): Promise<IngestSummary> {
+  /** One run of the ingest stage, by the run's own DuckDB where no other engine is given. */
+  ingest(changes: Partial<Run> = {}, engine?: IngestInput['engine']): Promise<IngestSummary> {
     return ingestStage.run(testRun(this.data, { runId: ++this.#runId, settings: defaultSettings, ...changes }), {
       state: this.state,
       sites: { sites: [] },
+      ...(engine && { engine }),
     });
   }
 

@@ -11,6 +11,8 @@ import { createLogger } from '../../src/logging/log.ts';
 import { noProgress } from '../../src/logging/progress.ts';
 import type { Row } from '../../src/duckdb/dialect/rows.ts';
 import { writeLogFile, type LandingRow, type LogFormat } from './log-files.ts';
+import { copyFolder } from './copy-folder.ts';
+import { putNewState } from './new-state.ts';
 
 /** What is published of the numbers, without what tells runs and files apart. */
 export interface PublishedFigures {
@@ -35,6 +37,8 @@ export class PipelineUnderTest implements AsyncDisposable {
   #files = 0;
   /** Paths of the logs landed so far. */
   readonly #logs: string[] = [];
+  /** Copies of the data directory. */
+  readonly #kept: string[] = [];
 
   private constructor(data: DataDirectory, wallClock: Date) {
     this.data = data;
@@ -46,12 +50,14 @@ export class PipelineUnderTest implements AsyncDisposable {
     return new PipelineUnderTest(new DataDirectory(await mkdtemp(join(tmpdir(), 'offerline-'))), wallClock);
   }
 
+  /** Ready for refreshes, with a state that is migrated already. */
   static async create(
     wallClock: Date,
     { settings = {}, sites = [] }: { settings?: object; sites?: readonly object[] } = {},
   ): Promise<PipelineUnderTest> {
     const pipeline = await PipelineUnderTest.bare(wallClock);
     await mkdir(pipeline.data.landing, { recursive: true });
+    await putNewState(pipeline.data);
     await pipeline.configure(settings);
     await writeFile(pipeline.data.sitesFile, JSON.stringify({ sites }));
     return pipeline;
@@ -118,8 +124,24 @@ export class PipelineUnderTest implements AsyncDisposable {
     }));
   }
 
+  /**
+   * Keeps a copy of the data directory. Gives what brings it back, under the same path: snapshots name absolute ones.
+   */
+  async keep(): Promise<() => Promise<void>> {
+    const copy = `${this.data.root}-kept-${this.#kept.length + 1}`;
+    this.#kept.push(copy);
+    await copyFolder(this.data.root, copy);
+    const [files, logs] = [this.#files, this.#logs.length];
+    return async () => {
+      this.#files = files;
+      this.#logs.length = logs;
+      await rm(this.data.root, { recursive: true });
+      await copyFolder(copy, this.data.root);
+    };
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    await rm(this.data.root, { recursive: true, force: true });
+    for (const folder of [this.data.root, ...this.#kept]) await rm(folder, { recursive: true, force: true });
   }
 
   #runOf(asOf: Moment, { clock, ...allowed }: RunOptions): [RunRequest, Effects] {

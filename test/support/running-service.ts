@@ -5,7 +5,7 @@ import { defaultSettings } from '../../src/config/settings.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import type { DataDirectory } from '../../src/config/data-directory.ts';
 import { errors } from '../../src/serve/api/openapi/bodies.ts';
-import { operationsAt } from '../../src/serve/api/openapi/operations.ts';
+import { operationsAt } from '../../src/serve/api/operations.ts';
 import { createService } from '../../src/serve/service.ts';
 import type { Service } from '../../src/serve/service.ts';
 
@@ -71,7 +71,7 @@ export async function serviceForTest(...start: Parameters<typeof startService>):
 function checkDescribed(path: string, status: number, document: unknown): void {
   const candidates = operationsAt(new URL(path, 'http://host').pathname);
   if (candidates.length === 0) return;
-  const schemas = candidates.map(({ variant, body }) => (status === 200 ? body : errors[variant.letter]));
+  const schemas = candidates.map(({ endpoint, body }) => (status === 200 ? body : errors[endpoint.variant.letter]));
   const wrong = schemas
     .map((schema) => schema.safeParse(document))
     .flatMap(({ error }) => (error === undefined ? [] : [prettifyError(error)]));

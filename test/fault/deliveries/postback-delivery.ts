@@ -1,0 +1,15 @@
+/** One pass by a clock that is ahead, for whoever wants to kill it. Says when it begins, and how it ended. */
+import { deliverPostbacks } from '../../../pipelines/postbacks.ts';
+import { DataDirectory } from '../../../src/config/data-directory.ts';
+import { realEffects } from '../../../src/files/effects.ts';
+import { createLogger } from '../../../src/logging/log.ts';
+import { noProgress } from '../../../src/logging/progress.ts';
+
+const [root = '', ahead = '0'] = process.argv.slice(2);
+const console = { logger: createLogger(process.stderr, 'error'), progress: noProgress };
+process.stdout.write('begins\n');
+const summary = await deliverPostbacks(
+  { data: new DataDirectory(root), console, command: 'postbacks deliver', waitSeconds: 0 },
+  { ...realEffects, now: () => realEffects.now() + Number(ahead) },
+);
+process.stdout.write(`${JSON.stringify(summary)}\n`);

@@ -1,0 +1,115 @@
+import { mkdir, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { DataDirectory } from '../../../src/config/data-directory.ts';
+import { faultyClicks, faultyConversions, type LogRow } from '../../../src/generate/landing/faulty-rows.ts';
+import { Random } from '../../../src/generate/network/random.ts';
+import { smallNetwork, type SmallNetwork } from '../../../src/generate/small-network.ts';
+import { momentOfMilliseconds, type Moment } from '../../../src/time/moment.ts';
+import { logFormats, writeLogFile, type LandingRow } from '../../support/log-files.ts';
+
+const hour = 3_600_000;
+const end = Date.UTC(2026, 2, 10, 13, 37);
+const days = 3;
+const clicksARound = 40;
+/** Offers of the others stay unknown, and the conversions on them unattributed. */
+const landedSources = 2;
+
+/** After everything that is landed, so that nothing counts as from the future. */
+export const wallClock = Date.UTC(2026, 2, 20);
+
+/**
+ * A network whose logs and catalogs arrive over a number of rounds: the same files for the same seed, wherever they are
+ * landed.
+ */
+export class GrowingLanding {
+  readonly rounds: number;
+  readonly #seed: number;
+  readonly #network: SmallNetwork;
+
+  constructor(seed: number, rounds: number) {
+    this.rounds = rounds;
+    this.#seed = seed;
+    this.#network = smallNetwork(seed, { clicks: rounds * clicksARound, days, end: new Date(end) });
+  }
+
+  /** Content of `offerline.json`. */
+  get settings(): object {
+    return { ...this.#network.settings, snapshots_kept: 2 };
+  }
+
+  /** Rounds follow each other over all days of the logs, so that some of them begin a new day. */
+  asOf(round: number): Moment {
+    return momentOfMilliseconds(end - (this.rounds - 1 - round) * ((days * 24 * hour) / this.rounds));
+  }
+
+  async prepare(data: DataDirectory): Promise<void> {
+    await mkdir(data.landing, { recursive: true });
+    await writeFile(data.settingsFile, JSON.stringify(this.settings));
+    // An address that is refused before anything is sent.
+    const sites = this.#network.sites.map((site) => ({
+      ...site,
+      ...(site.postback && { postback: { ...site.postback, url: 'http://127.0.0.1:9/postback' } }),
+    }));
+    await writeFile(data.sitesFile, JSON.stringify({ sites }));
+  }
+
+  /**
+   * Lands what arrives before a round's refresh: part of the logs, late and repeated rows, bad rows, a broken file, at
+   * times a catalog.
+   */
+  async land(data: DataDirectory, round: number): Promise<void> {
+    const random = new Random(this.#seed * 1000 + round);
+    const name = String(round).padStart(4, '0');
+    const time = new Date(end + round * 60_000);
+    const settle = async (path: string) => utimes(path, time, time);
+    for (const kind of ['clicks', 'conversions'] as const) {
+      const rows: LandingRow[] = this.#network[kind]
+        .filter((_, index) => index % this.rounds === round || random.next() < 0.02)
+        .map((row) => ({ ...row }));
+      await settle(
+        await writeLogFile(join(data.landing, kind, name), kind, random.pick([...logFormats]), random.shuffle(rows)),
+      );
+    }
+    const [click, conversion] = [this.#network.clicks[round], this.#network.conversions[round]];
+    if (click !== undefined)
+      await settle(
+        await landLines(join(data.landing, `clicks/${name}-bad.ndjson`), [
+          random.pick([...faultyClicks])(click),
+          { record: click },
+        ]),
+      );
+    if (conversion !== undefined)
+      await settle(
+        await landLines(join(data.landing, `conversions/${name}-bad.ndjson`), [
+          random.pick([...faultyConversions])(conversion),
+        ]),
+      );
+    if (random.next() < 0.2) {
+      const path = join(data.landing, `clicks/${name}-broken.json`);
+      await writeFile(path, '[{"click_id": ');
+      await settle(path);
+    }
+    for (const [source, offers] of [...Map.groupBy(this.#network.offers, (offer) => offer.source)].slice(
+      0,
+      landedSources,
+    )) {
+      if (round > 0 && random.next() < 0.6) continue;
+      const exported = offers
+        .filter(() => round === 0 || random.next() < 0.95)
+        .map(({ source: _folder, ...offer }) => ({
+          record: {
+            ...offer,
+            ...(random.next() < 0.3 && { level: `level ${round}` }),
+            ...(random.next() < 0.1 && { payout: '1.25', events: undefined }),
+          },
+        }));
+      await settle(await landLines(join(data.landing, `offers/${source}/${name}.ndjson`), exported));
+    }
+  }
+}
+
+async function landLines(path: string, rows: readonly LogRow[]): Promise<string> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, rows.map((row) => `${'line' in row ? row.line : JSON.stringify(row.record)}\n`).join(''));
+  return path;
+}
