@@ -74,6 +74,10 @@ export class DataDirectory {
   get events() {
     return join(this.warehouse, 'events');
   }
+  /** The keys of accepted events, sorted: which days may have one. */
+  get keys() {
+    return join(this.warehouse, 'keys');
+  }
   /** Marts that grow with history, one Parquet file per day. */
   get marts() {
     return join(this.warehouse, 'marts');

@@ -1,16 +1,19 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DuckdbEngine } from '../ingest/engine/duckdb-engine.ts';
 import { rollUpClicks } from '../ingest/events/click-roll-up.ts';
 import { UsageError } from '../errors/errors.ts';
 import { putDeliveriesAside } from '../postbacks/store/put-deliveries-aside.ts';
-import type { Progress } from '../logging/progress.ts';
+import { noProgress, type Progress } from '../logging/progress.ts';
 import { switchCurrent } from '../snapshot/catalogue.ts';
 import { lastRunId } from '../runs/run-ledger.ts';
 import { DamagedStateError, openStateDatabase, type StateDatabase } from '../warehouse/database.ts';
 import { eventFilePaths } from '../warehouse/event-files.ts';
+import { eventKinds } from '../vocabulary/values.ts';
 import { bumpRevision } from '../warehouse/metadata.ts';
 import { unnamedFiles } from '../warehouse/named-files.ts';
+import { writeKeysAgain } from '../warehouse/keys/upkeep.ts';
 import { AsideFolder } from '../warehouse/put-aside.ts';
 import { dateBack } from './date-back.ts';
 import { examinePublishedTime, examineTimes } from './examine-clock.ts';
@@ -154,6 +157,13 @@ async function examineOpen(
       await state.transaction(() => invalidateMarts(state.connection, lost), 'repair of marts');
       if (lost.some(({ table }) => table === 'event_files')) await readLogsAgain(opening, state, aside, findings);
     }
+    for (const kind of eventKinds)
+      if (findings.some(({ check, subject }) => check === 'keys' && subject === kind))
+        await state.transaction(
+          async () =>
+            writeKeysAgain({ connection: state.connection, data, effects }, kind, await lastRunId(state.connection)),
+          'keys written again',
+        );
     for (const path of examined.unnamed) await effects.files.remove(path, 'unnamed warehouse file: removed');
     if (findings.some(({ subject }) => subject === 'click_hourly')) await rollUpAgain(opening, state);
     if (findings.some(({ check }) => check === 'clock')) await dateBack(state, effects.now());
@@ -184,12 +194,13 @@ async function readLogsAgain(
   for (const path of await unnamedFiles(state.connection, data)) await aside.take(path);
 }
 
-async function rollUpAgain({ data }: Opening, state: StateDatabase): Promise<void> {
+async function rollUpAgain({ data, effects }: Opening, state: StateDatabase): Promise<void> {
   const { connection, db } = state;
   await state.transaction(async () => {
     await markMartDays(connection, 'SELECT hour::DATE AS day FROM click_hourly');
     await db.deleteFrom('click_hourly').execute();
-    await rollUpClicks(connection, await eventFilePaths(connection, data, 'clicks'));
+    const engine = new DuckdbEngine({ data, effects, progress: noProgress }, connection);
+    await rollUpClicks(connection, engine, await eventFilePaths(connection, data, 'clicks'));
     await bumpRevision(connection);
   }, 'repair of the roll-up');
 }

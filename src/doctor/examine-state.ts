@@ -4,6 +4,8 @@ import { readWholeState } from '../duckdb/check-state.ts';
 import { tellsDamage, type StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
 import { eventFilePaths, eventRelation } from '../warehouse/event-files.ts';
+import { troubleWithKeyRuns } from '../warehouse/keys/upkeep.ts';
+import { eventKinds } from '../vocabulary/values.ts';
 import { namedFiles, unnamedFiles } from '../warehouse/named-files.ts';
 import { note, trouble, type Finding } from './finding.ts';
 import { troubledFiles, type TroubledFile } from '../recovery/restore-files.ts';
@@ -68,8 +70,18 @@ export async function examineState(
   findings.push(...(await ledgerFindings(connection)));
   // What cannot be read whole cannot be counted.
   if (troubled.every(({ table }) => table !== 'event_files'))
-    findings.push(...(await countFindings(connection, data, deep)));
+    findings.push(...(await keyFindings(connection, data, deep)), ...(await countFindings(connection, data, deep)));
   return { findings, troubled, unnamed };
+}
+
+async function keyFindings(connection: DuckDBConnection, data: DataDirectory, deep: boolean): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const kind of eventKinds) {
+    const problem = await troubleWithKeyRuns({ connection, data }, kind, deep);
+    if (problem !== undefined)
+      findings.push(trouble('keys', kind, problem, 'the keys of all events are written again from the event files'));
+  }
+  return findings;
 }
 
 async function ledgerFindings(connection: DuckDBConnection): Promise<Finding[]> {

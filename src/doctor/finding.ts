@@ -4,7 +4,17 @@ export interface Finding {
   level: 'trouble' | 'note';
   /** The check that saw it. */
   check:
-    'state' | 'files' | 'ledger' | 'roll-up' | 'landing' | 'snapshots' | 'copies' | 'deliveries' | 'clock' | 'machine';
+    | 'state'
+    | 'files'
+    | 'keys'
+    | 'ledger'
+    | 'roll-up'
+    | 'landing'
+    | 'snapshots'
+    | 'copies'
+    | 'deliveries'
+    | 'clock'
+    | 'machine';
   /** What it is about: a path, a table or a setting. */
   subject: string;
   problem: string;

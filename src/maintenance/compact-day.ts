@@ -8,7 +8,7 @@ import type { Day } from '../time/moment.ts';
 import type { Run } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
-import { eventRelation, eventTime, promoteFile } from '../warehouse/event-files.ts';
+import { eventOrder, eventRelation, eventRowGroupRows, eventTime, promoteFile } from '../warehouse/event-files.ts';
 
 /** How a compacted file is written: `reduced` lacks the clicks' details as well. */
 export type CompactForm = 'sorted' | 'reduced';
@@ -33,12 +33,6 @@ export interface CompactedDay {
  * counts.
  */
 const clickDetails = ['ip', 'user_agent', 'sub1', 'sub2'] as const;
-
-/**
- * A click is found by one row group of the day's file: few rows each, and only one of them has its key within its
- * bounds.
- */
-const rowGroupRows = 16_384;
 
 /**
  * Makes one file of a day's event files, with the same rows and columns, sorted by event key. Its row replaces theirs
@@ -107,10 +101,9 @@ async function writeSorted(
     kind === 'clicks' && form === 'reduced'
       ? ` REPLACE (${clickDetails.map((name) => `NULL::VARCHAR AS ${name}`).join(', ')})`
       : '';
-  const id = kind === 'clicks' ? 'click_id' : 'conversion_id, kind';
   await connection.run(
-    `COPY (SELECT *${emptied} FROM ${eventRelation(kind, paths)} ORDER BY event_key, ${id})
-     TO ${quoted(target)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows})`,
+    `COPY (SELECT *${emptied} FROM ${eventRelation(kind, paths)} ORDER BY ${eventOrder[kind]})
+     TO ${quoted(target)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${eventRowGroupRows})`,
   );
 }
 

@@ -1,6 +1,8 @@
 import { addDays, dayOf, type Day } from '../time/moment.ts';
 import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
+import { mergeKeyRuns } from '../warehouse/keys/upkeep.ts';
+import { eventKinds } from '../vocabulary/values.ts';
 import { requestBackup } from '../warehouse/state-copies.ts';
 import { compactDay, type EventDay } from './compact-day.ts';
 
@@ -19,15 +21,23 @@ export interface CompactSummary {
 /** Few enough that other runs, which wait for the warehouse, get in within half a minute at a million clicks a day. */
 const daysAtOnce = 10;
 
+/** So many small key runs are worth writing one of them. */
+const fewKeyRuns = 4;
+
 /**
- * Makes one sorted file of each closed day that has several files or an unsorted one, the oldest first. A day is closed
- * once it is neither today nor yesterday: those two are the window that figures are computed from, so nearly every run
- * adds to them, and rewriting them would be work for an hour.
- * Each day is a transaction of its own: what an interrupted run has done stays done.
+ * Merges key runs, and makes one sorted file of each closed day that has several files or an unsorted one, the oldest
+ * first. A day is closed once it is neither today nor yesterday: those two are the window that figures are computed
+ * from, so nearly every run adds to them, and rewriting them would be work for an hour. Each day is a transaction of
+ * its own: what an interrupted run has done stays done.
  */
 export const compactStage: Stage<StateDatabase, CompactSummary> = {
   name: 'compact',
   async run(run, state) {
+    for (const kind of eventKinds)
+      await state.transaction(
+        () => mergeKeyRuns({ ...run, connection: state.connection }, kind, run.runId, fewKeyRuns),
+        `key runs of ${kind} merged`,
+      );
     const due = await daysToCompact(run, state);
     const now = due.slice(0, daysAtOnce);
     const summary: CompactSummary = {

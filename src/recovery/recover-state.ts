@@ -19,6 +19,7 @@ import { adoptPublished, isAdopted, withPublished } from './adopt-published.ts';
 import { noteReason } from './damage-note.ts';
 import { assertLogsLanded, resetLogs } from './reset-logs.ts';
 import { newestGoodSnapshot, publishedFolders, type PublishedFolder } from './published-folders.ts';
+import { renewEventKeys } from './renew-event-keys.ts';
 import { restoreFiles, troubledFiles } from './restore-files.ts';
 
 /** What opening the warehouse needs. The caller holds the writer lock. */
@@ -37,6 +38,17 @@ export interface Opening {
  * knows beyond that is taken over; what else landed since, the next ingest reads again.
  */
 export async function openWarehouse(opening: Opening): Promise<StateDatabase> {
+  const state = await openOrRecover(opening);
+  try {
+    await renewEventKeys(opening, state);
+  } catch (error) {
+    await state.close();
+    throw error;
+  }
+  return state;
+}
+
+async function openOrRecover(opening: Opening): Promise<StateDatabase> {
   const { data, settings, effects } = opening;
   const damage = await reasonForRecovery(data);
   if (damage !== undefined) return recoverState(opening, damage);

@@ -28,6 +28,7 @@ export async function assertLogsLanded(connection: DuckDBConnection, data: DataD
 /** What came of the logs and comes again with them. */
 const fromLogs = [
   'event_files',
+  'key_runs',
   'conversion_events',
   'conversion_clicks',
   'waiting_clicks',

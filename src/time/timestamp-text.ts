@@ -8,6 +8,9 @@ const dayMicroseconds = 86_400_000_000n;
 const earliest = microsecondsOf('0001-01-01T00:00:00Z') as bigint;
 const latest = microsecondsOf('9999-12-31T23:59:59.999999Z') as bigint;
 
+/** The form of a moment without a fraction: a text that reads so, and reads well, need not be written again. */
+const isMoment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:[0-5]\dZ$/;
+
 /**
  * Reads a source's timestamp: RFC 3339 with seconds; an offset up to ±18:00; a space for the `T` is fine; digits past
  * microseconds are cut. Text without an offset is understood in `timeZone`, and without one refused.
@@ -27,7 +30,7 @@ export function readTimestamp(
   if (typeof micros !== 'bigint') return { fault: micros };
   if (micros < earliest || micros > latest) return { fault: 'malformed' };
   const newest = BigInt(wallClock.getTime()) * 1000n + dayMicroseconds;
-  return micros > newest ? { fault: 'future_timestamp' } : { moment: momentOf(micros) };
+  return micros > newest ? { fault: 'future_timestamp' } : { moment: isMoment.test(text) ? text : momentOf(micros) };
 }
 
 function readMicroseconds(text: string, timeZone: string | undefined): bigint | TimestampFault {

@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { readdir, stat } from 'node:fs/promises';
+import { readdirSync, type Dirent } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { DataDirectory } from '../config/data-directory.ts';
 import { sha256Of } from '../files/read-through.ts';
@@ -68,21 +69,30 @@ export async function checkNamedFile(
 }
 
 /**
- * Absolute paths of event and mart files that no committed row names: a run that was killed, or that failed, left them.
+ * Absolute paths of event, mart and key files that no committed row names: a run that was killed, or that failed, left
+ * them.
  */
 export async function unnamedFiles(connection: DuckDBConnection, data: DataDirectory): Promise<string[]> {
-  const named = new Set((await namedFiles(connection)).map(({ path }) => path));
-  const unnamed: string[] = [];
-  for (const folder of [data.events, data.marts]) {
-    for (const entry of await readdir(folder, { recursive: true, withFileTypes: true }).catch(noneIfMissing)) {
-      const path = join(entry.parentPath, entry.name);
-      if (!entry.isDirectory() && !named.has(relative(data.warehouse, path))) unnamed.push(path);
-    }
-  }
-  return unnamed;
+  const keyRuns = await queriesOn(connection).selectFrom('key_runs').select('path').execute();
+  const named = new Set([...(await namedFiles(connection)), ...keyRuns].map(({ path }) => path));
+  return [data.events, data.marts, data.keys]
+    .flatMap(filesBelow)
+    .filter((path) => !named.has(relative(data.warehouse, path)));
 }
 
-function noneIfMissing(error: NodeJS.ErrnoException): [] {
-  if (error.code === 'ENOENT') return [];
-  throw error;
+/** At once: of thousands of folders with a file or two each, waiting for each would take most of the time. */
+function filesBelow(folder: string): string[] {
+  return entriesOf(folder).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? filesBelow(path) : [path];
+  });
+}
+
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
 }

@@ -14,8 +14,10 @@ export interface Tables {
   event_files: EventFilesTable;
   ingest_files: IngestFilesTable;
   ingest_warnings: IngestWarningsTable;
+  key_runs: KeyRunsTable;
   landing_seen: LandingSeenTable;
   mart_files: MartFilesTable;
+  offer_records: OfferRecordsTable;
   offer_stats_2d: OfferStats_2dTable;
   offer_version_events: OfferVersionEventsTable;
   offer_versions: OfferVersionsTable;
@@ -97,6 +99,7 @@ export interface EventFilesTable {
   first_at: ColumnType<string, string | Date>;
   last_at: ColumnType<string, string | Date>;
   form: string | null;
+  has_old_keys: boolean | null;
 }
 
 export interface IngestFilesTable {
@@ -127,6 +130,13 @@ export interface IngestWarningsTable {
   rows: number;
 }
 
+export interface KeyRunsTable {
+  path: string;
+  kind: 'clicks' | 'conversions';
+  entries: number;
+  bytes: number;
+}
+
 export interface LandingSeenTable {
   path: string;
   bytes: number;
@@ -144,6 +154,15 @@ export interface MartFilesTable {
   rows: number;
   bytes: number;
   sha256: string;
+}
+
+export interface OfferRecordsTable {
+  offer_id: number;
+  version: number;
+  record_sha256: string;
+  read_as_sha256: string;
+  read_at: ColumnType<string, string | Date>;
+  remarks: string | null;
 }
 
 export interface OfferStats_2dTable {

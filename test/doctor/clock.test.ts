@@ -4,8 +4,9 @@ import { examine, type Diagnosis } from '../../src/doctor/doctor.ts';
 import { realEffects } from '../../src/files/effects.ts';
 import { createLogger } from '../../src/logging/log.ts';
 import { noProgress } from '../../src/logging/progress.ts';
-import { differences, publishedTables } from '../fault/published-tables.ts';
+import { differences, publishedTables } from '../fault/lives/published-tables.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
+import { sharedPipeline } from '../support/shared-pipeline.ts';
 
 /** Milliseconds, for a test that goes through the same hours twice. */
 const twoLives = 120_000;
@@ -46,7 +47,7 @@ const credited = (click_id: string, occurred_at: string) => ({
 });
 const offer = (external_id: string, payout: string, title = external_id) => ({ external_id, title, payout });
 
-async function network(): Promise<PipelineUnderTest> {
+const network = sharedPipeline(async () => {
   const pipeline = await PipelineUnderTest.create(new Date(at('09:00:00')));
   await setCommission(pipeline, 0.2);
   await pipeline.landOffers('net', [offer('a', '1'), offer('gone', '9')]);
@@ -58,7 +59,7 @@ async function network(): Promise<PipelineUnderTest> {
   await pipeline.landLog('conversions', 'ndjson', [credited('c0', at('08:30:00'))]);
   await pipeline.refresh(at('09:00:00'));
   return pipeline;
-}
+});
 
 function setCommission({ data }: PipelineUnderTest, commission: number): Promise<void> {
   const site = {
@@ -99,7 +100,7 @@ describe('a run as of a time that is yet to come', () => {
   it(
     'is named, and led back to what would be published had its time been right; what publishers were told stays',
     async () => {
-      await using pipeline = await network();
+      const pipeline = await network();
       await landBeforeTen(pipeline);
       await pipeline.refresh(future, { clock: at('10:00:00'), allowFuture: true });
       const rewards = 'SELECT conversion_id, reward FROM postbacks ORDER BY conversion_id';
@@ -128,10 +129,15 @@ describe('a run as of a time that is yet to come', () => {
       ]);
       expect(await troubles(pipeline, '2026-03-13T08:00:00Z')).toEqual([]);
 
-      await using twin = await network();
-      await landBeforeTen(twin);
-      await twin.refresh(at('10:00:00'));
-      await goOn(twin, false);
+      expect(
+        await pipeline.ask(
+          `SELECT count(*) AS ahead FROM offers WHERE greatest(created_at, updated_at, removed_at) > TIMESTAMPTZ '${at('12:00:00')}'`,
+        ),
+      ).toEqual([{ ahead: 0 }]);
+      expect(await pipeline.ask('SELECT commission_changed_at FROM sites')).toEqual([
+        { commission_changed_at: at('12:00:00') },
+      ]);
+
       // What was repaired counts as updated by the repair, digests are those of what the run wrote, and a postback says
       // what it said.
       const except = [
@@ -142,23 +148,18 @@ describe('a run as of a time that is yet to come', () => {
         'reward',
         'enqueued_at',
       ];
-      expect(
-        differences(await publishedTables(twin.data, { except }), await publishedTables(pipeline.data, { except })),
-      ).toEqual([]);
-      expect(
-        await pipeline.ask(
-          `SELECT count(*) AS ahead FROM offers WHERE greatest(created_at, updated_at, removed_at) > TIMESTAMPTZ '${at('12:00:00')}'`,
-        ),
-      ).toEqual([{ ahead: 0 }]);
-      expect(await pipeline.ask('SELECT commission_changed_at FROM sites')).toEqual([
-        { commission_changed_at: at('12:00:00') },
-      ]);
+      const ledBack = await publishedTables(pipeline.data, { except });
+      const twin = await network();
+      await landBeforeTen(twin);
+      await twin.refresh(at('10:00:00'));
+      await goOn(twin, false);
+      expect(differences(await publishedTables(twin.data, { except }), ledBack)).toEqual([]);
     },
     twoLives,
   );
 
   it('more than once: each version begins when its run wrote it, by whatever time it was to begin', async () => {
-    await using pipeline = await network();
+    const pipeline = await network();
     for (const [payout, clock] of [
       ['2', at('10:00:00')],
       ['3', at('11:00:00')],
@@ -181,8 +182,25 @@ describe('a run as of a time that is yet to come', () => {
     );
   });
 
+  it('dates an offer back that was new then; the same record makes one more version of it, and no other', async () => {
+    const pipeline = await network();
+    const offers = [offer('a', '1'), offer('gone', '9'), offer('new', '5')];
+    await pipeline.landOffers('net', offers);
+    await pipeline.refresh(future, { clock: at('10:00:00'), allowFuture: true });
+    await doctor(pipeline, at('12:00:00'), true);
+    for (const time of ['12:01:00', '12:02:00']) {
+      await pipeline.landOffers('net', offers);
+      await pipeline.refresh(at(time), { allowOlder: true });
+    }
+    expect(await pipeline.ask('SELECT external_id, version, created_at FROM offers ORDER BY external_id')).toEqual([
+      { external_id: 'a', version: 1, created_at: at('09:00:00') },
+      { external_id: 'gone', version: 1, created_at: at('09:00:00') },
+      { external_id: 'new', version: 2, created_at: at('10:00:00') },
+    ]);
+  });
+
   it('by a clock that was ahead itself: versions begin at the repair, in their order', async () => {
-    await using pipeline = await network();
+    const pipeline = await network();
     for (const [index, time] of [future, '2027-01-01T01:00:00Z'].entries()) {
       await pipeline.landOffers('net', [offer('a', String(2 + index)), offer('gone', '9')]);
       await pipeline.refresh(time);
@@ -210,7 +228,7 @@ describe('a run as of a time that is yet to come', () => {
   });
 
   it('that never was published is led back, too: nothing is priced by a catalog that is yet to begin', async () => {
-    await using pipeline = await network();
+    const pipeline = await network();
     await pipeline.landOffers('net', [offer('a', '2'), offer('gone', '9')]);
     await expect(pipeline.refresh(future, { clock: at('10:00:00') })).rejects.toMatchObject({
       exitCode: 2,
@@ -234,7 +252,7 @@ describe('a run as of a time that is yet to come', () => {
 });
 
 it('an as-of of the next five minutes is no trouble: clocks differ', async () => {
-  await using pipeline = await network();
+  const pipeline = await network();
   await pipeline.landOffers('net', [offer('a', '2'), offer('gone', '9')]);
   await pipeline.refresh(at('10:05:00'), { clock: at('10:00:00') });
   expect(await troubles(pipeline, at('10:00:00'))).toEqual([]);

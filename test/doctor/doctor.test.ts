@@ -11,6 +11,13 @@ import { asOf, clicks, smallData } from '../e2e/small-data.ts';
 import { changeState } from '../support/change-state.ts';
 import { flipBit } from '../support/published-snapshot.ts';
 import type { PipelineUnderTest } from '../support/pipeline-under-test.ts';
+import { sharedPipeline } from '../support/shared-pipeline.ts';
+
+const refreshed = sharedPipeline(async () => {
+  const pipeline = await smallData();
+  await pipeline.refresh(asOf);
+  return pipeline;
+});
 
 function opening({ data }: PipelineUnderTest): Opening {
   return {
@@ -37,8 +44,7 @@ async function eventFile(pipeline: PipelineUnderTest, kind: 'clicks' | 'conversi
 }
 
 it('sees each damage, repairs what can be repaired, and is content afterwards', async () => {
-  await using pipeline = await smallData();
-  await pipeline.refresh(asOf);
+  const pipeline = await refreshed();
   expect(told(await doctor(pipeline, { deep: true }))).toEqual([]);
   const before = await pipeline.figures(asOf);
 
@@ -103,8 +109,7 @@ it('tells a flipped byte only where every byte is read, and has the logs read ag
 });
 
 it('a run that needs an event file which is gone says so plainly, and goes on after the repair', async () => {
-  await using pipeline = await smallData();
-  await pipeline.refresh(asOf);
+  const pipeline = await refreshed();
   await rm(await eventFile(pipeline, 'clicks'));
   const later = '2025-03-10T12:30:00Z';
   await pipeline.landLog('clicks', 'ndjson', clicks('second', 5, '2025-03-10T12:10:00Z'));
@@ -122,8 +127,7 @@ it('a run that needs an event file which is gone says so plainly, and goes on af
 });
 
 it('does not rebuild from a landing folder that lacks logs that count, which it tells, as it tells a damaged store of deliveries', async () => {
-  await using pipeline = await smallData();
-  await pipeline.refresh(asOf);
+  const pipeline = await refreshed();
   await pipeline.landLog('clicks', 'ndjson', clicks('second', 5, '2025-03-10T10:30:00Z'));
   await pipeline.refresh('2025-03-10T12:01:00Z');
   const logs = await readdir(join(pipeline.data.landing, 'clicks'));
@@ -142,8 +146,7 @@ it('does not rebuild from a landing folder that lacks logs that count, which it 
 });
 
 it('puts a state aside that cannot be opened, and snapshots that are damaged, and switches to a good one', async () => {
-  await using pipeline = await smallData();
-  await pipeline.refresh(asOf);
+  const pipeline = await refreshed();
   const first = (await pipeline.snapshots()).current;
   await pipeline.refresh('2025-03-10T12:01:00Z');
   const second = (await pipeline.snapshots()).current;
@@ -158,8 +161,7 @@ it('puts a state aside that cannot be opened, and snapshots that are damaged, an
 });
 
 it('keeps the only snapshot until another takes its place, though an event file is damaged in both', async () => {
-  await using pipeline = await smallData();
-  await pipeline.refresh(asOf);
+  const pipeline = await refreshed();
   const before = await pipeline.figures(asOf);
   const file = await eventFile(pipeline, 'clicks');
   const { size } = await stat(file);
@@ -182,9 +184,8 @@ it.each([
 ] as const)(
   '%s puts a damaged store of deliveries aside with its log, where the doctor lists it',
   async (_, puttingAside) => {
-    await using pipeline = await smallData();
+    const pipeline = await refreshed();
     const { data } = pipeline;
-    await pipeline.refresh(asOf);
     await mkdir(data.postbacks, { recursive: true });
     await writeFile(data.deliveriesFile, Buffer.alloc(8192, 7));
     await writeFile(`${data.deliveriesFile}-wal`, 'its log');

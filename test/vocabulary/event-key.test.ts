@@ -1,0 +1,21 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { inMemory, withDuckDB } from '../../src/duckdb/open.ts';
+import { queryRows } from '../../src/duckdb/dialect/rows.ts';
+import { keyOfText, textKey } from '../../src/vocabulary/event-key.ts';
+
+it('is the first 60 bits of the MD5, in SQL as in code', async () => {
+  expect(keyOfText('c1')).toBe(0xa9f7e97965d6cf7n);
+  const texts = fc.sample(fc.oneof(fc.string(), fc.string({ unit: 'binary' })), { numRuns: 200, seed: 1 });
+  await withDuckDB(inMemory, {}, async (connection) => {
+    const rows = await queryRows<{ text: string; key: string; plain: string }>(
+      connection,
+      `SELECT text, ${textKey('text')}::VARCHAR AS key, ('0x' || left(md5(text), 15))::BIGINT::VARCHAR AS plain
+       FROM (SELECT unnest(from_json($1, '["VARCHAR"]')) AS text)`,
+      [JSON.stringify(texts.map((text) => text.toWellFormed()))],
+    );
+    expect(rows.length).toBe(texts.length);
+    for (const { text, key, plain } of rows) expect([key, plain]).toEqual([String(keyOfText(text)), plain]);
+    for (const { key, plain } of rows) expect(key).toBe(plain);
+  });
+});
