@@ -4,15 +4,17 @@ import { catalogRecords } from '../landing/catalog/catalog-records.ts';
 import { checkFiles, type CheckedLanding } from '../landing/files/check-files.ts';
 import { findLandingFiles } from '../landing/files/find-files.ts';
 import { QuarantineError, type CheckedFile, type LandingFile } from '../landing/landing-file.ts';
+import { eventKinds } from '../vocabulary/values.ts';
 import type { Sites } from '../sites/sites.ts';
 import { dateOf } from '../time/moment.ts';
 import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
 import { queriesOn } from '../warehouse/queries-on.ts';
-import { eventFilePaths } from '../warehouse/event-files.ts';
+import { ensureKeyRuns } from '../warehouse/keys/upkeep.ts';
 import { bumpRevision } from '../warehouse/metadata.ts';
-import { assertSameEventKeys } from './events/event-key.ts';
+import { DuckdbEngine } from './engine/duckdb-engine.ts';
+import type { EventEngine } from './engine/event-engine.ts';
 import { attributeConversions, recordConversionEvents } from './events/attribution.ts';
 import { syncCatalogs, type CatalogSyncResult } from './catalog/catalog.ts';
 import { firstSeen } from './catalog/catalog-files.ts';
@@ -30,6 +32,8 @@ export interface IngestInput {
   state: StateDatabase;
   /** Whose postback addresses, commissions and reward rates decide which postbacks are sent to whom. */
   sites: Pick<Sites, 'sites'>;
+  /** What reads events and looks them up; the run's own DuckDB where not given. */
+  engine?: (run: Run, connection: DuckDBConnection) => EventEngine;
 }
 
 export interface IngestSummary {
@@ -58,8 +62,8 @@ export interface IngestSummary {
  */
 export const ingestStage: Stage<IngestInput, IngestSummary> = {
   name: 'ingest',
-  async run(run, { state, sites }) {
-    await assertSameEventKeys(state.connection);
+  async run(run, input) {
+    const { state } = input;
     await sweepUnnamedFiles(run, state);
     await emptyScratch(run);
     const scan = await findLandingFiles(run.data.landing);
@@ -74,7 +78,7 @@ export const ingestStage: Stage<IngestInput, IngestSummary> = {
     );
     let summary: IngestSummary;
     try {
-      summary = await ingestFiles(run, { state, sites }, admitted, { seen, seenAt });
+      summary = await ingestFiles(run, input, admitted, { seen, seenAt });
     } catch (error) {
       // A run that fails did not end by force. The first error is the one to report.
       await removeNote(run).catch(() => undefined);
@@ -89,7 +93,7 @@ export const ingestStage: Stage<IngestInput, IngestSummary> = {
 /** Reads files that are new or mean something else by now, and ingests what is not known yet. */
 export async function ingestFiles(
   run: Run,
-  { state, sites }: IngestInput,
+  { state, sites, engine = runsOwnEngine }: IngestInput,
   { files, broken }: Admitted,
   { seen, seenAt }: Pick<Landing, 'seenAt'> & { seen: readonly SeenFile[] },
 ): Promise<IngestSummary> {
@@ -112,7 +116,11 @@ export async function ingestFiles(
   );
   const newFiles = await openNewFiles(run, state, await withoutKnownContent(state, checked, again));
   return state.transaction(async () => {
-    const { summary, contentChanged } = await promoteNewFiles(run, state, { newFiles, landed, seenAt });
+    const { summary, contentChanged } = await promoteNewFiles(run, state, engine(run, state.connection), {
+      newFiles,
+      landed,
+      seenAt,
+    });
     await rememberFiles(state, lookedAt(unseen), run.effects.now());
     // Without new files too: with time alone comes the moment of an event that was stamped ahead.
     const postbacks = await writeOutbox(state.connection, sites.sites, run.asOf);
@@ -120,6 +128,8 @@ export async function ingestFiles(
     return { ...summary, postbacks };
   }, 'ingest');
 }
+
+const runsOwnEngine = (run: Run, connection: DuckDBConnection) => new DuckdbEngine(run, connection);
 
 /** A CSV file that is still written may break off anywhere, also within its last cell. */
 const unfinishedForNs = 600n * 1_000_000_000n;
@@ -186,7 +196,7 @@ async function withoutKnownContent(
   { readable, broken }: CheckedLanding,
   again: ReadonlyMap<string, LedgerRow>,
 ): Promise<NewContent> {
-  const logs = await knownLogs(state);
+  const logs = await knownLogs(state, [...readable, ...broken.map(({ file }) => file)]);
   const catalogs = await latestCatalogDigests(state);
   const unlessKnown = (file: CheckedFile, status: 'loaded' | 'quarantined'): NewFile | undefined => {
     const before = again.get(file.path);
@@ -218,6 +228,7 @@ interface Landing {
 async function promoteNewFiles(
   run: Run,
   state: StateDatabase,
+  engine: EventEngine,
   landing: Landing,
 ): Promise<{ summary: IngestSummary; contentChanged: boolean }> {
   const { files, again, clicks, conversions, nextFileId } = landing.newFiles;
@@ -238,21 +249,14 @@ async function promoteNewFiles(
   const { connection } = state;
   const catalogs = await ingestCatalogs(run, state, landing);
   summary.offerVersions = catalogs.changes.length;
-  const newClickFiles = await ingestLog(run, state, clicks.schema, clicks.batch, clicks.broken, nextFileId);
-  const newConversionFiles = await ingestLog(
-    run,
-    state,
-    conversions.schema,
-    conversions.batch,
-    conversions.broken,
-    nextFileId,
-  );
+  for (const kind of eventKinds) await ensureKeyRuns({ ...run, connection }, kind, run.runId);
+  const newClickFiles = await ingestLog(run, state, engine, clicks, nextFileId);
+  const newConversionFiles = await ingestLog(run, state, engine, conversions, nextFileId);
   if (newClickFiles.length > 0 || newConversionFiles.length > 0) {
     const newEvents = await recordConversionEvents(connection, newConversionFiles);
     await awaitPostbacks(connection, newEvents);
-    const clickFiles = await eventFilePaths(connection, run.data, 'clicks');
-    const foundClicks = await attributeConversions(connection, newEvents, clickFiles, newClickFiles);
-    const newHours = await rollUpClicks(connection, newClickFiles);
+    const foundClicks = await attributeConversions({ ...run, connection }, engine, newEvents, newClickFiles);
+    const newHours = await rollUpClicks(connection, engine, newClickFiles);
     await markReportsOfNewEvents(connection, run.runId, { newEvents, foundClicks, newHours });
   }
 

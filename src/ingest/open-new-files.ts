@@ -1,23 +1,17 @@
 import { join } from 'node:path';
 import { fileLines } from '../landing/lines/file-lines.ts';
 import { QuarantineError, type CheckedFile } from '../landing/landing-file.ts';
-import { clickSchema, conversionSchema, type LogSchema } from '../landing/logs/log-fields.ts';
+import { clickSchema, conversionSchema } from '../landing/logs/log-fields.ts';
 import type { Run } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
-import type { BrokenFile } from './logs/ingest-log.ts';
-import { openLogBatch, type LogBatch } from './logs/log-batch.ts';
+import type { BrokenFile, OpenedLog } from './logs/ingest-log.ts';
+import { openLogBatch } from './engine/log-batch.ts';
 import type { NewFile, LedgerRow } from './ledger/read-again.ts';
 
 /** Landing files whose bytes do not count yet, or say something else by now. */
 export interface NewContent {
   readable: NewFile[];
-  broken: BrokenFile[];
-}
-
-export interface OpenedLog {
-  schema: LogSchema;
-  batch: LogBatch;
   broken: BrokenFile[];
 }
 

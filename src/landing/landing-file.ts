@@ -45,11 +45,21 @@ export interface LongLines {
 }
 
 /** One row of a landing file as it stood there. */
-export interface LandingRecord {
+export class LandingRecord {
   /** Physical line for NDJSON (from 1); row number for the other formats, for CSV with the header as row 1. */
-  line: number;
+  readonly line: number;
+  /** Of its text, which is made only when it is asked for: most records of an export have not changed. */
+  readonly bytes: Buffer;
+
+  constructor(line: number, bytes: Buffer) {
+    this.line = line;
+    this.bytes = bytes;
+  }
+
   /** The NDJSON line, the array's element, or the CSV or Parquet record as JSON. */
-  raw: string;
+  get raw(): string {
+    return this.bytes.toString('utf8');
+  }
 }
 
 /** Something descriptive that made no sense and was dropped, counted per file. Money and identifiers never end here. */

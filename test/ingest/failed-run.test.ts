@@ -1,9 +1,10 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { defaultSettings } from '../../src/config/settings.ts';
 import { realEffects, type Effects } from '../../src/files/effects.ts';
-import { click, conversion, LogLanding } from '../support/log-landing.ts';
+import { it } from '../support/landing-test.ts';
+import { click, conversion, type LogLanding } from '../support/log-landing.ts';
 
 const tables = [
   'ingest_files',
@@ -53,7 +54,7 @@ function failingFiles(operation: keyof typeof operations, nth: number): Effects 
   return { ...realEffects, files: { ...realEffects.files, [operation]: failing } };
 }
 
-it.each([
+it.for([
   ['syncFile', 1],
   ['syncFile', 3],
   ['rename', 1],
@@ -64,8 +65,7 @@ it.each([
   ['makeDirectory', 2],
 ] as const)(
   'a run that fails at %s number %i leaves the warehouse as it was; the next one takes everything up and sweeps',
-  async (operation, nth) => {
-    await using landing = await LogLanding.create();
+  async ([operation, nth], { landing }) => {
     await landing.put('clicks/0.ndjson', [click('old'), 'bad']);
     await landing.ingest();
     const [before, filesBefore] = [await content(landing), await warehouseFiles(landing)];
@@ -106,8 +106,7 @@ it.each([
   },
 );
 
-it('a run that fails while it reads a log again leaves what the log said before', async () => {
-  await using landing = await LogLanding.create();
+it('a run that fails while it reads a log again leaves what the log said before', async ({ landing }) => {
   await landing.put('clicks/a.ndjson', [click('a'), click('b', { clicked_at: '2026-11-18T10:00:00' }), 'bad']);
   await landing.ingest();
   const before = await content(landing);
@@ -118,8 +117,7 @@ it('a run that fails while it reads a log again leaves what the log said before'
   expect(await landing.ledger()).toEqual(['clicks/a.ndjson loaded 3=2+0+1']);
 });
 
-it('what a killed run left is swept, and nothing else', async () => {
-  await using landing = await LogLanding.create();
+it('what a killed run left is swept, and nothing else', async ({ landing }) => {
   await landing.put('clicks/a.ndjson', [click('a')]);
   await landing.ingest();
   const files = await warehouseFiles(landing);

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { CanonicalOffer } from '../../landing/catalog/canonical-offer.ts';
 import { keptText, type KeptText } from '../../text/kept-text.ts';
 import type { LandingRecord } from '../../landing/landing-file.ts';
@@ -7,6 +8,8 @@ import { isCurrencyCode } from '../../config/settings.ts';
 import { maxRejectsKept } from '../ledger/ledger.ts';
 import type { NewFile } from '../ledger/read-again.ts';
 import { WarningCounts } from '../ledger/warning-counts.ts';
+import { remarksText, type KnownRecords, type RecordRemarks } from './offer-records.ts';
+import { hasTextCells } from './reading-digest.ts';
 
 /** A row of a catalog file, as much of it as is kept. */
 export interface KeptRow extends KeptText {
@@ -17,6 +20,9 @@ export interface AcceptedRecord {
   offer: CanonicalOffer;
   /** Only of a row that brings an id, which may turn out to be another offer's: no other can be rejected any more. */
   row: KeptRow | null;
+  recordSha256: string;
+  /** JSON of `RecordRemarks`; undefined where they are too long to be kept. */
+  remarks: string | null | undefined;
 }
 
 export interface RejectedRow extends KeptRow {
@@ -26,9 +32,13 @@ export interface RejectedRow extends KeptRow {
 /** A catalog file after reading and normalising, before it is held against the catalog. */
 export interface CatalogExport {
   file: NewFile;
+  /** How its records were read. */
+  readAsSha256: string;
   rows: number;
-  /** At most one for each `external_id`: the first. */
+  /** At most one for each `external_id`: the first. Without those of `unchanged`. */
   accepted: AcceptedRecord[];
+  /** Offers whose record is the one that their present version follows from. */
+  unchanged: Set<string>;
   /** Further accepted rows, which a later file replaces. */
   overruled: number;
   duplicates: number;
@@ -46,18 +56,30 @@ export interface CatalogExport {
   currencies: Set<string>;
 }
 
-/** Reads a catalog file's records. Throws what reading them throws. */
+/** How an export's records are to be read, and those that need not be. */
+export interface ExportReading {
+  offers: Omit<OfferReading, 'textCells' | 'onCurrency'>;
+  readAsSha256: string;
+  known: KnownRecords;
+}
+
+/**
+ * Reads a catalog file's records. Throws what reading them throws. Undefined where the file says something else of an
+ * offer after a known record of it: whether they differ is told only by reading that one, too, so without known ones.
+ */
 export async function readExport(
   file: NewFile,
   records: AsyncIterable<LandingRecord[]>,
-  reading: Omit<OfferReading, 'textCells' | 'onCurrency'>,
-): Promise<CatalogExport> {
-  const textCells = file.format === 'csv' || file.format === 'parquet';
+  { offers: reading, readAsSha256, known }: ExportReading,
+): Promise<CatalogExport | undefined> {
+  const textCells = hasTextCells(file.format);
   const firsts = new Map<string, AcceptedRecord>();
   const catalog: CatalogExport = {
     file,
+    readAsSha256,
     rows: 0,
     accepted: [],
+    unchanged: new Set(),
     overruled: 0,
     duplicates: 0,
     conflicts: 0,
@@ -68,33 +90,62 @@ export async function readExport(
     warnings: new WarningCounts(),
     currencies: new Set(),
   };
-  const onCurrency = (currency: string) => {
-    if (isCurrencyCode(currency)) catalog.currencies.add(currency);
+  const count = ({ currency, warnings = [] }: RecordRemarks) => {
+    if (currency !== undefined && isCurrencyCode(currency)) catalog.currencies.add(currency);
+    for (const warning of warnings) catalog.warnings.add(warning);
   };
+  const remarksOf = parsedRemarks();
   let unidentified = false;
   let last: LandingRecord | undefined;
-  const read = (record: LandingRecord) => {
-    const result = parseOfferRecord(record.raw, { ...reading, textCells, onCurrency });
+  /** Returns whether that was enough. */
+  const passOver = (recordSha256: string): boolean => {
+    const offer = known.get(recordSha256);
+    // A second record is held against the first one.
+    if (offer === undefined || firsts.has(offer.externalId)) return false;
+    if (catalog.unchanged.has(offer.externalId)) catalog.duplicates++;
+    else if (offer.remarks !== null) count(remarksOf(offer.remarks));
+    catalog.unchanged.add(offer.externalId);
+    return true;
+  };
+  /** Returns whether the record is one after a known one of the same offer. */
+  const read = (record: LandingRecord, recordSha256: string): boolean => {
+    let currency: string | undefined;
+    const { raw } = record;
+    const result = parseOfferRecord(raw, { ...reading, textCells, onCurrency: (named) => (currency = named) });
     if ('reject' in result) {
+      if (currency !== undefined) count({ currency });
       if (catalog.rejected++ < maxRejectsKept)
-        catalog.rejectedRows.push({ ...keptRow(record), reason: reasonOf(file, record, result.reject) });
+        catalog.rejectedRows.push({ ...keptRow(record.line, raw), reason: reasonOf(file, record, result.reject) });
       if (result.externalId === null) unidentified = true;
       else catalog.rejectedIds.add(result.externalId);
-      return;
+      return false;
     }
-    const first = firsts.get(result.offer.external_id);
+    const { offer, warnings } = result;
+    if (catalog.unchanged.has(offer.external_id)) return true;
+    const first = firsts.get(offer.external_id);
     if (first !== undefined) {
+      if (currency !== undefined) count({ currency });
       catalog.duplicates++;
-      if (JSON.stringify(first.offer) !== JSON.stringify(result.offer)) catalog.conflicts++;
-      return;
+      if (JSON.stringify(first.offer) !== JSON.stringify(offer)) catalog.conflicts++;
+      return false;
     }
-    const accepted = { offer: result.offer, row: result.offer.id === null ? null : keptRow(record) };
-    firsts.set(result.offer.external_id, accepted);
+    const remarks = { ...(currency !== undefined && { currency }), ...(warnings.length > 0 && { warnings }) };
+    const accepted = {
+      offer,
+      row: offer.id === null ? null : keptRow(record.line, raw),
+      recordSha256,
+      remarks: remarksText(remarks),
+    };
+    firsts.set(offer.external_id, accepted);
     catalog.accepted.push(accepted);
-    for (const warning of result.warnings) catalog.warnings.add(warning);
+    count(remarks);
+    return false;
   };
   for await (const some of records) {
-    for (const record of some) read(record);
+    for (const record of some) {
+      const recordSha256 = hash('sha256', record.bytes, 'base64url');
+      if (!passOver(recordSha256) && read(record, recordSha256)) return undefined;
+    }
     catalog.rows += some.length;
     last = some.at(-1) ?? last;
   }
@@ -108,8 +159,18 @@ function reasonOf({ format, unterminatedRow }: NewFile, { line }: LandingRecord,
   return format === 'csv' && reason === 'not_json_object' ? 'wrong_cell_count' : reason;
 }
 
-function keptRow({ line, raw }: LandingRecord): KeptRow {
+function keptRow(line: number, raw: string): KeptRow {
   return { line, ...keptText(raw) };
+}
+
+/** A catalog's remarks are mostly the same few. */
+function parsedRemarks(): (text: string) => RecordRemarks {
+  const parsed = new Map<string, RecordRemarks>();
+  return (text) => {
+    let remarks = parsed.get(text);
+    if (remarks === undefined) parsed.set(text, (remarks = JSON.parse(text) as RecordRemarks));
+    return remarks;
+  };
 }
 
 /** A last row that breaks off in the middle shows that the rows after it are missing too. */

@@ -100,12 +100,13 @@ export class CatalogLedger {
 
   /** A file that was read, whether it changed the catalog or is held. */
   read(catalog: CatalogExport, status: 'loaded' | 'held', reason: string | null, readWith: ReadWith): void {
-    const { file, rows, accepted, overruled, duplicates, conflicts, rejected, rejectedRows, warnings } = catalog;
+    const { file, rows, accepted, unchanged, overruled, duplicates, conflicts, rejected, rejectedRows, warnings } =
+      catalog;
     const fileId = this.#add(
       file,
       {
         rows,
-        accepted: accepted.length + overruled,
+        accepted: accepted.length + unchanged.size + overruled,
         duplicates,
         conflicts,
         rejected,

@@ -3,7 +3,8 @@ import { compareMoments, shiftMoment, type Moment } from '../../time/moment.ts';
 import type { VersionStatus } from '../../vocabulary/values.ts';
 import { digestsOf, vanishedDigests, type ContentDigests } from './catalog-content.ts';
 import type { AcceptedRecord, CatalogExport } from './catalog-export.ts';
-import { assignIds, type OfferName } from './catalog-ids.ts';
+import { assignIds, type IdOutcome, type OfferName } from './catalog-ids.ts';
+import type { SettledRecord } from './offer-records.ts';
 
 /** An offer as the catalog has it now. */
 export interface KnownOffer extends OfferName, ContentDigests {
@@ -18,10 +19,18 @@ export interface KnownOffer extends OfferName, ContentDigests {
   destinationUrl: string | null;
 }
 
+/** Whether an offer is there now. */
+export interface PresentOffer {
+  externalId: string;
+  status: VersionStatus;
+}
+
 /** What one source brings to a run. */
 export interface SourceExports {
   source: string;
   mode: 'full' | 'delta';
+  /** Its offers before the run, gone ones too. */
+  present: PresentOffer[];
   /** Of a full source the one that decides, of a delta source all in order. */
   exports: CatalogExport[];
   /** An operator accepted what the export removes. */
@@ -49,93 +58,132 @@ export interface HeldExport {
 
 export interface CatalogPlan {
   versions: NewVersion[];
+  /** What need not be read again. */
+  settled: SettledRecord[];
   /**
    * Versions that were taken over from a snapshot, which has no destinations: their digest says that they had these.
    */
   destinations: { offerId: number; version: number; destinationUrl: string }[];
-  held: HeldExport[];
   /** Rows that turned out to bring another offer's id. */
   idTaken: { catalog: CatalogExport; accepted: AcceptedRecord }[];
   /** Rows whose offer keeps the id that it has. */
   idKept: { catalog: CatalogExport }[];
 }
 
+/** A source's exports that count, and the offers that these lack. */
+export interface AppliedExports {
+  source: SourceExports;
+  removed: PresentOffer[];
+}
+
 /** Smaller catalogs turn over by half in the ordinary course of business. */
 const minGuardedOffers = 10;
 
+/** Tells the exports that count from those that wait for an operator. */
+export function applicable(sources: readonly SourceExports[]): { applied: AppliedExports[]; held: HeldExport[] } {
+  const applied: AppliedExports[] = [];
+  const held: HeldExport[] = [];
+  for (const source of sources) {
+    const removed = removals(source);
+    const holds = source.released ? undefined : tooManyRemovals(source, removed);
+    if (holds) held.push(holds);
+    else applied.push({ source, removed });
+  }
+  return { applied, held };
+}
+
+/** The offers that a plan is about, by source. */
+export function plannedOffers({ source, removed }: AppliedExports): string[] {
+  return [
+    ...source.exports.flatMap(({ accepted }) => accepted.map(({ offer }) => offer.external_id)),
+    ...removed.map(({ externalId }) => externalId),
+  ];
+}
+
 /**
- * Works out what a run's exports change in the catalog (contract section 2). Changes nothing itself.
- * `known` are the present offers of the sources that bring something, `owners` all offers that ever were.
+ * Works out what the exports that count change in the catalog (contract section 2). Changes nothing itself.
+ * `known` are the present versions of the offers that these are about, `owners` the offers that have an id which may be
+ * given: all that ever were, where an offer is new.
  */
 export function planCatalog(
   asOf: Moment,
   known: readonly KnownOffer[],
   owners: Iterable<OfferName & { offerId: number }>,
-  sources: readonly SourceExports[],
+  applied: readonly AppliedExports[],
 ): CatalogPlan {
-  const plan: CatalogPlan = { versions: [], destinations: [], held: [], idTaken: [], idKept: [] };
-  const applied: { source: SourceExports; offers: Map<string, KnownOffer>; removed: KnownOffer[] }[] = [];
-  const knownBySource = Map.groupBy(known, (offer) => offer.source);
-  for (const source of sources) {
-    const offers = new Map((knownBySource.get(source.source) ?? []).map((offer) => [offer.externalId, offer]));
-    const removed = removals(source, [...offers.values()]);
-    const held = source.released ? undefined : tooManyRemovals(source, [...offers.values()], removed);
-    if (held) plan.held.push(held);
-    else applied.push({ source, offers, removed });
-  }
-
-  const rows = applied.flatMap(({ source, offers }) =>
-    source.exports.flatMap((catalog) =>
-      catalog.accepted.map((accepted) => ({ source: source.source, offers, catalog, accepted })),
+  const plan: CatalogPlan = { versions: [], settled: [], destinations: [], idTaken: [], idKept: [] };
+  const rows = applied.flatMap(({ source: { source, exports } }) =>
+    exports.flatMap(({ accepted }) =>
+      accepted.map(({ offer }) => ({ source, externalId: offer.external_id, id: offer.id })),
     ),
   );
-  const outcomes = assignIds(
-    owners,
-    rows.map(({ source, accepted: { offer } }) => ({ source, externalId: offer.external_id, id: offer.id })),
-  );
-
-  // Of several delta files about one offer the last one tells its state; one run makes one version of it.
-  const latest = new Map<number, (typeof rows)[number]>();
-  for (const [index, row] of rows.entries()) {
-    const outcome = outcomes[index];
-    if (outcome === undefined || outcome === 'id_taken') {
-      plan.idTaken.push({ catalog: row.catalog, accepted: row.accepted });
-      continue;
+  const outcomes = assignIds(owners, rows).values();
+  const knownBySource = Map.groupBy(known, (offer) => offer.source);
+  const vanished: NewVersion[] = [];
+  for (const { source, removed } of applied) {
+    const offers = new Map((knownBySource.get(source.source) ?? []).map((offer) => [offer.externalId, offer]));
+    for (const { offerId, catalog, accepted } of latestRecords(source, outcomes, plan)) {
+      const last = offers.get(accepted.offer.external_id);
+      const version = nextVersion(asOf, offerId, source.source, accepted.offer, last);
+      if (version) plan.versions.push(version);
+      else plan.destinations.push(...lackingDestination(accepted.offer, last));
+      plan.settled.push(...settled(asOf, offerId, catalog, accepted, last, version));
     }
-    if (outcome.kept) plan.idKept.push({ catalog: row.catalog });
-    latest.set(outcome.offerId, row);
+    const gone = removed.flatMap(({ externalId }) => offers.get(externalId) ?? []);
+    vanished.push(...gone.map((offer) => vanish(asOf, offer)));
   }
-  for (const [
-    offerId,
-    {
-      source,
-      offers,
-      accepted: { offer },
-    },
-  ] of latest) {
-    const version = nextVersion(asOf, offerId, source, offer, offers.get(offer.external_id));
-    if (version) plan.versions.push(version);
-    else plan.destinations.push(...lackingDestination(offer, offers.get(offer.external_id)));
-  }
-  for (const { removed } of applied) plan.versions.push(...removed.map((offer) => vanish(asOf, offer)));
+  plan.versions.push(...vanished);
   return plan;
 }
 
+interface LatestRecord {
+  offerId: number;
+  catalog: CatalogExport;
+  accepted: AcceptedRecord;
+}
+
+/**
+ * Of several delta files about one offer the last one tells its state; one run makes one version of it. Notes in the
+ * plan what became of the ids that records bring: `outcomes` are those of the accepted records, in their order.
+ */
+function latestRecords(
+  { exports }: SourceExports,
+  outcomes: Iterator<IdOutcome, undefined>,
+  plan: CatalogPlan,
+): Iterable<LatestRecord> {
+  const latest = new Map<string, LatestRecord>();
+  for (const catalog of exports) {
+    for (const accepted of catalog.accepted) {
+      const outcome = outcomes.next().value;
+      if (outcome === undefined || outcome === 'id_taken') {
+        plan.idTaken.push({ catalog, accepted });
+        continue;
+      }
+      if (outcome.kept) plan.idKept.push({ catalog });
+      latest.set(accepted.offer.external_id, { offerId: outcome.offerId, catalog, accepted });
+    }
+    // It has them as they are in the catalog, whatever an earlier one says.
+    for (const externalId of catalog.unchanged) latest.delete(externalId);
+  }
+  return latest.values();
+}
+
 /** Offers that a full export lacks. An export that may be incomplete proves nothing. */
-function removals({ mode, exports: [catalog] }: SourceExports, offers: readonly KnownOffer[]): KnownOffer[] {
+function removals({ mode, present, exports: [catalog] }: SourceExports): PresentOffer[] {
   if (mode === 'delta' || catalog === undefined || catalog.incomplete !== null) return [];
-  const present = new Set([...catalog.accepted.map(({ offer }) => offer.external_id), ...catalog.rejectedIds]);
-  return offers.filter(({ status, externalId }) => status !== 'vanished' && !present.has(externalId));
+  const { accepted, unchanged, rejectedIds } = catalog;
+  const read = new Set(accepted.map(({ offer }) => offer.external_id));
+  const isThere = (id: string) => unchanged.has(id) || read.has(id) || rejectedIds.has(id);
+  return present.filter(({ status, externalId }) => status !== 'vanished' && !isThere(externalId));
 }
 
 /** More than half of the active offers at once is rather a broken export than a decision. */
 function tooManyRemovals(
-  { exports: [catalog] }: SourceExports,
-  offers: readonly KnownOffer[],
-  removed: readonly KnownOffer[],
+  { present, exports: [catalog] }: SourceExports,
+  removed: readonly PresentOffer[],
 ): HeldExport | undefined {
-  const isActive = ({ status }: KnownOffer) => status === 'active';
-  const active = offers.filter(isActive).length;
+  const isActive = ({ status }: PresentOffer) => status === 'active';
+  const active = present.filter(isActive).length;
   const removes = removed.filter(isActive).length;
   return catalog !== undefined && active >= minGuardedOffers && 2 * removes > active
     ? { catalog, removes, active }
@@ -164,6 +212,26 @@ function nextVersion(
     content: { offer, createdAt },
     ...digests,
   };
+}
+
+/**
+ * The record, where reading it again would make no other version, no warning of its id, and what else it makes is kept.
+ */
+function settled(
+  asOf: Moment,
+  offerId: number,
+  { readAsSha256 }: CatalogExport,
+  { offer, recordSha256, remarks }: AcceptedRecord,
+  last: KnownOffer | undefined,
+  next: NewVersion | undefined,
+): SettledRecord[] {
+  const version = next?.version ?? last?.version;
+  // One that has returned still has the date of before, and takes the record's with the next export.
+  const keepsItsDate =
+    next?.content === undefined || next.content?.createdAt === (offer.created_at ?? last?.firstSeenAt ?? asOf);
+  const hasItsId = offer.id === null || offer.id === offerId;
+  if (version === undefined || remarks === undefined || !keepsItsDate || !hasItsId) return [];
+  return [{ offerId, version, recordSha256, readAsSha256, remarks }];
 }
 
 /** As the source says, else when we first saw it; one that returns keeps what it had. */

@@ -6,15 +6,20 @@ import { candidates, compareAge, type LandedExport } from './catalog-files.ts';
 import { dropApproval, isAccepted, replaceHeldExports } from './catalog-holds.ts';
 import { CatalogLedger, type CatalogLedgerEntry } from './catalog-ledger.ts';
 import {
+  applicable,
   planCatalog,
+  plannedOffers,
+  type AppliedExports,
   type CatalogPlan,
   type Change,
   type HeldExport,
   type KnownOffer,
   type SourceExports,
 } from './catalog-plan.ts';
-import { readIdOwners, readKnownOffers, readLoadedExport } from './catalog-state.ts';
+import { readIdOwners, readKnownOffers, readLoadedExport, readPresentOffers } from './catalog-state.ts';
 import { writeDestinations, writeVersions } from './catalog-versions.ts';
+import { readKnownRecords, writeSettledRecords, type KnownRecords } from './offer-records.ts';
+import { readingDigest } from './reading-digest.ts';
 import type { NewFile } from '../ledger/read-again.ts';
 import { catalogReadWith, sourceSettings, type DecidingSettings } from '../ledger/read-with.ts';
 
@@ -62,15 +67,16 @@ export async function syncCatalogs(connection: DuckDBConnection, input: CatalogS
   for (const [source, files] of bySource(input.files))
     sources.push(await readSource(connection, source, files, input, ledger, warnings));
 
-  const known: KnownOffer[] = [];
-  for (const { source } of sources) known.push(...(await readKnownOffers(connection, source)));
-  const plan = planCatalog(input.asOf, known, sources.length === 0 ? [] : await readIdOwners(connection), sources);
+  const { applied, held } = applicable(sources);
+  const known = await knownOffers(connection, applied);
+  const plan = planCatalog(input.asOf, known, await idOwners(connection, applied, known), applied);
 
-  recordPlanned(plan, sources, ledger, input.settings);
+  recordPlanned(plan, held, sources, ledger, input.settings);
   await writeVersions(connection, plan.versions, input.runId, input.asOf);
   await writeDestinations(connection, plan.destinations);
+  await writeSettledRecords(connection, plan.settled, input.wallClock);
   const ledgerChanged = await ledger.write(connection);
-  await resolveHolds(connection, plan, sources, input.files);
+  await resolveHolds(connection, held, sources, input.files);
   return {
     files: ledger.entries,
     ledgerChanged,
@@ -82,8 +88,29 @@ export async function syncCatalogs(connection: DuckDBConnection, input: CatalogS
       version,
       validFrom,
     })),
-    warnings: [...warnings, ...plan.held.map(heldMessage), ...sources.flatMap(incompleteMessages)],
+    warnings: [...warnings, ...held.map(heldMessage), ...sources.flatMap(incompleteMessages)],
   };
+}
+
+async function knownOffers(connection: DuckDBConnection, applied: readonly AppliedExports[]): Promise<KnownOffer[]> {
+  const known: KnownOffer[] = [];
+  for (const each of applied)
+    known.push(...(await readKnownOffers(connection, each.source.source, plannedOffers(each))));
+  return known;
+}
+
+/** Which ids are free is of interest only where an offer needs a new one. */
+async function idOwners(
+  connection: DuckDBConnection,
+  applied: readonly AppliedExports[],
+  known: readonly KnownOffer[],
+): ReturnType<typeof readIdOwners> {
+  const planned = applied.reduce((sum, each) => sum + new Set(plannedOffers(each)).size, 0);
+  if (planned > known.length) return readIdOwners(connection);
+  const brought = applied.flatMap(({ source }) =>
+    source.exports.flatMap(({ accepted }) => accepted.flatMap(({ offer }) => offer.id ?? [])),
+  );
+  return [...(await readIdOwners(connection, brought)), ...known];
 }
 
 /** By name, so that ids are assigned in the same order whatever order the files were found in. */
@@ -104,6 +131,13 @@ async function readSource(
   const { mode, time_zone: timeZone } = sourceSettings(input.settings, source);
   const readWith = catalogReadWith(input.settings, source);
   const reading = { currencyRates: input.settings.rates, timeZone, wallClock: input.wallClock };
+  const known = new Map<string, KnownRecords>();
+  const knownRecords = async (readAsSha256: string) => {
+    const records =
+      known.get(readAsSha256) ?? (await readKnownRecords(connection, source, readAsSha256, input.wallClock));
+    known.set(readAsSha256, records);
+    return records;
+  };
   /** Undefined for one that cannot be read whole. */
   const read = async <Result>(
     file: NewFile,
@@ -119,10 +153,20 @@ async function readSource(
       return undefined;
     }
   };
-  const exportOf = (file: NewFile) => read(file, (records) => readExport(file, records, reading));
+  const exportOf = async (file: NewFile) => {
+    const readAsSha256 = readingDigest(file, reading);
+    const knowing = { offers: reading, readAsSha256, known: await knownRecords(readAsSha256) };
+    return read(
+      file,
+      async (records) =>
+        (await readExport(file, records, knowing)) ??
+        (await readExport(file, input.readRecords(file), { ...knowing, known: new Map() })),
+    );
+  };
+  const present = await readPresentOffers(connection, source);
   if (mode === 'delta') {
     const exports = await readDeltas(files, exportOf);
-    return { source, mode, exports, released: false };
+    return { source, mode, present, exports, released: false };
   }
   const accepted = new Set<NewFile>();
   for (const file of files) if (await isAccepted(connection, file)) accepted.add(file);
@@ -148,7 +192,7 @@ async function readSource(
   for (const file of setAside) ledger.unread(file, 'superseded', `older_export: ${newer} is newer`, readWith);
   const landedNow = setAside.filter(({ before }) => before === undefined);
   if (landedNow.length > 0) warnings.push(setAsideMessage(landedNow, newer));
-  return { source, mode, exports, released: decides !== undefined && accepted.has(decides.file) };
+  return { source, mode, present, exports, released: decides !== undefined && accepted.has(decides.file) };
 }
 
 /**
@@ -173,11 +217,13 @@ async function readDeltas(
     const catalog = await read(file);
     if (catalog === undefined) continue;
     if (file.before !== undefined) {
-      const last = catalog.accepted.filter(({ offer }) => !later.has(offer.external_id));
-      catalog.overruled = catalog.accepted.length - last.length;
-      catalog.accepted = last;
+      const { accepted, unchanged } = catalog;
+      catalog.accepted = accepted.filter(({ offer }) => !later.has(offer.external_id));
+      catalog.unchanged = new Set([...unchanged].filter((externalId) => !later.has(externalId)));
+      catalog.overruled = accepted.length - catalog.accepted.length + unchanged.size - catalog.unchanged.size;
     }
     for (const { offer } of catalog.accepted) later.add(offer.external_id);
+    for (const externalId of catalog.unchanged) later.add(externalId);
     exports.unshift(catalog);
   }
   return exports;
@@ -186,6 +232,7 @@ async function readDeltas(
 /** Moves rows whose id was taken to the rejects and writes every file that was read to the ledger. */
 function recordPlanned(
   plan: CatalogPlan,
+  held: readonly HeldExport[],
   sources: readonly SourceExports[],
   ledger: CatalogLedger,
   settings: DecidingSettings,
@@ -198,7 +245,7 @@ function recordPlanned(
       const rejectedRows = catalog.accepted.flatMap((each) =>
         each.row && taken.has(each) ? [{ ...each.row, reason: 'id_taken' }] : [],
       );
-      const held = plan.held.find((each) => each.catalog === catalog);
+      const hold = held.find((each) => each.catalog === catalog);
       ledger.read(
         {
           ...catalog,
@@ -206,8 +253,8 @@ function recordPlanned(
           rejected: catalog.rejected + rejectedRows.length,
           rejectedRows: [...catalog.rejectedRows, ...rejectedRows],
         },
-        held ? 'held' : 'loaded',
-        held ? `would_remove ${held.removes} of ${held.active}` : null,
+        hold ? 'held' : 'loaded',
+        hold ? `would_remove ${hold.removes} of ${hold.active}` : null,
         catalogReadWith(settings, source, catalog.currencies),
       );
     }
@@ -219,7 +266,7 @@ function recordPlanned(
  */
 async function resolveHolds(
   connection: DuckDBConnection,
-  plan: CatalogPlan,
+  held: readonly HeldExport[],
   sources: readonly SourceExports[],
   files: readonly NewFile[],
 ): Promise<void> {
@@ -229,8 +276,7 @@ async function resolveHolds(
     mode,
     exports: [decides],
   } of sources) {
-    const loaded =
-      mode === 'full' && decides?.incomplete === null && !plan.held.some(({ catalog }) => catalog === decides);
+    const loaded = mode === 'full' && decides?.incomplete === null && !held.some(({ catalog }) => catalog === decides);
     if (loaded) await replaceHeldExports(connection, source, decides.file);
   }
 }

@@ -1,8 +1,10 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { queryRows } from '../../duckdb/dialect/rows.ts';
 import { countRows, makeTempTable, type TempTable } from '../../duckdb/temp-table.ts';
+import type { EventEngine } from '../engine/event-engine.ts';
 import { markDaysOfConversions } from '../../warehouse/stale-partitions.ts';
-import { eventRelation, withPlace } from '../../warehouse/event-files.ts';
+import { eventKey } from '../../vocabulary/event-key.ts';
+import { filesThatMayHold, type KeyRunsOf } from '../../warehouse/keys/event-keys.ts';
+import { eventRelation } from '../../warehouse/event-files.ts';
 
 const eventFields = 'conversion_id, kind, click_id, occurred_at, event_id, payout, reason, file_id';
 
@@ -10,7 +12,6 @@ const eventFields = 'conversion_id, kind, click_id, occurred_at, event_id, payou
 export type NewConversionEvents = TempTable<'new_conversion_events'>;
 /** The clicks of this run or an earlier one that conversion events named and that are known only now. */
 export type FoundClicks = TempTable<'found_clicks'>;
-type SoughtClicks = TempTable<'sought_clicks'>;
 
 /** Writes the run's new conversion events into the state and marks the days they may change. */
 export async function recordConversionEvents(
@@ -33,11 +34,12 @@ export async function recordConversionEvents(
  * whose offer is still unknown resolves by itself.
  */
 export async function attributeConversions(
-  connection: DuckDBConnection,
+  keyRuns: Omit<KeyRunsOf, 'effects'>,
+  engine: EventEngine,
   newEvents: NewConversionEvents,
-  allClickFiles: readonly string[],
   newClickFiles: readonly string[],
 ): Promise<FoundClicks> {
+  const { connection } = keyRuns;
   const unknown = await makeTempTable(
     connection,
     'unknown_clicks',
@@ -50,12 +52,14 @@ export async function attributeConversions(
     'sought_clicks',
     `SELECT click_id FROM ${unknown} UNION SELECT click_id FROM waiting_clicks`,
   );
-  if ((await countRows(connection, sought)) === 0) return findClicks(connection, sought, []);
-  const found = await findClicks(
-    connection,
-    sought,
-    (await countRows(connection, unknown)) > 0 ? allClickFiles : newClickFiles,
-  );
+  const none = (await countRows(connection, sought)) === 0;
+  // Those that still wait are in no file of before.
+  const known = none
+    ? []
+    : await filesThatMayHold(keyRuns, 'clicks', `SELECT ${eventKey.clicks} AS event_key FROM ${unknown}`);
+  const files = none ? [] : [...new Set([...known, ...newClickFiles])];
+  const found = await makeTempTable(connection, 'found_clicks', await engine.findClicks(sought, files));
+  if (none) return found;
   await connection.run(`INSERT INTO conversion_clicks FROM ${found}`);
   await connection.run(`DELETE FROM waiting_clicks WHERE click_id IN (SELECT click_id FROM ${found})`);
   await connection.run(
@@ -66,33 +70,4 @@ export async function attributeConversions(
     `SELECT conversion_id FROM conversion_events WHERE click_id IN (SELECT click_id FROM ${found})`,
   );
   return found;
-}
-
-/**
- * The sought clicks that are in these event files: first only the 8-byte key of every click, then whole rows of the
- * files that hold one.
- */
-async function findClicks(
-  connection: DuckDBConnection,
-  sought: SoughtClicks,
-  paths: readonly string[],
-): Promise<FoundClicks> {
-  const isSought = `event_key IN (SELECT hash(click_id) FROM ${sought})`;
-  const holding =
-    paths.length === 0
-      ? []
-      : await queryRows<{ filename: string }>(
-          connection,
-          `SELECT DISTINCT filename FROM ${eventRelation('clicks', paths, withPlace)} WHERE ${isSought}`,
-        );
-  const clicks = eventRelation(
-    'clicks',
-    holding.map(({ filename }) => filename),
-  );
-  return makeTempTable(
-    connection,
-    'found_clicks',
-    `SELECT click_id, offer_id, source, external_id, site_key, user_id, clicked_at
-     FROM ${clicks} WHERE ${isSought} AND click_id IN (SELECT click_id FROM ${sought})`,
-  );
 }

@@ -60,7 +60,8 @@ export async function markDaysOfNewOffers(
   const newOffers = await makeTempTable(
     connection,
     'new_offers',
-    `SELECT * FROM offers WHERE offer_id IN (${offerIds.join(', ')})`,
+    // A list of so many numbers takes the parser longer than all else here.
+    `SELECT * FROM offers WHERE offer_id IN (SELECT unnest('[${offerIds.join(', ')}]'::INTEGER[]))`,
   );
   const named = `(offer_id IN (SELECT offer_id FROM ${newOffers}) OR (source, external_id) IN (SELECT (source, external_id) FROM ${newOffers}))`;
   const clickDays = `SELECT DISTINCT hour::DATE AS day FROM click_hourly WHERE ${named}`;

@@ -1,10 +1,11 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { commissionText, rewardRateText, type Site } from '../../sites/sites.ts';
 import { dayOf, type Moment } from '../../time/moment.ts';
-import { queryRows } from '../../duckdb/dialect/rows.ts';
 import { insertRows } from '../../duckdb/insert-rows.ts';
+import { makeTempTable } from '../../duckdb/temp-table.ts';
 import { makeHandedIn, scopeConversions } from '../../sql/handed-in.ts';
-import { runModel } from '../../sql/run-model.ts';
+import { modelQuery } from '../../sql/model-query.ts';
+import { queriesOn } from '../../warehouse/queries-on.ts';
 import { markPostbackDays } from '../../warehouse/stale-partitions.ts';
 import type { NewConversionEvents } from './attribution.ts';
 
@@ -26,22 +27,24 @@ export async function awaitPostbacks(connection: DuckDBConnection, newEvents: Ne
  * postbacks written.
  */
 export async function writeOutbox(connection: DuckDBConnection, sites: readonly Site[], asOf: Moment): Promise<number> {
-  const [undecided] = await queryRows<{ rows: number }>(connection, 'SELECT count(*) AS rows FROM postbacks_undecided');
-  if ((undecided?.rows ?? 0) === 0) return 0;
+  const undecided = await queriesOn(connection).selectFrom('postbacks_undecided').select('kind').limit(1).execute();
+  if (undecided.length === 0) return 0;
   await loadPostbackSites(connection, sites);
   await scopeConversions(connection, 'SELECT DISTINCT conversion_id FROM postbacks_undecided');
-  await runModel(connection, 'staging', 'postbacks_due', 'CREATE OR REPLACE TEMP TABLE decided_postbacks AS', {
-    as_of: asOf,
-  });
+  const decided = await makeTempTable(
+    connection,
+    'decided_postbacks',
+    modelQuery('staging', 'postbacks_due', { as_of: asOf }),
+  );
   const { rowsChanged } = await connection.run(
     `INSERT INTO outbox
      SELECT (SELECT coalesce(max(number), 0) FROM outbox) + row_number() OVER (ORDER BY occurred_at, conversion_id, kind),
        'pb_' || left(sha256(kind || ':' || conversion_id), 32),
        conversion_id, kind, click_id, site_key, user_id, offer_id, reward, occurred_at, TIMESTAMPTZ '${asOf}'
-     FROM decided_postbacks WHERE has_address`,
+     FROM ${decided} WHERE has_address`,
   );
   await connection.run(
-    'DELETE FROM postbacks_undecided WHERE (conversion_id, kind) IN (SELECT (conversion_id, kind) FROM decided_postbacks)',
+    `DELETE FROM postbacks_undecided WHERE (conversion_id, kind) IN (SELECT (conversion_id, kind) FROM ${decided})`,
   );
   if (rowsChanged > 0) await markPostbackDays(connection, 'postbacks', `SELECT DATE '${dayOf(asOf)}' AS day`);
   return rowsChanged;
@@ -49,10 +52,9 @@ export async function writeOutbox(connection: DuckDBConnection, sites: readonly 
 
 /** What the model reads of `sites.json`: neither a secret nor an address. */
 async function loadPostbackSites(connection: DuckDBConnection, sites: readonly Site[]): Promise<void> {
-  await makeHandedIn(connection, 'run_postback_sites');
   await insertRows(
     connection,
-    'run_postback_sites',
+    await makeHandedIn(connection, 'run_postback_sites'),
     { site_key: 'VARCHAR', has_address: 'BOOLEAN', commission: 'VARCHAR', reward_rate: 'VARCHAR' },
     sites.map((site) => ({
       site_key: site.site_key,

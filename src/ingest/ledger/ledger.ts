@@ -142,8 +142,12 @@ export function logKey(
 /** Whether a file of the ledger was read to its end. */
 const wasRead = sql<boolean>`NOT coalesce(starts_with(reason, ${endedARun}), false)`;
 
-/** Keys of the logs' bytes that count already, whatever their names. */
-export async function knownLogs({ db }: StateDatabase): Promise<Set<string>> {
+/** Keys of the logs' bytes that count already, whatever their names: of bytes that these files have. */
+export async function knownLogs(
+  { db }: StateDatabase,
+  files: readonly Pick<CheckedFile, 'sha256'>[],
+): Promise<Set<string>> {
+  if (files.length === 0) return new Set();
   const rows = await db
     .selectFrom('ingest_files')
     .select(['kind', 'sha256', 'path'])
@@ -151,6 +155,7 @@ export async function knownLogs({ db }: StateDatabase): Promise<Set<string>> {
     .select((file) => file.ref('status').$castTo<'loaded' | 'quarantined'>().as('status'))
     .where('kind', '<>', 'offers')
     .where(wasRead)
+    .where(sql<boolean>`sha256 IN (SELECT unnest(${files.map(({ sha256 }) => sha256)}::VARCHAR[]))`)
     .execute();
   return new Set(rows.map(({ status, ...file }) => logKey(file, status)));
 }

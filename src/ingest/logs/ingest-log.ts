@@ -1,18 +1,33 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { join, relative } from 'node:path';
+import type { DataDirectory } from '../../config/data-directory.ts';
+import { insertRows } from '../../duckdb/insert-rows.ts';
+import type { FileEffects } from '../../files/effects.ts';
+import type { Day } from '../../time/moment.ts';
+import type { EventKind } from '../../vocabulary/values.ts';
 import type { LogSchema } from '../../landing/logs/log-fields.ts';
 import type { Run } from '../../runs/stage.ts';
 import { queryRows } from '../../duckdb/dialect/rows.ts';
-import { eventFilePaths, eventRelation } from '../../warehouse/event-files.ts';
+import { eventRelation, eventTime, promoteFiles, withPlace } from '../../warehouse/event-files.ts';
+import { addKeyRun, filesThatMayHold, keyRunName } from '../../warehouse/keys/event-keys.ts';
+import { mergeKeyRuns } from '../../warehouse/keys/upkeep.ts';
 import type { StateDatabase } from '../../warehouse/database.ts';
-import { showProgress } from '../../duckdb/query-progress.ts';
-import { findDuplicates } from './duplicates.ts';
 import { dropRejectsOf, recordReadAgain, recordStillUnreadable } from './read-again-log.ts';
 import { recordFile } from '../ledger/ledger.ts';
-import type { LogBatch } from './log-batch.ts';
+import type { EventEngine, StagedFiles } from '../engine/event-engine.ts';
+import type { LogBatch } from '../engine/log-batch.ts';
 import { recordWarnings } from './log-warnings.ts';
 import type { NewFile } from '../ledger/read-again.ts';
 import { logReadWith } from '../ledger/read-with.ts';
 import { recordRejects } from './rejects.ts';
-import { storeEvents, stageEvents, withoutDuplicates } from './stage-events.ts';
+
+/** A run's new files of one log. */
+export interface OpenedLog {
+  schema: LogSchema;
+  batch: LogBatch;
+  /** Those that cannot be read whole. */
+  broken: BrokenFile[];
+}
 
 export interface BrokenFile {
   file: NewFile;
@@ -27,9 +42,8 @@ export interface BrokenFile {
 export async function ingestLog(
   run: Run,
   state: StateDatabase,
-  schema: LogSchema,
-  batch: LogBatch,
-  broken: BrokenFile[],
+  engine: EventEngine,
+  { schema, batch, broken }: OpenedLog,
   nextFileId: () => number,
 ): Promise<string[]> {
   const { connection } = state;
@@ -37,12 +51,11 @@ export async function ingestLog(
     await recordUnread(run, state, schema, batch, broken, nextFileId);
     return [];
   }
-  const history = await eventFilePaths(connection, run.data, schema.kind);
-  const parsed = await showProgress(connection, run.progress, `parsing ${schema.kind}`, () =>
-    stageEvents(connection, schema, batch, run),
-  );
-  const duplicates = await findDuplicates(connection, schema, batch, parsed, history);
-  const staged = await withoutDuplicates(connection, schema, parsed, duplicates.events, run);
+  const staged = await engine.stage({
+    schema,
+    batch,
+    history: (keys) => filesThatMayHold({ ...run, connection }, schema.kind, keys),
+  });
   await dropRejectsOf(connection, batch.files);
   const rejected = await recordRejects(connection, schema, batch, staged);
   const warnings = await recordWarnings(
@@ -52,13 +65,15 @@ export async function ingestLog(
     staged.days.map(({ path }) => path),
   );
   const newFiles = await storeEvents(connection, run.data, schema.kind, staged, run.runId, run.effects.files);
+  await addKeyRun({ ...run, connection }, schema.kind, newFiles, keyRunName(run.runId));
+  await mergeKeyRuns({ ...run, connection }, schema.kind, run.runId, manyKeyRuns);
   const accepted = await acceptedByFile(state, schema, newFiles);
 
   for (const file of batch.files) {
     const counts = {
       accepted: accepted.get(file.fileId) ?? 0,
-      duplicates: duplicates.byFile.get(file.fileId)?.duplicates ?? 0,
-      conflicts: duplicates.byFile.get(file.fileId)?.conflicts ?? 0,
+      duplicates: staged.duplicates.get(file.fileId)?.duplicates ?? 0,
+      conflicts: staged.duplicates.get(file.fileId)?.conflicts ?? 0,
       rejected: rejected.get(file.fileId) ?? 0,
       warnings: warnings.get(file.fileId) ?? 0,
     };
@@ -71,6 +86,9 @@ export async function ingestLog(
   await recordUnread(run, state, schema, batch, broken, nextFileId);
   return newFiles;
 }
+
+/** Above so many, an ingest merges key runs itself; maintenance does it sooner. */
+const manyKeyRuns = 32;
 
 async function recordUnread(
   run: Run,
@@ -119,4 +137,70 @@ async function acceptedByFile(
     `SELECT file_id, count(*) AS rows FROM ${eventRelation(schema.kind, newFiles)} GROUP BY file_id`,
   );
   return new Map(rows.map(({ file_id, rows: accepted }) => [file_id, accepted]));
+}
+
+/**
+ * Moves staged events to their names for good and writes their `event_files` rows. What the transaction does not
+ * commit in the end is litter that no row names. Returns the absolute paths.
+ */
+async function storeEvents(
+  connection: DuckDBConnection,
+  data: DataDirectory,
+  kind: EventKind,
+  staged: Pick<StagedFiles, 'days'>,
+  runId: number,
+  files: FileEffects,
+): Promise<string[]> {
+  if (staged.days.length === 0) return [];
+  const time = eventTime[kind];
+  const bounds = await queryRows<{ filename: string; rows: number; first_at: string; last_at: string }>(
+    connection,
+    `SELECT filename, count(*) AS rows, min(${time}) AS first_at, max(${time}) AS last_at
+     FROM ${eventRelation(
+       kind,
+       staged.days.map(({ path }) => path),
+       withPlace,
+     )} GROUP BY filename ORDER BY filename`,
+  );
+  const dayOfFile = new Map(staged.days.map(({ path, day }) => [path, day]));
+  const promoted = await promoteFiles(
+    bounds.map(({ filename, ...about }, index) => {
+      const day = dayOfFile.get(filename) as Day;
+      return {
+        ...about,
+        day,
+        from: filename,
+        to: join(data.events, kind, `dt=${day}`, `run-${String(runId).padStart(8, '0')}-${index}.parquet`),
+      };
+    }),
+    `event file of ${kind}`,
+    files,
+  );
+  await insertRows(
+    connection,
+    'event_files',
+    {
+      path: 'VARCHAR',
+      kind: 'VARCHAR',
+      day: 'VARCHAR',
+      run_id: 'BIGINT',
+      rows: 'BIGINT',
+      bytes: 'BIGINT',
+      sha256: 'VARCHAR',
+      first_at: 'VARCHAR',
+      last_at: 'VARCHAR',
+    },
+    promoted.map(({ day, to, rows, bytes, sha256, first_at, last_at }) => ({
+      path: relative(data.warehouse, to),
+      kind,
+      day,
+      run_id: runId,
+      rows,
+      bytes,
+      sha256,
+      first_at,
+      last_at,
+    })),
+  );
+  return promoted.map(({ to }) => to);
 }

@@ -6,7 +6,7 @@ import { quoted } from '../../text/sql-text.ts';
 import { queryRows } from '../../duckdb/dialect/rows.ts';
 import { eventRelation } from '../../warehouse/event-files.ts';
 import { insertRows } from '../../duckdb/insert-rows.ts';
-import type { LogBatch, LogFile } from './log-batch.ts';
+import type { LogBatch, LogFile } from '../engine/log-batch.ts';
 import { maxFieldNameCharacters, maxUnknownFieldsCounted, maxUnknownFieldsNamed } from '../ledger/ledger.ts';
 import { furtherFields, totalOf, type CountedWarning } from '../ledger/warning-counts.ts';
 

@@ -3,9 +3,10 @@ import type { Run } from '../../runs/stage.ts';
 import { queriesOn } from '../../warehouse/queries-on.ts';
 import type { StateDatabase } from '../../warehouse/database.ts';
 import type { LedgerCounts } from '../ledger/ledger.ts';
-import type { LogFile } from './log-batch.ts';
+import type { LogFile } from '../engine/log-batch.ts';
 import type { LedgerRow } from '../ledger/read-again.ts';
 import type { ReadWith } from '../ledger/read-with.ts';
+import { totalOf, type CountedWarning } from '../ledger/warning-counts.ts';
 
 /** Removes the rejects of logs that are read again: this reading writes new ones. */
 export async function dropRejectsOf(connection: DuckDBConnection, files: readonly LogFile[]): Promise<void> {
@@ -18,50 +19,64 @@ export async function dropRejectsOf(connection: DuckDBConnection, files: readonl
  * before are accepted, and those that were accepted before are found as duplicates of themselves.
  */
 export async function recordReadAgain(
-  { connection }: StateDatabase,
+  { db }: StateDatabase,
   run: Run,
   before: LedgerRow,
   now: Omit<LedgerCounts, 'rows'>,
   readWith: ReadWith,
 ): Promise<void> {
-  const fileId = BigInt(before.file_id);
+  const { file_id } = before;
   const rows = now.accepted + now.duplicates + now.rejected;
   const accepted = before.accepted + now.accepted;
   // A row that was accepted once stays, even where it would be rejected now.
   const duplicates = Math.max(0, now.duplicates - before.accepted);
   const rejected = rows - accepted - duplicates;
   if (rejected < now.rejected) {
-    await connection.run(
-      'DELETE FROM rejects WHERE file_id = $1 AND line NOT IN (SELECT line FROM rejects WHERE file_id = $1 ORDER BY line LIMIT $2)',
-      [fileId, BigInt(rejected)],
-    );
+    const ofFile = db.selectFrom('rejects').select('line').where('file_id', '=', file_id);
+    await db
+      .deleteFrom('rejects')
+      .where('file_id', '=', file_id)
+      .where('line', 'not in', ofFile.orderBy('line').limit(rejected))
+      .execute();
   }
-  await addUpWarnings(connection, fileId);
   // What was quarantined is ingested by this run.
-  const ingested = before.status === 'loaded' ? before : { run_id: run.runId, ingested_at: run.wallClock };
-  await connection.run(
-    `UPDATE ingest_files SET status = 'loaded', reason = NULL, rows = $2, accepted = $3, duplicates = $4, conflicts = $5, rejected = $6, read_with = $7,
-       run_id = $8, ingested_at = $9::TIMESTAMPTZ,
-       warnings = (SELECT coalesce(sum(CASE warning WHEN 'unknown_field' THEN 1 ELSE ingest_warnings.rows END), 0) FROM ingest_warnings WHERE file_id = $1)
-     WHERE file_id = $1`,
-    [
-      fileId,
-      ...[rows, accepted, duplicates, Math.min(duplicates, now.conflicts), rejected].map(BigInt),
-      JSON.stringify(readWith),
-      BigInt(ingested.run_id),
-      ingested.ingested_at,
-    ],
-  );
+  const { run_id, ingested_at } =
+    before.status === 'loaded' ? before : { run_id: run.runId, ingested_at: run.wallClock };
+  await db
+    .updateTable('ingest_files')
+    .set({
+      status: 'loaded',
+      reason: null,
+      rows,
+      accepted,
+      duplicates,
+      conflicts: Math.min(duplicates, now.conflicts),
+      rejected,
+      warnings: totalOf(await addUpWarnings(db, file_id)),
+      read_with: JSON.stringify(readWith),
+      run_id,
+      ingested_at,
+    })
+    .where('file_id', '=', file_id)
+    .execute();
 }
 
-/** Rows of the earlier reading and those of this one each have warnings. */
-async function addUpWarnings(connection: DuckDBConnection, fileId: bigint): Promise<void> {
-  await connection.run(
-    'CREATE OR REPLACE TEMP TABLE warnings_in_all AS SELECT file_id, warning, field, sum(rows)::BIGINT AS rows FROM ingest_warnings WHERE file_id = $1 GROUP BY ALL',
-    [fileId],
-  );
-  await connection.run('DELETE FROM ingest_warnings WHERE file_id = $1', [fileId]);
-  await connection.run('INSERT INTO ingest_warnings BY NAME FROM warnings_in_all');
+/** Rows of the earlier reading and those of this one each have warnings: as many as a file may have, a few dozen. */
+async function addUpWarnings(db: StateDatabase['db'], fileId: number): Promise<CountedWarning[]> {
+  const warnings = await db
+    .selectFrom('ingest_warnings')
+    .select(['warning', 'field'])
+    .select(({ fn }) => fn.sum<number>('rows').as('rows'))
+    .where('file_id', '=', fileId)
+    .groupBy(['warning', 'field'])
+    .execute();
+  if (warnings.length === 0) return [];
+  await db.deleteFrom('ingest_warnings').where('file_id', '=', fileId).execute();
+  await db
+    .insertInto('ingest_warnings')
+    .values(warnings.map((warning) => ({ file_id: fileId, ...warning })))
+    .execute();
+  return warnings;
 }
 
 /**

@@ -4,16 +4,16 @@ import { numberedLines, parsedLog, rowsOfFile } from '../../landing/logs/log-par
 import type { LogSchema } from '../../landing/logs/log-fields.ts';
 import { quotedPathList } from '../../text/sql-text.ts';
 import { queryRows } from '../../duckdb/dialect/rows.ts';
-import type { LogBatch, LogFile } from './log-batch.ts';
+import type { LogBatch, LogFile } from '../engine/log-batch.ts';
 import { maxRejectsKept } from '../ledger/ledger.ts';
-import type { StagedEvents } from './stage-events.ts';
+import type { StagedFiles } from '../engine/event-engine.ts';
 
 /** Writes a `rejects` row for each of a file's first rejected rows and gives the number of all of them by file. */
 export async function recordRejects(
   connection: DuckDBConnection,
   schema: LogSchema,
   batch: LogBatch,
-  staged: StagedEvents,
+  staged: Pick<StagedFiles, 'rejected'>,
 ): Promise<Map<number, number>> {
   const counts = new Map<number, number>();
   if (staged.rejected.length === 0) return counts;

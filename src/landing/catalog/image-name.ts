@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 const pictureEnding = /\.(png|jpe?g|gif|webp|svg|avif)$/i;
 
@@ -10,5 +10,5 @@ export function imageName(imageSource: string): string {
   if (imageSource === '') return '';
   const [path = ''] = imageSource.split(/[?#]/, 1);
   const ending = pictureEnding.exec(path)?.[0].toLowerCase() ?? '';
-  return createHash('sha256').update(imageSource).digest('hex').slice(0, 20) + ending;
+  return hash('sha256', imageSource, 'hex').slice(0, 20) + ending;
 }

@@ -1,4 +1,5 @@
-import { readdir, realpath, stat } from 'node:fs/promises';
+import { statSync, type BigIntStats } from 'node:fs';
+import { readdir, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { landingKinds, type LandingKind } from '../../vocabulary/values.ts';
 import type { LandingFile, LandingFormat } from '../landing-file.ts';
@@ -52,7 +53,7 @@ async function walk(
   scan: LandingScan,
   above: readonly string[],
 ): Promise<void> {
-  const here = await identityOf(absoluteFolder);
+  const here = identityOf(absoluteFolder);
   if (here === undefined || above.includes(here)) return;
   const entries = await readdir(absoluteFolder, { withFileTypes: true }).catch(nothingIfGone);
   for (const entry of entries ?? []) {
@@ -60,7 +61,7 @@ async function walk(
     if (isUnfinishedName(name)) continue;
     const path = `${folder}/${name}`;
     const absolutePath = entry.isSymbolicLink() ? await followed(root, path, scan) : join(absoluteFolder, name);
-    const about = absolutePath && (await stat(absolutePath, { bigint: true }).catch(nothingIfGone));
+    const about = absolutePath && aboutFile(absolutePath);
     if (!about) continue;
     if (about.isDirectory()) {
       await walk(root, path, absolutePath, kind, scan, [...above, here]);
@@ -113,9 +114,18 @@ function sourceOf(path: string): string | undefined {
   return parts.length > 2 ? parts[1] : undefined;
 }
 
-async function identityOf(folder: string): Promise<string | undefined> {
-  const about = await stat(folder, { bigint: true }).catch(nothingIfGone);
+function identityOf(folder: string): string | undefined {
+  const about = aboutFile(folder);
   return about && `${about.dev} ${about.ino}`;
+}
+
+/** At once: to wait for each of the files of a year takes longer than all else that a run without news does. */
+function aboutFile(path: string): BigIntStats | undefined {
+  try {
+    return statSync(path, { bigint: true });
+  } catch (error) {
+    return nothingIfGone(error as NodeJS.ErrnoException);
+  }
 }
 
 /** A file may be moved in or out while we look; what is gone is simply not there. */

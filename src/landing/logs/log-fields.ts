@@ -2,22 +2,30 @@ import { alpha2Countries } from '../../vocabulary/countries.ts';
 import { conversionKinds, devices, type EventKind } from '../../vocabulary/values.ts';
 import { quoted } from '../../text/sql-text.ts';
 
+/** A row is rejected for the first that holds. SQL that is never true for a good row. */
+export interface LogFault {
+  when: string;
+  reason: string;
+  /** No plain line can have it. */
+  neverOfPlain?: boolean;
+}
+
 /**
  * One field of a click or conversion log, as SQL over its text. `name` is a text column in that SQL, beside it `raw`,
- * the line, `record`, the same with its half surrogates replaced, and `is_plain`, whether one scan has shown it to be
- * plain JSON; `value` is the typed column made of it. A fault rejects the row, a drop only loses the value.
+ * the line, `record`, the same with its half surrogates replaced, and `is_plain`, whether it is known to be plain JSON;
+ * `value` is the typed column made of it. A fault rejects the row, a drop only loses the value.
  */
 export interface LogField {
   name: string;
   value: string;
   /** A condition that several faults ask for, computed once as the column `<name>_unlike`. */
   unlike?: string;
-  /** Checked in order; the first that holds is the row's reason. SQL conditions that are never true for a good row. */
-  faults: { when: string; reason: string }[];
+  /** In the order in which they are asked for. */
+  faults: LogFault[];
   /** Holds where a descriptive value made no sense and became NULL. */
   dropped?: string;
-  /** Written without quotes in compact JSON. */
-  bare?: boolean;
+  /** Of a field that is written without quotes: what holds of a number in plain digits. */
+  bare?: string;
 }
 
 export interface LogSchema {
@@ -49,7 +57,7 @@ export function clickSchema(reading: LogReading): LogSchema {
       {
         name: 'offer_id',
         value: 'TRY_CAST(offer_id AS INTEGER)',
-        bare: true,
+        bare: 'TRY_CAST(offer_id AS INTEGER)::VARCHAR = offer_id',
         faults: [
           { when: 'offer_id IS NULL AND (source IS NULL OR external_id IS NULL)', reason: 'missing_offer' },
           {
@@ -114,7 +122,7 @@ const payoutField: LogField = (() => {
     name: 'payout',
     value: `TRY_CAST(${text} AS DECIMAL(15, 6))`,
     unlike: `payout IS NOT NULL AND NOT coalesce(regexp_full_match(${text}, '[0-9]{1,9}(\\.[0-9]{1,6})?'), false)`,
-    bare: true,
+    bare: `regexp_full_match(payout, '[0-9]{1,18}(\\.[0-9]{1,18})?')`,
     faults: [{ when: 'payout_unlike', reason: 'bad_payout' }],
   };
 })();
@@ -130,12 +138,8 @@ function identifierField(name: string): LogField {
         when: `strlen(${name}) NOT BETWEEN 1 AND 128 OR strlen(${name}) <> length(${name}) OR contains(${name}, chr(127))`,
         reason: `bad_${name}`,
       },
-      // A plain line holds no control character.
-      {
-        when: `CASE WHEN NOT is_plain THEN NOT regexp_full_match(${name}, '[\\x20-\\x7e]+') END`,
-        reason: `bad_${name}`,
-      },
-      { when: notAName(name), reason: `bad_${name}` },
+      { when: `NOT regexp_full_match(${name}, '[\\x20-\\x7e]+')`, reason: `bad_${name}`, neverOfPlain: true },
+      notAName(name),
     ],
   };
 }
@@ -144,12 +148,7 @@ function nameField(name: string): LogField {
   return {
     name,
     value: name,
-    faults: [
-      {
-        when: `${name} IS NOT NULL AND (length(${name}) NOT BETWEEN 1 AND 256 OR (${notAName(name)}))`,
-        reason: `bad_${name}`,
-      },
-    ],
+    faults: [{ when: `length(${name}) NOT BETWEEN 1 AND 256`, reason: `bad_${name}` }, notAName(name)],
   };
 }
 
@@ -159,14 +158,14 @@ function requiredNameField(name: string): LogField {
 }
 
 /**
- * True for values that are no JSON string or whole number, or of which half a surrogate was replaced: nobody can know
- * what name was meant. A plain line has none of them; inside CASE, since AND does not keep its right side from being
- * computed.
+ * Values that are no JSON string or whole number, or of which half a surrogate was replaced: nobody can know what name
+ * was meant. Inside CASE, since AND does not keep its right side from being computed.
  */
-function notAName(name: string): string {
+function notAName(name: string): LogFault {
   const kind = `json_type(record, '$.${name}')`;
-  return `CASE WHEN NOT is_plain AND ${name} IS NOT NULL THEN (record <> raw AND contains(${name}, chr(65533)))
+  const when = `CASE WHEN ${name} IS NOT NULL THEN (record <> raw AND contains(${name}, chr(65533)))
     OR (${kind} NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') AND NOT (${kind} = 'DOUBLE' AND regexp_full_match(${name}, '-?[0-9]+'))) END`;
+  return { when, reason: `bad_${name}`, neverOfPlain: true };
 }
 
 function textField(name: string): LogField {

@@ -1,5 +1,5 @@
 COPY (
-    SELECT click_id, offer_id, source, external_id, site_key, user_id, clicked_at, country, device, ip, user_agent, sub1, sub2, hash(click_id) AS event_key, file_id, warnings, reject,
+    SELECT click_id, offer_id, source, external_id, site_key, user_id, clicked_at, country, device, ip, user_agent, sub1, sub2, (((((((((((md5_number(click_id) & 18446744073709551615::UHUGEINT)::UBIGINT & 71777214294589695::UBIGINT) << 8) | (((md5_number(click_id) & 18446744073709551615::UHUGEINT)::UBIGINT >> 8) & 71777214294589695::UBIGINT)) & 281470681808895::UBIGINT) << 16) | ((((((md5_number(click_id) & 18446744073709551615::UHUGEINT)::UBIGINT & 71777214294589695::UBIGINT) << 8) | (((md5_number(click_id) & 18446744073709551615::UHUGEINT)::UBIGINT >> 8) & 71777214294589695::UBIGINT)) >> 16) & 281470681808895::UBIGINT)) & 4294967295::UBIGINT) << 32) | ((((((((md5_number(click_id) & 18446744073709551615::UHUGEINT)::UBIGINT & 71777214294589695::UBIGINT) << 8) | (((md5_number(click_id) & 18446744073709551615::UHUGEINT)::UBIGINT >> 8) & 71777214294589695::UBIGINT)) & 281470681808895::UBIGINT) << 16) | ((((((md5_number(click_id) & 18446744073709551615::UHUGEINT)::UBIGINT & 71777214294589695::UBIGINT) << 8) | (((md5_number(click_id) & 18446744073709551615::UHUGEINT)::UBIGINT >> 8) & 71777214294589695::UBIGINT)) >> 16) & 281470681808895::UBIGINT)) >> 32)) >> 4)::BIGINT AS event_key, file_id, warnings, reject,
       CASE WHEN reject IS NULL THEN (epoch_us(clicked_at) - -62135596800000000) // 86400000000 END AS day_number
     FROM (
     SELECT file_id, line, click_id_value AS click_id, offer_id_value AS offer_id, source_value AS source, external_id_value AS external_id, site_key_value AS site_key, user_id_value AS user_id, clicked_at_value AS clicked_at, country_value AS country, device_value AS device, ip_value AS ip, user_agent_value AS user_agent, sub1_value AS sub1, sub2_value AS sub2, warnings,
@@ -7,31 +7,50 @@ COPY (
         'digest', CASE WHEN length(raw) > 2000 THEN sha256(raw) END)::VARCHAR END AS reject
     FROM (
       SELECT *,
-        CASE WHEN NOT is_object OR CASE WHEN NOT is_plain THEN regexp_matches(regexp_replace(record, '"([^"\\]|\\.)*"', '""', 'g'), ',\s*[}\]]|[nN]a[nN]|[iI]nf|/[*/]') END THEN 'not_json_object'
-          WHEN CASE WHEN may_repeat THEN len(json_keys(record)) <> len(list_distinct(json_keys(record))) END THEN 'duplicate_key'
+        CASE WHEN is_plain THEN CASE
           WHEN click_id IS NULL THEN 'missing_click_id'
           WHEN strlen(click_id) NOT BETWEEN 1 AND 128 OR strlen(click_id) <> length(click_id) OR contains(click_id, chr(127)) THEN 'bad_click_id'
-          WHEN CASE WHEN NOT is_plain THEN NOT regexp_full_match(click_id, '[\x20-\x7e]+') END THEN 'bad_click_id'
-          WHEN CASE WHEN NOT is_plain AND click_id IS NOT NULL THEN (record <> raw AND contains(click_id, chr(65533)))
-    OR (json_type(record, '$.click_id') NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') AND NOT (json_type(record, '$.click_id') = 'DOUBLE' AND regexp_full_match(click_id, '-?[0-9]+'))) END THEN 'bad_click_id'
           WHEN offer_id IS NULL AND (source IS NULL OR external_id IS NULL) THEN 'missing_offer'
           WHEN offer_id IS NOT NULL AND (offer_id_value IS NULL OR offer_id_value < 1 OR NOT regexp_full_match(offer_id, '[0-9]+')) THEN 'bad_offer_id'
-          WHEN source IS NOT NULL AND (length(source) NOT BETWEEN 1 AND 256 OR (CASE WHEN NOT is_plain AND source IS NOT NULL THEN (record <> raw AND contains(source, chr(65533)))
-    OR (json_type(record, '$.source') NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') AND NOT (json_type(record, '$.source') = 'DOUBLE' AND regexp_full_match(source, '-?[0-9]+'))) END)) THEN 'bad_source'
-          WHEN external_id IS NOT NULL AND (length(external_id) NOT BETWEEN 1 AND 256 OR (CASE WHEN NOT is_plain AND external_id IS NOT NULL THEN (record <> raw AND contains(external_id, chr(65533)))
-    OR (json_type(record, '$.external_id') NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') AND NOT (json_type(record, '$.external_id') = 'DOUBLE' AND regexp_full_match(external_id, '-?[0-9]+'))) END)) THEN 'bad_external_id'
+          WHEN length(source) NOT BETWEEN 1 AND 256 THEN 'bad_source'
+          WHEN length(external_id) NOT BETWEEN 1 AND 256 THEN 'bad_external_id'
           WHEN site_key IS NULL THEN 'missing_site_key'
-          WHEN site_key IS NOT NULL AND (length(site_key) NOT BETWEEN 1 AND 256 OR (CASE WHEN NOT is_plain AND site_key IS NOT NULL THEN (record <> raw AND contains(site_key, chr(65533)))
-    OR (json_type(record, '$.site_key') NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') AND NOT (json_type(record, '$.site_key') = 'DOUBLE' AND regexp_full_match(site_key, '-?[0-9]+'))) END)) THEN 'bad_site_key'
+          WHEN length(site_key) NOT BETWEEN 1 AND 256 THEN 'bad_site_key'
           WHEN user_id IS NULL THEN 'missing_user_id'
-          WHEN user_id IS NOT NULL AND (length(user_id) NOT BETWEEN 1 AND 256 OR (CASE WHEN NOT is_plain AND user_id IS NOT NULL THEN (record <> raw AND contains(user_id, chr(65533)))
-    OR (json_type(record, '$.user_id') NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') AND NOT (json_type(record, '$.user_id') = 'DOUBLE' AND regexp_full_match(user_id, '-?[0-9]+'))) END)) THEN 'bad_user_id'
+          WHEN length(user_id) NOT BETWEEN 1 AND 256 THEN 'bad_user_id'
           WHEN clicked_at IS NULL THEN 'missing_clicked_at'
           WHEN CASE WHEN clicked_at_unlike THEN regexp_full_match(clicked_at, '[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)(\.[0-9]+)?') END THEN 'timestamp_without_offset'
           WHEN clicked_at_unlike OR clicked_at_value IS NULL OR clicked_at_value < TIMESTAMPTZ '0001-01-01 00:00:00+00' THEN 'bad_clicked_at'
-          WHEN clicked_at_value > TIMESTAMPTZ '2026-11-20T00:00:00Z' + INTERVAL 24 HOURS THEN 'future_timestamp' END AS fault,
-        (CASE WHEN CASE WHEN is_object AND NOT is_plain THEN len(list_filter(json_keys(record), lambda key: key NOT IN ('click_id', 'offer_id', 'source', 'external_id', 'site_key', 'user_id', 'clicked_at', 'country', 'device', 'ip', 'user_agent', 'sub1', 'sub2'))) > 0 END THEN 1 ELSE 0 END
-          + CASE WHEN CASE WHEN NOT is_plain THEN record <> raw END THEN 128 ELSE 0 END + CASE WHEN country IS NOT NULL AND country_value IS NULL THEN 2 ELSE 0 END + CASE WHEN device IS NOT NULL AND device_value IS NULL THEN 4 ELSE 0 END)::UTINYINT AS warnings
+          WHEN clicked_at_value > TIMESTAMPTZ '2026-11-20T00:00:00Z' + INTERVAL 24 HOURS THEN 'future_timestamp' END
+        ELSE CASE WHEN NOT is_object OR regexp_matches(regexp_replace(record, '"([^"\\]|\\.)*"', '""', 'g'), ',\s*[}\]]|[nN]a[nN]|[iI]nf|/[*/]') THEN 'not_json_object'
+          WHEN len(json_keys(record)) <> len(list_distinct(json_keys(record))) THEN 'duplicate_key'
+          WHEN click_id IS NULL THEN 'missing_click_id'
+          WHEN strlen(click_id) NOT BETWEEN 1 AND 128 OR strlen(click_id) <> length(click_id) OR contains(click_id, chr(127)) THEN 'bad_click_id'
+          WHEN NOT regexp_full_match(click_id, '[\x20-\x7e]+') THEN 'bad_click_id'
+          WHEN CASE WHEN click_id IS NOT NULL THEN (record <> raw AND contains(click_id, chr(65533)))
+    OR (json_type(record, '$.click_id') NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') AND NOT (json_type(record, '$.click_id') = 'DOUBLE' AND regexp_full_match(click_id, '-?[0-9]+'))) END THEN 'bad_click_id'
+          WHEN offer_id IS NULL AND (source IS NULL OR external_id IS NULL) THEN 'missing_offer'
+          WHEN offer_id IS NOT NULL AND (offer_id_value IS NULL OR offer_id_value < 1 OR NOT regexp_full_match(offer_id, '[0-9]+')) THEN 'bad_offer_id'
+          WHEN length(source) NOT BETWEEN 1 AND 256 THEN 'bad_source'
+          WHEN CASE WHEN source IS NOT NULL THEN (record <> raw AND contains(source, chr(65533)))
+    OR (json_type(record, '$.source') NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') AND NOT (json_type(record, '$.source') = 'DOUBLE' AND regexp_full_match(source, '-?[0-9]+'))) END THEN 'bad_source'
+          WHEN length(external_id) NOT BETWEEN 1 AND 256 THEN 'bad_external_id'
+          WHEN CASE WHEN external_id IS NOT NULL THEN (record <> raw AND contains(external_id, chr(65533)))
+    OR (json_type(record, '$.external_id') NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') AND NOT (json_type(record, '$.external_id') = 'DOUBLE' AND regexp_full_match(external_id, '-?[0-9]+'))) END THEN 'bad_external_id'
+          WHEN site_key IS NULL THEN 'missing_site_key'
+          WHEN length(site_key) NOT BETWEEN 1 AND 256 THEN 'bad_site_key'
+          WHEN CASE WHEN site_key IS NOT NULL THEN (record <> raw AND contains(site_key, chr(65533)))
+    OR (json_type(record, '$.site_key') NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') AND NOT (json_type(record, '$.site_key') = 'DOUBLE' AND regexp_full_match(site_key, '-?[0-9]+'))) END THEN 'bad_site_key'
+          WHEN user_id IS NULL THEN 'missing_user_id'
+          WHEN length(user_id) NOT BETWEEN 1 AND 256 THEN 'bad_user_id'
+          WHEN CASE WHEN user_id IS NOT NULL THEN (record <> raw AND contains(user_id, chr(65533)))
+    OR (json_type(record, '$.user_id') NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') AND NOT (json_type(record, '$.user_id') = 'DOUBLE' AND regexp_full_match(user_id, '-?[0-9]+'))) END THEN 'bad_user_id'
+          WHEN clicked_at IS NULL THEN 'missing_clicked_at'
+          WHEN CASE WHEN clicked_at_unlike THEN regexp_full_match(clicked_at, '[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)(\.[0-9]+)?') END THEN 'timestamp_without_offset'
+          WHEN clicked_at_unlike OR clicked_at_value IS NULL OR clicked_at_value < TIMESTAMPTZ '0001-01-01 00:00:00+00' THEN 'bad_clicked_at'
+          WHEN clicked_at_value > TIMESTAMPTZ '2026-11-20T00:00:00Z' + INTERVAL 24 HOURS THEN 'future_timestamp' END END AS fault,
+        (CASE WHEN is_plain THEN 0 ELSE CASE WHEN is_object THEN CASE WHEN len(list_filter(json_keys(record), lambda key: key NOT IN ('click_id', 'offer_id', 'source', 'external_id', 'site_key', 'user_id', 'clicked_at', 'country', 'device', 'ip', 'user_agent', 'sub1', 'sub2'))) > 0 THEN 1 ELSE 0 END ELSE 0 END
+          + CASE WHEN record <> raw THEN 128 ELSE 0 END END + CASE WHEN country IS NOT NULL AND country_value IS NULL THEN 2 ELSE 0 END + CASE WHEN device IS NOT NULL AND device_value IS NULL THEN 4 ELSE 0 END)::UTINYINT AS warnings
       FROM (
         SELECT *, click_id AS click_id_value,
           TRY_CAST(offer_id AS INTEGER) AS offer_id_value,
@@ -46,13 +65,15 @@ COPY (
           ip AS ip_value,
           user_agent AS user_agent_value,
           sub1 AS sub1_value,
-          sub2 AS sub2_value,
-          CASE WHEN is_plain THEN CASE WHEN strlen(raw) = 1 + coalesce(strlen(click_id) + 14, 0) + coalesce(strlen(offer_id) + 12, 0) + coalesce(strlen(source) + 12, 0) + coalesce(strlen(external_id) + 17, 0) + coalesce(strlen(site_key) + 14, 0) + coalesce(strlen(user_id) + 13, 0) + coalesce(strlen(clicked_at) + 16, 0) + coalesce(strlen(country) + 13, 0) + coalesce(strlen(device) + 12, 0) + coalesce(strlen(ip) + 8, 0) + coalesce(strlen(user_agent) + 16, 0) + coalesce(strlen(sub1) + 10, 0) + coalesce(strlen(sub2) + 10, 0) THEN false ELSE strlen(raw) <> coalesce(strlen(click_id) + 14, 0) + coalesce(strlen(offer_id) + 12, 0) + coalesce(strlen(source) + 12, 0) + coalesce(strlen(external_id) + 17, 0) + coalesce(strlen(site_key) + 14, 0) + coalesce(strlen(user_id) + 13, 0) + coalesce(strlen(clicked_at) + 16, 0) + coalesce(strlen(country) + 13, 0) + coalesce(strlen(device) + 12, 0) + coalesce(strlen(ip) + 8, 0) + coalesce(strlen(user_agent) + 16, 0) + coalesce(strlen(sub1) + 10, 0) + coalesce(strlen(sub2) + 10, 0) + 2 * ((click_id IS NOT NULL)::INTEGER + (offer_id IS NOT NULL)::INTEGER + (source IS NOT NULL)::INTEGER + (external_id IS NOT NULL)::INTEGER + (site_key IS NOT NULL)::INTEGER + (user_id IS NOT NULL)::INTEGER + (clicked_at IS NOT NULL)::INTEGER + (country IS NOT NULL)::INTEGER + (device IS NOT NULL)::INTEGER + (ip IS NOT NULL)::INTEGER + (user_agent IS NOT NULL)::INTEGER + (sub1 IS NOT NULL)::INTEGER + (sub2 IS NOT NULL)::INTEGER) END ELSE is_object END AS may_repeat
+          sub2 AS sub2_value
         FROM (
-          SELECT file_id, line, raw, record, is_plain, is_object, unnest(from_json(CASE WHEN is_object THEN record END, '{"click_id":"VARCHAR","offer_id":"VARCHAR","source":"VARCHAR","external_id":"VARCHAR","site_key":"VARCHAR","user_id":"VARCHAR","clicked_at":"VARCHAR","country":"VARCHAR","device":"VARCHAR","ip":"VARCHAR","user_agent":"VARCHAR","sub1":"VARCHAR","sub2":"VARCHAR"}'))
+          SELECT file_id, line, raw, record, is_plain, is_object, unnest(CASE WHEN is_plain THEN texts ELSE from_json(CASE WHEN is_object THEN record END, '{"click_id":"VARCHAR","offer_id":"VARCHAR","source":"VARCHAR","external_id":"VARCHAR","site_key":"VARCHAR","user_id":"VARCHAR","clicked_at":"VARCHAR","country":"VARCHAR","device":"VARCHAR","ip":"VARCHAR","user_agent":"VARCHAR","sub1":"VARCHAR","sub2":"VARCHAR"}') END)
           FROM (SELECT *, CASE WHEN is_plain THEN true ELSE json_valid(record) AND starts_with(ltrim(record, chr(9) || ' '), '{') END AS is_object
-                FROM (SELECT *, CASE WHEN is_plain THEN raw WHEN regexp_matches(raw, '\\u[dD][89a-fA-F]') THEN array_to_string(list_transform(regexp_extract_all(raw, '\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\\]+|\\'), lambda part: CASE WHEN regexp_full_match(part, '\\u[dD][89abAB][0-9a-fA-F]{2}|\\u[dD][c-fC-F][0-9a-fA-F]{2}') THEN '\ufffd' ELSE part END), '') ELSE raw END AS record
-                      FROM (SELECT *, regexp_full_match(raw, '\{(?:"(?:click_id|offer_id|source|external_id|site_key|user_id|clicked_at|country|device|ip|user_agent|sub1|sub2)": ?(?:"[^"\\\x00-\x1f]*"|(?:0|[1-9][0-9]{0,17}))|"(?:offer_id)": ?(?:0|[1-9][0-9]{0,17})\.[0-9]{1,18})(?:, ?(?:"(?:click_id|offer_id|source|external_id|site_key|user_id|clicked_at|country|device|ip|user_agent|sub1|sub2)": ?(?:"[^"\\\x00-\x1f]*"|(?:0|[1-9][0-9]{0,17}))|"(?:offer_id)": ?(?:0|[1-9][0-9]{0,17})\.[0-9]{1,18}))*\}') AS is_plain
-                            FROM (SELECT file_id, NULL::BIGINT AS line, raw FROM read_csv(['<data>/landing/clicks/a.ndjson'], columns = {raw: 'VARCHAR'}, delim = '\u0001\u0002', quote = '', escape = '',
-    new_line = '\n', strict_mode = false, auto_detect = false, header = false, hive_partitioning = false, max_line_size = 16777216, buffer_size = 33554432, filename = 'path') JOIN log_files_of_clicks USING (path)) WHERE strlen(raw) > 64 OR trim(raw) <> '')))))))) TO '<data>/warehouse/scratch/staged-clicks/0'
+            FROM (SELECT *, CASE WHEN is_plain THEN raw WHEN regexp_matches(raw, '\\u[dD][89a-fA-F]') THEN array_to_string(list_transform(regexp_extract_all(raw, '\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\\]+|\\'), lambda part: CASE WHEN regexp_full_match(part, '\\u[dD][89abAB][0-9a-fA-F]{2}|\\u[dD][c-fC-F][0-9a-fA-F]{2}') THEN '\ufffd' ELSE part END), '') ELSE raw END AS record
+              FROM (SELECT file_id, line, raw, texts, CASE WHEN CASE WHEN starts_with(raw, '{"click_id": ') THEN raw = concat('{"click_id": "', click_id, '"', ', "offer_id": ' || offer_id, ', "source": "' || source || '"', ', "external_id": "' || external_id || '"', ', "site_key": "', site_key, '"', ', "user_id": "', user_id, '"', ', "clicked_at": "', clicked_at, '"', ', "country": "' || country || '"', ', "device": "' || device || '"', ', "ip": "' || ip || '"', ', "user_agent": "' || user_agent || '"', ', "sub1": "' || sub1 || '"', ', "sub2": "' || sub2 || '"', '}') ELSE raw = concat('{"click_id":"', click_id, '"', ',"offer_id":' || offer_id, ',"source":"' || source || '"', ',"external_id":"' || external_id || '"', ',"site_key":"', site_key, '"', ',"user_id":"', user_id, '"', ',"clicked_at":"', clicked_at, '"', ',"country":"' || country || '"', ',"device":"' || device || '"', ',"ip":"' || ip || '"', ',"user_agent":"' || user_agent || '"', ',"sub1":"' || sub1 || '"', ',"sub2":"' || sub2 || '"', '}') END AND (offer_id IS NULL OR TRY_CAST(offer_id AS INTEGER)::VARCHAR = offer_id) THEN true
+                  WHEN regexp_full_match(raw, '\{(?:"(?:click_id|offer_id|source|external_id|site_key|user_id|clicked_at|country|device|ip|user_agent|sub1|sub2)": ?(?:"[^"\\\x00-\x1f]*"|(?:0|[1-9][0-9]{0,17}))|"(?:offer_id)": ?(?:0|[1-9][0-9]{0,17})\.[0-9]{1,18})(?:, ?(?:"(?:click_id|offer_id|source|external_id|site_key|user_id|clicked_at|country|device|ip|user_agent|sub1|sub2)": ?(?:"[^"\\\x00-\x1f]*"|(?:0|[1-9][0-9]{0,17}))|"(?:offer_id)": ?(?:0|[1-9][0-9]{0,17})\.[0-9]{1,18}))*\}') THEN len(json_keys(raw)) = (click_id IS NOT NULL)::INTEGER + (offer_id IS NOT NULL)::INTEGER + (source IS NOT NULL)::INTEGER + (external_id IS NOT NULL)::INTEGER + (site_key IS NOT NULL)::INTEGER + (user_id IS NOT NULL)::INTEGER + (clicked_at IS NOT NULL)::INTEGER + (country IS NOT NULL)::INTEGER + (device IS NOT NULL)::INTEGER + (ip IS NOT NULL)::INTEGER + (user_agent IS NOT NULL)::INTEGER + (sub1 IS NOT NULL)::INTEGER + (sub2 IS NOT NULL)::INTEGER ELSE false END AS is_plain
+                FROM (SELECT *, unnest(texts)
+                  FROM (SELECT *, TRY(from_json(raw, '{"click_id":"VARCHAR","offer_id":"VARCHAR","source":"VARCHAR","external_id":"VARCHAR","site_key":"VARCHAR","user_id":"VARCHAR","clicked_at":"VARCHAR","country":"VARCHAR","device":"VARCHAR","ip":"VARCHAR","user_agent":"VARCHAR","sub1":"VARCHAR","sub2":"VARCHAR"}')) AS texts
+                    FROM (SELECT file_id, NULL::BIGINT AS line, raw FROM read_csv(['<data>/landing/clicks/a.ndjson'], columns = {raw: 'VARCHAR'}, delim = '\u0001\u0002', quote = '', escape = '',
+    new_line = '\n', strict_mode = false, auto_detect = false, header = false, hive_partitioning = false, max_line_size = 16777216, buffer_size = 33554432, filename = 'path') JOIN log_files_of_clicks USING (path)) WHERE strlen(raw) > 64 OR trim(raw) <> '')))))))))) TO '<data>/warehouse/scratch/staged-clicks/0'
          (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, PARTITION_BY (day_number), ROW_GROUP_SIZE 16384, OVERWRITE_OR_IGNORE)

@@ -1,5 +1,5 @@
 COPY (
-    SELECT conversion_id, click_id, kind, occurred_at, event_id, payout, reason, hash(conversion_id, kind) AS event_key, file_id, warnings, reject,
+    SELECT conversion_id, click_id, kind, occurred_at, event_id, payout, reason, (((((((((((md5_number(kind || ':' || conversion_id) & 18446744073709551615::UHUGEINT)::UBIGINT & 71777214294589695::UBIGINT) << 8) | (((md5_number(kind || ':' || conversion_id) & 18446744073709551615::UHUGEINT)::UBIGINT >> 8) & 71777214294589695::UBIGINT)) & 281470681808895::UBIGINT) << 16) | ((((((md5_number(kind || ':' || conversion_id) & 18446744073709551615::UHUGEINT)::UBIGINT & 71777214294589695::UBIGINT) << 8) | (((md5_number(kind || ':' || conversion_id) & 18446744073709551615::UHUGEINT)::UBIGINT >> 8) & 71777214294589695::UBIGINT)) >> 16) & 281470681808895::UBIGINT)) & 4294967295::UBIGINT) << 32) | ((((((((md5_number(kind || ':' || conversion_id) & 18446744073709551615::UHUGEINT)::UBIGINT & 71777214294589695::UBIGINT) << 8) | (((md5_number(kind || ':' || conversion_id) & 18446744073709551615::UHUGEINT)::UBIGINT >> 8) & 71777214294589695::UBIGINT)) & 281470681808895::UBIGINT) << 16) | ((((((md5_number(kind || ':' || conversion_id) & 18446744073709551615::UHUGEINT)::UBIGINT & 71777214294589695::UBIGINT) << 8) | (((md5_number(kind || ':' || conversion_id) & 18446744073709551615::UHUGEINT)::UBIGINT >> 8) & 71777214294589695::UBIGINT)) >> 16) & 281470681808895::UBIGINT)) >> 32)) >> 4)::BIGINT AS event_key, file_id, warnings, reject,
       CASE WHEN reject IS NULL THEN (epoch_us(occurred_at) - -62135596800000000) // 86400000000 END AS day_number
     FROM (
     SELECT file_id, line, conversion_id_value AS conversion_id, click_id_value AS click_id, kind_value AS kind, occurred_at_value AS occurred_at, event_id_value AS event_id, payout_value AS payout, reason_value AS reason, warnings,
@@ -7,17 +7,30 @@ COPY (
         'digest', CASE WHEN length(raw) > 2000 THEN sha256(raw) END)::VARCHAR END AS reject
     FROM (
       SELECT *,
-        CASE WHEN NOT is_object OR CASE WHEN NOT is_plain THEN regexp_matches(regexp_replace(record, '"([^"\\]|\\.)*"', '""', 'g'), ',\s*[}\]]|[nN]a[nN]|[iI]nf|/[*/]') END THEN 'not_json_object'
-          WHEN CASE WHEN may_repeat THEN len(json_keys(record)) <> len(list_distinct(json_keys(record))) END THEN 'duplicate_key'
+        CASE WHEN is_plain THEN CASE
           WHEN conversion_id IS NULL THEN 'missing_conversion_id'
           WHEN strlen(conversion_id) NOT BETWEEN 1 AND 128 OR strlen(conversion_id) <> length(conversion_id) OR contains(conversion_id, chr(127)) THEN 'bad_conversion_id'
-          WHEN CASE WHEN NOT is_plain THEN NOT regexp_full_match(conversion_id, '[\x20-\x7e]+') END THEN 'bad_conversion_id'
-          WHEN CASE WHEN NOT is_plain AND conversion_id IS NOT NULL THEN (record <> raw AND contains(conversion_id, chr(65533)))
+          WHEN click_id IS NULL THEN 'missing_click_id'
+          WHEN strlen(click_id) NOT BETWEEN 1 AND 128 OR strlen(click_id) <> length(click_id) OR contains(click_id, chr(127)) THEN 'bad_click_id'
+          WHEN kind IS NULL THEN 'missing_kind'
+          WHEN kind NOT IN ('credit', 'reject', 'chargeback') THEN 'bad_kind'
+          WHEN occurred_at IS NULL THEN 'missing_occurred_at'
+          WHEN CASE WHEN occurred_at_unlike THEN regexp_full_match(occurred_at, '[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)(\.[0-9]+)?') END THEN 'timestamp_without_offset'
+          WHEN occurred_at_unlike OR occurred_at_value IS NULL OR occurred_at_value < TIMESTAMPTZ '0001-01-01 00:00:00+00' THEN 'bad_occurred_at'
+          WHEN occurred_at_value > TIMESTAMPTZ '2026-11-20T00:00:00Z' + INTERVAL 24 HOURS THEN 'future_timestamp'
+          WHEN length(event_id) NOT BETWEEN 1 AND 256 THEN 'bad_event_id'
+          WHEN payout_unlike THEN 'bad_payout' END
+        ELSE CASE WHEN NOT is_object OR regexp_matches(regexp_replace(record, '"([^"\\]|\\.)*"', '""', 'g'), ',\s*[}\]]|[nN]a[nN]|[iI]nf|/[*/]') THEN 'not_json_object'
+          WHEN len(json_keys(record)) <> len(list_distinct(json_keys(record))) THEN 'duplicate_key'
+          WHEN conversion_id IS NULL THEN 'missing_conversion_id'
+          WHEN strlen(conversion_id) NOT BETWEEN 1 AND 128 OR strlen(conversion_id) <> length(conversion_id) OR contains(conversion_id, chr(127)) THEN 'bad_conversion_id'
+          WHEN NOT regexp_full_match(conversion_id, '[\x20-\x7e]+') THEN 'bad_conversion_id'
+          WHEN CASE WHEN conversion_id IS NOT NULL THEN (record <> raw AND contains(conversion_id, chr(65533)))
     OR (json_type(record, '$.conversion_id') NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') AND NOT (json_type(record, '$.conversion_id') = 'DOUBLE' AND regexp_full_match(conversion_id, '-?[0-9]+'))) END THEN 'bad_conversion_id'
           WHEN click_id IS NULL THEN 'missing_click_id'
           WHEN strlen(click_id) NOT BETWEEN 1 AND 128 OR strlen(click_id) <> length(click_id) OR contains(click_id, chr(127)) THEN 'bad_click_id'
-          WHEN CASE WHEN NOT is_plain THEN NOT regexp_full_match(click_id, '[\x20-\x7e]+') END THEN 'bad_click_id'
-          WHEN CASE WHEN NOT is_plain AND click_id IS NOT NULL THEN (record <> raw AND contains(click_id, chr(65533)))
+          WHEN NOT regexp_full_match(click_id, '[\x20-\x7e]+') THEN 'bad_click_id'
+          WHEN CASE WHEN click_id IS NOT NULL THEN (record <> raw AND contains(click_id, chr(65533)))
     OR (json_type(record, '$.click_id') NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') AND NOT (json_type(record, '$.click_id') = 'DOUBLE' AND regexp_full_match(click_id, '-?[0-9]+'))) END THEN 'bad_click_id'
           WHEN kind IS NULL THEN 'missing_kind'
           WHEN kind NOT IN ('credit', 'reject', 'chargeback') THEN 'bad_kind'
@@ -25,11 +38,12 @@ COPY (
           WHEN CASE WHEN occurred_at_unlike THEN regexp_full_match(occurred_at, '[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)(\.[0-9]+)?') END THEN 'timestamp_without_offset'
           WHEN occurred_at_unlike OR occurred_at_value IS NULL OR occurred_at_value < TIMESTAMPTZ '0001-01-01 00:00:00+00' THEN 'bad_occurred_at'
           WHEN occurred_at_value > TIMESTAMPTZ '2026-11-20T00:00:00Z' + INTERVAL 24 HOURS THEN 'future_timestamp'
-          WHEN event_id IS NOT NULL AND (length(event_id) NOT BETWEEN 1 AND 256 OR (CASE WHEN NOT is_plain AND event_id IS NOT NULL THEN (record <> raw AND contains(event_id, chr(65533)))
-    OR (json_type(record, '$.event_id') NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') AND NOT (json_type(record, '$.event_id') = 'DOUBLE' AND regexp_full_match(event_id, '-?[0-9]+'))) END)) THEN 'bad_event_id'
-          WHEN payout_unlike THEN 'bad_payout' END AS fault,
-        (CASE WHEN CASE WHEN is_object AND NOT is_plain THEN len(list_filter(json_keys(record), lambda key: key NOT IN ('conversion_id', 'click_id', 'kind', 'occurred_at', 'event_id', 'payout', 'reason'))) > 0 END THEN 1 ELSE 0 END
-          + CASE WHEN CASE WHEN NOT is_plain THEN record <> raw END THEN 128 ELSE 0 END)::UTINYINT AS warnings
+          WHEN length(event_id) NOT BETWEEN 1 AND 256 THEN 'bad_event_id'
+          WHEN CASE WHEN event_id IS NOT NULL THEN (record <> raw AND contains(event_id, chr(65533)))
+    OR (json_type(record, '$.event_id') NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') AND NOT (json_type(record, '$.event_id') = 'DOUBLE' AND regexp_full_match(event_id, '-?[0-9]+'))) END THEN 'bad_event_id'
+          WHEN payout_unlike THEN 'bad_payout' END END AS fault,
+        (CASE WHEN is_plain THEN 0 ELSE CASE WHEN is_object THEN CASE WHEN len(list_filter(json_keys(record), lambda key: key NOT IN ('conversion_id', 'click_id', 'kind', 'occurred_at', 'event_id', 'payout', 'reason'))) > 0 THEN 1 ELSE 0 END ELSE 0 END
+          + CASE WHEN record <> raw THEN 128 ELSE 0 END END)::UTINYINT AS warnings
       FROM (
         SELECT *, conversion_id AS conversion_id_value,
           click_id AS click_id_value,
@@ -41,13 +55,15 @@ COPY (
     WHEN json_type(record, '$.payout') = 'VARCHAR' THEN payout WHEN len(list_distinct(list_filter(regexp_extract_all(record, '"payout"\s*:\s*(-?[0-9][0-9.eE+-]*)', 1), lambda text: TRY_CAST(text AS DOUBLE) = TRY_CAST(payout AS DOUBLE)))) = 1 THEN list_distinct(list_filter(regexp_extract_all(record, '"payout"\s*:\s*(-?[0-9][0-9.eE+-]*)', 1), lambda text: TRY_CAST(text AS DOUBLE) = TRY_CAST(payout AS DOUBLE)))[1] END AS DECIMAL(15, 6)) AS payout_value,
           payout IS NOT NULL AND NOT coalesce(regexp_full_match(CASE WHEN payout IS NULL THEN NULL WHEN is_plain THEN coalesce(nullif(regexp_extract(record, '"payout": ?([0-9.]+)', 1), ''), payout)
     WHEN json_type(record, '$.payout') = 'VARCHAR' THEN payout WHEN len(list_distinct(list_filter(regexp_extract_all(record, '"payout"\s*:\s*(-?[0-9][0-9.eE+-]*)', 1), lambda text: TRY_CAST(text AS DOUBLE) = TRY_CAST(payout AS DOUBLE)))) = 1 THEN list_distinct(list_filter(regexp_extract_all(record, '"payout"\s*:\s*(-?[0-9][0-9.eE+-]*)', 1), lambda text: TRY_CAST(text AS DOUBLE) = TRY_CAST(payout AS DOUBLE)))[1] END, '[0-9]{1,9}(\.[0-9]{1,6})?'), false) AS payout_unlike,
-          reason AS reason_value,
-          CASE WHEN is_plain THEN CASE WHEN strlen(raw) = 1 + coalesce(strlen(conversion_id) + 19, 0) + coalesce(strlen(click_id) + 14, 0) + coalesce(strlen(kind) + 10, 0) + coalesce(strlen(occurred_at) + 17, 0) + coalesce(strlen(event_id) + 14, 0) + coalesce(strlen(payout) + 10, 0) + coalesce(strlen(reason) + 12, 0) THEN false ELSE strlen(raw) <> coalesce(strlen(conversion_id) + 19, 0) + coalesce(strlen(click_id) + 14, 0) + coalesce(strlen(kind) + 10, 0) + coalesce(strlen(occurred_at) + 17, 0) + coalesce(strlen(event_id) + 14, 0) + coalesce(strlen(payout) + 10, 0) + coalesce(strlen(reason) + 12, 0) + 2 * ((conversion_id IS NOT NULL)::INTEGER + (click_id IS NOT NULL)::INTEGER + (kind IS NOT NULL)::INTEGER + (occurred_at IS NOT NULL)::INTEGER + (event_id IS NOT NULL)::INTEGER + (payout IS NOT NULL)::INTEGER + (reason IS NOT NULL)::INTEGER) END ELSE is_object END AS may_repeat
+          reason AS reason_value
         FROM (
-          SELECT file_id, line, raw, record, is_plain, is_object, unnest(from_json(CASE WHEN is_object THEN record END, '{"conversion_id":"VARCHAR","click_id":"VARCHAR","kind":"VARCHAR","occurred_at":"VARCHAR","event_id":"VARCHAR","payout":"VARCHAR","reason":"VARCHAR"}'))
+          SELECT file_id, line, raw, record, is_plain, is_object, unnest(CASE WHEN is_plain THEN texts ELSE from_json(CASE WHEN is_object THEN record END, '{"conversion_id":"VARCHAR","click_id":"VARCHAR","kind":"VARCHAR","occurred_at":"VARCHAR","event_id":"VARCHAR","payout":"VARCHAR","reason":"VARCHAR"}') END)
           FROM (SELECT *, CASE WHEN is_plain THEN true ELSE json_valid(record) AND starts_with(ltrim(record, chr(9) || ' '), '{') END AS is_object
-                FROM (SELECT *, CASE WHEN is_plain THEN raw WHEN regexp_matches(raw, '\\u[dD][89a-fA-F]') THEN array_to_string(list_transform(regexp_extract_all(raw, '\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\\]+|\\'), lambda part: CASE WHEN regexp_full_match(part, '\\u[dD][89abAB][0-9a-fA-F]{2}|\\u[dD][c-fC-F][0-9a-fA-F]{2}') THEN '\ufffd' ELSE part END), '') ELSE raw END AS record
-                      FROM (SELECT *, regexp_full_match(raw, '\{(?:"(?:conversion_id|click_id|kind|occurred_at|event_id|payout|reason)": ?(?:"[^"\\\x00-\x1f]*"|(?:0|[1-9][0-9]{0,17}))|"(?:payout)": ?(?:0|[1-9][0-9]{0,17})\.[0-9]{1,18})(?:, ?(?:"(?:conversion_id|click_id|kind|occurred_at|event_id|payout|reason)": ?(?:"[^"\\\x00-\x1f]*"|(?:0|[1-9][0-9]{0,17}))|"(?:payout)": ?(?:0|[1-9][0-9]{0,17})\.[0-9]{1,18}))*\}') AS is_plain
-                            FROM (SELECT file_id, NULL::BIGINT AS line, raw FROM read_csv(['<data>/landing/conversions/a.ndjson'], columns = {raw: 'VARCHAR'}, delim = '\u0001\u0002', quote = '', escape = '',
-    new_line = '\n', strict_mode = false, auto_detect = false, header = false, hive_partitioning = false, max_line_size = 16777216, buffer_size = 33554432, filename = 'path') JOIN log_files_of_conversions USING (path)) WHERE strlen(raw) > 64 OR trim(raw) <> '')))))))) TO '<data>/warehouse/scratch/staged-conversions/0'
+            FROM (SELECT *, CASE WHEN is_plain THEN raw WHEN regexp_matches(raw, '\\u[dD][89a-fA-F]') THEN array_to_string(list_transform(regexp_extract_all(raw, '\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\\]+|\\'), lambda part: CASE WHEN regexp_full_match(part, '\\u[dD][89abAB][0-9a-fA-F]{2}|\\u[dD][c-fC-F][0-9a-fA-F]{2}') THEN '\ufffd' ELSE part END), '') ELSE raw END AS record
+              FROM (SELECT file_id, line, raw, texts, CASE WHEN CASE WHEN starts_with(raw, '{"conversion_id": ') THEN raw = concat('{"conversion_id": "', conversion_id, '"', ', "click_id": "', click_id, '"', ', "kind": "', kind, '"', ', "occurred_at": "', occurred_at, '"', ', "event_id": "' || event_id || '"', ', "payout": ' || payout, ', "reason": "' || reason || '"', '}') ELSE raw = concat('{"conversion_id":"', conversion_id, '"', ',"click_id":"', click_id, '"', ',"kind":"', kind, '"', ',"occurred_at":"', occurred_at, '"', ',"event_id":"' || event_id || '"', ',"payout":' || payout, ',"reason":"' || reason || '"', '}') END AND (payout IS NULL OR regexp_full_match(payout, '[0-9]{1,18}(\.[0-9]{1,18})?')) THEN true
+                  WHEN regexp_full_match(raw, '\{(?:"(?:conversion_id|click_id|kind|occurred_at|event_id|payout|reason)": ?(?:"[^"\\\x00-\x1f]*"|(?:0|[1-9][0-9]{0,17}))|"(?:payout)": ?(?:0|[1-9][0-9]{0,17})\.[0-9]{1,18})(?:, ?(?:"(?:conversion_id|click_id|kind|occurred_at|event_id|payout|reason)": ?(?:"[^"\\\x00-\x1f]*"|(?:0|[1-9][0-9]{0,17}))|"(?:payout)": ?(?:0|[1-9][0-9]{0,17})\.[0-9]{1,18}))*\}') THEN len(json_keys(raw)) = (conversion_id IS NOT NULL)::INTEGER + (click_id IS NOT NULL)::INTEGER + (kind IS NOT NULL)::INTEGER + (occurred_at IS NOT NULL)::INTEGER + (event_id IS NOT NULL)::INTEGER + (payout IS NOT NULL)::INTEGER + (reason IS NOT NULL)::INTEGER ELSE false END AS is_plain
+                FROM (SELECT *, unnest(texts)
+                  FROM (SELECT *, TRY(from_json(raw, '{"conversion_id":"VARCHAR","click_id":"VARCHAR","kind":"VARCHAR","occurred_at":"VARCHAR","event_id":"VARCHAR","payout":"VARCHAR","reason":"VARCHAR"}')) AS texts
+                    FROM (SELECT file_id, NULL::BIGINT AS line, raw FROM read_csv(['<data>/landing/conversions/a.ndjson'], columns = {raw: 'VARCHAR'}, delim = '\u0001\u0002', quote = '', escape = '',
+    new_line = '\n', strict_mode = false, auto_detect = false, header = false, hive_partitioning = false, max_line_size = 16777216, buffer_size = 33554432, filename = 'path') JOIN log_files_of_conversions USING (path)) WHERE strlen(raw) > 64 OR trim(raw) <> '')))))))))) TO '<data>/warehouse/scratch/staged-conversions/0'
          (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, PARTITION_BY (day_number), ROW_GROUP_SIZE 16384, OVERWRITE_OR_IGNORE)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { UsageError } from '../../src/errors/errors.ts';
-import { acceptHeldExport, heldExports } from '../../src/ingest/catalog/catalog-holds.ts';
-import { CatalogWarehouse, record, records } from '../support/catalog-warehouse.ts';
+import { UsageError } from '../../../src/errors/errors.ts';
+import { acceptHeldExport, heldExports } from '../../../src/ingest/catalog/catalog-holds.ts';
+import { CatalogWarehouse, record, records } from '../../support/catalog-warehouse.ts';
 
 const asOf = (hour: number) => `2026-01-01T${String(hour).padStart(2, '0')}:00:00Z`;
 const full = { name: '1.ndjson', modified: 1, rows: records(10) };

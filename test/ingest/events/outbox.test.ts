@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
+import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 
 // Refused before anything is sent.
 const url = 'http://127.0.0.1/postback';

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { gzipSync } from 'node:zlib';
-import { expect, it } from 'vitest';
-import { click, conversion, csv, LogLanding } from '../support/log-landing.ts';
-import { parquet } from '../support/parquet.ts';
+import { expect } from 'vitest';
+import { it } from '../../support/landing-test.ts';
+import { click, conversion, csv, type LogLanding } from '../../support/log-landing.ts';
+import { parquet } from '../../support/parquet.ts';
 
 /** A catalog record, so that offers are fuzzed by the same lines. */
 const offer = (name: string) => ({
@@ -178,8 +179,7 @@ async function brokenLaws(landing: LogLanding): Promise<unknown[]> {
   );
 }
 
-it('whatever lands, no run fails, the ledger adds up, and a good file beside it is loaded', async () => {
-  await using landing = await LogLanding.create();
+it('whatever lands, no run fails, the ledger adds up, and a good file beside it is loaded', async ({ landing }) => {
   const tables = await Promise.all([
     parquet(
       `SELECT 'p' || range AS click_id, range + 1 AS offer_id, 's' AS site_key, 'u' AS user_id, TIMESTAMPTZ '2026-11-18 10:00:00+00' AS clicked_at FROM range(40)`,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { CatalogWarehouse, record, type Row } from '../support/catalog-warehouse.ts';
+import { CatalogWarehouse, record, type Row } from '../../support/catalog-warehouse.ts';
 
 const asOf = '2026-01-01T00:00:00Z';
 

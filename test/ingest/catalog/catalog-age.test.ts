@@ -1,13 +1,13 @@
 import { mkdir, rename, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { readStatus } from '../../src/status/status.ts';
-import { readSettings } from '../../src/config/settings.ts';
-import { archivableFiles } from '../../src/maintenance/archivable-files.ts';
-import { realEffects } from '../../src/files/effects.ts';
-import { createLogger } from '../../src/logging/log.ts';
-import { click, LogLanding } from '../support/log-landing.ts';
-import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
+import { readStatus } from '../../../src/status/status.ts';
+import { readSettings } from '../../../src/config/settings.ts';
+import { archivableFiles } from '../../../src/maintenance/archivable-files.ts';
+import { realEffects } from '../../../src/files/effects.ts';
+import { createLogger } from '../../../src/logging/log.ts';
+import { click, LogLanding } from '../../support/log-landing.ts';
+import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 
 const at = (time: string) => new Date(time);
 const offer = (payout: string) => [{ external_id: 'a', title: 'A', payout }];

@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
-import { click, conversion, csv, LogLanding } from '../support/log-landing.ts';
+import { describe, expect } from 'vitest';
+import { it } from '../../support/landing-test.ts';
+import { click, conversion, csv, type LogLanding } from '../../support/log-landing.ts';
 
 /** `name rows=accepted+duplicates+rejected conflicts` of every file, in the ledger's order. */
 async function counts(landing: LogLanding): Promise<string[]> {
@@ -10,8 +11,9 @@ async function counts(landing: LogLanding): Promise<string[]> {
 }
 
 describe('clicks that come twice', () => {
-  it('within a file: the first line wins, and only a copy that says something else is a conflict', async () => {
-    await using landing = await LogLanding.create();
+  it('within a file: the first line wins, and only a copy that says something else is a conflict', async ({
+    landing,
+  }) => {
     await landing.put('clicks/a.ndjson', [
       click('a', { user_id: 'first' }),
       click('b'),
@@ -28,8 +30,7 @@ describe('clicks that come twice', () => {
     ]);
   });
 
-  it('within CSV and a document: the first row wins', async () => {
-    await using landing = await LogLanding.create();
+  it('within CSV and a document: the first row wins', async ({ landing }) => {
     await landing.put(
       'clicks/a.csv',
       csv([click('a', { user_id: 'z' }), click('a', { user_id: 'b' }), click('a', { user_id: 'a' })]),
@@ -43,8 +44,7 @@ describe('clicks that come twice', () => {
     expect(await landing.events('clicks', 'user_id')).toEqual([{ user_id: 'z' }, { user_id: 'z' }]);
   });
 
-  it('across files of a run: the first by path, then line, wins, whatever the format', async () => {
-    await using landing = await LogLanding.create();
+  it('across files of a run: the first by path, then line, wins, whatever the format', async ({ landing }) => {
     await landing.put('clicks/z/a.ndjson', [click('a', { user_id: 'z/a' }), click('b', { user_id: 'z/a' })]);
     await landing.put(
       'clicks/b.csv',
@@ -60,8 +60,9 @@ describe('clicks that come twice', () => {
     expect((await landing.events('clicks', 'user_id')).map(({ user_id }) => user_id)).toEqual(['b:2', 'c:2', 'b:1']);
   });
 
-  it('across runs: the one ingested first wins, whatever its path, and whatever day the copy claims', async () => {
-    await using landing = await LogLanding.create();
+  it('across runs: the one ingested first wins, whatever its path, and whatever day the copy claims', async ({
+    landing,
+  }) => {
     await landing.put('clicks/z.ndjson', [click('a'), click('b')]);
     await landing.ingest();
     await landing.put('clicks/a.ndjson', [click('a', { clicked_at: '2026-11-01T10:00:00Z' }), click('b'), click('c')]);
@@ -80,8 +81,7 @@ describe('clicks that come twice', () => {
     ]);
   });
 
-  it('within a run with another day in the copy: the first line wins, not the earlier day', async () => {
-    await using landing = await LogLanding.create();
+  it('within a run with another day in the copy: the first line wins, not the earlier day', async ({ landing }) => {
     await landing.put('clicks/a.ndjson', [
       click('a', { clicked_at: '2026-11-18T10:00:00Z' }),
       click('a', { clicked_at: '2026-11-01T10:00:00Z' }),
@@ -91,8 +91,7 @@ describe('clicks that come twice', () => {
     expect(await landing.events('clicks', 'clicked_at')).toEqual([{ clicked_at: '2026-11-18T10:00:00Z' }]);
   });
 
-  it('a thousand times', async () => {
-    await using landing = await LogLanding.create();
+  it('a thousand times', async ({ landing }) => {
     await landing.put(
       'clicks/a.ndjson',
       Array.from({ length: 1000 }, () => click('a')),
@@ -106,15 +105,13 @@ describe('clicks that come twice', () => {
     expect(await landing.events('clicks', 'user_id')).toEqual([{ user_id: 'u' }, { user_id: 'u999' }]);
   });
 
-  it('a rejected row does not keep a good one of the same id out, before or after it', async () => {
-    await using landing = await LogLanding.create();
+  it('a rejected row does not keep a good one of the same id out, before or after it', async ({ landing }) => {
     await landing.put('clicks/a.ndjson', [click('a', { offer_id: 0 }), click('a'), click('a', { offer_id: 0 })]);
     await landing.ingest();
     expect(await counts(landing)).toEqual(['a.ndjson 3=1+0+2 0']);
   });
 
-  it('the same thing written differently is no conflict', async () => {
-    await using landing = await LogLanding.create();
+  it('the same thing written differently is no conflict', async ({ landing }) => {
     await landing.put('clicks/a.ndjson', [
       click('a', { country: 'DE', device: 'ios' }),
       click('a', {
@@ -129,8 +126,7 @@ describe('clicks that come twice', () => {
     expect(await counts(landing)).toEqual(['a.ndjson 2=1+1+0 0']);
   });
 
-  it('of long rows cost no more memory than of short ones: their content is not held', async () => {
-    await using landing = await LogLanding.create();
+  it('of long rows cost no more memory than of short ones: their content is not held', async ({ landing }) => {
     // Room to stage these rows, but none to hold them a second time, and no disk to spill to.
     await landing.query(`SET memory_limit = '550MB'; SET max_temp_directory_size = '0B'`);
     const rows = Array.from({ length: 40_000 }, (_, index) =>
@@ -143,8 +139,7 @@ describe('clicks that come twice', () => {
     expect(await counts(landing)).toEqual(['a.ndjson 40000=40000+0+0 0', 'b.ndjson 40001=1+40000+0 1']);
   });
 
-  it('are counted once in the roll-up', async () => {
-    await using landing = await LogLanding.create();
+  it('are counted once in the roll-up', async ({ landing }) => {
     await landing.put('clicks/a.ndjson', [
       click('a'),
       click('a'),
@@ -165,8 +160,7 @@ describe('clicks that come twice', () => {
 });
 
 describe('conversions', () => {
-  it('are unique by id and kind', async () => {
-    await using landing = await LogLanding.create();
+  it('are unique by id and kind', async ({ landing }) => {
     await landing.put('conversions/a.ndjson', [
       conversion('x', { payout: 1 }),
       conversion('x', { kind: 'reject' }),
@@ -189,8 +183,7 @@ describe('conversions', () => {
     ]);
   });
 
-  it('wait for their click over runs, and their days are computed again when it comes', async () => {
-    await using landing = await LogLanding.create();
+  it('wait for their click over runs, and their days are computed again when it comes', async ({ landing }) => {
     const waiting = () =>
       landing.query(
         'SELECT click_id FROM conversion_events WHERE click_id NOT IN (SELECT click_id FROM conversion_clicks) ORDER BY ALL',

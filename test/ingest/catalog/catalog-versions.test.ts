@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CatalogWarehouse, record } from '../support/catalog-warehouse.ts';
+import { CatalogWarehouse, record } from '../../support/catalog-warehouse.ts';
 
 const first = '2026-01-01T00:00:00Z';
 const second = '2026-01-02T00:00:00Z';

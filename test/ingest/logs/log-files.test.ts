@@ -2,13 +2,14 @@ import { appendFileSync } from 'node:fs';
 import { appendFile, readFile, rename, stat, symlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
-import { checkFile } from '../../src/landing/files/check-files.ts';
-import { findLandingFiles } from '../../src/landing/files/find-files.ts';
-import { momentOfMilliseconds, shiftMoment } from '../../src/time/moment.ts';
-import { createLogger } from '../../src/logging/log.ts';
-import { click, conversion, csv, LogLanding, ndjson } from '../support/log-landing.ts';
-import { parquet } from '../support/parquet.ts';
+import { describe, expect } from 'vitest';
+import { checkFile } from '../../../src/landing/files/check-files.ts';
+import { findLandingFiles } from '../../../src/landing/files/find-files.ts';
+import { momentOfMilliseconds, shiftMoment } from '../../../src/time/moment.ts';
+import { createLogger } from '../../../src/logging/log.ts';
+import { it } from '../../support/landing-test.ts';
+import { click, conversion, csv, ndjson } from '../../support/log-landing.ts';
+import { parquet } from '../../support/parquet.ts';
 
 const clicks = [click('a'), click('b')];
 /** More than ten minutes before the runs. */
@@ -16,8 +17,7 @@ const longAgo = '2026-11-18T11:00:00Z';
 const parquetOfClicks = `SELECT click_id, 7 AS offer_id, 's' AS site_key, 'u' AS user_id, TIMESTAMPTZ '2026-11-18 10:00:00+00' AS clicked_at`;
 
 describe('formats', () => {
-  it('reads every format of both logs, packed and plain', async () => {
-    await using landing = await LogLanding.create();
+  it('reads every format of both logs, packed and plain', async ({ landing }) => {
     const logs = { clicks: (id: string) => click(id), conversions: (id: string) => conversion(id) };
     const texts: Record<string, (row: Record<string, unknown>) => string> = {
       json: (row) => JSON.stringify([row], null, 2),
@@ -50,8 +50,7 @@ describe('formats', () => {
     expect(await landing.warnings()).toEqual([]);
   });
 
-  it('joins the members of a gzip that was appended to', async () => {
-    await using landing = await LogLanding.create();
+  it('joins the members of a gzip that was appended to', async ({ landing }) => {
     await landing.put(
       'clicks/a.ndjson.gz',
       Buffer.concat([gzipSync(ndjson([click('a')])), gzipSync(ndjson([click('b')]))]),
@@ -60,11 +59,10 @@ describe('formats', () => {
     expect(await landing.ids('clicks')).toEqual(['a', 'b']);
   });
 
-  it.each([
+  it.for([
     ['ndjson', 'csv'],
     ['json', 'parquet'],
-  ])('files of no bytes are loaded with no rows: %s, %s', async (one, other) => {
-    await using landing = await LogLanding.create();
+  ])('files of no bytes are loaded with no rows: %s, %s', async ([one, other], { landing }) => {
     await landing.put(`clicks/a.${one}`, '');
     await landing.put(`conversions/a.${other}`, '');
     await landing.put('clicks/b.ndjson', clicks);
@@ -76,8 +74,7 @@ describe('formats', () => {
     ]);
   });
 
-  it('files without a row are loaded with no rows', async () => {
-    await using landing = await LogLanding.create();
+  it('files without a row are loaded with no rows', async ({ landing }) => {
     const header = 'click_id,offer_id,site_key,user_id,clicked_at';
     const empty: Record<string, string | Uint8Array> = {
       'blank.ndjson': '\n\n  \n',
@@ -144,8 +141,7 @@ describe('quarantine', () => {
     ],
   ];
 
-  it('nothing of a broken file is loaded, the others go on', async () => {
-    await using landing = await LogLanding.create();
+  it('nothing of a broken file is loaded, the others go on', async ({ landing }) => {
     for (const [what, ending, content] of broken) await landing.putAt(`clicks/${what}.${ending}`, content, longAgo);
     await landing.put('clicks/b.ndjson', clicks);
     await landing.put('conversions/c.ndjson', [conversion('x')]);
@@ -174,8 +170,7 @@ describe('quarantine', () => {
     });
   });
 
-  it('damaged Parquet, in the middle or at its end, or of something else', async () => {
-    await using landing = await LogLanding.create();
+  it('damaged Parquet, in the middle or at its end, or of something else', async ({ landing }) => {
     const whole = await parquet(`${parquetOfClicks} FROM (SELECT 'p' || range AS click_id FROM range(3000))`);
     const damaged = Buffer.from(whole);
     for (let at = 20; at < 60; at++) damaged.writeUInt8(damaged.readUInt8(at) ^ 0x5a, at);
@@ -196,8 +191,7 @@ describe('quarantine', () => {
     ]);
   });
 
-  it('lines beyond any sense, but not merely long ones', async () => {
-    await using landing = await LogLanding.create();
+  it('lines beyond any sense, but not merely long ones', async ({ landing }) => {
     await landing.put('clicks/a.ndjson', [click('a', { user_agent: 'x'.repeat(9_000_000) }), click('b')]);
     await landing.put('clicks/b.ndjson', [click('c'), click('d', { user_agent: 'x'.repeat(17_000_000) })]);
     await landing.put('clicks/c.json', JSON.stringify([click('e', { user_agent: 'x'.repeat(17_000_000) })]));
@@ -209,8 +203,7 @@ describe('quarantine', () => {
     ]);
   });
 
-  it('a log under a wrong ending counts once it has the right one', async () => {
-    await using landing = await LogLanding.create();
+  it('a log under a wrong ending counts once it has the right one', async ({ landing }) => {
     const path = await landing.put('clicks/a.json', clicks);
     await landing.ingest();
     await rename(path, path.replace(/json$/, 'ndjson'));
@@ -232,8 +225,7 @@ describe('CSV whose last line has no end', () => {
   const offers = (count: number) =>
     `external_id,title,payout\n${Array.from({ length: count }, (_, index) => `x${index},Offer,12.11\n`).join('')}`;
 
-  it('waits until it is ten minutes old, told and not remembered; what is whole goes on', async () => {
-    await using landing = await LogLanding.create();
+  it('waits until it is ten minutes old, told and not remembered; what is whole goes on', async ({ landing }) => {
     const told: string[] = [];
     const logger = createLogger({ write: (line: string) => told.push(line) > 0 }, 'info');
     await landing.putAt('conversions/a.csv', torn, '2026-11-18T11:50:00.001Z');
@@ -289,8 +281,7 @@ describe('CSV whose last line has no end', () => {
     ]);
   });
 
-  it('counts right once its writer is done, whether that was waited for or not', async () => {
-    await using landing = await LogLanding.create();
+  it('counts right once its writer is done, whether that was waited for or not', async ({ landing }) => {
     for (const [name, changedAt] of [
       ['waits', '2026-11-18T11:59:00Z'],
       ['taken', longAgo],
@@ -310,8 +301,7 @@ describe('CSV whose last line has no end', () => {
     expect(await landing.query('SELECT sum(conflicts) AS conflicts FROM ingest_files')).toEqual([{ conflicts: 0 }]);
   });
 
-  it('as a catalog removes nothing, and leaves the offer of its last row as it was', async () => {
-    await using landing = await LogLanding.create();
+  it('as a catalog removes nothing, and leaves the offer of its last row as it was', async ({ landing }) => {
     await landing.putAt('offers/net/a.csv', offers(20), '2026-11-18T10:00:00Z');
     await landing.ingest();
     await landing.putAt('offers/net/b.csv', offers(12).slice(0, -2), '2026-11-18T10:30:00Z');
@@ -320,8 +310,7 @@ describe('CSV whose last line has no end', () => {
     expect(await landing.warnings()).toEqual(['offers/net/b.csv truncated_export 1']);
   });
 
-  it('with a modification time that is yet to come waits for ten minutes from now', async () => {
-    await using landing = await LogLanding.create();
+  it('with a modification time that is yet to come waits for ten minutes from now', async ({ landing }) => {
     await landing.putAt('conversions/a.csv', torn, '2030-01-01T00:00:00Z');
     const now = momentOfMilliseconds(Date.now());
     expect(await landing.ingest({ wallClock: now })).toMatchObject({ files: 0 });
@@ -330,8 +319,7 @@ describe('CSV whose last line has no end', () => {
 });
 
 describe('names', () => {
-  it('that mean something to the engine are names like any other', async () => {
-    await using landing = await LogLanding.create();
+  it('that mean something to the engine are names like any other', async ({ landing }) => {
     const names = [
       '*.ndjson',
       'a[1].ndjson',
@@ -355,8 +343,7 @@ describe('names', () => {
     expect(await landing.warnings()).toEqual([]);
   });
 
-  it('the same bytes count once for each log, whatever they are called and whenever they come', async () => {
-    await using landing = await LogLanding.create();
+  it('the same bytes count once for each log, whatever they are called and whenever they come', async ({ landing }) => {
     const path = await landing.put('clicks/a.ndjson', clicks);
     await landing.put('clicks/b/copy.ndjson', clicks);
     await symlink(path, join(landing.data.landing, 'clicks/link.ndjson'));
@@ -371,8 +358,7 @@ describe('names', () => {
     ]);
   });
 
-  it('new bytes under an old name are a new file, even of the same size and time', async () => {
-    await using landing = await LogLanding.create();
+  it('new bytes under an old name are a new file, even of the same size and time', async ({ landing }) => {
     const path = await landing.put('clicks/a.ndjson', [click('a')]);
     const { atime, mtime } = await stat(path);
     await landing.ingest();
@@ -390,8 +376,7 @@ describe('names', () => {
 });
 
 describe('landing files', () => {
-  it('are never changed', async () => {
-    await using landing = await LogLanding.create();
+  it('are never changed', async ({ landing }) => {
     const contents: Record<string, string | Buffer> = {
       'a.ndjson': `\ufeff${JSON.stringify(click('a'))}\r\nno JSON`,
       'b.csv': csv(clicks).replaceAll('\n', '\r\n'),
@@ -412,8 +397,7 @@ describe('landing files', () => {
     expect(await about()).toEqual(before);
   });
 
-  it('that change while they are read, or go away, wait', async () => {
-    await using landing = await LogLanding.create();
+  it('that change while they are read, or go away, wait', async ({ landing }) => {
     const growing = await landing.put('clicks/a.ndjson', clicks);
     await landing.put('clicks/b.ndjson', clicks);
     const { files } = await findLandingFiles(landing.data.landing);
@@ -425,8 +409,7 @@ describe('landing files', () => {
     expect(checks.map(({ unstable }) => unstable)).toEqual([true, true]);
   });
 
-  it('that change while they are read are taken up by the next run', async () => {
-    await using landing = await LogLanding.create();
+  it('that change while they are read are taken up by the next run', async ({ landing }) => {
     const growing = await landing.put('clicks/a.ndjson', [click('a')]);
     await landing.put('clicks/b.ndjson', [click('b')]);
     // The listing is done when reading begins.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { assignIds } from '../../src/ingest/catalog/catalog-ids.ts';
-import { CatalogWarehouse, record } from '../support/catalog-warehouse.ts';
+import { assignIds } from '../../../src/ingest/catalog/catalog-ids.ts';
+import { CatalogWarehouse, record } from '../../support/catalog-warehouse.ts';
 
 const of = (externalId: string, id: number | null = null, source = 'net') => ({ source, externalId, id });
 const given = (offerId: number, kept = false) => ({ offerId, kept });

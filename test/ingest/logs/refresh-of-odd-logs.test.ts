@@ -2,12 +2,12 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { refresh } from '../../pipelines/refresh.ts';
-import { DataDirectory } from '../../src/config/data-directory.ts';
-import { realEffects } from '../../src/files/effects.ts';
-import { createLogger } from '../../src/logging/log.ts';
-import { noProgress } from '../../src/logging/progress.ts';
-import { click, conversion, csv, ndjson } from '../support/log-landing.ts';
+import { refresh } from '../../../pipelines/refresh.ts';
+import { DataDirectory } from '../../../src/config/data-directory.ts';
+import { realEffects } from '../../../src/files/effects.ts';
+import { createLogger } from '../../../src/logging/log.ts';
+import { noProgress } from '../../../src/logging/progress.ts';
+import { click, conversion, csv, ndjson } from '../../support/log-landing.ts';
 
 it('rejects, warnings, broken files and events from the edges of time do not keep a refresh from publishing', async () => {
   // A name that DuckDB would read as a pattern and as a partition, were it let.

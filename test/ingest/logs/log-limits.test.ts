@@ -2,16 +2,18 @@ import { once } from 'node:events';
 import { readdir, stat } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
-import { expect, it } from 'vitest';
-import { defaultSettings } from '../../src/config/settings.ts';
-import { noLimits, type FileCheck } from '../../src/landing/files/check-files.ts';
-import { findLandingFiles } from '../../src/landing/files/find-files.ts';
-import { click, conversion, csv, LogLanding, ndjson } from '../support/log-landing.ts';
+import { expect } from 'vitest';
+import { defaultSettings } from '../../../src/config/settings.ts';
+import { noLimits, type FileCheck } from '../../../src/landing/files/check-files.ts';
+import { findLandingFiles } from '../../../src/landing/files/find-files.ts';
+import { it } from '../../support/landing-test.ts';
+import { click, conversion, csv, ndjson } from '../../support/log-landing.ts';
 
 const digits = '9'.repeat(5000);
 
-it('a gzip that unpacks to more than is allowed is quarantined, whatever it holds, and leaves no copy; others go on', async () => {
-  await using landing = await LogLanding.create();
+it('a gzip that unpacks to more than is allowed is quarantined, whatever it holds, and leaves no copy; others go on', async ({
+  landing,
+}) => {
   const bomb = gzipSync(Buffer.alloc(20_000_000));
   expect(bomb.length).toBeLessThan(30_000);
   for (const ending of ['ndjson', 'csv', 'json'])
@@ -29,8 +31,7 @@ it('a gzip that unpacks to more than is allowed is quarantined, whatever it hold
   expect(await readdir(landing.data.scratch)).toEqual([]);
 });
 
-it('of 100,000 bad rows each is counted and the first thousand are kept', async () => {
-  await using landing = await LogLanding.create();
+it('of 100,000 bad rows each is counted and the first thousand are kept', async ({ landing }) => {
   const bad = Array.from({ length: 100_000 }, (_, index) => `{"click_id":"bad ${index}"}`);
   await landing.put('clicks/bad.ndjson', [JSON.stringify(click('first')), ...bad, JSON.stringify(click('last'))]);
   await landing.put(
@@ -58,8 +59,7 @@ it('of 100,000 bad rows each is counted and the first thousand are kept', async 
   ]);
 });
 
-it('of a rejected row the first 2,000 characters and its length are kept', async () => {
-  await using landing = await LogLanding.create();
+it('of a rejected row the first 2,000 characters and its length are kept', async ({ landing }) => {
   const long = (id: string, end: string) => ({ click_id: id, user_agent: `${'x😀'.repeat(1500)}${end}` });
   const [one, other, good] = [long('a', '1'), long('a', '2'), click('good', long('good', '1'))].map((record) =>
     JSON.stringify(record),
@@ -95,8 +95,9 @@ it('of a rejected row the first 2,000 characters and its length are kept', async
   expect(await landing.ids('clicks')).toEqual(['fine', 'good']);
 });
 
-it('a catalog of more than a million records is quarantined, whatever its format, and stops no other', async () => {
-  await using landing = await LogLanding.create();
+it('a catalog of more than a million records is quarantined, whatever its format, and stops no other', async ({
+  landing,
+}) => {
   await landing.put('offers/lines/a.ndjson.gz', gzipSync('{}\n'.repeat(1_000_001), { level: 1 }));
   await landing.put('offers/table/a.csv', `external_id,title\n${',\n'.repeat(1_000_001)}`);
   await landing.put('offers/net/a.ndjson', [{ external_id: 'x', title: 'T', payout: '1' }]);
@@ -108,11 +109,10 @@ it('a catalog of more than a million records is quarantined, whatever its format
   ]);
 });
 
-it('a document of millions of records is taken apart in little memory', async () => {
-  await using landing = await LogLanding.create();
+it('a document of millions of records is taken apart in little memory', async ({ landing }) => {
   const path = await landing.put('conversions/a.json', `[${'{},'.repeat(3_000_000)}{}]`);
   const [file] = (await findLandingFiles(landing.data.landing)).files;
-  const worker = new Worker(new URL('../../src/landing/files/check-file-worker.ts', import.meta.url), {
+  const worker = new Worker(new URL('../../../src/landing/files/check-file-worker.ts', import.meta.url), {
     resourceLimits: { maxOldGenerationSizeMb: 32 },
   });
   worker.postMessage({ file, scratchPath: `${path}.part`, limits: noLimits });
@@ -122,8 +122,7 @@ it('a document of millions of records is taken apart in little memory', async ()
   expect((await stat(answer.check?.readablePath ?? '')).size).toBe(3 * 3_000_001);
 });
 
-it('rows of CSV with too few or too many cells cost no statement each', async () => {
-  await using landing = await LogLanding.create();
+it('rows of CSV with too few or too many cells cost no statement each', async ({ landing }) => {
   await landing.put('clicks/a.csv', `${csv([click('a')])}${'x\n1,2,3,4,5,6,7,8\n'.repeat(2000)}`);
   const { connection } = landing.state;
   const run = connection.run.bind(connection);
@@ -137,8 +136,7 @@ it('rows of CSV with too few or too many cells cost no statement each', async ()
   expect(statements).toBeLessThan(200);
 });
 
-it('long lines are read apart, and keep their numbers', async () => {
-  await using landing = await LogLanding.create();
+it('long lines are read apart, and keep their numbers', async ({ landing }) => {
   const long = (id: string, fields: object = {}) => click(id, { user_agent: 'x'.repeat(40_000), ...fields });
   const bad = { ...long('bad'), offer_id: 0 };
   const rows = [
@@ -203,8 +201,7 @@ it('long lines are read apart, and keep their numbers', async () => {
   expect(await landing.warnings()).toEqual(['clicks/a.ndjson unknown_field new_field 1']);
 });
 
-it('of unknown fields the first twenty are named and the others counted, in a few statements', async () => {
-  await using landing = await LogLanding.create();
+it('of unknown fields the first twenty are named and the others counted, in a few statements', async ({ landing }) => {
   const unknown = (row: number) =>
     Object.fromEntries(Array.from({ length: 10 }, (_, field) => [`p${String(row).padStart(4, '0')}_${field}`, 1]));
   const rows = Array.from({ length: 1000 }, (_, row) => row);
@@ -243,8 +240,9 @@ it('of unknown fields the first twenty are named and the others counted, in a fe
   ]);
 });
 
-it('numbers of thousands of digits are text like any other, and rejected where a number is wanted', async () => {
-  await using landing = await LogLanding.create();
+it('numbers of thousands of digits are text like any other, and rejected where a number is wanted', async ({
+  landing,
+}) => {
   const raw = (record: object, field: string) =>
     JSON.stringify({ ...record, [field]: 0 }).replace(`"${field}":0`, `"${field}":${digits}`);
   await landing.put('clicks/a.ndjson', [

@@ -1,10 +1,11 @@
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
-import { defaultSettings, type Settings } from '../../src/config/settings.ts';
-import { click, conversion, csv, LogLanding, ndjson } from '../support/log-landing.ts';
-import { parquet } from '../support/parquet.ts';
+import { describe, expect } from 'vitest';
+import { defaultSettings, type Settings } from '../../../src/config/settings.ts';
+import { it } from '../../support/landing-test.ts';
+import { click, conversion, csv, type LogLanding, ndjson } from '../../support/log-landing.ts';
+import { parquet } from '../../support/parquet.ts';
 
 const zoned = (time_zone: string | undefined): Settings => ({
   ...defaultSettings,
@@ -22,8 +23,7 @@ async function ledger(landing: LogLanding): Promise<string[]> {
 }
 
 describe('a log whose rows lacked a time zone', () => {
-  it('is read again once there is one: what was refused counts, what counted stays', async () => {
-    await using landing = await LogLanding.create();
+  it('is read again once there is one: what was refused counts, what counted stays', async ({ landing }) => {
     await landing.put('clicks/a.ndjson', [
       click('a', { device: 'fridge', extra: 1 }),
       click('b', { clicked_at: local, device: 'fridge', extra: 1 }),
@@ -69,8 +69,7 @@ describe('a log whose rows lacked a time zone', () => {
     ]);
   });
 
-  it('is read again once, and another zone moves nothing that counted', async () => {
-    await using landing = await LogLanding.create();
+  it('is read again once, and another zone moves nothing that counted', async ({ landing }) => {
     await landing.put('clicks/a.ndjson', [
       click('a', { clicked_at: local }),
       'no JSON',
@@ -92,8 +91,7 @@ describe('a log whose rows lacked a time zone', () => {
     expect(await landing.events('clicks', 'clicked_at')).toEqual([{ clicked_at: '2026-11-18T09:00:00Z' }]);
   });
 
-  it('is of any format', async () => {
-    await using landing = await LogLanding.create();
+  it('is of any format', async ({ landing }) => {
     const rows = (name: string) => [click(`${name} 1`), click(`${name} 2`, { clicked_at: local })];
     await landing.put('clicks/a.csv', csv(rows('csv')));
     await landing.put('clicks/b.json', JSON.stringify(rows('json')));
@@ -120,8 +118,7 @@ describe('a log whose rows lacked a time zone', () => {
     ]);
   });
 
-  it('has more rejects than are kept: nobody knows why, so it is read again', async () => {
-    await using landing = await LogLanding.create();
+  it('has more rejects than are kept: nobody knows why, so it is read again', async ({ landing }) => {
     await landing.put('clicks/a.ndjson', [
       ...Array.from({ length: 1500 }, (_, index) => `bad ${index}`),
       click('a', { clicked_at: local }),
@@ -147,8 +144,7 @@ describe('a log whose rows lacked a time zone', () => {
     expect(await landing.ingest({ settings: zoned('UTC') })).toMatchObject({ readAgain: 0 });
   });
 
-  it('counts nothing twice, whatever came in another file meanwhile or comes with it', async () => {
-    await using landing = await LogLanding.create();
+  it('counts nothing twice, whatever came in another file meanwhile or comes with it', async ({ landing }) => {
     await landing.put('clicks/m.ndjson', [
       click('a', { clicked_at: local }),
       click('b', { clicked_at: local }),
@@ -173,8 +169,7 @@ describe('a log whose rows lacked a time zone', () => {
     ]);
   });
 
-  it('is left as it is where it lies there no more, and found under another name', async () => {
-    await using landing = await LogLanding.create();
+  it('is left as it is where it lies there no more, and found under another name', async ({ landing }) => {
     const gone = await landing.put('clicks/a.ndjson', [click('a', { clicked_at: local })]);
     const moved = await landing.put('clicks/b.ndjson', [click('b', { clicked_at: local })]);
     await landing.ingest();
@@ -191,8 +186,7 @@ describe('a log whose rows lacked a time zone', () => {
     expect(await landing.ids('clicks')).toEqual(['a', 'b']);
   });
 
-  it('is taken up again whose row is of before its reading was kept', async () => {
-    await using landing = await LogLanding.create();
+  it('is taken up again whose row is of before its reading was kept', async ({ landing }) => {
     await landing.put('clicks/a.ndjson', [click('a', { clicked_at: local })]);
     await landing.ingest();
     await landing.query('UPDATE ingest_files SET read_with = NULL');
@@ -204,8 +198,7 @@ describe('a log whose rows lacked a time zone', () => {
 describe('a file beyond a limit', () => {
   const packed = (id: string) => gzipSync(ndjson(Array.from({ length: 30_000 }, (_, index) => click(`${id}${index}`))));
 
-  it('is read again once the limit is another, and counts then', async () => {
-    await using landing = await LogLanding.create();
+  it('is read again once the limit is another, and counts then', async ({ landing }) => {
     await landing.put('clicks/a.ndjson.gz', packed('a'));
     await landing.put(
       'offers/net/a.ndjson.gz',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CatalogWarehouse, record, records } from '../support/catalog-warehouse.ts';
+import { CatalogWarehouse, record, records } from '../../support/catalog-warehouse.ts';
 
 const day = (date: number) => `2026-01-${String(date).padStart(2, '0')}T00:00:00Z`;
 

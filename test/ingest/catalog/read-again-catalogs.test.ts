@@ -1,12 +1,13 @@
 import { rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { defaultSettings, type Settings } from '../../src/config/settings.ts';
-import { realEffects } from '../../src/files/effects.ts';
-import { acceptHeldExport } from '../../src/ingest/catalog/catalog-holds.ts';
-import { createLogger } from '../../src/logging/log.ts';
-import { readRevision } from '../../src/warehouse/metadata.ts';
-import { LogLanding } from '../support/log-landing.ts';
+import { describe, expect } from 'vitest';
+import { defaultSettings, type Settings } from '../../../src/config/settings.ts';
+import { realEffects } from '../../../src/files/effects.ts';
+import { acceptHeldExport } from '../../../src/ingest/catalog/catalog-holds.ts';
+import { createLogger } from '../../../src/logging/log.ts';
+import { readRevision } from '../../../src/warehouse/metadata.ts';
+import { it as itOfLanding } from '../../support/landing-test.ts';
+import type { LogLanding } from '../../support/log-landing.ts';
 
 type Source = Settings['sources'][string];
 const settingsOf = (rates: Record<string, string>, net: Source = { mode: 'full' }): Settings => ({
@@ -76,12 +77,15 @@ class NetSource {
   }
 }
 
+/** A test over `source`, whose files land in `landing`. */
+const it = itOfLanding.extend<{ source: NetSource }>({
+  source: ({ landing }, use) => use(new NetSource(landing)),
+});
+
 const unchanged = { files: 0, offerVersions: 0, changed: false };
 
 describe('a full source', () => {
-  it('says by itself what its last export says at another rate, with the same ids', async () => {
-    await using landing = await LogLanding.create();
-    const source = new NetSource(landing);
+  it('says by itself what its last export says at another rate, with the same ids', async ({ landing, source }) => {
     await source.land('old', [offer('gone', '9', 'EUR')]);
     await source.run(settingsOf({ EUR: '1.10' }));
     await source.land('new', [
@@ -126,9 +130,10 @@ describe('a full source', () => {
     expect(source.told).toEqual([]);
   });
 
-  it('is not read again where its last export lies there no more, or others have taken its name', async () => {
-    await using landing = await LogLanding.create();
-    const source = new NetSource(landing);
+  it('is not read again where its last export lies there no more, or others have taken its name', async ({
+    landing,
+    source,
+  }) => {
     await source.land('a', [offer('eur', '1', 'EUR')]);
     await source.run(settingsOf({ EUR: '1.1' }));
     await rm(join(landing.data.landing, 'offers/net/a.ndjson'));
@@ -138,9 +143,7 @@ describe('a full source', () => {
     expect(await source.catalog()).toEqual(['eur active 2.4']);
   });
 
-  it('leaves the word to a newer export that lands with the other rate', async () => {
-    await using landing = await LogLanding.create();
-    const source = new NetSource(landing);
+  it('leaves the word to a newer export that lands with the other rate', async ({ landing, source }) => {
     await source.land('a', [offer('eur', '1', 'EUR')]);
     await source.run(settingsOf({ EUR: '1.1' }));
     await source.land('b', [offer('eur', '2', 'EUR')]);
@@ -153,9 +156,10 @@ describe('a full source', () => {
     expect(source.told).toEqual([]);
   });
 
-  it('is read again for its time zone, and says nothing new where no time lacks an offset', async () => {
-    await using landing = await LogLanding.create();
-    const source = new NetSource(landing);
+  it('is read again for its time zone, and says nothing new where no time lacks an offset', async ({
+    landing,
+    source,
+  }) => {
     await source.land('a', [
       offer('local', '1', undefined, { created_at: '2026-01-01T00:00:00' }),
       offer('offset', '1', undefined, { created_at: '2026-01-01T00:00:00Z' }),
@@ -185,9 +189,7 @@ describe('a full source', () => {
     });
   });
 
-  it('reads the last export of before its reading was kept once', async () => {
-    await using landing = await LogLanding.create();
-    const source = new NetSource(landing);
+  it('reads the last export of before its reading was kept once', async ({ landing, source }) => {
     await source.land('a', [offer('eur', '1', 'EUR')]);
     await source.run(settingsOf({ EUR: '1.1' }));
     await landing.query(`UPDATE ingest_files SET read_with = NULL, modified_ns = 1900000000000000000`);
@@ -200,9 +202,7 @@ describe('a full source', () => {
 });
 
 describe('a delta source', () => {
-  it('says by itself what its files say at another rate, in their order', async () => {
-    await using landing = await LogLanding.create();
-    const source = new NetSource(landing);
+  it('says by itself what its files say at another rate, in their order', async ({ landing, source }) => {
     const settings = settingsOf({ EUR: '1.1' }, delta);
     await source.land('z', [offer('before', '5')]);
     await source.run(settings);
@@ -234,9 +234,7 @@ describe('a delta source', () => {
     expect(await source.run(settingsOf({ EUR: '1.2', GBP: '1.3' }, delta))).toEqual({ ...unchanged, readAgain: 0 });
   });
 
-  it('does not let an older file speak over one that lies there no more', async () => {
-    await using landing = await LogLanding.create();
-    const source = new NetSource(landing);
+  it('does not let an older file speak over one that lies there no more', async ({ landing, source }) => {
     for (const [name, payout] of [
       ['a', '1'],
       ['b', '2'],
@@ -250,9 +248,10 @@ describe('a delta source', () => {
     expect(await source.catalog()).toEqual(['other active 6.0', 'same active 2.0']);
   });
 
-  it('that was a full one: nothing that was removed comes back, and an export that was held adds what it has', async () => {
-    await using landing = await LogLanding.create();
-    const source = new NetSource(landing);
+  it('that was a full one: nothing that was removed comes back, and an export that was held adds what it has', async ({
+    landing,
+    source,
+  }) => {
     await source.land('a', [offer('gone', '1', 'EUR')]);
     await source.run(settingsOf({ EUR: '1' }));
     await source.land(
@@ -278,9 +277,10 @@ describe('a delta source', () => {
     ]);
   });
 
-  it('that turns out to be a full one: its last file decides, and waits where it would remove too much', async () => {
-    await using landing = await LogLanding.create();
-    const source = new NetSource(landing);
+  it('that turns out to be a full one: its last file decides, and waits where it would remove too much', async ({
+    landing,
+    source,
+  }) => {
     await source.land(
       'a',
       Array.from({ length: 10 }, (_, index) => offer(`o${index}`, '1')),

@@ -5,7 +5,7 @@ import { queryRows } from '../../duckdb/dialect/rows.ts';
 import { countRows, makeEmptyTempTable, makeTempTable, type TempTable } from '../../duckdb/temp-table.ts';
 import { eventRelation } from '../../warehouse/event-files.ts';
 import type { LogBatch } from './log-batch.ts';
-import type { StagedEvents } from './stage-events.ts';
+import type { StagedFiles } from './event-engine.ts';
 
 /**
  * Staged events that do not count: `(file_id, file, file_row_number, conflict)`, `file` being the place among the
@@ -30,7 +30,7 @@ export async function findDuplicates(
   connection: DuckDBConnection,
   schema: LogSchema,
   batch: LogBatch,
-  staged: StagedEvents,
+  staged: Pick<StagedFiles, 'days'>,
   history: readonly string[],
 ): Promise<Duplicates> {
   const events = await makeEmptyTempTable(
@@ -133,14 +133,16 @@ async function numberContradictions(
     'contradictions',
     `SELECT file_id, ${key} FROM ${candidates} GROUP BY ALL HAVING min(content) <> max(content)`,
   );
-  for (const { file_id } of await queryRows<{ file_id: number }>(
+  const [id] = schema.key;
+  for (const { file_id, ids } of await queryRows<{ file_id: number; ids: number }>(
     connection,
-    `SELECT DISTINCT file_id FROM ${contradictions}`,
+    `SELECT file_id, count(DISTINCT ${id}) AS ids FROM ${contradictions} GROUP BY file_id`,
   )) {
     const file = batch.files.find(({ fileId }) => fileId === file_id);
     if (file === undefined) continue;
-    for (const rows of numberedLines(file)) {
-      const events = parsedLog(schema, rowsOfFile(file_id, rows));
+    const isOfThem = ids <= maxIdsLookedFor ? await linesWithIds(connection, contradictions, file_id, id) : 'true';
+    for (const lines of numberedLines(file)) {
+      const events = parsedLog(schema, rowsOfFile(file_id, `(SELECT * FROM ${lines} WHERE ${isOfThem})`));
       const numbered = await makeTempTable(
         connection,
         'numbered',
@@ -155,6 +157,25 @@ async function numberContradictions(
       );
     }
   }
+}
+
+/** For more ids than these all lines of a file are parsed. */
+const maxIdsLookedFor = 200;
+
+/**
+ * SQL that holds for the lines that may name one of a file's contradicting ids: one look at each, where parsing all of
+ * them would take ten times as long. An escape may stand for any character of an id.
+ */
+async function linesWithIds(
+  connection: DuckDBConnection,
+  contradictions: TempTable<'contradictions'>,
+  fileId: number,
+  id: string | undefined,
+): Promise<string> {
+  await connection.run(
+    `SET VARIABLE sought_ids = (SELECT string_agg(regexp_escape(${id}), '|') FROM ${contradictions} WHERE file_id = ${fileId})`,
+  );
+  return `contains(raw, '\\') OR regexp_matches(raw, getvariable('sought_ids'))`;
 }
 
 /** All that an event says, in eight bytes. */

@@ -1,7 +1,8 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { defaultSettings } from '../../src/config/settings.ts';
-import { click, conversion, csv, LogLanding, ndjson } from '../support/log-landing.ts';
-import { parquet } from '../support/parquet.ts';
+import { describe, expect, onTestFinished } from 'vitest';
+import { defaultSettings } from '../../../src/config/settings.ts';
+import { it } from '../../support/landing-test.ts';
+import { click, conversion, csv, LogLanding, ndjson } from '../../support/log-landing.ts';
+import { parquet } from '../../support/parquet.ts';
 
 const at = '2026-11-18T12:00:00Z';
 
@@ -94,8 +95,9 @@ describe('lines', () => {
     ]);
   });
 
-  it('are numbered as they lie in the file, with carriage returns, a mark, blank lines and a torn end', async () => {
-    await using landing = await LogLanding.create();
+  it('are numbered as they lie in the file, with carriage returns, a mark, blank lines and a torn end', async ({
+    landing,
+  }) => {
     await landing.put(
       'clicks/crlf.ndjson',
       `\ufeff${JSON.stringify(click('a'))}\r\n\r\n   \r\nbad\r\nbad\r\n${JSON.stringify(click('b'))}\r\n{"click_id":"to`,
@@ -127,8 +129,7 @@ describe('lines', () => {
   });
 });
 
-it('what the line reader cuts at makes no good line of a bad one', async () => {
-  await using landing = await LogLanding.create();
+it('what the line reader cuts at makes no good line of a bad one', async ({ landing }) => {
   await landing.put(
     'clicks/a.ndjson',
     `${JSON.stringify(click('a'))}\u0001\u0002x\n\u0001\u0002${JSON.stringify(click('b'))}\n\u0001\u0002\n${JSON.stringify(click('c', { user_id: '\u0001\u0002' }))}\n`,
@@ -146,8 +147,9 @@ describe('CSV', () => {
   const header = 'click_id,offer_id,site_key,user_id,clicked_at,sub1';
   const row = (id: string, rest = '') => `${id},7,s,u,2026-11-18T10:00:00Z,${rest}`;
 
-  it('knows quotes, line breaks within them, columns in any order, and empty cells as absent values', async () => {
-    await using landing = await LogLanding.create();
+  it('knows quotes, line breaks within them, columns in any order, and empty cells as absent values', async ({
+    landing,
+  }) => {
     await landing.put(
       'clicks/a.csv',
       `user_id,clicked_at,site_key,click_id,source,external_id,offer_id\r\n"u ""1"", with\r\n a break",2026-11-18T10:00:00Z,s,a,"net","x",\r\n`,
@@ -158,8 +160,7 @@ describe('CSV', () => {
     ]);
   });
 
-  it('counts rows from the header as row 1, ragged ones among them, not lines', async () => {
-    await using landing = await LogLanding.create();
+  it('counts rows from the header as row 1, ragged ones among them, not lines', async ({ landing }) => {
     await landing.put(
       'clicks/a.csv',
       [
@@ -189,8 +190,7 @@ describe('CSV', () => {
     expect(await landing.ids('clicks')).toEqual(['0', 'ok']);
   });
 
-  it('tells names that differ in case only apart', async () => {
-    await using landing = await LogLanding.create();
+  it('tells names that differ in case only apart', async ({ landing }) => {
     await landing.put('clicks/a.csv', csv([{ ...click('a'), User_ID: 'other', Note: '1', note: '2' }]));
     await landing.ingest();
     expect(await landing.events('clicks', 'user_id')).toEqual([{ user_id: 'u' }]);
@@ -201,8 +201,7 @@ describe('CSV', () => {
     ]);
   });
 
-  it('keeps numbers of rows over many blocks', async () => {
-    await using landing = await LogLanding.create();
+  it('keeps numbers of rows over many blocks', async ({ landing }) => {
     const rows = Array.from({ length: 40_000 }, (_, index) =>
       index % 10_000 === 9_999
         ? 'ragged'
@@ -220,8 +219,7 @@ describe('CSV', () => {
 });
 
 describe('Parquet', () => {
-  it('keeps every digit, refuses what is no whole number, and timestamps without a zone', async () => {
-    await using landing = await LogLanding.create();
+  it('keeps every digit, refuses what is no whole number, and timestamps without a zone', async ({ landing }) => {
     await landing.put(
       'clicks/a.parquet',
       await parquet(
@@ -450,8 +448,7 @@ describe('timestamps', () => {
     expect(days.filter(({ day, first, last }) => day !== first || day !== last)).toEqual([]);
   });
 
-  it('24 hours ahead are counted from the wall clock, whatever the run is as of', async () => {
-    await using landing = await LogLanding.create();
+  it('24 hours ahead are counted from the wall clock, whatever the run is as of', async ({ landing }) => {
     await landing.put('clicks/a.ndjson', [
       click('in', { clicked_at: '2026-11-19T12:00:00Z' }),
       click('out', { clicked_at: '2026-11-19T12:00:00.000001Z' }),
@@ -586,8 +583,7 @@ describe('descriptive values', () => {
     ]);
   });
 
-  it('unknown fields are counted once per file, whatever is around them', async () => {
-    await using landing = await LogLanding.create();
+  it('unknown fields are counted once per file, whatever is around them', async ({ landing }) => {
     await landing.put('clicks/compact.ndjson', [
       click('a', { x: 1 }),
       click('b', { x: 2, edge_version: '2.4' }),
