@@ -38,12 +38,23 @@ export async function runWithRows<Row extends object>(
   parameters: Record<string, number | bigint> = {},
 ): Promise<void> {
   for (let start = 0; start < rows.length; start += maxRowsAtOnce) {
-    await connection.run(`WITH rows AS (SELECT r.* FROM (SELECT unnest(from_json($rows, $shape)) AS r)) ${statement}`, {
-      rows: JSON.stringify(rows.slice(start, start + maxRowsAtOnce), asJson),
-      shape: JSON.stringify([shape]),
+    await connection.run(`WITH ${rowsOfJson} ${statement}`, {
+      rows: jsonOf(shape, rows.slice(start, start + maxRowsAtOnce)),
+      shape: JSON.stringify(shape),
       ...parameters,
     });
   }
+}
+
+/** Row by row: out of the whole list at once the engine reads half as fast. */
+const rowsOfJson = `texts AS MATERIALIZED (SELECT unnest(from_json($rows, '["JSON"]')) AS text),
+  rows AS (SELECT r.* FROM (SELECT from_json(text, $shape) AS r FROM texts))`;
+
+/** To look at each value takes as long as to write them all: only where JSON may not be able to say one. */
+function jsonOf<Row extends object>(shape: RowShape<Row>, rows: readonly Row[]): string {
+  if (Object.values(shape).includes('BIGINT')) return JSON.stringify(rows, asJson);
+  const json = JSON.stringify(rows);
+  return json.includes(String.raw`\ud`) ? JSON.stringify(rows, asJson) : json;
 }
 
 /** What JSON cannot say: whole numbers of any size, and half a surrogate. */

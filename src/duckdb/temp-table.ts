@@ -4,7 +4,7 @@ import { queryRows } from './dialect/rows.ts';
 declare const made: unique symbol;
 
 /**
- * The name of a temporary table that one function has made and filled for others. Only these functions give one, so
+ * The name of a temporary table or view that one function has made for others. Only these functions give one, so
  * whoever takes it as a parameter cannot be called before its maker; `Name` keeps the types of such tables apart.
  */
 export type TempTable<Name extends string> = Name & { readonly [made]: true };
@@ -16,6 +16,16 @@ export async function makeTempTable<Name extends string>(
   query: string,
 ): Promise<TempTable<Name>> {
   await connection.run(`CREATE OR REPLACE TEMP TABLE ${name} AS ${query}`);
+  return name as TempTable<Name>;
+}
+
+/** The same as a view: the query runs each time that it is read. */
+export async function makeTempView<Name extends string>(
+  connection: DuckDBConnection,
+  name: Name,
+  query: string,
+): Promise<TempTable<Name>> {
+  await connection.run(`CREATE OR REPLACE TEMP VIEW ${name} AS ${query}`);
   return name as TempTable<Name>;
 }
 

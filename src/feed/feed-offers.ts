@@ -28,6 +28,14 @@ export class FeedOffers {
     return this.#starts.length - 1;
   }
 
+  /** Each with its line feed, by its offer, which it names first. */
+  *lines(): Generator<[id: number, line: Buffer]> {
+    for (let place = 0; place < this.count; place++) {
+      const line = this.#bytes.subarray(this.#starts[place], this.#starts[place + 1]);
+      yield [Number(/^\{"id":(\d+)/.exec(line.toString('latin1', 0, 20))?.[1]), line];
+    }
+  }
+
   /** In the order of the file. */
   at(place: number): FeedOffer {
     return JSON.parse(this.#bytes.toString('utf8', this.#starts[place], this.#starts[place + 1])) as FeedOffer;

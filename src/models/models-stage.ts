@@ -14,8 +14,8 @@ import {
 import { writeClosedReport, writeOpenReport } from './day-marts.ts';
 import { writePostbackMarts } from './postback-marts.ts';
 import { readReportDays } from './report-days.ts';
-import { writeTouchedDays } from './touched-marts.ts';
-import { computeStats } from './windows.ts';
+import { loadTouchedRows, writeTouchedDays } from './touched-marts.ts';
+import { replaceStats } from './windows.ts';
 
 export interface ModelsSummary {
   /** False where as-of and content are those of the last computation. */
@@ -50,11 +50,11 @@ export const modelsStage: Stage<StateDatabase, ModelsSummary> = {
       // A run as of the future closed days that are not over.
       await reopenReportsAfter(connection, run.wallClock);
       const days = await touchedDays(run, state, before);
-      await writeTouchedDays(run, connection, days);
+      const touchedRows = await loadTouchedRows(run, connection, days);
+      await writeTouchedDays(run, connection, days, touchedRows);
       const reports = await reportsToClose(connection, before, today);
       for (const day of reports.now) await writeClosedReport(run, connection, day);
-      await state.db.deleteFrom('offer_stats_2d').execute();
-      await computeStats(connection, run.data, 'INSERT INTO offer_stats_2d', run.asOf);
+      await replaceStats(connection, touchedRows, run.asOf);
       await writeOpenReport(run, connection, today);
       await writePostbackMarts(run, connection);
       await clearMartDays(connection);

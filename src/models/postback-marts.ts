@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { addDays, dayOf, startOfDay } from '../time/moment.ts';
+import { dayOf } from '../time/moment.ts';
 import type { Run } from '../runs/stage.ts';
 import { clearPostbackDays, stalePostbackDays, type PostbackMart } from '../warehouse/stale-partitions.ts';
 import { writeDay } from './day-marts.ts';
@@ -13,11 +13,6 @@ export const postbackMarts = ['postbacks', 'postback_attempts'] as const satisfi
  */
 export async function writePostbackMarts(run: Run, connection: DuckDBConnection): Promise<void> {
   const days = await stalePostbackDays(connection, postbackMarts, dayOf(run.asOf));
-  for (const { mart, day } of days) {
-    await writeDay(run, connection, mart, day, run.asOf, {
-      day_start: startOfDay(day),
-      day_end: startOfDay(addDays(day, 1)),
-    });
-  }
+  for (const { mart, day } of days) await writeDay(run, connection, { mart, day, asOf: run.asOf });
   await clearPostbackDays(connection);
 }

@@ -1,7 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { join, relative } from 'node:path';
+import { makeTempView, type TempTable } from '../duckdb/temp-table.ts';
 import { quoted } from '../text/sql-text.ts';
-import { addDays, startOfDay, type Day } from '../time/moment.ts';
+import { addDays, compareMoments, startOfDay, type Day } from '../time/moment.ts';
 import type { Run } from '../runs/stage.ts';
 import { dayNumber, dayOfNumber, numberOfDay } from '../time/day-number.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
@@ -9,7 +10,7 @@ import { promoteFiles } from '../warehouse/event-files.ts';
 import { insertRows } from '../duckdb/insert-rows.ts';
 import { modelQuery } from '../sql/model-query.ts';
 import { martFile, rowGroupRows, writeDay } from './day-marts.ts';
-import { loadClicks, loadConversions } from './windows.ts';
+import { loadClicks, loadConversions, windowConversions, windowStart } from './windows.ts';
 
 /** The marts that new data of a day changes, and the moment of their rows that tells the day. */
 const touchedMarts = [
@@ -18,24 +19,56 @@ const touchedMarts = [
 ] as const;
 type TouchedMart = (typeof touchedMarts)[number];
 
+/** Clicks by hour and conversions as they stand at as-of: of all touched days and the window, or of some days. */
+export interface DayRows<Days extends 'touched' | 'day'> {
+  clicks: TempTable<`${Days}_clicks`>;
+  conversions: TempTable<`${Days}_conversions`>;
+}
+
+/**
+ * Makes what a run computes from at its as-of: clicks and conversions of the touched days, ascending, and of the window
+ * of its figures. In one, since what asks for some conversions' events and clicks passes over those of all history.
+ */
+export async function loadTouchedRows(
+  run: Run,
+  connection: DuckDBConnection,
+  days: readonly Day[],
+): Promise<DayRows<'touched'>> {
+  const [first, last] = [days[0], days.at(-1)];
+  if (first === undefined || last === undefined) throw new Error('the day under way is always touched');
+  const ofDays = `SELECT DISTINCT conversion_id FROM conversion_events WHERE ${within('occurred_at', first, last)} AND ${onDays('occurred_at', days)}`;
+  const from = [startOfDay(first), windowStart(run.asOf)].toSorted(compareMoments)[0] ?? startOfDay(first);
+  return {
+    clicks: await loadClicks(connection, run.data, 'touched_clicks', from, run.asOf),
+    conversions: await loadConversions(
+      connection,
+      'touched_conversions',
+      `${ofDays} UNION ${windowConversions(run.asOf)}`,
+      run.asOf,
+    ),
+  };
+}
+
 /**
  * Writes `conversions` and `offer_hourly` of these days, ascending, as they stand at the run's as-of. Days of few rows
  * are written all together, since a statement for each of thousands would take minutes; one without rows has no file.
  * The last day always has, since a view over no file fails.
  */
-export async function writeTouchedDays(run: Run, connection: DuckDBConnection, days: readonly Day[]): Promise<void> {
-  const [first, last] = [days[0], days.at(-1)];
-  if (first === undefined || last === undefined) return;
-  await loadClicks(connection, run.data, 'touched_clicks', startOfDay(first), run.asOf);
-  const scope = `SELECT DISTINCT conversion_id FROM conversion_events WHERE ${within('occurred_at', first, last)} AND ${onDays('occurred_at', days)}`;
-  await loadConversions(connection, 'touched_conversions', scope, run.asOf);
-  const alone = new Set([...(await largeDays(connection)), last]);
+export async function writeTouchedDays(
+  run: Run,
+  connection: DuckDBConnection,
+  days: readonly Day[],
+  touchedRows: DayRows<'touched'>,
+): Promise<void> {
+  const last = days.at(-1);
+  const alone = new Set([...(await largeDays(connection, touchedRows)), last]);
   const together = days.filter((day) => !alone.has(day));
   run.progress.start('days of marts', days.length);
   try {
-    if (together.length > 0) for (const mart of touchedMarts) await writeTogether(run, connection, mart, together);
+    if (together.length > 0)
+      for (const mart of touchedMarts) await writeTogether(run, connection, touchedRows, mart, together);
     for (const [index, day] of days.filter((each) => alone.has(each)).entries()) {
-      for (const mart of touchedMarts) await writeAlone(run, connection, mart, day);
+      for (const mart of touchedMarts) await writeAlone(run, connection, touchedRows, mart, day);
       run.progress.advance(together.length + index + 1);
     }
   } finally {
@@ -44,11 +77,11 @@ export async function writeTouchedDays(run: Run, connection: DuckDBConnection, d
 }
 
 /** Days of which a mart may take more than one row group: their rows' order is of use. */
-async function largeDays(connection: DuckDBConnection): Promise<Day[]> {
+async function largeDays(connection: DuckDBConnection, { clicks, conversions }: DayRows<'touched'>): Promise<Day[]> {
   const rows = await queryRows<{ day_number: number }>(
     connection,
     `SELECT day_number
-     FROM (SELECT ${dayNumber('hour')} AS day_number FROM touched_clicks UNION ALL SELECT ${dayNumber('occurred_at')} FROM touched_conversions)
+     FROM (SELECT ${dayNumber('hour')} AS day_number FROM ${clicks} UNION ALL SELECT ${dayNumber('occurred_at')} FROM ${conversions})
      GROUP BY day_number HAVING count(*) > ${rowGroupRows}`,
   );
   return rows.map(({ day_number }) => dayOfNumber(day_number));
@@ -57,6 +90,7 @@ async function largeDays(connection: DuckDBConnection): Promise<Day[]> {
 async function writeTogether(
   run: Run,
   connection: DuckDBConnection,
+  touchedRows: DayRows<'touched'>,
   touched: TouchedMart,
   days: readonly Day[],
 ): Promise<void> {
@@ -65,7 +99,7 @@ async function writeTogether(
   const folder = join(run.data.scratch, mart);
   await files.remove(folder, `mart ${mart}: leftover removed`);
   await files.makeDirectory(folder);
-  await openDays(connection, (moment) => onDays(moment, days));
+  await openDays(connection, touchedRows, (moment) => onDays(moment, days));
   const written = await run.effects.perform(`mart ${mart}: written`, () =>
     queryRows<{ filename: string; count: number }>(
       connection,
@@ -115,19 +149,34 @@ async function writeTogether(
       sha256,
     })),
   );
-  for (const [day] of cut) await writeAlone(run, connection, touched, day);
+  for (const [day] of cut) await writeAlone(run, connection, touchedRows, touched, day);
 }
 
-async function writeAlone(run: Run, connection: DuckDBConnection, { mart }: TouchedMart, day: Day): Promise<void> {
-  await openDays(connection, (time) => within(time, day, day));
-  await writeDay(run, connection, mart, day, run.asOf);
+async function writeAlone(
+  run: Run,
+  connection: DuckDBConnection,
+  touchedRows: DayRows<'touched'>,
+  { mart }: TouchedMart,
+  day: Day,
+): Promise<void> {
+  const ofDay = await openDays(connection, touchedRows, (time) => within(time, day, day));
+  await writeDay(run, connection, { mart, day, asOf: run.asOf, ...ofDay });
 }
 
 /** Makes what the models of touched marts read of some days. */
-async function openDays(connection: DuckDBConnection, isOnThem: (time: string) => string): Promise<void> {
-  await connection.run(`
-    CREATE OR REPLACE TEMP VIEW day_clicks AS FROM touched_clicks WHERE ${isOnThem('hour')};
-    CREATE OR REPLACE TEMP VIEW day_conversions AS FROM touched_conversions WHERE ${isOnThem('occurred_at')}`);
+async function openDays(
+  connection: DuckDBConnection,
+  { clicks, conversions }: DayRows<'touched'>,
+  isOnThem: (time: string) => string,
+): Promise<DayRows<'day'>> {
+  return {
+    clicks: await makeTempView(connection, 'day_clicks', `FROM ${clicks} WHERE ${isOnThem('hour')}`),
+    conversions: await makeTempView(
+      connection,
+      'day_conversions',
+      `FROM ${conversions} WHERE ${isOnThem('occurred_at')}`,
+    ),
+  };
 }
 
 function onDays(time: string, days: readonly Day[]): string {

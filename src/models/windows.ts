@@ -1,9 +1,11 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { DataDirectory } from '../config/data-directory.ts';
+import { makeTempTable, makeTempView, type TempTable } from '../duckdb/temp-table.ts';
 import { addDays, dayOf, startOfDay, type Moment } from '../time/moment.ts';
+import { queriesOn } from '../warehouse/queries-on.ts';
 import { eventFilePaths, eventRelation } from '../warehouse/event-files.ts';
 import { scopeConversions } from '../sql/handed-in.ts';
-import { runModel } from '../sql/run-model.ts';
+import { modelQuery } from '../sql/model-query.ts';
 
 /** Begin of W: midnight, UTC, of the day before as-of. */
 export function windowStart(asOf: Moment): Moment {
@@ -15,51 +17,93 @@ export function figureParameters(asOf: Moment): { as_of: Moment; window_start: M
   return { as_of: asOf, window_start: windowStart(asOf) };
 }
 
-/** Fills `target` with the clicks by hour and offer in [from, as-of]. Reads events of as-of's own hour only. */
-export async function loadClicks(
+/** Makes a table of the clicks by hour and offer in [from, as-of]. Reads events of as-of's own hour only. */
+export async function loadClicks<Name extends string>(
   connection: DuckDBConnection,
   data: DataDirectory,
-  target: string,
+  name: Name,
   from: Moment,
   asOf: Moment,
-): Promise<void> {
+): Promise<TempTable<Name>> {
   const edge = await eventFilePaths(connection, data, 'clicks', { from: `${asOf.slice(0, 13)}:00:00Z`, to: asOf });
-  await connection.run(
-    `CREATE OR REPLACE TEMP VIEW edge_clicks AS SELECT clicked_at, offer_id, source, external_id FROM ${eventRelation('clicks', edge)}`,
+  await makeTempView(
+    connection,
+    'edge_clicks',
+    `SELECT clicked_at, offer_id, source, external_id FROM ${eventRelation('clicks', edge)}`,
   );
-  await runModel(connection, 'staging', 'clicks_as_of', `CREATE OR REPLACE TEMP TABLE ${target} AS`, {
-    from,
-    as_of: asOf,
-  });
+  return makeTempTable(connection, name, modelQuery('staging', 'clicks_as_of', { from, as_of: asOf }));
 }
 
-/** Fills `target` with the conversions that `scope` selects (a query for `conversion_id`), as they stand at as-of. */
-export async function loadConversions(
+/** Makes a table of the conversions that `scope` selects (a query for `conversion_id`), as they stand at as-of. */
+export async function loadConversions<Name extends string>(
   connection: DuckDBConnection,
-  target: string,
+  name: Name,
   scope: string,
   asOf: Moment,
-): Promise<void> {
+): Promise<TempTable<Name>> {
   await scopeConversions(connection, scope);
-  await runModel(connection, 'staging', 'conversions_as_of', `CREATE OR REPLACE TEMP TABLE ${target} AS`, {
-    as_of: asOf,
-  });
+  return makeTempTable(connection, name, modelQuery('staging', 'conversions_as_of', { as_of: asOf }));
+}
+
+/** What the 2-day figures as of a moment are computed from. */
+interface FigureWindow {
+  asOf: Moment;
+  clicks: TempTable<'window_clicks'>;
+  conversions: TempTable<'window_conversions'>;
+}
+
+/** The 2-day figures of which `report_daily` writes a day. */
+export type DayStats = TempTable<'day_stats'>;
+
+/** Computes the 2-day figures as of any past moment for a report. */
+export async function makeDayStats(connection: DuckDBConnection, data: DataDirectory, asOf: Moment): Promise<DayStats> {
+  return makeTempTable(connection, 'day_stats', statsQuery(await loadWindow(connection, data, asOf)));
+}
+
+/** Clicks by hour and conversions as they stand at a moment, those of its window among them. */
+interface RowsAsOf {
+  clicks: TempTable<string>;
+  conversions: TempTable<string>;
 }
 
 /**
- * Computes the 2-day figures as of a moment by running `offer_stats_2d` behind `prefix`. Any past moment takes the same
- * path.
+ * Computes the 2-day figures as of the run from rows of that moment, in place of those of the run before. Conversions
+ * of other days than the window's do not count.
  */
-export async function computeStats(
-  connection: DuckDBConnection,
-  data: DataDirectory,
-  prefix: string,
-  asOf: Moment,
-): Promise<void> {
-  const from = windowStart(asOf);
-  await loadClicks(connection, data, 'window_clicks', from, asOf);
-  const scope = `SELECT DISTINCT conversion_id FROM conversion_events WHERE kind = 'credit' AND occurred_at <= TIMESTAMPTZ '${asOf}'
-    AND (occurred_at >= TIMESTAMPTZ '${from}' OR occurred_at > TIMESTAMPTZ '${asOf}' - INTERVAL 48 HOURS)`;
-  await loadConversions(connection, 'window_conversions', scope, asOf);
-  await runModel(connection, 'marts', 'offer_stats_2d', prefix, figureParameters(asOf));
+export async function replaceStats(connection: DuckDBConnection, rows: RowsAsOf, asOf: Moment): Promise<void> {
+  const window: FigureWindow = {
+    asOf,
+    clicks: await makeTempTable(
+      connection,
+      'window_clicks',
+      `FROM ${rows.clicks} WHERE hour >= TIMESTAMPTZ '${windowStart(asOf)}'`,
+    ),
+    // The window begins later than the 48 hours that trend and rank look at.
+    conversions: await makeTempTable(
+      connection,
+      'window_conversions',
+      `FROM ${rows.conversions} WHERE credited_at > TIMESTAMPTZ '${asOf}' - INTERVAL 48 HOURS`,
+    ),
+  };
+  await queriesOn(connection).deleteFrom('offer_stats_2d').execute();
+  await connection.run(`INSERT INTO offer_stats_2d ${statsQuery(window)}`);
+}
+
+async function loadWindow(connection: DuckDBConnection, data: DataDirectory, asOf: Moment): Promise<FigureWindow> {
+  return {
+    asOf,
+    clicks: await loadClicks(connection, data, 'window_clicks', windowStart(asOf), asOf),
+    conversions: await loadConversions(connection, 'window_conversions', windowConversions(asOf), asOf),
+  };
+}
+
+/** A query for the conversions that figures as of a moment count, if they are credited then. */
+export function windowConversions(asOf: Moment): string {
+  return `SELECT DISTINCT conversion_id FROM conversion_events WHERE kind = 'credit' AND occurred_at <= TIMESTAMPTZ '${asOf}'
+    AND (occurred_at >= TIMESTAMPTZ '${windowStart(asOf)}' OR occurred_at > TIMESTAMPTZ '${asOf}' - INTERVAL 48 HOURS)`;
+}
+
+/** Any past moment takes the same path. */
+function statsQuery({ asOf }: FigureWindow): string {
+  return modelQuery('marts', 'offer_stats_2d', figureParameters(asOf));
 }

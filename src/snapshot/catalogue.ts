@@ -1,6 +1,7 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { DataDirectory } from '../config/data-directory.ts';
+import { OfferlineError } from '../errors/errors.ts';
 import type { FileEffects } from '../files/effects.ts';
 import { isUnfinishedName } from '../landing/files/find-files.ts';
 import { manifestFile, parseManifest, type Manifest } from './manifest.ts';
@@ -19,28 +20,49 @@ export async function snapshotNames(data: DataDirectory): Promise<string[]> {
 }
 
 /**
- * The name of the snapshot that `published/current` names, whether or not it is there; undefined while nothing was
- * published.
+ * The name of the snapshot that `published/current` names, whether or not it is there; undefined where there is no such
+ * link. Throws where it cannot be read.
  */
-export function currentName(data: DataDirectory): Promise<string | undefined> {
-  return readlink(data.current).catch(() => undefined);
+export async function currentName(data: DataDirectory): Promise<string | undefined> {
+  try {
+    return basename(await readlink(data.current));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    if (code === 'EINVAL')
+      throw new OfferlineError(
+        `${data.current} is no link: move it away, and \`offerline doctor --repair\` makes the link again`,
+        undefined,
+        { cause: error },
+      );
+    throw error;
+  }
 }
 
 /**
  * The manifest of a snapshot by its name. Throws the disk's error, or the parser's where the text is not as it was
  * written.
  */
-export async function manifestOf(data: DataDirectory, name: string): Promise<Manifest> {
-  return parseManifest(await readFile(join(data.published, name, manifestFile), 'utf8'));
+export async function manifestOf(data: DataDirectory, name: string): Promise<Readonly<Manifest>> {
+  const text = await readFile(join(data.published, name, manifestFile), 'utf8');
+  if (parsed?.text !== text) parsed = { text, manifest: parseManifest(text) };
+  return parsed.manifest;
 }
+
+/** What was read last: a run asks for the current one at four places, and it names every file of history. */
+let parsed: { text: string; manifest: Manifest } | undefined;
 
 /**
  * The manifest of the snapshot that `published/current` names; undefined while nothing was published or it cannot be
  * read.
  */
-export async function currentManifest(data: DataDirectory): Promise<Manifest | undefined> {
-  const name = await currentName(data);
-  return name === undefined ? undefined : manifestOf(data, name).catch(() => undefined);
+export async function currentManifest(data: DataDirectory): Promise<Readonly<Manifest> | undefined> {
+  try {
+    const name = await currentName(data);
+    return name === undefined ? undefined : await manifestOf(data, name);
+  } catch {
+    return undefined;
+  }
 }
 
 /**

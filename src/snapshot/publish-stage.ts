@@ -77,7 +77,7 @@ export const publishStage: Stage<PublishInput, PublishSummary> = {
     await run.effects.files.remove(folder, 'leftover snapshot: removed');
     try {
       const linked = await linkFiles(run, state, folder);
-      const built = await buildDatabase(run, state, sites, folder, linked, published?.run_id ?? 0);
+      const built = await buildDatabase(run, state, sites, folder, linked, published);
       audits = built.audits;
       manifest = await writeManifest(run, folder, snapshotId, fingerprint, linked, built);
     } catch (error) {
@@ -146,7 +146,7 @@ async function buildDatabase(
   sites: Sites,
   folder: string,
   linked: LinkedFile[],
-  publishedRunId: number,
+  published: Manifest | undefined,
 ): Promise<Built> {
   const parquet = (group: string) =>
     linked.filter((file) => file.group === group).map(({ path }) => join(folder, path));
@@ -161,8 +161,9 @@ async function buildDatabase(
       writeAnalytics(connection, sites.sites, folder, run.asOf, parquet),
     );
     await run.effects.perform('analytics.duckdb: written', () => connection.run('COMMIT'));
-    const audits = await auditSnapshot(connection, run.data, publishedRunId, parquet);
-    await writeFeedFiles(connection, folder, run.asOf, run.effects.files);
+    const audits = await auditSnapshot(connection, run.data, published?.run_id ?? 0, parquet);
+    const publishedFolder = published && join(run.data.published, published.snapshot_id);
+    await writeFeedFiles(connection, folder, publishedFolder, run.asOf, run.effects.files);
     const rowCounts = {
       clicks: rowsOf('events/clicks'),
       conversions: rowsOf('marts/conversions'),

@@ -3,6 +3,7 @@ import { refresh } from '../../pipelines/refresh.ts';
 import { createLogger } from '../../src/logging/log.ts';
 import { noProgress } from '../../src/logging/progress.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
+import { sharedPipeline } from '../support/shared-pipeline.ts';
 
 const wallClock = new Date('2026-03-10T12:00:00Z');
 const click = (day: string, id = day) => ({ click_id: `c-${id}`, offer_id: 1, site_key: 's', user_id: 'u', clicked_at: `2026-03-${day}T08:00:00Z` });
@@ -22,6 +23,14 @@ async function withClicks(...days: string[]): Promise<PipelineUnderTest> {
   return pipeline;
 }
 
+/** With a click and a run on each of four days. */
+const runDaily = sharedPipeline(async () => {
+  const days = ['05', '06', '07', '08'];
+  const pipeline = await withClicks(...days);
+  for (const day of days) await pipeline.refresh(`2026-03-${day}T10:00:00Z`);
+  return pipeline;
+});
+
 it('closes a day as of its last microsecond once it is over', async () => {
   await using pipeline = await withClicks('05', '06');
   await pipeline.refresh('2026-03-05T10:00:00Z');
@@ -38,8 +47,7 @@ it('has the days on which no run happened', async () => {
 });
 
 it('takes late data into the closed days that it touches', async () => {
-  await using pipeline = await withClicks('05', '06', '07', '08');
-  for (const day of ['05', '06', '07', '08']) await pipeline.refresh(`2026-03-${day}T10:00:00Z`);
+  const pipeline = await runDaily();
   await pipeline.landLog('clicks', 'ndjson', [click('06', 'late')]);
   await pipeline.refresh('2026-03-08T11:00:00Z');
   expect(await reports(pipeline)).toEqual(['05 1 05T23:59', '06 3 06T23:59', '07 3 07T23:59', '08 2 08T11:00']);
@@ -58,8 +66,7 @@ it('tells which of its days are there, and why others are not', async () => {
 });
 
 it('is whole again after an older as-of was published', async () => {
-  await using pipeline = await withClicks('05', '06', '07', '08');
-  for (const day of ['05', '06', '07', '08']) await pipeline.refresh(`2026-03-${day}T10:00:00Z`);
+  const pipeline = await runDaily();
   const before = await reports(pipeline);
   await refresh({ data: pipeline.data, console: { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress }, asOf: '2026-03-06T10:00:00Z', allowOlder: true });
   expect(await reports(pipeline)).toEqual(['05 1 05T23:59', '06 2 06T10:00']);

@@ -3,7 +3,7 @@ import { refresh, stages } from '../../pipelines/refresh.ts';
 import { createLogger } from '../../src/logging/log.ts';
 import { noProgress } from '../../src/logging/progress.ts';
 import { changeState } from '../support/change-state.ts';
-import { watchedEffects } from '../fault/watched-effects.ts';
+import { watchedEffects } from '../fault/lives/watched-effects.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 
 const asOf = '2026-03-10T12:00:00Z';

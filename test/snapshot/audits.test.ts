@@ -5,11 +5,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { queryRows } from '../../src/duckdb/dialect/rows.ts';
 import { generate } from '../../src/generate/generate.ts';
 import { dayMarts } from '../../src/models/day-marts.ts';
-import { openAudited } from '../../src/snapshot/content/audited.ts';
+import { openAudited, type Audited } from '../../src/snapshot/content/audited.ts';
 import { snapshotAudits } from '../../src/snapshot/content/audits.ts';
 import { linkedFiles } from '../../src/snapshot/layout.ts';
 import { analyticsFile } from '../../src/snapshot/manifest.ts';
 import { analyticsTables, analyticsViews } from '../../src/snapshot/content/published-tables.ts';
+import { modelQuery } from '../../src/sql/model-query.ts';
 import { readModel } from '../../src/sql/sql-model.ts';
 import { openStateDatabase, type StateDatabase } from '../../src/warehouse/database.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
@@ -23,6 +24,7 @@ const end = new Date('2026-03-10T13:37:00Z');
 let pipeline: PipelineUnderTest;
 let state: StateDatabase;
 let connection: DuckDBConnection;
+let audited: Audited;
 let parquet: (group: string) => string[];
 beforeAll(async () => {
   pipeline = await PipelineUnderTest.bare(end);
@@ -40,7 +42,7 @@ beforeAll(async () => {
   await connection.run('USE published');
   for (const view of analyticsViews) await connection.run(`CREATE TABLE snapshot.${view} AS FROM published.${view}`);
   await connection.run('USE state');
-  await openAudited(connection, pipeline.data, 0, parquet);
+  audited = await openAudited(connection, pipeline.data, 0, parquet);
 });
 afterAll(async () => {
   await state.close();
@@ -53,7 +55,7 @@ async function failingAfter(...damage: string[]): Promise<string[]> {
   try {
     for (const statement of damage) await connection.run(statement);
     const failing: string[] = [];
-    for (const { name, query } of snapshotAudits())
+    for (const { name, query } of snapshotAudits(audited))
       if ((await queryRows(connection, `SELECT * FROM (${query}) LIMIT 1`)).length > 0) failing.push(name);
     return failing;
   } finally {
@@ -71,7 +73,7 @@ it('find nothing in what was published', async () => {
 });
 
 describe('the keys of the headers', () => {
-  const keysQuery = () => snapshotAudits().find(({ name }) => name === 'keys_are_unique')?.query ?? '';
+  const keysQuery = () => snapshotAudits(audited).find(({ name }) => name === 'keys_are_unique')?.query ?? '';
   const repeated = () => queryRows<{ table_name: string }>(connection, keysQuery());
 
   it.each(analyticsTables)('hold in %s: a row with the key of another is found', async (table) => {
@@ -235,6 +237,19 @@ describe('events', () => {
     expect(await failingAfter(changed('conversions', 'SELECT * REPLACE (NULL AS payout)'))).toEqual([
       'credited_have_click_and_offer',
     ]);
+  });
+
+  it('and clicks of conversions are there once: the marts that are made of doubled ones have doubled rows', async () => {
+    const conversions = modelQuery('staging', 'conversions_as_of', { as_of: '2026-03-10T13:37:00Z' });
+    const madeAgain = [
+      'CREATE OR REPLACE TEMP TABLE conversion_scope AS SELECT DISTINCT conversion_id FROM conversion_events',
+      `CREATE OR REPLACE TEMP VIEW audited_conversions AS ${conversions}`,
+    ];
+    expect(await failingAfter(...madeAgain)).toEqual([]);
+    for (const table of ['conversion_events', 'conversion_clicks'])
+      expect(await failingAfter(`INSERT INTO ${table} FROM ${table} LIMIT 1`, ...madeAgain), table).toEqual([
+        'keys_are_unique',
+      ]);
   });
 
   it('and rejects are as many as the ledger says', async () => {

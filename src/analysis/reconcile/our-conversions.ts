@@ -2,6 +2,8 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { UsageError } from '../../errors/errors.ts';
 import type { Moment } from '../../time/moment.ts';
 import { queryRows } from '../../duckdb/dialect/rows.ts';
+import { makeEmptyTempTable } from '../../duckdb/temp-table.ts';
+import { clickKeyOf } from '../../snapshot/click-key.ts';
 import { withFunctions } from '../../sql/model-query.ts';
 import { readPublished, type MartRow } from '../../sql/run-model.ts';
 import { parseAmount, type Amount } from '../../text/decimal-text.ts';
@@ -88,20 +90,21 @@ export async function knownClicks(
   connection: DuckDBConnection,
   clickIds: readonly string[],
 ): Promise<Map<string, KnownClick>> {
-  await connection.run('CREATE OR REPLACE TEMP TABLE asked_clicks (click_id VARCHAR)');
-  const appender = await connection.createAppender('asked_clicks', 'main', 'temp');
+  const asked = await makeEmptyTempTable(connection, 'asked_clicks', 'click_id VARCHAR');
+  const appender = await connection.createAppender(asked, 'main', 'temp');
   for (const clickId of new Set(clickIds)) {
     appender.appendVarchar(clickId);
     appender.endRow();
   }
   appender.closeSync();
+  const keyOf = await clickKeyOf(connection);
   const rows = await queryRows<{ click_id: string; site_key: string | null; clicked_at: Moment | null }>(
     connection,
-    `SELECT clicks.click_id, clicks.site_key, clicks.clicked_at FROM asked_clicks
-     JOIN clicks ON clicks.event_key = hash(asked_clicks.click_id) AND clicks.click_id = asked_clicks.click_id
+    `SELECT clicks.click_id, clicks.site_key, clicks.clicked_at FROM ${asked} AS asked
+     JOIN clicks ON clicks.event_key = ${keyOf('asked.click_id')} AND clicks.click_id = asked.click_id
      UNION ALL
-     SELECT DISTINCT conversions.click_id, NULL, NULL::TIMESTAMPTZ FROM asked_clicks
-     JOIN conversions ON conversions.click_id = asked_clicks.click_id WHERE conversions.site_key IS NULL`,
+     SELECT DISTINCT conversions.click_id, NULL, NULL::TIMESTAMPTZ FROM ${asked} AS asked
+     JOIN conversions ON conversions.click_id = asked.click_id WHERE conversions.site_key IS NULL`,
   );
   return new Map(
     rows.map(({ click_id, site_key, clicked_at }) => [

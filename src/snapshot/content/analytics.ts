@@ -71,10 +71,9 @@ async function comment(connection: DuckDBConnection, what: 'TABLE' | 'VIEW', mod
 
 /** What the `sites` mart reads: never a secret, nor a postback address, which may hold credentials. */
 async function loadSites(connection: DuckDBConnection, sites: readonly Site[]): Promise<void> {
-  await makeHandedIn(connection, 'run_sites');
   await insertRows(
     connection,
-    'run_sites',
+    await makeHandedIn(connection, 'run_sites'),
     {
       site_key: 'VARCHAR',
       name: 'VARCHAR',

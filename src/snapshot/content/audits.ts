@@ -2,10 +2,9 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { DataDirectory } from '../../config/data-directory.ts';
 import { queryRows } from '../../duckdb/dialect/rows.ts';
 import { AuditError, type AuditFailure } from '../../errors/errors.ts';
-import { dayMarts } from '../../models/day-marts.ts';
 import { modelQuery } from '../../sql/model-query.ts';
 import { modelNames, readModel, type SqlModel } from '../../sql/sql-model.ts';
-import { openAudited } from './audited.ts';
+import { openAudited, type Audited } from './audited.ts';
 import { analyticsTables } from './published-tables.ts';
 
 /** Bad rows shown of a failed audit; their number is always told. */
@@ -27,8 +26,7 @@ export async function auditSnapshot(
   publishedRunId: number,
   parquet: (group: string) => string[],
 ): Promise<number> {
-  await openAudited(connection, data, publishedRunId, parquet);
-  const audits = snapshotAudits();
+  const audits = snapshotAudits(await openAudited(connection, data, publishedRunId, parquet));
   const failures: AuditFailure[] = [];
   for (const { name, query } of audits) {
     const sample = await queryRows(connection, `SELECT * FROM (${query}) LIMIT ${sampleRows}`);
@@ -40,20 +38,20 @@ export async function auditSnapshot(
   return audits.length;
 }
 
-/** The queries of `sql/audits`, and the one that follows from the models' keys. */
-export function snapshotAudits(): Audit[] {
+/** The queries of `sql/audits`, which read what is audited by its name, and the one that follows from models' keys. */
+export function snapshotAudits(audited: Audited): Audit[] {
   return [
-    { name: 'keys_are_unique', query: keysQuery() },
+    { name: 'keys_are_unique', query: keysQuery(audited) },
     ...modelNames('audits').map((name) => ({ name, query: modelQuery('audits', name) })),
   ];
 }
 
 /** The key that a published table's header promises holds: one row per key that is there more than once. */
-function keysQuery(): string {
+function keysQuery({ marts, clickIds }: Audited): string {
   const queries = [
     ...analyticsTables.map((name) => repeatedKeys(readModel('marts', name), `snapshot.${name}`)),
-    ...dayMarts.map((name) => repeatedKeys(readModel('marts', name), `audited_${name}`)),
-    repeatedKeys(readModel('marts', 'clicks'), 'audited_click_ids'),
+    ...marts.map(({ mart, rows }) => repeatedKeys(readModel('marts', mart), rows)),
+    repeatedKeys(readModel('marts', 'clicks'), clickIds),
   ];
   return queries.join('\nUNION ALL\n');
 }

@@ -15,9 +15,9 @@ export async function loadLineage(connection: DuckDBConnection): Promise<void> {
     `SELECT table_name AS name FROM duckdb_tables() WHERE database_name = current_catalog() AND NOT temporary`,
   );
   const edges = lineage(new Set(tables.map(({ name }) => name)));
-  await makeHandedIn(connection, 'run_lineage');
+  const table = await makeHandedIn(connection, 'run_lineage');
   await connection.run(
-    `INSERT INTO run_lineage VALUES ${edges.map((edge) => `(${edge.map(quoted).join(', ')})`).join(', ')}`,
+    `INSERT INTO ${table} VALUES ${edges.map((edge) => `(${edge.map(quoted).join(', ')})`).join(', ')}`,
   );
 }
 

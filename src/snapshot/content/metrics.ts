@@ -8,7 +8,7 @@ import { modelNames, readModel } from '../../sql/sql-model.ts';
 
 /** What the `metrics` mart reads: the files of `sql/metrics`, one figure each. */
 export async function loadMetrics(connection: DuckDBConnection, asOf: Moment): Promise<void> {
-  await makeHandedIn(connection, 'run_metrics');
+  const metrics = await makeHandedIn(connection, 'run_metrics');
   const rows = modelNames('metrics').map((name) => {
     const { purpose, grain, facts } = readModel('metrics', name);
     const { unit, 'served as': servedAs } = facts;
@@ -17,6 +17,6 @@ export async function loadMetrics(connection: DuckDBConnection, asOf: Moment): P
     return [name, purpose, unit, grain, servedAs, modelQuery('metrics', name, figureParameters(asOf))];
   });
   await connection.run(
-    `INSERT INTO run_metrics VALUES ${rows.map((row) => `(${row.map(quoted).join(', ')})`).join(', ')}`,
+    `INSERT INTO ${metrics} VALUES ${rows.map((row) => `(${row.map(quoted).join(', ')})`).join(', ')}`,
   );
 }

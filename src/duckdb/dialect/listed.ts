@@ -1,0 +1,9 @@
+import { sql, type RawBuilder } from 'kysely';
+
+/** What stands behind `in` for many values: they travel as one parameter, and there may be a million of them. */
+export function listed<Value extends string | number>(
+  values: readonly Value[],
+  type: 'VARCHAR' | 'INTEGER',
+): RawBuilder<Value> {
+  return sql<Value>`(SELECT unnest(from_json(${JSON.stringify(values)}, ${JSON.stringify([type])})))`;
+}
