@@ -40,10 +40,8 @@ export const syncDeliveries: Stage<StateDatabase, DeliverySync> = {
   // As `runs --json` and `run_stages` have always called it.
   name: 'exchange',
   async run(run, state) {
-    const { connection } = state;
-    const [outbox] = await queryRows<{ rows: number }>(connection, 'SELECT count(*) AS rows FROM outbox');
-    if ((outbox?.rows ?? 0) === 0 && !existsSync(run.data.deliveriesFile))
-      return { handedOver: 0, changed: 0, attempts: 0 };
+    const outbox = await state.db.selectFrom('outbox').select('number').limit(1).execute();
+    if (outbox.length === 0 && !existsSync(run.data.deliveriesFile)) return { handedOver: 0, changed: 0, attempts: 0 };
     try {
       return await sync(run, state);
     } catch (error) {

@@ -77,10 +77,8 @@ async function damageOfState(data: DataDirectory): Promise<string[]> {
 async function readSnapshot(data: DataDirectory, standing: Standing, now: number): Promise<string[]> {
   const manifest = await currentManifest(data);
   if (manifest === undefined) {
-    const current = await currentName(data);
     // Nobody is served from it, and the next run publishes another: no reason to fail.
-    if (current !== undefined)
-      standing.damage.push(`the published snapshot ${current} has no manifest that can be read`);
+    standing.damage.push(...(await whyNoManifest(data)));
     return [];
   }
   const ageOf = (moment: Moment) => Math.max(0, Math.round((now - dateOf(moment).getTime()) / 1000));
@@ -98,6 +96,15 @@ async function readSnapshot(data: DataDirectory, standing: Standing, now: number
   }
   for (const each of standing.newest) each.age_seconds = each.newest === null ? null : ageOf(each.newest);
   return [];
+}
+
+async function whyNoManifest(data: DataDirectory): Promise<string[]> {
+  try {
+    const current = await currentName(data);
+    return current === undefined ? [] : [`the published snapshot ${current} has no manifest that can be read`];
+  } catch (error) {
+    return [`the link to the published snapshot cannot be read: ${(error as Error).message}`];
+  }
 }
 
 /** Fills in how postbacks stand. Gives what is wrong with their store. */

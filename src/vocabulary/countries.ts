@@ -101,7 +101,8 @@ let countriesByName: ReadonlyMap<string, string> | undefined;
 /** What a catalog's word for a country means: an alpha-2 code, `all`, or nothing that we know. */
 export function readCountry(text: string): string | undefined {
   if (text.trim() === '*') return 'all';
-  const name = plainName(text);
+  // Mostly a code, of which there is nothing to make plain.
+  const name = /^[A-Za-z]{2}$/.test(text) ? text.toLowerCase() : plainName(text);
   return worldwideWords.has(name) ? 'all' : (countriesByName ??= allNames()).get(name);
 }
 

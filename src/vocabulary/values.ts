@@ -31,7 +31,7 @@ export const trends = ['up', 'down', 'stable'] as const;
 export const conversionKinds = ['credit', 'reject', 'chargeback'] as const;
 export type ConversionKind = (typeof conversionKinds)[number];
 
-const eventKinds = ['clicks', 'conversions'] as const;
+export const eventKinds = ['clicks', 'conversions'] as const;
 export type EventKind = (typeof eventKinds)[number];
 
 /** What lies in the landing folder, by the names of its folders. */

@@ -28,8 +28,8 @@ export interface GeneratedLogs {
 }
 
 /**
- * Fills a folder of this name. NDJSON without mess: what the bare COPY can read as well. Traffic of any seed is of the
- * same network.
+ * Fills a folder of this name. NDJSON without mess: what the bare COPY can read as well; `messy`: in all formats, with
+ * duplicates and rows to be rejected. Traffic of any seed is of the same network.
  */
 export async function generateLogs(
   { options, folder, console, signal }: Bench,
@@ -37,14 +37,23 @@ export async function generateLogs(
   {
     end,
     seed = options.seed,
+    messy = false,
     ...size
-  }: { clicks: number; days: number; end: string; seed?: number; offers?: number; sites?: number },
+  }: { clicks: number; days: number; end: string; seed?: number; offers?: number; sites?: number; messy?: boolean },
 ): Promise<GeneratedLogs> {
   const data = new DataDirectory(join(folder, name));
   console.progress.start(`generating ${size.clicks} clicks on ${size.days} days`, size.clicks);
   try {
     const summary = await generate(
-      { out: data.root, ...size, seed, networkSeed: options.seed, end: new Date(end), messy: false, formats: 'ndjson' },
+      {
+        out: data.root,
+        ...size,
+        seed,
+        networkSeed: options.seed,
+        end: new Date(end),
+        messy,
+        formats: messy ? 'mixed' : 'ndjson',
+      },
       (done) => {
         signal.throwIfAborted();
         console.progress.advance(done);

@@ -15,12 +15,12 @@ export type HistoryRound = Pair<MeasuredRefresh, MeasuredRefresh>;
 /** Ingest reads a landing file again that had changed in the two seconds before it was looked at. */
 const settledAfterMilliseconds = 2500;
 
-/** Measure b: a refresh of the same new clicks on a long history (first) and on one day of it (second). */
+/** Measure b: a refresh of the same new clicks on a long history (first) and on a short one of as many a day (second). */
 export async function measureGrowingHistory(bench: Bench, long: GeneratedLogs): Promise<HistoryRound[]> {
   const { options, console, signal } = bench;
-  const short = await generateLogs(bench, 'one-day', {
-    clicks: Math.round(options.clicks / options.days),
-    days: 1,
+  const short = await generateLogs(bench, 'short-history', {
+    clicks: Math.round((options.clicks * options.shortDays) / options.days),
+    days: options.shortDays,
     end: historyEnd,
   });
   const arrivals = await generateLogs(bench, 'arrivals', {

@@ -6,7 +6,10 @@ import { exitCode } from '../../src/errors/errors.ts';
 import { createConsole } from '../../src/logging/progress.ts';
 import { generateLogs, historyEnd, type Bench } from './bench.ts';
 import { measureCatalog } from './catalog.ts';
+import { measureConversionRows } from './conversion-rows.ts';
 import { measureGrowingHistory } from './growing-history.ts';
+import { measureLandedToServed } from './landed-to-served.ts';
+import { measureMessyLogs } from './messy-logs.ts';
 import { parseBenchOptions, type BenchOptions } from './options.ts';
 import { measurePostbacks } from './postbacks/measure.ts';
 import { benchReport, reportText, type BenchReport, type BenchResults } from './report.ts';
@@ -37,7 +40,9 @@ async function runBench(options: BenchOptions): Promise<BenchReport> {
   try {
     const bench: Bench = { options, folder, console, signal: stop.signal };
     return benchReport(options, {
-      ...((options.only === undefined || ['a', 'b', 'serve'].includes(options.only)) && (await measureOnClicks(bench))),
+      ...((options.only === undefined ||
+        ['a', 'b', 'messy', 'conversions', 'served', 'serve'].includes(options.only)) &&
+        (await measureOnClicks(bench))),
       ...(wants(options, 'catalog') && { catalog: await measureCatalog(bench) }),
       // Only when asked for: its time is that of writing the history.
       ...(options.only === 'lookup' && { lookups: await measureLongLookups(bench) }),
@@ -54,6 +59,9 @@ async function measureOnClicks(bench: Bench): Promise<BenchResults> {
   return {
     ...(wants(options, 'a') && { whole: await measureWholeRefresh(bench, logs) }),
     ...(wants(options, 'b') && { history: await measureGrowingHistory(bench, logs) }),
+    ...(wants(options, 'messy') && { messy: await measureMessyLogs(bench, logs) }),
+    ...(wants(options, 'conversions') && { conversions: await measureConversionRows(bench, logs) }),
+    ...(wants(options, 'served') && { landedToServed: await measureLandedToServed(bench, logs) }),
     ...(wants(options, 'serve') && { serving: await measureServing(bench, logs) }),
   };
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,6 +11,7 @@ import {
 } from '../../src/postbacks/store/delivery-database.ts';
 import { DeliveryList } from '../../src/postbacks/store/delivery-list.ts';
 import { DeliveryStore } from '../../src/postbacks/store/delivery-store.ts';
+import { nodeArguments } from '../support/command-line.ts';
 import { outboxRow } from '../support/deliveries.ts';
 import { temporaryData } from '../support/published-snapshot.ts';
 
@@ -117,6 +119,22 @@ it('a store of a newer version is refused and not touched', async () => {
     `${file} was written by another version of offerline (${newest + 1} instead of ${newest}): use that one`,
   );
   expect(inStore(file, folder, schemaIn)).toEqual(schema);
+});
+
+it.each([true, false])('a disk that fails is told as that, where the store is new (%s) as well', async (isNew) => {
+  const { file } = await storeAndMigrations();
+  if (!isNew) addRows(file);
+  const program = `
+    const { DeliveryDatabase } = await import(${JSON.stringify(new URL('../../src/postbacks/store/delivery-database.ts', import.meta.url).href)});
+    try {
+      new DeliveryDatabase(${JSON.stringify(file)});
+    } catch (error) {
+      process.stdout.write(error.message);
+    }`;
+  const words = [process.execPath, ...nodeArguments, '--input-type=module', '-e', program];
+  // No file may grow: each write fails.
+  const told = execFileSync('sh', ['-c', 'ulimit -f 0 && exec "$@"', 'sh', ...words], { encoding: 'utf8' });
+  expect(told).toMatch(/^The disk failed to read or write: .*The machine's own words: disk I\/O error$/);
 });
 
 it('damage that a migration meets is told as damage, so that the next refresh makes a new store', async () => {

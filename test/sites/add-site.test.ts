@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { addSite } from '../../src/sites/add-site.ts';
 import { readSites } from '../../src/sites/sites.ts';
-import { watchedEffects } from '../fault/watched-effects.ts';
+import { watchedEffects } from '../fault/lives/watched-effects.ts';
 
 let folder: string;
 let file: string;

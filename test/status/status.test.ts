@@ -15,7 +15,7 @@ import { nothingPublished } from '../../src/status/published-status.ts';
 import type { Standing } from '../../src/status/standing.ts';
 import { readStatus, type Status } from '../../src/status/status.ts';
 import { thingsToDo } from '../../src/status/to-do.ts';
-import { killedRefresh } from '../fault/killed-refresh.ts';
+import { killedRefresh } from '../fault/lives/killed-refresh.ts';
 import { offerline } from '../support/command-line.ts';
 import { command } from '../support/commands.ts';
 import { click, LogLanding } from '../support/log-landing.ts';

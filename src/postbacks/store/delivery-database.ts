@@ -50,10 +50,13 @@ export class DeliveryDatabase {
           { cause: error },
         );
       }
-      throw new OfferlineError(
-        `${file} cannot be used: ${(error as Error).message}. It holds which postbacks were delivered: make its folder writable, or bring the file back from a backup`,
-        undefined,
-        { cause: error },
+      throw (
+        machineFailure(error) ??
+        new OfferlineError(
+          `${file} cannot be used: ${(error as Error).message}. It holds which postbacks were delivered: make its folder writable, or bring the file back from a backup`,
+          undefined,
+          { cause: error },
+        )
       );
     }
   }

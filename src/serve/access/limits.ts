@@ -21,10 +21,19 @@ export const hour = 60 * minute;
 
 /** Requests of one site within an hour. Endpoints that name the same bucket share it. */
 export function hourly(name: 'B offers' | 'C offers' | 'C reports'): LimitRule {
+  // A site is another object when `sites.json` has changed.
+  const buckets = new WeakMap<Site, Bucket>();
   return {
     scope: 'site',
     counted: true,
-    bucket: (site) => ({ name: `${name} ${site.site_key}`, limit: site.rate_limit_per_hour, length: hour }),
+    bucket(site) {
+      let bucket = buckets.get(site);
+      if (bucket === undefined) {
+        bucket = { name: `${name} ${site.site_key}`, limit: site.rate_limit_per_hour, length: hour };
+        buckets.set(site, bucket);
+      }
+      return bucket;
+    },
   };
 }
 

@@ -12,8 +12,11 @@ interface KnownSite {
   secretDigest: Buffer;
 }
 
-/** Secrets are compared by their SHA-256: the same work for all, however long they are. */
-const digestOf = (secret: string) => hash('sha256', secret, 'buffer');
+/**
+ * Secrets are compared by their SHA-256: the same work for all, however long they are. To have it as a text and copy
+ * that takes half the time of having it as a buffer, which is one outside V8's heap.
+ */
+const digestOf = (secret: string) => Buffer.from(hash('sha256', secret, 'binary'), 'binary');
 /** Stands where there is no site: no text is known to have this digest. */
 const noDigest = Buffer.alloc(32);
 
@@ -60,7 +63,9 @@ export class SiteRegistry {
    * The site that key and secret of a query belong to. Throws `ApiError`, which is the same for an unknown key
    * and a wrong secret.
    */
-  identify({ site_key: key, site_secret: secret }: Query): Site {
+  identify(query: Query): Site {
+    const key = query.get('site_key');
+    const secret = query.get('site_secret');
     if (key === undefined || secret === undefined) {
       throw new ApiError('missing_credentials', `${key === undefined ? 'site_key' : 'site_secret'} is missing`);
     }
@@ -78,7 +83,8 @@ export class SiteRegistry {
    * The site of Variant A that a query's key names. Sites of other variants are not opened by a key alone.
    * Throws `ApiError`.
    */
-  identifyByKey({ site_key: key }: Query): Site {
+  identifyByKey(query: Query): Site {
+    const key = query.get('site_key');
     const known = typeof key === 'string' ? this.#sites.get(key) : undefined;
     if (known?.site.variant !== 'A') throw new ApiError('unknown_credentials', 'no site has this site_key');
     return known.site;
@@ -117,7 +123,7 @@ export const bySecret: Identification = (sites, query) => sites.identify(query);
 export function byKey(...others: DescribedParameter[]): Identification {
   const names = [siteKey, ...others].map(({ name }) => name);
   return (sites, query) => {
-    const missing = names.filter((name) => query[name] === undefined);
+    const missing = names.filter((name) => !query.has(name));
     if (missing.length > 0)
       throw new ApiError('wrong_parameter', `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing`);
     return sites.identifyByKey(query);

@@ -10,6 +10,7 @@ import { PageCache } from '../pages/page-cache.ts';
 import type { Links } from '../offers/links.ts';
 import type { SiteRegistry } from '../access/site-registry.ts';
 import type { Gauge } from '../http/gauge.ts';
+import { barePath, operations } from './operations.ts';
 import { pictureResponse } from './pictures.ts';
 import { PreparedPage } from '../pages/prepared-page.ts';
 import type { PublishedSnapshot } from '../snapshot/published-snapshot.ts';
@@ -18,14 +19,10 @@ import { limitHeaders, retryAfterHeader } from '../access/limits.ts';
 import { ApiError } from '../http/errors.ts';
 import type { RequestLimits } from '../access/limits.ts';
 import type { Variant } from '../http/variant.ts';
-import { clickLookup } from '../variant-a/click-lookup.ts';
-import { offersA } from '../variant-a/offers.ts';
 import { variantA } from '../variant-a/variant.ts';
-import { offersB, topConverting } from '../variant-b/pages.ts';
+import { offersB } from '../variant-b/pages.ts';
 import { variantB } from '../variant-b/variant.ts';
 import { offersC } from '../variant-c/offer-list.ts';
-import { reports } from '../variant-c/reports.ts';
-import { status } from '../variant-c/status.ts';
 import { variantC } from '../variant-c/variant.ts';
 
 /** Clients that read at all take what they have asked for within some seconds. */
@@ -68,23 +65,14 @@ export class PublisherApi {
     this.#clientAddresses = clientAddresses(settings.trusted_proxies);
     this.#defaultVariant = settings.default_variant === 'B' ? variantB : variantC;
     this.#endpoints = new Map<string, EndpointChoice>([
-      ['/a/api/offers', () => offersA],
-      ['/a/api/click-lookup', () => clickLookup],
-      ['/b/api/v1/offers', () => offersB],
-      ['/b/api/v1/offers/top-converting', () => topConverting],
-      ['/c/api/v1/offers', () => offersC],
-      ['/c/api/v1/status', () => status],
-      ['/c/api/v1/reports', () => reports],
-      ['/api/offers', () => offersA],
-      ['/api/click-lookup', () => clickLookup],
+      ...operations.flatMap((operation) =>
+        [operation.path, barePath(operation)].map((path): [string, EndpointChoice] => [path, () => operation.endpoint]),
+      ),
       // Variant A has no endpoint of this name: its sites get the default one.
       [
         '/api/v1/offers',
         (site) => offersOf[site === undefined || site.variant === 'A' ? settings.default_variant : site.variant],
       ],
-      ['/api/v1/offers/top-converting', () => topConverting],
-      ['/api/v1/status', () => status],
-      ['/api/v1/reports', () => reports],
     ]);
   }
 

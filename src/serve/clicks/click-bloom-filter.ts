@@ -1,3 +1,5 @@
+import { keyOfText } from '../../vocabulary/event-key.ts';
+
 /** Enough that of two hundred files one is asked in vain. */
 const bitsPerKey = 12;
 
@@ -10,10 +12,15 @@ const multipliers = [
   0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31,
 ] as const;
 
-/** A 64-bit hash in two halves, each a whole number below 2³². */
+/** The highest and the lowest 32 bits of a key of 60, each a number. */
 export interface HashedKey {
   high: number;
   low: number;
+}
+
+export function hashedKey(clickId: string): HashedKey {
+  const key = keyOfText(clickId);
+  return { high: Number(key >> 28n), low: Number(key & 0xffff_ffffn) };
 }
 
 /**

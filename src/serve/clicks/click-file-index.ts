@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { inMemory, withDuckDB } from '../../duckdb/open.ts';
+import { wordPairs } from '../../duckdb/word-pairs.ts';
 import { BloomFilter } from './click-bloom-filter.ts';
 import type { HashedKey } from './click-bloom-filter.ts';
 import type { ClickFile } from './click-files.ts';
@@ -61,16 +62,9 @@ export class ClickFileIndex {
     const [[keys] = []] = (await connection.runAndReadAll(keyCountQuery(path))).getRows() as [number][];
     if (keys === undefined || this.bytes + BloomFilter.bytesFor(keys) > this.#maxBytes) return undefined;
     const filter = new BloomFilter(keys);
-    const result = await connection.stream(keysQuery(path, key));
-    for (
-      let chunk = await result.fetchChunk();
-      chunk !== null && chunk.rowCount > 0;
-      chunk = await result.fetchChunk()
-    ) {
+    for await (const { high, low } of wordPairs(connection, keysQuery(path, key))) {
       if (signal.aborted) return undefined;
-      const { rowCount } = chunk;
-      const [high, low] = [chunk.getColumnVector(0), chunk.getColumnVector(1)];
-      for (let row = 0; row < rowCount; row++) filter.add(high.getItem(row) as number, low.getItem(row) as number);
+      for (let row = 0; row < high.length; row++) filter.add(high[row] as number, low[row] as number);
     }
     return filter;
   }

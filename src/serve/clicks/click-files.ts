@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { textKey } from '../../vocabulary/event-key.ts';
 import { manifestFile, parseManifest } from '../../snapshot/manifest.ts';
 
 /** A Parquet file of a snapshot that a lookup may have to ask. */
@@ -8,7 +9,7 @@ export interface ClickFile {
   path: string;
   /** Names its content: snapshots share most of their files, and what is known of one holds in all of them. */
   sha256: string;
-  /** SQL of a row's key: DuckDB's hash of the click id. */
+  /** SQL of the key of a row's click id. */
   key: string;
 }
 
@@ -19,8 +20,8 @@ export interface ClickFiles {
   postbacks: ClickFile[];
 }
 
-/** Those that the snapshot's views read. */
-export async function clickFilesOf(snapshot: string): Promise<ClickFiles> {
+/** Those that the snapshot's views read. `clickKey`: SQL of a click's key in its files of clicks. */
+export async function clickFilesOf(snapshot: string, clickKey: string): Promise<ClickFiles> {
   const { files } = parseManifest(await readFile(join(snapshot, manifestFile), 'utf8'));
   const within = (folder: string, key: string) =>
     Object.entries(files)
@@ -28,8 +29,8 @@ export async function clickFilesOf(snapshot: string): Promise<ClickFiles> {
       .map(([path, { sha256 }]) => ({ path: join(snapshot, path), sha256, key }))
       .toSorted((one, other) => (one.path < other.path ? -1 : 1));
   return {
-    clicks: within('events/clicks', 'event_key'),
-    conversions: within('marts/conversions', 'hash(click_id)'),
-    postbacks: within('marts/postbacks', 'hash(click_id)'),
+    clicks: within('events/clicks', clickKey),
+    conversions: within('marts/conversions', textKey('click_id')),
+    postbacks: within('marts/postbacks', textKey('click_id')),
   };
 }

@@ -1,20 +1,14 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { join } from 'node:path';
 import { openDuckDB, readOnly, type OpenDuckDB } from '../../duckdb/open.ts';
+import { clickKeyOf } from '../../snapshot/click-key.ts';
 import { analyticsFile } from '../../snapshot/manifest.ts';
-import type { HashedKey } from './click-bloom-filter.ts';
+import { textKey } from '../../vocabulary/event-key.ts';
+import { hashedKey } from './click-bloom-filter.ts';
 import { ClickFileIndex } from './click-file-index.ts';
 import { clickFilesOf } from './click-files.ts';
 import type { ClickFile, ClickFiles } from './click-files.ts';
-import {
-  clickQuery,
-  clicksIn,
-  conversionsQuery,
-  filesQuery,
-  keyQuery,
-  postbacksQuery,
-  rowsIn,
-} from './click-queries.ts';
+import { clickQuery, clicksIn, conversionsQuery, filesQuery, postbacksQuery, rowsIn } from './click-queries.ts';
 import { ApiError } from '../http/errors.ts';
 
 /** Moments are microseconds since the epoch, as text. */
@@ -67,6 +61,8 @@ const fewFiles = 4;
 interface OpenDatabase {
   database: OpenDuckDB;
   files: ClickFiles;
+  /** SQL of a click's key in the event files. */
+  clickKey: (clickId: string) => string;
   idle: DuckDBConnection[];
   waiting: ((connection: DuckDBConnection) => void)[];
 }
@@ -110,7 +106,7 @@ export class SnapshotClicks {
       const connection =
         database.idle.pop() ?? (await new Promise<DuckDBConnection>((resolve) => database.waiting.push(resolve)));
       try {
-        return await this.#findBy(connection, database.files, clickId, siteKey);
+        return await this.#findBy(connection, database, clickId, siteKey);
       } finally {
         const next = database.waiting.shift();
         if (next === undefined) database.idle.push(connection);
@@ -133,14 +129,15 @@ export class SnapshotClicks {
 
   async #findBy(
     connection: DuckDBConnection,
-    files: ClickFiles,
+    { files, clickKey }: OpenDatabase,
     clickId: string,
     siteKey: string,
   ): Promise<FoundClick | undefined> {
-    const [key] = (await rowsOf<HashedKey>(connection, keyQuery, [clickId])) as [HashedKey];
+    const key = hashedKey(clickId);
     const askedOf = (group: readonly ClickFile[]) =>
       group.length === 0 ? undefined : this.#index.filesThatMayHave(group, key).map(({ path }) => path);
-    const click = await findClick(connection, askedOf(files.clicks) ?? 'clicks', clickId, siteKey);
+    const asked = askedOf(files.clicks) ?? 'clicks';
+    const click = await findClick(connection, asked, clickKey('$1::VARCHAR'), clickId, siteKey);
     if (click === undefined) return undefined;
     const conversions = await findOutcomes<FoundConversion>(
       connection,
@@ -179,18 +176,21 @@ export class SnapshotClicks {
 
   async #open(): Promise<OpenDatabase> {
     try {
-      const files = await clickFilesOf(this.#folder);
       const database = await openDuckDB(join(this.#folder, analyticsFile), {
         ...readOnly,
         // A lookup touches little; the pipeline on the same machine shall have the rest.
         threads: '1',
         memory_limit: '512MiB',
       });
+      const clickKey = await clickKeyOf(database.connection);
+      // Filters know portable keys only, so of files from before there were any they read the ids.
+      const hasOldKeys = clickKey('click_id') !== textKey('click_id');
+      const files = await clickFilesOf(this.#folder, hasOldKeys ? textKey('click_id') : 'event_key');
       const idle = [database.connection];
       while (idle.length < maxConcurrentLookups) idle.push(await database.connect());
       // The Parquet files of a snapshot never change: what is known of them stays true.
       for (const connection of idle) await connection.run('SET parquet_metadata_cache = true');
-      return { database, files, idle, waiting: [] };
+      return { database, files, clickKey, idle, waiting: [] };
     } catch (error) {
       this.#database = undefined;
       throw error;
@@ -202,6 +202,7 @@ export class SnapshotClicks {
 async function findClick(
   connection: DuckDBConnection,
   within: readonly string[] | 'clicks',
+  key: string,
   clickId: string,
   siteKey: string,
 ): Promise<FoundClick['click'] | undefined> {
@@ -210,13 +211,13 @@ async function findClick(
     const files =
       within.length <= fewFiles
         ? within
-        : (await rowsOf<{ filename: string }>(connection, filesQuery(within), [clickId])).map(
+        : (await rowsOf<{ filename: string }>(connection, filesQuery(within, key), [clickId])).map(
             ({ filename }) => filename,
           );
     if (files.length === 0) return undefined;
     clicks = clicksIn(files);
   }
-  const [click] = await foundBy<FoundClick['click']>(connection, clickQuery(clicks), [clickId, siteKey]);
+  const [click] = await foundBy<FoundClick['click']>(connection, clickQuery(clicks, key), [clickId, siteKey]);
   return click;
 }
 

@@ -108,6 +108,7 @@ export class Connections {
 }
 
 const endOfHead = '\r\n\r\n';
+const nothing: Buffer = Buffer.alloc(0);
 
 /**
  * Has what arrives on a connection read up to the end of one request, and the rest when the connection is free for the
@@ -118,14 +119,16 @@ function readPaced(socket: Socket, isFree: () => boolean): () => void {
   const push = socket.push.bind(socket);
   const fetch = socket._read.bind(socket);
   /** What has come and was not read yet. */
-  let rest: Buffer = Buffer.alloc(0);
+  let rest = nothing;
   const readOn = () => {
     let wantsMore = true;
     while (rest.length > 0 && isFree()) {
-      const end = rest.indexOf(endOfHead);
-      const request = end === -1 ? rest : rest.subarray(0, end + endOfHead.length);
-      rest = rest.subarray(request.length);
-      wantsMore = push(request);
+      const come = rest;
+      const head = come.indexOf(endOfHead);
+      const end = head === -1 ? come.length : head + endOfHead.length;
+      const isAll = end === come.length;
+      rest = isAll ? nothing : come.subarray(end);
+      wantsMore = push(isAll ? come : come.subarray(0, end));
     }
     return wantsMore && rest.length === 0;
   };

@@ -127,7 +127,7 @@ export class Health {
     return [
       {
         name: 'offerline_postbacks_pending',
-        help: 'Postbacks that wait for a try, as of the snapshot.',
+        help: 'Postbacks that wait for an attempt, as of the snapshot.',
         value: pending,
       },
       {
@@ -142,12 +142,12 @@ export class Health {
       },
       {
         name: 'offerline_postback_attempts',
-        help: 'Tries at delivering postbacks, as of the snapshot.',
+        help: 'Attempts at delivering postbacks, as of the snapshot.',
         value: attempts,
       },
       {
         name: 'offerline_postback_attempts_failed',
-        help: 'Tries that failed, as of the snapshot.',
+        help: 'Attempts that failed, as of the snapshot.',
         value: failed_attempts,
       },
       {

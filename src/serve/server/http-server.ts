@@ -90,7 +90,8 @@ export function createHttpServer({
     genReqId: () => randomUUID(),
     // What still arrives while the service closes is answered like all before it.
     return503OnClosing: false,
-    routerOptions: { querystringParser: parseQuery },
+    // Fastify hands on what this returns as it is.
+    routerOptions: { querystringParser: (sent) => parseQuery(sent) as unknown as Record<string, unknown> },
     // An address whose percent-encoding is broken; hooks do not see it.
     frameworkErrors(_error, request, reply) {
       send(reply, api.error(pathOf(request), isTooLong(request) ? tooLong() : unknownPath()));

@@ -1,8 +1,7 @@
-import { readlink } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { DataDirectory } from '../../config/data-directory.ts';
-import { snapshotNames } from '../../snapshot/catalogue.ts';
+import { currentName, snapshotNames } from '../../snapshot/catalogue.ts';
 import { openSnapshot } from './published-snapshot.ts';
 import type { PublishedSnapshot } from './published-snapshot.ts';
 
@@ -134,14 +133,13 @@ export class SnapshotFollower {
 
   async #currentId(): Promise<string | undefined> {
     try {
-      return basename(await readlink(this.#data.current));
+      return await currentName(this.#data);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
-        this.#complain(
-          this.#data.current,
-          { reason: (error as Error).message },
-          'the link to the current snapshot cannot be read; what is served stays',
-        );
+      this.#complain(
+        this.#data.current,
+        { reason: (error as Error).message },
+        'the link to the current snapshot cannot be read; what is served stays',
+      );
       return undefined;
     }
   }

@@ -5,6 +5,7 @@ import { sha256Of } from '../../../src/files/read-through.ts';
 import { quoted, quotedPathList } from '../../../src/text/sql-text.ts';
 import { analyticsFile, manifestFile, manifestText, parseManifest } from '../../../src/snapshot/manifest.ts';
 import { addDays, dayOf, type Day } from '../../../src/time/moment.ts';
+import { textKey } from '../../../src/vocabulary/event-key.ts';
 import { eventRelation } from '../../../src/warehouse/event-files.ts';
 import { modelQuery } from '../../../src/sql/model-query.ts';
 import { historyEnd, type Bench } from '../bench.ts';
@@ -115,7 +116,7 @@ async function writePiece(
          (['android', 'ios', 'desktop'])[1 + (hash(number + 4) % 3)::INTEGER] AS device,
          '203.0.113.' || hash(number + 5) % 256 AS ip, 'Mozilla/5.0 (Linux; Android 14) Mobile/' || hash(number + 6) % 500 AS user_agent,
          'campaign-' || number % 40 AS sub1, NULL::VARCHAR AS sub2,
-         hash(click_id) AS event_key, 1::BIGINT AS file_id, 0::UTINYINT AS warnings, NULL::VARCHAR AS reject
+         ${textKey('click_id')} AS event_key, 1::BIGINT AS file_id, 0::UTINYINT AS warnings, NULL::VARCHAR AS reject
        FROM (SELECT range AS number, ${clickIdOfRange} AS click_id FROM range(${first}, ${first + count}))
        ${sorted ? 'ORDER BY event_key, click_id' : ''}
      ) TO ${quoted(join(folder, path))} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows})`,

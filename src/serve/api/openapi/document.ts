@@ -5,8 +5,8 @@ import { ApiError } from '../../http/errors.ts';
 import type { ApiErrorKind } from '../../http/errors.ts';
 import type { Variant } from '../../http/variant.ts';
 import { errors } from './bodies.ts';
-import { operations } from './operations.ts';
-import type { Operation } from './operations.ts';
+import { operations } from '../operations.ts';
+import type { Operation } from '../operations.ts';
 
 /** A message for each reason, as an example. */
 const messages: Record<ApiErrorKind, string> = {
@@ -99,7 +99,7 @@ export function openApiDocument(): object {
       ),
       // What is answered beside the operations.
       responses: Object.fromEntries(
-        [...new Set(operations.map(({ variant }) => variant))].flatMap((variant) => [
+        [...new Set(operations.map(({ endpoint }) => endpoint.variant))].flatMap((variant) => [
           [`UnknownPath${variant.letter}`, errorResponse(variant, ['unknown_path'])],
           [`WrongMethod${variant.letter}`, errorResponse(variant, ['wrong_method'])],
         ]),
@@ -108,7 +108,9 @@ export function openApiDocument(): object {
   };
 }
 
-function describe({ path, variant, summary, parameters, body, cacheControl: keeping, errorKinds }: Operation): object {
+function describe(operation: Operation): object {
+  const { path, endpoint, summary, parameters, body, cacheControl: keeping, errorKinds } = operation;
+  const { variant } = endpoint;
   const isPage = keeping !== cacheControl.noStore;
   const headers = {
     ...headersOf(variant, keeping),

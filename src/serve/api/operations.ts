@@ -1,22 +1,23 @@
 import type { z } from 'zod';
-import { cacheControl } from '../../http/caching.ts';
-import { siteKey, siteSecret } from '../../access/site-registry.ts';
-import type { DescribedParameter } from '../../http/query.ts';
-import type { ApiErrorKind } from '../../http/errors.ts';
-import type { Variant } from '../../http/variant.ts';
-import { parametersA } from '../../variant-a/parameters.ts';
-import { variantA } from '../../variant-a/variant.ts';
-import { parametersB } from '../../variant-b/pages.ts';
-import { variantB } from '../../variant-b/variant.ts';
-import { parametersC } from '../../variant-c/offer-list.ts';
-import { variantC } from '../../variant-c/variant.ts';
+import { cacheControl } from '../http/caching.ts';
+import { siteKey, siteSecret } from '../access/site-registry.ts';
+import type { DescribedParameter } from '../http/query.ts';
+import type { ApiErrorKind } from '../http/errors.ts';
+import type { Endpoint } from '../endpoints/endpoint.ts';
+import { clickLookup } from '../variant-a/click-lookup.ts';
+import { offersA } from '../variant-a/offers.ts';
+import { parametersA } from '../variant-a/parameters.ts';
+import { offersB, parametersB, topConverting } from '../variant-b/pages.ts';
+import { offersC, parametersC } from '../variant-c/offer-list.ts';
+import { reports } from '../variant-c/reports.ts';
+import { status } from '../variant-c/status.ts';
+import * as bodies from './openapi/bodies.ts';
 
-import * as bodies from './bodies.ts';
-
-/** What a publisher can ask for, as the document describes it. */
+/** What a publisher can ask for: where, who answers, and how the document describes it. */
 export interface Operation {
+  /** Under the base address of its variant. */
   path: string;
-  variant: Variant;
+  endpoint: Endpoint;
   summary: string;
   parameters: readonly DescribedParameter[];
   body: z.ZodType;
@@ -42,7 +43,7 @@ const keyed: ApiErrorKind[] = ['wrong_parameter', 'unknown_credentials', 'site_p
 export const operations: Operation[] = [
   {
     path: '/a/api/offers',
-    variant: variantA,
+    endpoint: offersA,
     summary: 'Offers of one placement format for a user',
     parameters: [siteKey, parametersA.userId, parametersA.format],
     body: bodies.offersA,
@@ -51,7 +52,7 @@ export const operations: Operation[] = [
   },
   {
     path: '/a/api/click-lookup',
-    variant: variantA,
+    endpoint: clickLookup,
     summary: 'A click of the site, and what became of it',
     parameters: [siteKey, parametersA.clickId],
     body: bodies.clickLookup,
@@ -60,7 +61,7 @@ export const operations: Operation[] = [
   },
   {
     path: '/b/api/v1/offers',
-    variant: variantB,
+    endpoint: offersB,
     summary: 'The offer list',
     parameters: [...credentials, ...Object.values(parametersB)],
     body: bodies.offersB,
@@ -69,7 +70,7 @@ export const operations: Operation[] = [
   },
   {
     path: '/b/api/v1/offers/top-converting',
-    variant: variantB,
+    endpoint: topConverting,
     summary:
       'Offers that converted in the last 48 hours, hottest first; the same answer for 5 minutes per parameter set',
     parameters: [...credentials, ...Object.values(parametersB)],
@@ -79,7 +80,7 @@ export const operations: Operation[] = [
   },
   {
     path: '/c/api/v1/offers',
-    variant: variantC,
+    endpoint: offersC,
     summary: 'The offer list with filters and incremental sync',
     parameters: [...credentials, ...Object.values(parametersC)],
     body: bodies.offersC,
@@ -88,7 +89,7 @@ export const operations: Operation[] = [
   },
   {
     path: '/c/api/v1/status',
-    variant: variantC,
+    endpoint: status,
     summary: 'Health check; never limited',
     parameters: credentials,
     body: bodies.status,
@@ -97,7 +98,7 @@ export const operations: Operation[] = [
   },
   {
     path: '/c/api/v1/reports',
-    variant: variantC,
+    endpoint: reports,
     summary: 'All active offers with their figures',
     parameters: credentials,
     body: bodies.reports,
@@ -106,7 +107,12 @@ export const operations: Operation[] = [
   },
 ];
 
+/** The path on the bare host. */
+export function barePath({ path }: Operation): string {
+  return path.replace(/^\/[abc]/, '');
+}
+
 /** The operations that may answer a path, its form on the bare host included. */
 export function operationsAt(path: string): Operation[] {
-  return operations.filter((operation) => operation.path === path || operation.path.replace(/^\/[abc]/, '') === path);
+  return operations.filter((operation) => operation.path === path || barePath(operation) === path);
 }
