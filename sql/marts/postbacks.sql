@@ -38,7 +38,11 @@ SELECT
   delivery.last_status,
   delivery.last_error,
   delivery.delivered_at,
-  delivery.next_attempt_at
+  -- Delivery tells of one that it has begun with; until then it is due since it was written, to the store's millisecond.
+  CASE
+    WHEN delivery.webhook_id IS NULL THEN date_trunc('milliseconds', outbox.enqueued_at)
+    ELSE delivery.next_attempt_at
+  END AS next_attempt_at
 FROM outbox
 LEFT JOIN delivery_states AS delivery ON delivery.webhook_id = outbox.webhook_id
 WHERE outbox.enqueued_at >= $day_start AND outbox.enqueued_at < $day_end

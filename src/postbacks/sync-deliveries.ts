@@ -59,11 +59,11 @@ async function sync(run: Run, state: StateDatabase): Promise<DeliverySync> {
     const known = JSON.parse((await readMetadata(connection, storeKey)) ?? '{}') as KnownStore;
     const isNew = known.storeId !== undefined && known.storeId !== store.storeId;
     if (isNew) await restore(run, connection, store);
-    const handedOver = await importOutbox(run, state, store);
-    return {
-      handedOver,
-      ...(await readChanges(state, store, known.storeId === store.storeId ? (known.upTo ?? 0) : 0)),
-    };
+    const reading = { upTo: known.storeId === store.storeId ? (known.upTo ?? 0) : 0, changed: 0, attempts: 0 };
+    await readChanges(state, store, reading);
+    const handedOver = await importOutbox(run, state, store, reading);
+    await readChanges(state, store, reading);
+    return { handedOver, changed: reading.changed, attempts: reading.attempts };
   } finally {
     store.close();
   }
@@ -104,7 +104,15 @@ const outboxColumns = `webhook_id AS "webhookId", conversion_id AS "conversionId
   user_id AS "userId", offer_id AS "offerId", rtrim(rtrim(reward::VARCHAR, '0'), '.') AS reward,
   occurred_at AS "occurredAt", enqueued_at AS "enqueuedAt"`;
 
-async function importOutbox(run: Run, state: StateDatabase, store: DeliveryStore): Promise<number> {
+/** How far the store's changes are known here, and what this run has read of them. */
+interface Reading {
+  upTo: number;
+  changed: number;
+  attempts: number;
+}
+
+/** What is imported is known here: it is not read back, unless a pass wrote something in between. */
+async function importOutbox(run: Run, state: StateDatabase, store: DeliveryStore, reading: Reading): Promise<number> {
   const { connection } = state;
   const warehouseId = await warehouseIdOf(state);
   let handedOver = 0;
@@ -115,11 +123,19 @@ async function importOutbox(run: Run, state: StateDatabase, store: DeliveryStore
        FROM outbox WHERE number > $1 ORDER BY number LIMIT ${chunkRows}`,
       [BigInt(store.importedUpTo(warehouseId))],
     );
-    if (rows.length === 0) return handedOver;
-    handedOver += await run.effects.perform('delivery store: outbox imported', async () =>
+    if (rows.length === 0) break;
+    const { added, changes } = await run.effects.perform('delivery store: outbox imported', async () =>
       store.importOutbox(warehouseId, rows),
     );
+    handedOver += added;
+    if (changes.before === reading.upTo) reading.upTo = changes.after;
   }
+  if (handedOver > 0) await writeKnown(connection, store, reading.upTo);
+  return handedOver;
+}
+
+function writeKnown(connection: DuckDBConnection, store: DeliveryStore, upTo: number): Promise<void> {
+  return writeMetadata(connection, storeKey, JSON.stringify({ storeId: store.storeId, upTo } satisfies KnownStore));
 }
 
 async function warehouseIdOf({ connection }: StateDatabase): Promise<string> {
@@ -130,25 +146,19 @@ async function warehouseIdOf({ connection }: StateDatabase): Promise<string> {
   return made;
 }
 
-async function readChanges(
-  state: StateDatabase,
-  store: DeliveryStore,
-  knownUpTo: number,
-): Promise<Omit<DeliverySync, 'handedOver'>> {
+async function readChanges(state: StateDatabase, store: DeliveryStore, reading: Reading): Promise<void> {
   const { connection } = state;
-  let upTo = knownUpTo;
-  const summary = { changed: 0, attempts: 0 };
   for (;;) {
-    const changes = store.changesSince(upTo, chunkRows);
-    if (changes.upTo === upTo) return summary;
-    upTo = changes.upTo;
-    summary.changed += changes.postbacks.length;
-    summary.attempts += changes.attempts.length;
+    const changes = store.changesSince(reading.upTo, chunkRows);
+    if (changes.upTo === reading.upTo) return;
     await state.transaction(async () => {
       await storeStates(connection, changes.postbacks);
       await storeAttempts(connection, changes.attempts);
-      await writeMetadata(connection, storeKey, JSON.stringify({ storeId: store.storeId, upTo }));
+      await writeKnown(connection, store, changes.upTo);
     }, 'exchange');
+    reading.upTo = changes.upTo;
+    reading.changed += changes.postbacks.length;
+    reading.attempts += changes.attempts.length;
   }
 }
 

@@ -33,10 +33,11 @@ describe('the store of deliveries', () => {
   it('takes each postback over once, whichever warehouse brings it', async () => {
     const store = await storeForTest();
     expect(store.importedUpTo('first')).toBe(0);
-    expect(store.importOutbox('first', [outboxRow(1), outboxRow(2)])).toBe(2);
-    expect(store.importOutbox('first', [outboxRow(2), outboxRow(5)])).toBe(1);
+    expect(store.importOutbox('first', [outboxRow(1), outboxRow(2)]).added).toBe(2);
+    expect(store.importOutbox('first', [outboxRow(2), outboxRow(5)]).added).toBe(1);
     expect(
-      store.importOutbox('second', [outboxRow(3, { webhookId: 'w5', reward: '9' }), outboxRow(4, { webhookId: 'w9' })]),
+      store.importOutbox('second', [outboxRow(3, { webhookId: 'w5', reward: '9' }), outboxRow(4, { webhookId: 'w9' })])
+        .added,
     ).toBe(1);
     expect([store.importedUpTo('first'), store.importedUpTo('second')]).toEqual([5, 4]);
     expect(store.changesSince(0).postbacks.map(({ webhookId, reward }) => [webhookId, reward])).toEqual([
@@ -141,7 +142,7 @@ describe('the store of deliveries', () => {
     const found = await storeForTest();
     expect(found.storeId).not.toBe(lost.storeId);
     expect(found.restore(postbacks)).toBe(2);
-    expect(found.importOutbox('first', [outboxRow(1), outboxRow(2), outboxRow(3)])).toBe(1);
+    expect(found.importOutbox('first', [outboxRow(1), outboxRow(2), outboxRow(3)]).added).toBe(1);
     const queue = new DeliveryQueue(found.database);
     expect(claimAll(queue).map(({ postback }) => postback.webhookId)).toEqual(['w2', 'w3']);
     const sorted = (states: typeof postbacks) => states.toSorted((a, b) => a.webhookId.localeCompare(b.webhookId));

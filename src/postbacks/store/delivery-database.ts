@@ -87,6 +87,12 @@ export class DeliveryDatabase {
     return ++this.#changes;
   }
 
+  /** The greatest number given so far; only within `write`. */
+  lastChange(): number {
+    if (this.#changes === undefined) throw new Error('changes are counted within a transaction only');
+    return this.#changes;
+  }
+
   close(): void {
     if (this.#database.isOpen) this.#database.close();
   }

@@ -24,6 +24,13 @@ export interface DeliveryChanges {
   upTo: number;
 }
 
+export interface OutboxImport {
+  /** Postbacks that were not here yet. */
+  added: number;
+  /** The store's last change before the import and after it; between them are imported rows only. */
+  changes: { before: number; after: number };
+}
+
 /**
  * The state of every postback and each attempt, in an SQLite file that several processes write to at the same time:
  * refreshes hand over what the warehouse's outbox holds, a pass delivers. What was committed survives everything.
@@ -39,6 +46,7 @@ export class DeliveryStore {
   readonly #restore: StatementSync;
   readonly #changedPostbacks: StatementSync;
   readonly #changedAttempts: StatementSync;
+  readonly #lastChange: StatementSync;
 
   constructor(database: DeliveryDatabase) {
     this.database = database;
@@ -59,6 +67,7 @@ export class DeliveryStore {
     this.#changedAttempts =
       database.prepare(`SELECT attempts.change, webhook_id, attempt, started_at, duration_ms, status, error, host
       FROM attempts JOIN postbacks USING (sequence) WHERE attempts.change > ? ORDER BY attempts.change LIMIT ?`);
+    this.#lastChange = database.prepare('SELECT changes FROM store');
   }
 
   /** Makes the file where there is none. Throws `OfferlineError` where it cannot be used. */
@@ -71,11 +80,10 @@ export class DeliveryStore {
     return Number(this.#readOffset.get(warehouseId)?.['up_to'] ?? 0);
   }
 
-  /**
-   * Imports rows of the outbox, all or none; those that are here already stay as they are. Returns how many were new.
-   */
-  importOutbox(warehouseId: string, rows: Iterable<OutboxRow>): number {
+  /** Imports rows of the outbox, all or none; those that are here already stay as they are. */
+  importOutbox(warehouseId: string, rows: Iterable<OutboxRow>): OutboxImport {
     return this.database.write(() => {
+      const before = this.database.lastChange();
       let added = 0;
       let upTo = 0;
       for (const row of rows) {
@@ -85,7 +93,7 @@ export class DeliveryStore {
         this.#order.refreshHead(row.clickId);
       }
       if (upTo > 0) this.#writeOffset.run(warehouseId, upTo);
-      return added;
+      return { added, changes: { before, after: this.database.lastChange() } };
     });
   }
 
@@ -127,7 +135,7 @@ export class DeliveryStore {
       const lastOf = (rows: typeof postbacks) => Number(rows.at(-1)?.['change'] ?? change);
       // Where one kind was cut off, the other is given no further than that.
       const whole = Math.min(...[postbacks, attempts].filter((rows) => rows.length === limit).map(lastOf));
-      const upTo = whole === Infinity ? Math.max(lastOf(postbacks), lastOf(attempts)) : whole;
+      const upTo = whole === Infinity ? Math.max(change, Number(this.#lastChange.get()?.['changes'])) : whole;
       const isWithin = (row: { change?: unknown }) => Number(row.change) <= upTo;
       return {
         postbacks: postbacks.filter(isWithin).map(deliveryStateOf),

@@ -1,0 +1,68 @@
+import { expect, it } from 'vitest';
+import { realEffects } from '../../src/files/effects.ts';
+import { deliverDue } from '../../src/postbacks/pass/deliver-due.ts';
+import { DeliveryStore } from '../../src/postbacks/store/delivery-store.ts';
+import { syncDeliveries } from '../../src/postbacks/sync-deliveries.ts';
+import { delivered, enqueuedAt, receiver, siteWith } from '../support/deliveries.ts';
+import { LogLanding } from '../support/log-landing.ts';
+import { testRun } from '../test-run.ts';
+
+const enqueue = (landing: LogLanding, number: number) =>
+  landing.query(`INSERT INTO outbox VALUES (${number}, 'w${number}', 'c${number}', 'credit', 'k${number}', 's', 'u', 7, 0.5,
+    TIMESTAMPTZ '2026-11-20T09:59:00Z', TIMESTAMPTZ '2026-11-20T10:00:00Z')`);
+const states = (landing: LogLanding) =>
+  landing.query('SELECT webhook_id, state FROM delivery_states ORDER BY webhook_id');
+
+async function deliver(landing: LogLanding): Promise<void> {
+  const store = DeliveryStore.open(landing.data);
+  const sites = [siteWith('s')];
+  await deliverDue({
+    ...testRun(landing.data),
+    store,
+    sites,
+    sender: receiver(() => delivered),
+    now: () => enqueuedAt,
+  });
+  store.close();
+}
+
+it('reads back what deliveries changed, and nothing of what it has just handed over', async () => {
+  await using landing = await LogLanding.create();
+  const sync = () => syncDeliveries.run(testRun(landing.data), landing.state);
+  await enqueue(landing, 1);
+  await enqueue(landing, 2);
+  expect(await sync()).toEqual({ handedOver: 2, changed: 0, attempts: 0 });
+  expect(await states(landing)).toEqual([]);
+  await deliver(landing);
+  await enqueue(landing, 3);
+  expect(await sync()).toEqual({ handedOver: 1, changed: 2, attempts: 2 });
+  expect(await sync()).toEqual({ handedOver: 0, changed: 0, attempts: 0 });
+  expect(await states(landing)).toEqual([
+    { webhook_id: 'w1', state: 'delivered' },
+    { webhook_id: 'w2', state: 'delivered' },
+  ]);
+});
+
+it.for(['before', 'after'])('misses nothing that is delivered right %s it hands postbacks over', async (moment) => {
+  await using landing = await LogLanding.create();
+  await enqueue(landing, 1);
+  await syncDeliveries.run(testRun(landing.data), landing.state);
+  await enqueue(landing, 2);
+  const effects: typeof realEffects = {
+    ...realEffects,
+    perform: async (step, work) => {
+      const handsOver = step === 'delivery store: outbox imported';
+      if (handsOver && moment === 'before') await deliver(landing);
+      const done = await work();
+      if (handsOver && moment === 'after') await deliver(landing);
+      return done;
+    },
+  };
+  await syncDeliveries.run(testRun(landing.data, { effects }), landing.state);
+  await deliver(landing);
+  await syncDeliveries.run(testRun(landing.data), landing.state);
+  expect(await states(landing)).toEqual([
+    { webhook_id: 'w1', state: 'delivered' },
+    { webhook_id: 'w2', state: 'delivered' },
+  ]);
+});
