@@ -9,6 +9,7 @@ import type { Run } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
 import { eventOrder, eventRelation, eventRowGroupRows, eventTime, promoteFile } from '../warehouse/event-files.ts';
+import { runNumberText } from '../text/run-number.ts';
 
 /** How a compacted file is written: `reduced` lacks the clicks' details as well. */
 export type CompactForm = 'sorted' | 'reduced';
@@ -62,7 +63,7 @@ export async function compactDay(run: Run, state: StateDatabase, { kind, day, fo
   );
   if (written?.rows !== rows)
     throw new Error(`the compacted ${kind} of ${day} have ${written?.rows} rows, their files ${rows}`);
-  const target = join(run.data.events, kind, `dt=${day}`, `run-${String(run.runId).padStart(8, '0')}-${form}.parquet`);
+  const target = join(run.data.events, kind, `dt=${day}`, `run-${runNumberText(run.runId)}-${form}.parquet`);
   const promoted = await promoteFile(scratch, target, `compacted ${kind}`, files);
   await state.transaction(async () => {
     await db.deleteFrom('event_files').where('kind', '=', kind).where('day', '=', day).execute();

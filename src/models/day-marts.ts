@@ -10,6 +10,7 @@ import { clearReport } from '../warehouse/stale-partitions.ts';
 import type { QueryParameters } from '../duckdb/sql-parameters.ts';
 import { modelQuery } from '../sql/model-query.ts';
 import { makeDayStats, type DayStats } from './windows.ts';
+import { runNumberText } from '../text/run-number.ts';
 
 /** Marts that grow with history: one Parquet file per UTC day, so that a run writes only the days it touched. */
 export const dayMarts = ['conversions', 'offer_hourly', 'report_daily', 'postbacks', 'postback_attempts'] as const;
@@ -95,5 +96,5 @@ function dayParameters(day: Day): QueryParameters {
 
 /** Where a run's file of a mart's day lies for good. */
 export function martFile({ data, runId }: Run, mart: DayMart, day: Day): string {
-  return join(data.marts, mart, `dt=${day}`, `run-${String(runId).padStart(8, '0')}.parquet`);
+  return join(data.marts, mart, `dt=${day}`, `run-${runNumberText(runId)}.parquet`);
 }

@@ -4,10 +4,11 @@ import type { DataDirectory } from '../config/data-directory.ts';
 import { postbackMarts } from '../models/postback-marts.ts';
 import { compactText, dayOf, type Moment } from '../time/moment.ts';
 import { queriesOn } from '../warehouse/queries-on.ts';
+import { runNumberText } from '../text/run-number.ts';
 
 /** Folder names sort in the order of publication: run numbers only grow. */
 export function snapshotIdOf(runId: number, asOf: Moment): string {
-  return `${String(runId).padStart(8, '0')}-${compactText(asOf)}`;
+  return `${runNumberText(runId)}-${compactText(asOf)}`;
 }
 
 /** A Parquet file of the warehouse that becomes part of a snapshot by a hard link: whole in itself, nothing copied. */

@@ -5,6 +5,7 @@ import type { DataDirectory } from '../config/data-directory.ts';
 import type { FileEffects } from '../files/effects.ts';
 import { damageOfDatabase } from '../duckdb/check-state.ts';
 import { DamagedStateError, tellsDamage } from './database.ts';
+import { runNumberText } from '../text/run-number.ts';
 
 /** A copy of the state as it was closed after the run that published a snapshot. */
 export interface StateCopy {
@@ -66,7 +67,7 @@ export async function copyState(
   const { size, mtimeMs } = await stat(data.stateFile);
   const isAged = newest === undefined || mtimeMs - (await stat(newest.path)).mtimeMs > agedMilliseconds;
   if (size > smallStateBytes && !isAged && !wanted) return undefined;
-  const path = join(data.stateCopies, `state-${String(publishedRunId).padStart(8, '0')}.duckdb`);
+  const path = join(data.stateCopies, `state-${runNumberText(publishedRunId)}.duckdb`);
   await files.makeDirectory(data.stateCopies);
   await files.copyFile(data.stateFile, `${path}.tmp`, 'state copy: written');
   await files.syncFile(`${path}.tmp`, 'state copy: fsynced');

@@ -20,6 +20,7 @@ import { recordWarnings } from './log-warnings.ts';
 import type { NewFile } from '../ledger/read-again.ts';
 import { logReadWith } from '../ledger/read-with.ts';
 import { recordRejects } from './rejects.ts';
+import { runNumberText } from '../../text/run-number.ts';
 
 /** A run's new files of one log. */
 export interface OpenedLog {
@@ -170,7 +171,7 @@ async function storeEvents(
         ...about,
         day,
         from: filename,
-        to: join(data.events, kind, `dt=${day}`, `run-${String(runId).padStart(8, '0')}-${index}.parquet`),
+        to: join(data.events, kind, `dt=${day}`, `run-${runNumberText(runId)}-${index}.parquet`),
       };
     }),
     `event file of ${kind}`,

@@ -10,6 +10,7 @@ import type { EventKind } from '../../vocabulary/values.ts';
 import { eventFilePaths, eventRelation, eventTime, promoteFile } from '../event-files.ts';
 import { queriesOn } from '../queries-on.ts';
 import { entriesPerPage, KeyRun, writeKeyRun, type SortedKeys } from './key-run.ts';
+import { runNumberText } from '../../text/run-number.ts';
 
 /** What key runs are read and written with. */
 export interface KeyRunsOf {
@@ -51,7 +52,7 @@ export function entriesOf(kind: EventKind, files: readonly string[]): string {
 
 /** What a key run of a run's new events is called, or one that it made of several. */
 export function keyRunName(runId: number, of?: 'all' | 'merged'): string {
-  return ['run', String(runId).padStart(8, '0'), ...(of === undefined ? [] : [of])].join('-');
+  return ['run', runNumberText(runId), ...(of === undefined ? [] : [of])].join('-');
 }
 
 /** Writes sorted entries as a key run of this name and records it. */
