@@ -39,7 +39,8 @@ export async function makeEmptyTempTable<Name extends string>(
   return name as TempTable<Name>;
 }
 
-export async function countRows(connection: DuckDBConnection, table: TempTable<string>): Promise<number> {
-  const [row] = await queryRows<{ rows: number }>(connection, `SELECT count(*) AS rows FROM ${table}`);
+/** Of a table, or of any relation in SQL. */
+export async function countRows(connection: DuckDBConnection, relation: string): Promise<number> {
+  const [row] = await queryRows<{ rows: number }>(connection, `SELECT count(*) AS rows FROM ${relation}`);
   return row?.rows ?? 0;
 }

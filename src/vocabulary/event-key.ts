@@ -29,3 +29,17 @@ export const eventKey: Record<EventKind, string> = {
   clicks: textKey('click_id'),
   conversions: textKey(`kind || ':' || conversion_id`),
 };
+
+/** So many keys at once are sorted or grouped in some hundred megabytes. */
+const keysAtOnce = 4_000_000;
+const keyBits = 60;
+
+/**
+ * SQL conditions on `event_key` that part so many keys into ranges, ascending, few enough each to be worked on in bounded
+ * memory: keys are spread evenly. One that is always true where all fit.
+ */
+export function keyRanges(keys: number): string[] {
+  const bits = Math.max(0, Math.ceil(Math.log2(keys / keysAtOnce)));
+  if (bits === 0) return ['true'];
+  return Array.from({ length: 2 ** bits }, (_, range) => `event_key >> ${keyBits - bits} = ${range}`);
+}

@@ -3,6 +3,7 @@ import type { LogSchema } from '../../landing/logs/log-fields.ts';
 import { parsedLog, numberedLines, rowsOfFile } from '../../landing/logs/log-parser.ts';
 import { queryRows } from '../../duckdb/dialect/rows.ts';
 import { countRows, makeEmptyTempTable, makeTempTable, type TempTable } from '../../duckdb/temp-table.ts';
+import { keyRanges } from '../../vocabulary/event-key.ts';
 import { eventRelation } from '../../warehouse/event-files.ts';
 import type { LogBatch } from './log-batch.ts';
 import type { StagedFiles } from './event-engine.ts';
@@ -43,8 +44,10 @@ export async function findDuplicates(
     schema.kind,
     staged.days.map(({ path }) => path),
   );
-  await findCopiesOfHistory(connection, schema, events, rows, history);
-  await findRepeats(connection, schema, batch, events, rows);
+  // To look for all keys at once takes memory by their number.
+  const ranges = keyRanges(await countRows(connection, rows));
+  await findCopiesOfHistory(connection, schema, events, rows, ranges, history);
+  await findRepeats(connection, schema, batch, events, rows, ranges);
   const counts = await queryRows<{ file_id: number; duplicates: number; conflicts: number }>(
     connection,
     `SELECT file_id, count(*) AS duplicates, count(*) FILTER (conflict) AS conflicts FROM ${events} GROUP BY file_id`,
@@ -58,14 +61,16 @@ async function findCopiesOfHistory(
   schema: LogSchema,
   duplicates: DuplicateEvents,
   rows: string,
+  ranges: readonly string[],
   history: readonly string[],
 ): Promise<void> {
   if (history.length === 0) return;
-  const knownKeys = await makeTempTable(
-    connection,
-    'known_keys',
-    `SELECT event_key, file_index FROM ${eventRelation(schema.kind, history)} WHERE event_key IN (SELECT event_key FROM ${rows})`,
-  );
+  const knownKeys = await makeEmptyTempTable(connection, 'known_keys', 'event_key BIGINT, file_index BIGINT');
+  for (const range of ranges)
+    await connection.run(
+      `INSERT INTO ${knownKeys} SELECT event_key, file_index FROM ${eventRelation(schema.kind, history)}
+       WHERE ${range} AND event_key IN (SELECT event_key FROM ${rows} WHERE ${range})`,
+    );
   const holding = await queryRows<{ file: number }>(
     connection,
     `SELECT DISTINCT file_index AS file FROM ${knownKeys} ORDER BY file`,
@@ -92,12 +97,13 @@ async function findRepeats(
   batch: LogBatch,
   duplicates: DuplicateEvents,
   rows: string,
+  ranges: readonly string[],
 ): Promise<void> {
-  const repeated = await makeTempTable(
-    connection,
-    'repeated_keys',
-    `SELECT event_key FROM ${rows} GROUP BY event_key HAVING count(*) > 1`,
-  );
+  const repeated = await makeEmptyTempTable(connection, 'repeated_keys', 'event_key BIGINT');
+  for (const range of ranges)
+    await connection.run(
+      `INSERT INTO ${repeated} SELECT event_key FROM ${rows} WHERE ${range} GROUP BY event_key HAVING count(*) > 1`,
+    );
   if ((await countRows(connection, repeated)) === 0) return;
   const key = schema.key.join(', ');
   const candidates = await makeTempTable(

@@ -2,10 +2,11 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { join, relative } from 'node:path';
 import type { DataDirectory } from '../../config/data-directory.ts';
 import type { Effects } from '../../files/effects.ts';
-import { queryRows } from '../../duckdb/dialect/rows.ts';
+import { countRows } from '../../duckdb/temp-table.ts';
 import { wordPairs } from '../../duckdb/word-pairs.ts';
 import type { Logger } from '../../logging/log.ts';
 import { dayNumber, dayOfNumber, numberOfDay } from '../../time/day-number.ts';
+import { keyRanges } from '../../vocabulary/event-key.ts';
 import type { EventKind } from '../../vocabulary/values.ts';
 import { eventFilePaths, eventRelation, eventTime, promoteFile } from '../event-files.ts';
 import { queriesOn } from '../queries-on.ts';
@@ -42,7 +43,17 @@ export async function addKeyRun(
   name: string,
 ): Promise<void> {
   if (files.length === 0) return;
-  await promoteKeyRun(of, kind, name, wordPairs(of.connection, `${entriesOf(kind, files)} ORDER BY high, low`));
+  await promoteKeyRun(of, kind, name, sortedEntries(of.connection, kind, files));
+}
+
+/** A range of keys at a time, since sorting all at once takes memory by their number. */
+async function* sortedEntries(
+  connection: DuckDBConnection,
+  kind: EventKind,
+  files: readonly string[],
+): AsyncGenerator<SortedKeys> {
+  for (const range of keyRanges(await countRows(connection, eventRelation(kind, files))))
+    yield* wordPairs(connection, `${entriesOf(kind, files)} WHERE ${range} ORDER BY high, low`);
 }
 
 /** SQL for the two words `(high, low)` of every event in the files. */
@@ -97,11 +108,7 @@ export async function filesThatMayHold(
   const all = () => eventFilePaths(connection, data, kind);
   if (files === 0) return [];
   const runs = await db.selectFrom('key_runs').select(['path', 'entries']).where('kind', '=', kind).execute();
-  const [counted] = await queryRows<{ wanted: number }>(
-    connection,
-    `SELECT count(DISTINCT event_key) AS wanted FROM (${keys})`,
-  );
-  const wanted = counted?.wanted ?? 0;
+  const wanted = await countRows(connection, `(${keys})`);
   if (wanted === 0) return [];
   const pageReads = runs.reduce((sum, { entries }) => sum + Math.min(wanted, Math.ceil(entries / entriesPerPage)), 0);
   if (pageReads * eventsPerPageRead > (events ?? 0) + files * eventsPerFile) return all();
