@@ -9,20 +9,22 @@ export type RowShape<Row> = Record<
   'INTEGER' | 'BIGINT' | 'BOOLEAN' | 'VARCHAR' | 'JSON' | readonly ['VARCHAR']
 >;
 
-/** Inserts rows into a table by the names of their columns; `orReplace` those whose key is there. */
+/**
+ * Inserts rows into a table by the names of their columns; those that the table has with the same values of `replacing`
+ * go before. In the caller's transaction where that matters.
+ */
 export async function insertRows<Row extends object>(
   connection: DuckDBConnection,
   table: string,
   shape: RowShape<Row>,
   rows: readonly Row[],
-  { orReplace = false }: { orReplace?: boolean } = {},
+  { replacing }: { replacing?: readonly (keyof Row & string)[] } = {},
 ): Promise<void> {
-  await runWithRows(
-    connection,
-    shape,
-    rows,
-    `INSERT ${orReplace ? 'OR REPLACE ' : ''}INTO ${table} BY NAME SELECT * FROM rows`,
-  );
+  if (replacing !== undefined) {
+    const key = `(${replacing.join(', ')})`;
+    await runWithRows(connection, shape, rows, `DELETE FROM ${table} WHERE ${key} IN (SELECT ${key} FROM rows)`);
+  }
+  await runWithRows(connection, shape, rows, `INSERT INTO ${table} BY NAME SELECT * FROM rows`);
 }
 
 /**

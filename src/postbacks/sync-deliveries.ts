@@ -190,7 +190,7 @@ async function storeStates(connection: DuckDBConnection, postbacks: readonly Del
       delivered_at: postback.deliveredAt,
       next_attempt_at: postback.nextAttemptAt,
     })),
-    { orReplace: true },
+    { replacing: ['webhook_id'] },
   );
   // By what this warehouse's outbox has: the store may know postbacks of one before it.
   await markPostbackDays(
@@ -225,7 +225,7 @@ async function storeAttempts(connection: DuckDBConnection, attempts: readonly At
       error: attempt.error,
       host: attempt.host,
     })),
-    { orReplace: true },
+    { replacing: ['webhook_id', 'attempt'] },
   );
   const days = new Set(attempts.map(({ startedAt }) => dayOf(startedAt)));
   const values = [...days].map((day) => `(DATE '${day}')`).join(', ');

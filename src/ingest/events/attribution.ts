@@ -63,7 +63,8 @@ export async function attributeConversions(
   await connection.run(`INSERT INTO conversion_clicks FROM ${found}`);
   await connection.run(`DELETE FROM waiting_clicks WHERE click_id IN (SELECT click_id FROM ${found})`);
   await connection.run(
-    `INSERT OR IGNORE INTO waiting_clicks SELECT click_id FROM ${unknown} WHERE click_id NOT IN (SELECT click_id FROM ${found})`,
+    `INSERT INTO waiting_clicks
+     SELECT click_id FROM ${unknown} WHERE click_id NOT IN (SELECT click_id FROM ${found} UNION ALL FROM waiting_clicks)`,
   );
   await markDaysOfConversions(
     connection,

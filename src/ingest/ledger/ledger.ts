@@ -124,7 +124,7 @@ export async function rememberFiles(
       changed_ns: file.changedNs < stableBefore ? file.changedNs : 0n,
       sha256: file.sha256,
     })),
-    { orReplace: true },
+    { replacing: ['path'] },
   );
 }
 
