@@ -1,7 +1,7 @@
 import { DuckDBInstance, StatementType } from '@duckdb/node-api';
 import { hash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { lstat, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findSnapshot } from '../../src/analysis/kept-snapshots.ts';
 import { askSnapshot } from '../../src/analysis/query.ts';
@@ -155,23 +155,38 @@ const unclear = [
 let pipeline: PipelineUnderTest;
 let folder: string;
 let before: Record<string, string>;
+let digestsBefore: Record<string, string>;
 beforeAll(async () => {
   pipeline = await smallData();
   await pipeline.refresh(asOf);
   folder = join(pipeline.data.published, (await pipeline.snapshots()).current);
   before = await contents();
+  digestsBefore = await digests();
 });
 afterAll(() => pipeline[Symbol.asyncDispose]());
 
-/** Every name in the data directory, with a digest of what is there. */
+/** Every name in the data directory, with what is there: when each was changed last, by the system's own clock, too. */
 async function contents(): Promise<Record<string, string>> {
+  const names = await readdir(pipeline.data.root, { recursive: true });
+  return Object.fromEntries(
+    await Promise.all(
+      names.map(async (name): Promise<[string, string]> => {
+        const { ino, mode, size, mtimeNs, ctimeNs } = await lstat(join(pipeline.data.root, name), { bigint: true });
+        return [name, [ino, mode, size, mtimeNs, ctimeNs].join(' ')];
+      }),
+    ),
+  );
+}
+
+/** A digest of every file in the data directory. */
+async function digests(): Promise<Record<string, string>> {
   const entries = await readdir(pipeline.data.root, { recursive: true, withFileTypes: true });
   return Object.fromEntries(
     await Promise.all(
-      entries.map(async (entry): Promise<[string, string]> => {
-        const path = join(entry.parentPath, entry.name);
-        return [relative(pipeline.data.root, path), entry.isFile() ? hash('sha256', await readFile(path)) : 'no file'];
-      }),
+      entries
+        .filter((entry) => entry.isFile())
+        .map(({ parentPath, name }) => join(parentPath, name))
+        .map(async (path): Promise<[string, string]> => [path, hash('sha256', await readFile(path))]),
     ),
   );
 }
@@ -253,4 +268,8 @@ it('says what it takes', async () => {
   expect(await refusalOf('WITH a AS (SELECT 1) INSERT INTO offers (offer_id) FROM a')).toContain('nor one that writes');
   expect(await refusalOf('FROM enable_logging()')).toContain('enable_logging');
   expect(await refusalOf('EXPLAIN SELEC 1')).toContain('syntax error at or near "SELEC"');
+});
+
+it('has left every byte of the data directory as it was', async () => {
+  expect(await digests()).toEqual(digestsBefore);
 });

@@ -50,7 +50,7 @@ describe('exit code 0', () => {
       stdout: expect.stringContaining('no changes since the current snapshot') as string,
     });
     const asked: [how: typeof run, words: string[]][] = [
-      [run, ['run', 'refresh', '--as-of', asOf]],
+      [runHere, ['run', 'refresh', '--as-of', asOf]],
       [runHere, ['run', 'ingest', '--as-of', asOf]],
       [runHere, ['run', 'models', '--as-of', asOf]],
       [runHere, ['run', 'publish', '--as-of', asOf]],
@@ -97,7 +97,7 @@ describe('exit code 2', () => {
   it.each([
     // What the library finds, and what we do.
     [['no-such-command'], 'no-such-command', run],
-    [['backfill', 'reports', '--from', '2025-03-02', '--to', '2025-03-01'], '--from', run],
+    [['backfill', 'reports', '--from', '2025-03-02', '--to', '2025-03-01'], '--from', runHere],
     [['run', 'no-such-stage'], 'no-such-stage', runHere],
     [['run', 'refresh', '--no-such-option'], '--no-such-option', runHere],
     [['run', 'refresh', '--as-of', 'yesterday'], '--as-of', runHere],
@@ -114,7 +114,7 @@ describe('exit code 2', () => {
   it('for an as-of older than what is published, unless that is wanted', async () => {
     const before = await pipeline.snapshots();
     const older = '2025-03-10T11:00:00Z';
-    expect(await run('run', 'refresh', '--as-of', older, '--json')).toMatchObject({
+    expect(await runHere('run', 'refresh', '--as-of', older, '--json')).toMatchObject({
       code: 2,
       stdout: '',
       stderr: expect.stringContaining('--allow-older') as string,
@@ -142,7 +142,7 @@ describe('exit code 2', () => {
   });
 
   it.each([
-    ['that is no JSON', run, JSON.stringify({ sites }).slice(0, -3)],
+    ['that is no JSON', runHere, JSON.stringify({ sites }).slice(0, -3)],
     ['without a key', runHere, JSON.stringify({ sites: [{ site_secret: secrets[0] }] })],
     ['with one key twice', runHere, JSON.stringify({ sites: [sites[0], { ...sites[0], site_secret: secrets[1] }] })],
     ['with a secret in the wrong place', runHere, JSON.stringify({ sites: [{ ...sites[0], status: secrets[1] }] })],

@@ -43,7 +43,8 @@ async function refresh({ memory = 'little' } = {}): Promise<{
   signal: string | null;
   told: string;
 }> {
-  const limit = memory === 'little' ? ['--max-old-space-size=48'] : [];
+  // With one thread to collect garbage: with several, most of the test goes into their last tries.
+  const limit = memory === 'little' ? ['--max-old-space-size=48', '--single-threaded-gc'] : [];
   const child = spawn(process.execPath, [...limit, ...nodeArguments, main, 'run', 'refresh'], {
     env: { ...process.env, OFFERLINE_DATA: data.root },
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -108,10 +109,12 @@ it('a file that takes everybody along, so that nobody sees which one it was, is 
   await land('offers/giant/a.ndjson', giant);
   await refreshKilledWithAll(({ ended }) => ended === 0);
   // As a container that runs out of memory ends: the process that reads on trial dies with the one that watches it.
-  for (let before = 1; before < maxForcedEnds; before++) {
-    const told = await refreshKilledWithAll(({ ended }) => ended === before);
-    expect(told).toContain('a run ended by force while it read these files');
-  }
+  expect(await refreshKilledWithAll(({ ended }) => ended === 1)).toContain(
+    'a run ended by force while it read these files',
+  );
+  // Those in between, which only count on.
+  await writeFile(data.readingNote, JSON.stringify({ ...readNote(data), ended: maxForcedEnds - 2 }));
+  await refreshKilledWithAll(({ ended }) => ended === maxForcedEnds - 1);
   // Now each is noted and read alone: the click log passes, the giant takes everybody along once more.
   await refreshKilledWithAll(({ ended, alone }) => ended === maxForcedEnds && alone?.path === 'offers/giant/a.ndjson');
   expect(await refresh({ memory: 'enough' })).toMatchObject({

@@ -8,7 +8,8 @@ import type { DataDirectory } from '../../../src/config/data-directory.ts';
 import { acceptHeldExport, heldExports } from '../../../src/ingest/catalog/catalog-holds.ts';
 import { createLogger } from '../../../src/logging/log.ts';
 import { noProgress } from '../../../src/logging/progress.ts';
-import { temporaryData, writeSites } from '../../support/published-snapshot.ts';
+import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
+import { writeSites } from '../../support/published-snapshot.ts';
 import { startService } from '../../support/running-service.ts';
 import type { RunningService } from '../../support/running-service.ts';
 
@@ -144,8 +145,9 @@ class Copy {
 test('a client that polls only what changed and left ends with the list of one that downloads everything', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 4 }), async (steps) => {
-      const { data, remove } = await temporaryData();
-      await writeSites(data, []);
+      await using pipeline = await PipelineUnderTest.create(new Date(minuteOf(0)));
+      const { data } = pipeline;
+      await mkdir(data.published);
       const running = await startService(data);
       try {
         const copies = filters.map((filter) => new Copy(filter));
@@ -164,7 +166,6 @@ test('a client that polls only what changed and left ends with the list of one t
         }
       } finally {
         await running.service.close();
-        await remove();
       }
     }),
     { numRuns: 5, examples: [[heldSteps]] },
