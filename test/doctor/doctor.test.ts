@@ -22,7 +22,7 @@ const refreshed = sharedPipeline(async () => {
 function opening({ data }: PipelineUnderTest): Opening {
   return {
     data,
-    settings: { duckdb: {} },
+    settings: { duckdb: { threads: 1 } },
     logger: createLogger({ write: () => true }, 'silent'),
     effects: realEffects,
   };

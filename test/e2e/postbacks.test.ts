@@ -6,6 +6,7 @@ import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { Webhook } from 'standardwebhooks';
 import { changeState } from '../support/change-state.ts';
 import { offerline } from '../support/command-line.ts';
+import { command, endOf } from '../support/commands.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 
 const secret = 'a secret of the postbacks’ test';
@@ -88,9 +89,10 @@ async function begin(address: string): Promise<PipelineUnderTest> {
 test('a refresh tells publishers once, signed, and the next snapshot shows what became of it', async () => {
   const { address, received } = await publisher();
   const pipeline = await begin(address);
-  const refresh = (time: string) => offerline(pipeline.data.root, 'run', 'refresh', '--as-of', at(time), '--json');
+  const words = (time: string) => ['run', 'refresh', '--as-of', at(time), '--json'];
+  const refresh = (time: string) => endOf(pipeline.data.root, ...words(time));
 
-  const first = await refresh('12:00');
+  const first = await offerline(pipeline.data.root, ...words('12:00'));
   expect(first.code, first.stderr).toBe(0);
   expect(JSON.parse(first.stdout)).toMatchObject({
     ingested: { postbacks: 2 },
@@ -136,7 +138,7 @@ test('a refresh tells publishers once, signed, and the next snapshot shows what 
   expect(restored.stderr).toContain('the delivery store is new');
   expect(received).toHaveLength(2);
   expect(
-    JSON.parse((await offerline(pipeline.data.root, 'postbacks', 'list', '--state', 'delivered', '--json')).stdout),
+    JSON.parse(await command(pipeline.data.root, 'postbacks', 'list', '--state', 'delivered', '--json')),
   ).toMatchObject({ count: 2 });
 
   // The same where it is damaged: zeros where its first pages were.
@@ -152,12 +154,12 @@ test('a refresh tells publishers once, signed, and the next snapshot shows what 
 test('postbacks go out though an audit stops the publish, and what fails is kept, shown and tried again', async () => {
   const { address, received, answer } = await publisher();
   const pipeline = await begin(address);
-  const run = (...words: string[]) => offerline(pipeline.data.root, ...words);
+  const run = (...words: string[]) => endOf(pipeline.data.root, ...words);
   answer(503);
-  await run('run', 'ingest', '--as-of', at('12:00'));
+  await pipeline.ingest(at('12:00'));
   await changeState(pipeline.data, 'UPDATE click_hourly SET clicks = clicks + 1');
 
-  const { code } = await run('run', 'refresh', '--as-of', at('12:00'));
+  const { code } = await offerline(pipeline.data.root, 'run', 'refresh', '--as-of', at('12:00'));
   expect(code).toBe(4);
   expect(received.map(({ headers }) => headers['webhook-id'])).toHaveLength(2);
   const listed = JSON.parse((await run('postbacks', 'list', '--json')).stdout) as { postbacks: object[] };

@@ -3,7 +3,12 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { csvRecords } from '../../src/text/csv.ts';
-import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
+import { modelsStage } from '../../src/models/models-stage.ts';
+import { LogLanding } from '../support/log-landing.ts';
+import { testRun } from '../test-run.ts';
+
+/** After all that lands. */
+const wallClock = '2026-03-11T00:00:00Z';
 
 /** `case.json` of a folder: what it shows, and the runs with what lands before each. */
 const caseSchema = z.strictObject({
@@ -15,14 +20,15 @@ const folders = (await readdir(import.meta.dirname, { withFileTypes: true })).fi
 const cases = await Promise.all(folders.map(async (folder) => ({ folder, ...caseSchema.parse(JSON.parse(await readFile(join(import.meta.dirname, folder, 'case.json'), 'utf8'))) })));
 
 it.each(cases)('$folder: $about', async ({ folder, runs }) => {
-  await using pipeline = await PipelineUnderTest.create(new Date('2026-03-11T00:00:00Z'));
-  for (const { as_of, landing } of runs) {
-    await cp(join(import.meta.dirname, folder, landing), pipeline.data.landing, { recursive: true });
-    await pipeline.refresh(as_of);
+  await using landing = await LogLanding.create();
+  for (const { as_of: asOf, landing: landed } of runs) {
+    await cp(join(import.meta.dirname, folder, landed), landing.data.landing, { recursive: true });
+    await landing.ingest({ asOf, wallClock });
+    await modelsStage.run(testRun(landing.data, { asOf, wallClock }), landing.state);
   }
   const file = join(import.meta.dirname, folder, 'expected.csv');
   const [columns = [], ...expected] = [...csvRecords(await readFile(file, 'utf8'), file)].map(({ cells }) => cells);
-  const published = await pipeline.ask<Record<string, string | number | null>>(`SELECT ${columns.join(', ')} FROM offer_stats_2d ORDER BY offer_id`);
-  expect(published.map((row) => columns.map((column) => String(row[column] ?? '')))).toEqual(expected);
-  expect(await pipeline.ask(`SELECT * FROM rejects`)).toEqual([]);
+  const figures = await landing.query<Record<string, string | number | null>>(`SELECT ${columns.join(', ')} FROM offer_stats_2d ORDER BY offer_id`);
+  expect(figures.map((row) => columns.map((column) => String(row[column] ?? '')))).toEqual(expected);
+  expect(await landing.rejects()).toEqual([]);
 });

@@ -5,6 +5,7 @@ import type { EventKind } from '../../src/vocabulary/values.ts';
 import { DataDirectory } from '../../src/config/data-directory.ts';
 import { defaultSettings } from '../../src/config/settings.ts';
 import { ingestStage, type IngestInput, type IngestSummary } from '../../src/ingest/ingest-stage.ts';
+import type { Site } from '../../src/sites/sites.ts';
 import { dateOf, type Moment } from '../../src/time/moment.ts';
 import type { Run } from '../../src/runs/stage.ts';
 import { openStateDatabase, type StateDatabase } from '../../src/warehouse/database.ts';
@@ -54,10 +55,13 @@ export class LogLanding implements AsyncDisposable {
   }
 
   /** One run of the ingest stage, by the run's own DuckDB where no other engine is given. */
-  ingest(changes: Partial<Run> = {}, engine?: IngestInput['engine']): Promise<IngestSummary> {
+  ingest(
+    changes: Partial<Run> = {},
+    { engine, sites = [] }: { engine?: IngestInput['engine'] | undefined; sites?: Site[] } = {},
+  ): Promise<IngestSummary> {
     return ingestStage.run(testRun(this.data, { runId: ++this.#runId, settings: defaultSettings, ...changes }), {
       state: this.state,
-      sites: { sites: [] },
+      sites: { sites },
       ...(engine && { engine }),
     });
   }

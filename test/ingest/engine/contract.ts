@@ -11,7 +11,7 @@ import { click, conversion, csv, LogLanding, ndjson } from '../../support/log-la
  * how many random landings are tried; an engine that is a cluster takes seconds for each.
  */
 export function engineContract(name: string, engine: NonNullable<IngestInput['engine']>, rounds: number): void {
-  const ingest = (landing: LogLanding) => landing.ingest({}, engine);
+  const ingest = (landing: LogLanding) => landing.ingest({}, { engine });
 
   describe(`engine ${name}`, () => {
     it('keeps the first of equal clicks, by path and then line, whatever day a copy claims', async () => {
@@ -141,7 +141,7 @@ export function engineContract(name: string, engine: NonNullable<IngestInput['en
       await using example = await LogLanding.create();
       await example.put('clicks/0.ndjson', [click('c1')]);
       await example.put('conversions/0.ndjson', [conversion('v1')]);
-      await example.ingest({ effects: noting }, engine);
+      await example.ingest({ effects: noting }, { engine });
       for (const failing of new Set(steps)) {
         const effects: Effects = {
           ...realEffects,
@@ -152,7 +152,7 @@ export function engineContract(name: string, engine: NonNullable<IngestInput['en
           },
         };
         if (failing.endsWith('committed')) continue;
-        await expect(landing.ingest({ effects }, engine), failing).rejects.toThrow(failing);
+        await expect(landing.ingest({ effects }, { engine }), failing).rejects.toThrow(failing);
       }
       await ingest(landing);
       expect(await landing.ledger()).toEqual(['clicks/0.ndjson loaded 3=1+1+1', 'conversions/0.ndjson loaded 1=1+0+0']);
