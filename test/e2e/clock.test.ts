@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { readRecentRuns } from '../../src/runs/recent-runs.ts';
-import { nodeArguments, offerline } from '../support/command-line.ts';
-import { command, usageErrorOf } from '../support/commands.ts';
+import { nodeArguments } from '../support/command-line.ts';
+import { command, endOf, usageErrorOf } from '../support/commands.ts';
 import { asOf, clicks, smallData } from './small-data.ts';
 
 const future = '2999-01-01T00:00:00Z';
@@ -25,7 +25,6 @@ it('an as-of ahead of the clock is refused by every command that takes one, with
 it('one that was allowed is told by all, stops the schedule, which says so, and is led back by the doctor', async () => {
   await using pipeline = await smallData({ schedule: { refresh: '* * * * * *', postbacks: null, maintenance: null } });
   const { root } = pipeline.data;
-  const run = (...words: string[]) => offerline(root, ...words);
   await pipeline.refresh(asOf);
   await pipeline.landOffers('net', [
     { id: 1, external_id: 'one', title: 'One', payout: '2.5' },
@@ -34,7 +33,7 @@ it('one that was allowed is told by all, stops the schedule, which says so, and 
   await command(root, 'run', 'refresh', '--as-of', future, '--allow-future');
 
   const advice = 'set the clock where it is wrong; where it is right, `offerline doctor --repair` leads back';
-  expect(await run('status')).toMatchObject({ code: 1, stderr: expect.stringContaining(advice) as string });
+  expect(await endOf(root, 'status')).toMatchObject({ code: 1, stderr: expect.stringContaining(advice) as string });
   for (const words of [
     ['run', 'refresh'],
     ['run', 'refresh', '--allow-older'],
@@ -66,7 +65,7 @@ it('one that was allowed is told by all, stops the schedule, which says so, and 
   expect(await once(scheduler, 'exit')).toEqual([0, null]);
   expect(readRecentRuns(pipeline.data).runs).toEqual(runs);
 
-  const repaired = await run('doctor', '--repair', '--json');
+  const repaired = await endOf(root, 'doctor', '--repair', '--json');
   expect({ code: repaired.code, ...(JSON.parse(repaired.stdout) as object) }).toMatchObject({
     code: 0,
     left: 0,

@@ -2,16 +2,17 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { offerline } from '../support/command-line.ts';
+import { endOf } from '../support/commands.ts';
 import { asOf, smallData } from './small-data.ts';
 
 it('doctor exits 1 and says what to do where something is wrong, puts it right when asked to, and exits 0 then', async () => {
   await using pipeline = await smallData();
-  const run = (...words: string[]) => offerline(pipeline.data.root, ...words);
+  const run = (...words: string[]) => endOf(pipeline.data.root, ...words);
   await pipeline.refresh(asOf);
   expect(await run('doctor')).toMatchObject({ code: 0, stdout: 'all is well\n' });
 
   await rm(join(pipeline.data.events, 'clicks'), { recursive: true });
-  const wrong = await run('doctor');
+  const wrong = await offerline(pipeline.data.root, 'doctor');
   expect(wrong).toMatchObject({
     code: 1,
     stdout: expect.stringMatching(
@@ -30,7 +31,7 @@ it('doctor exits 1 and says what to do where something is wrong, puts it right w
 
 it('rebuild --from-landing reads every log again and publishes; without a log that counts it refuses and changes nothing', async () => {
   await using pipeline = await smallData();
-  const run = (...words: string[]) => offerline(pipeline.data.root, ...words);
+  const run = (...words: string[]) => endOf(pipeline.data.root, ...words);
   await pipeline.refresh(asOf);
   const before = await pipeline.ask('SELECT click_id, offer_id FROM clicks ORDER BY click_id');
   const rebuilt = await run('rebuild', '--from-landing', '--json');

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { readRecentRuns } from '../../src/runs/recent-runs.ts';
-import { nodeArguments, offerline } from '../support/command-line.ts';
-import { clicks, smallData } from './small-data.ts';
+import { nodeArguments } from '../support/command-line.ts';
+import { endOf } from '../support/commands.ts';
+import { asOf, clicks, smallData } from './small-data.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
@@ -26,7 +27,7 @@ it.each(['SIGTERM', 'SIGHUP'] as const)(
     }
     child.stderr.resume();
     const ended = once(child, 'exit');
-    const second = await offerline(root, 'schedule');
+    const second = await endOf(root, 'schedule');
     expect(second).toMatchObject({ code: 3, stderr: expect.stringContaining(`process ${child.pid}`) as string });
 
     child.kill(signal);
@@ -37,7 +38,7 @@ it.each(['SIGTERM', 'SIGHUP'] as const)(
     expect(['done', 'interrupted']).toContain(runs[0]?.status);
     expect(runs[0]?.scheduled_at).toMatch(/:[0-5][05]:00Z$/);
     expect(runs[0]?.stages.every(({ status }) => status === 'done')).toBe(true);
-    expect((await offerline(root, 'run', 'refresh')).code).toBe(0);
+    expect((await endOf(root, 'run', 'refresh')).code).toBe(0);
   },
 );
 
@@ -46,7 +47,7 @@ it('takes in a file as soon as it has landed where the refresh watches', async (
     schedule: { refresh: { cron: '0 0 1 1 *', watch: true }, postbacks: null },
   });
   const { data } = pipeline;
-  expect((await offerline(data.root, 'run', 'refresh')).code).toBe(0);
+  await pipeline.refresh(asOf);
   const child = spawn(process.execPath, [...nodeArguments, main, 'schedule'], {
     env: { ...process.env, OFFERLINE_DATA: data.root },
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -64,8 +65,7 @@ it('takes in a file as soon as it has landed where the refresh watches', async (
   // In a folder that was not there before, and under another name first.
   await pipeline.landLog('clicks', 'ndjson', clicks('fresh', 7, '2025-03-10T11:30:00Z'));
   await until('done: publish');
-  const { stdout } = await offerline(data.root, 'sql', 'SELECT count(*) AS clicks FROM clicks', '--format', 'csv');
-  expect(stdout).toBe('clicks\n27\n');
+  expect(await pipeline.ask('SELECT count(*) AS clicks FROM clicks')).toEqual([{ clicks: 27 }]);
   const ended = once(child, 'exit');
   child.kill('SIGTERM');
   expect(await ended).toEqual([0, null]);

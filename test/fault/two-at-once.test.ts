@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { offerline } from '../support/command-line.ts';
+import { endOf } from '../support/commands.ts';
 import { asOf, smallData } from '../e2e/small-data.ts';
 
 it('of refreshes and a backfill at the same time one works after the other, and nothing counts twice', async () => {
@@ -15,7 +16,7 @@ it('of refreshes and a backfill at the same time one works after the other, and 
   );
   expect(ended.some(({ stderr }) => stderr.includes('Waiting up to 60 s for the warehouse'))).toBe(true);
   // One more to see the rows of all three, which are finished now.
-  expect((await offerline(pipeline.data.root, 'run', 'refresh')).code).toBe(0);
+  expect((await endOf(pipeline.data.root, 'run', 'refresh')).code).toBe(0);
   expect(
     await pipeline.ask(
       'SELECT count(*) AS overlaps FROM run_stages AS a JOIN run_stages AS b ON a.run_id < b.run_id AND b.started_at < a.finished_at',

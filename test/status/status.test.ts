@@ -17,7 +17,7 @@ import { readStatus, type Status } from '../../src/status/status.ts';
 import { thingsToDo } from '../../src/status/to-do.ts';
 import { killedRefresh } from '../fault/lives/killed-refresh.ts';
 import { offerline } from '../support/command-line.ts';
-import { command } from '../support/commands.ts';
+import { command, endOf } from '../support/commands.ts';
 import { click, LogLanding } from '../support/log-landing.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 
@@ -155,7 +155,7 @@ it('says of a snapshot ahead of the clock what to do, and takes no age from what
       expect.stringMatching(/^1 versions of offers .* `offerline doctor --repair` leads back$/) as string,
     ],
   });
-  const { code, stdout, stderr } = await offerline(data.root, 'status');
+  const { code, stdout, stderr } = await endOf(data.root, 'status');
   expect({ code, stdout }).toEqual({
     code: 1,
     stdout: expect.stringMatching(
@@ -175,7 +175,7 @@ it('says of a snapshot ahead of the clock what to do, and takes no age from what
 
 it('exits 1 where something is older than configured, after the answer', async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon), { settings });
-  const { code, stdout, stderr } = await offerline(pipeline.data.root, 'status', '--json');
+  const { code, stdout, stderr } = await endOf(pipeline.data.root, 'status', '--json');
   expect({ code, stale: (JSON.parse(stdout) as { stale: string[] }).stale }).toEqual({
     code: 1,
     stale: ['the snapshot is missing, snapshot_max_age_minutes allows 30'],
@@ -221,7 +221,7 @@ describe('a run whose process is gone', () => {
       last_failure: { run_id: 1, recovered: true },
       alarms: [],
     });
-    expect((await offerline(data.root, 'status')).code).toBe(0);
+    expect((await endOf(data.root, 'status')).code).toBe(0);
   });
 
   it('is not taken for one under way by who holds the warehouse for something else, nor the other way round', async () => {
@@ -382,7 +382,7 @@ it('names a quarantined file as long as it lies there, and what cannot be read b
   await writeFile(data.deliveriesFile, 'no database, whatever its name says. '.repeat(100));
   const { snapshot_id } = (await read()).snapshot ?? {};
   await writeFile(join(data.published, String(snapshot_id), 'analytics.duckdb'), 'no database');
-  const { code, stdout, stderr } = await offerline(data.root, 'status');
+  const { code, stdout, stderr } = await endOf(data.root, 'status');
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('cannot be read') as string });
   expect(stdout).toMatch(
     /\nneeds attention\n {2}what: the published snapshot .* cannot be read: .* \/ do: `offerline doctor --repair`\n/,
@@ -396,12 +396,12 @@ it('says ages as people do', async () => {
   await pipeline.landLog('clicks', 'ndjson', [clickAt('a', '2026-03-10T11:00:00Z')]);
   await pipeline.refresh(noon);
   const { root } = pipeline.data;
-  const { stdout } = await offerline(root, 'status');
+  const stdout = await command(root, 'status');
   // A clock may stand before that noon.
   expect(stdout).toMatch(/, as of 2026-03-10T12:00:00Z, (\d+ d ago|in \d+ d)\n/);
   expect(stdout).toMatch(/\nclicks +2026-03-10T11:00:00Z +(\d+ d ago|in \d+ d)\n/);
   expect(stdout).toMatch(/\nconversions +- +-\n/);
-  expect((await offerline(root, 'runs')).stdout).toMatch(/ 2026-\S+ +(\d+ d ago|in \d+ d) +[\d.]+ s +done /);
+  expect(await command(root, 'runs')).toMatch(/ 2026-\S+ +(\d+ d ago|in \d+ d) +[\d.]+ s +done /);
 });
 
 it('lists landing files for the archive that no run needs any more, and no others', async () => {
