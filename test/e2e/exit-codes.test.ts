@@ -161,7 +161,7 @@ describe('exit code 2', () => {
 
   it('for a data directory that is not there', async () => {
     const nowhere = join(pipeline.data.root, 'nowhere');
-    expect(await offerline(nowhere, 'run', 'refresh')).toMatchObject({
+    expect(await endOf(nowhere, 'run', 'refresh')).toMatchObject({
       code: 2,
       stdout: '',
       stderr: expect.stringContaining('OFFERLINE_DATA') as string,

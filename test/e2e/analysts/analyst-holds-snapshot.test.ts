@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { offerline } from '../../support/command-line.ts';
+import { command } from '../../support/commands.ts';
 import { openAnalyst } from './open-analyst.ts';
 import { asOf, clicks, smallData } from '../small-data.ts';
 
@@ -8,7 +8,6 @@ const snapshotsKept = 1;
 
 it('an analyst who holds the database open and the pipeline never hinder one another, and the answers stay the same', async () => {
   await using pipeline = await smallData({ snapshots_kept: snapshotsKept });
-  const root = pipeline.data.root;
   await pipeline.refresh(asOf);
   const { current: held } = await pipeline.snapshots();
   const analyst = await openAnalyst(join(pipeline.data.current, 'analytics.duckdb'));
@@ -18,11 +17,9 @@ it('an analyst who holds the database open and the pipeline never hinder one ano
   for (let round = 1; round <= snapshotsKept + 1; round++) {
     await pipeline.landLog('clicks', 'ndjson', clicks(`round-${round}`, 10, '2025-03-10T11:15:00Z'));
     const run = { ended: false };
-    const refreshed = offerline(root, 'run', 'refresh', '--as-of', `2025-03-10T12:0${round}:00Z`).finally(
-      () => (run.ended = true),
-    );
+    const refreshed = pipeline.refresh(`2025-03-10T12:0${round}:00Z`).finally(() => (run.ended = true));
     while (!run.ended) expect(await analyst.ask()).toBe(before);
-    expect(await refreshed).toMatchObject({ code: 0, stdout: expect.stringContaining('published') as string });
+    expect((await refreshed).snapshotId).not.toBeNull();
   }
   expect(await analyst.ask()).toBe(before);
   const { current, all } = await pipeline.snapshots();
@@ -39,15 +36,15 @@ it('an analyst who holds the database open and the pipeline never hinder one ano
 
 it('compaction and retention take nothing from an analyst who holds an older snapshot open', async () => {
   await using pipeline = await smallData({ retention: { events: 2 } });
-  const root = pipeline.data.root;
   await pipeline.refresh(asOf);
   await pipeline.landLog('clicks', 'ndjson', clicks('more', 10, '2025-03-10T11:15:00Z'));
   await pipeline.refresh('2025-03-10T12:10:00Z');
   const analyst = await openAnalyst(join(pipeline.data.current, 'analytics.duckdb'));
   const before = await analyst.ask();
 
-  const compacted = await offerline(root, 'run', 'maintenance', '--as-of', '2025-03-20T12:00:00Z', '--json');
-  expect(JSON.parse(compacted.stdout)).toMatchObject({ compacted: { days: 2, files: 3 } });
+  const words = ['run', 'maintenance', '--as-of', '2025-03-20T12:00:00Z', '--json'];
+  const compacted = await command(pipeline.data.root, ...words);
+  expect(JSON.parse(compacted)).toMatchObject({ compacted: { days: 2, files: 3 } });
   expect(await analyst.ask()).toBe(before);
   await pipeline.refresh('2025-03-20T12:30:00Z');
   expect(await pipeline.ask('SELECT count(*) AS clicks FROM clicks')).toEqual([{ clicks: 30 }]);
