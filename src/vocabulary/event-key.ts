@@ -35,8 +35,8 @@ const keysAtOnce = 4_000_000;
 const keyBits = 60;
 
 /**
- * SQL conditions on `event_key` that part so many keys into ranges, ascending, few enough each to be worked on in bounded
- * memory: keys are spread evenly. One that is always true where all fit.
+ * SQL conditions on `event_key` that part so many keys into ranges, ascending, few enough each to be worked on in
+ * bounded memory: keys are spread evenly. One that is always true where all fit.
  */
 export function keyRanges(keys: number): string[] {
   const bits = Math.max(0, Math.ceil(Math.log2(keys / keysAtOnce)));
