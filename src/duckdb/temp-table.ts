@@ -44,3 +44,12 @@ export async function countRows(connection: DuckDBConnection, relation: string):
   const [row] = await queryRows<{ rows: number }>(connection, `SELECT count(*) AS rows FROM ${relation}`);
   return row?.rows ?? 0;
 }
+
+/** Gives the memory of all temporary tables back. To be called where no handle of one is used any more. */
+export async function dropTempTables(connection: DuckDBConnection): Promise<void> {
+  const tables = await queryRows<{ name: string }>(
+    connection,
+    'SELECT table_name AS name FROM duckdb_tables() WHERE temporary',
+  );
+  await connection.run(tables.map(({ name }) => `DROP TABLE ${name}`).join('; '));
+}

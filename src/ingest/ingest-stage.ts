@@ -10,6 +10,7 @@ import { dateOf } from '../time/moment.ts';
 import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
+import { dropTempTables } from '../duckdb/temp-table.ts';
 import { queriesOn } from '../warehouse/queries-on.ts';
 import { ensureKeyRuns } from '../warehouse/keys/upkeep.ts';
 import { bumpRevision } from '../warehouse/metadata.ts';
@@ -115,7 +116,7 @@ export async function ingestFiles(
     ),
   );
   const newFiles = await openNewFiles(run, state, await withoutKnownContent(state, checked, again));
-  return state.transaction(async () => {
+  const ingested = await state.transaction(async () => {
     const { summary, contentChanged } = await promoteNewFiles(run, state, engine(run, state.connection), {
       newFiles,
       landed,
@@ -127,7 +128,12 @@ export async function ingestFiles(
     if (contentChanged || postbacks > 0) await bumpRevision(state.connection);
     return { ...summary, postbacks };
   }, 'ingest');
+  if (ingested.rows > rowsWorthMemory) await dropTempTables(state.connection);
+  return ingested;
 }
+
+/** Of fewer rows the temporary tables take less memory than is worth a statement. */
+const rowsWorthMemory = 1_000_000;
 
 const runsOwnEngine = (run: Run, connection: DuckDBConnection) => new DuckdbEngine(run, connection);
 

@@ -2,10 +2,11 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { basename, join } from 'node:path';
 import type { DataDirectory } from '../../config/data-directory.ts';
 import { queryRows } from '../../duckdb/dialect/rows.ts';
-import { makeTempTable, makeTempView, type TempTable } from '../../duckdb/temp-table.ts';
+import { makeEmptyTempTable, makeTempTable, makeTempView, type TempTable } from '../../duckdb/temp-table.ts';
 import { dayMarts, type DayMart } from '../../models/day-marts.ts';
 import { quotedPathList } from '../../text/sql-text.ts';
 import type { Day } from '../../time/moment.ts';
+import { keyRanges } from '../../vocabulary/event-key.ts';
 import { eventRelation } from '../../warehouse/event-files.ts';
 
 /** What audits read beside the tables of the snapshot, by these names. */
@@ -46,9 +47,9 @@ export async function openAudited(
      UNION
      SELECT day FROM event_files WHERE run_id > ${publishedRunId} AND kind = 'clicks' AND form IS NULL`,
   );
-  const clickFiles = await queryRows<{ path: string; is_new: boolean }>(
+  const clickFiles = await queryRows<{ path: string; rows: number; is_new: boolean }>(
     connection,
-    `SELECT path, run_id > ${publishedRunId} AND form IS NULL AS is_new
+    `SELECT path, rows, run_id > ${publishedRunId} AND form IS NULL AS is_new
      FROM event_files WHERE kind = 'clicks' AND day IN (SELECT day FROM ${days}) ORDER BY path`,
   );
   const relation = (files: typeof clickFiles) =>
@@ -58,8 +59,16 @@ export async function openAudited(
     );
   const clicks = relation(clickFiles);
   const newFiles = clickFiles.filter(({ is_new }) => is_new);
-  const ofNew =
-    newFiles.length === clickFiles.length ? '' : `WHERE event_key IN (SELECT event_key FROM ${relation(newFiles)})`;
+  const repeatedKeys = await makeEmptyTempTable(connection, 'audited_repeated_keys', 'event_key BIGINT');
+  for (const range of keyRanges(newFiles.reduce((sum, { rows }) => sum + rows, 0))) {
+    const ofNew =
+      newFiles.length === clickFiles.length
+        ? ''
+        : `AND event_key IN (SELECT event_key FROM ${relation(newFiles)} WHERE ${range})`;
+    await connection.run(
+      `INSERT INTO ${repeatedKeys} SELECT event_key FROM ${clicks} WHERE ${range} ${ofNew} GROUP BY event_key HAVING count(*) > 1`,
+    );
+  }
   const written = await queryRows<{ mart: string; day: Day }>(
     connection,
     `SELECT mart, day::VARCHAR AS day FROM mart_files WHERE run_id > ${publishedRunId} ORDER BY day`,
@@ -79,8 +88,7 @@ export async function openAudited(
     clickIds: await makeTempView(
       connection,
       'audited_click_ids',
-      `SELECT click_id FROM ${clicks} WHERE event_key IN (
-         SELECT event_key FROM ${clicks} ${ofNew} GROUP BY event_key HAVING count(*) > 1)`,
+      `SELECT click_id FROM ${clicks} WHERE event_key IN (SELECT event_key FROM ${repeatedKeys})`,
     ),
     marts,
   };
