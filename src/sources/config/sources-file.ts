@@ -1,0 +1,89 @@
+import { readFileSync, statSync } from 'node:fs';
+import { z } from 'zod';
+import { UsageError } from '../../errors/errors.ts';
+import type { DataDirectory } from '../../config/data-directory.ts';
+import { isCurrencyCode } from '../../config/settings.ts';
+import { connectorNames, connectors } from '../connectors/connectors.ts';
+import { streamSchema } from '../connectors/declaration.ts';
+import { fieldMapSchema } from '../connectors/declared.ts';
+import { secretSchema } from './secrets.ts';
+
+const name = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+const sourceSchema = z
+  .strictObject({
+    /** Also the name of the folder in `landing/offers`. */
+    source: z.string().regex(name, { error: 'is not a name of up to 64 letters, digits, dots, lines or underlines' }),
+    /** Absent where the source only reports conversions. */
+    connector: z.enum(connectorNames).optional(),
+    base_url: z
+      .url({ protocol: /^https?$/ })
+      .refine((url) => new URL(url).username === '', { error: 'has a user name: secrets belong into "secrets"' })
+      .optional(),
+    secrets: z.record(z.string().regex(/^\w+$/), secretSchema).default({}),
+    /** When it is pulled, as a cron expression, UTC; at each run of the pipeline where not given. */
+    every: z.string().optional(),
+    /** ISO 4217, of amounts that come without a currency. */
+    currency: z.string().refine(isCurrencyCode, { error: 'is not an ISO 4217 code such as EUR' }).optional(),
+    /** Offers that are kept although the network says that they forbid incentives. */
+    keep: z.array(z.enum(['non_incentive'])).default([]),
+    /** Of connector `http`: how its list is asked for, and where its fields stand. */
+    offers: streamSchema.extend({ full: z.boolean().default(true), fields: fieldMapSchema }).optional(),
+  })
+  .superRefine((source, context) => {
+    const connector = source.connector === undefined ? undefined : connectors[source.connector];
+    if (source.connector === 'http' && source.offers === undefined)
+      context.addIssue({ code: 'custom', path: ['offers'], message: 'is missing: how the list is asked for' });
+    if (source.connector !== 'http' && source.offers !== undefined)
+      context.addIssue({ code: 'custom', path: ['offers'], message: 'goes with "connector": "http" only' });
+    if (connector !== undefined && source.base_url === undefined && connector.baseUrl === undefined)
+      context.addIssue({ code: 'custom', path: ['base_url'], message: 'is missing: each network has its own' });
+    for (const secret of connector?.secrets ?? [])
+      if (source.secrets[secret] === undefined)
+        context.addIssue({ code: 'custom', path: ['secrets', secret], message: 'is missing' });
+  });
+
+const sourcesSchema = z
+  .strictObject({ sources: z.array(sourceSchema) })
+  .refine(({ sources }) => new Set(sources.map(({ source }) => source)).size === sources.length, {
+    error: 'two sources have the same name',
+  });
+
+/** One entry of `sources.json`. Its secrets may be references; `readSecret` follows them. */
+export type SourceEntry = z.output<typeof sourceSchema>;
+
+export interface Sources {
+  sources: SourceEntry[];
+  warnings: string[];
+}
+
+const readableByOthers = 0o077;
+
+/**
+ * Reads `sources.json`; a missing file means that nothing is pulled. Throws `UsageError` naming file and key, never
+ * with a value of it.
+ */
+export function readSources({ sourcesFile }: DataDirectory): Sources {
+  let text: string;
+  try {
+    text = readFileSync(sourcesFile, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { sources: [], warnings: [] };
+    throw new UsageError(`${sourcesFile} cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    // The parser's message quotes the text around the mistake, which may be a secret.
+    throw new UsageError(`${sourcesFile} is not valid JSON; nothing was changed`);
+  }
+  const parsed = sourcesSchema.safeParse(json);
+  if (!parsed.success)
+    throw new UsageError(`${sourcesFile} cannot be used, nothing was changed:\n${z.prettifyError(parsed.error)}`);
+  const isOpen = (statSync(sourcesFile).mode & readableByOthers) !== 0;
+  return {
+    sources: parsed.data.sources,
+    warnings: isOpen ? [`${sourcesFile} can be read by others than its owner: chmod 600 ${sourcesFile}`] : [],
+  };
+}

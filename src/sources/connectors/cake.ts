@@ -1,0 +1,51 @@
+import { canonicalOffer } from '../records/canonical-offer.ts';
+import type { CanonicalRecord, Connector, SourceSettings } from './connector.ts';
+import { forbidsIncentives } from '../records/non-incentive.ts';
+import { plainText } from '../records/plain-text.ts';
+import type { NetworkRecord } from '../records/record-fields.ts';
+
+/**
+ * CAKE, the JSON feed for affiliates. Rows count from 1; `row_count` is that of the list in some versions and that of
+ * the page in others. Money comes with a mere sign, so the source's `currency` counts; dates have no zone and are left
+ * out.
+ */
+export const cake: Connector = {
+  name: 'cake',
+  secrets: ['api_key', 'affiliate_id'],
+  offers: {
+    isFull: true,
+    path: '/affiliates/api/Offers/Feed',
+    query: { api_key: '{api_key}', affiliate_id: '{affiliate_id}', start_at_row: '{page}', row_limit: '{size}' },
+    records: 'data',
+    paging: { kind: 'row', first: 1, size: 500, total: 'row_count' },
+    success: [{ at: 'success', is: ['true', '1'] }],
+    budget: { requests: 2, seconds: 1 },
+    toCanonical: cakeOffer,
+  },
+};
+
+const flatFormats = new Set(['cpa', 'cpi', 'cpl', 'fixed']);
+
+function cakeOffer(record: NetworkRecord, source: SourceSettings): CanonicalRecord {
+  const title = record.text('offer_name');
+  const description = plainText(record.text('description'));
+  if (!source.keepNonIncentive && forbidsIncentives(title, description, record.text('restrictions')))
+    return { leftOut: 'forbids_incentives' };
+  const isFlat = flatFormats.has(record.text('price_format')?.toLowerCase() ?? '');
+  const [offerId, contractId] = [record.text('offer_id'), record.text('offer_contract_id')];
+  return {
+    record: canonicalOffer({
+      external_id: offerId === undefined || contractId === undefined ? offerId : `${offerId}-${contractId}`,
+      title,
+      description,
+      payout: isFlat ? record.text('price') : undefined,
+      currency: source.currency ?? 'USD',
+      status: record.text('offer_status')?.toLowerCase() === 'active' ? 'active' : 'paused',
+      countries: record.records('allowed_countries').flatMap((country) => country.text('country_code') ?? []),
+      categories: [record.text('vertical_name')].filter((name) => name !== undefined),
+      image: record.text('thumbnail_image_url'),
+      preview_url: record.text('preview_link'),
+    }),
+    warnings: isFlat ? [] : ['no_fixed_payout'],
+  };
+}

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import type { JsonValue } from '../../text/json-text.ts';
+import { canonicalFields, canonicalOffer, type CanonicalField } from '../records/canonical-offer.ts';
+import type { CanonicalRecord, SourceSettings } from './connector.ts';
+import { membersOf, NetworkRecord, textOf } from '../records/record-fields.ts';
+
+/** A field by the place where the record has it, or one value for all records. */
+const field = z.union([z.string(), z.strictObject({ value: z.json() })], {
+  error: 'is the place of the field in a record, or {"value": …} for the same in all records',
+});
+
+/** Which field of ours stands where. */
+export const fieldMapSchema = z
+  .partialRecord(z.enum(canonicalFields as readonly [CanonicalField, ...CanonicalField[]]), field)
+  .refine((fields) => fields.external_id !== undefined, {
+    error: 'has no external_id: without it no offer is known again',
+  });
+export type FieldMap = z.output<typeof fieldMapSchema>;
+
+const lists = new Set<CanonicalField>(['countries', 'devices', 'categories', 'formats']);
+
+/** A record of a network that an operator declared, by its map of fields. */
+export function declaredOffer(record: NetworkRecord, fields: FieldMap, source: SourceSettings): CanonicalRecord {
+  const canonical: Partial<Record<CanonicalField, JsonValue>> = {};
+  for (const [name, from] of Object.entries(fields) as [CanonicalField, FieldMap[CanonicalField]][]) {
+    if (from === undefined) continue;
+    const value = typeof from === 'string' ? record.at(from) : (from.value as JsonValue);
+    if (value === undefined || value === '') continue;
+    canonical[name] = lists.has(name) ? listOf(value) : value;
+  }
+  canonical.currency ??= source.currency ?? 'USD';
+  return { record: canonicalOffer(canonical) };
+}
+
+/** A list, the keys or values of a map as they are, or the parts of a text with commas. */
+function listOf(value: JsonValue): JsonValue[] {
+  if (typeof value !== 'string') return membersOf(value).map((member) => textOf(member) ?? '');
+  return value
+    .split(/[,|;]/)
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}

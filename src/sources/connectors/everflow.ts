@@ -1,0 +1,88 @@
+import { canonicalOffer } from '../records/canonical-offer.ts';
+import type { CanonicalRecord, Connector, SourceSettings } from './connector.ts';
+import { forbidsIncentives } from '../records/non-incentive.ts';
+import { plainText } from '../records/plain-text.ts';
+import type { NetworkRecord } from '../records/record-fields.ts';
+import { targetCountries } from '../records/targeting.ts';
+
+/**
+ * Everflow, affiliate API v1. Five requests a second are shared by all affiliates of a network, so two are ours. Times
+ * are seconds since the epoch; rules of a platform that we do not know are left to landing to warn of.
+ */
+export const everflow: Connector = {
+  name: 'everflow',
+  baseUrl: 'https://api.eflow.team',
+  secrets: ['api_key'],
+  offers: {
+    isFull: true,
+    path: '/v1/affiliates/offersrunnable',
+    query: { page: '{page}', page_size: '{size}' },
+    headers: { 'X-Eflow-API-Key': '{api_key}' },
+    records: 'offers',
+    paging: { kind: 'page', size: 2000, total: 'paging.total_count', size_given: 'paging.page_size' },
+    budget: { requests: 2, seconds: 1 },
+    toCanonical: everflowOffer,
+  },
+};
+
+/** What a conversion pays a fixed amount for; the others pay a share, or for clicks and views. */
+const flatTypes = new Set(['cpa', 'cpa_cps', 'flat', 'cpl', 'cpi']);
+
+function everflowOffer(record: NetworkRecord, source: SourceSettings): CanonicalRecord {
+  const title = record.text('name');
+  const description = record.flag('is_description_plain_text')
+    ? record.text('html_description')
+    : plainText(record.text('html_description'));
+  if (!source.keepNonIncentive && forbidsIncentives(title, description)) return { leftOut: 'forbids_incentives' };
+  const warnings: string[] = [];
+  const entries = entriesOf(record, 'relationship.payouts');
+  const defaults = entries.filter((entry) => entry.flag('is_default'));
+  const base = defaults.length === 1 ? defaults[0] : undefined;
+  const isFlat = flatTypes.has(base?.text('payout_type')?.toLowerCase() ?? '');
+  if (!isFlat) warnings.push(defaults.length > 1 ? 'several_default_payouts' : 'no_fixed_payout');
+  const rules = entriesOf(record, 'relationship.ruleset.countries');
+  const target = targetCountries(countryWords(rules, 'include'), countryWords(rules, 'exclude'));
+  warnings.push(...target.warnings);
+  const isCapped = record.flag('is_caps_enabled');
+  const platforms = entriesOf(record, 'relationship.ruleset.platforms')
+    .filter((rule) => rule.text('targeting_type') !== 'exclude')
+    .flatMap((rule) => rule.firstText('label', 'platform_id') ?? []);
+  return {
+    record: canonicalOffer({
+      external_id: record.text('network_offer_id'),
+      title,
+      description,
+      payout: isFlat ? base?.text('payout_amount') : undefined,
+      currency: record.text('currency_id') ?? source.currency ?? 'USD',
+      status: record.text('offer_status') === 'active' && !('nothing' in target) ? 'active' : 'paused',
+      countries: 'nothing' in target ? [] : target.values,
+      devices: platforms,
+      categories: [record.text('relationship.category.name')].filter((name) => name !== undefined),
+      image: record.text('thumbnail_url'),
+      preview_url: record.text('preview_url'),
+      destination_url: record.text('tracking_url'),
+      daily_cap: isCapped ? record.cap('daily_conversion_cap') : undefined,
+      daily_click_cap: isCapped ? record.cap('daily_click_cap') : undefined,
+      created_at: epochMoment(record.text('time_created')),
+      updated_at: epochMoment(record.text('time_saved')),
+    }),
+    warnings,
+  };
+}
+
+/** A list as it is, or under `entries`. */
+function entriesOf(record: NetworkRecord, place: string): NetworkRecord[] {
+  return record.at(`${place}.entries`) === undefined ? record.records(place) : record.records(`${place}.entries`);
+}
+
+function countryWords(rules: readonly NetworkRecord[], type: 'include' | 'exclude'): string[] {
+  return rules
+    .filter((rule) => (rule.text('targeting_type') ?? 'include') === type)
+    .flatMap((rule) => rule.firstText('country_code', 'label') ?? []);
+}
+
+/** Zero means that there is no such time. */
+function epochMoment(seconds: string | undefined): string | undefined {
+  if (seconds === undefined || !/^[1-9]\d{0,10}$/.test(seconds)) return undefined;
+  return new Date(Number(seconds) * 1000).toISOString();
+}
