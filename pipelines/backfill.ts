@@ -25,7 +25,9 @@ export interface BackfillSummary {
   snapshotId: string | null;
 }
 
-/** Reports computed before others may have the warehouse: seconds of work, so that a refresh beside is hardly late. */
+/**
+ * Reports computed before others may have the warehouse: seconds of work, so that a refresh beside is hardly late.
+ */
 const reportsAtOnce = 20;
 /** Longer than another process takes to look whether the warehouse is free. */
 const pauseMilliseconds = 300;

@@ -17,6 +17,7 @@ const groups: [commands: string[], load: () => Promise<AddCommands>][] = [
   [['runs'], async () => (await import('./commands/operators/runs.ts')).addRunsCommand],
   [['maintenance'], async () => (await import('./commands/pipelines/maintenance.ts')).addMaintenanceCommands],
   [['sites'], async () => (await import('./commands/operators/sites.ts')).addSitesCommands],
+  [['sources'], async () => (await import('./commands/operators/sources.ts')).addSourcesCommands],
   [['offers'], async () => (await import('./commands/operators/offers.ts')).addOffersCommands],
   [['postbacks'], async () => (await import('./commands/operators/postbacks.ts')).addPostbacksCommands],
   [['sql'], async () => (await import('./commands/analysts/sql.ts')).addSqlCommand],

@@ -25,6 +25,17 @@ export class DataDirectory {
   get sitesFile() {
     return join(this.root, 'sites.json');
   }
+  /** Networks that are pulled. */
+  get sourcesFile() {
+    return join(this.root, 'sources.json');
+  }
+  /** What is remembered of pulls: their ledger, and a lock for each source. */
+  get sources() {
+    return join(this.root, 'sources');
+  }
+  get pullLedgerFile() {
+    return join(this.sources, 'pulls.sqlite');
+  }
   get landing() {
     return join(this.root, 'landing');
   }

@@ -76,6 +76,8 @@ const settingsSchema = z.strictObject({
         },
         ', "watch": true',
       ),
+      /** Pulls the sources of `sources.json` that have no `every` of their own. */
+      pull: plan('*/20 * * * *', planKeys, ''),
       postbacks: plan('*/10 * * * * *', planKeys, ''),
       maintenance: plan('30 3 * * *', planKeys, ''),
     })
@@ -97,6 +99,8 @@ const settingsSchema = z.strictObject({
       clicks_minutes: z.number().positive().optional(),
       conversions_minutes: z.number().positive().optional(),
       offers_minutes: z.number().positive().optional(),
+      /** Of the last whole pull of each source of `sources.json`, by this machine's clock. */
+      pulls_minutes: z.number().positive().optional(),
     })
     .default({}),
   /**

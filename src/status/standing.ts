@@ -13,6 +13,7 @@ import { aheadOfClock } from '../time/ahead-of-clock.ts';
 import { dateOf, type Moment } from '../time/moment.ts';
 import { readLastFailure, type LastFailure } from './last-failure.ts';
 import { nothingPublished, readPublishedStatus, type PublishedStatus } from './published-status.ts';
+import { readSourceStandings, type SourceStanding } from './pulls-status.ts';
 
 /** How all stands, before it is held against any limit. */
 export interface Standing extends PublishedStatus {
@@ -39,6 +40,10 @@ export interface Standing extends PublishedStatus {
   machine: string[];
   /** What is wrong with `sites.json`; never a secret. */
   sites: string[];
+  /** The networks that are pulled. */
+  sources: SourceStanding[];
+  /** What is wrong with `sources.json`; never a secret. */
+  sources_file: string[];
   /** What of these could not be read at all, so that the rest may be wrong; all of it is in `damage`, too. */
   unreadable: string[];
 }
@@ -58,11 +63,14 @@ export async function readStanding(data: DataDirectory, now: number): Promise<St
     damage: await damageOfState(data),
     machine: (await examineMachine(data)).map(({ subject, problem, advice }) => `${subject} ${problem}: ${advice}`),
     sites: [],
+    sources: [],
+    sources_file: [],
     unreadable: [],
   };
   standing.unreadable.push(...(await readSnapshot(data, standing, now)), ...readDeliveries(data, standing));
   standing.damage.push(...standing.unreadable);
   readSitesFile(data, standing);
+  readPulls(data, standing, now);
   return standing;
 }
 
@@ -130,6 +138,16 @@ function readSitesFile(data: DataDirectory, standing: Standing): void {
   } catch (error) {
     if (!(error instanceof OfferlineError)) throw error;
     standing.sites = [error.message];
+  }
+}
+
+/** Fills in how pulls stand; a file that cannot be used is told beside all else. */
+function readPulls(data: DataDirectory, standing: Standing, now: number): void {
+  try {
+    standing.sources = readSourceStandings(data, now);
+  } catch (error) {
+    if (!(error instanceof OfferlineError)) throw error;
+    standing.sources_file = [error.message];
   }
 }
 

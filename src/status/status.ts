@@ -43,7 +43,7 @@ function alarms({ unreadable, snapshot, ahead, last_failure: failure }: Standing
 
 /** What exceeds the limits of offerline.json, in words. */
 function staleness(
-  { snapshot, newest }: Standing,
+  { snapshot, newest, sources }: Standing,
   { snapshot_max_age_minutes, freshness }: Pick<Settings, 'snapshot_max_age_minutes' | 'freshness'>,
 ): string[] {
   const stale: string[] = [];
@@ -65,5 +65,7 @@ function staleness(
     for (const each of newest.filter((candidate) => data.test(candidate.data)))
       check(`the newest of ${each.data}`, each.age_seconds, minutes, key);
   }
+  for (const { source, age_seconds } of sources)
+    check(`the last whole pull of ${source}`, age_seconds, freshness.pulls_minutes, 'freshness.pulls_minutes');
   return stale;
 }

@@ -1,5 +1,6 @@
 import { leadBackAdvice } from '../time/ahead-of-clock.ts';
 import { describeBeginnings } from '../runs/beginnings.ts';
+import { ageText } from '../time/age.ts';
 import { describeFailure } from './last-failure.ts';
 import type { Standing } from './standing.ts';
 
@@ -22,6 +23,7 @@ export function thingsToDo(standing: Standing, stale: readonly string[]): ToDo[]
     ...clockToDo(standing),
     ...runsToDo(standing),
     ...filesToDo(standing),
+    ...sourcesToDo(standing),
     ...reportsToDo(standing),
     ...postbacksToDo(standing),
     ...stale.map((what) => ({
@@ -89,6 +91,17 @@ function filesToDo({ held, quarantined, set_aside, rejects_of_last_day, rejected
       command: 'offerline sql "FROM rejects ORDER BY file_id DESC, line LIMIT 20"',
     });
   return todo;
+}
+
+function sourcesToDo({ sources, sources_file }: Standing): ToDo[] {
+  const failed = sources.filter(({ last_pull }) => last_pull === 'failed' || last_pull === 'interrupted');
+  return [
+    ...sources_file.map((what) => ({ what, command: 'offerline sources list' })),
+    ...failed.map(({ source, error, age_seconds }) => ({
+      what: `source ${source} was not pulled (${firstLine(error)}): its catalog is that of ${age_seconds === null ? 'before its first pull' : ageText(age_seconds)}`,
+      command: `offerline sources pull ${shellWord(source)}`,
+    })),
+  ];
 }
 
 function reportsToDo({ reports: { outdated, missing } }: Standing): ToDo[] {

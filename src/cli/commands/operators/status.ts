@@ -38,6 +38,7 @@ function describe(status: Status): string {
       ? 'every daily report is there and agrees with the events'
       : `daily reports: ${reports.outdated} outdated, ${reports.missing} missing`,
     postbacks === null ? 'no postbacks yet' : `postbacks: ${postbacks.pending} pending, ${postbacks.dead} dead`,
+    ...pulls(status),
     ...toDo(status),
     '',
     table(newest.map(withAge)),
@@ -62,6 +63,13 @@ function runs({ running, last_failure: failure }: Status): string[] {
       ? 'no run has failed lately'
       : `${describeFailure(failure)}${failure.recovered ? ', a later one was good' : ''}: ${failure.error?.split('\n')[0]}`,
   ];
+}
+
+function pulls({ sources }: Status): string[] {
+  return sources.map(
+    ({ source, last_pull, age_seconds }) =>
+      `source ${visibleText(source)}: ${age_seconds === null ? 'never pulled whole' : `pulled whole ${ageText(age_seconds)}`}${last_pull === 'failed' ? ', the last pull failed' : ''}`,
+  );
 }
 
 function toDo({ to_do }: Status): string[] {

@@ -12,6 +12,8 @@ import { readSettings, type Settings } from '../../../config/settings.ts';
 import { currentManifest } from '../../../snapshot/catalogue.ts';
 import { dateOf, momentOfMilliseconds, type Moment } from '../../../time/moment.ts';
 import { realEffects } from '../../../files/effects.ts';
+import { readSources } from '../../../sources/config/sources-file.ts';
+import { PullLedger } from '../../../sources/pull-ledger.ts';
 import { readRecentRuns } from '../../../runs/recent-runs.ts';
 import { addCommand, answer, existingData } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
@@ -80,9 +82,14 @@ export async function openSchedule(
   };
 }
 
-/** Postbacks remember by their own store what is due. */
+/** The pipeline of one source that has a plan of its own. */
+const pullOf = 'pull ';
+
+/** Postbacks and pulls remember by their own stores what is due. */
 function wordsOf({ pipeline, scheduledAt, asOf }: ScheduledRun): string[] {
   if (pipeline === 'postbacks') return ['postbacks', 'deliver'];
+  if (pipeline === 'pull') return ['sources', 'pull', '--scheduled'];
+  if (pipeline.startsWith(pullOf)) return ['sources', 'pull', pipeline.slice(pullOf.length)];
   return ['run', pipeline, '--scheduled-at', scheduledAt, ...(asOf === undefined ? [] : ['--as-of', asOf])];
 }
 
@@ -110,11 +117,11 @@ async function pipelinesOf(
     // Nothing to maintain before there was anything.
     maintenance: newest(scheduled['maintenance'] ?? runs.at(-1)?.started_at) ?? now,
   };
-  const isDue: Partial<Record<keyof Settings['schedule'], NonNullable<ScheduledPipeline['isDue']>>> = {
+  const isDue: Partial<Record<Exclude<keyof Settings['schedule'], 'pull'>, NonNullable<ScheduledPipeline['isDue']>>> = {
     refresh: () => isRefreshDue(data, console.logger, realEffects.now()),
     postbacks: () => existsSync(data.deliveriesFile) && duePostbacks(data).some(({ waits_for }) => waits_for === ''),
   };
-  return (['refresh', 'postbacks', 'maintenance'] as const).flatMap((name): ScheduledPipeline[] => {
+  const planned = (['refresh', 'postbacks', 'maintenance'] as const).flatMap((name): ScheduledPipeline[] => {
     const plan = schedule[name];
     if (plan === null) return [];
     const watch =
@@ -123,4 +130,34 @@ async function pipelinesOf(
         : undefined;
     return [{ name, plan, coveredUntil: covered[name], isDue: isDue[name], watch }];
   });
+  return [...planned, ...pullsOf(data, schedule.pull)];
+}
+
+/** One pipeline for each source with a plan of its own, and one for the others. */
+function pullsOf(data: DataDirectory, plan: Settings['schedule']['pull']): ScheduledPipeline[] {
+  const pulled = readSources(data).sources.filter(({ connector }) => connector !== undefined);
+  if (pulled.length === 0) return [];
+  using ledger = PullLedger.existing(data);
+  const newest = ledger?.newest();
+  const coveredUntil = (names: readonly string[]) => {
+    const begun = names.map((name) => newest?.get(name)?.last.started_at);
+    return begun.includes(undefined)
+      ? undefined
+      : Math.min(...begun.map((moment) => dateOf(moment as Moment).getTime()));
+  };
+  const others = pulled.filter(({ every }) => every === undefined).map(({ source }) => source);
+  return [
+    ...(plan === null || others.length === 0 ? [] : [{ name: 'pull', plan, coveredUntil: coveredUntil(others) }]),
+    ...pulled.flatMap(({ source, every }): ScheduledPipeline[] =>
+      every === undefined
+        ? []
+        : [
+            {
+              name: `${pullOf}${source}`,
+              plan: { cron: every, catch_up: 'last', overlap: 'skip' },
+              coveredUntil: coveredUntil([source]),
+            },
+          ],
+    ),
+  ];
 }

@@ -1,0 +1,37 @@
+import { NetworkRecord } from './records/record-fields.ts';
+import { jsonText } from './records/canonical-offer.ts';
+import { fetchPage, FetchError, type Fetching } from './http/fetcher.ts';
+import { filledRequest } from './http/fill.ts';
+import { Token } from './http/token.ts';
+import type { OpenSource } from './open-source.ts';
+import { pageFacts } from './whole-list.ts';
+
+/** What one page of a source shows. */
+export interface SourceCheck {
+  /** How many offers the network says it has; null where it does not say. */
+  total: number | null;
+  /** How many of the page became offers. */
+  records: number;
+  /** The first offer, as landing would have it. */
+  first: string | null;
+}
+
+/**
+ * Asks for one page: proves host, key, success rule and the place of the records. Throws `FetchError` saying what is
+ * wrong.
+ */
+export async function checkSource(source: OpenSource, fetching: Fetching): Promise<SourceCheck> {
+  const { offers, baseUrl, secrets, redactor } = source;
+  if (offers === undefined) throw new FetchError('the source has no list of offers');
+  const { stream, toCanonical } = offers;
+  const token = new Token(stream, baseUrl, secrets, fetching, (text) => redactor.add(text));
+  const { first, size } = stream.paging.kind === 'single' ? { first: 1, size: 0 } : stream.paging;
+  const values = { ...secrets, ...(await token.values()), page: String(first), size: String(size) };
+  const page = await fetchPage(filledRequest(stream, baseUrl, values), stream, fetching);
+  const { records, total } = pageFacts(stream, page);
+  const made = records.flatMap((record) => {
+    const canonical = toCanonical(new NetworkRecord(record));
+    return 'record' in canonical ? [jsonText(canonical.record)] : [];
+  });
+  return { total: total ?? null, records: made.length, first: made[0] ?? null };
+}

@@ -1,0 +1,79 @@
+/** How many requests may begin within any so many seconds. */
+export interface BudgetLimit {
+  requests: number;
+  seconds: number;
+}
+
+/** Time as a pull sees it. */
+export interface PullClock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Throws the signal's reason once it is aborted. */
+  wait(milliseconds: number, signal: AbortSignal): Promise<void>;
+  /** A number from 0 to 1, for jitter. */
+  random(): number;
+}
+
+/** Requests of one host and account: those who share it wait for one another. */
+export class Budget {
+  readonly #limit: BudgetLimit;
+  readonly #clock: PullClock;
+  /** When the requests of the last seconds began, ascending. */
+  readonly #begun: number[] = [];
+  #queue: Promise<void> = Promise.resolve();
+  #pausedUntil = 0;
+
+  constructor(limit: BudgetLimit, clock: PullClock) {
+    this.#limit = limit;
+    this.#clock = clock;
+  }
+
+  /** Resolves when a request may begin, in the order of the calls. */
+  take(signal: AbortSignal): Promise<void> {
+    const turn = this.#queue.then(() => this.#wait(signal));
+    // One that is aborted lets the next one go on.
+    this.#queue = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** No request begins before that moment: the server has said so to one of them. */
+  pause(untilMilliseconds: number): void {
+    this.#pausedUntil = Math.max(this.#pausedUntil, untilMilliseconds);
+  }
+
+  async #wait(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      signal.throwIfAborted();
+      const now = this.#clock.now();
+      const length = this.#limit.seconds * 1000;
+      while (this.#begun.length > 0 && (this.#begun[0] as number) <= now - length) this.#begun.shift();
+      const free = this.#begun.length < this.#limit.requests ? now : (this.#begun[0] as number) + length;
+      const until = Math.max(free, this.#pausedUntil);
+      if (until <= now) {
+        this.#begun.push(now);
+        return;
+      }
+      await this.#clock.wait(until - now, signal);
+    }
+  }
+}
+
+/** The budgets of a process, by host and account. */
+export class Budgets {
+  readonly #clock: PullClock;
+  readonly #budgets = new Map<string, Budget>();
+
+  constructor(clock: PullClock) {
+    this.#clock = clock;
+  }
+
+  /** The first to ask for an account decides its limit. */
+  of(host: string, account: string, limit: BudgetLimit): Budget {
+    const key = `${host} ${account}`;
+    const known = this.#budgets.get(key);
+    if (known !== undefined) return known;
+    const budget = new Budget(limit, this.#clock);
+    this.#budgets.set(key, budget);
+    return budget;
+  }
+}

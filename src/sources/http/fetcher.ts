@@ -1,0 +1,137 @@
+import { isJsonObject, parseJson, type JsonValue } from '../../text/json-text.ts';
+import { valueAt, textOf } from '../records/record-fields.ts';
+import type { ErrorRule, Stream } from '../connectors/declaration.ts';
+import { askedWait, backoff } from './waits.ts';
+import type { Budget, PullClock } from './budget.ts';
+import { ExchangeError } from './exchange-error.ts';
+import type { HttpAnswer, HttpExchanges, HttpRequest } from './exchange.ts';
+
+/** The source cannot be pulled now. The message says host, path and what came, and holds no secret. */
+export class FetchError extends Error {}
+
+/** The network does not take the key or token. */
+export class UnauthorisedError extends FetchError {}
+
+/** A page is asked for at most so often. */
+const maxTries = 5;
+/** A pull that would have to wait longer for one page fails: the schedule comes back. */
+const maxWaitMilliseconds = 15 * 60_000;
+
+/** A whole pull may read so much. */
+const maxPullBytes = 2 * 1024 * 1024 * 1024;
+
+/** What of a stream tells a good answer from a bad one. */
+type AnswerRules = Pick<Stream, 'errors' | 'success' | 'format'>;
+
+/** What a page is fetched with. */
+export interface Fetching {
+  exchanges: HttpExchanges;
+  budget: Budget;
+  clock: PullClock;
+  signal: AbortSignal;
+  /** What was read so far in this pull. */
+  read: { bytes: number };
+  /** Takes secrets out of what a server said. */
+  redact: (text: string) => string;
+  /** Called before a wait, for the log. */
+  onRetry: (reason: string, waitMilliseconds: number) => void;
+}
+
+/**
+ * Fetches one page as the stream declares it: within the budget, again where that may help, and parsed. Throws
+ * `FetchError` where no good answer came, and the signal's reason once that is aborted.
+ */
+export async function fetchPage(request: HttpRequest, stream: AnswerRules, fetching: Fetching): Promise<JsonValue> {
+  const { budget, clock, signal } = fetching;
+  const where = `${request.url.host}${request.url.pathname}`;
+  let waited = 0;
+  for (let tries = 1; ; tries++) {
+    await budget.take(signal);
+    const verdict = await tryOnce(request, stream, fetching);
+    if ('page' in verdict) return verdict.page;
+    const problem = `${where}: ${fetching.redact(verdict.problem)}`;
+    if (verdict.do === 'fail') throw verdict.isUnauthorised ? new UnauthorisedError(problem) : new FetchError(problem);
+    if (tries === maxTries) throw new FetchError(`${problem}, ${maxTries} times`);
+    const wait = Math.max(
+      verdict.waitMilliseconds ?? 0,
+      backoff(tries, () => clock.random()),
+    );
+    waited += wait;
+    if (waited > maxWaitMilliseconds)
+      throw new FetchError(`${problem}; it asks to wait ${Math.round(wait / 1000)} s, which is left to the next pull`);
+    if (verdict.do === 'wait') budget.pause(clock.now() + wait);
+    fetching.onRetry(problem, wait);
+    await clock.wait(wait, signal);
+  }
+}
+
+type Verdict =
+  | { page: JsonValue }
+  | { problem: string; do: ErrorRule['do']; waitMilliseconds?: number | undefined; isUnauthorised?: boolean };
+
+async function tryOnce(request: HttpRequest, stream: AnswerRules, fetching: Fetching): Promise<Verdict> {
+  let answer: HttpAnswer;
+  try {
+    answer = await fetching.exchanges.send(request, fetching.signal);
+  } catch (error) {
+    if (!(error instanceof ExchangeError)) throw error;
+    return { problem: error.message, do: 'retry' };
+  }
+  fetching.read.bytes += answer.body.length;
+  if (fetching.read.bytes > maxPullBytes) return { problem: `more than ${maxPullBytes} bytes in one pull`, do: 'fail' };
+  const text = cleanText(answer.body);
+  const parsed = stream.format === 'csv' && answer.status === 200 ? text : parseAnswer(text);
+  const rule = stream.errors.find((each) => fits(each, answer.status, parsed));
+  const asked =
+    askedWait(answer.headers['retry-after'], fetching.clock.now()) ??
+    (answer.headers['x-ratelimit-remaining'] === '0'
+      ? askedWait(answer.headers['x-ratelimit-reset'], fetching.clock.now())
+      : undefined);
+  if (rule !== undefined) {
+    const waitMilliseconds = rule.do === 'wait' ? Math.max(asked ?? 0, rule.seconds * 1000) : asked;
+    return { problem: described(answer, parsed), do: rule.do, waitMilliseconds };
+  }
+  if (answer.status === 429) return { problem: described(answer, parsed), do: 'wait', waitMilliseconds: asked };
+  if (answer.status >= 500 || answer.status === 408)
+    return { problem: described(answer, parsed), do: 'retry', waitMilliseconds: asked };
+  if (answer.status >= 300 && answer.status < 400)
+    return { problem: `HTTP ${answer.status}, a redirect, which is not followed`, do: 'fail' };
+  if (answer.status < 200 || answer.status >= 300)
+    return { problem: described(answer, parsed), do: 'fail', isUnauthorised: answer.status === 401 };
+  if (parsed === undefined) return { problem: `HTTP ${answer.status} with a body that is no JSON`, do: 'retry' };
+  const failed = stream.success.find(({ at, is }) => !is.includes(textOf(valueAt(parsed, at)) ?? ''));
+  if (failed !== undefined) return { problem: described(answer, parsed), do: 'fail' };
+  return { page: parsed };
+}
+
+function fits({ status, at, contains }: ErrorRule, answered: number, parsed: JsonValue | undefined): boolean {
+  if (status !== undefined && !status.includes(answered)) return false;
+  if (at === undefined && contains === undefined) return true;
+  const said = textOf(valueAt(parsed, at ?? ''));
+  return said !== undefined && said.toLowerCase().includes((contains ?? '').toLowerCase());
+}
+
+const byteOrderMark = '\u{feff}';
+
+function cleanText(body: Buffer): string {
+  const text = body.toString('utf8');
+  return text.startsWith(byteOrderMark) ? text.slice(1) : text;
+}
+
+/** Some networks leave control characters as they are within texts, which JSON forbids. */
+function parseAnswer(text: string): JsonValue | undefined {
+  // oxlint-disable-next-line no-control-regex -- they are what is sought
+  return parseJson(text) ?? parseJson(text.replaceAll(/[\u0000-\u001F]/g, ' '));
+}
+
+const longestSaid = 200;
+
+/** The status, and what a body of JSON says by the names that APIs use for it. */
+function described({ status }: HttpAnswer, parsed: JsonValue | undefined): string {
+  const said = isJsonObject(parsed)
+    ? ['response.errorMessage', 'errorMessage', 'error.message', 'error', 'message', 'Error', 'errors.0']
+        .map((at) => textOf(valueAt(parsed, at)))
+        .find((text) => text !== undefined && text !== '')
+    : undefined;
+  return `HTTP ${status}${said === undefined ? '' : `, "${said.slice(0, longestSaid)}"`}`;
+}

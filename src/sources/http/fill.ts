@@ -1,0 +1,37 @@
+import { UsageError } from '../../errors/errors.ts';
+import type { Stream } from '../connectors/declaration.ts';
+import type { HttpRequest } from './exchange.ts';
+
+/** Values by the names that a declaration's texts hold in braces. */
+export type FillValues = Readonly<Record<string, string>>;
+
+/**
+ * The request that a declaration describes. Throws `UsageError` where a text names what there is no value for, or where
+ * the address leads to another host.
+ */
+export function filledRequest(stream: Stream, baseUrl: string, values: FillValues): HttpRequest {
+  const fill = (text: string) => filled(text, values);
+  const base = new URL(baseUrl);
+  const url = new URL(base.href.replace(/\/$/, '') + filled(stream.path, values, encodeURIComponent));
+  if (url.host !== base.host) throw new UsageError(`${stream.path} leads to another host than ${base.host}`);
+  for (const [name, texts] of Object.entries(stream.query))
+    for (const text of [texts].flat()) url.searchParams.append(name, fill(text));
+  const headers = Object.fromEntries(
+    Object.entries(stream.headers).map(([name, text]) => [name.toLowerCase(), fill(text)]),
+  );
+  if (stream.body === undefined) return { method: stream.method, url, headers };
+  const body = JSON.stringify(stream.body, (_key, value: unknown) => (typeof value === 'string' ? fill(value) : value));
+  return { method: stream.method, url, headers: { 'content-type': 'application/json', ...headers }, body };
+}
+
+/** The text with values in place of their names. Throws `UsageError` where there is none of a name. */
+export function filled(text: string, values: FillValues, encode: (value: string) => string = (value) => value): string {
+  return text.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => {
+    const value = values[name];
+    if (value === undefined)
+      throw new UsageError(`"${text}" names {${name}}, which is no secret of the source, nor ${knownNames}`);
+    return encode(value);
+  });
+}
+
+const knownNames = 'page, size, token, from or to';

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { open, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Effects } from '../files/effects.ts';
+import { compactText, type Moment } from '../time/moment.ts';
+
+/** Written by a pull: when, and what it holds. */
+const exportName = /^pull-\d{8}T\d{6}Z-([0-9a-f]{16})\.ndjson$/;
+const linesAtOnce = 2000;
+
+/**
+ * Writes the lines of an export, in their order, into a source's landing folder, unless the last one that a pull wrote
+ * there holds the same. Nobody sees a part of it: it has its name once it is whole and on the disk. Returns the file's
+ * name, null where nothing was written.
+ */
+export async function writeExport(
+  folder: string,
+  lines: readonly string[],
+  pulledAt: Moment,
+  effects: Effects,
+): Promise<string | null> {
+  const digest = createHash('sha256');
+  for (const line of lines) digest.update(line).update('\n');
+  const content = digest.digest('hex').slice(0, 16);
+  if ((await lastExport(folder)) === content) return null;
+  await effects.files.makeDirectory(folder);
+  const name = `pull-${compactText(pulledAt)}-${content}.ndjson`;
+  const part = join(folder, `${name}.part`);
+  await effects.perform('export: written', async () => {
+    const file = await open(part, 'w');
+    try {
+      for (let from = 0; from < lines.length; from += linesAtOnce)
+        await file.write(`${lines.slice(from, from + linesAtOnce).join('\n')}\n`);
+    } finally {
+      await file.close();
+    }
+  });
+  await effects.files.syncFile(part, 'export: fsynced');
+  await effects.files.rename(part, join(folder, name), 'export: renamed');
+  await effects.files.syncDirectory(folder, 'export: folder synced');
+  return name;
+}
+
+/** What the newest export of a pull in the folder holds, as its name says. */
+async function lastExport(folder: string): Promise<string | undefined> {
+  let names: string[];
+  try {
+    names = await readdir(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  const newest = names
+    .filter((name) => exportName.test(name))
+    .toSorted()
+    .at(-1);
+  return newest === undefined ? undefined : exportName.exec(newest)?.[1];
+}

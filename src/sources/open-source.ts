@@ -1,0 +1,55 @@
+import type { SourceEntry } from './config/sources-file.ts';
+import { readSecret, Redactor } from './config/secrets.ts';
+import type { CanonicalRecord } from './connectors/connector.ts';
+import { connectors } from './connectors/connectors.ts';
+import { streamSchema, type Stream } from './connectors/declaration.ts';
+import { declaredOffer } from './connectors/declared.ts';
+import type { NetworkRecord } from './records/record-fields.ts';
+import type { FillValues } from './http/fill.ts';
+
+/** A source ready to be asked: its secrets read, its declaration complete. */
+export interface OpenSource {
+  name: string;
+  baseUrl: string;
+  secrets: FillValues;
+  /** Tells accounts of one host apart without naming a secret. */
+  account: string;
+  redactor: Redactor;
+  offers: { stream: Stream; isFull: boolean; toCanonical: (record: NetworkRecord) => CanonicalRecord } | undefined;
+}
+
+/** Throws `UsageError` where a secret cannot be read. */
+export function openSource(entry: SourceEntry): OpenSource | undefined {
+  const connector = entry.connector === undefined ? undefined : connectors[entry.connector];
+  if (connector === undefined) return undefined;
+  const secrets = Object.fromEntries(
+    Object.entries(entry.secrets).map(([name, secret]) => [
+      name,
+      readSecret(`sources.json: ${entry.source}.secrets.${name}`, secret),
+    ]),
+  );
+  return {
+    name: entry.source,
+    baseUrl: entry.base_url ?? connector.baseUrl ?? '',
+    secrets,
+    account: connector.secrets.map((name) => secrets[name] ?? '').join(' '),
+    redactor: new Redactor(Object.values(secrets)),
+    offers: offersOf(entry),
+  };
+}
+
+function offersOf(entry: SourceEntry): OpenSource['offers'] {
+  const settings = { currency: entry.currency, keepNonIncentive: entry.keep.includes('non_incentive') };
+  if (entry.offers !== undefined) {
+    const { fields, full, ...stream } = entry.offers;
+    return { stream, isFull: full, toCanonical: (record) => declaredOffer(record, fields, settings) };
+  }
+  const offers = entry.connector === undefined ? undefined : connectors[entry.connector]?.offers;
+  if (offers === undefined) return undefined;
+  const { isFull, toCanonical, ...declaration } = offers;
+  return {
+    stream: streamSchema.parse(declaration),
+    isFull,
+    toCanonical: (record) => toCanonical(record, settings),
+  };
+}

@@ -1,0 +1,107 @@
+import type { Effects } from '../files/effects.ts';
+import type { Moment } from '../time/moment.ts';
+import type { JsonValue } from '../text/json-text.ts';
+import { jsonText } from './records/canonical-offer.ts';
+import type { CanonicalRecord } from './connectors/connector.ts';
+import { NetworkRecord, textOf } from './records/record-fields.ts';
+import { fetchPage, FetchError, UnauthorisedError, type Fetching } from './http/fetcher.ts';
+import { Token } from './http/token.ts';
+import { filledRequest } from './http/fill.ts';
+import { writeExport } from './offer-export.ts';
+import type { OpenSource } from './open-source.ts';
+import { MovedError, readWholeList, type ListItem } from './whole-list.ts';
+
+/** What a whole pull of a source's offers came to. */
+export interface OffersPull {
+  pages: number;
+  records: number;
+  /** The file written into the landing folder; null where the last one holds the same. */
+  file: string | null;
+  /** Records left out on purpose, by reason, and what was odd in others. */
+  leftOut: Record<string, number>;
+  warnings: Record<string, number>;
+}
+
+/** A list that moves while it is read is read once more. */
+const tries = 2;
+
+/**
+ * Pulls a source's whole list of offers and writes it as one export. Writes nothing where it was not whole. Throws
+ * `FetchError` saying why.
+ */
+export async function pullOffers(
+  source: OpenSource,
+  folder: string,
+  pulledAt: Moment,
+  fetching: Fetching & { onPage?: (pages: number, records: number) => void },
+  effects: Effects,
+): Promise<OffersPull> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await pullOnce(source, folder, pulledAt, fetching, effects);
+    } catch (error) {
+      if (!(error instanceof MovedError) || attempt === tries) throw error;
+      fetching.onRetry(error.message, 0);
+    }
+  }
+}
+
+async function pullOnce(
+  { offers, baseUrl, secrets, redactor }: OpenSource,
+  folder: string,
+  pulledAt: Moment,
+  fetching: Fetching & { onPage?: (pages: number, records: number) => void },
+  effects: Effects,
+): Promise<OffersPull> {
+  if (offers === undefined) throw new FetchError('the source has no list of offers');
+  const { stream, toCanonical } = offers;
+  const counts = { leftOut: {} as Record<string, number>, warnings: {} as Record<string, number> };
+  const lines = new Map<string, string>();
+  const token = new Token(stream, baseUrl, secrets, fetching, (text) => redactor.add(text));
+  const read = await readWholeList(stream, {
+    fetch: async (page, size) => {
+      const ask = async () => {
+        const values = { ...secrets, ...(await token.values()), page: String(page), size: String(size) };
+        return fetchPage(filledRequest(stream, baseUrl, values), stream, fetching);
+      };
+      try {
+        return await ask();
+      } catch (error) {
+        if (!(error instanceof UnauthorisedError) || !token.isNeeded) throw error;
+        token.forget();
+        return ask();
+      }
+    },
+    read: (record) => lineOf(record, toCanonical(new NetworkRecord(record))),
+    take: (items, page) => {
+      for (const { id, line, leftOut, warnings } of items) {
+        if (leftOut !== undefined) addTo(counts.leftOut, leftOut);
+        for (const warning of new Set(warnings)) addTo(counts.warnings, warning);
+        if (line === undefined) continue;
+        if ((lines.get(id) ?? line) !== line) throw new MovedError(`offer ${id} came twice and says two things`);
+        lines.set(id, line);
+      }
+      fetching.onPage?.(page, lines.size);
+    },
+  });
+  const sorted = [...lines].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, line]) => line);
+  return { ...read, ...counts, file: await writeExport(folder, sorted, pulledAt, effects) };
+}
+
+interface OfferLine extends ListItem {
+  /** Undefined where the record is left out. */
+  line?: string;
+  leftOut?: string;
+  warnings?: readonly string[];
+}
+
+/** A record without an id of its own is told by all that it says: landing rejects it by name. */
+function lineOf(record: JsonValue, made: CanonicalRecord): OfferLine {
+  if ('leftOut' in made) return { id: jsonText(record), leftOut: made.leftOut };
+  const line = jsonText(made.record);
+  return { id: textOf(made.record['external_id']) ?? line, line, warnings: made.warnings ?? [] };
+}
+
+function addTo(counts: Record<string, number>, reason: string): void {
+  counts[reason] = (counts[reason] ?? 0) + 1;
+}
