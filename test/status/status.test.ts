@@ -285,6 +285,8 @@ const well: Standing = {
   damage: [],
   machine: [],
   sites: [],
+  sources: [],
+  sources_file: [],
   unreadable: [],
 };
 const failure = { run_id: 7, status: 'failed', at: noon, error: 'no room\nat all', recovered: false } as const;
@@ -297,6 +299,12 @@ describe('what needs attention', () => {
 
   it.each<[string, Partial<Standing>, command: string]>([
     ['damage', { damage: ['the state is damaged'] }, 'doctor --repair'],
+    [
+      'a network that cannot be pulled',
+      { sources: [{ source: 'north', last_whole_pull_at: noon, age_seconds: 90, last_pull: 'failed', error: '503' }] },
+      'sources pull north',
+    ],
+    ['a bad sources.json', { sources_file: ['it is not valid JSON'] }, 'sources list'],
     ['a full disk', { machine: ['the folder has 3 MiB of room'] }, 'doctor'],
     [
       'a snapshot ahead',

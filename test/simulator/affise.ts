@@ -1,0 +1,54 @@
+import { asHtml, pageOf, type Dialect } from './dialect.ts';
+import type { SimulatedOffer } from './offers.ts';
+
+/** Affise: failures with HTTP 200, sizes cut to 500, `next_page` absent on the last page, `[]` for empty maps. */
+export const affiseDialect: Dialect = {
+  secrets: (key) => ({ api_key: key }),
+  isAuthorised: ({ headers }, key) => headers['api-key'] === key,
+  unauthorised: { status: 401, body: { status: 2, message: 'Authentication failure' } },
+  throttled: { status: 200, body: { status: 2, message: 'Too many requests' } },
+  idOf: ({ id }) => id,
+  page({ query }, offers) {
+    const [page, size] = [Number(query.get('page') ?? 1), Math.min(500, Number(query.get('limit') ?? 100))];
+    const isLast = page * size >= offers.length;
+    return {
+      status: 200,
+      body: {
+        status: 1,
+        offers: pageOf(offers, page, size).map(affiseOffer),
+        pagination: { per_page: size, total_count: offers.length, page, ...(isLast ? {} : { next_page: page + 1 }) },
+      },
+    };
+  },
+  firstPage: { parameter: 'page', value: '1' },
+  lacks: { paused: true },
+};
+
+function affiseOffer(offer: SimulatedOffer) {
+  const isOdd = Number(offer.id) % 2 === 1;
+  const payment = {
+    goal: '1',
+    title: '',
+    type: offer.pays === 'flat' ? 'fixed' : 'percent',
+    currency: offer.currency.toLowerCase(),
+  };
+  return {
+    id: isOdd ? Number(offer.id) : offer.id,
+    offer_id: `o-${offer.id}`,
+    title: offer.title,
+    description_lang: { en: asHtml(offer.description), es: '' },
+    logo: `https://images.example/${offer.id}.png`,
+    preview_url: `https://preview.example/${offer.id}`,
+    link: `https://track.example/click?o=${offer.id}`,
+    // Two systems, of which the second pays more.
+    payments: [
+      { ...payment, revenue: Number(offer.payout), os: ['iOS'] },
+      { ...payment, revenue: Number(offer.payout) + 1, os: ['Android'] },
+    ],
+    countries: isOdd ? offer.countries : [],
+    targeting: isOdd ? [] : [{ country: { allow: offer.countries, deny: [] }, os: { allow: [], deny: {} } }],
+    full_categories: offer.categories.map((title, index) => ({ id: String(index), title })),
+    caps: offer.dailyCap === null ? [] : [{ period: 'day', type: 'conversions', value: offer.dailyCap }],
+    sources: offer.forbidsIncentives ? [{ id: '5', title: 'Incentive traffic', allowed: 0 }] : ['Web'],
+  };
+}

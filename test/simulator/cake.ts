@@ -1,0 +1,46 @@
+import { asHtml, type Dialect } from './dialect.ts';
+import type { SimulatedOffer } from './offers.ts';
+
+/** CAKE: rows from 1, the key in the query, `row_count` of the list, 250 rows at most. */
+export const cakeDialect: Dialect = {
+  secrets: (key) => ({ api_key: key, affiliate_id: '77' }),
+  isAuthorised: ({ query }, key) => query.get('api_key') === key && query.has('affiliate_id'),
+  unauthorised: { status: 200, body: { success: false, message: 'invalid api_key', row_count: 0, data: [] } },
+  throttled: { status: 503, body: 'Service Unavailable' },
+  idOf: ({ id }) => `${id}-${Number(id) * 3}`,
+  page({ query }, offers) {
+    const [from, limit] = [Number(query.get('start_at_row')), Math.min(250, Number(query.get('row_limit')))];
+    return {
+      status: 200,
+      body: {
+        success: true,
+        message: '',
+        row_count: offers.length,
+        data: offers.slice(from - 1, from - 1 + limit).map(cakeOffer),
+      },
+    };
+  },
+  firstPage: { parameter: 'start_at_row', value: '1' },
+  currency: 'USD',
+  lacks: { currency: true, cap: true },
+};
+
+function cakeOffer(offer: SimulatedOffer) {
+  return {
+    offer_id: Number(offer.id),
+    offer_contract_id: Number(offer.id) * 3,
+    campaign_id: Number(offer.id) % 5 === 0 ? null : 9,
+    offer_name: offer.title,
+    description: asHtml(offer.description),
+    restrictions: '',
+    vertical_name: offer.categories[0],
+    offer_status: offer.isActive ? 'Active' : 'Apply To Run',
+    price_format: offer.pays === 'flat' ? 'CPA' : 'RevShare',
+    price: Number(offer.payout),
+    currency_symbol: '$',
+    allowed_countries: offer.countries.map((country_code) => ({ country_code, country_name: `The ${country_code}` })),
+    thumbnail_image_url: `https://images.example/${offer.id}.png`,
+    preview_link: '',
+    date_created: '03/29/2026 02:30:00',
+  };
+}

@@ -1,0 +1,63 @@
+import type { SimulatedOffer } from './offers.ts';
+
+/** A request as a dialect sees it. */
+export interface Asked {
+  path: string;
+  query: URLSearchParams;
+  headers: Record<string, string | string[] | undefined>;
+  /** The body's fields where it is a form. */
+  form: URLSearchParams;
+}
+
+export interface Answer {
+  status: number;
+  body: unknown;
+  headers?: Record<string, string>;
+}
+
+/** What a network has no way to say; its offers are without it. */
+export interface Lacks {
+  currency?: boolean;
+  share?: boolean;
+  cap?: boolean;
+  paused?: boolean;
+  incentives?: boolean;
+  categories?: boolean;
+  /** How many offers there are. */
+  total?: boolean;
+}
+
+/** How a network speaks. */
+export interface Dialect {
+  /** What stands under `secrets` in `sources.json`. */
+  secrets: (key: string) => Record<string, string>;
+  /** An offer's id as the catalog has it. */
+  idOf: (offer: SimulatedOffer) => string;
+  /** What asks for the first page; absent where there are no pages. */
+  firstPage?: { parameter: string; value: string };
+  /** Of its amounts, where it does not say it. */
+  currency?: string;
+  lacks?: Lacks;
+  isSinglePage?: boolean;
+  /** It never has all offers. */
+  isDelta?: boolean;
+  /** The key that it wants, in whatever form. */
+  isAuthorised(asked: Asked, key: string): boolean;
+  unauthorised: Answer;
+  /** One page of its list; `offers` are all it has. `key` is echoed by networks that do. */
+  page(asked: Asked, offers: readonly SimulatedOffer[], key: string): Answer;
+  /** How it says that it was asked too often. */
+  throttled: Answer;
+}
+
+/** A page by its number from 1 and its size; the size given is at most `most`. */
+export function pageOf<Item>(items: readonly Item[], page: number, size: number, most = Infinity): Item[] {
+  const given = Math.min(size, most);
+  return items.slice((page - 1) * given, page * given);
+}
+
+/** A plain text as networks keep it. */
+export function asHtml(text: string): string {
+  const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+  return `<p>${escaped.replaceAll('\n', '</p><p class="more">')}</p><script>track("x")</script>`;
+}

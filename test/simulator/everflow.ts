@@ -1,0 +1,64 @@
+import { asHtml, pageOf, type Dialect } from './dialect.ts';
+import type { SimulatedOffer } from './offers.ts';
+
+/** Everflow: the key in a header, sizes clamped, lists now plain and now under `entries`. */
+export const everflowDialect: Dialect = {
+  secrets: (key) => ({ api_key: key }),
+  idOf: ({ id }) => id,
+  firstPage: { parameter: 'page', value: '1' },
+  isAuthorised: ({ headers }, key) => headers['x-eflow-api-key'] === key,
+  unauthorised: { status: 401, body: { Error: 'Unauthorized' } },
+  throttled: { status: 429, body: { Error: 'Too many requests' }, headers: { 'retry-after': '1' } },
+  page({ query }, offers) {
+    const [page, size] = [Number(query.get('page') ?? 1), Math.min(2000, Number(query.get('page_size') ?? 50))];
+    return {
+      status: 200,
+      body: {
+        offers: pageOf(offers, page, size).map(everflowOffer),
+        paging: { page, page_size: size, total_count: offers.length },
+      },
+      headers: { 'x-ratelimit-limit': '300', 'x-ratelimit-remaining': '299' },
+    };
+  },
+};
+
+function everflowOffer(offer: SimulatedOffer) {
+  const rules = offer.countries.map((country_code) => ({
+    country_code,
+    targeting_type: 'include',
+    match_type: 'exact',
+  }));
+  const isOdd = Number(offer.id) % 2 === 1;
+  return {
+    network_offer_id: Number(offer.id),
+    name: offer.title,
+    html_description: isOdd ? offer.description : asHtml(offer.description),
+    is_description_plain_text: isOdd,
+    thumbnail_url: `https://images.example/${offer.id}.png`,
+    preview_url: `https://preview.example/${offer.id}`,
+    tracking_url: `https://track.example/${offer.id}/`,
+    offer_status: offer.isActive ? 'active' : 'paused',
+    currency_id: offer.currency,
+    is_caps_enabled: offer.dailyCap !== null,
+    daily_conversion_cap: offer.dailyCap ?? 0,
+    daily_click_cap: 0,
+    time_created: 1_760_000_000,
+    time_saved: 1_763_000_000,
+    relationship: {
+      category: { name: offer.categories[0] },
+      payouts: {
+        total: 2,
+        entries: [
+          {
+            entry_name: 'Base',
+            payout_type: offer.pays === 'flat' ? 'cpa' : 'cps',
+            payout_amount: Number(offer.payout),
+            is_default: true,
+          },
+          { entry_name: 'Purchase', payout_type: 'cpa', payout_amount: 0.5, is_default: false },
+        ],
+      },
+      ruleset: { countries: isOdd ? rules : { total: rules.length, entries: rules }, platforms: [] },
+    },
+  };
+}

@@ -1,0 +1,169 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { adgemDialect, adgemLegacyDialect } from './adgem.ts';
+import { affiseDialect } from './affise.ts';
+import { ayetDialect } from './ayet.ts';
+import { cakeDialect } from './cake.ts';
+import type { Answer, Dialect } from './dialect.ts';
+import { everflowDialect } from './everflow.ts';
+import type { SimulatedOffer } from './offers.ts';
+import { ogadsDialect } from './ogads.ts';
+import { tuneDialect } from './tune.ts';
+
+export const dialects: Readonly<Record<string, Dialect>> = {
+  tune: tuneDialect,
+  everflow: everflowDialect,
+  cake: cakeDialect,
+  affise: affiseDialect,
+  adgem: adgemDialect,
+  adgem_legacy: adgemLegacyDialect,
+  ayet: ayetDialect,
+  ogads: ogadsDialect,
+};
+
+/** What a network does wrong with a request; the first that fits does it, `times` times. */
+export interface Fault {
+  kind: (typeof faultKinds)[number];
+  /** The request from 1, since the start; any where not given. */
+  request?: number;
+  times?: number;
+}
+export const faultKinds = [
+  'throttled',
+  'unavailable',
+  'unauthorised',
+  'html',
+  'cut_body',
+  'cut_gzip',
+  'empty_object',
+  'redirect',
+  'control_character',
+  'ignored_page',
+  'moving_total',
+] as const;
+
+/** A network on loopback that speaks a dialect. What it holds may be changed between pulls. */
+export class SimulatedNetwork implements AsyncDisposable {
+  offers: readonly SimulatedOffer[];
+  faults: Fault[];
+  /** Paths and queries of all requests so far, with the key's value left out. */
+  readonly requests: string[] = [];
+  /** Called as a request comes, before it is answered. */
+  onRequest: () => void = () => undefined;
+  readonly #server: Server;
+  readonly #dialect: Dialect;
+  readonly #key: string;
+
+  private constructor(
+    server: Server,
+    dialect: Dialect,
+    key: string,
+    offers: readonly SimulatedOffer[],
+    faults: Fault[],
+  ) {
+    this.#server = server;
+    this.#dialect = dialect;
+    this.#key = key;
+    this.offers = offers;
+    this.faults = faults;
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => this.#answer(request, response, Buffer.concat(chunks).toString()));
+    });
+  }
+
+  static async start(
+    name: string,
+    { key = 'a-key-of-the-simulator', offers = [] as readonly SimulatedOffer[], faults = [] as Fault[], port = 0 } = {},
+  ): Promise<SimulatedNetwork> {
+    const dialect = dialects[name];
+    if (dialect === undefined) throw new Error(`no dialect ${name}: there are ${Object.keys(dialects).join(', ')}`);
+    const server = createServer();
+    const network = new SimulatedNetwork(server, dialect, key, offers, faults);
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+    return network;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse, body: string): void {
+    const url = new URL(request.url ?? '/', this.url);
+    this.requests.push(`${url.pathname}${url.search}`.replaceAll(this.#key, '…'));
+    this.onRequest();
+    const asked = {
+      path: url.pathname,
+      query: url.searchParams,
+      headers: request.headers,
+      form: new URLSearchParams(body),
+    };
+    const fault = this.#fault();
+    const { firstPage } = this.#dialect;
+    if (fault === 'ignored_page' && firstPage !== undefined) url.searchParams.set(firstPage.parameter, firstPage.value);
+    if (!this.#dialect.isAuthorised(asked, this.#key)) return send(response, this.#dialect.unauthorised);
+    const held = fault === 'moving_total' ? this.offers.slice(0, -1) : this.offers;
+    const page = this.#dialect.page(asked, held, this.#key);
+    switch (fault) {
+      case 'throttled':
+        return send(response, this.#dialect.throttled);
+      case 'unavailable':
+        return send(response, { status: 503, body: { error: `try later, ${this.#key}` } });
+      case 'unauthorised':
+        return send(response, this.#dialect.unauthorised);
+      case 'html':
+        return sendText(response, 200, '<html><title>Just a moment…</title></html>', 'text/html');
+      case 'empty_object':
+        return send(response, { status: 200, body: {} });
+      case 'redirect':
+        return send(response, { status: 302, body: '', headers: { location: 'http://elsewhere.example/' } });
+      case 'cut_body':
+        response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100000' });
+        response.write('{"response": ');
+        setImmediate(() => response.destroy());
+        return undefined;
+      case 'cut_gzip': {
+        const packed = gzipSync(JSON.stringify(page.body));
+        response.writeHead(200, { 'content-encoding': 'gzip' });
+        response.end(packed.subarray(0, Math.floor(packed.length / 2)));
+        return undefined;
+      }
+      case 'control_character':
+        return sendText(
+          response,
+          200,
+          JSON.stringify(page.body).replaceAll('Reach', 'Reach\u0001'),
+          'application/json',
+        );
+      case 'ignored_page':
+      case 'moving_total':
+      case undefined:
+        return send(response, page);
+    }
+  }
+
+  #fault(): Fault['kind'] | undefined {
+    const fault = this.faults.find(
+      ({ request, times = 1 }) => times > 0 && (request === undefined || request === this.requests.length),
+    );
+    if (fault !== undefined) fault.times = (fault.times ?? 1) - 1;
+    return fault?.kind;
+  }
+}
+
+function send(response: ServerResponse, { status, body, headers = {} }: Answer): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(JSON.stringify(body));
+}
+
+function sendText(response: ServerResponse, status: number, text: string, type: string): void {
+  response.writeHead(status, { 'content-type': type });
+  response.end(text);
+}

@@ -1,0 +1,32 @@
+import type { Dialect } from './dialect.ts';
+import type { SimulatedOffer } from './offers.ts';
+
+/** OGAds: what it has for one visitor; comma lists, payouts as text, torn tags. */
+export const ogadsDialect: Dialect = {
+  secrets: (key) => ({ api_key: key, ip: '203.0.113.9', user_agent: 'Mozilla/5.0 (X11)' }),
+  isAuthorised: ({ query, headers }, key) => headers['authorization'] === `Bearer ${key}` && query.has('ip'),
+  unauthorised: { status: 401, body: { success: false, error: 'Unauthorized' } },
+  throttled: { status: 429, body: { success: false, error: 'Too many requests' } },
+  idOf: ({ id }) => id,
+  page(_asked, offers) {
+    return { status: 200, body: { success: true, error: null, offers: offers.map(ogadsOffer) } };
+  },
+  lacks: { currency: true, share: true, cap: true, paused: true, incentives: true, categories: true, total: true },
+  isSinglePage: true,
+  isDelta: true,
+};
+
+function ogadsOffer(offer: SimulatedOffer) {
+  return {
+    offerid: Number(offer.id),
+    name: `${offer.title} long`,
+    name_short: offer.title,
+    adcopy: `${offer.description.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}<a href="x`,
+    description: '<b>torn',
+    payout: offer.payout,
+    country: offer.countries.join(', '),
+    device: '',
+    picture: `https://images.example/${offer.id}.png`,
+    link: `https://track.example/${offer.id}`,
+  };
+}

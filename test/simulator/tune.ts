@@ -1,0 +1,75 @@
+import { asHtml, pageOf, type Dialect } from './dialect.ts';
+import type { SimulatedOffer } from './offers.ts';
+
+/** TUNE: HTTP 200 for everything, maps for lists, texts for numbers, and the request, key included, in every answer. */
+export const tuneDialect: Dialect = {
+  secrets: (key) => ({ api_key: key }),
+  idOf: ({ id }) => id,
+  firstPage: { parameter: 'page', value: '1' },
+  isAuthorised: ({ query }, key) => query.get('api_key') === key,
+  unauthorised: { status: 200, body: failure('API key is invalid') },
+  throttled: {
+    status: 200,
+    body: failure('API usage exceeded rate limit. Configured: 50/10s window; Your usage: 51.'),
+  },
+  page({ query }, offers, key) {
+    const [page, limit] = [Number(query.get('page') ?? 1), Number(query.get('limit') ?? 1e9)];
+    // In an object JavaScript puts keys that are whole numbers into their order, as PHP's arrays do not.
+    const data = Object.fromEntries(pageOf(offers, page, limit).map((offer) => [offer.id, tuneOffer(offer)]));
+    const found = Object.keys(data).length;
+    return {
+      status: 200,
+      body: {
+        request: { Target: 'Affiliate_Offer', api_key: key, page: String(page) },
+        response: {
+          status: 1,
+          httpStatus: 200,
+          data: {
+            page: String(page),
+            current: found,
+            count: String(offers.length),
+            pageCount: page % 2 === 0 ? null : Math.ceil(offers.length / limit),
+            data: found === 0 ? [] : data,
+          },
+          errorMessage: null,
+        },
+      },
+    };
+  },
+};
+
+function failure(errorMessage: string) {
+  return {
+    request: {},
+    response: { status: -1, httpStatus: 400, data: '', errors: [{ publicMessage: errorMessage }], errorMessage },
+  };
+}
+
+function tuneOffer(offer: SimulatedOffer) {
+  return {
+    Offer: {
+      id: offer.id,
+      name: offer.title,
+      description: asHtml(offer.description),
+      preview_url: `https://preview.example/${offer.id}`,
+      payout_type: offer.pays === 'flat' ? 'cpa_flat' : 'cpa_percentage',
+      default_payout: `${offer.payout}000`,
+      percent_payout: '10.00',
+      // Null is the network's own currency.
+      currency: offer.currency === 'USD' ? null : offer.currency,
+      status: offer.isActive ? 'active' : 'paused',
+      is_expired: '0',
+      conversion_cap: String(offer.dailyCap ?? 0),
+    },
+    Country:
+      offer.countries.length === 0
+        ? []
+        : Object.fromEntries(offer.countries.map((code) => [code, { code, name: `Country of ${code}` }])),
+    OfferCategory: Object.fromEntries(
+      offer.categories.map((name, index) => [String(index), { id: String(index), name }]),
+    ),
+    Thumbnail: { id: '5', url: `https://images.example/${offer.id}.png` },
+    TrackingLink: { click_url: `https://track.example/aff_c?offer_id=${offer.id}&aff_id=9` },
+    Goal: [],
+  };
+}

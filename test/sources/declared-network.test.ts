@@ -1,0 +1,144 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { checkSources, pullSources } from '../../pipelines/pull.ts';
+import type { DataDirectory } from '../../src/config/data-directory.ts';
+import { createLogger } from '../../src/logging/log.ts';
+import { noProgress } from '../../src/logging/progress.ts';
+import { readSources } from '../../src/sources/config/sources-file.ts';
+import { temporaryData } from '../support/published-snapshot.ts';
+
+const console = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
+
+/** A server of one test's own, that answers each path and query with a text. */
+async function serve(answer: (url: URL, headers: Record<string, unknown>) => string): Promise<string> {
+  const server = createServer((request, response) =>
+    response.end(answer(new URL(request.url ?? '/', 'http://x'), request.headers)),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function dataWith(...sources: object[]): Promise<DataDirectory> {
+  const { data, remove } = await temporaryData();
+  onTestFinished(remove);
+  await writeFile(data.sourcesFile, JSON.stringify({ sources }), { mode: 0o600 });
+  return data;
+}
+
+async function exported(data: DataDirectory, source: string): Promise<unknown[]> {
+  const folder = join(data.landing, 'offers', source);
+  const [file = ''] = await readdir(folder);
+  const lines = (await readFile(join(folder, file), 'utf8')).trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as unknown);
+}
+
+describe('a network that sources.json declares', () => {
+  it('is pulled by pages of JSON', async () => {
+    const url = await serve(({ searchParams }, { 'x-key': key }) => {
+      const page = Number(searchParams.get('p'));
+      const items = [1, 2, 3].slice((page - 1) * 2, page * 2);
+      return JSON.stringify({
+        ok: key === 'secret' ? 'yes' : 'no',
+        result: { all: 3, items: items.map((id) => ({ id, info: { name: `Offer ${id}` }, usd: 1.1, geo: 'DE, AT' })) },
+      });
+    });
+    const data = await dataWith({
+      source: 'mine',
+      connector: 'http',
+      base_url: url,
+      secrets: { key: 'secret' },
+      offers: {
+        path: '/list',
+        query: { p: '{page}', n: '{size}' },
+        headers: { 'X-Key': '{key}' },
+        records: 'result.items',
+        paging: { kind: 'page', size: 2, total: 'result.all' },
+        success: [{ at: 'ok', is: ['yes'] }],
+        fields: {
+          external_id: 'id',
+          title: 'info.name',
+          payout: 'usd',
+          countries: 'geo',
+          tracking_type: { value: 'CPA' },
+        },
+      },
+    });
+    expect(await checkSources({ data, console })).toMatchObject([{ total: 3, records: 2, error: null }]);
+    expect(await pullSources({ data, console })).toMatchObject([{ status: 'done', pages: 2, records: 3 }]);
+    expect(await exported(data, 'mine')).toEqual(
+      [1, 2, 3].map((id) => ({
+        external_id: id,
+        title: `Offer ${id}`,
+        payout: 1.1,
+        currency: 'USD',
+        countries: ['DE', 'AT'],
+        tracking_type: 'CPA',
+      })),
+    );
+  });
+
+  it('is pulled as CSV', async () => {
+    const url = await serve(() => 'ID;Name;Pay\n7;"A; B";2,50\n');
+    const fields = { external_id: 'ID', title: 'Name', payout: 'Pay' };
+    const data = await dataWith({ source: 'csv', connector: 'http', base_url: url, offers: { format: 'csv', fields } });
+    expect(await pullSources({ data, console })).toMatchObject([{ status: 'done', records: 1 }]);
+    expect(await exported(data, 'csv')).toEqual([{ external_id: '7', title: 'A; B', payout: '2,50', currency: 'USD' }]);
+  });
+
+  it('keeps the digits of ids and money', async () => {
+    const url = await serve(() => '[{"id": 12345678901234567890, "pay": 0.30, "name": "x"}]');
+    const fields = { external_id: 'id', title: 'name', payout: 'pay' };
+    const data = await dataWith({ source: 'exact', connector: 'http', base_url: url, offers: { fields } });
+    await pullSources({ data, console });
+    const [file = ''] = await readdir(join(data.landing, 'offers', 'exact'));
+    expect(await readFile(join(data.landing, 'offers', 'exact', file), 'utf8')).toBe(
+      '{"external_id":12345678901234567890,"title":"x","payout":0.30,"currency":"USD"}\n',
+    );
+  });
+
+  it('delays no other where it fails', async () => {
+    const url = await serve(({ pathname }) => (pathname === '/good' ? '[{"id": 1}]' : '[]'));
+    const offers = (path: string) => ({ path, fields: { external_id: 'id' } });
+    const data = await dataWith(
+      { source: 'bad', connector: 'http', base_url: url, offers: offers('/bad') },
+      { source: 'good', connector: 'http', base_url: url, offers: offers('/good') },
+    );
+    expect(await pullSources({ data, console })).toMatchObject([
+      { source: 'bad', status: 'failed', error: expect.stringContaining('the list is empty') as string },
+      { source: 'good', status: 'done' },
+    ]);
+  });
+});
+
+it.for<[string, object, string]>([
+  ['a connector that there is not', { source: 'a', connector: 'nope' }, 'connector'],
+  ['a network without its address', { source: 'a', connector: 'tune', secrets: { api_key: 'k3y-secret' } }, 'base_url'],
+  ['a network without its key', { source: 'a', connector: 'everflow' }, 'api_key'],
+  [
+    'an address with a password',
+    { source: 'a', connector: 'http', base_url: 'https://u:k3y-secret@x.example' },
+    'secrets',
+  ],
+  [
+    'a declaration without an id',
+    { source: 'a', connector: 'http', base_url: 'https://x.example', offers: { fields: {} } },
+    'external_id',
+  ],
+  ['a name that leads elsewhere', { source: '../a' }, 'source'],
+])('sources.json with %s is refused, with the place and no secret', async ([, source, place]) => {
+  const data = await dataWith(source);
+  const refused = (): string => {
+    try {
+      readSources(data);
+      return 'accepted';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  expect(refused()).toContain(place);
+  expect(refused()).not.toContain('k3y-secret');
+});

@@ -1,0 +1,230 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, describe, it } from 'vitest';
+import { pullSources } from '../../pipelines/pull.ts';
+import { realEffects, type Effects } from '../../src/files/effects.ts';
+import { PullLedger } from '../../src/sources/pull-ledger.ts';
+import { createLogger } from '../../src/logging/log.ts';
+import { noProgress } from '../../src/logging/progress.ts';
+import { parseSettings } from '../../src/config/settings.ts';
+import type { Dialect } from '../simulator/dialect.ts';
+import { dialects, SimulatedNetwork, type Fault } from '../simulator/network.ts';
+import { simulatedOffers, type SimulatedOffer } from '../simulator/offers.ts';
+import type { DataDirectory } from '../../src/config/data-directory.ts';
+import { temporaryData } from '../support/published-snapshot.ts';
+import { LogLanding } from '../support/log-landing.ts';
+
+const key = 'k3y/with+odd=characters';
+
+/** For pulls that no refresh follows: no warehouse is needed. */
+async function emptyData(): Promise<{ data: DataDirectory } & AsyncDisposable> {
+  const { data, remove } = await temporaryData();
+  return { data, [Symbol.asyncDispose]: remove };
+}
+
+/** A pull with a clock that only waits move. Gives what it came to, and all that it logged. */
+async function pull(
+  { data }: { data: DataDirectory },
+  from = Date.parse('2026-11-20T10:00:00Z'),
+  effects = realEffects,
+) {
+  let now = from;
+  const log: string[] = [];
+  const clock = {
+    now: () => now++,
+    wait: async (milliseconds: number) => void (now += milliseconds),
+    random: () => 0.5,
+  };
+  const console = { logger: createLogger({ write: (line: string) => Boolean(log.push(line)) }), progress: noProgress };
+  const pulled = await pullSources({ data, console }, effects, clock);
+  return { pulled, log: log.join(''), waited: now - from };
+}
+
+async function configure(
+  { data }: { data: DataDirectory },
+  connector: string,
+  network: SimulatedNetwork,
+): Promise<void> {
+  const { secrets, currency, isDelta } = dialects[connector] as Dialect;
+  const sources = [{ source: 'north', connector, base_url: network.url, secrets: secrets(key), currency }];
+  await writeFile(data.sourcesFile, JSON.stringify({ sources }), { mode: 0o600 });
+  if (isDelta === true) await writeFile(data.settingsFile, JSON.stringify({ sources: { north: { mode: 'delta' } } }));
+}
+
+const exports = async ({ data }: { data: DataDirectory }) =>
+  (await readdir(join(data.landing, 'offers', 'north')).catch((): string[] => [])).toSorted();
+
+/** What of the catalog must agree with the network, as both have it. */
+function expectedOffers(offers: readonly SimulatedOffer[], { idOf }: Dialect) {
+  return offers
+    .filter(({ forbidsIncentives, pays }) => !forbidsIncentives && pays === 'flat')
+    .map((offer) => ({ ...offer, external_id: idOf(offer) }))
+    .map(({ external_id, title, description, payout, currency, countries, categories, dailyCap, isActive }) => ({
+      external_id,
+      title,
+      description,
+      payout_usd: Number(currency === 'EUR' ? (Number(payout) * 2).toFixed(2) : payout),
+      countries,
+      categories,
+      daily_cap: dailyCap,
+      status: isActive ? 'active' : 'paused',
+    }));
+}
+
+const settings = parseSettings('{"rates": {"EUR": "2"}}', 'offerline.json');
+const catalog = (landing: LogLanding) =>
+  landing.query(
+    `SELECT external_id, titles->>'en' AS title, descriptions->>'en' AS description, payout::DOUBLE AS payout_usd, countries, categories, daily_cap, status
+     FROM offer_versions JOIN offers USING (offer_id) ORDER BY external_id`,
+  );
+
+/** How networks throttle is a matter of each; what can happen to any answer is tried on one that has pages. */
+function ofTransport(connector: string): Fault['kind'][] {
+  return connector === 'everflow'
+    ? ['throttled', 'unavailable', 'html', 'cut_body', 'cut_gzip', 'control_character']
+    : ['throttled'];
+}
+
+describe.for(Object.entries(dialects))('a network that speaks %s', ([connector, dialect]) => {
+  const { lacks = {} } = dialect;
+  const network = (count: number, faults: Fault[] = []) =>
+    SimulatedNetwork.start(connector, { key, offers: simulatedOffers(count, lacks), faults });
+
+  it('is pulled whole, and its catalog is what it holds; once more without news nothing is written', async () => {
+    await using landing = await LogLanding.create();
+    await using served = await network(5000);
+    await configure(landing, connector, served);
+    const { pulled, log } = await pull(landing);
+    expect(pulled).toMatchObject([
+      { status: 'done', records: 5000, left_out: lacks.incentives ? {} : { forbids_incentives: 100 } },
+    ]);
+    const [file, ...others] = await exports(landing);
+    expect(others).toEqual([]);
+    await landing.ingest({ settings });
+    expect(await catalog(landing)).toEqual(expectedOffers(served.offers, dialect));
+    expect(await landing.query('SELECT DISTINCT reason FROM rejects')).toEqual(
+      lacks.share === true ? [] : [{ reason: 'missing_payout' }],
+    );
+    expect((await pull(landing, Date.parse('2026-11-20T11:00:00Z'))).pulled).toMatchObject([
+      { status: 'done', file: null },
+    ]);
+    expect(await exports(landing)).toEqual([file]);
+    const written = await readFile(join(landing.data.landing, 'offers', 'north', file ?? ''), 'utf8');
+    for (const secret of [key, encodeURIComponent(key), Buffer.from(key).toString('base64')])
+      expect(written + log).not.toContain(secret);
+  });
+
+  it.for(ofTransport(connector))('is asked again after an answer that is %s', async (kind) => {
+    await using landing = await emptyData();
+    await using served = await network(60, [{ kind, request: 1 }]);
+    await configure(landing, connector, served);
+    const { pulled, log } = await pull(landing);
+    expect(pulled).toMatchObject([{ status: 'done', records: 60 }]);
+    expect(log).not.toContain(key);
+  });
+
+  it.for(['unauthorised', 'empty_object'] as const)(
+    'leaves the last catalog as it is where its answers stay %s',
+    async (kind) => {
+      await using landing = await emptyData();
+      await using served = await network(60);
+      await configure(landing, connector, served);
+      await pull(landing);
+      const before = await exports(landing);
+      served.offers = simulatedOffers(61, lacks);
+      served.faults = [{ kind, times: 99 }];
+      const { pulled } = await pull(landing, Date.parse('2026-11-20T11:00:00Z'));
+      expect(pulled).toMatchObject([{ status: 'failed', file: null }]);
+      expect(await exports(landing)).toEqual(before);
+      using ledger = new PullLedger(landing.data);
+      const { last, whole } = ledger.newest().get('north') ?? {};
+      expect([last?.status, whole?.started_at]).toEqual(['failed', '2026-11-20T10:00:00Z']);
+      expect(last?.error).not.toContain(key);
+    },
+  );
+
+  it.skipIf(dialect.isSinglePage === true || lacks.total === true)(
+    'is pulled once more where its total moved, and not at all where it keeps moving',
+    async () => {
+      await using landing = await emptyData();
+      await using served = await network(5000, [{ kind: 'moving_total', request: 2 }]);
+      await configure(landing, connector, served);
+      expect((await pull(landing)).pulled).toMatchObject([{ status: 'done', records: 5000 }]);
+      served.faults = [
+        { kind: 'moving_total', request: served.requests.length + 2 },
+        { kind: 'moving_total', request: served.requests.length + 4 },
+      ];
+      expect((await pull(landing)).pulled).toMatchObject([
+        { status: 'failed', error: expect.stringContaining('first page') as string },
+      ]);
+    },
+  );
+
+  it.skipIf(dialect.isSinglePage)('is found out where it does not look at the page that is asked for', async () => {
+    await using landing = await emptyData();
+    await using served = await network(5000, [{ kind: 'ignored_page', times: 99 }]);
+    await configure(landing, connector, served);
+    expect((await pull(landing)).pulled).toMatchObject([
+      { status: 'failed', error: expect.stringContaining('came before') as string },
+    ]);
+    expect(await exports(landing)).toEqual([]);
+  });
+});
+
+describe('a pull that ends by force', () => {
+  const started = (faults: Fault[] = []) =>
+    SimulatedNetwork.start('everflow', { key, offers: simulatedOffers(4100), faults });
+
+  it.for([1, 2, 3])('while it waits for page %i leaves nothing, and the next one is whole', async (page) => {
+    await using landing = await emptyData();
+    await using served = await started();
+    await configure(landing, 'everflow', served);
+    const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+    const child = spawn(process.execPath, [main, 'sources', 'pull'], {
+      env: { ...process.env, OFFERLINE_DATA: landing.data.root },
+      stdio: 'ignore',
+    });
+    served.onRequest = () => served.requests.length === page && child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(child.signalCode).toBe('SIGKILL');
+    expect(await exports(landing)).toEqual([]);
+    served.onRequest = () => undefined;
+    expect((await pull(landing)).pulled).toMatchObject([{ status: 'done', records: 4100 }]);
+    expect(await exports(landing)).toHaveLength(1);
+    using ledger = new PullLedger(landing.data);
+    expect(ledger.newest().get('north')?.last.status).toBe('done');
+  });
+
+  it.for(['export: written', 'export: fsynced', 'export: renamed', 'export: folder synced'])(
+    'right after "%s" doubles nothing',
+    async (step) => {
+      await using landing = await emptyData();
+      await using served = await started();
+      await configure(landing, 'everflow', served);
+      const fails = <Result>(at: string, done: Result): Result => {
+        if (at === step) throw new Error('made to fail');
+        return done;
+      };
+      const { files } = realEffects;
+      const effects: Effects = {
+        ...realEffects,
+        perform: async (at, work) => fails(at, await work()),
+        files: {
+          ...files,
+          syncFile: async (path, at) => fails(at, await files.syncFile(path, at)),
+          rename: async (from, to, at) => fails(at, await files.rename(from, to, at)),
+          syncDirectory: async (path, at) => fails(at, await files.syncDirectory(path, at)),
+        },
+      };
+      expect((await pull(landing, undefined, effects)).pulled).toMatchObject([{ status: 'failed' }]);
+      const left = (await exports(landing)).filter((name) => !name.endsWith('.part'));
+      await pull(landing, Date.parse('2026-11-20T11:00:00Z'));
+      const whole = (await exports(landing)).filter((name) => !name.endsWith('.part'));
+      expect(whole).toHaveLength(1);
+      expect(left.filter((name) => !whole.includes(name))).toEqual([]);
+    },
+  );
+});
