@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { DataDirectory } from '../src/config/data-directory.ts';
-import { readSettings } from '../src/config/settings.ts';
+import { readSettings, type Settings } from '../src/config/settings.ts';
 import { exitCode, OfferlineError, UsageError } from '../src/errors/errors.ts';
 import { realEffects, type Effects } from '../src/files/effects.ts';
 import { acquireProcessLock, type ProcessLock } from '../src/files/process-lock.ts';
@@ -13,6 +13,8 @@ import { HttpExchanges } from '../src/sources/http/exchange.ts';
 import type { Fetching } from '../src/sources/http/fetcher.ts';
 import { openSource, type OpenSource } from '../src/sources/open-source.ts';
 import { PullLedger } from '../src/sources/pull-ledger.ts';
+import { ToldStore } from '../src/sources/conversions/told-store.ts';
+import { pullConversions } from '../src/sources/pull-conversions.ts';
 import { pullOffers } from '../src/sources/pull-offers.ts';
 import { momentOfMilliseconds } from '../src/time/moment.ts';
 
@@ -37,6 +39,10 @@ export interface PulledSource {
   file: string | null;
   left_out: Record<string, number>;
   warnings: Record<string, number>;
+  /** Conversions that the network listed, lines that were written of them, and those that wait or were left out. */
+  conversions: number;
+  conversion_lines: number;
+  conversions_left_out: Record<string, number>;
   error: string | null;
 }
 
@@ -67,14 +73,14 @@ export async function pullSources(
   const { sources, warnings } = readSources(data);
   for (const warning of warnings) console.logger.warn(warning);
   const wanted = chosen(sources, names, data).filter(({ every }) => !scheduled || every === undefined);
-  const modes = readSettings(data).sources;
+  const settings = readSettings(data);
   using ledger = new PullLedger(data);
   const exchanges = new HttpExchanges();
   const budgets = new Budgets(clock);
   try {
     return await Promise.all(
       wanted.map((entry) =>
-        pullSource(entry, modes[entry.source]?.mode ?? 'full', {
+        pullSource(entry, settings, {
           data,
           console,
           ledger,
@@ -118,7 +124,7 @@ interface Pulling {
 
 async function pullSource(
   entry: SourceEntry,
-  mode: 'full' | 'delta',
+  settings: Settings,
   { data, console, ledger, exchanges, budgets, stop, effects, clock }: Pulling,
 ): Promise<PulledSource> {
   const { logger } = console;
@@ -130,6 +136,9 @@ async function pullSource(
     file: null,
     left_out: {},
     warnings: {},
+    conversions: 0,
+    conversion_lines: 0,
+    conversions_left_out: {},
     error: null,
   };
   let pullId: number | undefined;
@@ -141,22 +150,28 @@ async function pullSource(
     pullId = ledger.begin(entry.source, startedAt);
     const source = openSource(entry) as OpenSource;
     redact = (text) => source.redactor.redact(text);
+    const mode = settings.sources[source.name]?.mode ?? 'full';
     if (source.offers !== undefined && source.offers.isFull !== (mode === 'full'))
       throw new UsageError(modeAdvice(source, mode));
     const fetching = fetchingOf(source, { exchanges, budgets, clock, stop, console });
-    const pulled = await pullOffers(source, join(data.landing, 'offers', source.name), startedAt, fetching, effects);
-    const { leftOut: left_out, ...whole } = pulled;
-    result = { ...result, ...whole, left_out, status: 'done' };
-    logger.info(
-      {
-        source: source.name,
-        pages: pulled.pages,
-        records: pulled.records,
-        file: pulled.file,
-        left_out: pulled.leftOut,
-      },
-      'pulled',
-    );
+    if (source.offers !== undefined) {
+      const folder = join(data.landing, 'offers', source.name);
+      const { leftOut, ...whole } = await pullOffers(source, folder, startedAt, fetching, effects);
+      result = { ...result, ...whole, left_out: leftOut };
+    }
+    if (source.conversions !== undefined) {
+      const { currency, time_zone: timeZone, reversal_days } = entry;
+      const reading = { source: source.name, timeZone, currency, rates: settings.rates, pulledAt: startedAt };
+      using told = new ToldStore(data);
+      const folder = join(data.landing, 'conversions');
+      const pulled = await pullConversions(source, folder, reversal_days, reading, told, fetching, effects);
+      if (pulled.leftOut['time_without_zone'] !== undefined)
+        throw new UsageError(`its times have no zone: say which by "time_zone" of ${source.name} in sources.json`);
+      const { conversions, lines: conversion_lines, leftOut } = pulled;
+      result = { ...result, conversions, conversion_lines, conversions_left_out: leftOut };
+    }
+    result = { ...result, status: 'done' };
+    logger.info({ ...result, error: undefined }, 'pulled');
   } catch (error) {
     const reason = stop.aborted ? 'it was asked to end' : redact((error as Error).message);
     result = { ...result, status: stop.aborted ? 'interrupted' : 'failed', error: reason };
@@ -167,6 +182,7 @@ async function pullSource(
         ...result,
         left_out: JSON.stringify(result.left_out),
         warnings: JSON.stringify(result.warnings),
+        conversions_left_out: JSON.stringify(result.conversions_left_out),
       });
     lock?.release();
   }
@@ -177,7 +193,7 @@ function fetchingOf(
   source: OpenSource,
   { exchanges, budgets, clock, stop, console }: Pick<Pulling, 'exchanges' | 'budgets' | 'clock' | 'stop' | 'console'>,
 ): Fetching {
-  const limit = source.offers?.stream.budget ?? { requests: 1, seconds: 1 };
+  const limit = (source.offers ?? source.conversions)?.stream.budget ?? { requests: 1, seconds: 1 };
   return {
     exchanges,
     budget: budgets.of(new URL(source.baseUrl).host, source.account, limit),

@@ -172,7 +172,8 @@ export function isCurrencyCode(text: string): boolean {
   return /^[A-Z]{3}$/.test(text);
 }
 
-function isTimeZone(name: string): boolean {
+/** Whether a text names an IANA zone. */
+export function isTimeZone(name: string): boolean {
   try {
     Intl.DateTimeFormat('en', { timeZone: name });
     return true;

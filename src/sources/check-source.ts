@@ -1,8 +1,7 @@
 import { NetworkRecord } from './records/record-fields.ts';
 import { jsonText } from './records/canonical-offer.ts';
-import { fetchPage, FetchError, type Fetching } from './http/fetcher.ts';
-import { filledRequest } from './http/fill.ts';
-import { Token } from './http/token.ts';
+import { FetchError, type Fetching } from './http/fetcher.ts';
+import { pagesOf } from './http/pages.ts';
 import type { OpenSource } from './open-source.ts';
 import { pageFacts } from './whole-list.ts';
 
@@ -21,13 +20,11 @@ export interface SourceCheck {
  * wrong.
  */
 export async function checkSource(source: OpenSource, fetching: Fetching): Promise<SourceCheck> {
-  const { offers, baseUrl, secrets, redactor } = source;
+  const { offers } = source;
   if (offers === undefined) throw new FetchError('the source has no list of offers');
   const { stream, toCanonical } = offers;
-  const token = new Token(stream, baseUrl, secrets, fetching, (text) => redactor.add(text));
   const { first, size } = stream.paging.kind === 'single' ? { first: 1, size: 0 } : stream.paging;
-  const values = { ...secrets, ...(await token.values()), page: String(first), size: String(size) };
-  const page = await fetchPage(filledRequest(stream, baseUrl, values), stream, fetching);
+  const page = await pagesOf(source, stream, fetching)(first, size);
   const { records, total } = pageFacts(stream, page);
   const made = records.flatMap((record) => {
     const canonical = toCanonical(new NetworkRecord(record));

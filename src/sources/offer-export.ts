@@ -4,27 +4,29 @@ import { join } from 'node:path';
 import type { Effects } from '../files/effects.ts';
 import { compactText, type Moment } from '../time/moment.ts';
 
-/** Written by a pull: when, and what it holds. */
-const exportName = /^pull-\d{8}T\d{6}Z-([0-9a-f]{16})\.ndjson$/;
+/** Written by a pull: of what, when, and what it holds. */
+const exportName = (of: string) =>
+  new RegExp(`^${of.replaceAll('.', String.raw`\.`)}-\\d{8}T\\d{6}Z-([0-9a-f]{16})\\.ndjson$`);
 const linesAtOnce = 2000;
 
 /**
- * Writes the lines of an export, in their order, into a source's landing folder, unless the last one that a pull wrote
- * there holds the same. Nobody sees a part of it: it has its name once it is whole and on the disk. Returns the file's
- * name, null where nothing was written.
+ * Writes lines, in their order, into a landing folder, unless the last file of that name which a pull wrote there holds
+ * the same. Nobody sees a part of it: it has its name once it is whole and on the disk. Returns the file's name, null
+ * where nothing was written.
  */
 export async function writeExport(
   folder: string,
   lines: readonly string[],
   pulledAt: Moment,
   effects: Effects,
+  of = 'pull',
 ): Promise<string | null> {
   const digest = createHash('sha256');
   for (const line of lines) digest.update(line).update('\n');
   const content = digest.digest('hex').slice(0, 16);
-  if ((await lastExport(folder)) === content) return null;
+  if ((await lastExport(folder, exportName(of))) === content) return null;
   await effects.files.makeDirectory(folder);
-  const name = `pull-${compactText(pulledAt)}-${content}.ndjson`;
+  const name = `${of}-${compactText(pulledAt)}-${content}.ndjson`;
   const part = join(folder, `${name}.part`);
   await effects.perform('export: written', async () => {
     const file = await open(part, 'w');
@@ -41,8 +43,8 @@ export async function writeExport(
   return name;
 }
 
-/** What the newest export of a pull in the folder holds, as its name says. */
-async function lastExport(folder: string): Promise<string | undefined> {
+/** What the newest of these files holds, as its name says. */
+async function lastExport(folder: string, named: RegExp): Promise<string | undefined> {
   let names: string[];
   try {
     names = await readdir(folder);
@@ -51,8 +53,8 @@ async function lastExport(folder: string): Promise<string | undefined> {
     throw error;
   }
   const newest = names
-    .filter((name) => exportName.test(name))
+    .filter((name) => named.test(name))
     .toSorted()
     .at(-1);
-  return newest === undefined ? undefined : exportName.exec(newest)?.[1];
+  return newest === undefined ? undefined : named.exec(newest)?.[1];
 }

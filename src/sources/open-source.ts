@@ -1,6 +1,7 @@
 import type { SourceEntry } from './config/sources-file.ts';
 import { readSecret, Redactor } from './config/secrets.ts';
-import type { CanonicalRecord } from './connectors/connector.ts';
+import type { CanonicalRecord, Connector } from './connectors/connector.ts';
+import type { NetworkConversion } from './connectors/network-conversion.ts';
 import { connectors } from './connectors/connectors.ts';
 import { streamSchema, type Stream } from './connectors/declaration.ts';
 import { declaredOffer } from './connectors/declared.ts';
@@ -15,7 +16,11 @@ export interface OpenSource {
   /** Tells accounts of one host apart without naming a secret. */
   account: string;
   redactor: Redactor;
+  onToken: (token: string) => void;
   offers: { stream: Stream; isFull: boolean; toCanonical: (record: NetworkRecord) => CanonicalRecord } | undefined;
+  conversions:
+    | { stream: Stream; windowDays: number; toConversion: (record: NetworkRecord) => NetworkConversion | undefined }
+    | undefined;
 }
 
 /** Throws `UsageError` where a secret cannot be read. */
@@ -28,14 +33,23 @@ export function openSource(entry: SourceEntry): OpenSource | undefined {
       readSecret(`sources.json: ${entry.source}.secrets.${name}`, secret),
     ]),
   );
+  const redactor = new Redactor(Object.values(secrets));
   return {
     name: entry.source,
     baseUrl: entry.base_url ?? connector.baseUrl ?? '',
     secrets,
     account: connector.secrets.map((name) => secrets[name] ?? '').join(' '),
-    redactor: new Redactor(Object.values(secrets)),
-    offers: offersOf(entry),
+    redactor,
+    onToken: (token) => redactor.add(token),
+    offers: entry.pull.includes('offers') ? offersOf(entry) : undefined,
+    conversions: entry.pull.includes('conversions') ? conversionsOf(connector) : undefined,
   };
+}
+
+function conversionsOf({ conversions }: Connector): OpenSource['conversions'] {
+  if (conversions === undefined) return undefined;
+  const { windowDays, toConversion, ...declaration } = conversions;
+  return { stream: streamSchema.parse(declaration), windowDays, toConversion };
 }
 
 function offersOf(entry: SourceEntry): OpenSource['offers'] {

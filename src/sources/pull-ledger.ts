@@ -20,6 +20,10 @@ export interface Pull {
   /** Records left out on purpose, and oddities, by reason, as JSON text. */
   left_out: string | null;
   warnings: string | null;
+  /** Conversions that the network listed, lines written of them, and those that wait or were left out, as JSON text. */
+  conversions: number | null;
+  conversion_lines: number | null;
+  conversions_left_out: string | null;
   error: string | null;
 }
 
@@ -42,6 +46,9 @@ const schema = `CREATE TABLE IF NOT EXISTS pulls (
   file TEXT,
   left_out TEXT,
   warnings TEXT,
+  conversions INTEGER,
+  conversion_lines INTEGER,
+  conversions_left_out TEXT,
   error TEXT
 ) STRICT;
 CREATE INDEX IF NOT EXISTS pulls_by_source ON pulls (source, status, pull_id);`;
@@ -85,22 +92,21 @@ export class PullLedger implements Disposable {
   }
 
   end(pullId: number, finishedAt: Moment, end: PullEnd): void {
+    const columns = [
+      'status',
+      'pages',
+      'records',
+      'file',
+      'left_out',
+      'warnings',
+      'conversions',
+      'conversion_lines',
+      'conversions_left_out',
+      'error',
+    ] as const;
     this.#database
-      .prepare(
-        `UPDATE pulls SET finished_at = ?, status = ?, pages = ?, records = ?, file = ?, left_out = ?, warnings = ?, error = ?
-         WHERE pull_id = ?`,
-      )
-      .run(
-        finishedAt,
-        end.status,
-        end.pages ?? null,
-        end.records ?? null,
-        end.file ?? null,
-        end.left_out ?? null,
-        end.warnings ?? null,
-        end.error ?? null,
-        pullId,
-      );
+      .prepare(`UPDATE pulls SET finished_at = ?, ${columns.map((name) => `${name} = ?`).join(', ')} WHERE pull_id = ?`)
+      .run(finishedAt, ...columns.map((name) => end[name] ?? null), pullId);
   }
 
   /** The newest pull of each source, and its newest whole one. */

@@ -4,9 +4,8 @@ import type { JsonValue } from '../text/json-text.ts';
 import { jsonText } from './records/canonical-offer.ts';
 import type { CanonicalRecord } from './connectors/connector.ts';
 import { NetworkRecord, textOf } from './records/record-fields.ts';
-import { fetchPage, FetchError, UnauthorisedError, type Fetching } from './http/fetcher.ts';
-import { Token } from './http/token.ts';
-import { filledRequest } from './http/fill.ts';
+import { FetchError, type Fetching } from './http/fetcher.ts';
+import { pagesOf } from './http/pages.ts';
 import { writeExport } from './offer-export.ts';
 import type { OpenSource } from './open-source.ts';
 import { MovedError, readWholeList, type ListItem } from './whole-list.ts';
@@ -47,7 +46,7 @@ export async function pullOffers(
 }
 
 async function pullOnce(
-  { offers, baseUrl, secrets, redactor }: OpenSource,
+  { offers, ...asking }: OpenSource,
   folder: string,
   pulledAt: Moment,
   fetching: Fetching & { onPage?: (pages: number, records: number) => void },
@@ -57,21 +56,8 @@ async function pullOnce(
   const { stream, toCanonical } = offers;
   const counts = { leftOut: {} as Record<string, number>, warnings: {} as Record<string, number> };
   const lines = new Map<string, string>();
-  const token = new Token(stream, baseUrl, secrets, fetching, (text) => redactor.add(text));
   const read = await readWholeList(stream, {
-    fetch: async (page, size) => {
-      const ask = async () => {
-        const values = { ...secrets, ...(await token.values()), page: String(page), size: String(size) };
-        return fetchPage(filledRequest(stream, baseUrl, values), stream, fetching);
-      };
-      try {
-        return await ask();
-      } catch (error) {
-        if (!(error instanceof UnauthorisedError) || !token.isNeeded) throw error;
-        token.forget();
-        return ask();
-      }
-    },
+    fetch: pagesOf(asking, stream, fetching),
     read: (record) => lineOf(record, toCanonical(new NetworkRecord(record))),
     take: (items, page) => {
       for (const { id, line, leftOut, warnings } of items) {

@@ -17,6 +17,8 @@ export interface ListItem {
 }
 
 export interface ListReading<Item extends ListItem> {
+  /** A list of nothing is whole, too; otherwise it is not believed. */
+  mayBeEmpty?: boolean;
   /** Fetches the page by its number, or by the row that it begins at. */
   fetch(page: number, size: number): Promise<JsonValue>;
   read(record: JsonValue): Item;
@@ -66,7 +68,7 @@ export async function readWholeList<Item extends ListItem>(
     if (pages >= maxPages) throw new FetchError(`the list has more than ${maxPages} pages`);
     page = next;
   }
-  if (ids.size === 0)
+  if (ids.size === 0 && reading.mayBeEmpty !== true)
     throw new FetchError(
       'the list is empty: that all offers are gone is not believed; pause the source by hand if it is so',
     );
@@ -92,19 +94,16 @@ function nextPage(
 ): number | undefined {
   if (paging.kind === 'single' || found === 0) return undefined;
   if (total !== undefined && records >= total) return undefined;
-  if (paging.kind === 'row') return total === undefined && found < size ? undefined : page + found;
-  if (paging.more !== undefined) {
-    const more = textOf(valueAt(answer, paging.more))?.toLowerCase();
-    if (more !== undefined) return more === 'true' || more === '1' ? page + 1 : undefined;
-  }
+  // A server may give fewer rows than were asked for: only an empty page is the end.
+  if (paging.kind === 'row') return page + found;
+  if (total !== undefined) return page + 1;
+  const more = paging.more === undefined ? undefined : textOf(valueAt(answer, paging.more))?.toLowerCase();
+  if (more !== undefined) return more === 'true' || more === '1' ? page + 1 : undefined;
   const pages = numberAt(answer, paging.pages);
   if (pages !== undefined) return page - paging.first + 1 >= pages ? undefined : page + 1;
-  if (paging.next !== undefined) {
-    const next = numberAt(answer, paging.next);
-    return next !== undefined && next > page ? next : undefined;
-  }
-  if (total !== undefined) return page + 1;
-  // A server that gives fewer than were asked for may say how many it gives at most.
+  const next = numberAt(answer, paging.next);
+  if (next !== undefined) return next > page ? next : undefined;
+  // The same of a page by number, where the server says how many it gives at most.
   return found < (numberAt(answer, paging.size_given) ?? size) ? undefined : page + 1;
 }
 

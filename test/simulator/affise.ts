@@ -1,4 +1,4 @@
-import { asHtml, pageOf, type Dialect } from './dialect.ts';
+import { asHtml, ofDays, pageOf, type Dialect } from './dialect.ts';
 import type { SimulatedOffer } from './offers.ts';
 
 /** Affise: failures with HTTP 200, sizes cut to 500, `next_page` absent on the last page, `[]` for empty maps. */
@@ -8,6 +8,30 @@ export const affiseDialect: Dialect = {
   unauthorised: { status: 401, body: { status: 2, message: 'Authentication failure' } },
   throttled: { status: 200, body: { status: 2, message: 'Too many requests' } },
   idOf: ({ id }) => id,
+  conversions: {
+    isAsked: ({ path }) => path.endsWith('/stats/conversions'),
+    page({ query }, conversions) {
+      const [page, size] = [Number(query.get('page') ?? 1), Math.min(500, Number(query.get('limit') ?? 100))];
+      const asked = ofDays(conversions, query.get('date_from'), query.get('date_to'));
+      return {
+        status: 200,
+        body: {
+          status: 1,
+          conversions: pageOf(asked, page, size).map(({ id, clickId, status, payout, at }) => ({
+            id,
+            created_at: at.slice(0, 19).replace('T', ' '),
+            updated_at: at.slice(0, 19).replace('T', ' '),
+            status: { approved: 'confirmed', pending: 'hold', rejected: 'declined' }[status],
+            payouts: Number(payout),
+            currency: 'usd',
+            sub1: clickId,
+            clickid: `theirs-${id}`,
+          })),
+          pagination: { per_page: size, total_count: asked.length, page },
+        },
+      };
+    },
+  },
   page({ query }, offers) {
     const [page, size] = [Number(query.get('page') ?? 1), Math.min(500, Number(query.get('limit') ?? 100))];
     const isLast = page * size >= offers.length;

@@ -1,4 +1,4 @@
-import { asHtml, type Dialect } from './dialect.ts';
+import { asHtml, ofDays, type Dialect } from './dialect.ts';
 import type { SimulatedOffer } from './offers.ts';
 
 /** CAKE: rows from 1, the key in the query, `row_count` of the list, 250 rows at most. */
@@ -8,6 +8,27 @@ export const cakeDialect: Dialect = {
   unauthorised: { status: 200, body: { success: false, message: 'invalid api_key', row_count: 0, data: [] } },
   throttled: { status: 503, body: 'Service Unavailable' },
   idOf: ({ id }) => `${id}-${Number(id) * 3}`,
+  conversions: {
+    isAsked: ({ path }) => path.endsWith('/Reports/Conversions'),
+    timeZone: 'UTC',
+    page({ query }, conversions) {
+      const [from, limit] = [Number(query.get('start_at_row')), Math.min(250, Number(query.get('row_limit')))];
+      const rows = ofDays(conversions, query.get('start_date'), query.get('end_date')).slice(
+        from - 1,
+        from - 1 + limit,
+      );
+      const data = rows.map(({ id, clickId, status, payout, at }) => ({
+        conversion_id: id,
+        conversion_date: `${at.slice(5, 7)}/${at.slice(8, 10)}/${at.slice(0, 4)} ${at.slice(11, 19)}`,
+        disposition: { approved: 'Approved', pending: 'Pending', rejected: 'Rejected' }[status],
+        price: Number(payout),
+        subid_1: clickId,
+        tracking_id: `theirs-${id}`,
+      }));
+      // Here it counts the page.
+      return { status: 200, body: { success: true, row_count: data.length, data } };
+    },
+  },
   page({ query }, offers) {
     const [from, limit] = [Number(query.get('start_at_row')), Math.min(250, Number(query.get('row_limit')))];
     return {

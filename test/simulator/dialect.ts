@@ -1,4 +1,4 @@
-import type { SimulatedOffer } from './offers.ts';
+import type { SimulatedConversion, SimulatedOffer } from './offers.ts';
 
 /** A request as a dialect sees it. */
 export interface Asked {
@@ -7,6 +7,8 @@ export interface Asked {
   headers: Record<string, string | string[] | undefined>;
   /** The body's fields where it is a form. */
   form: URLSearchParams;
+  /** The body where it is JSON. */
+  json: Record<string, unknown>;
 }
 
 export interface Answer {
@@ -46,6 +48,13 @@ export interface Dialect {
   unauthorised: Answer;
   /** One page of its list; `offers` are all it has. `key` is echoed by networks that do. */
   page(asked: Asked, offers: readonly SimulatedOffer[], key: string): Answer;
+  /** Whether a request asks for conversions, and one page of them, where the network lists any. */
+  conversions?: {
+    isAsked: (asked: Asked) => boolean;
+    page: (asked: Asked, conversions: readonly SimulatedConversion[]) => Answer;
+    /** Of its times, where it does not say it. */
+    timeZone?: string;
+  };
   /** How it says that it was asked too often. */
   throttled: Answer;
 }
@@ -60,4 +69,13 @@ export function pageOf<Item>(items: readonly Item[], page: number, size: number,
 export function asHtml(text: string): string {
   const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
   return `<p>${escaped.replaceAll('\n', '</p><p class="more">')}</p><script>track("x")</script>`;
+}
+
+/** Conversions of the days that are asked for, as `YYYY-MM-DD`, both included. */
+export function ofDays(
+  conversions: readonly SimulatedConversion[],
+  from: unknown,
+  to: unknown,
+): readonly SimulatedConversion[] {
+  return conversions.filter(({ at }) => at.slice(0, 10) >= String(from) && at.slice(0, 10) <= String(to));
 }

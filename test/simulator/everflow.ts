@@ -1,4 +1,4 @@
-import { asHtml, pageOf, type Dialect } from './dialect.ts';
+import { asHtml, ofDays, pageOf, type Dialect } from './dialect.ts';
 import type { SimulatedOffer } from './offers.ts';
 
 /** Everflow: the key in a header, sizes clamped, lists now plain and now under `entries`. */
@@ -9,6 +9,28 @@ export const everflowDialect: Dialect = {
   isAuthorised: ({ headers }, key) => headers['x-eflow-api-key'] === key,
   unauthorised: { status: 401, body: { Error: 'Unauthorized' } },
   throttled: { status: 429, body: { Error: 'Too many requests' }, headers: { 'retry-after': '1' } },
+  conversions: {
+    isAsked: ({ path }) => path.endsWith('/reporting/conversions'),
+    page({ query, json }, conversions) {
+      const [page, size] = [Number(query.get('page') ?? 1), Math.min(2000, Number(query.get('page_size') ?? 50))];
+      const asked = ofDays(conversions, json['from'], json['to']);
+      return {
+        status: 200,
+        body: {
+          conversions: pageOf(asked, page, size).map(({ id, clickId, status, payout, at }) => ({
+            conversion_id: id,
+            conversion_unix_timestamp: Date.parse(at) / 1000,
+            status: status === 'rejected' ? 'invalid' : status,
+            revenue: Number(payout),
+            currency_id: 'USD',
+            sub1: clickId ?? '',
+            transaction_id: `theirs-${id}`,
+          })),
+          paging: { page, page_size: size, total_count: asked.length },
+        },
+      };
+    },
+  },
   page({ query }, offers) {
     const [page, size] = [Number(query.get('page') ?? 1), Math.min(2000, Number(query.get('page_size') ?? 50))];
     return {

@@ -7,7 +7,7 @@ import { ayetDialect } from './ayet.ts';
 import { cakeDialect } from './cake.ts';
 import type { Answer, Dialect } from './dialect.ts';
 import { everflowDialect } from './everflow.ts';
-import type { SimulatedOffer } from './offers.ts';
+import type { SimulatedConversion, SimulatedOffer } from './offers.ts';
 import { ogadsDialect } from './ogads.ts';
 import { tuneDialect } from './tune.ts';
 
@@ -46,6 +46,7 @@ export const faultKinds = [
 /** A network on loopback that speaks a dialect. What it holds may be changed between pulls. */
 export class SimulatedNetwork implements AsyncDisposable {
   offers: readonly SimulatedOffer[];
+  conversions: readonly SimulatedConversion[] = [];
   faults: Fault[];
   /** Paths and queries of all requests so far, with the key's value left out. */
   readonly requests: string[] = [];
@@ -104,13 +105,17 @@ export class SimulatedNetwork implements AsyncDisposable {
       query: url.searchParams,
       headers: request.headers,
       form: new URLSearchParams(body),
+      json: jsonOf(body),
     };
     const fault = this.#fault();
     const { firstPage } = this.#dialect;
     if (fault === 'ignored_page' && firstPage !== undefined) url.searchParams.set(firstPage.parameter, firstPage.value);
     if (!this.#dialect.isAuthorised(asked, this.#key)) return send(response, this.#dialect.unauthorised);
     const held = fault === 'moving_total' ? this.offers.slice(0, -1) : this.offers;
-    const page = this.#dialect.page(asked, held, this.#key);
+    const { conversions } = this.#dialect;
+    const page = conversions?.isAsked(asked)
+      ? conversions.page(asked, this.conversions)
+      : this.#dialect.page(asked, held, this.#key);
     switch (fault) {
       case 'throttled':
         return send(response, this.#dialect.throttled);
@@ -156,6 +161,10 @@ export class SimulatedNetwork implements AsyncDisposable {
     if (fault !== undefined) fault.times = (fault.times ?? 1) - 1;
     return fault?.kind;
   }
+}
+
+function jsonOf(body: string): Record<string, unknown> {
+  return body.startsWith('{') ? (JSON.parse(body) as Record<string, unknown>) : {};
 }
 
 function send(response: ServerResponse, { status, body, headers = {} }: Answer): void {

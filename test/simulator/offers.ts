@@ -52,3 +52,15 @@ function payoutOf(index: number): string {
 function country(index: number): string {
   return alpha2Countries[index % alpha2Countries.length] as string;
 }
+
+/** A conversion as a simulated network holds it; the tests change what it says between pulls. */
+export interface SimulatedConversion {
+  id: string;
+  /** The sub id that our link carried; null where somebody lost it. */
+  clickId: string | null;
+  status: 'approved' | 'pending' | 'rejected';
+  /** Decimal text in USD. */
+  payout: string;
+  /** UTC, whole seconds, such as `2026-11-19T08:00:00Z`. */
+  at: string;
+}

@@ -1,5 +1,5 @@
-import { asHtml, pageOf, type Dialect } from './dialect.ts';
-import type { SimulatedOffer } from './offers.ts';
+import { asHtml, ofDays, pageOf, type Answer, type Asked, type Dialect } from './dialect.ts';
+import type { SimulatedConversion, SimulatedOffer } from './offers.ts';
 
 /** TUNE: HTTP 200 for everything, maps for lists, texts for numbers, and the request, key included, in every answer. */
 export const tuneDialect: Dialect = {
@@ -11,6 +11,11 @@ export const tuneDialect: Dialect = {
   throttled: {
     status: 200,
     body: failure('API usage exceeded rate limit. Configured: 50/10s window; Your usage: 51.'),
+  },
+  conversions: {
+    isAsked: ({ query }) => query.get('Method') === 'getConversions',
+    page: conversionPage,
+    timeZone: 'Europe/Berlin',
   },
   page({ query }, offers, key) {
     const [page, limit] = [Number(query.get('page') ?? 1), Number(query.get('limit') ?? 1e9)];
@@ -37,6 +42,42 @@ export const tuneDialect: Dialect = {
     };
   },
 };
+
+/** Texts of Berlin's clocks, without saying so. */
+function conversionPage({ query }: Asked, conversions: readonly SimulatedConversion[]): Answer {
+  const [page, limit] = [Number(query.get('page') ?? 1), Number(query.get('limit') ?? 1e9)];
+  const asked = ofDays(conversions, query.get('data_start'), query.get('data_end'));
+  const rows = pageOf(asked, page, limit).map(({ id, clickId, status, payout, at }) => ({
+    Stat: {
+      id,
+      datetime: inBerlin(at),
+      payout: `${payout}0`,
+      currency: 'USD',
+      conversion_status: status,
+      affiliate_info1: clickId ?? '',
+    },
+  }));
+  return {
+    status: 200,
+    body: {
+      response: {
+        status: 1,
+        data: {
+          page,
+          current: rows.length,
+          count: asked.length,
+          pageCount: Math.ceil(asked.length / limit),
+          data: rows,
+        },
+        errorMessage: '',
+      },
+    },
+  };
+}
+
+function inBerlin(moment: string): string {
+  return new Date(moment).toLocaleString('sv-SE', { timeZone: 'Europe/Berlin' });
+}
 
 function failure(errorMessage: string) {
   return {

@@ -49,7 +49,9 @@ async function configure(
   network: SimulatedNetwork,
 ): Promise<void> {
   const { secrets, currency, isDelta } = dialects[connector] as Dialect;
-  const sources = [{ source: 'north', connector, base_url: network.url, secrets: secrets(key), currency }];
+  const sources = [
+    { source: 'north', connector, base_url: network.url, secrets: secrets(key), currency, pull: ['offers'] },
+  ];
   await writeFile(data.sourcesFile, JSON.stringify({ sources }), { mode: 0o600 });
   if (isDelta === true) await writeFile(data.settingsFile, JSON.stringify({ sources: { north: { mode: 'delta' } } }));
 }

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { z } from 'zod';
 import { UsageError } from '../../errors/errors.ts';
 import type { DataDirectory } from '../../config/data-directory.ts';
-import { isCurrencyCode } from '../../config/settings.ts';
+import { isCurrencyCode, isTimeZone } from '../../config/settings.ts';
 import { connectorNames, connectors } from '../connectors/connectors.ts';
 import { streamSchema } from '../connectors/declaration.ts';
 import { fieldMapSchema } from '../connectors/declared.ts';
@@ -25,6 +25,12 @@ const sourceSchema = z
     every: z.string().optional(),
     /** ISO 4217, of amounts that come without a currency. */
     currency: z.string().refine(isCurrencyCode, { error: 'is not an ISO 4217 code such as EUR' }).optional(),
+    /** IANA zone of the network's times without an offset. */
+    time_zone: z.string().refine(isTimeZone, { error: 'is not an IANA time zone such as Europe/Berlin' }).optional(),
+    /** What is pulled of it, where the network lists it. */
+    pull: z.array(z.enum(['offers', 'conversions'])).default(['offers', 'conversions']),
+    /** Conversions are asked for again for as long as a network may still reverse them. */
+    reversal_days: z.int().min(1).max(365).default(60),
     /** Offers that are kept although the network says that they forbid incentives. */
     keep: z.array(z.enum(['non_incentive'])).default([]),
     /** Of connector `http`: how its list is asked for, and where its fields stand. */

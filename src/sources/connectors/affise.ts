@@ -2,6 +2,7 @@ import type { JsonObject } from '../../text/json-text.ts';
 import { compareAmounts } from '../records/amounts.ts';
 import { canonicalOffer } from '../records/canonical-offer.ts';
 import type { CanonicalRecord, Connector, SourceSettings } from './connector.ts';
+import type { NetworkConversion } from './network-conversion.ts';
 import { forbidsIncentives } from '../records/non-incentive.ts';
 import { plainText } from '../records/plain-text.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
@@ -32,7 +33,54 @@ export const affise: Connector = {
     budget: { requests: 2, seconds: 1 },
     toCanonical: affiseOffer,
   },
+  conversions: {
+    windowDays: 31,
+    path: '/3.0/stats/conversions',
+    query: { date_from: '{from}', date_to: '{to}', timezone: 'UTC', page: '{page}', limit: '{size}' },
+    headers: { 'API-Key': '{api_key}' },
+    records: 'conversions',
+    paging: {
+      kind: 'page',
+      size: 500,
+      total: 'pagination.total_count',
+      next: 'pagination.next_page',
+      size_given: 'pagination.per_page',
+    },
+    success: [{ at: 'status', is: ['1'] }],
+    errors: [{ at: 'message', contains: 'too many', do: 'wait', seconds: 10 }],
+    budget: { requests: 2, seconds: 1 },
+    toConversion: affiseConversion,
+  },
 };
+
+/** By number as they are asked for, and by text as they are answered. */
+const affiseStatuses: Record<string, NetworkConversion['status']> = {
+  '1': 'approved',
+  confirmed: 'approved',
+  '2': 'pending',
+  pending: 'pending',
+  '5': 'pending',
+  hold: 'pending',
+  '3': 'rejected',
+  declined: 'rejected',
+};
+
+function affiseConversion(record: NetworkRecord): NetworkConversion | undefined {
+  const [id, createdAt, updatedAt] = [record.text('id'), record.text('created_at'), record.text('updated_at')];
+  const status = affiseStatuses[record.text('status')?.toLowerCase() ?? ''];
+  if (id === undefined || createdAt === undefined || status === undefined) return undefined;
+  return {
+    id,
+    clickId: record.text('sub1'),
+    status,
+    // Asked for in UTC, and written without saying so.
+    occurredAt: `${createdAt}Z`,
+    changedAt: updatedAt === undefined ? undefined : `${updatedAt}Z`,
+    payout: record.text('payouts'),
+    currency: record.text('currency')?.toUpperCase(),
+    reason: record.text('decline_reason'),
+  };
+}
 
 function affiseOffer(record: NetworkRecord, source: SourceSettings): CanonicalRecord {
   const title = record.text('title');

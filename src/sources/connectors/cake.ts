@@ -1,5 +1,6 @@
 import { canonicalOffer } from '../records/canonical-offer.ts';
 import type { CanonicalRecord, Connector, SourceSettings } from './connector.ts';
+import type { NetworkConversion } from './network-conversion.ts';
 import { forbidsIncentives } from '../records/non-incentive.ts';
 import { plainText } from '../records/plain-text.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
@@ -22,7 +23,44 @@ export const cake: Connector = {
     budget: { requests: 2, seconds: 1 },
     toCanonical: cakeOffer,
   },
+  conversions: {
+    windowDays: 31,
+    path: '/affiliates/api/Reports/Conversions',
+    query: {
+      api_key: '{api_key}',
+      affiliate_id: '{affiliate_id}',
+      start_date: '{from}',
+      end_date: '{to}',
+      start_at_row: '{page}',
+      row_limit: '{size}',
+    },
+    records: 'data',
+    paging: { kind: 'row', first: 1, size: 500, total: 'row_count' },
+    success: [{ at: 'success', is: ['true', '1'] }],
+    budget: { requests: 2, seconds: 1 },
+    toConversion: cakeConversion,
+  },
 };
+
+function cakeConversion(record: NetworkRecord): NetworkConversion | undefined {
+  const [id, occurredAt] = [record.text('conversion_id'), isoTime(record.text('conversion_date'))];
+  if (id === undefined || occurredAt === undefined) return undefined;
+  const disposition = record.text('disposition')?.toLowerCase() ?? '';
+  return {
+    id,
+    clickId: record.text('subid_1'),
+    status: disposition === 'pending' ? 'pending' : /reject|returned|void/.test(disposition) ? 'rejected' : 'approved',
+    occurredAt,
+    payout: record.text('price'),
+    currency: undefined,
+  };
+}
+
+/** `MM/DD/YYYY hh:mm:ss` as ISO 8601 writes it. */
+function isoTime(text: string | undefined): string | undefined {
+  const american = /^(\d\d)\/(\d\d)\/(\d{4}) (\d\d:\d\d:\d\d)$/.exec(text ?? '');
+  return american === null ? text : `${american[3]}-${american[1]}-${american[2]}T${american[4]}`;
+}
 
 const flatFormats = new Set(['cpa', 'cpi', 'cpl', 'fixed']);
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../text/json-text.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
+import type { NetworkConversion } from './network-conversion.ts';
 import type { StreamDeclaration } from './declaration.ts';
 
 /** What a connector's code knows of the source beside the record. */
@@ -27,5 +28,11 @@ export interface Connector {
     /** Whether a whole pull has all offers of the account; otherwise the source is to be declared `delta`. */
     isFull: boolean;
     toCanonical: (record: NetworkRecord, source: SourceSettings) => CanonicalRecord;
+  };
+  readonly conversions?: StreamDeclaration & {
+    /** The network lists so many days at once, `{from}` to `{to}`, as `YYYY-MM-DD`. */
+    windowDays: number;
+    /** Undefined where the record cannot be told from others or has no time. */
+    toConversion: (record: NetworkRecord) => NetworkConversion | undefined;
   };
 }

@@ -1,5 +1,6 @@
 import { canonicalOffer } from '../records/canonical-offer.ts';
 import type { CanonicalRecord, Connector, SourceSettings } from './connector.ts';
+import type { NetworkConversion } from './network-conversion.ts';
 import { forbidsIncentives } from '../records/non-incentive.ts';
 import { plainText } from '../records/plain-text.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
@@ -23,7 +24,50 @@ export const everflow: Connector = {
     budget: { requests: 2, seconds: 1 },
     toCanonical: everflowOffer,
   },
+  conversions: {
+    windowDays: 31,
+    method: 'POST',
+    path: '/v1/affiliates/reporting/conversions',
+    // The page stands in the query, all else in the body; zone 67 is UTC.
+    query: { page: '{page}', page_size: '{size}' },
+    headers: { 'X-Eflow-API-Key': '{api_key}' },
+    body: {
+      from: '{from}',
+      to: '{to}',
+      timezone_id: 67,
+      show_conversions: true,
+      show_events: true,
+      query: { filters: [] },
+    },
+    records: 'conversions',
+    paging: { kind: 'page', size: 2000, total: 'paging.total_count', size_given: 'paging.page_size' },
+    budget: { requests: 2, seconds: 1 },
+    toConversion: everflowConversion,
+  },
 };
+
+const everflowStatuses: Record<string, NetworkConversion['status']> = {
+  approved: 'approved',
+  pending: 'pending',
+  rejected: 'rejected',
+  invalid: 'rejected',
+};
+
+function everflowConversion(record: NetworkRecord): NetworkConversion | undefined {
+  const id = record.text('conversion_id');
+  const occurredAt = epochMoment(record.text('conversion_unix_timestamp'));
+  const status = everflowStatuses[record.text('status')?.toLowerCase() ?? ''];
+  if (id === undefined || occurredAt === undefined || status === undefined) return undefined;
+  return {
+    id,
+    clickId: record.text('sub1'),
+    status,
+    occurredAt,
+    // What the network calls revenue is what the affiliate earns.
+    payout: record.text('revenue'),
+    currency: record.text('currency_id'),
+  };
+}
 
 /** What a conversion pays a fixed amount for; the others pay a share, or for clicks and views. */
 const flatTypes = new Set(['cpa', 'cpa_cps', 'flat', 'cpl', 'cpi']);

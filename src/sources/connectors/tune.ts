@@ -1,5 +1,6 @@
 import { canonicalOffer } from '../records/canonical-offer.ts';
 import type { CanonicalRecord, Connector, SourceSettings } from './connector.ts';
+import type { NetworkConversion } from './network-conversion.ts';
 import { forbidsIncentives } from '../records/non-incentive.ts';
 import { plainText } from '../records/plain-text.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
@@ -31,7 +32,50 @@ export const tune: Connector = {
     budget: { requests: 12, seconds: 10 },
     toCanonical: tuneOffer,
   },
+  conversions: {
+    windowDays: 31,
+    path: '/Apiv3/json',
+    query: {
+      api_key: '{api_key}',
+      Target: 'Affiliate_Report',
+      Method: 'getConversions',
+      'fields[]': [
+        'Stat.id',
+        'Stat.datetime',
+        'Stat.payout',
+        'Stat.currency',
+        'Stat.conversion_status',
+        'Stat.affiliate_info1',
+      ],
+      'sort[Stat.id]': 'asc',
+      data_start: '{from}',
+      data_end: '{to}',
+      limit: '{size}',
+      page: '{page}',
+    },
+    records: 'response.data.data',
+    paging: { kind: 'page', size: 1000, total: 'response.data.count', pages: 'response.data.pageCount' },
+    success: [{ at: 'response.status', is: ['1'] }],
+    errors: [{ at: 'response.errorMessage', contains: 'rate limit', do: 'wait', seconds: 10 }],
+    budget: { requests: 12, seconds: 10 },
+    toConversion: tuneConversion,
+  },
 };
+
+function tuneConversion(record: NetworkRecord): NetworkConversion | undefined {
+  const [id, occurredAt] = [record.text('Stat.id'), record.text('Stat.datetime')];
+  const status = record.text('Stat.conversion_status');
+  if (id === undefined || occurredAt === undefined) return undefined;
+  if (status !== 'approved' && status !== 'pending' && status !== 'rejected') return undefined;
+  return {
+    id,
+    clickId: record.text('Stat.affiliate_info1'),
+    status,
+    occurredAt,
+    payout: record.text('Stat.payout'),
+    currency: record.text('Stat.currency'),
+  };
+}
 
 function tuneOffer(record: NetworkRecord, source: SourceSettings): CanonicalRecord {
   const title = record.text('Offer.name');

@@ -1,0 +1,62 @@
+import { convertMoney, moneyText, parseMoney } from '../../text/decimal-text.ts';
+import { dateOf, type Moment } from '../../time/moment.ts';
+import { readTimestamp } from '../../time/timestamp-text.ts';
+import type { NetworkConversion } from '../connectors/network-conversion.ts';
+import type { ReadyConversion } from './told.ts';
+
+/** How a source's conversions are read. */
+export interface ConversionReading {
+  source: string;
+  /** IANA zone of times without an offset. */
+  timeZone: string | undefined;
+  /** Of amounts that come without a currency. */
+  currency: string | undefined;
+  /** USD for one unit of a currency, as in `offerline.json`. */
+  rates: Readonly<Record<string, string>>;
+  pulledAt: Moment;
+}
+
+/** Why a conversion is left out, and counted. */
+export type NotReady = 'no_click' | 'bad_time' | 'time_without_zone' | 'bad_payout' | 'no_rate';
+
+/**
+ * A conversion with its times in UTC and its amount in USD. Ids are those of the source, since two networks may give the
+ * same.
+ */
+export function readyConversion(
+  { id, clickId, status, occurredAt, changedAt, payout, currency, reason }: NetworkConversion,
+  { source, timeZone, currency: otherwise, rates, pulledAt }: ConversionReading,
+): ReadyConversion | NotReady {
+  if (clickId === undefined) return 'no_click';
+  const wallClock = dateOf(pulledAt);
+  const happened = readTimestamp(occurredAt, wallClock, timeZone);
+  if ('fault' in happened) return happened.fault === 'timestamp_without_offset' ? 'time_without_zone' : 'bad_time';
+  const changed = changedAt === undefined ? undefined : readTimestamp(changedAt, wallClock, timeZone);
+  const amount = amountOf(payout, (currency ?? otherwise ?? 'USD').toUpperCase(), rates);
+  if ('fault' in amount) return amount.fault;
+  return {
+    id: `${source}-${id}`,
+    clickId,
+    status,
+    occurredAt: happened.moment,
+    changedAt: changed !== undefined && 'moment' in changed ? changed.moment : pulledAt,
+    payout: amount.usd,
+    reason,
+  };
+}
+
+/** In USD, shortest decimal text; null where the network says none, so that the catalog's counts. */
+function amountOf(
+  payout: string | undefined,
+  currency: string,
+  rates: Readonly<Record<string, string>>,
+): { usd: string | null } | { fault: NotReady } {
+  if (payout === undefined) return { usd: null };
+  const amount = parseMoney(payout);
+  if (amount === undefined) return { fault: 'bad_payout' };
+  if (currency === 'USD') return { usd: moneyText(amount) };
+  const rate = Object.hasOwn(rates, currency) ? rates[currency] : undefined;
+  if (rate === undefined) return { fault: 'no_rate' };
+  const usd = convertMoney(amount, rate);
+  return usd === undefined ? { fault: 'bad_payout' } : { usd: moneyText(usd) };
+}

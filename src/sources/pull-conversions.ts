@@ -1,0 +1,133 @@
+import type { Effects } from '../files/effects.ts';
+import { addDays, compareMoments, dayOf, type Day } from '../time/moment.ts';
+import type { NetworkConversion } from './connectors/network-conversion.ts';
+import { readyConversion, type ConversionReading } from './conversions/ready-conversion.ts';
+import { linesFor, type ConversionLine, type Told } from './conversions/told.ts';
+import type { ToldStore } from './conversions/told-store.ts';
+import { FetchError, type Fetching } from './http/fetcher.ts';
+import { pagesOf } from './http/pages.ts';
+import { writeExport } from './offer-export.ts';
+import type { OpenSource } from './open-source.ts';
+import { jsonText } from './records/canonical-offer.ts';
+import { NetworkRecord } from './records/record-fields.ts';
+import { MovedError, readWholeList } from './whole-list.ts';
+
+/** What a pull of a source's conversions came to. */
+export interface ConversionsPull {
+  /** Conversions that the network listed, and lines that were written of them. */
+  conversions: number;
+  lines: number;
+  /** Conversions that wait, or were left out, by reason. */
+  leftOut: Record<string, number>;
+}
+
+/** A list that moves while it is read is read once more. */
+const tries = 2;
+/** Days are those of the network's own calendar, which may be a day ahead or behind. */
+const daysBeside = 1;
+
+/**
+ * Pulls the conversions of the last `days`, a window after the other, and writes what they add to what was told into the
+ * folder. A window that does not come whole writes nothing, and the pull ends there. Throws `FetchError` saying why.
+ */
+export async function pullConversions(
+  source: OpenSource,
+  folder: string,
+  days: number,
+  reading: ConversionReading,
+  store: ToldStore,
+  fetching: Fetching,
+  effects: Effects,
+): Promise<ConversionsPull> {
+  if (source.conversions === undefined) throw new FetchError('the network lists no conversions');
+  const { windowDays } = source.conversions;
+  const today = dayOf(reading.pulledAt);
+  const sum: ConversionsPull = { conversions: 0, lines: 0, leftOut: {} };
+  for (let from = addDays(today, -days); from <= today; from = addDays(from, windowDays)) {
+    const last = addDays(from, windowDays - 1);
+    const listed = await listWindow(source, from, last < today ? last : today, fetching);
+    sum.conversions += listed.length;
+    const { lines, told } = newsOf(listed, reading, store, sum.leftOut);
+    if (lines.length > 0)
+      await writeExport(
+        folder,
+        lines.map((line) => jsonText({ ...line })),
+        reading.pulledAt,
+        effects,
+        source.name,
+      );
+    await effects.perform('conversions: told', async () => store.put(told));
+    sum.lines += lines.length;
+  }
+  return sum;
+}
+
+/** The conversions of a window; undefined for a record that is none. */
+async function listWindow(
+  source: OpenSource,
+  from: Day,
+  to: Day,
+  fetching: Fetching,
+): Promise<(NetworkConversion | undefined)[]> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await listOnce(source, from, to, fetching);
+    } catch (error) {
+      if (!(error instanceof MovedError) || attempt === tries) throw error;
+      fetching.onRetry(error.message, 0);
+    }
+  }
+}
+
+async function listOnce(
+  { conversions, ...asking }: OpenSource,
+  from: Day,
+  to: Day,
+  fetching: Fetching,
+): Promise<(NetworkConversion | undefined)[]> {
+  if (conversions === undefined) return [];
+  const { stream, toConversion } = conversions;
+  const listed = new Map<string, { text: string; conversion: NetworkConversion | undefined }>();
+  await readWholeList(stream, {
+    mayBeEmpty: true,
+    fetch: pagesOf(asking, stream, fetching, { from: addDays(from, -daysBeside), to: addDays(to, daysBeside) }),
+    read: (record) => {
+      const conversion = toConversion(new NetworkRecord(record));
+      const text = jsonText(record);
+      return { id: conversion?.id ?? text, text, conversion };
+    },
+    take: (items) => {
+      for (const { id, ...item } of items) {
+        if ((listed.get(id)?.text ?? item.text) !== item.text)
+          throw new MovedError(`conversion ${id} came twice and says two things`);
+        listed.set(id, item);
+      }
+    },
+  });
+  return [...listed.values()].map(({ conversion }) => conversion);
+}
+
+/** Lines that say what was not told yet, by moment, and what is told once they are written. */
+function newsOf(
+  listed: readonly (NetworkConversion | undefined)[],
+  reading: ConversionReading,
+  store: ToldStore,
+  leftOut: Record<string, number>,
+): { lines: ConversionLine[]; told: Map<string, Told> } {
+  const count = (reason: string) => (leftOut[reason] = (leftOut[reason] ?? 0) + 1);
+  const lines: ConversionLine[] = [];
+  const told = new Map<string, Told>();
+  for (const conversion of listed) {
+    const ready = conversion === undefined ? 'unreadable' : readyConversion(conversion, reading);
+    if (typeof ready === 'string') {
+      count(ready);
+      continue;
+    }
+    const before = store.get(ready.id);
+    const news = linesFor(ready, before);
+    if (ready.status === 'pending') count('pending');
+    lines.push(...news.lines);
+    if (news.told !== undefined && news.told !== before) told.set(ready.id, news.told);
+  }
+  return { lines: lines.toSorted((one, other) => compareMoments(one.occurred_at, other.occurred_at)), told };
+}

@@ -1,0 +1,135 @@
+import fc from 'fast-check';
+import { writeFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { pullSources } from '../../pipelines/pull.ts';
+import type { DataDirectory } from '../../src/config/data-directory.ts';
+import { realEffects } from '../../src/files/effects.ts';
+import { createLogger } from '../../src/logging/log.ts';
+import { noProgress } from '../../src/logging/progress.ts';
+import { linesFor, type ConversionLine, type ReadyConversion, type Told } from '../../src/sources/conversions/told.ts';
+import type { Dialect } from '../simulator/dialect.ts';
+import { dialects, SimulatedNetwork } from '../simulator/network.ts';
+import type { SimulatedConversion } from '../simulator/offers.ts';
+import { click, LogLanding } from '../support/log-landing.ts';
+
+const key = 'a-key-of-conversions';
+const console = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
+
+async function pullAt(data: DataDirectory, moment: string) {
+  let now = Date.parse(moment);
+  const clock = { now: () => now++, wait: async (ms: number) => void (now += ms), random: () => 0.5 };
+  return pullSources({ data, console }, realEffects, clock);
+}
+
+/** What the lines of a log come to: of each conversion id its payout where it is credited and not reversed. */
+function credited(lines: readonly ConversionLine[]): Map<string, string | undefined> {
+  const counts = new Map<string, string | undefined>();
+  for (const { kind, conversion_id, payout } of lines) if (kind === 'credit') counts.set(conversion_id, payout);
+  for (const { kind, conversion_id } of lines) if (kind !== 'credit') counts.delete(conversion_id);
+  return counts;
+}
+
+describe('lines of a log that takes nothing back', () => {
+  const state = fc.record({
+    status: fc.constantFrom<ReadyConversion['status']>('approved', 'pending', 'rejected'),
+    payout: fc.constantFrom('1', '1.5', '2'),
+  });
+  const conversionOf = (said: { status: ReadyConversion['status']; payout: string }): ReadyConversion => ({
+    id: 'v',
+    clickId: 'c',
+    occurredAt: '2026-11-19T08:00:00Z',
+    changedAt: '2026-11-20T08:00:00Z',
+    reason: undefined,
+    ...said,
+  });
+
+  it('come to what the network says last, whatever it said before and whatever of it was seen', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(state, fc.boolean()), { minLength: 1, maxLength: 8 }), (history) => {
+        const seen = history
+          .filter(([, isSeen], index) => isSeen || index === history.length - 1)
+          .map(([said]) => said);
+        const lines: ConversionLine[] = [];
+        let told: Told | undefined;
+        for (const said of seen) {
+          const news = linesFor(conversionOf(said), told);
+          lines.push(...news.lines);
+          told = news.told;
+          // The same once more says nothing.
+          expect(linesFor(conversionOf(said), told).lines).toEqual([]);
+        }
+        // What waits stays as it was told.
+        const decided = seen.findLast(({ status }) => status !== 'pending');
+        const expected = decided?.status === 'approved' ? [decided.payout] : [];
+        expect([...credited(lines).values()]).toEqual(expected);
+        expect(new Set(lines.map(({ conversion_id, kind }) => `${kind} ${conversion_id}`)).size).toBe(lines.length);
+      }),
+    );
+  });
+});
+
+const listing = Object.entries(dialects).filter(([, { conversions }]) => conversions !== undefined);
+
+describe.for(listing)('conversions that %s lists', ([connector, dialect]) => {
+  it('are told as they change, and come to the network’s last word', async () => {
+    await using landing = await LogLanding.create();
+    await using served = await SimulatedNetwork.start(connector, { key });
+    await configure(landing.data, connector, dialect, served);
+    await landing.put(
+      'clicks/0.ndjson',
+      Array.from({ length: 700 }, (_, index) => click(`c${index}`, { clicked_at: '2026-11-01T00:00:00Z' })),
+    );
+    const conversion = (index: number): SimulatedConversion => ({
+      id: `v${index}`,
+      clickId: index % 50 === 7 ? null : `c${index}`,
+      status: index % 10 === 3 ? 'pending' : index % 10 === 4 ? 'rejected' : 'approved',
+      payout: `${1 + (index % 5)}.25`,
+      at: `2026-11-${String(2 + (index % 18)).padStart(2, '0')}T22:30:00Z`,
+    });
+    served.conversions = Array.from({ length: 700 }, (_, index) => conversion(index));
+    expect(await pullAt(landing.data, '2026-11-20T12:00:00Z')).toMatchObject([
+      { status: 'done', conversions: 700, conversions_left_out: { no_click: 14 } },
+    ]);
+    await landing.ingest({ asOf: '2026-11-20T16:00:00Z' });
+    // Reversed, credited after all, at another amount, and a new one.
+    const changes: Record<number, Partial<SimulatedConversion>> = {
+      0: { status: 'rejected' },
+      1: { payout: '9.75' },
+      3: { status: 'approved' },
+      4: { status: 'approved' },
+    };
+    const changed = served.conversions.map((each, index) => ({ ...each, ...changes[index] }));
+    served.conversions = [...changed, { ...conversion(5), id: 'late', clickId: 'c699' }];
+    expect(await pullAt(landing.data, '2026-11-20T13:00:00Z')).toMatchObject([{ status: 'done', conversion_lines: 6 }]);
+    served.conversions = served.conversions.map((each) => (each.id === 'v0' ? { ...each, status: 'approved' } : each));
+    await pullAt(landing.data, '2026-11-20T14:00:00Z');
+    expect(await pullAt(landing.data, '2026-11-20T15:00:00Z')).toMatchObject([{ status: 'done', conversion_lines: 0 }]);
+    await landing.ingest({ asOf: '2026-11-20T16:00:00Z' });
+    const events = await landing.query<ConversionLine>(
+      `SELECT conversion_id, kind, click_id, payout::DOUBLE AS payout, strftime(timezone('UTC', occurred_at), '%Y-%m-%dT%H:%M:%SZ') AS occurred_at FROM conversion_events`,
+    );
+    const truth = served.conversions.filter(({ status, clickId }) => status === 'approved' && clickId !== null);
+    const told = events.filter(({ kind, conversion_id }) => kind === 'credit' && credited(events).has(conversion_id));
+    const byClick = (rows: readonly { click_id: string; payout: number; at: string }[]) =>
+      rows.toSorted((one, other) => one.click_id.localeCompare(other.click_id) || one.payout - other.payout);
+    expect(
+      byClick(told.map(({ click_id, payout, occurred_at }) => ({ click_id, payout: Number(payout), at: occurred_at }))),
+    ).toEqual(
+      byClick(truth.map(({ clickId, payout, at }) => ({ click_id: clickId ?? '', payout: Number(payout), at }))),
+    );
+    expect(await landing.query('SELECT sum(rejected) AS rejected FROM ingest_files')).toEqual([{ rejected: 0 }]);
+  });
+});
+
+async function configure(data: DataDirectory, connector: string, dialect: Dialect, network: SimulatedNetwork) {
+  const { timeZone } = dialect.conversions ?? {};
+  const source = {
+    source: 'north',
+    connector,
+    base_url: network.url,
+    secrets: dialect.secrets(key),
+    pull: ['conversions'],
+    time_zone: timeZone,
+  };
+  await writeFile(data.sourcesFile, JSON.stringify({ sources: [source] }), { mode: 0o600 });
+}
