@@ -27,8 +27,9 @@ const tries = 2;
 const daysBeside = 1;
 
 /**
- * Pulls the conversions of the last `days`, a window after the other, and writes what they add to what was told into the
- * folder. A window that does not come whole writes nothing, and the pull ends there. Throws `FetchError` saying why.
+ * Pulls the conversions of the last `days`, a window after the other, and writes what they add to what was told into
+ * the folder. A window that does not come whole writes nothing, and the pull ends there. Throws `FetchError` saying
+ * why.
  */
 export async function pullConversions(
   source: OpenSource,

@@ -20,7 +20,9 @@ export interface Pull {
   /** Records left out on purpose, and oddities, by reason, as JSON text. */
   left_out: string | null;
   warnings: string | null;
-  /** Conversions that the network listed, lines written of them, and those that wait or were left out, as JSON text. */
+  /**
+   * Conversions that the network listed, lines written of them, and those that wait or were left out, as JSON text.
+   */
   conversions: number | null;
   conversion_lines: number | null;
   conversions_left_out: string | null;

@@ -20,8 +20,8 @@ export interface ConversionReading {
 export type NotReady = 'no_click' | 'bad_time' | 'time_without_zone' | 'bad_payout' | 'no_rate';
 
 /**
- * A conversion with its times in UTC and its amount in USD. Ids are those of the source, since two networks may give the
- * same.
+ * A conversion with its times in UTC and its amount in USD. Ids are those of the source, since two networks may give
+ * the same.
  */
 export function readyConversion(
   { id, clickId, status, occurredAt, changedAt, payout, currency, reason }: NetworkConversion,

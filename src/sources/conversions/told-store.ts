@@ -12,8 +12,8 @@ const schema = `CREATE TABLE IF NOT EXISTS told_conversions (
 ) STRICT, WITHOUT ROWID;`;
 
 /**
- * What was told of each conversion, beside the ledger of pulls. Written once the lines are on the disk: a pull that ends
- * before tells them again, and landing knows them by their ids.
+ * What was told of each conversion, beside the ledger of pulls. Written once the lines are on the disk: a pull that
+ * ends before tells them again, and landing knows them by their ids.
  */
 export class ToldStore implements Disposable {
   readonly #database: DatabaseSync;
