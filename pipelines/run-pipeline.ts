@@ -1,4 +1,5 @@
 import type { DataDirectory } from '../src/config/data-directory.ts';
+import { adoptPulls } from './adopt-pulls.ts';
 import { readSettings, type Settings } from '../src/config/settings.ts';
 import { realEffects, type Effects } from '../src/files/effects.ts';
 import { StoppedError } from '../src/errors/errors.ts';
@@ -138,6 +139,7 @@ async function ledgeredRun<Result extends object>(
   work: (open: OpenRun) => Promise<Result>,
 ): Promise<Result & { runId: number; asOf: Moment }> {
   const ledger = new RunLedger(state);
+  await adoptPulls(parts.data, state);
   const now = () => momentOfMilliseconds(parts.effects.now());
   const runId = await ledger.begin(pipeline, parts.asOf, parts.wallClock, scheduledAt);
   const run: Run = { ...parts, runId };

@@ -111,6 +111,17 @@ export class PullLedger implements Disposable {
       .run(finishedAt, ...columns.map((name) => end[name] ?? null), pullId);
   }
 
+  /** Pulls after that one that have ended, oldest first, up to the first that has not. */
+  endedAfter(pullId: number): Pull[] {
+    return this.#database
+      .prepare(
+        `SELECT * FROM pulls
+         WHERE pull_id > ?1 AND pull_id < coalesce((SELECT min(pull_id) FROM pulls WHERE pull_id > ?1 AND status = 'running'), pull_id + 1)
+         ORDER BY pull_id LIMIT 1000`,
+      )
+      .all(pullId) as unknown as Pull[];
+  }
+
   /** The newest pull of each source, and its newest whole one. */
   newest(): Map<string, { last: Pull; whole: Pull | undefined }> {
     const of = (condition: string) =>

@@ -36,9 +36,12 @@ function isFailure({ status, finished_at }: RecentRun): boolean {
   return status === 'failed' || (status === 'interrupted' && finished_at === null);
 }
 
-/** A refresh does what its stages do alone; nobody may ever run one of those again, nor the same backfill. */
+/**
+ * A refresh does what its stages do alone, but no maintenance and no pull; nobody may ever run one of those again, nor
+ * the same backfill.
+ */
 function putsRight(pipeline: string, failed: string): boolean {
-  return pipeline === failed || (pipeline === 'refresh' && failed !== 'maintenance');
+  return pipeline === failed || (pipeline === 'refresh' && failed !== 'maintenance' && !failed.startsWith('pull '));
 }
 
 /** Such as "run 3 (refresh) failed at …". */

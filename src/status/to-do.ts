@@ -54,7 +54,8 @@ function runsToDo({ snapshot, damage, last_failure: failure }: Standing): ToDo[]
   const todo: ToDo[] = [];
   if (snapshot === null && damage.length === 0)
     todo.push({ what: 'no snapshot was published yet, so there is nothing to serve', command: refresh });
-  if (failure !== null && !failure.recovered)
+  // A source that was not pulled is told by itself.
+  if (failure !== null && !failure.recovered && !failure.pipeline.startsWith('pull '))
     todo.push({
       what: `${describeFailure(failure)} (${firstLine(failure.error)}), and no run has been good since; \`offerline runs --failed\` tells more`,
       command: againCommands[failure.pipeline] ?? refresh,

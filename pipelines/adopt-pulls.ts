@@ -1,0 +1,51 @@
+import type { DataDirectory } from '../src/config/data-directory.ts';
+import { lastRunId } from '../src/runs/run-ledger.ts';
+import { PullLedger } from '../src/sources/pull-ledger.ts';
+import type { StateDatabase } from '../src/warehouse/database.ts';
+import { readMetadata, writeMetadata } from '../src/warehouse/metadata.ts';
+
+/** Up to which pull the run ledger knows what became of it. */
+const adoptedKey = 'pulls_adopted';
+
+/** What a pull of a source is called in the run ledger. */
+export function pullPipeline(source: string): string {
+  return `pull ${source}`;
+}
+
+/**
+ * Takes the pulls that have ended since into the run ledger, each as a run with one stage. A pull does not write it
+ * down there itself: it would have to wait for the run that holds the warehouse.
+ */
+export async function adoptPulls(data: DataDirectory, state: StateDatabase): Promise<void> {
+  using ledger = PullLedger.existing(data);
+  if (ledger === undefined) return;
+  const adopted = Number((await readMetadata(state.connection, adoptedKey)) ?? 0);
+  const pulls = ledger.endedAfter(adopted);
+  const last = pulls.at(-1);
+  if (last === undefined) return;
+  await state.transaction(async () => {
+    const before = await lastRunId(state.connection);
+    const runs = pulls.map((pull, index) => ({
+      run_id: before + 1 + index,
+      started_at: pull.started_at,
+      finished_at: pull.finished_at,
+      status: pull.status,
+      error: pull.error,
+    }));
+    await state.db
+      .insertInto('runs')
+      .values(
+        runs.map((run, index) => ({
+          ...run,
+          pipeline: pullPipeline(pulls[index]?.source ?? ''),
+          as_of: run.started_at,
+        })),
+      )
+      .execute();
+    await state.db
+      .insertInto('run_stages')
+      .values(runs.map((run, index) => ({ ...run, stage: 'pull', rows_in: pulls[index]?.records ?? null })))
+      .execute();
+    await writeMetadata(state.connection, adoptedKey, String(last.pull_id));
+  }, 'pulls adopted');
+}

@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import { readRecentRuns } from '../../src/runs/recent-runs.ts';
+import { PullLedger } from '../../src/sources/pull-ledger.ts';
+import { readLastFailure } from '../../src/status/last-failure.ts';
+import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
+
+const noon = '2026-03-10T12:00:00Z';
+
+it('pulls stand in the run ledger once the next run has begun, each once, and only a pull makes up for one', async () => {
+  await using pipeline = await PipelineUnderTest.create(new Date(noon));
+  using ledger = new PullLedger(pipeline.data);
+  const pull = (status: 'done' | 'failed', at: string, error?: string) =>
+    ledger.end(ledger.begin('north', at), at, { status, records: 3, ...(error === undefined ? {} : { error }) });
+  pull('done', '2026-03-10T11:00:00Z');
+  pull('failed', '2026-03-10T11:20:00Z', 'HTTP 503');
+  const underWay = ledger.begin('south', '2026-03-10T11:30:00Z');
+  await pipeline.ingest(noon);
+  const runs = () =>
+    readRecentRuns(pipeline.data).runs.map(({ run_id, pipeline: name, status }) => `${run_id} ${name} ${status}`);
+  expect(runs()).toEqual(['3 ingest done', '2 pull north failed', '1 pull north done']);
+  expect(readLastFailure(pipeline.data)).toMatchObject({ pipeline: 'pull north', error: 'HTTP 503', recovered: false });
+  await pipeline.refresh(noon);
+  expect(readLastFailure(pipeline.data)).toMatchObject({ recovered: false });
+  ledger.end(underWay, '2026-03-10T11:40:00Z', { status: 'done' });
+  pull('done', '2026-03-10T11:50:00Z');
+  await pipeline.ingest(noon);
+  expect(runs()).toEqual([
+    '7 ingest done',
+    '6 pull north done',
+    '5 pull south done',
+    '4 refresh done',
+    '3 ingest done',
+    '2 pull north failed',
+    '1 pull north done',
+  ]);
+  expect(readLastFailure(pipeline.data)).toMatchObject({ recovered: true });
+});
