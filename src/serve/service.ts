@@ -7,6 +7,7 @@ import type { Effects } from '../files/effects.ts';
 import { Connections } from './server/connections.ts';
 import { documentation } from './server/documentation.ts';
 import { Health } from './server/health.ts';
+import { pullGauges } from './server/pull-gauges.ts';
 import { createHttpServer } from './server/http-server.ts';
 import { linksOf } from './offers/links.ts';
 import type { Links } from './offers/links.ts';
@@ -95,7 +96,7 @@ export async function createService({
     settings,
     snapshot,
     accessLog,
-    () => [...connections.gauges, ...inFlight.gauges, ...api.gauges],
+    () => [...connections.gauges, ...inFlight.gauges, ...api.gauges, ...pullGauges(data, effects.now())],
     state.now,
   );
   const fixed = new Map([...health.routes, ...(await documentation())]);

@@ -6,3 +6,9 @@ export interface Gauge {
   /** Default: one that may fall again. */
   type?: 'counter';
 }
+
+/** A gauge with a value for each of several things, told apart by a label. */
+export interface LabelledGauge extends Pick<Gauge, 'name' | 'help'> {
+  label: string;
+  values: readonly (readonly [label: string, value: number])[];
+}

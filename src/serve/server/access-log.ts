@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { Gauge } from '../http/gauge.ts';
+import type { Gauge, LabelledGauge } from '../http/gauge.ts';
 
 /** Upper bounds of the latency histogram: from a page out of memory to one that somebody waits for. Seconds. */
 const latencyBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
@@ -62,7 +62,7 @@ export class AccessLog {
   }
 
   /** All of it in Prometheus' text format, with gauges of this moment. */
-  text(gauges: readonly Gauge[]): string {
+  text(gauges: readonly (Gauge | LabelledGauge)[]): string {
     return [
       ...head('offerline_http_requests_total', 'Answered requests.', 'counter'),
       ...this.#counts().map(
@@ -80,9 +80,11 @@ export class AccessLog {
           `offerline_rate_limited_requests_total{path="${path}"} ${refused.reduce((sum, { count }) => sum + count, 0)}`,
       ),
       ...this.#histogramLines(),
-      ...gauges.flatMap(({ name, help, value, type = 'gauge' }) => [
-        ...head(name, help, type),
-        `${name} ${value === Infinity ? '+Inf' : value}`,
+      ...gauges.flatMap((gauge) => [
+        ...head(gauge.name, gauge.help, 'type' in gauge ? (gauge.type ?? 'gauge') : 'gauge'),
+        ...('value' in gauge
+          ? [`${gauge.name} ${valueText(gauge.value)}`]
+          : gauge.values.map(([label, value]) => `${gauge.name}{${gauge.label}="${label}"} ${valueText(value)}`)),
       ]),
       '',
     ].join('\n');
@@ -127,4 +129,8 @@ function head(name: string, help: string, type: string): string[] {
  */
 export function pathOf(request: FastifyRequest): string {
   return /^[\w/.-]{0,200}/.exec(request.raw.url ?? '')?.[0] ?? '';
+}
+
+function valueText(value: number): string {
+  return value === Infinity ? '+Inf' : String(value);
 }

@@ -4,7 +4,7 @@ import { aheadOfClock, leadBackAdvice } from '../../time/ahead-of-clock.ts';
 import { noStoreResponse, snapshotHeaders, withHeaders } from '../http/response.ts';
 import type { FixedRoutes, HttpResponse } from '../http/response.ts';
 import { cacheControl } from '../http/caching.ts';
-import type { Gauge } from '../http/gauge.ts';
+import type { Gauge, LabelledGauge } from '../http/gauge.ts';
 import type { AccessLog } from './access-log.ts';
 import { openApiDocument } from '../api/openapi/document.ts';
 import { pageBody, PreparedPage } from '../pages/prepared-page.ts';
@@ -15,7 +15,7 @@ export class Health {
   readonly #settings: Pick<Settings, 'snapshot_max_age_minutes'>;
   readonly #snapshot: () => PublishedSnapshot | undefined;
   readonly #accessLog: AccessLog;
-  readonly #gauges: () => Gauge[];
+  readonly #gauges: () => (Gauge | LabelledGauge)[];
   readonly #now: () => number;
   #description: PreparedPage | undefined;
   readonly routes: FixedRoutes;
@@ -25,7 +25,7 @@ export class Health {
     settings: Pick<Settings, 'snapshot_max_age_minutes'>,
     snapshot: () => PublishedSnapshot | undefined,
     accessLog: AccessLog,
-    gauges: () => Gauge[],
+    gauges: () => (Gauge | LabelledGauge)[],
     now: () => number,
   ) {
     this.#settings = settings;
@@ -77,7 +77,7 @@ export class Health {
   /** Prometheus' text format. */
   #measured(): HttpResponse {
     const snapshot = this.#snapshot();
-    const gauges: Gauge[] = [
+    const gauges: (Gauge | LabelledGauge)[] = [
       {
         name: 'offerline_snapshot_present',
         help: 'Whether a snapshot is served.',

@@ -1,0 +1,29 @@
+import { writeFile } from 'node:fs/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { createLogger } from '../../../src/logging/log.ts';
+import { AccessLog } from '../../../src/serve/server/access-log.ts';
+import { pullGauges } from '../../../src/serve/server/pull-gauges.ts';
+import { PullLedger } from '../../../src/sources/pull-ledger.ts';
+import { temporaryData } from '../../support/published-snapshot.ts';
+
+it('/metrics tells how old the last whole pull of each source is', async () => {
+  const { data, remove } = await temporaryData();
+  onTestFinished(remove);
+  const now = Date.parse('2026-11-20T10:01:30Z');
+  expect(pullGauges(data, now)).toEqual([]);
+  const source = (name: string) => ({
+    source: name,
+    connector: 'http',
+    base_url: 'https://x.example',
+    offers: { fields: { external_id: 'id' } },
+  });
+  await writeFile(data.sourcesFile, JSON.stringify({ sources: [source('north'), source('south')] }));
+  using ledger = new PullLedger(data);
+  ledger.end(ledger.begin('north', '2026-11-20T09:59:00Z'), '2026-11-20T10:00:00Z', { status: 'done' });
+  ledger.end(ledger.begin('north', '2026-11-20T10:01:00Z'), '2026-11-20T10:01:00Z', { status: 'failed' });
+  const text = new AccessLog(createLogger({ write: () => true }, 'silent')).text(pullGauges(data, now));
+  expect(text).toContain('offerline_source_last_whole_pull_age_seconds{source="north"} 90\n');
+  expect(text).toContain('offerline_source_last_whole_pull_age_seconds{source="south"} +Inf\n');
+  await writeFile(data.sourcesFile, 'broken');
+  expect(pullGauges(data, now)).toEqual([]);
+});
