@@ -18,6 +18,7 @@ import { AsideFolder } from '../warehouse/put-aside.ts';
 import { dateBack } from './date-back.ts';
 import { examinePublishedTime, examineTimes } from './examine-clock.ts';
 import { examineCopies, examineDeliveries, examineLanding, examineMachine, examineSnapshots } from './examine-disk.ts';
+import { examineSources } from './examine-sources.ts';
 import { examineState } from './examine-state.ts';
 import { trouble, type Finding } from './finding.ts';
 import { assertLogsLanded, resetLogs } from '../recovery/reset-logs.ts';
@@ -55,6 +56,7 @@ export async function examine(opening: Opening, request: DoctorRequest): Promise
     ...copies.findings,
     ...deliveries,
     ...(await examinePublishedTime(data, opening.effects.now())),
+    ...examineSources(data),
   );
   if (request.repair && deliveries.length > 0) {
     const reason = deliveries.map(({ problem }) => problem).join('\n');

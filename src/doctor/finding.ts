@@ -14,6 +14,7 @@ export interface Finding {
     | 'copies'
     | 'deliveries'
     | 'clock'
+    | 'sources'
     | 'machine';
   /** What it is about: a path, a table or a setting. */
   subject: string;
