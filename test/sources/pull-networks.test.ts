@@ -176,6 +176,28 @@ describe.for(Object.entries(dialects))('a network that speaks %s', ([connector, 
   });
 });
 
+it('a key stands nowhere but in sources.json, however a network echoes it', async () => {
+  await using landing = await emptyData();
+  // TUNE echoes it in each answer, and says it once more where it fails.
+  await using served = await SimulatedNetwork.start('tune', { key, offers: simulatedOffers(60) });
+  await configure(landing, 'tune', served);
+  const said: unknown[] = [await pull(landing)];
+  served.faults = [{ kind: 'unavailable', times: 99 }];
+  said.push(await pull(landing, Date.parse('2026-11-20T11:00:00Z')));
+  const files = (await readdir(landing.data.root, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile() && entry.name !== 'sources.json')
+    .map((entry) => join(entry.parentPath, entry.name));
+  expect(files.length).toBeGreaterThan(1);
+  const texts = [JSON.stringify(said), ...(await Promise.all(files.map((file) => readFile(file, 'latin1'))))];
+  const forms = [
+    key,
+    encodeURIComponent(key),
+    Buffer.from(key).toString('base64'),
+    Buffer.from(key).toString('base64url'),
+  ];
+  expect(texts.filter((text) => forms.some((form) => text.includes(form)))).toEqual([]);
+});
+
 describe('a pull that ends by force', () => {
   const started = (faults: Fault[] = []) =>
     SimulatedNetwork.start('everflow', { key, offers: simulatedOffers(4100), faults });
