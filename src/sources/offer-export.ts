@@ -7,22 +7,23 @@ import { compactText, type Moment } from '../time/moment.ts';
 /** Written by a pull: of what, when, and what it holds. */
 const exportName = (of: string) =>
   new RegExp(`^${of.replaceAll('.', String.raw`\.`)}-\\d{8}T\\d{6}Z-([0-9a-f]{16})\\.ndjson$`);
-const linesAtOnce = 2000;
+/** The system takes no more at once. */
+const linesAtOnce = 1000;
 
 /**
- * Writes lines, in their order, into a landing folder, unless the last file of that name which a pull wrote there holds
- * the same. Nobody sees a part of it: it has its name once it is whole and on the disk. Returns the file's name, null
- * where nothing was written.
+ * Writes lines, with their ends and in their order, into a landing folder, unless the last file of that name which a
+ * pull wrote there holds the same. Nobody sees a part of it: it has its name once it is whole and on the disk. Returns
+ * the file's name, null where nothing was written.
  */
 export async function writeExport(
   folder: string,
-  lines: readonly string[],
+  lines: readonly Uint8Array[],
   pulledAt: Moment,
   effects: Effects,
   of = 'pull',
 ): Promise<string | null> {
   const digest = createHash('sha256');
-  for (const line of lines) digest.update(line).update('\n');
+  for (const line of lines) digest.update(line);
   const content = digest.digest('hex').slice(0, 16);
   if ((await lastExport(folder, exportName(of))) === content) return null;
   await effects.files.makeDirectory(folder);
@@ -32,7 +33,7 @@ export async function writeExport(
     const file = await open(part, 'w');
     try {
       for (let from = 0; from < lines.length; from += linesAtOnce)
-        await file.write(`${lines.slice(from, from + linesAtOnce).join('\n')}\n`);
+        await file.writev(lines.slice(from, from + linesAtOnce));
     } finally {
       await file.close();
     }

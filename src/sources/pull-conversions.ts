@@ -52,7 +52,7 @@ export async function pullConversions(
     if (lines.length > 0)
       await writeExport(
         folder,
-        lines.map((line) => jsonText({ ...line })),
+        lines.map((line) => Buffer.from(`${jsonText({ ...line })}\n`)),
         reading.pulledAt,
         effects,
         source.name,

@@ -55,7 +55,8 @@ async function pullOnce(
   if (offers === undefined) throw new FetchError('the source has no list of offers');
   const { stream, toCanonical } = offers;
   const counts = { leftOut: {} as Record<string, number>, warnings: {} as Record<string, number> };
-  const lines = new Map<string, string>();
+  // As bytes: a text put together of many parts holds on to all of them.
+  const lines = new Map<string, Buffer>();
   const read = await readWholeList(stream, {
     fetch: pagesOf(asking, stream, fetching),
     read: (record) => lineOf(record, toCanonical(new NetworkRecord(record))),
@@ -64,13 +65,15 @@ async function pullOnce(
         if (leftOut !== undefined) addTo(counts.leftOut, leftOut);
         for (const warning of new Set(warnings)) addTo(counts.warnings, warning);
         if (line === undefined) continue;
-        if ((lines.get(id) ?? line) !== line) throw new MovedError(`offer ${id} came twice and says two things`);
-        lines.set(id, line);
+        const bytes = Buffer.from(`${line}\n`);
+        if (lines.get(id)?.equals(bytes) === false) throw new MovedError(`offer ${id} came twice and says two things`);
+        lines.set(id, bytes);
       }
       fetching.onPage?.(page, lines.size);
     },
   });
-  const sorted = [...lines].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, line]) => line);
+  const ids = [...lines.keys()].toSorted((one, other) => (one < other ? -1 : 1));
+  const sorted = ids.map((id) => lines.get(id) as Buffer);
   return { ...read, ...counts, file: await writeExport(folder, sorted, pulledAt, effects) };
 }
 
