@@ -1,0 +1,15 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    environment: 'node',
+    root: fileURLToPath(new URL('../..', import.meta.url)),
+    include: ['test/spark/**/*.spark.ts'],
+    globalSetup: ['test/spark/cluster/shared-cluster.ts'],
+    // One cluster of two cores: files side by side would only wait for each other.
+    fileParallelism: false,
+    testTimeout: 300_000,
+    hookTimeout: 120_000,
+  },
+});
