@@ -142,7 +142,7 @@ async function ledgeredRun<Result extends object>(
   await adoptPulls(parts.data, state);
   const now = () => momentOfMilliseconds(parts.effects.now());
   const runId = await ledger.begin(pipeline, parts.asOf, parts.wallClock, scheduledAt);
-  const run: Run = { ...parts, runId };
+  const run: Run = { ...parts, runId, stop };
   await copyRecentRuns(run, state);
   run.logger.info({ run: runId, as_of: run.asOf }, `${pipeline} begins`);
   const stage: OpenRun['stage'] = async (each, input, rows = () => ({})) => {

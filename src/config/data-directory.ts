@@ -81,6 +81,10 @@ export class DataDirectory {
   get readingNote() {
     return join(this.warehouse, 'files-being-read.json');
   }
+  /** What Spark said during the last run that asked it. */
+  get sparkLog() {
+    return join(this.warehouse, 'spark-driver.log');
+  }
   /** Accepted events as day-partitioned Parquet. */
   get events() {
     return join(this.warehouse, 'events');

@@ -37,6 +37,43 @@ function plan<Keys extends typeof planKeys>(cron: string, keys: Keys, hint: stri
     .prefault(cron);
 }
 
+/** Memory as Spark writes it. */
+const sparkMemory = z.string().regex(/^[1-9]\d{0,5}[mg]$/, 'is not an amount such as "512m" or "4g"');
+
+/** Apache Spark. What is not here, passwords above all, is Spark's own to configure: `spark-defaults.conf`. */
+const sparkEngine = z
+  .strictObject({
+    kind: z.literal('spark'),
+    /** Of a cluster (`spark://host:7077`), or another of Spark's masters. */
+    master: z.string().min(1).optional(),
+    /** A Spark Connect server in place of a master: `sc://host:15002`. */
+    connect: z.string().startsWith('sc://', 'does not begin with sc://').optional(),
+    /**
+     * A folder that this machine and the workers see under the same path. Without one they see the data directory so.
+     */
+    shared_folder: z.string().startsWith('/', 'is not an absolute path').optional(),
+    /** The Python that has `pyspark` in the cluster's version. */
+    python: z.string().min(1).default('python3'),
+    resources: z
+      .strictObject({
+        executor_memory: sparkMemory.optional(),
+        executor_cores: z.int().min(1).max(1024).optional(),
+        /** Of all executors together. Default: what the cluster gives. */
+        cores: z.int().min(1).max(1_000_000).optional(),
+        driver_memory: sparkMemory.optional(),
+      })
+      .default({}),
+    /** A run that Spark takes longer over fails, and the next one begins its files anew. */
+    time_limit_s: z
+      .int()
+      .min(1)
+      .max(1_000_000)
+      .default(6 * 3600),
+  })
+  .refine(({ master, connect }) => (master === undefined) !== (connect === undefined), {
+    error: 'needs one of master and connect',
+  });
+
 /** `offerline.json`. Every key has a default, so the file itself is optional. */
 const settingsSchema = z.strictObject({
   host: z.string().default('127.0.0.1'),
@@ -114,6 +151,10 @@ const settingsSchema = z.strictObject({
   snapshot_max_age_minutes: z.number().positive().optional(),
   /** How long a run waits for another that holds the warehouse. */
   lock_wait_seconds: z.number().min(0).max(3600).default(60),
+  /** What stages logs into events: DuckDB within the run, or a Spark cluster. The figures are the same. */
+  engine: z
+    .discriminatedUnion('kind', [z.strictObject({ kind: z.literal('duckdb') }), sparkEngine])
+    .default({ kind: 'duckdb' }),
   duckdb: z
     .strictObject({
       /** DuckDB's buffer limit, such as "4GB". Default: half of the memory that the process may use. */

@@ -16,6 +16,8 @@ import { ensureKeyRuns } from '../warehouse/keys/upkeep.ts';
 import { bumpRevision } from '../warehouse/metadata.ts';
 import { DuckdbEngine } from './engine/duckdb-engine.ts';
 import type { EventEngine } from './engine/event-engine.ts';
+import { driversOfRun } from './engine/spark/drivers-of-run.ts';
+import { SparkEngine } from './engine/spark/spark-engine.ts';
 import { attributeConversions, recordConversionEvents } from './events/attribution.ts';
 import { syncCatalogs, type CatalogSyncResult } from './catalog/catalog.ts';
 import { firstSeen } from './catalog/catalog-files.ts';
@@ -33,7 +35,7 @@ export interface IngestInput {
   state: StateDatabase;
   /** Whose postback addresses, commissions and reward rates decide which postbacks are sent to whom. */
   sites: Pick<Sites, 'sites'>;
-  /** What reads events and looks them up; the run's own DuckDB where not given. */
+  /** What reads events and looks them up; what is configured where not given. */
   engine?: (run: Run, connection: DuckDBConnection) => EventEngine;
 }
 
@@ -94,7 +96,7 @@ export const ingestStage: Stage<IngestInput, IngestSummary> = {
 /** Reads files that are new or mean something else by now, and ingests what is not known yet. */
 export async function ingestFiles(
   run: Run,
-  { state, sites, engine = runsOwnEngine }: IngestInput,
+  { state, sites, engine = configuredEngine }: IngestInput,
   { files, broken }: Admitted,
   { seen, seenAt }: Pick<Landing, 'seenAt'> & { seen: readonly SeenFile[] },
 ): Promise<IngestSummary> {
@@ -116,12 +118,9 @@ export async function ingestFiles(
     ),
   );
   const newFiles = await openNewFiles(run, state, await withoutKnownContent(state, checked, again));
+  await using eventEngine = engine(run, state.connection);
   const ingested = await state.transaction(async () => {
-    const { summary, contentChanged } = await promoteNewFiles(run, state, engine(run, state.connection), {
-      newFiles,
-      landed,
-      seenAt,
-    });
+    const { summary, contentChanged } = await promoteNewFiles(run, state, eventEngine, { newFiles, landed, seenAt });
     await rememberFiles(state, lookedAt(unseen), run.effects.now());
     // Without new files too: with time alone comes the moment of an event that was stamped ahead.
     const postbacks = await writeOutbox(state.connection, sites.sites, run.asOf);
@@ -135,7 +134,12 @@ export async function ingestFiles(
 /** Of fewer rows the temporary tables take less memory than is worth a statement. */
 const rowsWorthMemory = 1_000_000;
 
-const runsOwnEngine = (run: Run, connection: DuckDBConnection) => new DuckdbEngine(run, connection);
+/** The engine that `offerline.json` names. */
+function configuredEngine(run: Run, connection: DuckDBConnection): EventEngine {
+  const { engine } = run.settings;
+  if (engine.kind === 'duckdb') return new DuckdbEngine(run, connection);
+  return new SparkEngine(run, connection, driversOfRun(run, engine), engine.shared_folder);
+}
 
 /** A CSV file that is still written may break off anywhere, also within its last cell. */
 const unfinishedForNs = 600n * 1_000_000_000n;

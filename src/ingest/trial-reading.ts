@@ -4,6 +4,7 @@ import { createLogger } from '../logging/log.ts';
 import { noProgress } from '../logging/progress.ts';
 import type { Run } from '../runs/stage.ts';
 import { openStateDatabase } from '../warehouse/database.ts';
+import { DuckdbEngine } from './engine/duckdb-engine.ts';
 import { ingestFiles } from './ingest-stage.ts';
 import type { TrialRequest } from './suspects.ts';
 
@@ -20,7 +21,7 @@ async function readOnTrial({ root, files, ...parts }: TrialRequest): Promise<voi
   };
   await ingestFiles(
     run,
-    { state, sites: { sites: [] } },
+    { state, sites: { sites: [] }, engine: (_run, connection) => new DuckdbEngine(run, connection) },
     { files, broken: [] },
     { seen: [], seenAt: run.effects.now() },
   );

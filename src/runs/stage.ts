@@ -29,6 +29,8 @@ export interface Run {
   readonly logger: Logger;
   readonly progress: Progress;
   readonly effects: Effects;
+  /** Aborted once the run shall end. The runner asks between stages, a stage where it waits for others for long. */
+  readonly stop?: AbortSignal | undefined;
 }
 
 /**

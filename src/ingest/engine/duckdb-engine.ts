@@ -38,6 +38,9 @@ export class DuckdbEngine implements EventEngine {
   findClicks(clickIds: string, files: readonly string[]): Promise<string> {
     return findClicks(this.#connection, clickIds, files);
   }
+
+  /** The connection is the run's. */
+  async [Symbol.asyncDispose](): Promise<void> {}
 }
 
 /**

@@ -6,9 +6,9 @@ import type { LogBatch } from './log-batch.ts';
  * The work that grows with the number of events. Everything else, the ledger and the commit above all, stays with the
  * run and its DuckDB: files of an engine count once the run's transaction names them, so nothing is lost or doubled
  * whatever becomes of an engine or its retries. Any engine gives the same rows, counts and winners among copies;
- * `test/ingest/engine/contract.ts` says how that is shown.
+ * `test/ingest/engine/contract.ts` says how that is shown. Disposed of at the end of a run.
  */
-export interface EventEngine {
+export interface EventEngine extends AsyncDisposable {
   readonly name: string;
   /**
    * Reads a batch of checked files into deduplicated events by UTC day. The first of equal events by place in the

@@ -18,24 +18,32 @@ export async function recordRejects(
   const counts = new Map<number, number>();
   if (staged.rejected.length === 0) return counts;
   const parquet = `read_parquet(${quotedPathList(staged.rejected)}, hive_partitioning = false)`;
-  for (const { file_id, rejected } of await queryRows<{ file_id: number; rejected: number }>(
+  for (const { file_id, rejected, unnumbered } of await queryRows<RejectCount>(
     connection,
-    `SELECT file_id, count(*) AS rejected FROM ${parquet} GROUP BY file_id`,
+    `SELECT file_id, count(*) AS rejected, count(*) FILTER (reject->>'line' IS NULL) AS unnumbered FROM ${parquet} GROUP BY file_id`,
   )) {
     const file = batch.files.find(({ fileId }) => fileId === file_id);
     if (file === undefined) continue;
     counts.set(file_id, rejected);
     const rejects = `(SELECT ${rejectColumns} FROM ${parquet} WHERE file_id = ${file_id})`;
+    const known = `(SELECT line, reason, raw, raw_length FROM ${rejects} WHERE line IS NOT NULL ORDER BY line LIMIT ${maxRejectsKept})`;
+    const sought = unnumbered > maxSought ? firstRejects(schema, file) : numberedRejects(file, rejects);
     await connection.run(
       `INSERT INTO rejects (file_id, path, line, reason, raw, raw_length)
        SELECT $1, $2, line, ${reasonOf(file)}, raw, raw_length
-       FROM (${rejected > maxSought ? firstRejects(schema, file) : numberedRejects(file, rejects)}
-             UNION ALL (SELECT line, reason, raw, raw_length FROM ${rejects} WHERE line IS NOT NULL ORDER BY line LIMIT ${maxRejectsKept}))
+       FROM (${unnumbered === 0 ? known : `${sought} UNION ALL ${known}`})
        ORDER BY line LIMIT ${maxRejectsKept}`,
       [BigInt(file_id), file.path],
     );
   }
   return counts;
+}
+
+interface RejectCount {
+  file_id: number;
+  rejected: number;
+  /** Those whose lines are not known yet: an engine may tell them, and of long lines they are. */
+  unnumbered: number;
 }
 
 const rejectColumns = `(reject->>'line')::BIGINT AS line, reject->>'reason' AS reason, reject->>'raw' AS raw,

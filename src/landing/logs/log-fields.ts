@@ -10,6 +10,10 @@ export interface LogFault {
   neverOfPlain?: boolean;
 }
 
+/** What a field holds, for engines that have rules of their own for its good values. */
+export type LogFieldType =
+  'identifier' | 'offer number' | 'name' | 'time' | 'country' | 'device' | 'conversion kind' | 'payout' | 'text';
+
 /**
  * One field of a click or conversion log, as SQL over its text. `name` is a text column in that SQL, beside it `raw`,
  * the line, `record`, the same with its half surrogates replaced, and `is_plain`, whether it is known to be plain JSON;
@@ -17,6 +21,7 @@ export interface LogFault {
  */
 export interface LogField {
   name: string;
+  type: LogFieldType;
   value: string;
   /** A condition that several faults ask for, computed once as the column `<name>_unlike`. */
   unlike?: string;
@@ -30,6 +35,7 @@ export interface LogField {
 
 export interface LogSchema {
   kind: EventKind;
+  reading: LogReading;
   fields: LogField[];
   /** Moment of the event, which decides its day. */
   time: string;
@@ -49,6 +55,7 @@ export interface LogReading {
 export function clickSchema(reading: LogReading): LogSchema {
   return {
     kind: 'clicks',
+    reading,
     time: 'clicked_at',
     key: ['click_id'],
     required: ['click_id', 'site_key', 'user_id', 'clicked_at'],
@@ -56,6 +63,7 @@ export function clickSchema(reading: LogReading): LogSchema {
       identifierField('click_id'),
       {
         name: 'offer_id',
+        type: 'offer number',
         value: 'TRY_CAST(offer_id AS INTEGER)',
         bare: 'TRY_CAST(offer_id AS INTEGER)::VARCHAR = offer_id',
         faults: [
@@ -84,6 +92,7 @@ export function clickSchema(reading: LogReading): LogSchema {
 export function conversionSchema(reading: LogReading): LogSchema {
   return {
     kind: 'conversions',
+    reading,
     time: 'occurred_at',
     key: ['conversion_id', 'kind'],
     required: ['conversion_id', 'click_id', 'kind', 'occurred_at'],
@@ -92,6 +101,7 @@ export function conversionSchema(reading: LogReading): LogSchema {
       identifierField('click_id'),
       {
         name: 'kind',
+        type: 'conversion kind',
         value: 'kind',
         faults: [
           { when: 'kind IS NULL', reason: 'missing_kind' },
@@ -120,6 +130,7 @@ const payoutField: LogField = (() => {
     WHEN json_type(record, '$.payout') = 'VARCHAR' THEN payout WHEN len(${meant}) = 1 THEN ${meant}[1] END`;
   return {
     name: 'payout',
+    type: 'payout',
     value: `TRY_CAST(${text} AS DECIMAL(15, 6))`,
     unlike: `payout IS NOT NULL AND NOT coalesce(regexp_full_match(${text}, '[0-9]{1,9}(\\.[0-9]{1,6})?'), false)`,
     bare: `regexp_full_match(payout, '[0-9]{1,18}(\\.[0-9]{1,18})?')`,
@@ -131,6 +142,7 @@ const payoutField: LogField = (() => {
 function identifierField(name: string): LogField {
   return {
     name,
+    type: 'identifier',
     value: name,
     faults: [
       { when: `${name} IS NULL`, reason: `missing_${name}` },
@@ -147,6 +159,7 @@ function identifierField(name: string): LogField {
 function nameField(name: string): LogField {
   return {
     name,
+    type: 'name',
     value: name,
     faults: [{ when: `length(${name}) NOT BETWEEN 1 AND 256`, reason: `bad_${name}` }, notAName(name)],
   };
@@ -169,11 +182,11 @@ function notAName(name: string): LogFault {
 }
 
 function textField(name: string): LogField {
-  return { name, value: name, faults: [] };
+  return { name, type: 'text', value: name, faults: [] };
 }
 
-function listedField(name: string, value: string): LogField {
-  return { name, value, faults: [], dropped: `${name} IS NOT NULL AND ${name}_value IS NULL` };
+function listedField(name: 'country' | 'device', value: string): LogField {
+  return { name, type: name, value, faults: [], dropped: `${name} IS NOT NULL AND ${name}_value IS NULL` };
 }
 
 /**
@@ -194,6 +207,7 @@ function timeField(name: string, { wallClock, timeZone }: LogReading): LogField 
   const unlike = `NOT regexp_full_match(${name}, '${local}${offset}${timeZone === undefined ? '' : '?'}')`;
   return {
     name,
+    type: 'time',
     value: `coalesce(${cast(name)}, ${cast(`upper(${name})`)}, ${leapSecond})`,
     unlike,
     faults: [

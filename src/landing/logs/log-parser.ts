@@ -11,12 +11,13 @@ export const warningBit = { unknownField: 1, firstDropped: 2, halfSurrogate: 128
 
 /**
  * The statement that reads log rows `(file_id, line, raw)` into what is staged: the typed fields, the `event_key` that
- * makes the event one, and the `day_number` of its UTC day, NULL for a rejected row.
+ * makes the event one, and the `day_number` of its UTC day, NULL for a rejected row. `columns`: further ones of
+ * `parsedLog`.
  */
-export function stagedLog(schema: LogSchema, rows: string): string {
+export function stagedLog(schema: LogSchema, rows: string, columns: readonly 'line'[] = []): string {
   const fields = schema.fields.map(({ name }) => name).join(', ');
   return `
-    SELECT ${fields}, ${eventKey[schema.kind]} AS event_key, file_id, warnings, reject,
+    SELECT ${fields}, ${eventKey[schema.kind]} AS event_key, file_id, warnings, reject,${columns.map((name) => ` ${name},`).join('')}
       CASE WHEN reject IS NULL THEN ${dayNumber(schema.time)} END AS day_number
     FROM (${parsedLog(schema, rows)})`;
 }
@@ -95,15 +96,15 @@ function isAsWrittenAgain({ fields, required }: LogSchema): string {
 
 /**
  * One scan by this pattern shows as much of lines in which the fields have another order, but not that each is there
- * once.
+ * once. `further`: how often a pair may follow the first one, for engines whose stack grows with it.
  */
-function plainObject({ fields }: LogSchema): string {
+export function plainObject({ fields }: LogSchema, further = '*'): string {
   const named = (some: LogField[]) => `"(?:${some.map(({ name }) => name).join('|')})": ?`;
   const wholeNumber = '(?:0|[1-9][0-9]{0,17})';
   const value = `${named(fields)}(?:"[^"\\\\\\x00-\\x1f]*"|${wholeNumber})`;
   const decimal = `${named(fields.filter(({ bare }) => bare))}${wholeNumber}\\.[0-9]{1,18}`;
   const pair = `(?:${value}|${decimal})`;
-  return `\\{${pair}(?:, ?${pair})*\\}`;
+  return `\\{${pair}(?:, ?${pair})${further}\\}`;
 }
 
 function computedColumns({ name, value, unlike }: LogField): string[] {
