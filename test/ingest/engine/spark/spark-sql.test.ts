@@ -29,7 +29,7 @@ it.for([clickSchema(reading), conversionSchema(reading)])(
       days: daysQuery(schema, folders).query,
     };
     const sent = Object.entries(steps).map(([name, sql]) => `-- ${name}\n${sql.trim()};\n`);
-    await expect(`${sent.join('\n')}`).toMatchFileSnapshot(`${schema.kind}.sql`);
+    await expect(sent.join('\n')).toMatchFileSnapshot(`${schema.kind}.sql`);
     expect(options).toEqual({ lineSep: '\n' });
   },
 );
