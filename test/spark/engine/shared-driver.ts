@@ -1,7 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inject } from 'vitest';
+import { inject, vi } from 'vitest';
 import { SparkDriver } from '../../../src/ingest/engine/spark/spark-driver.ts';
 import { SparkEngine } from '../../../src/ingest/engine/spark/spark-engine.ts';
 import type { IngestInput } from '../../../src/ingest/ingest-stage.ts';
@@ -11,9 +11,13 @@ export class SharedDriver implements AsyncDisposable {
   readonly #driver: SparkDriver;
   readonly #folder: string;
 
-  static async start(): Promise<SharedDriver> {
+  /** `settings`: Spark's own, as an operator's `spark-defaults.conf` has them. */
+  static async start(settings: Record<string, string> = {}): Promise<SharedDriver> {
     const { python, master } = inject('spark');
     const folder = await mkdtemp(join(tmpdir(), 'offerline-driver-'));
+    const lines = Object.entries(settings).map(([key, value]) => `${key} ${value}\n`);
+    await writeFile(join(folder, 'spark-defaults.conf'), lines.join(''));
+    vi.stubEnv('SPARK_CONF_DIR', folder);
     const driver = await SparkDriver.start({
       python,
       master,
@@ -23,6 +27,7 @@ export class SharedDriver implements AsyncDisposable {
       log: join(folder, 'driver.log'),
       timeLimitSeconds: 3600,
     });
+    vi.unstubAllEnvs();
     return new SharedDriver(driver, folder);
   }
 

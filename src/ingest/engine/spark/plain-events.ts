@@ -3,6 +3,7 @@ import { plainObject } from '../../../landing/logs/log-parser.ts';
 import { numberOfDay } from '../../../time/day-number.ts';
 import { alpha2Countries } from '../../../vocabulary/countries.ts';
 import { conversionKinds, devices, type EventKind } from '../../../vocabulary/values.ts';
+import type { SteadyDays } from './local-times.ts';
 
 /** A text as a literal of Spark's SQL, in which a backslash begins an escape. */
 export function sparkText(text: string): string {
@@ -14,9 +15,9 @@ export function sparkText(text: string): string {
  * `day_number` of the lines that are decided here, whose `raw` is NULL. Decided is what is plain by the same proof as
  * in `log-parser.ts` and good in every field beyond doubt, so that nobody else has to be asked: Spark's JSON is laxer
  * than ours, and its numbers, calendars and letters are not those of DuckDB everywhere. Every other line, a blank one
- * too, goes on as it is.
+ * too, goes on as it is. `steady`: days on which times without an offset can be understood.
  */
-export function plainEvents(schema: LogSchema, lines: string): string {
+export function plainEvents(schema: LogSchema, lines: string, steady: readonly SteadyDays[] = []): string {
   const { fields } = schema;
   const shape = sparkText(fields.map(({ name }) => `${name} STRING`).join(', '));
   const ifGood = (value: string, name: string) => `CASE WHEN is_good THEN ${value} END AS ${name}`;
@@ -26,9 +27,9 @@ export function plainEvents(schema: LogSchema, lines: string): string {
       ${ifGood(sparkEventKey[schema.kind], 'event_key')},
       ${ifGood(dayNumber(`${schema.time}_value`), 'day_number')}
     FROM (
-      SELECT *, coalesce(${isPlain(schema)} AND ${isGood(schema)}, false) AS is_good
+      SELECT *, coalesce(${isPlain(schema)} AND ${isGood(schema, steady.length > 0)}, false) AS is_good
       FROM (
-        SELECT *, ${fields.flatMap(computed).join(', ')}
+        SELECT *, ${fields.flatMap((field) => computed(field, steady)).join(', ')}
         FROM (
           SELECT position, file_id, block, id, raw, ${fields.map(({ name }) => `texts.${name} AS ${name}`).join(', ')}
           FROM (SELECT *, from_json(raw, ${shape}) AS texts FROM ${lines}))))`;
@@ -64,11 +65,13 @@ function isAsWrittenAgain({ fields, required }: LogSchema): string {
   return `(CASE WHEN ${hasSpaces} THEN ${written(': ', ', ')} ELSE ${written(':', ',')} END AND ${numbers.join(' AND ')})`;
 }
 
-function isGood(schema: LogSchema): string {
+function isGood(schema: LogSchema, withLocal: boolean): string {
   const needed = schema.required.map((name) => `${name} IS NOT NULL`);
   const offer =
     schema.kind === 'clicks' ? ['(offer_id IS NOT NULL OR (source IS NOT NULL AND external_id IS NOT NULL))'] : [];
-  return [...needed, ...offer, ...schema.fields.flatMap((field) => goodness(field, schema))].join('\n        AND ');
+  return [...needed, ...offer, ...schema.fields.flatMap((field) => goodness(field, schema, withLocal))].join(
+    '\n        AND ',
+  );
 }
 
 const localTime =
@@ -77,14 +80,14 @@ const localTime =
 const earliest = `TIMESTAMP '1970-01-02 00:00:00'`;
 
 /** What holds of a field in which there is nothing to ask: what is rejected, dropped or doubtful fails it. */
-function goodness({ name, type }: LogField, { reading }: LogSchema): string[] {
+function goodness({ name, type }: LogField, { reading }: LogSchema, withLocal: boolean): string[] {
   const orNone = (condition: string) => [`(${name} IS NULL OR ${condition})`];
   const ofType: Record<LogFieldType, string[]> = {
     identifier: [`octet_length(${name}) <= 128`, `${name} RLIKE '^[ -~]+\\\\z'`],
     'offer number': orNone(`${name} RLIKE '^[1-9][0-9]{0,8}\\\\z'`),
     name: orNone(`octet_length(${name}) BETWEEN 1 AND 256`),
     time: [
-      `${name} RLIKE ${sparkText(`${localTime}(Z|[+-](0[0-9]|1[0-7]):[0-5][0-9])\\z`)}`,
+      `${name} RLIKE ${sparkText(`${localTime}(Z|[+-](0[0-9]|1[0-7]):[0-5][0-9])${withLocal ? '?' : ''}\\z`)}`,
       `${name}_value >= ${earliest}`,
       `${name}_value <= TIMESTAMP ${sparkText(reading.wallClock)} + INTERVAL 24 HOURS`,
     ],
@@ -101,12 +104,23 @@ function goodness({ name, type }: LogField, { reading }: LogSchema): string[] {
 }
 
 /** What more than one of the conditions and values needs. */
-function computed({ name, type }: LogField): string[] {
-  if (type === 'time') return [`try_cast(${name} AS TIMESTAMP) AS ${name}_value`];
+function computed({ name, type }: LogField, steady: readonly SteadyDays[]): string[] {
+  if (type === 'time') return [`${momentOf(name, steady)} AS ${name}_value`];
   // A number is cut out of the line: the parser has passed it through binary floating point.
   if (type === 'payout')
     return [`coalesce(nullif(regexp_extract(raw, '"payout": ?([0-9.]+)', 1), ''), ${name}) AS ${name}_text`];
   return [];
+}
+
+/** The session's zone is UTC, so a time without an offset is first taken for one of UTC. */
+function momentOf(name: string, steady: readonly SteadyDays[]): string {
+  const written = `try_cast(${name} AS TIMESTAMP)`;
+  if (steady.length === 0) return written;
+  const spans = steady.map(
+    ({ from, to, ahead }) =>
+      `WHEN ${written} >= TIMESTAMP '${from}' AND ${written} < TIMESTAMP '${to}' THEN ${written} - INTERVAL '${ahead}' SECOND`,
+  );
+  return `CASE WHEN NOT ${name} RLIKE ${sparkText(`${localTime}\\z`)} THEN ${written} ${spans.join(' ')} END`;
 }
 
 function valueOf({ name, type }: LogField): string {

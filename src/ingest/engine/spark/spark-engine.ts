@@ -12,6 +12,7 @@ import { eventRelation } from '../../../warehouse/event-files.ts';
 import { DuckdbEngine } from '../duckdb-engine.ts';
 import type { EventEngine, StagedEvents, StagingWork } from '../event-engine.ts';
 import type { LogBatch } from '../log-batch.ts';
+import { steadyDays } from './local-times.ts';
 import { parseOddLines, type OddLines } from './odd-lines.ts';
 import type { SparkDriver, ViewOfFiles, WrittenQuery } from './spark-driver.ts';
 import {
@@ -67,7 +68,7 @@ export class SparkEngine implements EventEngine {
       driver,
       `parsing ${kind} on Spark`,
       `events of ${kind}: parsed by Spark`,
-      parseQuery(schema, folders),
+      parseQuery(schema, folders, await steadyDays(this.#connection, schema.reading)),
       [lines],
     );
     const odd = await effects.perform(`events of ${kind}: odd lines parsed`, () =>

@@ -1,5 +1,6 @@
 import type { LogSchema } from '../../../landing/logs/log-fields.ts';
 import { eventRowGroupRows } from '../../../warehouse/event-files.ts';
+import type { SteadyDays } from './local-times.ts';
 import { plainEvents } from './plain-events.ts';
 import type { ViewOfFiles, WrittenQuery } from './spark-driver.ts';
 
@@ -48,8 +49,12 @@ export function linesView(paths: readonly string[]): ViewOfFiles {
   };
 }
 
-export function parseQuery(schema: LogSchema, { parsed }: StagingFolders): WrittenQuery {
-  return { query: plainEvents(schema, 'lines'), folder: parsed, options: passing };
+export function parseQuery(
+  schema: LogSchema,
+  { parsed }: StagingFolders,
+  steady: readonly SteadyDays[] = [],
+): WrittenQuery {
+  return { query: plainEvents(schema, 'lines', steady), folder: parsed, options: passing };
 }
 
 /** Views of all that is known before duplicates are decided. */

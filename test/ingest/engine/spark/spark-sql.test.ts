@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { steadyDays } from '../../../../src/ingest/engine/spark/local-times.ts';
 import {
   daysQuery,
   duplicatesQuery,
@@ -6,6 +7,7 @@ import {
   parseQuery,
   type StagingFolders,
 } from '../../../../src/ingest/engine/spark/spark-staging.ts';
+import { LogLanding } from '../../../support/log-landing.ts';
 import { clickSchema, conversionSchema } from '../../../../src/landing/logs/log-fields.ts';
 
 const folders: StagingFolders = {
@@ -33,3 +35,19 @@ it.for([clickSchema(reading), conversionSchema(reading)])(
     expect(options).toEqual({ lineSep: '\n' });
   },
 );
+
+it('days beside a change of the clocks are left out, the others have one distance from UTC', async () => {
+  await using landing = await LogLanding.create();
+  const { connection } = landing.state;
+  expect(await steadyDays(connection, reading)).toEqual([]);
+  expect(await steadyDays(connection, { ...reading, timeZone: 'Asia/Shanghai' })).toContainEqual({
+    from: '1991-09-17 00:00:00',
+    to: '2026-11-22 00:00:00',
+    ahead: 28_800,
+  });
+  const berlin = await steadyDays(connection, { ...reading, timeZone: 'Europe/Berlin' });
+  expect(berlin.slice(0, 2)).toEqual([
+    { from: '2026-10-27 00:00:00', to: '2026-11-22 00:00:00', ahead: 3600 },
+    { from: '2026-03-31 00:00:00', to: '2026-10-24 00:00:00', ahead: 7200 },
+  ]);
+});
