@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { killedRefresh } from '../../fault/lives/killed-refresh.ts';
+import type { StepPoint } from '../../fault/lives/watched-effects.ts';
+import { descendants } from '../cluster/process-tree.ts';
+import { SparkCluster } from '../cluster/spark-cluster.ts';
+import { amidst, asOf, drivers, end, SparkLife, untilNoneIsLeft } from './spark-life.ts';
+
+/** On a machine that does other things, too. */
+const long = 1_800_000;
+const parsing = 'parsing clicks on Spark';
+
+describe('a cluster that is broken', () => {
+  let cluster: SparkCluster;
+  const { python } = inject('spark');
+  const kill = (pids: readonly (number | undefined)[]) => {
+    for (const pid of pids) if (pid !== undefined) process.kill(pid, 'SIGKILL');
+  };
+  const workers = () => cluster.workers.flatMap(({ process: { pid } }) => pid ?? []);
+
+  beforeAll(async () => {
+    cluster = await SparkCluster.start(inject('spark'), { workers: 2 });
+  });
+  afterAll(() => cluster[Symbol.asyncDispose]());
+
+  it(
+    'goes on without a worker and its executor, killed in the middle of a job',
+    async () => {
+      await using life = await SparkLife.create(python, cluster.master, 30_000);
+      const [worker] = cluster.workers;
+      const progress = amidst(parsing, () => {
+        const { pid = 0 } = worker?.process ?? {};
+        kill([pid, ...descendants(pid).map((each) => each.pid)]);
+      });
+      await life.refresh({ progress });
+      expect(progress.acted).toBe(true);
+      expect(await life.differences()).toEqual([]);
+      await cluster.addWorker();
+    },
+    long,
+  );
+
+  it(
+    'a driver killed in the middle of a job fails the run plainly, and the next one publishes all',
+    async () => {
+      await using life = await SparkLife.create(python, cluster.master, 30_000);
+      const progress = amidst(parsing, () => kill(drivers().map(({ pid }) => pid)));
+      await expect(life.refresh({ progress })).rejects.toThrow(
+        /Spark's driver ended by itself \(SIGKILL\); its log is .*spark-driver\.log/,
+      );
+      await untilNoneIsLeft(workers());
+      await life.refresh();
+      expect(await life.differences()).toEqual([]);
+    },
+    long,
+  );
+
+  it(
+    'a run killed at any step of Spark leaves no driver, no executor and no event; the next one publishes all',
+    async () => {
+      await using life = await SparkLife.create(python, cluster.master, 2_000);
+      const steps = ['parsed by Spark', 'odd lines parsed', 'known ones looked up', 'duplicates found by Spark'];
+      const points: StepPoint[] = [
+        ...steps.map((step): StepPoint => ({ step: `events of clicks: ${step}`, moment: 'after', occurrence: 1 })),
+        { step: 'events of clicks: written by Spark', moment: 'before', occurrence: 1 },
+        { step: 'events of conversions: written by Spark', moment: 'after', occurrence: 1 },
+      ];
+      for (const killAt of points) {
+        const request = {
+          pipeline: 'refresh',
+          root: life.faulted.root,
+          asOf,
+          wallClock: end.getTime(),
+          killAt,
+        } as const;
+        const { signal, told } = await killedRefresh(request);
+        expect(signal, `${killAt.step}: ${told}`).toBe('SIGKILL');
+        await untilNoneIsLeft(workers());
+      }
+      await life.refresh();
+      expect(await life.differences()).toEqual([]);
+    },
+    long,
+  );
+});
+
+it(
+  'a worker without room on its disk: the run says so, and the next one publishes all',
+  async () => {
+    const { python } = inject('spark');
+    // No file that it writes may have more than 1 MiB: room for its libraries, and not for what it is asked for.
+    const small = ['sh', '-c', 'ulimit -f 2048 && exec "$0" "$@"'];
+    await using cluster = await SparkCluster.start(inject('spark'), { workers: 1, wrapped: () => small });
+    await using life = await SparkLife.create(python, cluster.master, 60_000);
+    await expect(life.refresh()).rejects.toThrow(/File too large|No space left/);
+    await cluster.addWorker();
+    await life.refresh();
+    expect(await life.differences()).toEqual([]);
+  },
+  long,
+);
