@@ -36,11 +36,16 @@ export class SharedDriver implements AsyncDisposable {
     this.#folder = folder;
   }
 
-  readonly engine: NonNullable<IngestInput['engine']> = (run, connection) =>
-    new SparkEngine(run, connection, {
+  readonly engine = this.engineIn();
+
+  /** `sharedFolder`: what `shared_folder` names. */
+  engineIn(sharedFolder?: string): NonNullable<IngestInput['engine']> {
+    const drivers = {
       driver: () => Promise.resolve(this.#driver),
       [Symbol.asyncDispose]: () => Promise.resolve(),
-    });
+    };
+    return (run, connection) => new SparkEngine(run, connection, drivers, sharedFolder);
+  }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#driver[Symbol.asyncDispose]();

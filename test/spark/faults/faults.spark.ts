@@ -47,7 +47,7 @@ describe('a cluster that is broken', () => {
       await expect(life.refresh({ progress })).rejects.toThrow(
         /Spark's driver ended by itself \(SIGKILL\); its log is .*spark-driver\.log/,
       );
-      await untilNoneIsLeft(workers());
+      await untilNoneIsLeft(life.faulted, workers());
       await life.refresh();
       expect(await life.differences()).toEqual([]);
     },
@@ -74,7 +74,7 @@ describe('a cluster that is broken', () => {
         } as const;
         const { signal, told } = await killedRefresh(request);
         expect(signal, `${killAt.step}: ${told}`).toBe('SIGKILL');
-        await untilNoneIsLeft(workers());
+        await untilNoneIsLeft(life.faulted, workers());
       }
       await life.refresh();
       expect(await life.differences()).toEqual([]);

@@ -1,3 +1,4 @@
+import { readlinkSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -101,14 +102,24 @@ function driversOf(among: readonly ProcessSeen[]): ProcessSeen[] {
   return among.filter(({ command }) => command.includes('engine/spark/driver.py'));
 }
 
-/** Waits until no driver is left that anybody has started over this folder's logs, and no executor of any. */
-export async function untilNoneIsLeft(workers: readonly number[]): Promise<void> {
+/** Waits until no driver of a data directory is left, whoever started it, and no executor of the workers. */
+export async function untilNoneIsLeft({ sparkLog }: DataDirectory, workers: readonly number[]): Promise<void> {
   const latest = performance.now() + waitMilliseconds;
   for (;;) {
     const all = processes();
-    const left = [...driversOf(all), ...workers.flatMap((worker) => descendants(worker, all))];
+    const ofDirectory = driversOf(all).filter(({ pid }) => errorsGoTo(pid) === sparkLog);
+    const left = [...ofDirectory, ...workers.flatMap((worker) => descendants(worker, all))];
     if (left.length === 0) return;
     if (performance.now() > latest) throw new Error(`still there: ${left.map(({ command }) => command).join('\n')}`);
     await setTimeout(pollMilliseconds);
+  }
+}
+
+/** The file that a process writes its errors to; undefined where it has ended. */
+function errorsGoTo(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/fd/2`);
+  } catch {
+    return undefined;
   }
 }

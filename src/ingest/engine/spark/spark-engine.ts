@@ -107,7 +107,7 @@ export class SparkEngine implements EventEngine {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#drivers[Symbol.asyncDispose]();
-    if (this.#sharedFolder !== undefined) await this.#removeLeftovers(this.#sharedFolder);
+    if (this.#sharedFolder !== undefined) await this.#removeLeftovers(this.#sharedFolder, this.#prefix);
   }
 
   /**
@@ -116,7 +116,8 @@ export class SparkEngine implements EventEngine {
    */
   async #makeFolders(kind: string): Promise<StagingFolders> {
     const { data, effects, runId } = this.#run;
-    if (this.#sharedFolder !== undefined) await this.#removeLeftovers(this.#sharedFolder);
+    if (this.#sharedFolder !== undefined)
+      await this.#removeLeftovers(this.#sharedFolder, `${this.#prefix}run-`, `${this.#prefix}run-${runId}-`);
     const root = join(this.#sharedFolder ?? data.scratch, `${this.#prefix}run-${runId}-${kind}`);
     await effects.files.remove(root, 'staged events: leftover removed');
     const names = ['input', 'parsed', 'odd', 'known', 'duplicates', 'days'] as const;
@@ -131,10 +132,11 @@ export class SparkEngine implements EventEngine {
     return `offerline-${owner}-`;
   }
 
-  async #removeLeftovers(sharedFolder: string): Promise<void> {
-    const { effects, runId } = this.#run;
+  /** What begins so, but for what begins with `except`. */
+  async #removeLeftovers(sharedFolder: string, prefix: string, except?: string): Promise<void> {
+    const { effects } = this.#run;
     for (const name of await readdir(sharedFolder))
-      if (name.startsWith(this.#prefix) && !name.startsWith(`${this.#prefix}run-${runId}-`))
+      if (name.startsWith(prefix) && (except === undefined || !name.startsWith(except)))
         await effects.files.remove(join(sharedFolder, name), 'shared folder: leftover removed');
   }
 
