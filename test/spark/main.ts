@@ -11,13 +11,19 @@ try {
   findJava();
   const { python, home } = installedPyspark(tell);
   const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url));
+  const conf = fileURLToPath(new URL('cluster/conf', import.meta.url));
   const tests = spawn(
     process.execPath,
     [vitest, 'run', '--config', 'test/spark/vitest.config.ts', ...process.argv.slice(2)],
     {
       cwd: root,
       stdio: 'inherit',
-      env: { ...process.env, SPARK_LOCAL_IP: '127.0.0.1', OFFERLINE_TEST_SPARK: JSON.stringify({ python, home }) },
+      env: {
+        ...process.env,
+        SPARK_LOCAL_IP: '127.0.0.1',
+        SPARK_CONF_DIR: conf,
+        OFFERLINE_TEST_SPARK: JSON.stringify({ python, home }),
+      },
     },
   );
   // The runner ends by these signals, too, and with it the cluster.

@@ -96,12 +96,13 @@ function isAsWrittenAgain({ fields, required }: LogSchema): string {
 
 /**
  * One scan by this pattern shows as much of lines in which the fields have another order, but not that each is there
- * once. `further`: how often a pair may follow the first one, for engines whose stack grows with it.
+ * once. `further`: how often a pair may follow the first one, for engines whose stack grows with it; `none`: one more
+ * value that is plain.
  */
-export function plainObject({ fields }: LogSchema, further = '*'): string {
+export function plainObject({ fields }: LogSchema, further = '*', none = ''): string {
   const named = (some: LogField[]) => `"(?:${some.map(({ name }) => name).join('|')})": ?`;
   const wholeNumber = '(?:0|[1-9][0-9]{0,17})';
-  const value = `${named(fields)}(?:"[^"\\\\\\x00-\\x1f]*"|${wholeNumber})`;
+  const value = `${named(fields)}(?:"[^"\\\\\\x00-\\x1f]*"|${wholeNumber}${none === '' ? '' : `|${none}`})`;
   const decimal = `${named(fields.filter(({ bare }) => bare))}${wholeNumber}\\.[0-9]{1,18}`;
   const pair = `(?:${value}|${decimal})`;
   return `\\{${pair}(?:, ?${pair})${further}\\}`;

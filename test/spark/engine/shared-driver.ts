@@ -15,9 +15,11 @@ export class SharedDriver implements AsyncDisposable {
   static async start(settings: Record<string, string> = {}): Promise<SharedDriver> {
     const { python, master } = inject('spark');
     const folder = await mkdtemp(join(tmpdir(), 'offerline-driver-'));
-    const lines = Object.entries(settings).map(([key, value]) => `${key} ${value}\n`);
-    await writeFile(join(folder, 'spark-defaults.conf'), lines.join(''));
-    vi.stubEnv('SPARK_CONF_DIR', folder);
+    if (Object.keys(settings).length > 0) {
+      const lines = Object.entries(settings).map(([key, value]) => `${key} ${value}\n`);
+      await writeFile(join(folder, 'spark-defaults.conf'), lines.join(''));
+      vi.stubEnv('SPARK_CONF_DIR', folder);
+    }
     const driver = await SparkDriver.start({
       python,
       master,

@@ -35,15 +35,21 @@ export function plainEvents(schema: LogSchema, lines: string, steady: readonly S
           FROM (SELECT *, from_json(raw, ${shape}) AS texts FROM ${lines}))))`;
 }
 
-/** As `isPlain` in `log-parser.ts`. */
+/**
+ * As `isPlain` in `log-parser.ts`, and with fields that are null, as what was Parquet has them: they are missing, but
+ * their names count.
+ */
 function isPlain(schema: LogSchema): string {
   const { fields } = schema;
   const present = fields.map(({ name }) => `int(${name} IS NOT NULL)`).join(' + ');
+  const isNull = ({ name }: LogField) =>
+    `int(${name} IS NULL AND (contains(raw, '"${name}":null') OR contains(raw, '"${name}": null')))`;
+  const empty = `CASE WHEN contains(raw, 'null') THEN ${fields.map(isNull).join(' + ')} ELSE 0 END`;
   // Behind every name there is this; where it is not also somewhere else, there are as many names as fields.
   const named = `(length(raw) - length(replace(raw, '":', ''))) / 2`;
   // Each field is there once at most. Java's stack would overflow over a line of thousands.
-  const pattern = `^${plainObject(schema, `{0,${fields.length - 1}}`)}\\z`;
-  return `(${isAsWrittenAgain(schema)} OR (raw RLIKE ${sparkText(pattern)} AND ${named} = ${present}))`;
+  const pattern = `^${plainObject(schema, `{0,${fields.length - 1}}`, 'null')}\\z`;
+  return `(${isAsWrittenAgain(schema)} OR (raw RLIKE ${sparkText(pattern)} AND ${named} = ${present} + ${empty}))`;
 }
 
 /** As `isAsWrittenAgain` in `log-parser.ts`. */
