@@ -22,6 +22,10 @@ interface Measured {
   engine: string;
   seconds: number;
   cpuSeconds: number;
+  /** Of them those of executors, which more workers share. */
+  executorCpuSeconds: number;
+  /** And those of the run's own process. */
+  runCpuSeconds: number;
   peakGibibytes: number;
   oddShare: number;
   accepted: number;
@@ -43,6 +47,7 @@ async function measure(data: DataDirectory, name: string, cluster?: SparkCluster
   await writeFile(data.settingsFile, JSON.stringify({ ...settings, engine }));
   const before = new Map(processes().map(({ pid, cpuSeconds }) => [pid, cpuSeconds]));
   const spent = new Map<number, number>();
+  const executors = new Set<number>();
   let peak = 0;
   const started = performance.now();
   const run = spawn(process.execPath, [commandLine, 'run', 'ingest', '--json', '--as-of', end.toISOString()], {
@@ -52,7 +57,10 @@ async function measure(data: DataDirectory, name: string, cluster?: SparkCluster
   const timer = setInterval(() => {
     // Everything that this process has started: the run with its driver, and the cluster.
     const all = descendants(process.pid);
-    for (const { pid, cpuSeconds } of all) spent.set(pid, cpuSeconds - (before.get(pid) ?? 0));
+    for (const { pid, cpuSeconds, command } of all) {
+      spent.set(pid, cpuSeconds - (before.get(pid) ?? 0));
+      if (command.includes('ExecutorBackend')) executors.add(pid);
+    }
     peak = Math.max(
       peak,
       all.reduce((sum, { residentBytes }) => sum + residentBytes, 0),
@@ -74,6 +82,8 @@ async function measure(data: DataDirectory, name: string, cluster?: SparkCluster
     engine: name,
     seconds: (performance.now() - started) / 1000,
     cpuSeconds: [...spent.values()].reduce((total, seconds) => total + seconds, 0),
+    executorCpuSeconds: [...executors].reduce((total, pid) => total + (spent.get(pid) ?? 0), 0),
+    runCpuSeconds: spent.get(run.pid ?? 0) ?? 0,
     peakGibibytes: peak / gibibyte,
     oddShare: sum('lines') === 0 ? 0 : sum('odd') / sum('lines'),
     accepted: (JSON.parse(output) as { ingested: { accepted: number } }).ingested.accepted,
@@ -96,9 +106,18 @@ try {
     await using cluster = await SparkCluster.start(spark, { workers });
     rows.push(await measure(data, `spark, ${workers} worker${workers === 1 ? '' : 's'}`, cluster, spark));
   }
-  for (const { engine, seconds, cpuSeconds, peakGibibytes, oddShare, accepted } of rows)
+  for (const {
+    engine,
+    seconds,
+    cpuSeconds,
+    executorCpuSeconds,
+    runCpuSeconds,
+    peakGibibytes,
+    oddShare,
+    accepted,
+  } of rows)
     process.stdout.write(
-      `| ${engine} | ${seconds.toFixed(1)} s | ${cpuSeconds.toFixed(1)} s | ${peakGibibytes.toFixed(2)} GiB | ${(100 * oddShare).toFixed(3)} % | ${accepted} |\n`,
+      `| ${engine} | ${seconds.toFixed(1)} s | ${cpuSeconds.toFixed(1)} s | ${executorCpuSeconds.toFixed(1)} s | ${runCpuSeconds.toFixed(1)} s | ${peakGibibytes.toFixed(2)} GiB | ${(100 * oddShare).toFixed(3)} % | ${accepted} |\n`,
     );
 } finally {
   await rm(folder, { recursive: true, force: true });

@@ -26,6 +26,9 @@ it('rejects keep their lines and the first of equal events wins, in whatever par
       () => `bad ${Math.floor(random.next() * 9)}`,
       () => click(id, { clicked_at: 'noon' }),
       () => '',
+      () => ({ ...click(id), source: null, sub1: null }),
+      () => JSON.stringify({ ...click(id), source: null }).replace('null', 'null,"source":"s"'),
+      () => JSON.stringify({ ...click(id), user_id: null, sub2: 'null' }),
       () => click(id, { user_agent: 'long'.repeat(longLineBytes / 4) }),
       () => `long ${'bad'.repeat(longLineBytes / 3)}`,
     ])();

@@ -40,6 +40,22 @@ describe('a cluster that is broken', () => {
   );
 
   it(
+    'a run asked to end in the middle of a job cancels it, and the next one publishes all',
+    async () => {
+      await using life = await SparkLife.create(python, cluster.master, 30_000);
+      const stop = new AbortController();
+      const progress = amidst(parsing, () => stop.abort());
+      await expect(life.refresh({ progress, stop: stop.signal })).rejects.toThrow(
+        'the run was asked to end while Spark was at work',
+      );
+      await untilNoneIsLeft(life.faulted, workers());
+      await life.refresh();
+      expect(await life.differences()).toEqual([]);
+    },
+    long,
+  );
+
+  it(
     'a driver killed in the middle of a job fails the run plainly, and the next one publishes all',
     async () => {
       await using life = await SparkLife.create(python, cluster.master, 30_000);

@@ -51,8 +51,8 @@ export class SparkLife implements AsyncDisposable {
   }
 
   /** A refresh of the directory that meets faults. */
-  refresh({ progress = noProgress, effects = clocked }: { progress?: Progress; effects?: Effects } = {}) {
-    return refresh({ data: this.faulted, console: { logger: silent, progress }, asOf }, effects);
+  refresh({ progress = noProgress, stop }: { progress?: Progress; stop?: AbortSignal } = {}) {
+    return refresh({ data: this.faulted, console: { logger: silent, progress }, asOf, stop }, clocked);
   }
 
   /** Tables whose rows differ from those of the life without faults, by name. */
