@@ -40,7 +40,7 @@ it('rejects keep their lines and the first of equal events wins, in whatever par
     for (const { name, lines } of files) await landing.putAt(`clicks/${name}.ndjson`, lines, '2026-11-18T11:00:00Z');
     const cells = Array.from({ length: 60 }, (_, index) => click(`c${index * 7}`, { user_id: index % 9 ? 'u' : '' }));
     await landing.putAt('clicks/d.csv', csv(cells), '2026-11-18T11:00:00Z');
-    await landing.ingest({}, engine);
+    await landing.ingest({}, { engine });
     found.push(await ingested(landing));
   }
   const [byDuckdb = new Map<string, string[]>(), bySpark = new Map<string, string[]>()] = found;

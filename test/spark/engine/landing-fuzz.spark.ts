@@ -27,7 +27,7 @@ it(`${rounds * filesPerRound} files of all kinds, good and broken: Spark leaves 
       await landing.putAt(`clicks/${run}-good.ndjson`, [click(`good-${run}`)], changedAt);
     }
     await byDuckdb.ingest();
-    await bySpark.ingest({}, shared.engine);
+    await bySpark.ingest({}, { engine: shared.engine });
     expect(differences(await ingested(byDuckdb), await ingested(bySpark)), `run ${run}`).toEqual([]);
   }
 }, 1_200_000);

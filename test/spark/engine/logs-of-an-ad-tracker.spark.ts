@@ -76,11 +76,11 @@ it('logs of an ad tracker, in local time, come out as by DuckDB', async () => {
     await put('clicks/a.csv', csv(first ?? []));
     await put('clicks/b.ndjson.gz', gzipSync(ndjson(second ?? [])));
     await put('conversions/a.ndjson', ndjson(conversions.slice(0, 20)));
-    await landing.ingest({ settings, logger }, engine);
+    await landing.ingest({ settings, logger }, { engine });
     await put('clicks/c.ndjson', ndjson([...(third ?? []), ...(second ?? []).slice(-500)]));
     await put('clicks/d.ndjson', ndjson(clocksChange));
     await put('conversions/b.csv', csv(conversions));
-    await landing.ingest({ settings, logger }, engine);
+    await landing.ingest({ settings, logger }, { engine });
     found.push(await ingested(landing));
   }
   const [byDuckdb = new Map<string, string[]>(), bySpark = new Map<string, string[]>()] = found;

@@ -21,7 +21,7 @@ it('a shared folder of any name holds what Spark works on, and nothing once the 
         await mkdir(join(folder, 'offerline-other-run-1-clicks'), { recursive: true });
         const rows = [click(`c${run}`), click('c0'), 'bad'];
         await landing.putAt(`clicks/[${run}] {x} %20.ndjson`, rows, '2026-11-18T11:00:00Z');
-        await landing.ingest({}, engine);
+        await landing.ingest({}, { engine });
         expect(await readdir(folder)).toEqual(['offerline-other-run-1-clicks']);
       }
       found.push(await ingested(landing));
