@@ -19,6 +19,19 @@ export async function snapshotNames(data: DataDirectory): Promise<string[]> {
     .toSorted();
 }
 
+const leavingEnding = '.retired';
+
+/** What the folder of a snapshot is called while its files are removed: no snapshot any more. */
+export function leavingName(name: string): string {
+  return `.${name}${leavingEnding}`;
+}
+
+/** Folders that a run had begun to remove when it ended. */
+export async function leavingNames(data: DataDirectory): Promise<string[]> {
+  const names = await readdir(data.published);
+  return names.filter((name) => name.startsWith('.') && name.endsWith(leavingEnding));
+}
+
 /**
  * The name of the snapshot that `published/current` names, whether or not it is there; undefined where there is no such
  * link. Throws where it cannot be read.

@@ -1,8 +1,7 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DataDirectory } from '../config/data-directory.ts';
 import type { Run } from '../runs/stage.ts';
-import { currentName, snapshotNames } from './catalogue.ts';
+import { currentName, leavingName, leavingNames, snapshotNames } from './catalogue.ts';
 import { analyticsFile, manifestFile } from './manifest.ts';
 
 /**
@@ -23,25 +22,16 @@ export async function retireSnapshots(run: Run): Promise<string[]> {
       retired.push(folder);
   }
   const { files } = run.effects;
-  for (const leaving of await leavingFolders(run.data)) await files.remove(leaving, 'old snapshot: leftover removed');
+  for (const name of await leavingNames(run.data))
+    await files.remove(join(run.data.published, name), 'old snapshot: leftover removed');
   for (const folder of retired) {
     // Its files go one after the other: under its own name it would be a damaged snapshot until the last is gone.
-    const leaving = join(run.data.published, `.${folder}${leavingEnding}`);
+    const leaving = join(run.data.published, leavingName(folder));
     await files.rename(join(run.data.published, folder), leaving, 'old snapshot: renamed');
     await files.remove(leaving, 'old snapshot: removed');
     run.logger.info({ snapshot: folder }, 'snapshot retired');
   }
   return retired;
-}
-
-const leavingEnding = '.retired';
-
-/** Folders that a killed run had begun to remove. */
-async function leavingFolders({ published }: DataDirectory): Promise<string[]> {
-  const names = await readdir(published);
-  return names
-    .filter((name) => name.startsWith('.') && name.endsWith(leavingEnding))
-    .map((name) => join(published, name));
 }
 
 async function isHeldOpen(database: string, lockedInodes: Set<string>): Promise<boolean> {

@@ -111,6 +111,26 @@ type Fields = typeof offerFields;
 export type OfferFieldName = keyof Fields;
 export const offerFieldNames = Object.keys(offerFields) as OfferFieldName[];
 
+/** Fields that a landing record has under another name, or in parts. */
+const namedOtherwise = ['titles', 'descriptions', 'image_name', 'image_source'] as const;
+type LandingName = Exclude<OfferFieldName, (typeof namedOtherwise)[number]>;
+
+/** What a landing record of an offer may have, in the order in which we write one. */
+export const landingFieldNames = [
+  'external_id',
+  'id',
+  'title',
+  'description',
+  'currency',
+  'events',
+  'status',
+  'image',
+  ...offerFieldNames.filter((name): name is LandingName => !(namedOtherwise as readonly string[]).includes(name)),
+  'created_at',
+  'updated_at',
+] as const;
+export type LandingFieldName = (typeof landingFieldNames)[number];
+
 /** The content of one offer, as a catalog says it. */
 export type OfferContent = { -readonly [Name in OfferFieldName]: z.output<Fields[Name]['schema']> };
 

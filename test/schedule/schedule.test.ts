@@ -350,6 +350,7 @@ describe('the moments of an expression', () => {
     );
     expect(schedule).toEqual({
       refresh: { ...plan('0 * * * *'), watch: false },
+      pull: plan('*/20 * * * *'),
       postbacks: null,
       maintenance: { cron: '0 4 * * *', catch_up: 'none', overlap: 'skip' },
     });

@@ -96,7 +96,7 @@ describe('a network that sources.json declares', () => {
     await pullSources({ data, console });
     const [file = ''] = await readdir(join(data.landing, 'offers', 'exact'));
     expect(await readFile(join(data.landing, 'offers', 'exact', file), 'utf8')).toBe(
-      '{"external_id":12345678901234567890,"title":"x","payout":0.30,"currency":"USD"}\n',
+      '{"external_id":12345678901234567890,"title":"x","currency":"USD","payout":0.30}\n',
     );
   });
 

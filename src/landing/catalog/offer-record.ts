@@ -3,6 +3,7 @@ import type { CanonicalOffer } from './canonical-offer.ts';
 import { readCountry } from '../../vocabulary/countries.ts';
 import { readDevice } from '../../vocabulary/devices.ts';
 import {
+  landingFieldNames,
   offerFieldNames,
   offerFields,
   type OfferContent,
@@ -30,20 +31,7 @@ export type OfferReadingResult =
   /** `reject` is the reason code; `externalId` is null where the record does not say which offer it is about. */
   | { reject: string; externalId: string | null; warnings: IngestWarning[] };
 
-/** What a record may have: the fields of the content by their names, and those that are named or read otherwise. */
-const knownFields = new Set<string>([
-  ...offerFieldNames.filter((name) => !['titles', 'descriptions', 'image_name', 'image_source'].includes(name)),
-  'external_id',
-  'id',
-  'title',
-  'description',
-  'currency',
-  'image',
-  'status',
-  'created_at',
-  'updated_at',
-  'events',
-]);
+const knownFields = new Set<string>(landingFieldNames);
 const maxInteger = 2 ** 31 - 1;
 
 /** Turns one record of a catalog, as JSON text, into a canonical offer (contract section 2). Never throws. */

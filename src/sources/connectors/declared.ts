@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { landingFieldNames, type LandingFieldName } from '../../vocabulary/offer-fields.ts';
 import type { JsonValue } from '../../text/json-text.ts';
-import { canonicalFields, canonicalOffer, type CanonicalField } from '../records/canonical-offer.ts';
+import { canonicalOffer } from '../records/canonical-offer.ts';
 import type { CanonicalRecord, SourceSettings } from './connector.ts';
 import { membersOf, NetworkRecord, textOf } from '../records/record-fields.ts';
 
@@ -11,18 +12,18 @@ const field = z.union([z.string(), z.strictObject({ value: z.json() })], {
 
 /** Which field of ours stands where. */
 export const fieldMapSchema = z
-  .partialRecord(z.enum(canonicalFields as readonly [CanonicalField, ...CanonicalField[]]), field)
+  .partialRecord(z.enum(landingFieldNames), field)
   .refine((fields) => fields.external_id !== undefined, {
     error: 'has no external_id: without it no offer is known again',
   });
 export type FieldMap = z.output<typeof fieldMapSchema>;
 
-const lists = new Set<CanonicalField>(['countries', 'devices', 'categories', 'formats']);
+const lists = new Set<LandingFieldName>(['countries', 'devices', 'categories', 'formats']);
 
 /** A record of a network that an operator declared, by its map of fields. */
 export function declaredOffer(record: NetworkRecord, fields: FieldMap, source: SourceSettings): CanonicalRecord {
-  const canonical: Partial<Record<CanonicalField, JsonValue>> = {};
-  for (const [name, from] of Object.entries(fields) as [CanonicalField, FieldMap[CanonicalField]][]) {
+  const canonical: Partial<Record<LandingFieldName, JsonValue>> = {};
+  for (const [name, from] of Object.entries(fields) as [LandingFieldName, FieldMap[LandingFieldName]][]) {
     if (from === undefined) continue;
     const value = typeof from === 'string' ? record.at(from) : (from.value as JsonValue);
     if (value === undefined || value === '') continue;
