@@ -100,6 +100,30 @@ describe('a network that sources.json declares', () => {
     );
   });
 
+  it('delays no other where it never answers, and ends when it is asked to', async () => {
+    const stalled = createServer(() => undefined);
+    await new Promise<void>((resolve) => stalled.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => stalled.close().closeAllConnections());
+    const stalledUrl = `http://127.0.0.1:${(stalled.address() as AddressInfo).port}`;
+    const goodUrl = await serve(() => '[{"id": 1}]');
+    const offers = { fields: { external_id: 'id' } };
+    const data = await dataWith(
+      { source: 'stalled', connector: 'http', base_url: stalledUrl, offers },
+      { source: 'good', connector: 'http', base_url: goodUrl, offers },
+    );
+    const stop = new AbortController();
+    // Once the good one has been pulled, the other still waits.
+    const write = (line: string) => {
+      if (line.includes('"msg":"pulled"')) stop.abort();
+      return true;
+    };
+    const told = { ...console, logger: createLogger({ write }) };
+    expect(await pullSources({ data, console: told, stop: stop.signal })).toMatchObject([
+      { source: 'stalled', status: 'interrupted', file: null },
+      { source: 'good', status: 'done', records: 1 },
+    ]);
+  });
+
   it('delays no other where it fails', async () => {
     const url = await serve(({ pathname }) => (pathname === '/good' ? '[{"id": 1}]' : '[]'));
     const offers = (path: string) => ({ path, fields: { external_id: 'id' } });
