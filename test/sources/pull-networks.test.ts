@@ -147,10 +147,17 @@ describe.for(Object.entries(dialects))('a network that speaks %s', ([connector, 
       expect(last?.error).not.toContain(key);
     },
   );
+});
 
-  it.skipIf(dialect.isSinglePage === true || lacks.total === true)(
-    'is pulled once more where its total moved, and not at all where it keeps moving',
-    async () => {
+const ofPages = Object.entries(dialects).filter(([, { isSinglePage }]) => isSinglePage !== true);
+
+describe.for(ofPages.filter(([, { lacks }]) => lacks?.total !== true))(
+  'a list of %s that says how long it is',
+  ([connector, dialect]) => {
+    const network = (count: number, faults: Fault[] = []) =>
+      SimulatedNetwork.start(connector, { key, offers: simulatedOffers(count, dialect.lacks), faults });
+
+    it('is pulled once more where its total moved, and not at all where it keeps moving', async () => {
       await using landing = await emptyData();
       await using served = await network(5000, [{ kind: 'moving_total', request: 2 }]);
       await configure(landing, connector, served);
@@ -162,10 +169,15 @@ describe.for(Object.entries(dialects))('a network that speaks %s', ([connector, 
       expect((await pull(landing)).pulled).toMatchObject([
         { status: 'failed', error: expect.stringContaining('first page') as string },
       ]);
-    },
-  );
+    });
+  },
+);
 
-  it.skipIf(dialect.isSinglePage)('is found out where it does not look at the page that is asked for', async () => {
+describe.for(ofPages)('the pages of %s', ([connector, dialect]) => {
+  const network = (count: number, faults: Fault[] = []) =>
+    SimulatedNetwork.start(connector, { key, offers: simulatedOffers(count, dialect.lacks), faults });
+
+  it('is found out where it does not look at the page that is asked for', async () => {
     await using landing = await emptyData();
     await using served = await network(5000, [{ kind: 'ignored_page', times: 99 }]);
     await configure(landing, connector, served);
