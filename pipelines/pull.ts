@@ -6,7 +6,7 @@ import { exitCode, OfferlineError, UsageError } from '../src/errors/errors.ts';
 import { realEffects, type Effects } from '../src/files/effects.ts';
 import { acquireProcessLock, type ProcessLock } from '../src/files/process-lock.ts';
 import type { Console } from '../src/logging/progress.ts';
-import { readSources, type SourceEntry } from '../src/sources/config/sources-file.ts';
+import { pulledSources, readSources, type SourceEntry } from '../src/sources/config/sources-file.ts';
 import { checkSource, type SourceCheck } from '../src/sources/check-source.ts';
 import { Budgets, type PullClock } from '../src/sources/http/budget.ts';
 import { HttpExchanges } from '../src/sources/http/exchange.ts';
@@ -99,7 +99,7 @@ export async function pullSources(
 
 /** Sources that have a connector, or those of them that are named. */
 function chosen(sources: readonly SourceEntry[], names: readonly string[], data: DataDirectory): SourceEntry[] {
-  const pulled = sources.filter(({ connector }) => connector !== undefined);
+  const pulled = pulledSources(sources);
   if (names.length === 0) return pulled;
   return names.map((name) => {
     const found = pulled.find(({ source }) => source === name);

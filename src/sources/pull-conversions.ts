@@ -10,7 +10,7 @@ import { writeExport } from './offer-export.ts';
 import type { OpenSource } from './open-source.ts';
 import { jsonText } from './records/canonical-offer.ts';
 import { NetworkRecord } from './records/record-fields.ts';
-import { MovedError, readWholeList } from './whole-list.ts';
+import { againIfMoved, MovedError, readWholeList } from './whole-list.ts';
 
 /** What a pull of a source's conversions came to. */
 export interface ConversionsPull {
@@ -21,8 +21,6 @@ export interface ConversionsPull {
   leftOut: Record<string, number>;
 }
 
-/** A list that moves while it is read is read once more. */
-const tries = 2;
 /** Days are those of the network's own calendar, which may be a day ahead or behind. */
 const daysBeside = 1;
 
@@ -46,7 +44,8 @@ export async function pullConversions(
   const sum: ConversionsPull = { conversions: 0, lines: 0, leftOut: {} };
   for (let from = addDays(today, -days); from <= today; from = addDays(from, windowDays)) {
     const last = addDays(from, windowDays - 1);
-    const listed = await listWindow(source, from, last < today ? last : today, fetching);
+    const to = last < today ? last : today;
+    const listed = await againIfMoved(() => listWindow(source, from, to, fetching), fetching.onRetry);
     sum.conversions += listed.length;
     const { lines, told } = newsOf(listed, reading, store, sum.leftOut);
     if (lines.length > 0)
@@ -65,22 +64,6 @@ export async function pullConversions(
 
 /** The conversions of a window; undefined for a record that is none. */
 async function listWindow(
-  source: OpenSource,
-  from: Day,
-  to: Day,
-  fetching: Fetching,
-): Promise<(NetworkConversion | undefined)[]> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await listOnce(source, from, to, fetching);
-    } catch (error) {
-      if (!(error instanceof MovedError) || attempt === tries) throw error;
-      fetching.onRetry(error.message, 0);
-    }
-  }
-}
-
-async function listOnce(
   { conversions, ...asking }: OpenSource,
   from: Day,
   to: Day,

@@ -8,7 +8,7 @@ import { FetchError, type Fetching } from './http/fetcher.ts';
 import { pagesOf } from './http/pages.ts';
 import { writeExport } from './offer-export.ts';
 import type { OpenSource } from './open-source.ts';
-import { MovedError, readWholeList, type ListItem } from './whole-list.ts';
+import { againIfMoved, MovedError, readWholeList, type ListItem } from './whole-list.ts';
 
 /** What a whole pull of a source's offers came to. */
 export interface OffersPull {
@@ -21,9 +21,6 @@ export interface OffersPull {
   warnings: Record<string, number>;
 }
 
-/** A list that moves while it is read is read once more. */
-const tries = 2;
-
 /**
  * Pulls a source's whole list of offers and writes it as one export. Writes nothing where it was not whole. Throws
  * `FetchError` saying why.
@@ -32,24 +29,17 @@ export async function pullOffers(
   source: OpenSource,
   folder: string,
   pulledAt: Moment,
-  fetching: Fetching & { onPage?: (pages: number, records: number) => void },
+  fetching: Fetching,
   effects: Effects,
 ): Promise<OffersPull> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await pullOnce(source, folder, pulledAt, fetching, effects);
-    } catch (error) {
-      if (!(error instanceof MovedError) || attempt === tries) throw error;
-      fetching.onRetry(error.message, 0);
-    }
-  }
+  return againIfMoved(() => pullOnce(source, folder, pulledAt, fetching, effects), fetching.onRetry);
 }
 
 async function pullOnce(
   { offers, ...asking }: OpenSource,
   folder: string,
   pulledAt: Moment,
-  fetching: Fetching & { onPage?: (pages: number, records: number) => void },
+  fetching: Fetching,
   effects: Effects,
 ): Promise<OffersPull> {
   if (offers === undefined) throw new FetchError('the source has no list of offers');
@@ -60,7 +50,7 @@ async function pullOnce(
   const read = await readWholeList(stream, {
     fetch: pagesOf(asking, stream, fetching),
     read: (record) => lineOf(record, toCanonical(new NetworkRecord(record))),
-    take: (items, page) => {
+    take: (items) => {
       for (const { id, line, leftOut, warnings } of items) {
         if (leftOut !== undefined) addTo(counts.leftOut, leftOut);
         for (const warning of new Set(warnings)) addTo(counts.warnings, warning);
@@ -69,7 +59,6 @@ async function pullOnce(
         if (lines.get(id)?.equals(bytes) === false) throw new MovedError(`offer ${id} came twice and says two things`);
         lines.set(id, bytes);
       }
-      fetching.onPage?.(page, lines.size);
     },
   });
   const ids = [...lines.keys()].toSorted((one, other) => (one < other ? -1 : 1));

@@ -8,6 +8,24 @@ import { FetchError } from './http/fetcher.ts';
 /** A list moved while it was read: another try may find it at rest. */
 export class MovedError extends FetchError {}
 
+/** A list that moves while it is read is read once more. */
+const tries = 2;
+
+/** Does what reads a list again where that moved; `onRetry` is told why. Throws `MovedError` where it keeps moving. */
+export async function againIfMoved<Result>(
+  read: () => Promise<Result>,
+  onRetry: (reason: string, waitMilliseconds: number) => void,
+): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof MovedError) || attempt === tries) throw error;
+      onRetry(error.message, 0);
+    }
+  }
+}
+
 /** Of one list, whatever its server says. */
 const maxPages = 10_000;
 

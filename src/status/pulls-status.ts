@@ -1,5 +1,5 @@
 import type { DataDirectory } from '../config/data-directory.ts';
-import { readSources } from '../sources/config/sources-file.ts';
+import { pulledSources, readSources } from '../sources/config/sources-file.ts';
 import { PullLedger, type Pull } from '../sources/pull-ledger.ts';
 import { dateOf, type Moment } from '../time/moment.ts';
 
@@ -19,7 +19,7 @@ export interface SourceStanding {
  * file cannot be used.
  */
 export function readSourceStandings(data: DataDirectory, now: number): SourceStanding[] {
-  const pulled = readSources(data).sources.filter(({ connector }) => connector !== undefined);
+  const pulled = pulledSources(readSources(data).sources);
   if (pulled.length === 0) return [];
   using ledger = PullLedger.existing(data);
   const newest = ledger?.newest();

@@ -1,12 +1,12 @@
 import type { DataDirectory } from '../../config/data-directory.ts';
-import { readSources } from '../../sources/config/sources-file.ts';
+import { pulledSources, readSources } from '../../sources/config/sources-file.ts';
 import { PullLedger } from '../../sources/pull-ledger.ts';
 import { dateOf } from '../../time/moment.ts';
 import type { LabelledGauge } from '../http/gauge.ts';
 
 /** How old the last whole pull of each source is. None where nothing is pulled, or `sources.json` cannot be used. */
 export function pullGauges(data: DataDirectory, nowMilliseconds: number): LabelledGauge[] {
-  const pulled = pulledSources(data);
+  const pulled = pulledNames(data);
   if (pulled.length === 0) return [];
   using ledger = PullLedger.existing(data);
   const newest = ledger?.newest();
@@ -24,9 +24,9 @@ export function pullGauges(data: DataDirectory, nowMilliseconds: number): Labell
   ];
 }
 
-function pulledSources(data: DataDirectory): string[] {
+function pulledNames(data: DataDirectory): string[] {
   try {
-    return readSources(data).sources.flatMap(({ source, connector }) => (connector === undefined ? [] : [source]));
+    return pulledSources(readSources(data).sources).map(({ source }) => source);
   } catch {
     // `status` says what is wrong with it.
     return [];

@@ -93,3 +93,8 @@ export function readSources({ sourcesFile }: DataDirectory): Sources {
     warnings: isOpen ? [`${sourcesFile} can be read by others than its owner: chmod 600 ${sourcesFile}`] : [],
   };
 }
+
+/** Those of the sources that have something to pull; the others only report conversions. */
+export function pulledSources(sources: readonly SourceEntry[]): SourceEntry[] {
+  return sources.filter(({ connector }) => connector !== undefined);
+}

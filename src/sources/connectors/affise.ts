@@ -3,10 +3,26 @@ import { compareAmounts } from '../records/amounts.ts';
 import { canonicalOffer } from '../records/canonical-offer.ts';
 import type { CanonicalRecord, Connector, SourceSettings } from './connector.ts';
 import type { NetworkConversion } from './network-conversion.ts';
+import type { StreamDeclaration } from './declaration.ts';
 import { forbidsIncentives } from '../records/non-incentive.ts';
 import { plainText } from '../records/plain-text.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
 import { targetCountries } from '../records/targeting.ts';
+
+/** What holds of each of its lists. */
+const everyList = {
+  headers: { 'API-Key': '{api_key}' },
+  paging: {
+    kind: 'page',
+    size: 500,
+    total: 'pagination.total_count',
+    next: 'pagination.next_page',
+    size_given: 'pagination.per_page',
+  },
+  success: [{ at: 'status', is: ['1'] }],
+  errors: [{ at: 'message', contains: 'too many', do: 'wait', seconds: 10 }],
+  budget: { requests: 2, seconds: 1 },
+} satisfies StreamDeclaration;
 
 /**
  * Affise, partner API 3.0. A goal may pay differently by country and system, which one payout cannot say: the lowest
@@ -19,36 +35,16 @@ export const affise: Connector = {
     isFull: true,
     path: '/3.0/partner/offers',
     query: { page: '{page}', limit: '{size}' },
-    headers: { 'API-Key': '{api_key}' },
+    ...everyList,
     records: 'offers',
-    paging: {
-      kind: 'page',
-      size: 500,
-      total: 'pagination.total_count',
-      next: 'pagination.next_page',
-      size_given: 'pagination.per_page',
-    },
-    success: [{ at: 'status', is: ['1'] }],
-    errors: [{ at: 'message', contains: 'too many', do: 'wait', seconds: 10 }],
-    budget: { requests: 2, seconds: 1 },
     toCanonical: affiseOffer,
   },
   conversions: {
     windowDays: 31,
     path: '/3.0/stats/conversions',
     query: { date_from: '{from}', date_to: '{to}', timezone: 'UTC', page: '{page}', limit: '{size}' },
-    headers: { 'API-Key': '{api_key}' },
+    ...everyList,
     records: 'conversions',
-    paging: {
-      kind: 'page',
-      size: 500,
-      total: 'pagination.total_count',
-      next: 'pagination.next_page',
-      size_given: 'pagination.per_page',
-    },
-    success: [{ at: 'status', is: ['1'] }],
-    errors: [{ at: 'message', contains: 'too many', do: 'wait', seconds: 10 }],
-    budget: { requests: 2, seconds: 1 },
     toConversion: affiseConversion,
   },
 };

@@ -12,7 +12,7 @@ import { readSettings, type Settings } from '../../../config/settings.ts';
 import { currentManifest } from '../../../snapshot/catalogue.ts';
 import { dateOf, momentOfMilliseconds, type Moment } from '../../../time/moment.ts';
 import { realEffects } from '../../../files/effects.ts';
-import { readSources } from '../../../sources/config/sources-file.ts';
+import { pulledSources, readSources } from '../../../sources/config/sources-file.ts';
 import { PullLedger } from '../../../sources/pull-ledger.ts';
 import { readRecentRuns } from '../../../runs/recent-runs.ts';
 import { addCommand, answer, existingData } from '../../answer.ts';
@@ -135,7 +135,7 @@ async function pipelinesOf(
 
 /** One pipeline for each source with a plan of its own, and one for the others. */
 function pullsOf(data: DataDirectory, plan: Settings['schedule']['pull']): ScheduledPipeline[] {
-  const pulled = readSources(data).sources.filter(({ connector }) => connector !== undefined);
+  const pulled = pulledSources(readSources(data).sources);
   if (pulled.length === 0) return [];
   using ledger = PullLedger.existing(data);
   const newest = ledger?.newest();
