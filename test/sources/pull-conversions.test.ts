@@ -7,9 +7,9 @@ import { realEffects } from '../../src/files/effects.ts';
 import { createLogger } from '../../src/logging/log.ts';
 import { noProgress } from '../../src/logging/progress.ts';
 import { linesFor, type ConversionLine, type ReadyConversion, type Told } from '../../src/sources/conversions/told.ts';
-import type { Dialect } from '../simulator/dialect.ts';
-import { dialects, SimulatedNetwork } from '../simulator/network.ts';
-import type { SimulatedConversion } from '../simulator/offers.ts';
+import type { Dialect } from '../../src/simulator/dialect.ts';
+import { dialects, SimulatedNetwork } from '../../src/simulator/network.ts';
+import type { SimulatedConversion } from '../../src/simulator/offers.ts';
 import { click, LogLanding } from '../support/log-landing.ts';
 
 const key = 'a-key-of-conversions';

@@ -1,5 +1,4 @@
-import { alpha2Countries } from '../../src/vocabulary/countries.ts';
-import type { Lacks } from './dialect.ts';
+import { alpha2Countries } from '../vocabulary/countries.ts';
 
 /** An offer as a simulated network holds it: what must be in the catalog after a pull. */
 export interface SimulatedOffer {
@@ -21,10 +20,24 @@ export interface SimulatedOffer {
   forbidsIncentives: boolean;
 }
 
+/** What a network has no way to say; its offers are without it. */
+export interface Lacks {
+  currency?: boolean;
+  share?: boolean;
+  cap?: boolean;
+  paused?: boolean;
+  incentives?: boolean;
+  categories?: boolean;
+  /** How many offers there are. */
+  total?: boolean;
+}
+
 const words = ['Castle', 'Coins', 'Survey', 'Bingo', 'Farm', 'Trivia', 'Wallet', 'Puzzle', 'Racer', 'Stream'];
 const categories = ['Games', 'Finance', 'Surveys', 'Shopping'];
 
-/** Offers that are the same for the same count, with what real lists have: texts with markup, odd payouts, all kinds. */
+/**
+ * Offers that are the same for the same count, with what real lists have: texts with markup, odd payouts, all kinds.
+ */
 export function simulatedOffers(count: number, lacks: Lacks = {}): SimulatedOffer[] {
   return Array.from({ length: count }, (_, index) => {
     const forbidsIncentives = lacks.incentives !== true && index % 50 === 7;

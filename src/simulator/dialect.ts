@@ -1,4 +1,4 @@
-import type { SimulatedConversion, SimulatedOffer } from './offers.ts';
+import type { Lacks, SimulatedConversion, SimulatedOffer } from './offers.ts';
 
 /** A request as a dialect sees it. */
 export interface Asked {
@@ -17,24 +17,12 @@ export interface Answer {
   headers?: Record<string, string>;
 }
 
-/** What a network has no way to say; its offers are without it. */
-export interface Lacks {
-  currency?: boolean;
-  share?: boolean;
-  cap?: boolean;
-  paused?: boolean;
-  incentives?: boolean;
-  categories?: boolean;
-  /** How many offers there are. */
-  total?: boolean;
-}
-
 /** How a network speaks. */
-export interface Dialect {
+export interface Dialect<Offer = SimulatedOffer> {
   /** What stands under `secrets` in `sources.json`. */
   secrets: (key: string) => Record<string, string>;
   /** An offer's id as the catalog has it. */
-  idOf: (offer: SimulatedOffer) => string;
+  idOf: (offer: Offer) => string;
   /** What asks for the first page; absent where there are no pages. */
   firstPage?: { parameter: string; value: string };
   /** Of its amounts, where it does not say it. */
@@ -47,7 +35,7 @@ export interface Dialect {
   isAuthorised(asked: Asked, key: string): boolean;
   unauthorised: Answer;
   /** One page of its list; `offers` are all it has. `key` is echoed by networks that do. */
-  page(asked: Asked, offers: readonly SimulatedOffer[], key: string): Answer;
+  page(asked: Asked, offers: readonly Offer[], key: string): Answer;
   /** Whether a request asks for conversions, and one page of them, where the network lists any. */
   conversions?: {
     isAsked: (asked: Asked) => boolean;

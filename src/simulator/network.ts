@@ -43,9 +43,17 @@ export const faultKinds = [
   'moving_total',
 ] as const;
 
+export interface SimulatedNetworkOptions<Offer> {
+  key?: string;
+  offers?: readonly Offer[];
+  faults?: Fault[];
+  /** 0 for a free one. */
+  port?: number;
+}
+
 /** A network on loopback that speaks a dialect. What it holds may be changed between pulls. */
-export class SimulatedNetwork implements AsyncDisposable {
-  offers: readonly SimulatedOffer[];
+export class SimulatedNetwork<Offer = SimulatedOffer> implements AsyncDisposable {
+  offers: readonly Offer[];
   conversions: readonly SimulatedConversion[] = [];
   faults: Fault[];
   /** Paths and queries of all requests so far, with the key's value left out. */
@@ -53,16 +61,10 @@ export class SimulatedNetwork implements AsyncDisposable {
   /** Called as a request comes, before it is answered. */
   onRequest: () => void = () => undefined;
   readonly #server: Server;
-  readonly #dialect: Dialect;
+  readonly #dialect: Dialect<Offer>;
   readonly #key: string;
 
-  private constructor(
-    server: Server,
-    dialect: Dialect,
-    key: string,
-    offers: readonly SimulatedOffer[],
-    faults: Fault[],
-  ) {
+  private constructor(server: Server, dialect: Dialect<Offer>, key: string, offers: readonly Offer[], faults: Fault[]) {
     this.#server = server;
     this.#dialect = dialect;
     this.#key = key;
@@ -75,15 +77,23 @@ export class SimulatedNetwork implements AsyncDisposable {
     });
   }
 
-  static async start(
-    name: string,
-    { key = 'a-key-of-the-simulator', offers = [] as readonly SimulatedOffer[], faults = [] as Fault[], port = 0 } = {},
-  ): Promise<SimulatedNetwork> {
+  static async start(name: string, options: SimulatedNetworkOptions<SimulatedOffer> = {}): Promise<SimulatedNetwork> {
     const dialect = dialects[name];
     if (dialect === undefined) throw new Error(`no dialect ${name}: there are ${Object.keys(dialects).join(', ')}`);
+    return SimulatedNetwork.speaking(dialect, options);
+  }
+
+  /** Rejects where the port is in use. */
+  static async speaking<Offer>(
+    dialect: Dialect<Offer>,
+    { key = 'a-key-of-the-simulator', offers = [], faults = [], port = 0 }: SimulatedNetworkOptions<Offer>,
+  ): Promise<SimulatedNetwork<Offer>> {
     const server = createServer();
     const network = new SimulatedNetwork(server, dialect, key, offers, faults);
-    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, '127.0.0.1', resolve);
+    });
     return network;
   }
 
