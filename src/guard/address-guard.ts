@@ -32,6 +32,14 @@ export interface GuardOptions {
 }
 
 /**
+ * Whether the environment lifts the ranges of addresses, for all that goes to addresses which others wrote. The name is
+ * from when these were postbacks alone.
+ */
+export function allowsPrivate(environment: NodeJS.ProcessEnv): boolean {
+  return environment['OFFERLINE_ALLOW_PRIVATE_POSTBACKS'] === '1';
+}
+
+/**
  * Names that are never of the public internet (RFC 6761, 6762, 8375, 7686 and ICANN's reservation of .internal). They
  * are not even looked up: a network's own servers may know some of them.
  */

@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { LookupAddress } from 'node:dns';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { isPublicAddress } from '../../src/postbacks/http/address-guard.ts';
-import type { Lookup } from '../../src/postbacks/http/address-guard.ts';
+import { isPublicAddress } from '../../src/guard/address-guard.ts';
+import type { Lookup } from '../../src/guard/address-guard.ts';
 import { createSender } from '../../src/postbacks/http/sender.ts';
 import type { SenderOptions } from '../../src/postbacks/http/sender.ts';
 
