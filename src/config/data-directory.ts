@@ -36,6 +36,17 @@ export class DataDirectory {
   get pullLedgerFile() {
     return join(this.sources, 'pulls.sqlite');
   }
+  /** What the simulated networks of a demo list. */
+  get demo() {
+    return join(this.root, 'demo');
+  }
+  demoNetworkFile(source: string) {
+    return join(this.demo, `${source}.json`);
+  }
+  /** How much live traffic a demo has, where that is not the usual. */
+  get demoTrafficFile() {
+    return join(this.demo, 'traffic.json');
+  }
   get landing() {
     return join(this.root, 'landing');
   }
@@ -81,6 +92,14 @@ export class DataDirectory {
   get readingNote() {
     return join(this.warehouse, 'files-being-read.json');
   }
+  /** What this machine last read of object storage, and wrote there. */
+  get storageMemory() {
+    return join(this.warehouse, 'storage.json');
+  }
+  /** Until when the schedule of this machine is the one that writes to storage. */
+  get writerLeaseFile() {
+    return join(this.warehouse, 'writer-lease.json');
+  }
   /** What Spark said during the last run that asked it. */
   get sparkLog() {
     return join(this.warehouse, 'spark-driver.log');
@@ -105,6 +124,13 @@ export class DataDirectory {
   get serviceLockFile() {
     return join(this.root, 'serve', 'service.lock');
   }
+  /** The console's own: who may use it, and what was done by it. */
+  get console() {
+    return join(this.root, 'console');
+  }
+  get consoleUsersFile() {
+    return join(this.console, 'users.json');
+  }
   get postbacks() {
     return join(this.root, 'postbacks');
   }
@@ -112,9 +138,56 @@ export class DataDirectory {
   get deliveriesFile() {
     return join(this.postbacks, 'deliveries.sqlite');
   }
+  /** Deliveries on their way here from another store, before they are put in use. */
+  get movedDeliveriesFile() {
+    return join(this.postbacks, 'moving.sqlite');
+  }
   /** Held by the one delivery pass under way. */
   get deliveryLockFile() {
     return join(this.postbacks, 'delivery.lock');
+  }
+  /** Mirrored pictures of offers, and which name has which of them. */
+  get pictures() {
+    return join(this.root, 'pictures');
+  }
+  get pictureIndexFile() {
+    return join(this.pictures, 'pictures.sqlite');
+  }
+  /** Held by the one pass over pictures under way. */
+  get pictureLockFile() {
+    return join(this.pictures, 'pictures.lock');
+  }
+  /** What the tracker keeps, for its owner alone. */
+  get tracker() {
+    return join(this.root, 'tracker');
+  }
+  /** Held by the one tracker of the data directory. */
+  get trackerLockFile() {
+    return join(this.tracker, 'tracker.lock');
+  }
+  /** What makes click ids ours. */
+  get clickKeysFile() {
+    return join(this.tracker, 'click-keys.json');
+  }
+  /** Where the tracker listens, as it last said so itself. */
+  get trackerAddressFile() {
+    return join(this.tracker, 'address.json');
+  }
+  /** Where offers lead, a file for each snapshot. */
+  get routes() {
+    return join(this.tracker, 'routes');
+  }
+  /** A link to the routes of the newest snapshot. */
+  get currentRoutes() {
+    return join(this.routes, 'current');
+  }
+  /** Conversions whose senders are known and that were refused all the same, by day. */
+  get refusedConversions() {
+    return join(this.tracker, 'refused');
+  }
+  /** By which the running tracker knows that what is replayed to it was kept by itself. */
+  get replayKeyFile() {
+    return join(this.tracker, 'replay.key');
   }
   get published() {
     return join(this.root, 'published');

@@ -2,7 +2,11 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { UsageError } from '../errors/errors.ts';
+import { consoleSchema } from './console-settings.ts';
 import type { DataDirectory } from './data-directory.ts';
+import { storageSchema } from './storage-settings.ts';
+import { secretSchema } from './secrets.ts';
+import { trackerSchema } from './tracker-settings.ts';
 
 const timeZone = z.string().refine(isTimeZone, { error: 'is not an IANA time zone such as Europe/Berlin' });
 
@@ -74,13 +78,19 @@ const sparkEngine = z
     error: 'needs one of master and connect',
   });
 
+/** An address with a password, or where it is kept. A text that is none is told without being repeated. */
+const postgresAddress = secretSchema.refine(
+  (address) => typeof address !== 'string' || /^postgres(ql)?:\/\//.test(address),
+  { error: 'is not an address that begins with postgres://' },
+);
+
 /** `offerline.json`. Every key has a default, so the file itself is optional. */
 const settingsSchema = z.strictObject({
   host: z.string().default('127.0.0.1'),
   port: z.int().min(0).max(65535).default(8080),
   /** The address publishers reach us at, used for pictures. Default: the listening address. */
   public_url: z.url().optional(),
-  /** The tracker's address, used for tracking links. Default: the listening address. */
+  /** The address that users reach the tracker at, used for tracking links. Default: where the tracker listens. */
   tracking_url: z.url().optional(),
   /**
    * Addresses or networks (`10.0.0.0/8`) of the proxies before the service. Only what they say in `X-Forwarded-For`
@@ -89,6 +99,10 @@ const settingsSchema = z.strictObject({
   trusted_proxies: z
     .array(z.string().refine(isNetwork, { error: 'is not an address or a network such as 10.0.0.0/8' }))
     .default([]),
+  /** The operators' pages: a listener of their own. */
+  console: consoleSchema.prefault({}),
+  /** Whether offers' pictures are mirrored and served by us. Else clients are sent to the advertisers' addresses. */
+  pictures: z.boolean().default(false),
   /** What `/api/v1/offers` on the bare host answers where no site is identified. */
   default_variant: z.enum(['B', 'C']).default('C'),
   sources: z.record(z.string(), source).default({}),
@@ -117,6 +131,8 @@ const settingsSchema = z.strictObject({
       pull: plan('*/20 * * * *', planKeys, ''),
       postbacks: plan('*/10 * * * * *', planKeys, ''),
       maintenance: plan('30 3 * * *', planKeys, ''),
+      /** Only where `pictures` is true. */
+      pictures: plan('*/15 * * * *', planKeys, ''),
     })
     .prefault({}),
   /** In days; without a number everything is kept. */
@@ -155,6 +171,23 @@ const settingsSchema = z.strictObject({
   engine: z
     .discriminatedUnion('kind', [z.strictObject({ kind: z.literal('duckdb') }), sparkEngine])
     .default({ kind: 'duckdb' }),
+  /** Where snapshots and the state are published for other machines, too. */
+  storage: storageSchema.optional(),
+  /** Rate limits over several services, counted in Redis. Default: each service counts its own requests. */
+  limits: z
+    .strictObject({
+      /** `redis://` or, over TLS, `rediss://`; it may hold a password, so it may be a reference to where it is kept. */
+      redis: secretSchema.refine((redis) => typeof redis !== 'string' || isRedisAddress(redis), {
+        error: 'is not an address such as redis://host:6379/0',
+      }),
+      /** How many services share the limits. While Redis is away each allows its part. */
+      servers: z.int().min(1).max(1000).default(1),
+    })
+    .optional(),
+  /** Where deliveries are kept: in SQLite on this machine, or in a PostgreSQL that several machines deliver from. */
+  postbacks: z.strictObject({ store: postgresAddress.optional() }).default({}),
+  /** Where clicks and conversions of our own come in. */
+  tracker: trackerSchema,
   duckdb: z
     .strictObject({
       /** DuckDB's buffer limit, such as "4GB". Default: half of the memory that the process may use. */
@@ -193,14 +226,17 @@ export function parseSettings(text: string, file: string): Settings {
   try {
     json = JSON.parse(text);
   } catch (error) {
-    throw new UsageError(`${file} is not valid JSON: ${(error as Error).message}`, { cause: error });
+    // The parser's message may quote the text around the mistake, which may be a password.
+    const [place = ''] = / at position \d+ \(.*\)$/.exec((error as Error).message) ?? [];
+    throw new UsageError(`${file} is not valid JSON${place}`);
   }
   const parsed = settingsSchema.safeParse(json);
   if (!parsed.success) throw new UsageError(`${file} cannot be used:\n${z.prettifyError(parsed.error)}`);
   return parsed.data;
 }
 
-function isNetwork(text: string): boolean {
+/** Whether a text is an address or, with the bits of its prefix, a network. */
+export function isNetwork(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/');
   const most = isIP(address) === 4 ? 32 : 128;
   return (
@@ -211,6 +247,13 @@ function isNetwork(text: string): boolean {
 /** Whether a text may be a currency in `rates`. */
 export function isCurrencyCode(text: string): boolean {
   return /^[A-Z]{3}$/.test(text);
+}
+
+/** Whether a text says where a Redis is: `redis://` or `rediss://`, and which of its databases. */
+export function isRedisAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname, pathname } = new URL(text);
+  return /^rediss?:$/.test(protocol) && hostname !== '' && /^\/?\d*$/.test(pathname);
 }
 
 /** Whether a text names an IANA zone. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { fallbackUrl } from '../config/tracker-settings.ts';
 import { UsageError } from '../errors/errors.ts';
 import { readPostbackAddress } from './postback-address.ts';
 
@@ -34,6 +35,8 @@ export const siteSchema = objectOf({
   reward_rate: exactNumber.positive().default(1),
   rate_limit_per_hour: z.int().min(1).max(1_000_000).default(10),
   postback: postback.optional(),
+  /** Where the tracker sends clicks that it refuses; before the tracker's own. */
+  fallback_url: fallbackUrl.optional(),
 });
 
 const sitesSchema = z
@@ -125,6 +128,8 @@ function decimalText(value: number): string {
 }
 
 function digestOf(sites: Site[]): string {
-  const published = sites.map(({ site_secret: _secret, previous_site_secret: _previous, ...site }) => site);
+  const published = sites.map(
+    ({ site_secret: _secret, previous_site_secret: _previous, fallback_url: _fallback, ...site }) => site,
+  );
   return createHash('sha256').update(JSON.stringify(published)).digest('hex');
 }

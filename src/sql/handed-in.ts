@@ -29,6 +29,19 @@ export const handedIn = {
       ...texts('source', 'external_id'),
     },
   },
+  touched_click_counts: {
+    origin: clicksOfLanding,
+    columns: {
+      day: 'DATE',
+      offer_id: 'INTEGER',
+      ...texts('source', 'external_id', 'site_key'),
+      clicks: 'BIGINT',
+    },
+  },
+  cut_event_files: {
+    origin: { name: 'event_files', layer: 'warehouse' },
+    columns: { ...texts('kind'), moment: 'TIMESTAMPTZ' },
+  },
   conversion_scope: { origin: { name: 'conversion_events', layer: 'warehouse' }, columns: texts('conversion_id') },
   run_sites: {
     origin: sitesFile,

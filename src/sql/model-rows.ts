@@ -122,6 +122,28 @@ export interface ModelRows {
       served_as: string;
       sql: string;
     };
+    network_hourly: {
+      hour: string;
+      clicks: number;
+      conversions: number;
+      earnings: string;
+    };
+    newest_events: {
+      kind: string;
+      source: string | null;
+      newest_event_at: string | null;
+      newest_ingested_at: string;
+    };
+    offer_daily: {
+      day: string;
+      offer_id: number;
+      clicks: number;
+      conversions: number;
+      converted_clicks: number;
+      earnings: string;
+      epc: string;
+      cvr: string;
+    };
     offer_history: {
       offer_id: number;
       version: number;
@@ -293,6 +315,15 @@ export interface ModelRows {
       status: string;
       snapshot_id: string | null;
       error: string | null;
+    };
+    site_daily: {
+      day: string;
+      site_key: string;
+      clicks: number;
+      conversions: number;
+      converted_clicks: number;
+      gross_earnings: string;
+      earnings_after_commission: string | null;
     };
     sites: {
       site_key: string;

@@ -28,7 +28,7 @@ export interface SqlModel {
   query: string;
 }
 
-export const modelFolders = ['staging', 'marts', 'audits', 'metrics', 'macros'] as const;
+export const modelFolders = ['staging', 'marts', 'audits', 'metrics', 'macros', 'console'] as const;
 export type ModelFolder = (typeof modelFolders)[number];
 
 /** A SQL file of `sql/functions`: one expression over its parameters, which models call by its name. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { DataDirectory } from '../../src/config/data-directory.ts';
-import { DeliveryStore } from '../../src/postbacks/store/delivery-store.ts';
+import { SqliteStore } from '../../src/postbacks/store/sqlite-store.ts';
 import { RateLimitJournal } from '../../src/serve/access/rate-limit-journal.ts';
 import { acquireWriterLock } from '../../src/runs/lock.ts';
 
@@ -19,7 +19,7 @@ async function useAll(): Promise<void> {
   const before = process.umask(0);
   try {
     (await acquireWriterLock(data, { command: 'test', waitSeconds: 0, onWaiting: () => undefined })).release();
-    DeliveryStore.open(data).close();
+    await SqliteStore.open(data).close();
     new RateLimitJournal(data.rateLimits, 1000, 0, pino({ level: 'silent' })).close();
   } finally {
     process.umask(before);

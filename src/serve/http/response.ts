@@ -32,6 +32,11 @@ export interface HttpResponse {
   readonly body: Body | undefined;
   /** Headers of one request alone, beside those above. */
   readonly more?: Readonly<Record<string, string>>;
+  /**
+   * Sent in its place where much waits for slow clients already. Without one it is an error, and that where far more
+   * waits.
+   */
+  readonly instead?: HttpResponse;
   /** Whose form an error in its place has; default: that of the path. */
   readonly variant?: Variant;
 }

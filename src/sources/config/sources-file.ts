@@ -6,7 +6,9 @@ import { isCurrencyCode, isTimeZone } from '../../config/settings.ts';
 import { connectorNames, connectors } from '../connectors/connectors.ts';
 import { streamSchema } from '../connectors/declaration.ts';
 import { fieldMapSchema } from '../connectors/declared.ts';
-import { secretSchema } from './secrets.ts';
+import { postbackSchema, reportingNameMistake } from './postback-settings.ts';
+import { s3Schema, s3SecretsMistake } from './s3-settings.ts';
+import { secretSchema } from '../../config/secrets.ts';
 
 const name = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
@@ -35,6 +37,10 @@ const sourceSchema = z
     keep: z.array(z.enum(['non_incentive'])).default([]),
     /** Of connector `http`: how its list is asked for, and where its fields stand. */
     offers: streamSchema.extend({ full: z.boolean().default(true), fields: fieldMapSchema }).optional(),
+    /** Of connector `s3`. */
+    s3: s3Schema.optional(),
+    /** How it reports conversions, where it does. */
+    postback: postbackSchema.optional(),
   })
   .superRefine((source, context) => {
     const connector = source.connector === undefined ? undefined : connectors[source.connector];
@@ -42,8 +48,15 @@ const sourceSchema = z
       context.addIssue({ code: 'custom', path: ['offers'], message: 'is missing: how the list is asked for' });
     if (source.connector !== 'http' && source.offers !== undefined)
       context.addIssue({ code: 'custom', path: ['offers'], message: 'goes with "connector": "http" only' });
-    if (connector !== undefined && source.base_url === undefined && connector.baseUrl === undefined)
+    if ((source.connector === 's3') !== (source.s3 !== undefined))
+      context.addIssue({ code: 'custom', path: ['s3'], message: 'and "connector": "s3" go together' });
+    if (source.connector === 's3') {
+      const mistake = s3SecretsMistake(Object.keys(source.secrets));
+      if (mistake !== undefined) context.addIssue({ code: 'custom', path: ['secrets'], message: mistake });
+    } else if (connector !== undefined && source.base_url === undefined && connector.baseUrl === undefined)
       context.addIssue({ code: 'custom', path: ['base_url'], message: 'is missing: each network has its own' });
+    const nameMistake = source.postback === undefined ? undefined : reportingNameMistake(source.source);
+    if (nameMistake !== undefined) context.addIssue({ code: 'custom', path: ['source'], message: nameMistake });
     for (const secret of connector?.secrets ?? [])
       if (source.secrets[secret] === undefined)
         context.addIssue({ code: 'custom', path: ['secrets', secret], message: 'is missing' });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { UsageError } from '../../errors/errors.ts';
+import { UsageError } from '../errors/errors.ts';
 
 /** A secret in a configuration: the text itself, or where it is kept. */
 export const secretSchema = z.union(
@@ -14,8 +14,8 @@ export const secretSchema = z.union(
 export type Secret = z.output<typeof secretSchema>;
 
 /**
- * The secret's text. Throws `UsageError` saying where it was looked for, never with a part of it. `name`: as in
- * `sources.json`, such as `north.secrets.api_key`.
+ * The secret's text. Throws `UsageError` saying where it was looked for, never with a part of it. `name`: where it is
+ * configured, such as `north.secrets.api_key`.
  */
 export function readSecret(name: string, secret: Secret, environment: NodeJS.ProcessEnv = process.env): string {
   if (typeof secret === 'string') return secret;

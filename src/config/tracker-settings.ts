@@ -1,0 +1,40 @@
+import { z } from 'zod';
+
+/** An address of ours, in which `{reason}` and `{offer_id}` are filled and nothing else. */
+export const fallbackUrl = z.url({ protocol: /^https?$/, error: 'is not an http or https address' });
+
+/** What a destination may be told of a person, where the source's settings say so. */
+export const personalValues = ['user_id', 'ip', 'user_agent', 'gaid', 'idfa'] as const;
+export type PersonalValue = (typeof personalValues)[number];
+
+const source = z.strictObject({
+  /** The parameter by which the click's id is added to destinations that have no place for it. */
+  append_click_id: z.string().min(1).max(100).optional(),
+  /** What this advertiser may be told of the person, where its destinations ask for it. */
+  pass: z.array(z.enum(personalValues)).default([]),
+});
+
+/** The tracker: links that lead to offers, and conversions that advertisers report. */
+export const trackerSchema = z
+  .strictObject({
+    host: z.string().default('127.0.0.1'),
+    port: z.int().min(1).max(65535).default(8082),
+    /**
+     * What a click outlives once it is answered: `power`, the loss of power; `process`, the end of the process, with
+     * the disk a second behind.
+     */
+    durability: z.enum(['power', 'process']).default('power'),
+    /** A log is handed to landing when it is so old, a refresh after that takes it in. */
+    hand_over_seconds: z.number().min(0.5).max(60).default(45),
+    /** Where clicks go that are refused for a gone offer, targeting, too many, or a cap. */
+    fallback_url: fallbackUrl.optional(),
+    /** A file in MaxMind's format (MMDB) that tells an address's country. Without one no country is known. */
+    country_database: z.string().min(1).optional(),
+    /** What is kept of a click's address: all, its network (/24, IPv6 /48), or nothing. */
+    ip: z.enum(['full', 'truncated', 'none']).default('truncated'),
+    /** By source of offers. */
+    sources: z.record(z.string(), source).default({}),
+  })
+  .prefault({});
+
+export type TrackerSettings = z.output<typeof trackerSchema>;

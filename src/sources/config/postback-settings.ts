@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import { readSecret, secretSchema, type Secret } from '../../config/secrets.ts';
+import { isNetwork } from '../../config/settings.ts';
+import { conversionKinds } from '../../vocabulary/values.ts';
+
+/** What a conversion is reported by; each source may have names of its own for them. */
+export const reportedFields = [
+  'click_id',
+  'transaction_id',
+  'event_id',
+  'status',
+  'payout',
+  'currency',
+  'occurred_at',
+  'reason',
+] as const;
+export type ReportedField = (typeof reportedFields)[number];
+
+/** What a status comes to: `ignored` is answered and recorded nowhere. */
+export const statusMeanings = [...conversionKinds, 'ignored'] as const;
+export type StatusMeaning = (typeof statusMeanings)[number];
+
+/** One, or the one that is to come with the one that is to go, which count alike. */
+const secrets = z
+  .union([secretSchema, z.array(secretSchema).min(1).max(2)], {
+    error: 'is a secret or a list of at most two: a text, {"env": "NAME"} or {"file": "/path"}',
+  })
+  .transform((given) => (Array.isArray(given) ? given : [given]));
+
+const parameter = z.string().min(1).max(100);
+
+const md5Template = z
+  .string()
+  .max(1000)
+  .refine((template) => template.includes('{secret}'), { error: 'has no {secret}: anybody could make its MD5' });
+
+const signature = z.discriminatedUnion('scheme', [
+  /** As our own postbacks are signed: over all parameters, with `timestamp`. */
+  z.strictObject({
+    scheme: z.literal('offerline'),
+    secret: secrets,
+    parameter: parameter.default('signature'),
+  }),
+  z.strictObject({ scheme: z.literal('standard_webhooks'), secret: secrets }),
+  z.strictObject({
+    scheme: z.literal('ayet'),
+    secret: secrets,
+    header: parameter.toLowerCase().default('x-ayetstudios-security-hash'),
+  }),
+  z.strictObject({
+    scheme: z.literal('md5'),
+    secret: secrets,
+    parameter: parameter.default('signature'),
+    /** Names of parameters in braces, and `{secret}`; `{name:whole}` is the number before its point. */
+    template: md5Template,
+  }),
+]);
+export type SignatureSettings = z.output<typeof signature>;
+
+/** Room for `<source>:~` and a SHA-256 in hex, in the 128 characters that an id may have. */
+const longestSourceName = 62;
+
+/** How a source reports conversions to the tracker. */
+export const postbackSchema = z
+  .strictObject({
+    token: secrets.optional(),
+    /** Where the token stands when it does not come as `Authorization: Bearer`. */
+    token_parameter: parameter.default('token'),
+    signature: signature.optional(),
+    /** Addresses and networks that it may come from. */
+    allow: z
+      .array(z.string().refine(isNetwork, { error: 'is not an address or a network such as 10.0.0.0/8' }))
+      .min(1)
+      .optional(),
+    /** The sender's names of our fields. A name with dots is a path into a body of JSON. */
+    parameters: z.partialRecord(z.enum(reportedFields), parameter).default({}),
+    /** Beside our own words, without regard to case. */
+    statuses: z.record(z.string().min(1).max(100), z.enum(statusMeanings)).default({}),
+    /** A credit whose click is older is refused. */
+    click_window_days: z.int().min(1).max(365).default(30),
+    /** Refusals of authentic requests are answered with 200 too, for senders that switch an address off. */
+    always_200: z.boolean().default(false),
+    /** What stands in answers of status 200 in place of our JSON, for senders that look for it. */
+    reply: z.string().max(200).optional(),
+  })
+  .refine(({ token, signature: signed, allow }) => token !== undefined || signed !== undefined || allow !== undefined, {
+    error: 'has no guard, so anybody could report conversions: give "token", "signature" or "allow"',
+  })
+  .refine(
+    ({ parameters }) => {
+      const names = reportedFields.map((field) => parameters[field] ?? field);
+      return new Set(names).size === names.length;
+    },
+    { path: ['parameters'], error: 'has one name for two fields' },
+  );
+export type PostbackSettings = z.output<typeof postbackSchema>;
+
+/** What is wrong with the name of a source that reports conversions; undefined where nothing is. */
+export function reportingNameMistake(source: string): string | undefined {
+  if (source.length <= longestSourceName) return undefined;
+  return `has more than ${longestSourceName} characters, too many to begin the ids of its conversions`;
+}
+
+/** Each as often as two may be valid at once. */
+export interface PostbackSecrets {
+  tokens: string[];
+  /** Keys of its signatures. */
+  keys: string[];
+}
+
+/** Throws `UsageError` where one cannot be read. */
+export function readPostbackSecrets(
+  source: string,
+  { token, signature: signed }: PostbackSettings,
+  environment: NodeJS.ProcessEnv = process.env,
+): PostbackSecrets {
+  const read = (name: string, given: readonly Secret[] = []) =>
+    given.map((secret) => readSecret(`sources.json: ${source}.postback.${name}`, secret, environment));
+  return { tokens: read('token', token), keys: read('signature.secret', signed?.secret) };
+}
+
+/** In a few words, for lists: what guards it. */
+export function guardsOf({ token, signature: signed, allow }: PostbackSettings): string {
+  const guards = [token && 'token', signed && `signature (${signed.scheme})`, allow && 'addresses'];
+  return guards.filter((guard) => guard !== undefined).join(', ');
+}

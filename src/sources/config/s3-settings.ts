@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import type { LandingKind } from '../../vocabulary/values.ts';
+
+const prefix = z.string().max(1024);
+
+/** Of connector `s3`: the bucket, and under which prefix of its keys there is what. */
+export const s3Schema = z
+  .strictObject({
+    bucket: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$/, { error: 'is not the name of a bucket' }),
+    region: z
+      .string()
+      .regex(/^[a-z0-9-]+$/, { error: 'is not a region such as eu-central-1' })
+      .default('us-east-1'),
+    offers: prefix.optional(),
+    conversions: prefix.optional(),
+    clicks: prefix.optional(),
+    /** Whether the bucket stands in the path and not in the host name; true where `base_url` is given. */
+    path_style: z.boolean().optional(),
+  })
+  .superRefine((settings, context) => {
+    const prefixes = prefixesOf(settings);
+    if (prefixes.length === 0)
+      context.addIssue({ code: 'custom', message: 'names no prefix: "offers", "conversions" or "clicks"' });
+    for (const { kind, prefix: one } of prefixes)
+      for (const { kind: otherKind, prefix: other } of prefixes)
+        if (kind !== otherKind && one.startsWith(other))
+          context.addIssue({
+            code: 'custom',
+            path: [kind],
+            message: `lies within "${otherKind}": an object would be both`,
+          });
+  });
+
+export type S3Settings = z.output<typeof s3Schema>;
+
+/** Small lists first: what is left to the next pull shall be clicks. */
+const kinds = ['offers', 'conversions', 'clicks'] as const satisfies readonly LandingKind[];
+
+/** What is listed, in the order in which it is pulled. */
+export function prefixesOf(
+  settings: Partial<Record<LandingKind, string | undefined>>,
+): { kind: LandingKind; prefix: string }[] {
+  return kinds.flatMap((kind) => {
+    const prefixOfKind = settings[kind];
+    return prefixOfKind === undefined ? [] : [{ kind, prefix: prefixOfKind }];
+  });
+}
+
+/** Of connector `s3`; without them its client looks where AWS's own tools do. */
+const s3Secrets = ['access_key_id', 'secret_access_key', 'session_token'] as const;
+
+/** What is wrong with the names of the secrets; undefined where nothing is. */
+export function s3SecretsMistake(names: readonly string[]): string | undefined {
+  const unknown = names.find((name) => !s3Secrets.some((known) => known === name));
+  if (unknown !== undefined) return `s3 has no secret ${unknown}: it takes ${s3Secrets.join(', ')}`;
+  const isPair = names.includes('access_key_id') && names.includes('secret_access_key');
+  return names.length === 0 || isPair ? undefined : 'access_key_id and secret_access_key go together';
+}
