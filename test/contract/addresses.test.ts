@@ -66,9 +66,9 @@ describe('the bare host', () => {
     expect(await preferringB.json('/nowhere', 404)).toMatchObject({ error: 'not_found' });
   });
 
-  test('links lead to the listening address where nothing else is configured, never to the Host header', async () => {
+  test('links lead to the tracker, pictures to the listening address where nothing else is configured, never to the Host header', async () => {
     const { offers } = await running.json(`/c/api/v1/offers?${credentials('site-c')}`);
-    expect(offers[0].tracking_url).toBe(`${running.address}/redirect/manual-offer/1/user/{user_id}/site/site-c`);
+    expect(offers[0].tracking_url).toBe('http://127.0.0.1:8082/redirect/manual-offer/1/user/{user_id}/site/site-c');
     expect(offers[0].image).toBe(`${running.address}/asset/images/offers/tournament-1a2b.png`);
   });
 });

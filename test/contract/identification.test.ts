@@ -98,7 +98,7 @@ test('a pending site gets a secret check first', async () => {
 test('credentials are percent-decoded, and the key is percent-encoded in links', async () => {
   const body = await running.json(`/c/api/v1/offers?${credentials('a key/with ünusual (parts)')}&limit=1`);
   expect(body.offers[0].tracking_url).toBe(
-    `${running.address}/redirect/manual-offer/1/user/{user_id}/site/a%20key%2Fwith%20%C3%BCnusual%20%28parts%29`,
+    `http://127.0.0.1:8082/redirect/manual-offer/1/user/{user_id}/site/a%20key%2Fwith%20%C3%BCnusual%20%28parts%29`,
   );
 });
 

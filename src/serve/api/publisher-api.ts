@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Settings } from '../../config/settings.ts';
+import type { MirroredPictures } from '../../pictures/mirrored-pictures.ts';
 import type { Site } from '../../sites/sites.ts';
 import { errorResponse, withHeaders } from '../http/response.ts';
 import type { HttpResponse } from '../http/response.ts';
@@ -11,7 +12,7 @@ import type { Links } from '../offers/links.ts';
 import type { SiteRegistry } from '../access/site-registry.ts';
 import type { Gauge } from '../http/gauge.ts';
 import { barePath, operations } from './operations.ts';
-import { pictureResponse } from './pictures.ts';
+import { mirroredResponse, pictureResponse } from './pictures.ts';
 import { PreparedPage } from '../pages/prepared-page.ts';
 import type { PublishedSnapshot } from '../snapshot/published-snapshot.ts';
 import type { Query } from '../http/query.ts';
@@ -45,6 +46,8 @@ export interface ServiceState {
   limits: RequestLimits;
   snapshot: () => PublishedSnapshot | undefined;
   links: () => Links;
+  /** Undefined where pictures are not mirrored. */
+  pictures: MirroredPictures | undefined;
   /** Wall clock, milliseconds since the epoch. */
   now: () => number;
 }
@@ -77,7 +80,8 @@ export class PublisherApi {
   }
 
   get gauges(): Gauge[] {
-    return this.#pages.gauges;
+    const { pictures } = this.#state;
+    return [...this.#pages.gauges, ...(pictures === undefined ? [] : pictureGauges(pictures.cached))];
   }
 
   get paths(): string[] {
@@ -162,14 +166,16 @@ export class PublisherApi {
     return this.#clientAddresses(remoteAddress, headers['x-forwarded-for']?.toString());
   }
 
-  /** Where the advertiser has the picture of a published name. */
-  picture(path: string, name: string): HttpResponse {
+  /** The picture of a published name where it is mirrored, else where the advertiser has it. */
+  async picture(path: string, name: string, request: IncomingHttpHeaders): Promise<HttpResponse> {
     const snapshot = this.#state.snapshot();
     if (snapshot === undefined) return this.error(path, nothingPublished());
     const address = snapshot.pictures.get(name);
     if (address === undefined)
       return this.error(path, new ApiError('nothing_found', 'no offer has a picture of this name'));
-    return pictureResponse(address, this.#variantAt(path), snapshot);
+    const redirect = pictureResponse(address, this.#variantAt(path), snapshot);
+    const mirrored = await this.#state.pictures?.find(name);
+    return mirrored === undefined ? redirect : { ...mirroredResponse(mirrored, request), instead: redirect };
   }
 
   /** An error in the form of the variant that the path belongs to. */
@@ -199,4 +205,15 @@ export class PublisherApi {
 
 function nothingPublished(): ApiError {
   return new ApiError('unavailable', 'nothing is published yet; try again in some minutes');
+}
+
+function pictureGauges({ bytes, limit }: MirroredPictures['cached']): Gauge[] {
+  return [
+    { name: 'offerline_picture_cache_bytes', help: 'Memory held by mirrored pictures.', value: bytes },
+    {
+      name: 'offerline_picture_cache_bytes_limit',
+      help: 'Beyond so much, the pictures unused for longest are dropped.',
+      value: limit,
+    },
+  ];
 }

@@ -5,6 +5,20 @@ import { ApiError } from '../../http/errors.ts';
 import type { ApiErrorKind } from '../../http/errors.ts';
 import type { Variant } from '../../http/variant.ts';
 import { errors } from './bodies.ts';
+import {
+  headersOf,
+  ifNoneMatch,
+  ofCompressed,
+  ofLimited,
+  ofLimits,
+  ofOverload,
+  ofPage,
+  ofSnapshot,
+  ofWrongMethod,
+  optional,
+} from './headers.ts';
+import { picturePath } from './picture-path.ts';
+import { variantC } from '../../variant-c/variant.ts';
 import { operations } from '../operations.ts';
 import type { Operation } from '../operations.ts';
 
@@ -27,46 +41,6 @@ const messages: Record<ApiErrorKind, string> = {
   unavailable: 'nothing is published yet; try again in some minutes',
   internal: 'something went wrong on our side; try again later',
 };
-
-/** Of an answer; one that is not required comes with some of the answers of its status. */
-interface Header {
-  description: string;
-  required: boolean;
-  schema: object;
-}
-type Headers = Record<string, Header>;
-
-const header = (description: string, schema: object = {}): Header => ({
-  description,
-  required: true,
-  schema: { type: 'string', ...schema },
-});
-const count = (description: string, minimum = 0): Header => ({
-  description,
-  required: true,
-  schema: { type: 'integer', minimum },
-});
-
-const ofEveryAnswer: Headers = {
-  Vary: header('Which headers of the request the answer depends on'),
-  'Referrer-Policy': header('That the address, which holds credentials, is not handed on'),
-};
-const ofSnapshot: Headers = {
-  'X-Snapshot-Id': header('The published snapshot that the answer was made from'),
-  'X-Data-As-Of': header('The moment that its figures are of', { format: 'date-time' }),
-};
-const ofPage: Headers = { ETag: header('For If-None-Match', { pattern: '^"[^"]+"$' }) };
-const ofCompressed: Headers = {
-  'Content-Encoding': header('How the body is compressed, as Accept-Encoding allows', { enum: ['br', 'gzip'] }),
-};
-const ofLimits: Headers = {
-  'X-RateLimit-Limit': count('Most requests within the window'),
-  'X-RateLimit-Remaining': count('Requests left in the current window'),
-  'X-RateLimit-Reset': count('Epoch seconds when the oldest counted request leaves the window'),
-};
-const ofLimited: Headers = { 'Retry-After': count('Seconds until the next request has room', 1) };
-const ofOverload: Headers = { 'Retry-After': count('Seconds after which to try again', 1) };
-const ofWrongMethod: Headers = { Allow: header('The methods that there are') };
 
 /** Reasons that are only told to a site that is identified. */
 const toldToSites = new Set<ApiErrorKind>([
@@ -92,7 +66,10 @@ export function openApiDocument(): object {
         'What cannot be read as a request is refused in the form of Variant C, or of B where that is the default.',
       ].join(' '),
     },
-    paths: Object.fromEntries(operations.map((operation) => [operation.path, { get: describe(operation) }])),
+    paths: {
+      ...Object.fromEntries(operations.map((operation) => [operation.path, { get: describe(operation) }])),
+      ...picturePath(errorResponse(variantC, ['nothing_found']), errorResponse(variantC, ['unavailable'])),
+    },
     components: {
       schemas: Object.fromEntries(
         Object.entries(errors).map(([letter, schema]) => [`Error${letter}`, schemaOf(schema)]),
@@ -138,28 +115,6 @@ function describe(operation: Operation): object {
     },
   };
 }
-
-/** Of every answer of a variant. */
-function headersOf({ headers }: Variant, keeping: string): Headers {
-  const version = headers['x-api-version'];
-  return {
-    ...ofEveryAnswer,
-    'Cache-Control': header('Who may keep the answer, and for how many seconds', { const: keeping }),
-    ...(version !== undefined && { 'X-Api-Version': header('Version of the interface', { const: version }) }),
-  };
-}
-
-function optional(headers: Headers): Headers {
-  return Object.fromEntries(Object.entries(headers).map(([name, each]) => [name, { ...each, required: false }]));
-}
-
-const ifNoneMatch = {
-  in: 'header',
-  name: 'If-None-Match',
-  description: 'The ETag of the answer that is there already: 304 without a body while it holds',
-  required: false,
-  schema: { type: 'string' },
-};
 
 /** An empty one is absent, whatever its schema says of a value. */
 function describeParameter({ name, description, required, schema }: DescribedParameter): object {

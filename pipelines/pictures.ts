@@ -1,0 +1,114 @@
+import { join } from 'node:path';
+import type { DataDirectory } from '../src/config/data-directory.ts';
+import { readSettings } from '../src/config/settings.ts';
+import { exitCode, OfferlineError, UsageError } from '../src/errors/errors.ts';
+import { feedOffersFile } from '../src/feed/feed-document.ts';
+import { FeedOffers } from '../src/feed/feed-offers.ts';
+import { pictureOf, type FeedPicture } from '../src/feed/feed-pictures.ts';
+import { realEffects, type Effects } from '../src/files/effects.ts';
+import { acquireProcessLock } from '../src/files/process-lock.ts';
+import { allowsPrivate } from '../src/guard/address-guard.ts';
+import type { Console } from '../src/logging/progress.ts';
+import { mirrorPictures, type MirrorSummary } from '../src/pictures/mirror-pictures.ts';
+import { PictureIndex, type IndexedPicture } from '../src/pictures/picture-index.ts';
+import { PictureRequests } from '../src/pictures/picture-request.ts';
+import { currentName } from '../src/snapshot/catalogue.ts';
+import { verifySnapshot } from '../src/snapshot/verify.ts';
+
+export interface PicturesRequest {
+  data: DataDirectory;
+  console: Console;
+  /** Aborted once the pass shall end. */
+  stop?: AbortSignal;
+  /** For all requests for one picture together; half a minute where not given. */
+  pictureMilliseconds?: number;
+}
+
+export interface MirroredSnapshot extends MirrorSummary {
+  /** Null where nothing is published yet. */
+  snapshot_id: string | null;
+  /** All that could not be had the last time they were asked for. */
+  failing: Pick<IndexedPicture, 'name' | 'address' | 'error' | 'failures' | 'next_at' | 'file'>[];
+}
+
+/** Another process mirrors pictures. */
+class PicturesBusyError extends OfferlineError {
+  constructor(message: string) {
+    super(message, exitCode.busy);
+  }
+}
+
+/**
+ * Mirrors the pictures of the active offers of the published snapshot. Never opens the warehouse. Throws `UsageError`
+ * where it is not switched on, and what the machine throws; a picture that cannot be had is counted.
+ */
+export async function mirrorPublishedPictures(
+  { data, console, stop = new AbortController().signal, pictureMilliseconds }: PicturesRequest,
+  effects: Effects = realEffects,
+): Promise<MirroredSnapshot> {
+  const settings = readSettings(data);
+  if (!settings.pictures)
+    throw new UsageError(
+      `pictures are not mirrored: say "pictures": true in ${data.settingsFile}, and restart what serves and schedules`,
+    );
+  const lock = await acquireProcessLock(
+    {
+      name: 'mirroring of pictures',
+      lockFile: data.pictureLockFile,
+      busy: (message) => new PicturesBusyError(message),
+    },
+    {
+      command: 'pictures',
+      waitSeconds: settings.lock_wait_seconds,
+      onWaiting: (message) => console.logger.info(message),
+    },
+  );
+  try {
+    using index = await PictureIndex.open(data, effects.files, (problem) =>
+      console.logger.warn(`the index of pictures is damaged (${problem}) and begun anew: all are asked for again`),
+    );
+    index.beginPass(effects.now());
+    const requests = new PictureRequests({ allowPrivate: allowsPrivate(process.env), connectMilliseconds: 10_000 });
+    try {
+      const { snapshotId, pictures } = await publishedPictures(data);
+      const summary = await mirrorPictures(
+        pictures,
+        { folder: data.pictures, index, requests, console, stop, pictureMilliseconds },
+        effects,
+      );
+      index.endPass(effects.now(), null);
+      const failing = index.failing().map(({ name, address, error, failures, next_at, file }) => ({
+        name,
+        address,
+        error,
+        failures,
+        next_at,
+        file,
+      }));
+      return { snapshot_id: snapshotId, ...summary, failing };
+    } catch (error) {
+      index.endPass(effects.now(), (error as Error).message);
+      throw error;
+    } finally {
+      await requests.close();
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+/** Of the active offers, each name once; none where nothing is published. */
+async function publishedPictures(data: DataDirectory): Promise<{ snapshotId: string | null; pictures: FeedPicture[] }> {
+  const snapshotId = await currentName(data);
+  if (snapshotId === undefined) return { snapshotId: null, pictures: [] };
+  const folder = join(data.published, snapshotId);
+  await verifySnapshot(folder, (path) => path === feedOffersFile);
+  const feed = await FeedOffers.read(join(folder, feedOffersFile));
+  const pictures = new Map<string, FeedPicture>();
+  for (let line = 0; line < feed.count; line++) {
+    const offer = feed.at(line);
+    const picture = offer.status === 'active' ? pictureOf(offer) : undefined;
+    if (picture !== undefined) pictures.set(picture.name, picture);
+  }
+  return { snapshotId, pictures: [...pictures.values()] };
+}

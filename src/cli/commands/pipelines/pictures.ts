@@ -1,0 +1,38 @@
+import type { Command } from 'commander';
+import { mirrorPublishedPictures } from '../../../../pipelines/pictures.ts';
+import { StoppedError } from '../../../errors/errors.ts';
+import { momentOfMilliseconds } from '../../../time/moment.ts';
+import { addCommand, answer, existingData, fieldLines, table } from '../../answer.ts';
+import type { CommandContext } from '../../context.ts';
+import { stopSignal } from '../../stop-signal.ts';
+
+/** Of those that could not be had, for people; programs get all. */
+const shownFailing = 20;
+
+export function addPicturesCommand(program: Command, context: CommandContext): void {
+  addCommand(
+    program,
+    'pictures',
+    "mirror the published offers' pictures now; one that cannot be had is told and is no failure",
+  ).action(async (options: { json?: boolean }) => {
+    const { console } = context;
+    const stop = stopSignal(console.logger);
+    const {
+      problems,
+      failing: all,
+      ...counts
+    } = await mirrorPublishedPictures({ data: existingData(), console, stop });
+    const failing = all.map(({ next_at, ...picture }) => ({ ...picture, next_at: momentOfMilliseconds(next_at) }));
+    const rest = failing.length > shownFailing ? [`${failing.length - shownFailing} more; --json tells all`] : [];
+    const shown = failing.slice(0, shownFailing).map(({ name, address, error, failures, next_at: next }) => ({
+      name,
+      address,
+      error,
+      failures,
+      next,
+    }));
+    const told = failing.length === 0 ? [] : ['', 'could not be had', table(shown), ...rest];
+    answer(context, options, { ...counts, problems, failing }, [fieldLines(counts), ...told].join('\n'));
+    if (stop.aborted) throw new StoppedError('asked to end: what was mirrored stays, the next pass goes on from there');
+  });
+}

@@ -1,0 +1,194 @@
+import { join } from 'node:path';
+import pLimit from 'p-limit';
+import type { Effects } from '../files/effects.ts';
+import { severalAtOnce } from '../files/several-at-once.ts';
+import type { FeedPicture } from '../feed/feed-pictures.ts';
+import type { Console } from '../logging/progress.ts';
+import { HostLimits } from './host-limits.ts';
+import { isIntact, mirroredFiles, sizeOf, storePicture } from './picture-files.ts';
+import type { IndexedPicture, PictureIndex } from './picture-index.ts';
+import type { PictureAnswer, PictureRequests } from './picture-request.ts';
+
+const hour = 3_600_000;
+const day = 24 * hour;
+
+/** What was had is asked about again after this. */
+const freshMilliseconds = day;
+/** What could not be had is asked for after one hour, then twice as long each time, up to this. */
+const longestWait = day;
+/** A name that no snapshot has any more is kept for a while: clients hold lists, and offers come back. */
+const keptUnwanted = 7 * day;
+/** Advertisers' addresses often lead on to a network that delivers files. */
+const maxRedirects = 3;
+/** For all requests for one picture together, from looking up a host to its last byte. */
+const pictureMilliseconds = 30_000;
+
+/** What a pass works with. */
+export interface Mirror {
+  folder: string;
+  index: PictureIndex;
+  requests: PictureRequests;
+  console: Console;
+  stop: AbortSignal;
+  pictureMilliseconds?: number | undefined;
+}
+
+/** What became of the pictures in one pass. */
+export interface MirrorSummary {
+  /** Named by the published snapshot. */
+  wanted: number;
+  asked: number;
+  /** Got, for the first time or with other bytes than before. */
+  mirrored: number;
+  unchanged: number;
+  failed: number;
+  /** Due, and left for the next pass: their hosts did not answer, or the pass was asked to end. */
+  left: number;
+  /** Files that no name has any more. */
+  removed: number;
+  /** Why those that failed did, counted. */
+  problems: Record<string, number>;
+}
+
+/**
+ * One pass: asks for what is new, asks again about what is older than a day, removes what nobody needs. One picture
+ * that cannot be had holds up no other. Throws what the machine throws, once all requests have ended.
+ */
+export async function mirrorPictures(
+  wanted: readonly FeedPicture[],
+  mirror: Mirror,
+  effects: Effects,
+): Promise<MirrorSummary> {
+  const { folder, index, console, stop } = mirror;
+  const now = effects.now();
+  await severalAtOnce((await mirroredFiles(folder)).parts, (part) =>
+    effects.files.remove(join(folder, part), 'picture: leftover removed'),
+  );
+  await effects.perform('pictures: wanted ones written down', async () => index.want(wanted, now));
+  const due = await duePictures(mirror, now);
+  const pass = new Pass(mirror, effects, wanted.length);
+  console.progress.start('asking for pictures', due.length);
+  try {
+    const outcomes = await Promise.allSettled(due.map((picture) => pass.mirror(picture)));
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+  } finally {
+    console.progress.finish(`${pass.summary.mirrored} mirrored, ${pass.summary.failed} failed`);
+  }
+  if (!stop.aborted) pass.summary.removed = await sweep(mirror, now, effects);
+  return pass.summary;
+}
+
+/**
+ * Those whose time has come, and those whose file is gone or has another size. No time lies further ahead than a day:
+ * one that does was written by a clock that was set back since.
+ */
+async function duePictures({ folder, index }: Mirror, now: number): Promise<IndexedPicture[]> {
+  const due: IndexedPicture[] = [];
+  const resting: IndexedPicture[] = [];
+  for (const picture of index.wantedAt(now))
+    (picture.next_at <= now || picture.next_at > now + longestWait ? due : resting).push(picture);
+  await severalAtOnce(resting, async (picture) => {
+    if (picture.file !== null && (await sizeOf(folder, picture.file)) !== picture.bytes) due.push(picture);
+  });
+  return due;
+}
+
+/** Gives how many files were removed. */
+async function sweep({ folder, index }: Mirror, now: number, effects: Effects): Promise<number> {
+  await effects.perform('pictures: unwanted ones forgotten', async () => index.forget(now - keptUnwanted));
+  const needed = index.files();
+  const unneeded = (await mirroredFiles(folder)).whole.filter((file) => !needed.has(file));
+  await severalAtOnce(unneeded, (file) => effects.files.remove(join(folder, file), 'picture: removed'));
+  return unneeded.length;
+}
+
+class Pass {
+  readonly summary: MirrorSummary;
+  readonly #mirror: Mirror;
+  readonly #effects: Effects;
+  readonly #hosts = new HostLimits();
+  /** Files are stored one after the other: two addresses may have the same bytes. */
+  readonly #storing = pLimit(1);
+  #done = 0;
+  /** The machine failed, and would for the others, too. */
+  #broken = false;
+
+  constructor(mirror: Mirror, effects: Effects, wanted: number) {
+    this.#mirror = mirror;
+    this.#effects = effects;
+    this.summary = { wanted, asked: 0, mirrored: 0, unchanged: 0, failed: 0, left: 0, removed: 0, problems: {} };
+  }
+
+  async mirror(picture: IndexedPicture): Promise<void> {
+    let left = this.#mirror.pictureMilliseconds ?? pictureMilliseconds;
+    let url = new URL(picture.address);
+    try {
+      for (let hops = 0; ; hops++) {
+        const { host } = url;
+        const outcome = await this.#hosts.run(host, async (): Promise<URL | 'done' | undefined> => {
+          if (this.#broken || this.#mirror.stop.aborted) return undefined;
+          if (hops === 0) this.summary.asked += 1;
+          const began = performance.now();
+          const answer = await this.#ask(url, picture, left);
+          left -= performance.now() - began;
+          this.#hosts.answered(host, !isSilence(answer));
+          if (answer.kind === 'redirect' && hops < maxRedirects) return answer.to;
+          await this.#record(picture, url, answer);
+          return 'done';
+        });
+        if (outcome === undefined) this.summary.left += 1;
+        if (!(outcome instanceof URL)) break;
+        url = outcome;
+      }
+    } catch (error) {
+      if (!this.#mirror.stop.aborted) {
+        this.#broken = true;
+        throw error;
+      }
+      this.summary.left += 1;
+    } finally {
+      this.#mirror.console.progress.advance(++this.#done);
+    }
+  }
+
+  /** What one server calls unchanged is so only for it, and only where what it gave is still whole. */
+  async #ask(url: URL, picture: IndexedPicture, milliseconds: number): Promise<PictureAnswer> {
+    const { folder, requests, stop } = this.#mirror;
+    const isKnown =
+      picture.file !== null &&
+      picture.answered_by === url.href &&
+      (picture.etag ?? picture.last_modified) !== null &&
+      (await isIntact(folder, picture.file));
+    return requests.ask(url, isKnown ? picture : undefined, milliseconds, stop);
+  }
+
+  async #record(picture: IndexedPicture, url: URL, answer: PictureAnswer): Promise<void> {
+    const { folder, index, console } = this.#mirror;
+    const { name } = picture;
+    const now = this.#effects.now();
+    if (answer.kind === 'unchanged') {
+      await this.#effects.perform('picture: indexed', async () => index.unchanged(name, now, now + freshMilliseconds));
+      this.summary.unchanged += 1;
+    } else if (answer.kind === 'picture') {
+      const { bytes, ending, etag, lastModified } = answer;
+      const file = await this.#storing(() => storePicture(folder, bytes, ending, this.#effects.files));
+      const copy = { file, bytes: bytes.length, answered_by: url.href, etag, last_modified: lastModified };
+      await this.#effects.perform('picture: indexed', async () =>
+        index.mirrored(name, copy, now, now + freshMilliseconds),
+      );
+      this.summary[file === picture.file ? 'unchanged' : 'mirrored'] += 1;
+    } else {
+      const problem = answer.kind === 'redirect' ? 'redirects' : answer.problem;
+      const wait = Math.min(longestWait, hour * 2 ** picture.failures);
+      await this.#effects.perform('picture: indexed', async () => index.failed(name, problem, now, now + wait));
+      console.logger.debug({ name, address: picture.address }, `a picture cannot be had: ${problem}`);
+      this.summary.failed += 1;
+      this.summary.problems[problem] = (this.summary.problems[problem] ?? 0) + 1;
+    }
+  }
+}
+
+/** Whether nothing came of a request that took its time: the next one to the same host will hardly do better. */
+function isSilence(answer: PictureAnswer): boolean {
+  return answer.kind === 'problem' && ['dns', 'timeout', 'tls', 'connection'].includes(answer.problem);
+}

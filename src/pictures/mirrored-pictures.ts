@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { LRUCache } from 'lru-cache';
+import pLimit from 'p-limit';
+import type { DataDirectory } from '../config/data-directory.ts';
+import { readThrough } from '../files/read-through.ts';
+import type { Logger } from '../logging/log.ts';
+import { readFileName } from './picture-files.ts';
+import { maxPictureBytes } from './picture-type.ts';
+
+/** Some hundreds of usual pictures. */
+const maxCachedBytes = 64 * 1024 * 1024;
+/** Files read at a time: each is in memory as a whole, and anybody can ask for them. */
+const reading = pLimit(4);
+
+/** A picture as it is served. */
+export interface MirroredPicture {
+  bytes: Buffer;
+  type: string;
+  /** Of the bytes, in hex. */
+  sha256: string;
+}
+
+/**
+ * The mirrored pictures as a service reads them while a pass writes: asked in the index at each request, so that what
+ * is new is served without a restart. What is not there, damaged or cannot be read is undefined, never an error.
+ */
+export class MirroredPictures {
+  readonly #folder: string;
+  readonly #indexFile: string;
+  readonly #log: Logger;
+  readonly #files = new LRUCache<string, Buffer>({
+    maxSize: maxCachedBytes,
+    sizeCalculation: ({ length }) => Math.max(1, length),
+    // Requests that come while it is read wait for the same one.
+    fetchMethod: (file) => reading(() => this.#read(file)),
+  });
+  #index: { database: DatabaseSync; byName: StatementSync; inode: number } | undefined;
+  /** What was last logged, so that a fault does not fill the log. */
+  #told = '';
+
+  constructor({ pictures, pictureIndexFile }: Pick<DataDirectory, 'pictures' | 'pictureIndexFile'>, log: Logger) {
+    this.#folder = pictures;
+    this.#indexFile = pictureIndexFile;
+    this.#log = log;
+  }
+
+  async find(name: string): Promise<MirroredPicture | undefined> {
+    try {
+      const file = this.#fileOf(name);
+      const named = file === undefined ? undefined : readFileName(file);
+      if (file === undefined || named === undefined) return undefined;
+      const bytes = await this.#files.fetch(file);
+      return bytes === undefined ? undefined : { bytes, ...named };
+    } catch (error) {
+      this.#tell(`a mirrored picture cannot be read: ${(error as Error).message}`);
+      return undefined;
+    }
+  }
+
+  /** What the cache of files holds, and what it may, in bytes. */
+  get cached(): { bytes: number; limit: number } {
+    return { bytes: this.#files.calculatedSize, limit: maxCachedBytes };
+  }
+
+  close(): void {
+    this.#index?.database.close();
+    this.#index = undefined;
+  }
+
+  /** Where the index was begun anew, under the same name, it is opened again. */
+  #fileOf(name: string): string | undefined {
+    const inode = statSync(this.#indexFile, { throwIfNoEntry: false })?.ino;
+    if (inode !== this.#index?.inode) this.close();
+    if (inode === undefined) return undefined;
+    if (this.#index === undefined) {
+      const database = new DatabaseSync(this.#indexFile, { readOnly: true });
+      try {
+        this.#index = { database, byName: database.prepare('SELECT file FROM pictures WHERE name = ?'), inode };
+      } catch (error) {
+        database.close();
+        throw error;
+      }
+    }
+    const file = this.#index.byName.get(name)?.['file'];
+    return typeof file === 'string' ? file : undefined;
+  }
+
+  /** The bytes that the name says, or undefined. */
+  async #read(file: string): Promise<Buffer | undefined> {
+    const path = join(this.#folder, file);
+    try {
+      const { size } = await stat(path);
+      if (size <= maxPictureBytes) {
+        const bytes = Buffer.allocUnsafeSlow(size);
+        const digest = createHash('sha256');
+        let at = 0;
+        // Chunk by chunk, so that other requests have their turn: to digest a large one takes some milliseconds.
+        await readThrough(path, (chunk) => {
+          digest.update(chunk);
+          at += chunk.copy(bytes, at);
+        });
+        if (digest.digest('hex') === readFileName(file)?.sha256) return bytes;
+      }
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+    this.#tell(`${path} is missing or damaged; \`offerline doctor --deep --repair\` and the next pass put it right`);
+    return undefined;
+  }
+
+  #tell(message: string): void {
+    if (message !== this.#told) this.#log.warn(message);
+    this.#told = message;
+  }
+}

@@ -1,0 +1,210 @@
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { DataDirectory } from '../config/data-directory.ts';
+import { makePrivateFolder, type FileEffects } from '../files/effects.ts';
+import type { FeedPicture } from '../feed/feed-pictures.ts';
+
+/** What is known of the picture of one name. Times are milliseconds since the epoch. */
+export interface IndexedPicture extends FeedPicture {
+  /** The newest that could be had; null while none could. */
+  file: string | null;
+  bytes: number | null;
+  /** Where the file came from in the end, and what that server is asked with whether it still holds. */
+  answered_by: string | null;
+  etag: string | null;
+  last_modified: string | null;
+  /** Null while it was never asked for. */
+  asked_at: number | null;
+  /** Not asked for before. */
+  next_at: number;
+  /** In a row. */
+  failures: number;
+  /** Why it could not be had the last time. */
+  error: string | null;
+  /** When the published snapshot last named it. */
+  wanted_at: number;
+}
+
+/** What of a picture a fetch tells. */
+export type MirroredCopy = Pick<IndexedPicture, 'file' | 'bytes' | 'answered_by' | 'etag' | 'last_modified'>;
+
+/**
+ * A pass over all pictures. Milliseconds since the epoch; `ended_at` is null while it works and where it was killed.
+ */
+export interface PicturePass {
+  started_at: number;
+  ended_at: number | null;
+  error: string | null;
+}
+
+/** In SQLite's `user_version`. An index of another one is begun anew. */
+const schemaVersion = 1;
+
+const schema = `PRAGMA user_version = ${schemaVersion};
+CREATE TABLE IF NOT EXISTS pictures (
+  name TEXT PRIMARY KEY,
+  address TEXT NOT NULL,
+  file TEXT,
+  bytes INTEGER,
+  answered_by TEXT,
+  etag TEXT,
+  last_modified TEXT,
+  asked_at INTEGER,
+  next_at INTEGER NOT NULL,
+  failures INTEGER NOT NULL DEFAULT 0,
+  error TEXT,
+  wanted_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS last_pass (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  started_at INTEGER NOT NULL,
+  ended_at INTEGER,
+  error TEXT
+) STRICT;`;
+
+const isFailing = 'error IS NOT NULL AND wanted_at = (SELECT max(wanted_at) FROM pictures)';
+
+/** SQLite's SQLITE_CORRUPT and SQLITE_NOTADB. */
+const sqliteDamaged = [11, 26];
+
+/**
+ * Which name has which mirrored file, in SQLite beside the files, so that the service reads it while a pass writes. It
+ * holds nothing that cannot be had again: one that is damaged is begun anew.
+ */
+export class PictureIndex implements Disposable {
+  readonly #database: DatabaseSync;
+
+  private constructor(database: DatabaseSync) {
+    this.#database = database;
+    database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${schema}`);
+  }
+
+  /** For a pass, which holds the lock. `onDamage` is told what is wrong with one that is thrown away. */
+  static async open(
+    { pictureIndexFile: file }: DataDirectory,
+    files: FileEffects,
+    onDamage: (problem: string) => void,
+  ): Promise<PictureIndex> {
+    makePrivateFolder(dirname(file));
+    const problem = damageOf(file);
+    if (problem !== undefined) {
+      onDamage(problem);
+      // The log first: what is left of it must not be taken for that of a new file.
+      for (const ending of ['-wal', '-shm', ''])
+        await files.remove(file + ending, 'damaged index of pictures: removed');
+    }
+    return new PictureIndex(new DatabaseSync(file, { timeout: 10_000 }));
+  }
+
+  /** For those who only ask; undefined where there has never been a pass, and where the next one begins it anew. */
+  static existing({ pictureIndexFile: file }: DataDirectory): PictureIndex | undefined {
+    const isUsable = existsSync(file) && damageOf(file) === undefined;
+    return isUsable ? new PictureIndex(new DatabaseSync(file, { timeout: 10_000 })) : undefined;
+  }
+
+  /** Takes up what the published snapshot names now. An address that is new is asked for at once. */
+  want(pictures: readonly FeedPicture[], now: number): void {
+    const statement = this.#database.prepare(
+      `INSERT INTO pictures (name, address, next_at, wanted_at) VALUES (?1, ?2, ?3, ?3)
+       ON CONFLICT (name) DO UPDATE SET wanted_at = ?3, address = ?2, next_at = iif(address = ?2, next_at, ?3)`,
+    );
+    this.#database.exec('BEGIN IMMEDIATE');
+    try {
+      for (const { name, address } of pictures) statement.run(name, address, now);
+      this.#database.exec('COMMIT');
+    } catch (error) {
+      this.#database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  /** Those that were wanted at that time, the longest due first. */
+  wantedAt(time: number): IndexedPicture[] {
+    return this.#database
+      .prepare('SELECT * FROM pictures WHERE wanted_at = ? ORDER BY next_at, name')
+      .all(time) as unknown as IndexedPicture[];
+  }
+
+  mirrored(name: string, copy: MirroredCopy, askedAt: number, nextAt: number): void {
+    const { file, bytes, answered_by, etag, last_modified } = copy;
+    this.#database
+      .prepare(
+        `UPDATE pictures SET file = ?, bytes = ?, answered_by = ?, etag = ?, last_modified = ?, asked_at = ?, next_at = ?, failures = 0, error = NULL WHERE name = ?`,
+      )
+      .run(file, bytes, answered_by, etag, last_modified, askedAt, nextAt, name);
+  }
+
+  unchanged(name: string, askedAt: number, nextAt: number): void {
+    this.#database
+      .prepare('UPDATE pictures SET asked_at = ?, next_at = ?, failures = 0, error = NULL WHERE name = ?')
+      .run(askedAt, nextAt, name);
+  }
+
+  /** The file that it has stays its file. */
+  failed(name: string, error: string, askedAt: number, nextAt: number): void {
+    this.#database
+      .prepare('UPDATE pictures SET asked_at = ?, next_at = ?, failures = failures + 1, error = ? WHERE name = ?')
+      .run(askedAt, nextAt, error, name);
+  }
+
+  /** Forgets names that no snapshot has named since. */
+  forget(wantedBefore: number): void {
+    this.#database.prepare('DELETE FROM pictures WHERE wanted_at < ?').run(wantedBefore);
+  }
+
+  /** All files that a name has. */
+  files(): Set<string> {
+    const rows = this.#database.prepare('SELECT DISTINCT file FROM pictures WHERE file IS NOT NULL').all();
+    return new Set(rows.map(({ file }) => String(file)));
+  }
+
+  /** Those of the newest snapshot that could not be had the last time, the ones that failed most first. */
+  failing(): IndexedPicture[] {
+    return this.#database
+      .prepare(`SELECT * FROM pictures WHERE ${isFailing} ORDER BY failures DESC, name`)
+      .all() as unknown as IndexedPicture[];
+  }
+
+  /** How many names have a file, and how many are failing; some are both. */
+  counts(): { mirrored: number; failing: number } {
+    return this.#database
+      .prepare(`SELECT count(file) AS mirrored, count(*) FILTER (WHERE ${isFailing}) AS failing FROM pictures`)
+      .get() as unknown as { mirrored: number; failing: number };
+  }
+
+  beginPass(startedAt: number): void {
+    this.#database.prepare('INSERT OR REPLACE INTO last_pass (one, started_at) VALUES (1, ?)').run(startedAt);
+  }
+
+  endPass(endedAt: number, error: string | null): void {
+    this.#database.prepare('UPDATE last_pass SET ended_at = ?, error = ?').run(endedAt, error);
+  }
+
+  lastPass(): PicturePass | undefined {
+    return this.#database.prepare('SELECT started_at, ended_at, error FROM last_pass').get() as PicturePass | undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.#database.close();
+  }
+}
+
+/** What is wrong with an index; undefined where nothing is, and where there is none. */
+function damageOf(file: string): string | undefined {
+  if (!existsSync(file)) return undefined;
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(file, { timeout: 10_000 });
+    const pragma = (name: string) => Object.values(database?.prepare(`PRAGMA ${name}`).get() ?? {})[0];
+    const found = pragma('quick_check(1)');
+    if (found !== 'ok') return String(found);
+    const version = pragma('user_version');
+    return version === schemaVersion ? undefined : `its version is ${String(version)}`;
+  } catch (error) {
+    if (sqliteDamaged.includes((error as { errcode?: number }).errcode ?? 0)) return (error as Error).message;
+    throw error;
+  } finally {
+    database?.close();
+  }
+}
