@@ -7,7 +7,7 @@ import { everflow } from './everflow.ts';
 import { ogads } from './ogads.ts';
 import { tune } from './tune.ts';
 
-/** The networks that offerline knows; `http` is one that `sources.json` declares itself. */
+/** The networks that offerline knows. `http` is one that `sources.json` declares itself, `s3` is storage and none. */
 export const connectors: Readonly<Record<string, Connector>> = {
   tune,
   everflow,
@@ -18,5 +18,6 @@ export const connectors: Readonly<Record<string, Connector>> = {
   ayet,
   ogads,
   http: { name: 'http', secrets: [] },
+  s3: { name: 's3', secrets: [] },
 };
 export const connectorNames = Object.keys(connectors) as [string, ...string[]];

@@ -1,8 +1,19 @@
-/** How networks say in an offer's texts that users may not be paid for it. */
-const phrases =
-  /\b(?:no|non)[- ]?incent(?:ive|ives|ivi[sz]ed|s)?\b|\bincent(?:ive|ives|ivi[sz]ed)?(?: traffic)?(?: is| are)? (?:not allowed|prohibited|forbidden)\b|\b(?:not allowed|prohibited|forbidden)\s*:[^.\n]*\bincent/i;
+/**
+ * How networks say in an offer's texts that users may not be paid for it, in English, German, French, Spanish,
+ * Portuguese and Italian: "incent", "incentivised", "incentivi" and the like with a word that denies or forbids it.
+ */
+const incentive = String.raw`(?<!\p{L})incent\p{L}*(?: traffic| trafic)?`;
+const denied = String.raw`(?<!\p{L})(?:no|non|kein|keine|keinen|ohne|sin|sem|senza|sans|pas d['’])[- ]?`;
+const forbidden =
+  '(?:(?:not |nicht |non |no |não )(?:allowed|erlaubt|permi\\p{L}*|autorisé\\p{L}*|consentit\\p{L}*)' +
+  '|prohib\\p{L}*|proib\\p{L}*|forbidden|verboten|untersagt|interdit\\p{L}*|vietat\\p{L}*)';
+const phrases = [
+  denied + incentive,
+  String.raw`${incentive}(?: \p{L}{1,4})? ${forbidden}`,
+  String.raw`${forbidden}\s*:[^.\n]*${incentive}`,
+].map((phrase) => new RegExp(phrase, 'iu'));
 
 /** Whether an offer's own words forbid incentives: it must not be shown on an offer wall. */
 export function forbidsIncentives(...texts: readonly (string | undefined)[]): boolean {
-  return texts.some((text) => text !== undefined && phrases.test(text));
+  return texts.some((text) => text !== undefined && phrases.some((phrase) => phrase.test(text)));
 }

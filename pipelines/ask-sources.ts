@@ -1,0 +1,103 @@
+import { setTimeout } from 'node:timers/promises';
+import type { DataDirectory } from '../src/config/data-directory.ts';
+import { UsageError } from '../src/errors/errors.ts';
+import type { Console } from '../src/logging/progress.ts';
+import type { S3Settings } from '../src/sources/config/s3-settings.ts';
+import { pulledSources, readSources, type SourceEntry } from '../src/sources/config/sources-file.ts';
+import { Budgets, type PullClock } from '../src/sources/http/budget.ts';
+import { HttpExchanges } from '../src/sources/http/exchange.ts';
+import type { Fetching } from '../src/sources/http/fetcher.ts';
+import type { OpenSource } from '../src/sources/open-source.ts';
+import type { BucketAccess } from '../src/sources/s3/bucket.ts';
+import type { Asking } from '../src/sources/s3/tries.ts';
+
+export interface SourcesRequest {
+  data: DataDirectory;
+  console: Console;
+  /** Names of sources; all that have something to pull where none is given. */
+  names?: readonly string[];
+  /** Aborted once the work shall end. */
+  stop?: AbortSignal;
+}
+
+/** What all sources that are asked at once share: connections, and the budgets of their hosts. */
+export interface AskingSources {
+  console: Console;
+  exchanges: HttpExchanges;
+  budgets: Budgets;
+  stop: AbortSignal;
+  clock: PullClock;
+}
+
+export const realPullClock: PullClock = {
+  now: () => Date.now(),
+  wait: async (milliseconds, signal) => {
+    await setTimeout(milliseconds, undefined, { signal });
+  },
+  random: () => Math.random(),
+};
+
+/**
+ * Asks sources, all at once: those that are named, or all of `among`, by default those that have a connector, as far as
+ * they are wanted. Throws `UsageError` where `sources.json` cannot be used or has no source of a name.
+ */
+export async function askSources<Result>(
+  { data, console, names = [], stop = new AbortController().signal }: SourcesRequest,
+  clock: PullClock,
+  isWanted: (entry: SourceEntry) => boolean,
+  ask: (entry: SourceEntry, asking: AskingSources) => Promise<Result>,
+  among: (sources: readonly SourceEntry[]) => SourceEntry[] = pulledSources,
+): Promise<Result[]> {
+  const { sources, warnings } = readSources(data);
+  for (const warning of warnings) console.logger.warn(warning);
+  const wanted = chosen(among(sources), names, data).filter(isWanted);
+  const exchanges = new HttpExchanges();
+  const asking = { console, exchanges, budgets: new Budgets(clock), stop, clock };
+  try {
+    return await Promise.all(wanted.map((entry) => ask(entry, asking)));
+  } finally {
+    await exchanges.close();
+  }
+}
+
+/** All sources, or those of them that are named. */
+function chosen(sources: SourceEntry[], names: readonly string[], data: DataDirectory): SourceEntry[] {
+  if (names.length === 0) return sources;
+  return names.map((name) => {
+    const found = sources.find(({ source }) => source === name);
+    if (found === undefined)
+      throw new UsageError(
+        `${data.sourcesFile} has no source ${name} to ask; \`offerline sources list\` shows those there are`,
+      );
+    return found;
+  });
+}
+
+/** How a source's bucket is reached. */
+export function bucketAccess({ baseUrl, secrets, redactor }: OpenSource, settings: S3Settings): BucketAccess {
+  return { settings, baseUrl: baseUrl === '' ? undefined : baseUrl, secrets, redactor };
+}
+
+/** What asking a bucket takes. */
+export function askingOf(source: OpenSource, { clock, stop, console }: AskingSources): Asking {
+  return { clock, signal: stop, onRetry: onRetryOf(source, console) };
+}
+
+/** A log line for each wait. */
+function onRetryOf({ name, redactor }: OpenSource, { logger }: Console): Asking['onRetry'] {
+  return (reason, wait) => logger.warn({ source: name, wait_ms: wait }, `asking again: ${redactor.redact(reason)}`);
+}
+
+/** What asking a network takes. */
+export function fetchingOf(source: OpenSource, { exchanges, budgets, clock, stop, console }: AskingSources): Fetching {
+  const limit = (source.offers ?? source.conversions)?.stream.budget ?? { requests: 1, seconds: 1 };
+  return {
+    exchanges,
+    budget: budgets.of(new URL(source.baseUrl).host, source.account, limit),
+    clock,
+    signal: stop,
+    read: { bytes: 0 },
+    redact: (text) => source.redactor.redact(text),
+    onRetry: onRetryOf(source, console),
+  };
+}

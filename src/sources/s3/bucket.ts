@@ -1,0 +1,163 @@
+import type { Readable } from 'node:stream';
+import type * as Client from '@aws-sdk/client-s3';
+import type { Redactor } from '../../config/secrets.ts';
+import type { S3Settings } from '../config/s3-settings.ts';
+import { BucketError, bucketError } from './bucket-error.ts';
+import type { ListedObject } from './listed-object.ts';
+import { withTries, type Asking } from './tries.ts';
+
+/** How a bucket is reached. */
+export interface BucketAccess {
+  settings: S3Settings;
+  /** The store's address; undefined for AWS's own. */
+  baseUrl: string | undefined;
+  /** By name; empty where the client looks for them itself. */
+  secrets: Readonly<Record<string, string>>;
+  redactor: Redactor;
+}
+
+export interface ListPage {
+  objects: ListedObject[];
+  /** For the next page; undefined after the last one. */
+  next: string | undefined;
+}
+
+const pageKeys = 1000;
+const connectMilliseconds = 10_000;
+/** Until an answer begins. */
+const answerMilliseconds = 60_000;
+
+/** A bucket of a store that speaks S3, by the official client, which is loaded only here. Errors are `BucketError`s. */
+export class Bucket implements Disposable {
+  readonly name: string;
+  readonly #sdk: typeof Client;
+  readonly #client: Client.S3Client;
+
+  private constructor(sdk: typeof Client, client: Client.S3Client, name: string) {
+    this.#sdk = sdk;
+    this.#client = client;
+    this.name = name;
+  }
+
+  /** Finds the keys, too: those that the client has found are taken out of every text from now on. */
+  static async open({ settings, baseUrl, secrets, redactor }: BucketAccess): Promise<Bucket> {
+    const sdk = await import('@aws-sdk/client-s3');
+    const { access_key_id: accessKeyId, secret_access_key: secretAccessKey, session_token: sessionToken } = secrets;
+    const client = new sdk.S3Client({
+      region: settings.region,
+      ...(baseUrl === undefined ? {} : { endpoint: baseUrl }),
+      forcePathStyle: settings.path_style ?? baseUrl !== undefined,
+      ...(accessKeyId === undefined || secretAccessKey === undefined
+        ? {}
+        : { credentials: { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) } }),
+      // Asking again is ours.
+      maxAttempts: 1,
+      followRegionRedirects: false,
+      // Stores that are not AWS give none, or others for a part of an object: asked for where one is whole.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      requestHandler: {
+        connectionTimeout: connectMilliseconds,
+        requestTimeout: answerMilliseconds,
+        throwOnRequestTimeout: true,
+      },
+    });
+    try {
+      const found = await client.config.credentials();
+      for (const secret of [found.accessKeyId, found.secretAccessKey, found.sessionToken])
+        if (secret !== undefined) redactor.add(secret);
+    } catch (error) {
+      client.destroy();
+      throw bucketError(error, settings.bucket);
+    }
+    return new Bucket(sdk, client, settings.bucket);
+  }
+
+  /** A page of up to 1,000 keys. `from`: what the page before gave as `next`. */
+  async list(prefix: string, from: string | undefined, asking: Asking): Promise<ListPage> {
+    try {
+      const page = await withTries(asking, `listing bucket ${this.name}`, () =>
+        this.#client.send(
+          new this.#sdk.ListObjectsV2Command({
+            Bucket: this.name,
+            Prefix: prefix,
+            MaxKeys: pageKeys,
+            // XML cannot hold every character that a key may have.
+            EncodingType: 'url',
+            ...(from === undefined ? {} : { ContinuationToken: from }),
+          }),
+          { abortSignal: asking.signal },
+        ),
+      );
+      // Whatever else answers with XML would look like an empty bucket.
+      if (page.Name === undefined)
+        throw new BucketError('bucket', `bucket ${this.name}: what answers lists no bucket; see base_url`);
+      const plain = page.EncodingType === 'url' ? decoded : (key: string) => key;
+      const next = page.IsTruncated === true ? page.NextContinuationToken : undefined;
+      if (page.IsTruncated === true && (next === undefined || next === from))
+        throw new BucketError('bucket', `bucket ${this.name}: its list says there is more, and not where`);
+      return { objects: (page.Contents ?? []).map((object) => this.#listed(object, plain)), next };
+    } catch (error) {
+      throw this.#told(error, asking.signal);
+    }
+  }
+
+  /**
+   * The bytes of an object from one position to before another, as long as it is the listed one. One try; what the
+   * client threw is thrown as it is, for `Tries`. Throws `BucketError` where the answer is none to what was asked.
+   */
+  async read(object: ListedObject, from: number, to: number, signal: AbortSignal): Promise<Readable> {
+    const isWhole = from === 0 && to === object.bytes;
+    const answer = await this.#client.send(
+      new this.#sdk.GetObjectCommand({
+        Bucket: this.name,
+        Key: object.key,
+        IfMatch: object.etag,
+        ...(isWhole ? { ChecksumMode: 'ENABLED' } : { Range: `bytes=${from}-${to - 1}` }),
+      }),
+      { abortSignal: signal },
+    );
+    const body = answer.Body as Readable;
+    const refuse = (error: BucketError) => {
+      body.on('error', () => undefined).destroy();
+      throw error;
+    };
+    const where = `object ${object.key} of bucket ${this.name}`;
+    if (answer.ETag !== undefined && bare(answer.ETag) !== bare(object.etag))
+      refuse(new BucketError('moved', `${where}: it is not the listed one any more`));
+    if (!isWhole && answer.ContentRange !== `bytes ${from}-${to - 1}/${object.bytes}`)
+      refuse(new BucketError('object', `${where}: a part was asked for, and the store gave another one or all of it`));
+    return body;
+  }
+
+  /** An error of the client as one for an operator, but the signal's reason once that is aborted. */
+  #told(error: unknown, signal: AbortSignal): unknown {
+    return signal.aborted ? signal.reason : bucketError(error, this.name);
+  }
+
+  #listed(object: Client._Object, plain: (key: string) => string): ListedObject {
+    const { Key, ETag, Size, LastModified, StorageClass } = object;
+    if (Key === undefined || ETag === undefined || Size === undefined || LastModified === undefined)
+      throw new BucketError('bucket', `bucket ${this.name}: its list lacks a key, ETag, size or time of an object`);
+    return {
+      key: plain(Key),
+      etag: ETag,
+      bytes: Size,
+      modified: LastModified.getTime(),
+      storageClass: StorageClass ?? 'STANDARD',
+    };
+  }
+
+  [Symbol.dispose](): void {
+    this.#client.destroy();
+  }
+}
+
+function decoded(key: string): string {
+  return decodeURIComponent(key.replaceAll('+', ' '));
+}
+
+/** Stores differ in whether they quote it. */
+function bare(etag: string): string {
+  return etag.replaceAll('"', '');
+}

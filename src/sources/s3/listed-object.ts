@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { formatOf, isUnfinishedName } from '../../landing/files/find-files.ts';
+import { compactText, momentOfMilliseconds } from '../../time/moment.ts';
+
+/** An object as a page of the list has it. */
+export interface ListedObject {
+  key: string;
+  /** As the list writes it, quotes included: what the store compares by `If-Match`. */
+  etag: string;
+  bytes: number;
+  /** Milliseconds since the epoch. */
+  modified: number;
+  storageClass: string;
+}
+
+/** Why an object is left out, and counted. `moved` and `next_pull` are found out later than here. */
+export type LeftOut = 'folder' | 'empty' | 'unfinished' | 'unread_ending' | 'archived' | 'moved' | 'next_pull';
+
+/** These have to be restored before they can be read; others, such as GLACIER_IR, are read like any. */
+const archives = ['GLACIER', 'DEEP_ARCHIVE'];
+const readableLength = 80;
+
+/** Why an object is none that landing reads; undefined where it is one. `prefix`: that under which it was listed. */
+export function leftOutFor({ key, bytes, storageClass }: ListedObject, prefix: string): LeftOut | undefined {
+  if (key.endsWith('/')) return 'folder';
+  // As landing itself passes over such files and folders.
+  if (
+    key
+      .slice(prefix.lastIndexOf('/') + 1)
+      .split('/')
+      .some(isUnfinishedName)
+  )
+    return 'unfinished';
+  if (bytes === 0) return 'empty';
+  if (formatOf(lastPart(key)) === undefined) return 'unread_ending';
+  if (archives.includes(storageClass)) return 'archived';
+  return undefined;
+}
+
+/**
+ * The name of the object's landing file. It begins with the moment of the object, so that files are in the order of
+ * their making, and holds a digest of all that tells the object from others, an earlier one of the same key included.
+ */
+export function landingName(bucket: string, { key, etag, modified }: ListedObject): string {
+  const last = lastPart(key);
+  const ending = /\.[a-z]+(\.gz)?$/i.exec(last)?.[0] ?? '';
+  const readable = last
+    .slice(0, -ending.length)
+    .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+    .slice(0, readableLength);
+  const digest = createHash('sha256')
+    .update(JSON.stringify([bucket, key, etag, modified]))
+    .digest('hex');
+  const made = compactText(momentOfMilliseconds(modified));
+  return `${made}-${readable || 'object'}-${digest.slice(0, 16)}${ending.toLowerCase()}`;
+}
+
+function lastPart(key: string): string {
+  return key.slice(key.lastIndexOf('/') + 1);
+}

@@ -1,0 +1,100 @@
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { DataDirectory } from '../../config/data-directory.ts';
+import { makePrivateFolder } from '../../files/effects.ts';
+import type { LandingKind } from '../../vocabulary/values.ts';
+import type { ListedObject } from './listed-object.ts';
+
+/** One list of one source's bucket. */
+export interface ObjectList {
+  source: string;
+  bucket: string;
+  kind: LandingKind;
+}
+
+/** An object that lies in the landing folder under its name. */
+export interface TakenObject {
+  object: ListedObject;
+  /** Relative to the landing folder. */
+  path: string;
+}
+
+const schema = `CREATE TABLE IF NOT EXISTS s3_taken (
+  source TEXT NOT NULL,
+  bucket TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  object_key TEXT NOT NULL,
+  etag TEXT NOT NULL,
+  PRIMARY KEY (source, bucket, kind, object_key)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS s3_parts (
+  path TEXT PRIMARY KEY,
+  synced_bytes INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;`;
+
+/**
+ * Which objects were taken, beside the ledger of pulls, and how much of unfinished ones is on the disk for certain.
+ * Landing files may be archived once they were read, so the folder does not tell it.
+ */
+export class TakenObjects implements Disposable {
+  readonly #database: DatabaseSync;
+
+  constructor({ pullLedgerFile }: DataDirectory) {
+    makePrivateFolder(dirname(pullLedgerFile));
+    this.#database = new DatabaseSync(pullLedgerFile, { timeout: 10_000 });
+    this.#database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${schema}`);
+  }
+
+  /** For those who only ask; undefined where nothing has ever been pulled. */
+  static existing(data: DataDirectory): TakenObjects | undefined {
+    return existsSync(data.pullLedgerFile) ? new TakenObjects(data) : undefined;
+  }
+
+  /** Those of a page that were not taken yet, or are others under their keys than what was. */
+  newOf({ source, bucket, kind }: ObjectList, page: readonly ListedObject[]): ListedObject[] {
+    const rows = this.#database
+      .prepare(
+        `SELECT object_key, etag FROM s3_taken
+         WHERE source = ? AND bucket = ? AND kind = ? AND object_key IN (SELECT value FROM json_each(?))`,
+      )
+      .all(source, bucket, kind, JSON.stringify(page.map(({ key }) => key)));
+    const known = new Map(rows.map((row) => [row['object_key'], row['etag']]));
+    return page.filter(({ key, etag }) => known.get(key) !== etag);
+  }
+
+  /** All or none. */
+  put({ source, bucket, kind }: ObjectList, taken: readonly TakenObject[]): void {
+    const write = this.#database.prepare('INSERT OR REPLACE INTO s3_taken VALUES (?, ?, ?, ?, ?)');
+    const forget = this.#database.prepare('DELETE FROM s3_parts WHERE path = ?');
+    this.#database.exec('BEGIN IMMEDIATE');
+    try {
+      for (const { object, path } of taken) {
+        write.run(source, bucket, kind, object.key, object.etag);
+        forget.run(path);
+      }
+      this.#database.exec('COMMIT');
+    } catch (error) {
+      this.#database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  /** So many bytes of the file's part are on the disk, whatever happens to the machine. */
+  syncedBytes(path: string): number {
+    const row = this.#database.prepare('SELECT synced_bytes FROM s3_parts WHERE path = ?').get(path);
+    return row === undefined ? 0 : Number(row['synced_bytes']);
+  }
+
+  noteSynced(path: string, bytes: number): void {
+    this.#database.prepare('INSERT OR REPLACE INTO s3_parts VALUES (?, ?)').run(path, bytes);
+  }
+
+  forgetPart(path: string): void {
+    this.#database.prepare('DELETE FROM s3_parts WHERE path = ?').run(path);
+  }
+
+  [Symbol.dispose](): void {
+    this.#database.close();
+  }
+}
