@@ -27,9 +27,25 @@ export function leavingName(name: string): string {
 }
 
 /** Folders that a run had begun to remove when it ended. */
-export async function leavingNames(data: DataDirectory): Promise<string[]> {
+export function leavingNames(data: DataDirectory): Promise<string[]> {
+  return hiddenNames(data, leavingEnding);
+}
+
+const comingEnding = '.part';
+
+/** What the folder of a snapshot is called while its files are fetched. */
+export function comingName(name: string): string {
+  return `.${name}${comingEnding}`;
+}
+
+/** Folders that were being fetched when the process ended. */
+export function comingNames(data: DataDirectory): Promise<string[]> {
+  return hiddenNames(data, comingEnding);
+}
+
+async function hiddenNames(data: DataDirectory, ending: string): Promise<string[]> {
   const names = await readdir(data.published);
-  return names.filter((name) => name.startsWith('.') && name.endsWith(leavingEnding));
+  return names.filter((name) => name.startsWith('.') && name.endsWith(ending));
 }
 
 /**

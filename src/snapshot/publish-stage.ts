@@ -24,7 +24,9 @@ import { writeFeedFiles } from './content/feed-files.ts';
 import { linkedFiles, snapshotIdOf, type LinkedFile } from './layout.ts';
 import { analyticsFile, manifestFile, manifestText, schemaVersion, type Manifest } from './manifest.ts';
 import { retireSnapshots } from './retention.ts';
+import { publishRoutes } from './publish-routes.ts';
 import { assertSharedFilesWhole, isIntact } from './published-again.ts';
+import { haveRoutesOf } from '../track/routes/publish-routes.ts';
 
 export interface PublishInput {
   state: StateDatabase;
@@ -64,8 +66,12 @@ export const publishStage: Stage<PublishInput, PublishSummary> = {
     await recordCommissions(state, sites.sites, run.asOf);
     const fingerprint = await fingerprintOf(run, state, sites);
     if (published?.fingerprint === fingerprint) {
-      if (await isIntact(run, published.snapshot_id))
+      if (await isIntact(run, published.snapshot_id)) {
+        // Lost, or not written yet when the run before ended by force.
+        if (!(await haveRoutesOf(run.data, published.snapshot_id)))
+          await publishRoutes(run, state.connection, published.snapshot_id);
         return { snapshotId: null, audits: 0, retired: [], rows: 0, bytes: 0 };
+      }
       await assertSharedFilesWhole(run, state);
     }
     const snapshotId = snapshotIdOf(run.runId, run.asOf);
@@ -87,6 +93,8 @@ export const publishStage: Stage<PublishInput, PublishSummary> = {
     }
     // What is published must never be ahead of what a lost log leaves of the state.
     await run.effects.perform('state: checkpointed before the switch', () => state.connection.run('CHECKPOINT'));
+    // First, so that no link is published that the tracker does not know.
+    await publishRoutes(run, state.connection, snapshotId);
     await switchCurrent(run.data, snapshotId, run.effects.files);
     const sum = (numbers: number[]) => numbers.reduce((total, each) => total + each, 0);
     return {
@@ -158,7 +166,7 @@ async function buildDatabase(
   try {
     await connection.run('BEGIN TRANSACTION');
     const tableRows = await run.effects.perform('analytics.duckdb: filled', () =>
-      writeAnalytics(connection, sites.sites, folder, run.asOf, parquet),
+      writeAnalytics(connection, run.data, sites.sites, folder, run.asOf, parquet),
     );
     await run.effects.perform('analytics.duckdb: written', () => connection.run('COMMIT'));
     const audits = await auditSnapshot(connection, run.data, published?.run_id ?? 0, parquet);
@@ -168,6 +176,7 @@ async function buildDatabase(
       clicks: rowsOf('events/clicks'),
       conversions: rowsOf('marts/conversions'),
       offer_hourly: rowsOf('marts/offer_hourly'),
+      offer_daily: rowsOf('marts/offer_daily'),
       report_daily: rowsOf('marts/report_daily'),
       postbacks: rowsOf('marts/postbacks'),
       postback_attempts: rowsOf('marts/postback_attempts'),

@@ -1,8 +1,9 @@
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Run } from '../runs/stage.ts';
 import { currentName, leavingName, leavingNames, snapshotNames } from './catalogue.ts';
-import { analyticsFile, manifestFile } from './manifest.ts';
+import { heldOpen } from './held-open.ts';
+import { manifestFile } from './manifest.ts';
 
 /**
  * Removes snapshots beyond those to keep and folders that a killed run left half-built. The current one stays, and so
@@ -16,11 +17,9 @@ export async function retireSnapshots(run: Run): Promise<string[]> {
     if (await exists(join(run.data.published, folder, manifestFile))) whole.push(folder);
     else if (folder !== current) retired.push(folder);
   }
-  const open = await openFiles();
-  for (const folder of whole.slice(0, -run.settings.snapshots_kept)) {
-    if (folder !== current && !(await isHeldOpen(join(run.data.published, folder, analyticsFile), open)))
-      retired.push(folder);
-  }
+  const held = await heldOpen(run.data);
+  for (const folder of whole.slice(0, -run.settings.snapshots_kept))
+    if (folder !== current && !held.has(folder)) retired.push(folder);
   const { files } = run.effects;
   for (const name of await leavingNames(run.data))
     await files.remove(join(run.data.published, name), 'old snapshot: leftover removed');
@@ -32,20 +31,6 @@ export async function retireSnapshots(run: Run): Promise<string[]> {
     run.logger.info({ snapshot: folder }, 'snapshot retired');
   }
   return retired;
-}
-
-async function isHeldOpen(database: string, lockedInodes: Set<string>): Promise<boolean> {
-  const about = await stat(database).catch(() => undefined);
-  return about !== undefined && lockedInodes.has(String(about.ino));
-}
-
-/**
- * Inodes that any process holds a lock on, as DuckDB does on every database it has open. Linux tells; elsewhere only
- * age counts.
- */
-async function openFiles(): Promise<Set<string>> {
-  const locks = await readFile('/proc/locks', 'utf8').catch(() => '');
-  return new Set([...locks.matchAll(/\b[0-9a-f]+:[0-9a-f]+:(\d+)\b/g)].map(([, inode]) => inode as string));
 }
 
 async function exists(path: string): Promise<boolean> {

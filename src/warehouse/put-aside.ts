@@ -19,10 +19,12 @@ export class AsideFolder {
     this.path = path;
   }
 
-  static async make(data: DataDirectory, reason: string, effects: Effects): Promise<AsideFolder> {
-    const name = compactText(momentOfMilliseconds(effects.now()));
-    let path = join(data.putAside, name);
-    for (let again = 2; existsSync(path); again++) path = join(data.putAside, `${name}-${again}`);
+  /** A new folder; with `name` that one, in the place of what was in it. */
+  static async make(data: DataDirectory, reason: string, effects: Effects, name?: string): Promise<AsideFolder> {
+    const moment = compactText(momentOfMilliseconds(effects.now()));
+    let path = join(data.putAside, name ?? moment);
+    if (name !== undefined) await effects.files.remove(path, 'what was put aside before: removed');
+    for (let again = 2; existsSync(path); again++) path = join(data.putAside, `${moment}-${again}`);
     await effects.files.makeDirectory(path);
     await replaceFile(join(path, 'reason.txt'), `${reason}\n`, 'reason of putting aside', effects.files);
     return new AsideFolder(data, effects, path);

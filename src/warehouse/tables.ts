@@ -17,6 +17,7 @@ export interface Tables {
   key_runs: KeyRunsTable;
   landing_seen: LandingSeenTable;
   mart_files: MartFilesTable;
+  network_hourly: NetworkHourlyTable;
   offer_records: OfferRecordsTable;
   offer_stats_2d: OfferStats_2dTable;
   offer_version_events: OfferVersionEventsTable;
@@ -30,6 +31,7 @@ export interface Tables {
   runs: RunsTable;
   settled_events: SettledEventsTable;
   site_commissions: SiteCommissionsTable;
+  site_days: SiteDaysTable;
   staged_reports: StagedReportsTable;
   touched_days: TouchedDaysTable;
   touched_postback_days: TouchedPostbackDaysTable;
@@ -154,6 +156,13 @@ export interface MartFilesTable {
   rows: number;
   bytes: number;
   sha256: string;
+}
+
+export interface NetworkHourlyTable {
+  hour: ColumnType<string, string | Date>;
+  clicks: number;
+  conversions: number;
+  earnings: string;
 }
 
 export interface OfferRecordsTable {
@@ -295,6 +304,15 @@ export interface SiteCommissionsTable {
   site_key: string;
   valid_from: ColumnType<string, string | Date>;
   commission: string;
+}
+
+export interface SiteDaysTable {
+  day: string;
+  site_key: string;
+  clicks: number;
+  conversions: number;
+  converted_clicks: number;
+  earnings: string;
 }
 
 export interface StagedReportsTable {

@@ -177,9 +177,11 @@ describe('figures', () => {
         expect(
           await failingAfter(`UPDATE snapshot.offer_stats_2d SET ${quotient} = ${quotient} ${by} WHERE ${one}`),
         ).toEqual(['quotients_follow_from_sums', 'report_of_today_equals_figures']);
-        expect(
-          await failingAfter(changed('report_daily', `SELECT * REPLACE (${quotient} ${by} AS ${quotient})`)),
-        ).toContain('quotients_follow_from_sums');
+        for (const mart of ['report_daily', 'offer_daily'])
+          expect(
+            await failingAfter(changed(mart, `SELECT * REPLACE (${quotient} ${by} AS ${quotient})`)),
+            mart,
+          ).toContain('quotients_follow_from_sums');
       }
     },
   );
@@ -236,6 +238,7 @@ describe('events', () => {
     expect(await failingAfter('DELETE FROM conversion_clicks')).toEqual(['credited_have_click_and_offer']);
     expect(await failingAfter(changed('conversions', 'SELECT * REPLACE (NULL AS payout)'))).toEqual([
       'credited_have_click_and_offer',
+      'daily_sums_equal_hourly',
     ]);
   });
 
@@ -247,13 +250,38 @@ describe('events', () => {
     ];
     expect(await failingAfter(...madeAgain)).toEqual([]);
     for (const table of ['conversion_events', 'conversion_clicks'])
-      expect(await failingAfter(`INSERT INTO ${table} FROM ${table} LIMIT 1`, ...madeAgain), table).toEqual([
+      expect(await failingAfter(`INSERT INTO ${table} FROM ${table} LIMIT 1`, ...madeAgain), table).toContain(
         'keys_are_unique',
-      ]);
+      );
   });
 
   it('and rejects are as many as the ledger says', async () => {
     expect(await failingAfter('DELETE FROM rejects')).toEqual(['ledger_adds_up']);
+  });
+});
+
+describe('sums by hour, day and site', () => {
+  const tables = { network_hourly: 'earnings', site_daily: 'gross_earnings' };
+  const marts = { offer_hourly: 'earnings', offer_daily: 'earnings', conversions: 'payout' };
+
+  it.each(Object.entries(tables))('are found where one of %s is another', async (table, earnings) => {
+    for (const figure of ['clicks', 'conversions', earnings])
+      expect(
+        await failingAfter(`UPDATE snapshot.${table} SET ${figure} = ${figure} + 1 WHERE rowid = 0`),
+        figure,
+      ).toEqual(['daily_sums_equal_hourly']);
+    expect(await failingAfter(`DELETE FROM snapshot.${table}`)).toEqual(['daily_sums_equal_hourly']);
+  });
+
+  it.each(Object.entries(marts))('are found where those of %s are others', async (mart, earnings) => {
+    const damages = [
+      `SELECT * REPLACE (${earnings} + 0.000001 AS ${earnings})`,
+      ...(mart === 'conversions'
+        ? [`SELECT * REPLACE ('rejected' AS status)`]
+        : ['SELECT * REPLACE (clicks + 1 AS clicks)', 'SELECT * REPLACE (conversions + 1 AS conversions)']),
+    ];
+    for (const damage of damages)
+      expect(await failingAfter(changed(mart, damage)), damage).toContain('daily_sums_equal_hourly');
   });
 });
 

@@ -5,11 +5,11 @@ import { LRUCache } from 'lru-cache';
 import { feedOffersFile, feedSitesFile, feedSitesSchema } from '../../feed/feed-document.ts';
 import type { FeedOffer, FeedSites } from '../../feed/feed-document.ts';
 import { FeedOffers } from '../../feed/feed-offers.ts';
+import { pictureOf } from '../../feed/feed-pictures.ts';
 import { commissionText } from '../../sites/sites.ts';
 import type { Site } from '../../sites/sites.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
 import { DamagedSnapshotError, verifySnapshot } from '../../snapshot/verify.ts';
-import { webAddress } from '../offers/links.ts';
 import type { Links } from '../offers/links.ts';
 import type { Gauge } from '../http/gauge.ts';
 import { microsecondsNumber } from '../../time/iso-moment.ts';
@@ -195,8 +195,8 @@ export async function openSnapshot(folder: string): Promise<PublishedSnapshot> {
       index.add(offers.length, offer);
       offers.push(serveOffer(offer, offers.length, line));
     } else gone.push(goneOffer(offer, offer.status));
-    const picture = webAddress(offer.image_source);
-    if (offer.image_name !== '' && picture !== undefined) pictures.set(offer.image_name, picture);
+    const picture = pictureOf(offer);
+    if (picture !== undefined) pictures.set(picture.name, picture.address);
     if ((line + 1) % offersPerTurn === 0) await nextTurn();
   }
   return new PublishedSnapshot(folder, manifest, sites, { feed, offers, index, gone, pictures });

@@ -1,7 +1,9 @@
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { DataDirectory } from '../../config/data-directory.ts';
 import { currentName, snapshotNames } from '../../snapshot/catalogue.ts';
+import { manifestFile } from '../../snapshot/manifest.ts';
 import { openSnapshot } from './published-snapshot.ts';
 import type { PublishedSnapshot } from './published-snapshot.ts';
 
@@ -18,6 +20,8 @@ export class SnapshotFollower {
   readonly #pinned: string | undefined;
   readonly #prepare: (snapshot: PublishedSnapshot) => Promise<void>;
   #serving: PublishedSnapshot | undefined;
+  /** Which file the manifest of what is served was. */
+  #servedManifest: string | undefined;
   /** Snapshots that were found bad: neither hashed nor complained about again. */
   readonly #refused = new Set<string>();
   readonly #complained = new Set<string>();
@@ -90,7 +94,8 @@ export class SnapshotFollower {
   async poll(): Promise<void> {
     if (this.#pinned !== undefined) return;
     const current = await this.#currentId();
-    if (current === undefined || current === this.#serving?.id || this.#refused.has(current)) return;
+    if (current === undefined || this.#refused.has(current)) return;
+    if (current === this.#serving?.id && !(await this.#isReplaced(current))) return;
     await this.#take(current);
   }
 
@@ -103,9 +108,11 @@ export class SnapshotFollower {
   async #take(id: string): Promise<boolean> {
     const before = this.#serving;
     try {
+      const manifest = await this.#manifestIdentity(id);
       const snapshot = await openSnapshot(join(this.#data.published, id));
       await this.#prepare(snapshot);
       this.#serving = snapshot;
+      this.#servedManifest = manifest;
     } catch (error) {
       this.#refuse(id, error as NodeJS.ErrnoException);
       return false;
@@ -116,6 +123,17 @@ export class SnapshotFollower {
       'serving snapshot',
     );
     return true;
+  }
+
+  /** Where a run was discarded that object storage did not take, another snapshot may have its name. */
+  async #isReplaced(id: string): Promise<boolean> {
+    const manifest = await this.#manifestIdentity(id);
+    return manifest !== undefined && manifest !== this.#servedManifest;
+  }
+
+  async #manifestIdentity(id: string): Promise<string | undefined> {
+    const about = await stat(join(this.#data.published, id, manifestFile), { bigint: true }).catch(() => undefined);
+    return about && `${about.ino} ${about.mtimeNs} ${about.size}`;
   }
 
   #refuse(id: string, error: NodeJS.ErrnoException): void {

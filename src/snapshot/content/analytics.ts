@@ -1,18 +1,24 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { identifier, quoted, quotedPathList } from '../../text/sql-text.ts';
-import { makeHandedIn } from '../../sql/handed-in.ts';
+import { makeTempView } from '../../duckdb/temp-table.ts';
+import { makeHandedIn, type HandedInName } from '../../sql/handed-in.ts';
 import { modelQuery } from '../../sql/model-query.ts';
 import { readModel, type SqlModel } from '../../sql/sql-model.ts';
 import { queryRows } from '../../duckdb/dialect/rows.ts';
-import { eventRelation } from '../../warehouse/event-files.ts';
+import { eventFilePaths, eventRelation, eventTime } from '../../warehouse/event-files.ts';
 import { insertRows } from '../../duckdb/insert-rows.ts';
+import type { DataDirectory } from '../../config/data-directory.ts';
 import type { Site } from '../../sites/sites.ts';
 import { commissionText } from '../../sites/sites.ts';
 import type { Moment } from '../../time/moment.ts';
+import { eventKinds } from '../../vocabulary/values.ts';
 import { writeExplained } from './explained.ts';
 import { loadLineage } from './lineage.ts';
 import { loadMetrics } from './metrics.ts';
 import { analyticsTables, analyticsViews } from './published-tables.ts';
+
+/** Marts of which the models stage keeps the rows, in a table of the state of the same name. */
+const keptByTheState: ReadonlySet<string> = new Set(['offer_stats_2d', 'network_hourly']);
 
 /**
  * Writes the tables and views of `analytics.duckdb`, attached as `snapshot`, with a comment on every table and column.
@@ -21,19 +27,22 @@ import { analyticsTables, analyticsViews } from './published-tables.ts';
  */
 export async function writeAnalytics(
   connection: DuckDBConnection,
+  data: DataDirectory,
   sites: readonly Site[],
   folder: string,
   asOf: Moment,
   parquet: (group: string) => string[],
 ): Promise<Record<string, number>> {
   await loadSites(connection, sites);
+  await openCutEventFiles(connection, data, asOf);
   await loadMetrics(connection, asOf);
   await loadLineage(connection);
   const rowCounts: Record<string, number> = {};
   for (const name of analyticsTables) {
     const model = readModel('marts', name);
-    const query =
-      name === 'offer_stats_2d' ? 'SELECT * FROM offer_stats_2d ORDER BY offer_id' : modelQuery('marts', name);
+    const query = keptByTheState.has(name)
+      ? `SELECT * FROM ${name} ORDER BY ${model.key.join(', ')}`
+      : modelQuery('marts', name, { as_of: asOf });
     const [written] = await queryRows<{ Count: number }>(connection, `CREATE TABLE snapshot.${name} AS ${query}`);
     rowCounts[name] = written?.Count ?? 0;
     await comment(connection, 'TABLE', model);
@@ -67,6 +76,19 @@ async function comment(connection: DuckDBConnection, what: 'TABLE' | 'VIEW', mod
   ];
   // In one go: there are some two hundred of them in a snapshot.
   await connection.run(comments.join(';\n'));
+}
+
+/**
+ * What `newest_events` reads of event files that as-of cuts: those that also hold events stamped ahead of it. Of all
+ * others their rows in `event_files` tell the newest event.
+ */
+async function openCutEventFiles(connection: DuckDBConnection, data: DataDirectory, asOf: Moment): Promise<void> {
+  const moments: string[] = [];
+  for (const kind of eventKinds) {
+    const cut = await eventFilePaths(connection, data, kind, { from: asOf, to: asOf });
+    moments.push(`SELECT '${kind}' AS kind, ${eventTime[kind]} AS moment FROM ${eventRelation(kind, cut)}`);
+  }
+  await makeTempView(connection, 'cut_event_files' satisfies HandedInName, moments.join(' UNION ALL '));
 }
 
 /** What the `sites` mart reads: never a secret, nor a postback address, which may hold credentials. */

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { quoted, quotedPath, quotedPathList } from '../../text/sql-text.ts';
 import { figureParameters, windowStart } from '../../models/windows.ts';
 import { addDays, dayOf, type Day, type Moment } from '../../time/moment.ts';
+import { queryRows } from '../../duckdb/dialect/rows.ts';
 import { eventRelation } from '../../warehouse/event-files.ts';
 import { modelQuery } from '../../sql/model-query.ts';
 import { readModel } from '../../sql/sql-model.ts';
@@ -11,9 +12,9 @@ import { readModel } from '../../sql/sql-model.ts';
 export const offerNamesFile = 'offer_names.parquet';
 
 /**
- * Stores the table macro `figures_explained(offer_id)`. DuckDB looks up a macro's tables where it is called, not where
- * it is stored, so one that names tables fails where the file is attached. This one names files only: those of its few
- * days.
+ * Stores the table macros `figures_explained(offer_id)` and `offer_by_site(offer_id)`. DuckDB looks up a macro's tables
+ * where it is called, not where it is stored, so one that names tables fails where the file is attached. These name
+ * files only: those of their few days.
  */
 export async function writeExplained(
   connection: DuckDBConnection,
@@ -29,14 +30,41 @@ export async function writeExplained(
   const clicks = parquet('events/clicks').filter(since(dayOf(windowStart(asOf))));
   // A credit of the last 48 hours may lie a day before the window.
   const conversions = parquet('marts/conversions').filter(since(addDays(dayOf(asOf), -2)));
-  const { name, purpose, grain } = readModel('macros', 'figures_explained');
+  const tables = `
+    conversions AS (SELECT * FROM read_parquet(${quotedPathList(conversions)}, hive_partitioning = false)),
+    offers AS (SELECT * FROM read_parquet(${quotedPath(names)}))`;
+  await storeMacro(
+    connection,
+    'figures_explained',
+    asOf,
+    `click_events AS NOT MATERIALIZED (SELECT * FROM ${eventRelation('clicks', clicks)}), ${tables}`,
+  );
+  const cut = await namesOfCutFiles(connection, asOf);
+  const ofWindow = (isCut: boolean) =>
+    eventRelation(
+      'clicks',
+      clicks.filter((path) => cut.has(basename(path)) === isCut),
+    );
+  const columns = 'offer_id, source, external_id, site_key';
+  // Of files that as-of does not cut no moments are read: those of a million clicks take as long as all else.
+  const inWindow = `SELECT ${columns} FROM ${ofWindow(false)} UNION ALL SELECT ${columns} FROM ${ofWindow(true)} WHERE clicked_at <= TIMESTAMPTZ '${asOf}'`;
+  await storeMacro(connection, 'offer_by_site', asOf, `click_events AS NOT MATERIALIZED (${inWindow}), ${tables}`);
+}
+
+/** `relations`: what the macro reads, as they stand behind `WITH`. */
+async function storeMacro(connection: DuckDBConnection, name: string, asOf: Moment, relations: string): Promise<void> {
+  const { purpose, grain } = readModel('macros', name);
   await connection.run(
-    `CREATE MACRO snapshot.${name}(an_offer_id) AS TABLE
-     WITH click_events AS (SELECT * FROM ${eventRelation('clicks', clicks)}),
-       conversions AS (SELECT * FROM read_parquet(${quotedPathList(conversions)}, hive_partitioning = false)),
-       offers AS (SELECT * FROM read_parquet(${quotedPath(names)})),
-       clicks AS (${modelQuery('marts', 'clicks')})
-     ${modelQuery('macros', name, figureParameters(asOf))}`,
+    `CREATE MACRO snapshot.${name}(an_offer_id) AS TABLE WITH ${relations} ${modelQuery('macros', name, figureParameters(asOf))}`,
   );
   await connection.run(`COMMENT ON MACRO TABLE snapshot.${name} IS ${quoted(`${purpose} Grain: ${grain}.`)}`);
+}
+
+/** Names, as `linkedFiles` gives them in a snapshot, of files with clicks that are stamped ahead of as-of. */
+async function namesOfCutFiles(connection: DuckDBConnection, asOf: Moment): Promise<Set<string>> {
+  const files = await queryRows<{ day: Day; path: string }>(
+    connection,
+    `SELECT day::VARCHAR AS day, path FROM event_files WHERE kind = 'clicks' AND last_at > TIMESTAMPTZ '${asOf}'`,
+  );
+  return new Set(files.map(({ day, path }) => `${day}-${basename(path)}`));
 }

@@ -54,6 +54,19 @@ test('a new snapshot is picked up without a restart', async () => {
   expect(complaints(running)).toEqual([]);
 });
 
+test('another snapshot under the same name is picked up, too', async () => {
+  await publish('2026-a');
+  const running = await serviceForTest(data);
+  expect(await servedTitle(running)).toBe('2026-a');
+  await rm(join(data.published, '2026-a'), { recursive: true });
+  await running.service.poll();
+  expect(await servedTitle(running)).toBe('2026-a');
+  await writeSnapshot(data, '2026-a', { offers: [feedOffer({ id: 1, titles: { en: 'another' } })] });
+  await running.service.poll();
+  expect(await servedTitle(running)).toBe('another');
+  expect(complaints(running)).toEqual([]);
+});
+
 test('the old snapshot stays until the new one is prepared, and where it cannot be', async () => {
   await publish('2026-a');
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>();

@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import type { DataDirectory } from '../config/data-directory.ts';
+import { replaceFile, type Effects } from '../files/effects.ts';
+
+/** The epoch of the schedule that started this process, which must write nothing once another one has taken over. */
+export const writerEpochVariable = 'OFFERLINE_WRITER_EPOCH';
+
+/**
+ * Two clocks of the machine, in milliseconds: the one that nobody sets, which all processes share, and the wall clock,
+ * which also goes on while the machine sleeps. A lease holds only while both say so.
+ */
+export interface LeaseClocks {
+  steady(): number;
+  wall(): number;
+}
+
+export const realLeaseClocks: LeaseClocks = {
+  steady: () => Number(process.hrtime.bigint() / 1_000_000n),
+  wall: () => Date.now(),
+};
+
+interface HeldLease {
+  epoch: number;
+  until: { steady: number; wall: number };
+}
+
+/** Written by the schedule after each renewal, for the processes that it starts. */
+export async function writeHeldLease(data: DataDirectory, lease: HeldLease, { files }: Effects): Promise<void> {
+  await files.makeDirectory(data.warehouse);
+  await replaceFile(data.writerLeaseFile, JSON.stringify(lease), 'writer lease', files);
+}
+
+/**
+ * Whether the schedule of that epoch still is the writer. A schedule that was stopped for a while renews nothing, so
+ * its processes find this false before another machine can have taken over.
+ */
+export function holdsLease(data: DataDirectory, epoch: number, clocks: LeaseClocks = realLeaseClocks): boolean {
+  let held: HeldLease;
+  try {
+    held = JSON.parse(readFileSync(data.writerLeaseFile, 'utf8')) as HeldLease;
+  } catch {
+    return false;
+  }
+  return held.epoch === epoch && clocks.steady() < held.until.steady && clocks.wall() < held.until.wall;
+}

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { LostSwapError, ObjectStore, StorageError } from './object-store.ts';
+
+/** Something in storage, by its content. */
+export const contentSchema = z.object({ sha256: z.string().regex(/^[0-9a-f]{64}$/), bytes: z.int().min(0) });
+export type Content = z.output<typeof contentSchema>;
+
+/** `current.json`: what is published. It changes by compare-and-swap alone, so what it names never forks. */
+const pointerSchema = z.object({
+  version: z.literal(1),
+  /** Another one at each swap, so that no two writers ever write the same pointer: who finds it knows whose it is. */
+  swap: z.string(),
+  /** Grows with every writer that takes over: a swap by the one before is lost. */
+  epoch: z.int().min(0),
+  /** The last run that the state knows. */
+  run_id: z.int().min(0),
+  /** The kept snapshots, newest first. */
+  snapshots: z.array(
+    z.object({ snapshot_id: z.string().regex(/^[0-9A-Za-z][\w.-]*$/), as_of: z.string(), manifest: contentSchema }),
+  ),
+  /** The pipeline's state after that run; null before the first one. */
+  state: contentSchema.nullable(),
+});
+export type Pointer = z.output<typeof pointerSchema>;
+
+export interface StoredPointer {
+  pointer: Pointer;
+  etag: string;
+}
+
+const pointerKey = 'current.json';
+export const probePrefix = 'probe-';
+
+/** Undefined where nothing was published yet, and where it is still the one of `unless`. */
+export async function readPointer(store: ObjectStore, unless?: string): Promise<StoredPointer | undefined> {
+  const found = await store.readText(pointerKey, { unless });
+  if (found === undefined) return undefined;
+  try {
+    return { pointer: pointerSchema.parse(JSON.parse(found.text)), etag: found.etag };
+  } catch (error) {
+    throw new StorageError(`${store.url}/${pointerKey} cannot be used: ${(error as Error).message}`, undefined, {
+      cause: error,
+    });
+  }
+}
+
+/** Takes the place of the pointer that was read; of none where that is undefined. Throws `LostSwapError`. */
+export async function swapPointer(
+  store: ObjectStore,
+  before: StoredPointer | undefined,
+  pointer: Pointer,
+): Promise<StoredPointer> {
+  const text = `${JSON.stringify(pointer, null, 1)}\n`;
+  const etag = await store.writeText(pointerKey, text, before === undefined ? 'none' : { etag: before.etag });
+  return { pointer, etag };
+}
+
+/**
+ * Shows that storage refuses a write whose condition does not hold: without that two writers would overwrite each
+ * other. Throws `StorageError` where it does not.
+ */
+export async function proveConditionalWrites(store: ObjectStore): Promise<void> {
+  const key = `${probePrefix}${randomUUID()}.json`;
+  const isRefused = async (condition: 'none' | { etag: string }) => {
+    try {
+      await store.writeText(key, `"${randomUUID()}"`, condition);
+      return false;
+    } catch (error) {
+      if (error instanceof LostSwapError) return true;
+      throw error;
+    }
+  };
+  const first = await store.writeText(key, '"1"', 'none');
+  let isFit: boolean;
+  try {
+    await store.writeText(key, '"2"', { etag: first });
+    isFit = (await isRefused({ etag: first })) && (await isRefused('none'));
+  } finally {
+    // One that stays is swept some day; what went wrong before is what is told.
+    await store.remove(key).catch(() => undefined);
+  }
+  if (isFit) return;
+  throw new StorageError(
+    `${store.url} writes although the condition of a write does not hold (If-Match, If-None-Match): two writers would overwrite each other. Use storage with conditional writes`,
+  );
+}
