@@ -6,20 +6,22 @@ export type ClientAddresses = (remoteAddress: string | undefined, forwardedFor: 
 
 /**
  * Clients as limits know them: an IPv4 address, or the /64 of an IPv6 one, since whoever has one address of a /64
- * has them all. `X-Forwarded-For` counts only as far as proxies of the given addresses and networks wrote it.
+ * has them all.
  */
 export function clientAddresses(trustedProxies: readonly string[]): ClientAddresses {
-  const trusted = new BlockList();
-  for (const network of trustedProxies) {
-    const [address = '', bits] = network.split('/');
-    const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';
-    trusted.addSubnet(address, bits === undefined ? (family === 'ipv4' ? 32 : 128) : Number(bits), family);
-  }
-  const isTrusted = (address: string) => trusted.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
+  const whole = wholeAddresses(trustedProxies);
+  return (remoteAddress, forwardedFor) => addressGroup(whole(remoteAddress, forwardedFor));
+}
+
+/**
+ * Clients by their whole addresses. `X-Forwarded-For` counts only as far as the given proxies and networks wrote it.
+ */
+export function wholeAddresses(trustedProxies: readonly string[]): ClientAddresses {
+  const isTrusted = isWithin(trustedProxies);
   return (remoteAddress, forwardedFor) => {
     let client = plainAddress(remoteAddress ?? '');
     // A client that is gone already has no address any more; all such share one window.
-    if (client === undefined) return 'unknown';
+    if (client === undefined) return unknownAddress;
     // Each proxy adds at the end whom it heard from: read backwards until one that nobody vouches for.
     for (const entry of forwardedFor?.split(',').toReversed() ?? []) {
       if (!isTrusted(client)) break;
@@ -27,7 +29,21 @@ export function clientAddresses(trustedProxies: readonly string[]): ClientAddres
       if (before === undefined) break;
       client = before;
     }
-    return groupOf(client);
+    return client;
+  };
+}
+
+/** Tells whether an address is one of the given ones, or in one of the given networks. */
+export function isWithin(networks: readonly string[]): (address: string | undefined) => boolean {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', bits] = network.split('/');
+    const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';
+    list.addSubnet(address, bits === undefined ? (family === 'ipv4' ? 32 : 128) : Number(bits), family);
+  }
+  return (text) => {
+    const address = plainAddress(text ?? '');
+    return address !== undefined && list.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
   };
 }
 
@@ -35,13 +51,19 @@ export function clientAddresses(trustedProxies: readonly string[]): ClientAddres
  * An address without port, brackets and zone; an IPv4 address that came over IPv6 as such. Undefined where it is none.
  */
 function plainAddress(text: string): string | undefined {
+  if (isIP(text) === 4) return text;
   const address = /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
   const bare = address.replace(/%.*$/, '');
   if (isIP(bare) === 0) return undefined;
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(bare)?.[1] ?? bare;
 }
 
-function groupOf(address: string): string {
+/** Of a client that has gone. */
+export const unknownAddress = 'unknown';
+
+/** What counts as one client. */
+export function addressGroup(address: string): string {
+  if (!address.includes(':')) return address;
   const parsed = ipaddr.parse(address);
   if (!(parsed instanceof ipaddr.IPv6)) return address;
   const groups = parsed.parts.slice(0, 4).map((group) => group.toString(16));

@@ -68,8 +68,8 @@ export function limitHeaders({ limit, remaining, resetAt }: LimitStatus): Record
 }
 
 /** Windows of clients, of whom there may be any number, are bounded; those of sites are as many as `sites.json` has. */
-const maxClients = 100_000;
-const maxFailingAddresses = 10_000;
+export const maxClients = 100_000;
+export const maxFailingAddresses = 10_000;
 
 /** The limits of everything that is asked for. */
 export class RequestLimits {

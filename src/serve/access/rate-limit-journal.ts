@@ -11,7 +11,14 @@ export interface CountedRequest {
   bucket: string;
   at: number;
   expiresAt: number;
+  /** Where several servers count: the request's own name among all of them. */
+  id?: string | undefined;
+  /** Likewise: this server let it in by itself, and the others may not know of it. */
+  alone?: boolean | undefined;
 }
+
+/** A request as the journal tells it: one that was written without a name has one by its place. */
+export type RememberedRequest = CountedRequest & { id: string; alone: boolean };
 
 /** So many files tell the requests of a window. One whose last request has left is removed when another is begun. */
 const filesPerWindow = 6;
@@ -30,6 +37,7 @@ export class RateLimitJournal {
   readonly #log: Logger;
   #file: { descriptor: number; from: number } | undefined;
   #pending: CountedRequest[] = [];
+  #pendingSince: number | undefined;
   #written: Promise<void> | undefined;
   #failing = false;
 
@@ -51,16 +59,21 @@ export class RateLimitJournal {
     }
   }
 
-  /** Those that have not expired. One file is read at a time: a busy hour has millions. */
-  *remembered(now: number): Generator<CountedRequest, void, undefined> {
+  /**
+   * Those that have not expired, by a clock that may differ by `slack` milliseconds from the one that counted them. One
+   * file is read at a time: a busy hour has millions.
+   */
+  *remembered(now: number, slack = 0): Generator<RememberedRequest, void, undefined> {
     for (const { name } of this.#files()) {
-      for (const request of this.#requestsIn(name)) if (request.at <= now && request.expiresAt > now) yield request;
+      for (const request of this.#requestsIn(name))
+        if (request.at <= now + slack && request.expiresAt > now - slack) yield request;
     }
   }
 
-  /** Returns when the request is written down. */
-  counted(request: CountedRequest): Promise<void> {
+  /** Returns when the request is written down. `now`: later than the request, where another server counted it. */
+  counted(request: CountedRequest, now = request.at): Promise<void> {
     this.#pending.push(request);
+    this.#pendingSince ??= now;
     return (this.#written ??= new Promise((resolve) => {
       setImmediate(() => {
         this.#write();
@@ -81,7 +94,8 @@ export class RateLimitJournal {
     const requests = this.#pending;
     this.#pending = [];
     this.#written = undefined;
-    const now = requests[0]?.at;
+    const now = this.#pendingSince;
+    this.#pendingSince = undefined;
     if (now === undefined) return;
     try {
       if (this.#file === undefined) throw new Error('the journal is closed');
@@ -90,7 +104,7 @@ export class RateLimitJournal {
         this.#rotate(this.#file.descriptor, now);
       // The line feed comes first: a line that a full disk cut off must not spoil the next one.
       const line = Buffer.from(
-        `\n${JSON.stringify(requests.map(({ bucket, at, expiresAt }) => [bucket, at, expiresAt]))}`,
+        `\n${JSON.stringify(requests.map(({ bucket, at, expiresAt, id, alone }) => (id === undefined ? [bucket, at, expiresAt] : [bucket, at, expiresAt, id, alone === true ? 1 : 0])))}`,
       );
       for (let written = 0; written < line.length;) written += writeSync(this.#file.descriptor, line, written);
       if (isInTime) this.#failing = false;
@@ -137,13 +151,20 @@ export class RateLimitJournal {
     });
   }
 
-  *#requestsIn(name: string): Generator<CountedRequest, void, undefined> {
+  *#requestsIn(name: string): Generator<RememberedRequest, void, undefined> {
     let damaged = 0;
+    let place = 0;
     for (const line of this.#textOf(name).split('\n')) {
       if (line === '') continue;
       try {
-        for (const [bucket, at, expiresAt] of JSON.parse(line) as [string, number, number][])
-          yield { bucket, at, expiresAt };
+        for (const [bucket, at, expiresAt, id, alone] of JSON.parse(line) as [
+          string,
+          number,
+          number,
+          string?,
+          number?,
+        ][])
+          yield { bucket, at, expiresAt, id: id ?? `${name}:${place++}`, alone: id === undefined || alone === 1 };
       } catch {
         damaged++;
       }

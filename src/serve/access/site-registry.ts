@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import { stat } from 'node:fs/promises';
 import type { Logger } from 'pino';
+import { FollowedFile } from '../../files/followed-file.ts';
 import { readSites } from '../../sites/sites.ts';
 import type { Site } from '../../sites/sites.ts';
 import { ApiError } from '../http/errors.ts';
@@ -24,39 +24,28 @@ const noDigest = Buffer.alloc(32);
 export class SiteRegistry {
   readonly #file: string;
   readonly #log: Logger;
+  readonly #followed: FollowedFile;
   #sites: ReadonlyMap<string, KnownSite> = new Map();
-  #version = '';
 
   constructor(file: string, log: Logger) {
     this.#file = file;
     this.#log = log;
+    this.#followed = new FollowedFile(file, log, () => this.#read(), {
+      gone: 'sites.json is gone; the sites known so far stay until it is back',
+      broken: 'sites.json cannot be used; the sites known so far stay until it is mended',
+    });
   }
 
   /**
    * Reads the file for the first time. Throws `UsageError` where it cannot be used: there is no last good content yet.
    */
-  async start(): Promise<void> {
-    this.#version = await versionOf(this.#file);
-    this.#read();
+  start(): Promise<void> {
+    return this.#followed.start();
   }
 
   /** Reads the file again if it has changed. */
-  async poll(): Promise<void> {
-    const version = await versionOf(this.#file);
-    if (version === this.#version) return;
-    this.#version = version;
-    if (version === noFile) {
-      this.#log.error({ file: this.#file }, 'sites.json is gone; the sites known so far stay until it is back');
-      return;
-    }
-    try {
-      this.#read();
-    } catch (error) {
-      this.#log.error(
-        { file: this.#file, reason: (error as Error).message },
-        'sites.json cannot be used; the sites known so far stay until it is mended',
-      );
-    }
+  poll(): Promise<void> {
+    return this.#followed.poll();
   }
 
   /**
@@ -90,23 +79,16 @@ export class SiteRegistry {
     return known.site;
   }
 
+  /** The site of a key, which opens nothing: for who only has to know whose link it is. */
+  named(key: string): Site | undefined {
+    return this.#sites.get(key)?.site;
+  }
+
   #read(): void {
     const { sites, warnings } = readSites(this.#file);
     this.#sites = new Map(sites.map((site) => [site.site_key, { site, secretDigest: digestOf(site.site_secret) }]));
     for (const warning of warnings) this.#log.warn(warning);
     this.#log.info({ sites: sites.length }, 'sites.json read');
-  }
-}
-
-const noFile = 'missing';
-
-/** Another text whenever the file is another or was written to. */
-async function versionOf(file: string): Promise<string> {
-  try {
-    const { dev, ino, size, mtimeNs } = await stat(file, { bigint: true });
-    return `${dev} ${ino} ${size} ${mtimeNs}`;
-  } catch {
-    return noFile;
   }
 }
 

@@ -145,6 +145,21 @@ test('where no other file can be begun the old one goes on; once that works agai
   );
 });
 
+test('what is told late does not take what is new along when it leaves', async () => {
+  const journal = open(length);
+  const request = (at: number) => ({ bucket: 'b', at, expiresAt: at + length, id: `${at}`, alone: false });
+  void journal.counted(request(length / 4), length);
+  await journal.counted(request(length), length);
+  const now = 1.5 * length;
+  await journal.counted(request(now));
+  expect([...journal.remembered(now)].map(({ id }) => id)).toEqual([`${length}`, `${now}`]);
+  expect([...journal.remembered(now, length / 2)].map(({ id }) => id)).toEqual([
+    `${length / 4}`,
+    `${length}`,
+    `${now}`,
+  ]);
+});
+
 test('lines that are damaged are passed over, and said to be; the others count', async () => {
   await new JournaledWindows(open(), 0).consume(bucket(5), 1);
   const [file = ''] = await readdir(join(folder, 'limits'));
