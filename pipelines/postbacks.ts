@@ -1,19 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import type { DataDirectory } from '../src/config/data-directory.ts';
 import { readSettings } from '../src/config/settings.ts';
 import { realEffects, type Effects } from '../src/files/effects.ts';
 import { UsageError } from '../src/errors/errors.ts';
+import { hasStore, isShared, openStore } from '../src/postbacks/open-store.ts';
 import { deliverDue, type DeliverySummary } from '../src/postbacks/pass/deliver-due.ts';
 import { acquireDeliveryLock, DeliveryBusyError } from '../src/postbacks/store/delivery-lock.ts';
-import { DeliveryQueue } from '../src/postbacks/store/delivery-queue.ts';
-import { DeliveryStore } from '../src/postbacks/store/delivery-store.ts';
 import type { Outcome } from '../src/postbacks/rules/outcome.ts';
 import type { Postback } from '../src/postbacks/rules/postback.ts';
 import { postbackRequest } from '../src/postbacks/http/postback-request.ts';
 import type { PostbackSender } from '../src/postbacks/http/sender.ts';
 import { readSites, type Site } from '../src/sites/sites.ts';
-import { momentOfMilliseconds } from '../src/time/moment.ts';
+import { holdsLease, writerEpochVariable } from '../src/storage/held-lease.ts';
 import type { Console } from '../src/logging/progress.ts';
 
 export interface DeliveryOptions {
@@ -25,30 +23,42 @@ export interface DeliveryOptions {
   waitSeconds?: number;
 }
 
-/** One pass over the postbacks that are due. Throws `DeliveryBusyError` when another process goes on delivering. */
+/**
+ * One pass over the postbacks that are due. Throws `DeliveryBusyError` when another process goes on delivering from a
+ * store that lets in one at a time.
+ */
 export async function deliverPostbacks(
   { data, console, command, waitSeconds }: DeliveryOptions,
   effects: Effects = realEffects,
 ): Promise<DeliverySummary> {
   const settings = readSettings(data);
   const { sites } = readSites(data.sitesFile);
-  const lock = await acquireDeliveryLock(data, {
-    command,
-    waitSeconds: waitSeconds ?? settings.lock_wait_seconds,
-    onWaiting: (message) => console.logger.info(message),
-  });
+  const lock = isShared(settings)
+    ? undefined
+    : await acquireDeliveryLock(data, {
+        command,
+        waitSeconds: waitSeconds ?? settings.lock_wait_seconds,
+        onWaiting: (message) => console.logger.info(message),
+      });
   try {
-    const store = DeliveryStore.open(data);
+    const store = await openStore(data, settings);
     const sender = await postbackSender(effects);
     try {
-      return await deliverDue({ ...console, store, sites, sender, now: () => effects.now() });
+      const mayGoOn = leaseOf(data);
+      return await deliverDue({ ...console, store, sites, sender, mayGoOn, now: () => effects.now() });
     } finally {
       await sender.close();
-      store.close();
+      await store.close();
     }
   } finally {
-    lock.release();
+    lock?.release();
   }
+}
+
+/** A process of a schedule that others stand by for sends nothing once another may have taken over. */
+function leaseOf(data: DataDirectory, environment: NodeJS.ProcessEnv = process.env): (() => boolean) | undefined {
+  const epoch = environment[writerEpochVariable];
+  return epoch === undefined ? undefined : () => holdsLease(data, Number(epoch));
 }
 
 /**
@@ -60,7 +70,7 @@ export async function deliverAfterRefresh(
   console: Console,
   effects?: Effects,
 ): Promise<DeliverySummary | null> {
-  if (!existsSync(data.deliveriesFile)) return null;
+  if (!hasStore(data, readSettings(data))) return null;
   try {
     return await deliverPostbacks({ data, console, command: 'run refresh', waitSeconds: 0 }, effects);
   } catch (error) {
@@ -70,38 +80,28 @@ export async function deliverAfterRefresh(
   }
 }
 
-/** What a postback waits for whose click has an earlier event under way. */
-export const earlierEvent = 'an earlier event of its click';
-
-/** What a pass would deliver now, by site. */
-export function duePostbacks(
+/** Where a test postback to a site would go, without what may be secret in its address. */
+export function planTestPostback(
   data: DataDirectory,
-  effects: Effects = realEffects,
-): { site_key: string; due: number; waits_for: string }[] {
-  const sites = new Map(readSites(data.sitesFile).sites.map((site) => [site.site_key, site]));
-  const store = DeliveryStore.open(data);
-  try {
-    const now = effects.now();
-    const queue = new DeliveryQueue(store.database);
-    const circuits = queue.openCircuits();
-    return queue.due(now).map(({ siteKey, due, ready }) => {
-      const pausedUntil = circuits.get(siteKey)?.pausedUntil ?? now;
-      return {
-        site_key: siteKey,
-        due,
-        waits_for: waitsFor(sites.get(siteKey), pausedUntil > now ? pausedUntil : undefined, ready > 0),
-      };
-    });
-  } finally {
-    store.close();
-  }
+  siteKey: string,
+): { site_key: string; site_status: string; method: string; host: string } {
+  const { site_key, status, postback } = siteToTest(data, siteKey);
+  return { site_key, site_status: status, method: postback.method, host: new URL(postback.url).host };
 }
 
-function waitsFor(site: Site | undefined, pausedUntil: number | undefined, isReady: boolean): string {
-  if (site === undefined) return 'a site in sites.json';
-  if (site.postback === undefined) return 'a postback address';
-  if (pausedUntil !== undefined) return momentOfMilliseconds(pausedUntil);
-  return isReady ? '' : earlierEvent;
+/** Throws `UsageError` where there is no such site, or it has no address. */
+function siteToTest(data: DataDirectory, siteKey: string): Site & { postback: NonNullable<Site['postback']> } {
+  const site = readSites(data.sitesFile).sites.find(({ site_key }) => site_key === siteKey);
+  if (site === undefined)
+    throw new UsageError(
+      `there is no site ${siteKey} in ${data.sitesFile}; \`offerline sites list\` shows those there are`,
+    );
+  const { postback } = site;
+  if (postback === undefined)
+    throw new UsageError(
+      `site ${siteKey} has no postback address: give it one in ${data.sitesFile}, as "postback": {"url": "https://…"}`,
+    );
+  return { ...site, postback };
 }
 
 /** Sends a signed postback of reward 0 for a click that does not exist, which is written down nowhere. */
@@ -110,15 +110,7 @@ export async function sendTestPostback(
   siteKey: string,
   effects: Effects = realEffects,
 ): Promise<Outcome & { postback: Postback }> {
-  const site = readSites(data.sitesFile).sites.find(({ site_key }) => site_key === siteKey);
-  if (site === undefined)
-    throw new UsageError(
-      `there is no site ${siteKey} in ${data.sitesFile}; \`offerline sites list\` shows those there are`,
-    );
-  if (site.postback === undefined)
-    throw new UsageError(
-      `site ${siteKey} has no postback address: give it one in ${data.sitesFile}, as "postback": {"url": "https://…"}`,
-    );
+  const site = siteToTest(data, siteKey);
   const id = `test-${randomUUID()}`;
   const postback: Postback = { webhookId: id, event: 'credit', siteKey, userId: 'test', clickId: id, reward: '0' };
   const sender = await postbackSender(effects);
@@ -136,9 +128,10 @@ export async function sendTestPostback(
 async function postbackSender(effects: Effects = realEffects): Promise<PostbackSender> {
   // Loaded where something is sent: most runs send nothing, and each would start later for it.
   const { createSender } = await import('../src/postbacks/http/sender.ts');
+  const { allowsPrivate } = await import('../src/guard/address-guard.ts');
   const { receiverPort } = await import('../src/postbacks/http/example-route.ts');
   return createSender({
-    allowPrivate: process.env['OFFERLINE_ALLOW_PRIVATE_POSTBACKS'] === '1',
+    allowPrivate: allowsPrivate(process.env),
     exampleReceiverPort: receiverPort(process.env),
     now: () => effects.now(),
   });

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
@@ -9,7 +8,9 @@ import { dayOf } from '../time/moment.ts';
 import { readMetadata, writeMetadata } from '../warehouse/metadata.ts';
 import { markPostbackDays } from '../warehouse/stale-partitions.ts';
 import { tellsDamagedDeliveries } from './store/delivery-database.ts';
-import { DeliveryStore, type AttemptRecord, type DeliveryState, type OutboxRow } from './store/delivery-store.ts';
+import { hasStore, openStore } from './open-store.ts';
+import { StoreAwayError } from './store/delivery-store.ts';
+import type { AttemptRecord, DeliveryState, DeliveryStore, OutboxRow } from './store/delivery-store.ts';
 import { putDeliveriesAside } from './store/put-deliveries-aside.ts';
 
 export interface DeliverySync {
@@ -29,6 +30,7 @@ interface KnownStore {
   upTo?: number;
 }
 const chunkRows = 20_000;
+const nothingSynced: DeliverySync = { handedOver: 0, changed: 0, attempts: 0 };
 
 /**
  * The one place where the warehouse and the delivery store meet: the store imports what the outbox holds beyond it, and
@@ -41,10 +43,14 @@ export const syncDeliveries: Stage<StateDatabase, DeliverySync> = {
   name: 'exchange',
   async run(run, state) {
     const outbox = await state.db.selectFrom('outbox').select('number').limit(1).execute();
-    if (outbox.length === 0 && !existsSync(run.data.deliveriesFile)) return { handedOver: 0, changed: 0, attempts: 0 };
+    if (outbox.length === 0 && !hasStore(run.data, run.settings)) return nothingSynced;
     try {
       return await sync(run, state);
     } catch (error) {
+      if (error instanceof StoreAwayError) {
+        run.logger.warn(`${error.message}; this run goes on, and the next one hands over what is new`);
+        return nothingSynced;
+      }
       if (!tellsDamagedDeliveries(error)) throw error;
       await putAside(run, (error as Error).message);
       return sync(run, state);
@@ -54,7 +60,7 @@ export const syncDeliveries: Stage<StateDatabase, DeliverySync> = {
 
 async function sync(run: Run, state: StateDatabase): Promise<DeliverySync> {
   const { connection } = state;
-  const store = await run.effects.perform('delivery store: opened', async () => DeliveryStore.open(run.data));
+  const store = await run.effects.perform('delivery store: opened', () => openStore(run.data, run.settings));
   try {
     const known = JSON.parse((await readMetadata(connection, storeKey)) ?? '{}') as KnownStore;
     const isNew = known.storeId !== undefined && known.storeId !== store.storeId;
@@ -65,7 +71,7 @@ async function sync(run: Run, state: StateDatabase): Promise<DeliverySync> {
     await readChanges(state, store, reading);
     return { handedOver, changed: reading.changed, attempts: reading.attempts };
   } finally {
-    store.close();
+    await store.close();
   }
 }
 
@@ -96,7 +102,7 @@ async function restore(run: Run, connection: DuckDBConnection, store: DeliverySt
     const last = rows.at(-1);
     if (last === undefined) return;
     from = last.number;
-    await run.effects.perform('delivery store: restored', async () => store.restore(rows));
+    await run.effects.perform('delivery store: restored', () => store.restore(rows));
   }
 }
 
@@ -121,10 +127,10 @@ async function importOutbox(run: Run, state: StateDatabase, store: DeliveryStore
       connection,
       `SELECT number, ${outboxColumns}
        FROM outbox WHERE number > $1 ORDER BY number LIMIT ${chunkRows}`,
-      [BigInt(store.importedUpTo(warehouseId))],
+      [BigInt(await store.importedUpTo(warehouseId))],
     );
     if (rows.length === 0) break;
-    const { added, changes } = await run.effects.perform('delivery store: outbox imported', async () =>
+    const { added, changes } = await run.effects.perform('delivery store: outbox imported', () =>
       store.importOutbox(warehouseId, rows),
     );
     handedOver += added;
@@ -149,7 +155,7 @@ async function warehouseIdOf({ connection }: StateDatabase): Promise<string> {
 async function readChanges(state: StateDatabase, store: DeliveryStore, reading: Reading): Promise<void> {
   const { connection } = state;
   for (;;) {
-    const changes = store.changesSince(reading.upTo, chunkRows);
+    const changes = await store.changesSince(reading.upTo, chunkRows);
     if (changes.upTo === reading.upTo) return;
     await state.transaction(async () => {
       await storeStates(connection, changes.postbacks);

@@ -9,8 +9,7 @@ import {
   DeliveryDatabase,
   deliveryMigrations,
 } from '../../src/postbacks/store/delivery-database.ts';
-import { DeliveryList } from '../../src/postbacks/store/delivery-list.ts';
-import { DeliveryStore } from '../../src/postbacks/store/delivery-store.ts';
+import { SqliteStore } from '../../src/postbacks/store/sqlite-store.ts';
 import { nodeArguments } from '../support/command-line.ts';
 import { outboxRow } from '../support/deliveries.ts';
 import { temporaryData } from '../support/published-snapshot.ts';
@@ -32,19 +31,23 @@ async function storeAndMigrations(...added: [name: string, text: string][]): Pro
 }
 
 /** What `work` finds in the store with that folder's migrations; all of the repository's by default. */
-function inStore<T>(file: string, folder: string, work: (database: DeliveryDatabase) => T): T {
+async function inStore<T>(
+  file: string,
+  folder: string,
+  work: (database: DeliveryDatabase) => T | Promise<T>,
+): Promise<T> {
   const database = new DeliveryDatabase(file, folder);
   try {
-    return work(database);
+    return await work(database);
   } finally {
     database.close();
   }
 }
 
 const addRows = (file: string) =>
-  inStore(file, deliveryMigrations, (database) => {
-    const store = new DeliveryStore(database);
-    store.importOutbox('first', [outboxRow(1), outboxRow(2)]);
+  inStore(file, deliveryMigrations, async (database) => {
+    const store = new SqliteStore(database);
+    await store.importOutbox('first', [outboxRow(1), outboxRow(2)]);
     return store.storeId;
   });
 const versionIn = (database: DeliveryDatabase) => database.prepare('PRAGMA user_version').get();
@@ -61,13 +64,13 @@ it('a store as the first version of this program made it opens with its id, offs
     VALUES ('w1', 'c1', 'credit', 'k1', 's', 'u', 7, '0.5', '2026-03-01T00:00:00Z', '2026-03-01T00:00:01Z', '2026-03-01T00:00:00.000000Z 0', 8);
     PRAGMA user_version = 1`);
   made.close();
-  const opened = inStore(file, deliveryMigrations, (database) => {
-    const store = new DeliveryStore(database);
-    const found = new DeliveryList(database).find({ since: '2026-03-01T00:00:00Z' }, 10);
+  const opened = await inStore(file, deliveryMigrations, async (database) => {
+    const store = new SqliteStore(database);
+    const found = await store.find({ since: '2026-03-01T00:00:00Z' }, 10);
     return [
       store.storeId,
-      store.importedUpTo('first'),
-      store.importedUpTo('second'),
+      await store.importedUpTo('first'),
+      await store.importedUpTo('second'),
       found.map((each) => each.webhookId),
     ];
   });
@@ -79,14 +82,14 @@ it('a new migration is applied to old rows, and once', async () => {
     following(1, 'notes'),
     `ALTER TABLE postbacks ADD COLUMN note TEXT NOT NULL DEFAULT 'old'; CREATE TABLE more (id INTEGER) STRICT;`,
   ]);
-  const storeId = addRows(file);
+  const storeId = await addRows(file);
   for (const _ of [1, 2]) {
-    inStore(file, folder, (database) => {
+    await inStore(file, folder, (database) => {
       expect(database.prepare('SELECT webhook_id, note FROM postbacks').all()).toEqual([
         { webhook_id: 'w1', note: 'old' },
         { webhook_id: 'w2', note: 'old' },
       ]);
-      expect(new DeliveryStore(database).storeId).toBe(storeId);
+      expect(new SqliteStore(database).storeId).toBe(storeId);
       expect(versionIn(database)).toEqual({ user_version: newest + 1 });
     });
   }
@@ -98,14 +101,14 @@ it('a migration that fails is rolled back whole and named; those before it stay'
     [following(1, 'more'), 'CREATE TABLE more (id INTEGER) STRICT;'],
     [following(2, 'broken'), broken],
   );
-  addRows(file);
+  await addRows(file);
   expect(() => new DeliveryDatabase(file, folder)).toThrow(
     new RegExp(
       `deliveries\\.sqlite cannot be migrated: ${following(2, 'broken')} failed and changed nothing: no such table: .*nowhere`,
     ),
   );
   await writeFile(join(folder, following(2, 'broken')), 'CREATE TABLE third (id INTEGER) STRICT;');
-  inStore(file, folder, (database) => {
+  await inStore(file, folder, (database) => {
     expect(schemaIn(database).map(({ name }) => name)).toEqual(expect.arrayContaining(['more', 'third']));
     expect(schemaIn(database).map(({ name }) => name)).not.toContain('half');
     expect(database.prepare('SELECT count(*) AS rows FROM postbacks').get()).toEqual({ rows: 2 });
@@ -114,16 +117,16 @@ it('a migration that fails is rolled back whole and named; those before it stay'
 
 it('a store of a newer version is refused and not touched', async () => {
   const { file, folder } = await storeAndMigrations([following(1, 'more'), 'CREATE TABLE more (id INTEGER) STRICT;']);
-  const schema = inStore(file, folder, schemaIn);
+  const schema = await inStore(file, folder, schemaIn);
   expect(() => new DeliveryDatabase(file)).toThrow(
     `${file} was written by another version of offerline (${newest + 1} instead of ${newest}): use that one`,
   );
-  expect(inStore(file, folder, schemaIn)).toEqual(schema);
+  expect(await inStore(file, folder, schemaIn)).toEqual(schema);
 });
 
 it.each([true, false])('a disk that fails is told as that, where the store is new (%s) as well', async (isNew) => {
   const { file } = await storeAndMigrations();
-  if (!isNew) addRows(file);
+  if (!isNew) await addRows(file);
   const program = `
     const { DeliveryDatabase } = await import(${JSON.stringify(new URL('../../src/postbacks/store/delivery-database.ts', import.meta.url).href)});
     try {
@@ -142,7 +145,7 @@ it('damage that a migration meets is told as damage, so that the next refresh ma
     following(1, 'more'),
     'CREATE TABLE more AS SELECT * FROM postbacks;',
   ]);
-  addRows(file);
+  await addRows(file);
   const bytes = await readFile(file);
   await writeFile(file, bytes.fill(0xff, 4096));
   expect(() => new DeliveryDatabase(file, folder)).toThrow(DamagedDeliveriesError);

@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest';
-import { DeliveryStore, type OutboxRow } from '../../src/postbacks/store/delivery-store.ts';
+import type { DeliveryStore, OutboxRow } from '../../src/postbacks/store/delivery-store.ts';
+import { SqliteStore } from '../../src/postbacks/store/sqlite-store.ts';
 import type { Outcome } from '../../src/postbacks/rules/outcome.ts';
 import type { PostbackRequest } from '../../src/postbacks/http/postback-request.ts';
 import type { PostbackSender } from '../../src/postbacks/http/sender.ts';
@@ -32,15 +33,26 @@ export function siteWith(site_key: string, url = `https://${site_key}.example/po
   return siteSchema.parse({ site_key, site_secret: `secret-of-${site_key}-long-enough`, postback: { url } });
 }
 
-/** An empty store, closed and removed when the running test ends. */
-export async function storeForTest(): Promise<DeliveryStore> {
+/** Connections to one store. */
+export interface StoreForTest<Store extends DeliveryStore = DeliveryStore> {
+  store: Store;
+  another: () => Promise<DeliveryStore>;
+}
+
+/** An empty store in SQLite, closed and removed when the running test ends. */
+export async function sqliteForTest(): Promise<StoreForTest<SqliteStore>> {
   const { data, remove } = await temporaryData();
-  const store = DeliveryStore.open(data);
+  const opened: SqliteStore[] = [];
+  const open = () => {
+    const store = SqliteStore.open(data);
+    opened.push(store);
+    return store;
+  };
   onTestFinished(async () => {
-    store.close();
+    for (const store of opened) await store.close();
     await remove();
   });
-  return store;
+  return { store: open(), another: async () => open() };
 }
 
 export const delivered: Outcome = {

@@ -1,13 +1,8 @@
 import type { Site } from '../../sites/sites.ts';
 import type { Console } from '../../logging/progress.ts';
 import { DeliveryPass } from './delivery-pass.ts';
-import { DeliveryQueue, type PassUpdate } from '../store/delivery-queue.ts';
-import type { DeliveryStore } from '../store/delivery-store.ts';
+import type { DeliveryStore, PassStore } from '../store/delivery-store.ts';
 import type { PostbackSender } from '../http/sender.ts';
-import { StoreThread } from '../store/store-thread.ts';
-
-/** With fewer due, starting a thread costs more than waiting for the disk. */
-const minThreadPostbacks = 1000;
 
 export interface DeliveryRequest extends Console {
   store: DeliveryStore;
@@ -19,6 +14,8 @@ export interface DeliveryRequest extends Console {
   random?: () => number;
   /** How long a slow site may keep a pass. */
   patienceMilliseconds?: number;
+  /** Asked before each attempt: false leaves the rest to another pass. */
+  mayGoOn?: (() => boolean) | undefined;
 }
 
 export interface DeliverySummary {
@@ -38,45 +35,46 @@ export interface DeliverySummary {
 /**
  * One pass over what is due at its start, to each site at its own pace. An attempt is made only after what went before
  * it in its click is on the disk, and its result follows within milliseconds: a pass that is killed sends again what it
- * had just sent, and nothing else. It does not wait for retries. The caller holds the delivery lock.
+ * had just sent, and nothing else. It does not wait for retries. Where the store is a file, the caller holds the
+ * delivery lock.
  */
 export async function deliverDue(request: DeliveryRequest): Promise<DeliverySummary> {
-  const queue = new DeliveryQueue(request.store.database);
+  const { store } = request;
   const start = request.now();
-  queue.freeClaimed();
-  queue.clampDueTimes(start);
-  const due = queue.dueBySite(start);
-  const total = sum(due);
-  const counts = total === 0 ? { delivered: 0, failed: 0, dead: 0 } : await send(request, queue, start, due);
-  return { due: total, ...counts, postponed: sum(queue.dueBySite(start)), remaining: queue.unfinished() };
+  const pass = await store.beginPass(start);
+  const total = sum([...pass.due.values()]);
+  let counts = { delivered: 0, failed: 0, dead: 0 };
+  try {
+    if (total > 0) counts = await send(request, pass, start, total);
+  } finally {
+    await pass.end();
+  }
+  const postponed = sum((await store.due(start)).map(({ due }) => due));
+  return { due: total, ...counts, postponed, remaining: await store.unfinished() };
 }
 
 async function send(
   request: DeliveryRequest,
-  queue: DeliveryQueue,
+  store: PassStore,
   start: number,
-  due: Map<string, number>,
+  total: number,
 ): Promise<DeliveryPass['counts']> {
-  const total = sum(due);
-  const thread = total < minThreadPostbacks ? undefined : new StoreThread(request.store.database.file);
-  const apply = async (each: PassUpdate) => (thread === undefined ? queue.apply(each) : thread.apply(each));
-  const pass = new DeliveryPass(sitesToSendTo(due, request), start, queue.openCircuits(), { ...request, apply });
+  const pass = new DeliveryPass(sitesToSendTo(store.due, request), start, { ...request, store });
   request.progress.start('delivering postbacks', total);
   try {
     await pass.run();
     return pass.counts;
   } finally {
     request.progress.finish();
-    await thread?.close();
   }
 }
 
-function sum(due: Map<string, number>): number {
-  return [...due.values()].reduce((total, each) => total + each, 0);
+function sum(numbers: number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
 }
 
 /** What is due to a site that is gone or has no address waits until that is there again. */
-function sitesToSendTo(due: Map<string, number>, { sites, logger }: DeliveryRequest): Site[] {
+function sitesToSendTo(due: PassStore['due'], { sites, logger }: DeliveryRequest): Site[] {
   const known = new Map(sites.map((site) => [site.site_key, site]));
   return [...due].flatMap(([siteKey, postbacks]) => {
     const site = known.get(siteKey);

@@ -2,7 +2,7 @@ import type { Site } from '../../sites/sites.ts';
 import { momentOfMilliseconds } from '../../time/moment.ts';
 import type { Console } from '../../logging/progress.ts';
 import { CircuitBreaker, type OpenCircuit } from '../rules/circuit-breaker.ts';
-import type { ClaimedPostback, FinishedAttempt, PassUpdate } from '../store/delivery-queue.ts';
+import type { ClaimedPostback, FinishedAttempt, PassStore, PassUpdate, TakenSite } from '../store/delivery-store.ts';
 import type { Outcome } from '../rules/outcome.ts';
 import type { PostbackSender } from '../http/sender.ts';
 import { SiteLane } from './site-lane.ts';
@@ -14,6 +14,9 @@ const maxLanes = 256;
 const maxUnwrittenMilliseconds = 50;
 const maxUnwritten = 1024;
 
+/** How often it looks how many others there are to send. */
+const shareMilliseconds = 250;
+
 /** How long a slow site may keep a pass: two deadlines. */
 const defaultPatienceMilliseconds = 30_000;
 
@@ -23,8 +26,9 @@ export interface PassEffects extends Console {
   now: () => number;
   random?: (() => number) | undefined;
   patienceMilliseconds?: number | undefined;
-  /** Writes to the store; called for one update at a time. */
-  apply: (update: PassUpdate) => Promise<ClaimedPostback[][]>;
+  /** Asked before each attempt: false leaves the rest to another pass. */
+  mayGoOn?: (() => boolean) | undefined;
+  store: PassStore;
 }
 
 /** A lane, and what the store knows of it. */
@@ -45,55 +49,82 @@ interface OpenLane {
  */
 export class DeliveryPass {
   readonly counts = { delivered: 0, failed: 0, dead: 0 };
-  readonly #sitesAhead: Site[];
+  readonly #sitesAhead: Map<string, Site>;
   readonly #dueBy: number;
-  readonly #circuits: Map<string, OpenCircuit>;
   readonly #effects: PassEffects;
   readonly #lanes = new Map<string, OpenLane>();
   #finished: FinishedAttempt[] = [];
   #unsent: ClaimedPostback[] = [];
   #wake = Promise.withResolvers<void>();
   #timer: NodeJS.Timeout | undefined;
+  /** Lanes that this pass may have open, and when it looks again. */
+  #share = maxLanes;
+  #shareUntil = 0;
+  /** Sites may be free that it does not have. */
+  #mayTake = true;
 
   /** Sends what was due at that moment, in milliseconds since the epoch, to those sites. */
-  constructor(sites: readonly Site[], dueBy: number, circuits: Map<string, OpenCircuit>, effects: PassEffects) {
-    this.#sitesAhead = sites.toReversed();
+  constructor(sites: readonly Site[], dueBy: number, effects: PassEffects) {
+    this.#sitesAhead = new Map(sites.map((site) => [site.site_key, site]));
     this.#dueBy = dueBy;
-    this.#circuits = circuits;
     this.#effects = effects;
   }
 
   async run(): Promise<void> {
+    const { lost } = this.#effects.store;
+    const stop = () => {
+      this.#leaveAll();
+      // The next update tells why.
+      this.#wake.resolve();
+    };
+    lost.addEventListener('abort', stop);
     try {
       await this.#update();
-      while (this.#lanes.size > 0 || this.#sitesAhead.length > 0) {
+      while (this.#lanes.size > 0 || (this.#mayTake && this.#sitesAhead.size > 0)) {
         // Only lanes that are still open can ask for an update; where none is open, all are paused.
         if (this.#lanes.size > 0) await this.#wake.promise;
         await this.#update();
       }
     } finally {
+      lost.removeEventListener('abort', stop);
+      this.#leaveAll();
       clearTimeout(this.#timer);
     }
   }
 
-  #openLanes(): OpenLane[] {
-    const opened: OpenLane[] = [];
-    while (this.#lanes.size < maxLanes) {
-      const site = this.#sitesAhead.pop();
-      if (site === undefined) break;
-      opened.push(this.#openLane(site));
-    }
-    return opened;
+  /** After a store that failed nothing more may be sent: the sites may be another's by now. */
+  #leaveAll(): void {
+    for (const { lane } of this.#lanes.values()) lane.leave();
   }
 
-  #openLane(site: Site): OpenLane {
-    const keptCircuit = this.#circuits.get(site.site_key);
-    const { sender, now, random = Math.random, patienceMilliseconds = defaultPatienceMilliseconds } = this.#effects;
+  /** Leaves what is more than this pass's part to the others, or takes more where others have ended. */
+  async #lookAtShare(): Promise<void> {
+    if (performance.now() < this.#shareUntil) return;
+    this.#shareUntil = performance.now() + shareMilliseconds;
+    this.#share = Math.min(maxLanes, await this.#effects.store.share(this.#lanes.size + this.#sitesAhead.size));
+    for (const { lane } of [...this.#lanes.values()].slice(this.#share)) lane.leave();
+    if (this.#lanes.size < this.#share) this.#mayTake = true;
+  }
+
+  async #openLanes(): Promise<OpenLane[]> {
+    const room = this.#share - this.#lanes.size;
+    if (!this.#mayTake || room <= 0 || this.#sitesAhead.size === 0) return [];
+    this.#mayTake = false;
+    const taken = await this.#effects.store.takeSites([...this.#sitesAhead.keys()], room);
+    return taken.map((each) => this.#openLane(each));
+  }
+
+  #openLane({ siteKey, circuit: keptCircuit }: TakenSite): OpenLane {
+    const site = this.#sitesAhead.get(siteKey) as Site;
+    this.#sitesAhead.delete(siteKey);
+    const { store, sender, now, random = Math.random } = this.#effects;
+    const { patienceMilliseconds = defaultPatienceMilliseconds } = this.#effects;
     const lane = new SiteLane(site, new CircuitBreaker(keptCircuit, now()), {
       sender,
       now,
       random,
       patienceMilliseconds,
+      mayGoOn: () => store.isSure && this.#effects.mayGoOn?.() !== false,
       onFinished: (attempt) => {
         this.#finished.push(attempt);
         this.#requestUpdate(open);
@@ -116,7 +147,8 @@ export class DeliveryPass {
   }
 
   async #update(): Promise<void> {
-    const opened = this.#openLanes();
+    await this.#lookAtShare();
+    const opened = await this.#openLanes();
     const [finished, unsent] = [this.#finished, this.#unsent];
     [this.#finished, this.#unsent] = [[], []];
     this.#wake = Promise.withResolvers();
@@ -129,7 +161,7 @@ export class DeliveryPass {
     const circuits = [...touched].flatMap((open) => changedCircuit(open));
     const asking = [...touched].filter(({ lane }) => lane.room > 0);
     const claims = asking.map(({ lane }) => ({ siteKey: lane.site.site_key, dueBy: this.#dueBy, limit: lane.room }));
-    const claimed = await this.#effects.apply({ finished, unsent, circuits, claims });
+    const claimed = await this.#effects.store.apply({ finished, unsent, circuits, claims });
 
     for (const each of finished) this.#count(each);
     this.#effects.progress.advance(this.counts.delivered + this.counts.failed + this.counts.dead);
@@ -139,7 +171,9 @@ export class DeliveryPass {
       open.exhausted = next.length < (claims[index]?.limit ?? 0);
       open.lane.take(next);
     });
-    for (const open of touched) if (open.outstanding === 0) this.#close(open);
+    const closed = [...touched].filter(({ outstanding }) => outstanding === 0);
+    for (const open of closed) this.#close(open);
+    if (closed.length > 0) await this.#effects.store.leaveSites(closed.map(({ lane }) => lane.site.site_key));
   }
 
   #endOne(siteKey: string): OpenLane {
@@ -158,11 +192,11 @@ export class DeliveryPass {
 
   #close({ lane, failed, lastFailure }: OpenLane): void {
     const { logger } = this.#effects;
-    const {
-      site: { site_key: site },
-      breaker,
-    } = lane;
+    const { breaker } = lane;
+    const { site_key: site } = lane.site;
     this.#lanes.delete(site);
+    this.#mayTake = true;
+    if (lane.isLeft) this.#sitesAhead.set(site, lane.site);
     if (lastFailure !== undefined) {
       const { host, status, error } = lastFailure;
       logger.warn({ site, failed, host, status, error }, `postbacks to site ${site} failed, the last by ${error}`);

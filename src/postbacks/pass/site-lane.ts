@@ -1,6 +1,6 @@
 import type { Site } from '../../sites/sites.ts';
 import type { CircuitBreaker } from '../rules/circuit-breaker.ts';
-import type { ClaimedPostback, FinishedAttempt } from '../store/delivery-queue.ts';
+import type { ClaimedPostback, FinishedAttempt } from '../store/delivery-store.ts';
 import type { Outcome } from '../rules/outcome.ts';
 import { postbackRequest } from '../http/postback-request.ts';
 import { nextAttemptAt } from '../rules/retry-plan.ts';
@@ -23,6 +23,8 @@ export interface LaneEffects {
   random: () => number;
   /** After so long a lane whose requests take more than a second on average leaves the rest to the next pass. */
   patienceMilliseconds: number;
+  /** Asked before each attempt: false leaves the rest to another pass. */
+  mayGoOn?: (() => boolean) | undefined;
   onFinished: (attempt: FinishedAttempt) => void;
   onUnsent: (claimed: ClaimedPostback) => void;
 }
@@ -37,6 +39,7 @@ export class SiteLane {
   #inHand = 0;
   #underWay = 0;
   #ended = 0;
+  #isLeft = false;
 
   constructor(site: Site, breaker: CircuitBreaker, effects: LaneEffects) {
     this.site = site;
@@ -61,6 +64,17 @@ export class SiteLane {
     this.#sendMore();
   }
 
+  /** Sends no more; what is under way goes on to its end. */
+  leave(): void {
+    this.#isLeft = true;
+    this.#sendMore();
+  }
+
+  /** Whether it was left with more to send. */
+  get isLeft(): boolean {
+    return this.#isLeft;
+  }
+
   /** By hand: a queue of a library took a tenth of a pass's time and half as much memory again. */
   #sendMore(): void {
     if (this.#isClosed) {
@@ -79,7 +93,7 @@ export class SiteLane {
   get #isClosed(): boolean {
     const open = performance.now() - this.#openedAt;
     const isSlow = open > this.#effects.patienceMilliseconds && this.#ended * 1000 < open * concurrency;
-    return isSlow || this.breaker.stopped;
+    return isSlow || this.#isLeft || this.breaker.stopped || this.#effects.mayGoOn?.() === false;
   }
 
   async #attempt(claimed: ClaimedPostback): Promise<void> {

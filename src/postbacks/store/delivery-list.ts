@@ -1,27 +1,15 @@
+import { createHash, type Hash } from 'node:crypto';
 import type { DeliveryDatabase } from './delivery-database.ts';
-import type { DeliveryStatus } from '../../vocabulary/values.ts';
 import { ClickOrder } from './click-order.ts';
-import {
-  type AttemptRecord,
-  type DeliveryState,
-  attemptRecordOf,
-  deliveryStateOf,
-  sortableText,
-  stateColumns,
-} from './delivery-rows.ts';
-import type { Moment } from '../../time/moment.ts';
-
-/** Postbacks that meet all of it. */
-export interface DeliveryFilter {
-  site?: string | undefined;
-  state?: DeliveryStatus | undefined;
-  /** Those whose event occurred then or later. */
-  since?: Moment | undefined;
-  /** Those whose event occurred before. */
-  until?: Moment | undefined;
-  /** Webhook or conversion ids, any of them. */
-  ids?: readonly string[] | undefined;
-}
+import { attemptRecordOf, deliveryStateOf, sortableText, stateColumns } from './delivery-rows.ts';
+import type {
+  AttemptRecord,
+  DeliveryFilter,
+  DeliveryState,
+  FailedPostbacks,
+  SitePostbacks,
+  StatePostbacks,
+} from './delivery-store.ts';
 
 /** What operators ask of the store. */
 export class DeliveryList {
@@ -31,12 +19,13 @@ export class DeliveryList {
     this.#database = database;
   }
 
-  /** The newest events first. */
-  find(filter: DeliveryFilter, limit: number): DeliveryState[] {
+  find(filter: DeliveryFilter, limit: number, skipped = 0): DeliveryState[] {
     const { where, values } = conditionOf(filter);
     return this.#database
-      .prepare(`SELECT ${stateColumns} FROM postbacks WHERE ${where} ORDER BY sort_key DESC, sequence DESC LIMIT ?`)
-      .all(...values, limit)
+      .prepare(
+        `SELECT ${stateColumns} FROM postbacks WHERE ${where} ORDER BY sort_key DESC, sequence DESC LIMIT ? OFFSET ?`,
+      )
+      .all(...values, limit, skipped)
       .map(deliveryStateOf);
   }
 
@@ -47,7 +36,45 @@ export class DeliveryList {
     ] as number;
   }
 
-  /** The postbacks with that webhook or conversion id in their order, each with its attempts. */
+  countBySite(filter: DeliveryFilter): SitePostbacks[] {
+    const { where, values } = conditionOf(filter);
+    const sites: { siteKey: string; postbacks: number; digest: Hash }[] = [];
+    const rows = this.#database
+      .prepare(`SELECT site_key, webhook_id FROM postbacks WHERE ${where} ORDER BY site_key, webhook_id`)
+      .iterate(...values);
+    for (const { site_key, webhook_id } of rows) {
+      const siteKey = site_key as string;
+      const last = sites.at(-1);
+      const site = last?.siteKey === siteKey ? last : { siteKey, postbacks: 0, digest: createHash('sha256') };
+      if (site !== last) sites.push(site);
+      site.postbacks += 1;
+      site.digest.update(`${webhook_id as string}\n`);
+    }
+    return sites.map(({ digest, ...site }) => ({ ...site, idsSha256: digest.digest('hex') }));
+  }
+
+  countByState(): StatePostbacks[] {
+    const counted = this.#database.prepare(
+      'SELECT site_key AS siteKey, state, count(*) AS postbacks FROM postbacks GROUP BY state, site_key ORDER BY site_key, state',
+    );
+    return counted.all() as unknown as StatePostbacks[];
+  }
+
+  countByError(): FailedPostbacks[] {
+    const counted = this.#database.prepare(
+      `SELECT last_error AS error, last_status AS status, state, count(DISTINCT site_key) AS sites, count(*) AS postbacks FROM postbacks
+       WHERE last_error IS NOT NULL AND state <> 'delivered' GROUP BY last_error, last_status, state ORDER BY postbacks DESC, error, status, state`,
+    );
+    return counted.all() as unknown as FailedPostbacks[];
+  }
+
+  nextOfClick(clickId: string): string | undefined {
+    const next = this.#database.prepare(
+      `SELECT webhook_id FROM postbacks WHERE click_id = ? AND state IN ('pending', 'delivering') ORDER BY is_next DESC LIMIT 1`,
+    );
+    return next.get(clickId)?.['webhook_id'] as string | undefined;
+  }
+
   show(id: string): { postback: DeliveryState; attempts: AttemptRecord[] }[] {
     const { where, values } = conditionOf({ ids: [id] });
     const attempts = this.#database.prepare(`SELECT webhook_id, attempt, started_at, duration_ms, status, error, host
@@ -63,7 +90,6 @@ export class DeliveryList {
     );
   }
 
-  /** Gives dead ones a new plan of attempts that begins at `now`, in milliseconds since the epoch. Returns how many. */
   revive(filter: DeliveryFilter, now: number): number {
     const { where, values } = conditionOf({ ...filter, state: 'dead' });
     const order = new ClickOrder(this.#database);
@@ -76,6 +102,12 @@ export class DeliveryList {
       for (const { click_id } of dead) order.refreshHead(click_id as string);
       return dead.length;
     });
+  }
+
+  purgeAttempts(before: number): number {
+    return this.#database.write(() =>
+      Number(this.#database.prepare('DELETE FROM attempts WHERE started_at < ?').run(before).changes),
+    );
   }
 }
 

@@ -4,43 +4,8 @@ import { ClickOrder } from './click-order.ts';
 import type { OpenCircuit } from '../rules/circuit-breaker.ts';
 import type { DeliveryDatabase } from './delivery-database.ts';
 import type { Row } from './delivery-rows.ts';
-import type { Outcome } from '../rules/outcome.ts';
-import type { Postback } from '../rules/postback.ts';
+import type { ClaimedPostback, FinishedAttempt, PassUpdate } from './delivery-store.ts';
 import { dueLimit } from '../rules/retry-plan.ts';
-
-/** A postback that the running pass has taken to send. */
-export interface ClaimedPostback {
-  sequence: number;
-  postback: Postback;
-  /** All that ended, and those of the present plan. */
-  attempts: number;
-  planAttempts: number;
-}
-
-/** An attempt that ended and what follows from it. Moments are milliseconds since the epoch. */
-export interface FinishedAttempt {
-  sequence: number;
-  siteKey: string;
-  clickId: string;
-  /** This one included: all, and those of the present plan. */
-  attempts: number;
-  planAttempts: number;
-  startedAt: number;
-  outcome: Outcome;
-  state: 'delivered' | 'pending' | 'dead';
-  nextAttemptAt: number | null;
-}
-
-/** One transaction of a pass: what has come to pass since the last one, and what to send next. */
-export interface PassUpdate {
-  finished: FinishedAttempt[];
-  /** Claimed, and not sent after all. */
-  unsent: ClaimedPostback[];
-  /** Null where a site is as usual again. */
-  circuits: { siteKey: string; open: OpenCircuit | null }[];
-  /** Postbacks of a site that were due by then, in milliseconds since the epoch. */
-  claims: { siteKey: string; dueBy: number; limit: number }[];
-}
 
 /** What a pass does to the store. Moments are milliseconds since the epoch. */
 export class DeliveryQueue {
@@ -148,7 +113,7 @@ export class DeliveryQueue {
         else this.#openCircuit.run(siteKey, open.openings, open.pausedUntil);
       }
       return claims.map(({ siteKey, dueBy, limit }) => {
-        const claimed = this.#claimable.all(siteKey, dueBy, limit).map(claimedOf);
+        const claimed = this.#claimable.all(siteKey, dueBy, limit).map(claimedPostbackOf);
         for (const { sequence } of claimed) this.#claim.run(sequence);
         return claimed;
       });
@@ -204,7 +169,8 @@ export class DeliveryQueue {
   }
 }
 
-function claimedOf(row: Row): ClaimedPostback {
+/** A postback to send, of a row of either store. */
+export function claimedPostbackOf(row: Row): ClaimedPostback {
   return {
     sequence: row['sequence'] as number,
     attempts: row['attempts'] as number,

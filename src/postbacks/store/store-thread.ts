@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { ClaimedPostback, PassUpdate } from './delivery-queue.ts';
+import type { ClaimedPostback, PassUpdate } from './delivery-store.ts';
 
 /** The updates of a pass, in a thread of their own: a commit waits for the disk, and sending does not wait with it. */
 export class StoreThread {

@@ -1,0 +1,53 @@
+import type { DataDirectory } from '../src/config/data-directory.ts';
+import { readSettings } from '../src/config/settings.ts';
+import { UsageError } from '../src/errors/errors.ts';
+import { realEffects, type Effects } from '../src/files/effects.ts';
+import type { Console } from '../src/logging/progress.ts';
+import type { Moved } from '../src/postbacks/move/move-deliveries.ts';
+import { postgresAddress } from '../src/postbacks/open-store.ts';
+import { acquireDeliveryLock } from '../src/postbacks/store/delivery-lock.ts';
+import { withWriterLock } from './run-pipeline.ts';
+
+export const moveTargets = ['postgres', 'sqlite'] as const;
+
+/**
+ * Moves all deliveries to the other store, while no run hands anything over and no pass goes on: throws
+ * `WarehouseBusyError` or `DeliveryBusyError` otherwise.
+ */
+export async function movePostbacks(
+  {
+    data,
+    console,
+    to,
+    dryRun,
+  }: {
+    data: DataDirectory;
+    console: Console;
+    to: (typeof moveTargets)[number];
+    dryRun: boolean;
+  },
+  effects: Effects = realEffects,
+): Promise<Moved> {
+  const settings = readSettings(data);
+  const address = postgresAddress(settings);
+  if (address === undefined)
+    throw new UsageError(
+      `${data.settingsFile} names no PostgreSQL: write its address into postbacks.store first, for moving back, too`,
+    );
+  const { logger, progress } = console;
+  return withWriterLock('postbacks move', { data, settings, logger, effects }, async () => {
+    const lock = await acquireDeliveryLock(data, {
+      command: 'postbacks move',
+      waitSeconds: 0,
+      onWaiting: (message) => logger.info(message),
+    });
+    try {
+      // It brings the client of PostgreSQL along, which other commands do without.
+      const { moveToPostgres, moveToSqlite } = await import('../src/postbacks/move/move-deliveries.ts');
+      const move = to === 'postgres' ? moveToPostgres : moveToSqlite;
+      return await move({ data, address, dryRun, progress }, effects);
+    } finally {
+      lock.release();
+    }
+  });
+}

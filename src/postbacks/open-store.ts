@@ -1,0 +1,41 @@
+import { existsSync } from 'node:fs';
+import type { DataDirectory } from '../config/data-directory.ts';
+import { readSecret } from '../config/secrets.ts';
+import type { Settings } from '../config/settings.ts';
+import { UsageError } from '../errors/errors.ts';
+import type { DeliveryStore } from './store/delivery-store.ts';
+import { SqliteStore } from './store/sqlite-store.ts';
+
+/** What of the settings names the store. */
+export type StoreSettings = Pick<Settings, 'postbacks'>;
+
+/** Whether the store may hold something: in SQLite it is made by the first postback. */
+export function hasStore(data: DataDirectory, settings: StoreSettings): boolean {
+  return isShared(settings) || existsSync(data.deliveriesFile);
+}
+
+/** Whether several workers may deliver at once: the store keeps them apart then, and no lock of this machine does. */
+export function isShared({ postbacks }: StoreSettings): boolean {
+  return postbacks.store !== undefined;
+}
+
+/**
+ * Made where there is none. Throws `OfferlineError` where it cannot be used, `StoreAwayError` where it does not
+ * answer.
+ */
+export async function openStore(data: DataDirectory, settings: StoreSettings): Promise<DeliveryStore> {
+  const address = postgresAddress(settings);
+  if (address === undefined) return SqliteStore.open(data);
+  if (existsSync(data.deliveriesFile))
+    throw new UsageError(
+      `postbacks.store names PostgreSQL, and deliveries still lie in ${data.deliveriesFile}: \`offerline postbacks move --to postgres\` brings them there`,
+    );
+  // Loaded by those only who have it: no other run waits for it.
+  const { PostgresStore } = await import('./postgres/postgres-store.ts');
+  return PostgresStore.open(address);
+}
+
+/** Undefined where the store is in SQLite. Throws `UsageError` where the address cannot be had. */
+export function postgresAddress({ postbacks: { store } }: StoreSettings): string | undefined {
+  return store === undefined ? undefined : readSecret('postbacks.store', store);
+}
