@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { Random } from '../../../src/generate/network/random.ts';
 import type { DataDirectory } from '../../../src/config/data-directory.ts';
 import { deliverDue, type DeliverySummary } from '../../../src/postbacks/pass/deliver-due.ts';
-import { DeliveryStore, type OutboxRow } from '../../../src/postbacks/store/delivery-store.ts';
+import type { DeliveryStore, OutboxRow } from '../../../src/postbacks/store/delivery-store.ts';
+import { SqliteStore } from '../../../src/postbacks/store/sqlite-store.ts';
 import { createSender } from '../../../src/postbacks/http/sender.ts';
 import { readSites } from '../../../src/sites/sites.ts';
 import { createLogger } from '../../../src/logging/log.ts';
@@ -48,29 +49,20 @@ export async function killDeliveries(
   const receiver = program('postback-receiver.ts', String(seed));
   try {
     const { address } = JSON.parse(await firstLine(receiver)) as { address: string };
-    await writeFile(
-      data.sitesFile,
-      JSON.stringify({
-        sites: Array.from({ length: siteCount }, (_, site) => ({
-          site_key: `s${site}`,
-          site_secret: `secret-of-s${site}-long-enough`,
-          postback: { url: `${address}/s${site}` },
-        })),
-      }),
-    );
-    const store = DeliveryStore.open(data);
+    await writeFile(data.sitesFile, sitesAt(address, siteCount));
+    const store = SqliteStore.open(data);
     const events = new Events(random);
     const importOutbox = () => store.importOutbox('warehouse', [...events.more(eventsOfRound / 2), ...events.some(20)]);
     let killed = 0;
     let ahead = 0;
     try {
       for (let round = 1; round <= rounds; round++) {
-        importOutbox();
+        await importOutbox();
         const delivery = program('postback-delivery.ts', data.root, String(ahead));
         const ended = once(delivery, 'exit') as Promise<[number | null, string | null]>;
         const kill = fetch(`${address}/wait?for=${random.below(mostBeforeKill)}`);
         if (random.chance(0.5)) await Promise.race([once(delivery.stdout as NodeJS.ReadableStream, 'data'), ended]);
-        importOutbox();
+        await importOutbox();
         await Promise.race([kill, ended]);
         delivery.kill('SIGKILL');
         const [code, signal] = await ended;
@@ -89,10 +81,10 @@ export async function killDeliveries(
         events: events.all.length,
         underFire,
         receipts: receipts.length,
-        wrong: [...mistakes(events.all, receipts), ...unfinished(store)],
+        wrong: [...mistakes(events.all, receipts), ...(await unfinished(store))],
       };
     } finally {
-      store.close();
+      await store.close();
     }
   } finally {
     receiver.kill('SIGKILL');
@@ -100,13 +92,25 @@ export async function killDeliveries(
   }
 }
 
+/** As in `sites.json`, each with a path of its own at the receiver. */
+export function sitesAt(address: string, count: number): string {
+  const sites = Array.from({ length: count }, (_, site) => ({
+    site_key: `s${site}`,
+    site_secret: `secret-of-s${site}-long-enough`,
+    postback: { url: `${address}/s${site}` },
+  }));
+  return JSON.stringify({ sites });
+}
+
 /** Events of clicks of their own and of clicks that had some, each click's in the order in which they occur. */
-class Events {
+export class Events {
   readonly all: OutboxRow[] = [];
   readonly #random: Random;
+  readonly #sites: number;
 
-  constructor(random: Random) {
+  constructor(random: Random, sites = siteCount) {
     this.#random = random;
+    this.#sites = sites;
   }
 
   more(count: number): OutboxRow[] {
@@ -124,7 +128,7 @@ class Events {
           conversionId,
           clickId,
           userId: conversionId,
-          siteKey: earlier?.siteKey ?? `s${this.#random.below(siteCount)}`,
+          siteKey: earlier?.siteKey ?? `s${this.#random.below(this.#sites)}`,
           kind: this.#random.pick(['credit', 'reject', 'chargeback']),
           occurredAt: new Date(Date.UTC(2026, 10, 1) + number * 1000).toISOString().replace('.000', ''),
         }),
@@ -139,7 +143,8 @@ class Events {
   }
 }
 
-function mistakes(events: OutboxRow[], receipts: Receipt[]): string[] {
+/** What of these receipts was not as promised; empty where all of the events arrived, in order. */
+export function mistakes(events: OutboxRow[], receipts: Receipt[]): string[] {
   const wrong: string[] = [];
   const byConversion = new Map(events.map((event) => [event.conversionId, event]));
   const arrived = new Set<string>();
@@ -170,15 +175,15 @@ function mistakes(events: OutboxRow[], receipts: Receipt[]): string[] {
   ];
 }
 
-function unfinished(store: DeliveryStore): string[] {
-  return store
-    .changesSince(0, 1_000_000)
-    .postbacks.filter(({ state }) => state !== 'delivered')
+export async function unfinished(store: DeliveryStore): Promise<string[]> {
+  const { postbacks } = await store.changesSince(0, 1_000_000);
+  return postbacks
+    .filter(({ state }) => state !== 'delivered')
     .map(({ webhookId, state }) => `${webhookId} ended ${state}`);
 }
 
 /** In peace, by a clock that goes on a day from pass to pass, until there is nothing more to tell. */
-async function deliverTheRest(data: DataDirectory, store: DeliveryStore, ahead: number): Promise<void> {
+export async function deliverTheRest(data: DataDirectory, store: DeliveryStore, ahead: number): Promise<void> {
   const { sites } = readSites(data.sitesFile);
   const sender = createSender({ allowPrivate: true });
   try {
@@ -200,7 +205,8 @@ async function deliverTheRest(data: DataDirectory, store: DeliveryStore, ahead: 
   }
 }
 
-function program(name: string, ...words: string[]): ChildProcess {
+/** One of the programs beside this one, which may send to loopback. */
+export function program(name: string, ...words: string[]): ChildProcess {
   const file = fileURLToPath(new URL(`./${name}`, import.meta.url));
   return spawn(process.execPath, [...nodeArguments, file, ...words], {
     env: { ...process.env, OFFERLINE_ALLOW_PRIVATE_POSTBACKS: '1' },
@@ -208,11 +214,11 @@ function program(name: string, ...words: string[]): ChildProcess {
   });
 }
 
-async function receiptsAt(address: string): Promise<Receipt[]> {
+export async function receiptsAt(address: string): Promise<Receipt[]> {
   return (await (await fetch(`${address}/receipts`)).json()) as Receipt[];
 }
 
-async function firstLine(child: ChildProcess): Promise<string> {
+export async function firstLine(child: ChildProcess): Promise<string> {
   const [chunk] = (await once(child.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
   return chunk.toString();
 }

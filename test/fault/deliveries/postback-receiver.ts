@@ -1,7 +1,8 @@
 /**
  * A receiver as publishers run them, in a process of its own: it answers late, with errors, or breaks off, drawn by the
- * seed in its first argument. Prints its address; answers `/calm` by being well from then on, `/receipts` with all it
- * got, and `/wait?for=N` when N more have come.
+ * seed in its first argument; with `quick` as the second it answers at once, a tenth with errors, with `calm` all well.
+ * Prints its address; answers `/calm` by being well from then on, `/count` and `/receipts` with all it got, and
+ * `/wait?for=N` when N more have come.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -15,23 +16,26 @@ export interface Receipt {
   event: string;
   userId: string;
   site: string;
+  /** Of the address that it came to. */
+  path: string;
 }
 
 const random = new Random(Number(process.argv[2] ?? 1));
 const receipts: Receipt[] = [];
-let calm = false;
-let awaited: { count: number; answer: () => void } | undefined;
+const [quick, alwaysCalm] = [process.argv[3] === 'quick', process.argv[3] === 'calm'];
+let calm = alwaysCalm;
+let awaited: { count: number; answer: () => void }[] = [];
 
 const server = createServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://receiver');
   if (pathname === '/receipts') return void response.end(JSON.stringify(receipts));
+  if (pathname === '/count') return void response.end(String(receipts.length));
   if (pathname === '/calm') {
     calm = true;
     return void response.end();
   }
   if (pathname === '/wait') {
-    awaited?.answer();
-    awaited = { count: receipts.length + Number(searchParams.get('for')), answer: () => void response.end() };
+    awaited.push({ count: receipts.length + Number(searchParams.get('for')), answer: () => void response.end() });
     return tellThoseWhoWait();
   }
   const field = (name: string) => searchParams.get(name) ?? '';
@@ -41,10 +45,12 @@ const server = createServer((request, response) => {
     event: field('event'),
     userId: field('user_id'),
     site: field('site_key'),
+    path: pathname,
   });
   tellThoseWhoWait();
   const drawn = calm ? 1 : random.next();
   if (drawn < 0.1) return void response.writeHead(500).end();
+  if (quick) return void response.end('ok');
   if (drawn < 0.13) return void request.socket.destroy();
   if (drawn < 0.16)
     return void response.writeHead(200, { 'content-length': '10' }).write('ok', () => request.socket.destroy());
@@ -52,9 +58,9 @@ const server = createServer((request, response) => {
   response.end('ok');
 });
 function tellThoseWhoWait(): void {
-  if (awaited === undefined || receipts.length < awaited.count) return;
-  awaited.answer();
-  awaited = undefined;
+  if (awaited.every(({ count }) => count > receipts.length)) return;
+  for (const { count, answer } of awaited) if (count <= receipts.length) answer();
+  awaited = awaited.filter(({ count }) => count > receipts.length);
 }
 
 server.listen(0, '127.0.0.1', () => {

@@ -10,7 +10,7 @@ import { logFormats, writeLogFile, type LandingRow } from '../../support/log-fil
 const hour = 3_600_000;
 const end = Date.UTC(2026, 2, 10, 13, 37);
 const days = 3;
-const clicksARound = 40;
+const usualClicksARound = 40;
 /** Offers of the others stay unknown, and the conversions on them unattributed. */
 const landedSources = 2;
 
@@ -26,7 +26,7 @@ export class GrowingLanding {
   readonly #seed: number;
   readonly #network: SmallNetwork;
 
-  constructor(seed: number, rounds: number) {
+  constructor(seed: number, rounds: number, clicksARound: number = usualClicksARound) {
     this.rounds = rounds;
     this.#seed = seed;
     this.#network = smallNetwork(seed, { clicks: rounds * clicksARound, days, end: new Date(end) });

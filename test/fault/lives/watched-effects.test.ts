@@ -14,6 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
+let logs = 0;
+
 /** One call of each, where another one before it does not matter. */
 const calls: { [Name in keyof FileEffects]: (files: FileEffects) => Promise<unknown> } = {
   makeDirectory: (files) => files.makeDirectory(at('made/deep')),
@@ -28,6 +30,12 @@ const calls: { [Name in keyof FileEffects]: (files: FileEffects) => Promise<unkn
   copyFile: (files) => files.copyFile(at('full'), at('copy'), 'a step'),
   writeFile: (files) => files.writeFile(at('written'), 'eight by', 'a step'),
   remove: (files) => files.remove(at('nothing'), 'a step'),
+  openLog: async (files) => {
+    const log = await files.openLog(at(`log ${++logs}`), 'a step');
+    await log.append(Buffer.from('eight by'), 'another step');
+    await log.close();
+  },
+  freeBytes: (files) => files.freeBytes(folder),
 };
 const whole: StepMoment[] = ['before', 'after'];
 const withHalf: StepMoment[] = ['before', 'half', 'after'];
@@ -41,6 +49,9 @@ const moments: { [Name in keyof FileEffects]: StepMoment[] } = {
   copyFile: withHalf,
   writeFile: withHalf,
   remove: whole,
+  // Opened, then added to.
+  openLog: [...whole, ...withHalf],
+  freeBytes: [],
 };
 
 it.each(Object.keys(calls) as (keyof FileEffects)[])('tells of each moment of %s', async (name) => {

@@ -54,6 +54,23 @@ export function watchedEffects(wallClock: number, at: (point: StepPoint) => void
       );
     },
     remove: (path, step) => watch(step, () => real.remove(path, step)),
+    openLog: async (path, step) => {
+      const log = await watch(step, () => real.openLog(path, step));
+      return {
+        append: (bytes, appended) => {
+          let half = 0;
+          return watch(
+            appended,
+            async () => half + (await log.append(bytes.subarray(half), appended)),
+            async () => (half = await log.append(bytes.subarray(0, bytes.length / 2), appended)),
+          );
+        },
+        sync: (synced) => watch(synced, () => log.sync(synced)),
+        truncate: (bytes, cut) => watch(cut, () => log.truncate(bytes, cut)),
+        close: () => log.close(),
+      };
+    },
+    freeBytes: (folder) => real.freeBytes(folder),
   };
   return { now: () => wallClock, files, perform: (step, work) => watch(step, work) };
 }

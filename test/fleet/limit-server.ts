@@ -1,0 +1,118 @@
+import { pino } from 'pino';
+import { onTestFinished, vi } from 'vitest';
+import type { DataDirectory } from '../../src/config/data-directory.ts';
+import type { RequestLimits } from '../../src/serve/access/limits.ts';
+import { hourly } from '../../src/serve/access/limits.ts';
+import { SharedLimits } from '../../src/serve/access/shared/shared-limits.ts';
+import type { Site } from '../../src/sites/sites.ts';
+import { temporaryData } from '../support/published-snapshot.ts';
+import type { RedisServer } from './redis-server.ts';
+
+/** Hours that a test lets pass: one clock for Redis and all servers. */
+export class MovedClock {
+  readonly #redis: RedisServer;
+  now = Date.UTC(2026, 10, 20, 12);
+
+  constructor(redis: RedisServer) {
+    this.#redis = redis;
+  }
+
+  /** Lua that sets `now` in place of Redis' own clock. */
+  readonly lua = `local now = tonumber(redis.call('GET', 'clock of the test'))`;
+
+  /** What tells Redis the time. */
+  get command(): string[] {
+    return ['SET', 'clock of the test', String(this.now)];
+  }
+
+  /** For Redis, too, unless it is to hear of it when it starts. */
+  async move(milliseconds: number, tellRedis = true): Promise<void> {
+    this.now += milliseconds;
+    if (tellRedis) await this.#redis.command(...this.command);
+  }
+}
+
+const rule = hourly('C offers');
+
+/** One server's limits, as its service would ask for them. */
+export class LimitServer {
+  readonly data: DataDirectory;
+  readonly #redis: RedisServer;
+  readonly #clock: MovedClock;
+  readonly #servers: number;
+  readonly log: { level: number; msg: string; reason?: string }[] = [];
+  #shared: SharedLimits | undefined;
+
+  private constructor(data: DataDirectory, redis: RedisServer, clock: MovedClock, servers: number) {
+    this.data = data;
+    this.#redis = redis;
+    this.#clock = clock;
+    this.#servers = servers;
+  }
+
+  /** One of so many, with a data directory of its own; gone when the running test ends. */
+  static async forTest(redis: RedisServer, clock: MovedClock, servers: number): Promise<LimitServer> {
+    const { data, remove } = await temporaryData();
+    const server = new LimitServer(data, redis, clock, servers);
+    onTestFinished(async () => {
+      server.end();
+      await remove();
+    });
+    await server.start();
+    return server;
+  }
+
+  async start(): Promise<void> {
+    this.#shared = await SharedLimits.open({
+      data: this.data,
+      settings: { redis: this.#redis.address, servers: this.#servers },
+      now: () => this.#clock.now,
+      log: pino({}, { write: (line: string) => void this.log.push(JSON.parse(line)) }),
+      clock: this.#clock.lua,
+    });
+  }
+
+  /** What it counted is written down at each turn of the event loop, so this is as good as a kill. */
+  end(): void {
+    this.#shared?.limits.close();
+    this.#shared = undefined;
+  }
+
+  get limits(): RequestLimits {
+    if (this.#shared === undefined) throw new Error('it is not running');
+    return this.#shared.limits;
+  }
+
+  async ask(site: Site, counts = true) {
+    return this.limits.check(rule, site, () => '192.0.2.1', this.#clock.now, counts);
+  }
+
+  gauge(name: string): number | undefined {
+    return this.#shared?.gauges.find((gauge) => gauge.name === name)?.value;
+  }
+
+  async counting(inRedis: boolean): Promise<void> {
+    await vi.waitFor(
+      () => {
+        if (this.gauge('offerline_limits_shared') !== (inRedis ? 1 : 0)) throw new Error(`waits for ${inRedis}`);
+      },
+      { timeout: 20_000, interval: 10 },
+    );
+  }
+}
+
+export function siteOf(limit: number): Site {
+  return { site_key: 's', rate_limit_per_hour: limit } as Site;
+}
+
+/** Of moments that need not be in order: the most that lie within less than the length. */
+export function mostWithin(moments: readonly number[], length: number): number {
+  const sorted = moments.toSorted((one, other) => one - other);
+  let first = 0;
+  let most = 0;
+  for (const [place, at] of sorted.entries()) {
+    while (at - (sorted[first] ?? at) >= length) first++;
+    most = Math.max(most, place - first + 1);
+  }
+  return most;
+}

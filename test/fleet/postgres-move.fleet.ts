@@ -1,0 +1,218 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { movePostbacks } from '../../pipelines/move-postbacks.ts';
+import type { DataDirectory } from '../../src/config/data-directory.ts';
+import { readSettings } from '../../src/config/settings.ts';
+import { exitCode } from '../../src/errors/errors.ts';
+import { realEffects, type Effects } from '../../src/files/effects.ts';
+import { createLogger } from '../../src/logging/log.ts';
+import { noProgress } from '../../src/logging/progress.ts';
+import { openStore } from '../../src/postbacks/open-store.ts';
+import { deliverDue } from '../../src/postbacks/pass/deliver-due.ts';
+import { PostgresStore } from '../../src/postbacks/postgres/postgres-store.ts';
+import type { DeliveryStore } from '../../src/postbacks/store/delivery-store.ts';
+import { SqliteStore } from '../../src/postbacks/store/sqlite-store.ts';
+import { watchedEffects } from '../fault/lives/watched-effects.ts';
+import { endOf, usageErrorOf } from '../support/commands.ts';
+import {
+  delivered,
+  enqueuedAt,
+  hour,
+  outboxRow,
+  receiver,
+  refused,
+  siteWith,
+  unreachable,
+} from '../support/deliveries.ts';
+import { temporaryData } from '../support/published-snapshot.ts';
+import { PostgresServer } from './postgres-server.ts';
+
+const silent = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
+const sites = ['s', 't', 'silent'].map((key) => siteWith(key));
+
+let server: PostgresServer;
+let data: DataDirectory;
+let address: string;
+beforeAll(async () => {
+  server = await PostgresServer.start();
+});
+afterAll(() => server?.stop());
+beforeEach(async () => {
+  const { data: made, remove } = await temporaryData();
+  onTestFinished(remove);
+  data = made;
+  address = await server.database();
+  await mkdir(data.root, { recursive: true });
+  await writeFile(data.settingsFile, JSON.stringify({ postbacks: { store: address } }));
+  await writeFile(data.sitesFile, JSON.stringify({ sites }));
+});
+
+/** Some delivered, some failed, some dead, some waiting for others of their click, and a site that is spared. */
+async function fillFile(postbacks: number): Promise<void> {
+  const store = SqliteStore.open(data);
+  const rows = Array.from({ length: postbacks }, (_, index) =>
+    outboxRow(index + 1, {
+      clickId: `k${index % (postbacks / 2)}`,
+      siteKey: ['s', 't', 'silent'][index % 3] as string,
+      userId: index % 7 === 0 ? `u\u0000${index}\u0001` : `ü${index}`,
+      occurredAt: `2026-11-20T09:${String(index % 60).padStart(2, '0')}:00.00000${index % 10}Z`,
+    }),
+  );
+  await store.importOutbox('a warehouse', rows);
+  await pass(store, enqueuedAt);
+  await store.close();
+}
+
+async function pass(store: DeliveryStore, now: number): Promise<string[]> {
+  const sender = receiver((id, { url }) => {
+    if (url.includes('silent')) return unreachable;
+    const number = Number(id.slice(1));
+    if (number % 11 === 0) return { ...refused, status: 410, error: 'gone' };
+    return number % 5 === 0 && now === enqueuedAt ? refused : delivered;
+  });
+  await deliverDue({ ...silent, store, sites, sender, now: () => now, random: () => 0.5 });
+  return sender.sent;
+}
+
+const inStore = async <Result>(work: (store: DeliveryStore) => Promise<Result>): Promise<Result> => {
+  const isFile = existsSync(data.deliveriesFile);
+  const store = await openStore(data, isFile ? { postbacks: {} } : readSettings(data));
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+};
+/** All that a store tells. */
+const told = () =>
+  inStore(async (store) => ({
+    id: store.storeId,
+    changes: await store.changesSince(0, 100_000),
+    due: await store.due(enqueuedAt + 24 * hour),
+    circuits: [...(await store.openCircuits())],
+    importedUpTo: await store.importedUpTo('a warehouse'),
+  }));
+const move = (to: 'postgres' | 'sqlite', effects?: Effects) =>
+  movePostbacks({ data, console: silent, to, dryRun: false }, effects);
+
+it('there and back all is the same, and delivery goes on in either store where it was', async () => {
+  await fillFile(3000);
+  const before = await told();
+  expect(new Set(before.changes.postbacks.map(({ state }) => state))).toEqual(
+    new Set(['pending', 'delivered', 'dead']),
+  );
+  expect(before.circuits.length).toBe(1);
+
+  const looked = await endOf(data.root, 'postbacks', 'move', '--to', 'postgres', '--dry-run');
+  expect(looked).toMatchObject({
+    code: exitCode.done,
+    stdout: expect.stringContaining('3000 postbacks and') as string,
+  });
+  expect(await told()).toEqual(before);
+  const there = await endOf(data.root, 'postbacks', 'move', '--to', 'postgres');
+  expect(there).toMatchObject({ code: exitCode.done, stderr: '' });
+  expect(existsSync(data.deliveriesFile)).toBe(false);
+  expect(await told()).toEqual(before);
+
+  const sentThere = await inStore((store) => pass(store, enqueuedAt + hour));
+  expect(sentThere.length).toBeGreaterThan(100);
+  const since = await told();
+  const back = await endOf(data.root, 'postbacks', 'move', '--to', 'sqlite');
+  expect(back).toMatchObject({
+    code: exitCode.done,
+    stderr: '',
+    stdout: expect.stringMatching(/; now take postbacks\.store out of offerline\.json\n$/) as string,
+  });
+  expect(await told()).toEqual(since);
+  for (const { stdout, stderr } of [looked, there, back]) {
+    expect(stdout + stderr).not.toContain(server.password);
+    expect(stdout + stderr).not.toContain(encodeURIComponent(server.password));
+  }
+  const sentBack = await inStore((store) => pass(store, enqueuedAt + 2 * hour));
+  expect(sentBack.length).toBeGreaterThan(0);
+  const sent = await inStore((store) => store.changesSince(0, 100_000));
+  expect(sent.attempts.filter(({ status }) => status === 200).length).toBe(
+    sent.postbacks.filter(({ state }) => state === 'delivered').length,
+  );
+
+  // Once more there: what it held before is replaced.
+  const last = await told();
+  await move('postgres');
+  expect(await told()).toEqual(last);
+});
+
+it.each(['postgres', 'sqlite'] as const)(
+  'ended at any step on the way to %s it goes on when it is called again, and at most one store is in use',
+  async (to) => {
+    await fillFile(60);
+    if (to === 'sqlite') {
+      await move('postgres');
+      await inStore((store) => pass(store, enqueuedAt + hour));
+    }
+    const before = await told();
+    const back = to === 'postgres' ? 'sqlite' : 'postgres';
+    let steps = 0;
+    await move(
+      to,
+      watchedEffects(realEffects.now(), () => (steps += 1)),
+    );
+    expect(await told()).toEqual(before);
+    await move(back);
+    for (let broken = 1; broken <= steps; broken++) {
+      let left = broken;
+      const effects = watchedEffects(realEffects.now() + broken * 1000, ({ step, moment }) => {
+        if (--left === 0) throw new Error(`ended ${moment} ${step}`);
+      });
+      const failure = await move(to, effects).then(
+        () => 'it came to its end',
+        (error: Error) => error.message,
+      );
+      const file = existsSync(data.deliveriesFile);
+      const [row] = await server.query(new URL(address).pathname.slice(1), 'SELECT standing FROM offerline.store');
+      const isShared = row?.['standing'] === 'in use';
+      // On this machine PostgreSQL is refused as long as the file is there.
+      expect([failure, to === 'sqlite' && file && isShared]).toEqual([failure, false]);
+      const isMoved = to === 'sqlite' ? file : !file;
+      if (!isMoved) await move(to);
+      expect(await told(), failure).toEqual(before);
+      await move(back);
+      expect(await told(), failure).toEqual(before);
+    }
+    expect(steps).toBeGreaterThan(8);
+  },
+);
+
+it('refuses while postbacks are delivered, and lets nobody deliver from a store that is not in use', async () => {
+  await fillFile(30);
+  await expect(inStoreOfPostgres()).rejects.toThrow('deliveries still lie in');
+  await move('postgres');
+  const worker = await PostgresStore.open(address);
+  const passing = await worker.beginPass(enqueuedAt + hour);
+  await expect(move('sqlite')).rejects.toMatchObject({ exitCode: exitCode.busy });
+  await passing.end();
+  await move('sqlite');
+  // One that had opened the store before, and one that comes now.
+  await expect(worker.beginPass(enqueuedAt + hour)).rejects.toThrow('were moved to SQLite');
+  await worker.close();
+  await expect(PostgresStore.open(address)).rejects.toThrow('take postbacks.store out of offerline.json');
+});
+
+it('mixes no deliveries with others, and says what is missing', async () => {
+  expect(await usageErrorOf(data.root, 'postbacks', 'move', '--to', 'postgres')).toContain(
+    'there are no deliveries to move',
+  );
+  const other = await PostgresStore.open(address);
+  await other.importOutbox('another warehouse', [outboxRow(1)]);
+  await other.close();
+  await fillFile(30);
+  expect(await usageErrorOf(data.root, 'postbacks', 'move', '--to', 'postgres')).toContain(
+    'holds deliveries of its own',
+  );
+  expect(await usageErrorOf(data.root, 'postbacks', 'move', '--to', 'sqlite')).toContain('holds deliveries of its own');
+  expect(readdirSync(data.postbacks)).toContain('deliveries.sqlite');
+  await writeFile(data.settingsFile, '{}');
+  expect(await usageErrorOf(data.root, 'postbacks', 'move', '--to', 'postgres')).toContain('names no PostgreSQL');
+});
+
+const inStoreOfPostgres = () => openStore(data, readSettings(data));

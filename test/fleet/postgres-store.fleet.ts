@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { PostgresStore } from '../../src/postbacks/postgres/postgres-store.ts';
+import { describeKeeping } from '../postbacks/every-store/keeping.ts';
+import { describePasses } from '../postbacks/every-store/passes.ts';
+import { describeSync } from '../postbacks/every-store/sync.ts';
+import { outboxRow, type StoreForTest } from '../support/deliveries.ts';
+import { PostgresServer } from './postgres-server.ts';
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await PostgresServer.start();
+});
+afterAll(() => server?.stop());
+
+async function postgresForTest(): Promise<StoreForTest> {
+  const address = await server.database();
+  const open = async () => {
+    const store = await PostgresStore.open(address);
+    onTestFinished(() => store.close());
+    return store;
+  };
+  return { store: await open(), another: open };
+}
+
+describe('PostgreSQL', () => {
+  describeKeeping(postgresForTest);
+  describePasses(postgresForTest);
+  describeSync(async () => ({ postbacks: { store: await server.database() } }));
+
+  it('makes its tables once, however many workers come first', async () => {
+    const address = await server.database();
+    const stores = await Promise.all(Array.from({ length: 8 }, () => PostgresStore.open(address)));
+    expect(new Set(stores.map(({ storeId }) => storeId)).size).toBe(1);
+    await Promise.all(stores.map((store) => store.close()));
+  });
+
+  it('refuses a store of a newer version, and a database that cannot hold all characters', async () => {
+    const address = await server.database();
+    await (await PostgresStore.open(address)).close();
+    const name = new URL(address).pathname.slice(1);
+    await server.query(name, 'UPDATE offerline.migrations SET version = 999');
+    await expect(PostgresStore.open(address)).rejects.toThrow(
+      'was written by another version of offerline (999 instead of ',
+    );
+    await server.query(name, `CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`);
+    await expect(PostgresStore.open(server.address('latin'))).rejects.toThrow(
+      `is encoded in LATIN1: make one with ENCODING 'UTF8'`,
+    );
+  });
+
+  it('tells every change once, in the order of their numbers, while several write', async () => {
+    const { store, another } = await postgresForTest();
+    const writers = await Promise.all(Array.from({ length: 4 }, () => another()));
+    const seen: string[] = [];
+    let upTo = 0;
+    const read = async () => {
+      const page = await store.changesSince(upTo, 50);
+      upTo = page.upTo;
+      seen.push(...page.postbacks.map(({ webhookId }) => webhookId));
+    };
+    const writing = { goesOn: true };
+    const written = Promise.all(
+      writers.map(async (writer, place) => {
+        for (let number = 1; number <= 50; number++)
+          await writer.importOutbox(`warehouse ${place}`, [outboxRow(number, { webhookId: `w${place}-${number}` })]);
+      }),
+    ).then(() => (writing.goesOn = false));
+    while (writing.goesOn) await read();
+    await written;
+    for (let before = -1; before !== upTo;) {
+      before = upTo;
+      await read();
+    }
+    expect(seen).toHaveLength(200);
+    expect(new Set(seen).size).toBe(200);
+  });
+});

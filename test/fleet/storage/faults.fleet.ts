@@ -1,0 +1,300 @@
+import { readdir, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { afterAll, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { maintenance } from '../../../pipelines/maintenance.ts';
+import { refresh } from '../../../pipelines/refresh.ts';
+import type { DataDirectory } from '../../../src/config/data-directory.ts';
+import { openDuckDB, readOnly } from '../../../src/duckdb/open.ts';
+import { exitCode, UsageError } from '../../../src/errors/errors.ts';
+import { smallNetwork } from '../../../src/generate/small-network.ts';
+import { createLogger } from '../../../src/logging/log.ts';
+import { noProgress } from '../../../src/logging/progress.ts';
+import { warehouseIdKey } from '../../../src/postbacks/sync-deliveries.ts';
+import { LostSwapError, StorageError } from '../../../src/storage/object-store.ts';
+import { readPointer } from '../../../src/storage/pointer.ts';
+import { wallClock } from '../../fault/lives/growing-landing.ts';
+import { differences, handedOver, publishedTables } from '../../fault/lives/published-tables.ts';
+import { watchedEffects } from '../../fault/lives/watched-effects.ts';
+import { readMetadata } from '../../../src/warehouse/metadata.ts';
+import { FaultyProxy, type PassedRequest, type ProxyFault } from '../../s3/store/faulty-proxy.ts';
+import { Moto } from '../../s3/store/moto.ts';
+import { offerline } from '../../support/command-line.ts';
+import { writeLogFile } from '../../support/log-files.ts';
+import { Child } from './child.ts';
+import { changeJson, Machines, storageAt } from './machines.ts';
+
+const moto = await Moto.start();
+await moto.createBucket();
+afterAll(() => moto[Symbol.asyncDispose]());
+
+const console = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
+const effects = watchedEffects(wallClock, () => undefined);
+const run = (data: DataDirectory, asOf: string) => refresh({ data, console, asOf }, effects);
+const isPointer = ({ path }: PassedRequest) => path.includes('current.json');
+const isContent = ({ path }: PassedRequest) => path.includes('/content/');
+const isPut = ({ method }: PassedRequest) => method === 'PUT';
+
+let seed = 500;
+let proxy: FaultyProxy;
+let machines: Machines;
+let first: DataDirectory;
+let other: DataDirectory;
+
+/** The first machine reaches storage through the proxy, the other one by itself. */
+beforeEach(async () => {
+  proxy = await FaultyProxy.before(moto.url);
+  machines = await Machines.create(++seed, 4, [proxy.url, moto.url], moto.url);
+  onTestFinished(async () => {
+    await machines[Symbol.asyncDispose]();
+    await proxy[Symbol.asyncDispose]();
+  });
+  [first, other] = machines.together as [DataDirectory, DataDirectory];
+});
+
+/** A round that all see, run by the one that works alone, too. */
+async function landed(round: number): Promise<string> {
+  await machines.land(round);
+  const asOf = machines.landing.asOf(round);
+  await run(machines.alone, asOf);
+  return asOf;
+}
+
+async function expectSameAsAlone(data: DataDirectory): Promise<void> {
+  expect(await machines.forks()).toEqual([]);
+  expect(differences(await publishedTables(machines.alone), await publishedTables(data))).toEqual([]);
+  expect(differences(handedOver(machines.alone), handedOver(data))).toEqual([]);
+}
+
+it.for<[string, (request: PassedRequest) => boolean, ProxyFault]>([
+  ['one of a hundred requests cut', () => proxy.requests.length % 100 === 7, { cutAfter: 0 }],
+  ['one of five refused as too many', () => proxy.requests.length % 5 === 0, { status: 503, code: 'SlowDown' }],
+  ['one of seven answers lost', (each) => isPut(each) && proxy.requests.length % 7 === 0, { answerLost: true }],
+])('with %s runs go on as if nothing were', async ([, isHit, fault]) => {
+  for (let round = 0; round < 3; round++) {
+    const asOf = await landed(round);
+    proxy.fault = (request) => (isHit(request) ? fault : undefined);
+    await run(first, asOf);
+    await expectSameAsAlone(first);
+    await run(other, asOf);
+    await expectSameAsAlone(other);
+  }
+});
+
+it.for<[string, (request: PassedRequest) => boolean, ProxyFault]>([
+  ['contents are refused', (each) => isPut(each) && isContent(each), { status: 500, code: 'InternalError' }],
+  ['contents are changed under way', (each) => isPut(each) && isContent(each), { changed: true }],
+  ['the pointer is refused', (each) => isPut(each) && isPointer(each), { status: 503, code: 'SlowDown' }],
+  ['the pointer is cut', (each) => isPut(each) && isPointer(each), { cutAfter: 0 }],
+  ['all answers to the pointer are lost', isPointer, { answerLost: true }],
+])('where %s, the run stands here, and the next one brings it to storage', async ([, isHit, fault]) => {
+  await run(first, await landed(0));
+  const asOf = await landed(1);
+  proxy.fault = (request) => (isHit(request) && proxy.requests.some(isPut) ? fault : undefined);
+  proxy.requests.length = 0;
+  await expect(run(first, asOf)).rejects.toThrow(
+    /stands here and is not in storage; the next run brings it there.*cannot (read|write)/,
+  );
+  proxy.fault = () => undefined;
+  await run(first, asOf);
+  await expectSameAsAlone(first);
+  await run(other, asOf);
+  await expectSameAsAlone(other);
+});
+
+it('where each answer of storage comes a quarter of a second late runs go on as if nothing were', async () => {
+  proxy.fault = async () => {
+    await setTimeout(250);
+    return undefined;
+  };
+  for (const round of [0, 1]) {
+    const asOf = await landed(round);
+    await run(first, asOf);
+    await expectSameAsAlone(first);
+    await run(other, asOf);
+    await expectSameAsAlone(other);
+  }
+});
+
+it('where storage is away a run does not begin, and says why', async () => {
+  await run(first, await landed(0));
+  const asOf = await landed(1);
+  proxy.fault = () => ({ cutAfter: 0 });
+  await expect(run(first, asOf)).rejects.toThrow(/cannot read current.json: no whole answer \(ECONNRESET\)/);
+  proxy.fault = () => undefined;
+  await run(first, asOf);
+  await expectSameAsAlone(first);
+});
+
+it('storage that does not mind If-Match is refused before anything is made', async () => {
+  const asOf = await landed(0);
+  proxy.fault = () => ({ without: ['if-match'] });
+  await expect(run(first, asOf)).rejects.toThrow('Use storage with conditional writes');
+  expect(await readPointer(machines.store)).toBeUndefined();
+});
+
+it('a writer that loses the race says so, exits 1, discards its run, and its next run is right', async () => {
+  await run(first, await landed(0));
+  const asOf = await landed(1);
+  let winner: Promise<unknown> | undefined;
+  proxy.fault = async (request) => {
+    if (isPut(request) && isPointer(request)) await (winner ??= run(other, asOf));
+    return undefined;
+  };
+  await using loser = Child.offerline(first, ['run', 'refresh', '--as-of', asOf]);
+  expect(await loser.ended).toBe(exitCode.failed);
+  expect(loser.told).toMatch(/run 2 is discarded: s3:\S+ another writer has changed current.json meanwhile/);
+  expect(loser.told).not.toMatch(/secret\+key/);
+  await expectSameAsAlone(other);
+  expect(differences(await publishedTables(other), await publishedTables(first))).toEqual([]);
+  const next = await landed(2);
+  await run(first, next);
+  await expectSameAsAlone(first);
+});
+
+it('what a discarded run left under the names of the published one is not taken for that', async () => {
+  // As many clicks on each of two days: the files of runs that read one of them have the same names and sizes.
+  const { clicks } = smallNetwork(seed, { clicks: 400, days: 3, end: new Date(Date.UTC(2026, 2, 10, 13)) });
+  const ofDay = (day: string) =>
+    clicks
+      .filter(({ clicked_at }) => clicked_at.startsWith(day))
+      .slice(0, 40)
+      .map((click) => ({ ...click }));
+  const land = async (day: string, name: string, ...to: DataDirectory[]) => {
+    // In another order where it comes again: the same bytes would be known for a copy at once.
+    const rows = name.endsWith('again') ? ofDay(day).toReversed() : ofDay(day);
+    for (const { landing } of to) await writeLogFile(join(landing, 'clicks', name), 'clicks', 'ndjson', rows);
+  };
+  await land('2026-03-09', 'ours', first);
+  proxy.fault = (request) => (isPut(request) && isContent(request) ? { cutAfter: 0 } : undefined);
+  const asOf = machines.landing.asOf(3);
+  await expect(run(first, asOf)).rejects.toThrow('stands here and is not in storage');
+  proxy.fault = () => undefined;
+  await land('2026-03-08', 'theirs', other);
+  await run(other, asOf);
+  await land('2026-03-08', 'theirs', machines.alone, first);
+  await land('2026-03-09', 'ours', machines.alone);
+  await run(machines.alone, asOf);
+  await land('2026-03-08', 'theirs-again', machines.alone, first);
+  await run(machines.alone, asOf);
+  await run(first, asOf);
+  const clicksOf = async (data: DataDirectory) =>
+    new Map([...(await publishedTables(data, { except: ['file_id'] }))].filter(([table]) => table === 'clicks'));
+  expect((await clicksOf(first)).get('clicks')?.length).toBe(80);
+  expect(differences(await clicksOf(machines.alone), await clicksOf(first))).toEqual([]);
+});
+
+it('a warehouse from before storage was switched on never gives way to one that was quicker', async () => {
+  const asOf = await landed(0);
+  await changeJson(first.settingsFile, { storage: undefined });
+  await run(first, asOf);
+  const published = await publishedTables(first);
+  await changeJson(first.settingsFile, { storage: storageAt(seed, proxy.url) });
+  const next = await landed(1);
+  // Its first run with storage dies before it has published; another machine, with nothing of its own, is quicker.
+  proxy.fault = (request) => (isPut(request) && isContent(request) ? { cutAfter: 0 } : undefined);
+  await expect(run(first, next)).rejects.toThrow(StorageError);
+  proxy.fault = () => undefined;
+  await run(other, next);
+  await expect(run(first, next)).rejects.toThrow(UsageError);
+  await expect(run(first, next)).rejects.toThrow('has a state of its own');
+  expect((await publishedTables(first)).size).toBe(published.size);
+  // With storage switched off again it goes on by itself.
+  await changeJson(first.settingsFile, { storage: undefined });
+  await run(first, next);
+  expect(differences(await publishedTables(machines.alone), await publishedTables(first))).toEqual([]);
+});
+
+it('a warehouse from before storage is published whole by its first run, and another machine goes on from it', async () => {
+  const asOf = await landed(0);
+  await changeJson(first.settingsFile, { storage: undefined });
+  await run(first, asOf);
+  await changeJson(first.settingsFile, { storage: storageAt(seed, proxy.url) });
+  const next = await landed(1);
+  await run(first, next);
+  await run(other, await landed(2));
+  await expectSameAsAlone(other);
+});
+
+it('a pointer that is gone is told, and nothing is published in its place', async () => {
+  await run(first, await landed(0));
+  await machines.store.remove('current.json');
+  const asOf = await landed(1);
+  await expect(run(first, asOf)).rejects.toThrow('has no current.json any more');
+  expect(await readPointer(machines.store)).toBeUndefined();
+});
+
+it('a machine that takes over twice puts one delivery store aside', async () => {
+  for (let round = 0; round < 4; round++) {
+    const asOf = await landed(round);
+    await run(first, asOf);
+    await run(other, asOf);
+    await expectSameAsAlone(other);
+  }
+  expect(await readdir(other.putAside)).toEqual(['replaced-deliveries']);
+});
+
+it('maintenance on one machine and runs on the other come to what one machine comes to', async () => {
+  for (let round = 0; round < 3; round++) {
+    const asOf = await landed(round);
+    await run(first, asOf);
+    await maintenance({ data: other, console, asOf }, effects);
+    await maintenance({ data: machines.alone, console, asOf }, effects);
+  }
+  const asOf = await landed(3);
+  await run(first, asOf);
+  expect(differences(await publishedTables(machines.alone), await publishedTables(first))).toEqual([]);
+  expect(await machines.forks()).toEqual([]);
+});
+
+it('each machine hands postbacks over by numbers of its own, which a discarded run of another one cannot use up', async () => {
+  const ids = new Set<string | undefined>();
+  for (let round = 0; round < 3; round++) await machines.land(round);
+  const asOf = await landed(3);
+  for (const data of [first, other, first]) {
+    await run(data, asOf);
+    const state = await openDuckDB(data.stateFile, readOnly);
+    ids.add(await readMetadata(state.connection, warehouseIdKey));
+    state.close();
+    await expectSameAsAlone(data);
+  }
+  expect([...ids]).toEqual([expect.any(String), expect.any(String), expect.any(String)]);
+});
+
+it('a machine whose warehouse was moved away, or is rebuilt, goes on from what storage has', async () => {
+  await run(first, await landed(0));
+  await run(other, await landed(1));
+  await rename(first.warehouse, join(first.root, 'moved-away'));
+  const asOf = await landed(2);
+  await run(first, asOf);
+  await expectSameAsAlone(first);
+  // The other one has not seen that run: what it rebuilds is not the state of before it.
+  const before = (await readPointer(machines.store))?.pointer.run_id ?? 0;
+  const { code, stderr } = await offerline(other.root, 'rebuild');
+  expect({ code, stderr }).toMatchObject({ code: exitCode.done });
+  const after = (await readPointer(machines.store))?.pointer;
+  expect(after?.run_id).toBeGreaterThan(before);
+  expect(await machines.forks()).toEqual([]);
+});
+
+it('a swap whose outcome nobody heard of is known for ours by the next run', async () => {
+  await run(first, await landed(0));
+  const asOf = await landed(1);
+  proxy.requests.length = 0;
+  // The swap is done, and neither its answer nor a look at it comes through.
+  let swapped = false;
+  proxy.fault = (request) => {
+    if (isPut(request) && isPointer(request)) swapped = true;
+    return swapped ? { answerLost: true } : undefined;
+  };
+  await expect(run(first, asOf)).rejects.toThrow(StorageError);
+  proxy.fault = () => undefined;
+  const after = await readPointer(machines.store);
+  await run(first, asOf);
+  expect((await readPointer(machines.store))?.pointer.snapshots[0]).toEqual(after?.pointer.snapshots[0]);
+  await expectSameAsAlone(first);
+});
+
+it('LostSwapError is an error of storage that leaves a code of failure', () => {
+  expect(new LostSwapError('lost').exitCode).toBe(exitCode.failed);
+});

@@ -1,0 +1,82 @@
+/**
+ * A machine that would like to write, as `offerline schedule` does, with short times: it stands by, and once it leads
+ * makes each round's refresh and passes of delivery, told its epoch by the environment as processes of a schedule are.
+ */
+import { readFile } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
+import { deliverPostbacks } from '../../../pipelines/postbacks.ts';
+import { refresh } from '../../../pipelines/refresh.ts';
+import { withWriterLock } from '../../../pipelines/run-pipeline.ts';
+import { DataDirectory } from '../../../src/config/data-directory.ts';
+import { readSettings } from '../../../src/config/settings.ts';
+import { realEffects, type Effects } from '../../../src/files/effects.ts';
+import { createLogger } from '../../../src/logging/log.ts';
+import { noProgress } from '../../../src/logging/progress.ts';
+import { StoreAwayError } from '../../../src/postbacks/store/delivery-store.ts';
+import { writerEpochVariable } from '../../../src/storage/held-lease.ts';
+import { WriterLease } from '../../../src/storage/lease.ts';
+import { ObjectStore, StorageError } from '../../../src/storage/object-store.ts';
+import { takeEpoch } from '../../../src/storage/writer/stand-on-storage.ts';
+import { wallClock } from '../../fault/lives/growing-landing.ts';
+
+/** What all are to do next, read from a file that they share. */
+export interface Orders {
+  round: number;
+  asOf: string;
+  /** Of the clock of deliveries, in milliseconds: retries are due in the next rounds. */
+  ahead: number;
+  /** Nothing is to be done while files land: a run of the round before would take them up at its own as-of. */
+  rests?: true;
+}
+
+const times = { renewal: 250, look: 100, believed: 2_000, silence: 3_500 };
+
+const [root = '', ordersFile = ''] = process.argv.slice(2);
+const data = new DataDirectory(root);
+const settings = readSettings(data);
+if (settings.storage === undefined) throw new Error('no storage');
+const store = await ObjectStore.open(settings.storage);
+const logger = createLogger(process.stderr, 'warn');
+const console = { logger, progress: noProgress };
+const tell = (line: string) => process.stdout.write(`${line}\n`);
+const clockAt = (now: number): Effects => ({ ...realEffects, now: () => now });
+const standing = { data, settings, logger, effects: realEffects, store };
+
+for (;;) {
+  const lease = await WriterLease.acquire(
+    { data, store, logger, effects: realEffects, times },
+    () => withWriterLock('schedule', standing, () => takeEpoch(standing)),
+    new AbortController().signal,
+  );
+  if (lease === undefined) break;
+  tell(`leads epoch ${lease.epoch}`);
+  process.env[writerEpochVariable] = String(lease.epoch);
+  let done = -1;
+  let told: string | undefined;
+  while (!lease.lost.aborted) {
+    const orders = JSON.parse(await readFile(ordersFile, 'utf8')) as Orders;
+    if (orders.rests) {
+      const word = `rests before round ${orders.round};`;
+      if (word !== told) tell(word);
+      told = word;
+      await setTimeout(50);
+      continue;
+    }
+    try {
+      if (orders.round !== done) await refresh({ data, console, asOf: orders.asOf }, clockAt(wallClock));
+      const { remaining } = await deliverPostbacks(
+        { data, console, command: 'postbacks deliver' },
+        clockAt(wallClock + orders.ahead),
+      );
+      const word = `round ${orders.round} done, ${remaining} remaining;`;
+      if (word !== told) tell(word);
+      told = word;
+      done = orders.round;
+    } catch (error) {
+      if (!(error instanceof StorageError || error instanceof StoreAwayError)) throw error;
+      tell(`refused: ${error.message}`);
+    }
+    await setTimeout(50);
+  }
+  tell('lost');
+}

@@ -1,0 +1,30 @@
+/** A worker without a warehouse: it makes one pass of delivery after the other, as a schedule of a worker does. */
+import { readFile } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
+import { deliverPostbacks } from '../../../pipelines/postbacks.ts';
+import { DataDirectory } from '../../../src/config/data-directory.ts';
+import { realEffects } from '../../../src/files/effects.ts';
+import { createLogger } from '../../../src/logging/log.ts';
+import { noProgress } from '../../../src/logging/progress.ts';
+import { StoreAwayError } from '../../../src/postbacks/store/delivery-store.ts';
+import { wallClock } from '../../fault/lives/growing-landing.ts';
+import type { Orders } from '../storage/leader-child.ts';
+
+const [root = '', ordersFile = ''] = process.argv.slice(2);
+const data = new DataDirectory(root);
+const console = { logger: createLogger(process.stderr, 'error'), progress: noProgress };
+
+process.stdout.write('works\n');
+for (;;) {
+  const { ahead } = JSON.parse(await readFile(ordersFile, 'utf8')) as Orders;
+  try {
+    await deliverPostbacks(
+      { data, console, command: 'postbacks deliver' },
+      { ...realEffects, now: () => wallClock + ahead },
+    );
+  } catch (error) {
+    if (!(error instanceof StoreAwayError)) throw error;
+    process.stdout.write(`away: ${error.message}\n`);
+  }
+  await setTimeout(100);
+}
