@@ -1,14 +1,16 @@
 -- EPC and CVR are the quotients of the sums beside them, rounded half away from zero to 6 places, and 0 without clicks: in
--- offer_stats_2d, and in the reports that this snapshot is the first to publish.
+-- offer_stats_2d, and in the reports and days of offer_daily that this snapshot is the first to publish.
 -- Nothing is divided here: a quotient times the clicks may miss the sum by half a millionth a click, and by exactly that
 -- only from above.
--- grain: one row per offer whose EPC or CVR is another, of a report by its day
--- inputs: snapshot.offer_stats_2d, audited_report_daily
-SELECT report_date, offer_id, clicks, converted_clicks, earnings, epc, cvr
+-- grain: one row per offer whose EPC or CVR is another, of a report or day by its day
+-- inputs: snapshot.offer_stats_2d, audited_report_daily, audited_offer_daily
+SELECT coalesce(report_date, day) AS day, offer_id, clicks, converted_clicks, earnings, epc, cvr
 FROM (
   FROM snapshot.offer_stats_2d
   UNION ALL BY NAME
   FROM audited_report_daily
+  UNION ALL BY NAME
+  FROM audited_offer_daily
 )
 WHERE CASE
   WHEN clicks = 0 THEN epc <> 0 OR cvr <> 0

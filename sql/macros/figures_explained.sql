@@ -2,7 +2,7 @@
 -- were taken back, or whose milestone is unknown, and so count nowhere. No rows for an id that the catalog does not know.
 -- Add up its columns: clicks is count(*) FILTER (in_clicks), earnings is sum(payout) FILTER (in_conversions).
 -- grain: one row per click, and one per conversion, of the offer in the figures' windows
--- inputs: clicks, conversions, offers
+-- inputs: click_events, conversions, offers
 -- columns:
 --   what: click or conversion
 --   happened_at: When the click was made, or the conversion credited, else reversed; UTC
@@ -29,9 +29,17 @@ SELECT
   false AS in_conversions,
   false AS in_conversions_24h,
   false AS in_conversions_prior_24h
-FROM clicks AS click
+FROM click_events AS click
 WHERE click.offer_id = an_offer_id
   AND an_offer_id IN (SELECT offers.offer_id FROM offers)
+  AND click.clicked_at BETWEEN $window_start AND $as_of
+UNION ALL
+-- Those by name apart from those by id: a condition for both would have every click's text read.
+SELECT 'click', click.clicked_at, click.click_id, NULL, click.site_key, click.user_id, NULL, NULL, true, false, false, false
+FROM click_events AS click
+JOIN offers ON offers.source = click.source AND offers.external_id = click.external_id
+WHERE click.offer_id IS NULL
+  AND offers.offer_id = an_offer_id
   AND click.clicked_at BETWEEN $window_start AND $as_of
 UNION ALL
 SELECT

@@ -35,11 +35,19 @@ export interface SnapshotDiff {
   figures: (OfferName & { moved: Record<string, Pair> })[];
 }
 
-/** Compares what two snapshots publish. Throws `UsageError` where both are the same one. */
-export async function diffSnapshots(before: KeptSnapshot, after: KeptSnapshot): Promise<SnapshotDiff> {
+/**
+ * Compares what two snapshots publish. Throws `UsageError` where both are the same one.
+ *
+ * @param options Limits of the DuckDB that compares; those of DuckDB itself where nothing is said.
+ */
+export async function diffSnapshots(
+  before: KeptSnapshot,
+  after: KeptSnapshot,
+  options: Record<string, string> = {},
+): Promise<SnapshotDiff> {
   if (before.folder === after.folder)
     throw new UsageError(`both are snapshot ${before.manifest.snapshot_id}; name two`);
-  return withDuckDB(inMemory, {}, async (connection) => {
+  return withDuckDB(inMemory, options, async (connection) => {
     await attach(connection, before, 'before');
     await attach(connection, after, 'after');
     return {

@@ -29,18 +29,10 @@ export async function withSnapshotDatabase<Answer>(
   // A process also ends in the middle, where nobody reads the answer on.
   process.once('exit', removeSpill);
   try {
-    const database = await open(folder, spill);
-    const { connection } = database;
+    const memory_limit = `${Math.floor(thisMachine().memory / memoryShare / 2 ** 20)}MiB`;
+    const database = await openSnapshotDatabase(folder, { temp_directory: spill, memory_limit }, writable);
     try {
-      const published = await folderOfViews(connection, folder);
-      await connection.run('SET enable_progress_bar = true; SET enable_progress_bar_print = false');
-      // What is read is compared as the views name it, before it is known to be no pattern.
-      const allowed = [published, literalPath(published)].map((path) => join(path, '/'));
-      await connection.run(
-        `SET allowed_directories = ${quotedList(allowed)}; SET allowed_paths = ${quotedList(writable)}`,
-      );
-      await connection.run('SET enable_external_access = false; SET lock_configuration = true');
-      return await work(connection);
+      return await work(database.connection);
     } finally {
       database.close();
     }
@@ -50,14 +42,37 @@ export async function withSnapshotDatabase<Answer>(
   }
 }
 
-async function open(folder: string, spill: string): Promise<OpenDuckDB> {
+/**
+ * The same, left open to the caller. `options` are DuckDB's; `temp_directory` is where it may spill to: by default that
+ * would be beside the database. Throws `OfferlineError`.
+ */
+export async function openSnapshotDatabase(
+  folder: string,
+  options: Readonly<Record<string, string>> & { temp_directory: string },
+  writable: readonly string[] = [],
+): Promise<OpenDuckDB> {
+  const database = await open(folder, options);
+  try {
+    const { connection } = database;
+    const published = await folderOfViews(connection, folder);
+    await connection.run('SET enable_progress_bar = true; SET enable_progress_bar_print = false');
+    // What is read is compared as the views name it, before it is known to be no pattern.
+    const allowed = [published, literalPath(published)].map((path) => join(path, '/'));
+    await connection.run(
+      `SET allowed_directories = ${quotedList(allowed)}; SET allowed_paths = ${quotedList(writable)}`,
+    );
+    await connection.run('SET enable_external_access = false; SET lock_configuration = true');
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+async function open(folder: string, options: Readonly<Record<string, string>>): Promise<OpenDuckDB> {
   const file = join(folder, analyticsFile);
   try {
-    return await openDuckDB(file, {
-      ...readOnly,
-      temp_directory: spill,
-      memory_limit: `${Math.floor(thisMachine().memory / memoryShare / 2 ** 20)}MiB`,
-    });
+    return await openDuckDB(file, { ...readOnly, ...options });
   } catch (error) {
     throw new OfferlineError(`${file} cannot be opened: ${(error as Error).message}`, undefined, { cause: error });
   }

@@ -29,7 +29,7 @@ export interface NewFiles {
 }
 
 /** Columns without which a catalog with a header is none. */
-const catalogColumns = ['external_id', 'title'];
+export const catalogColumns = ['external_id', 'title'];
 
 /**
  * Makes lines of all files, as far as that is not done yet. This comes before the run's transaction, since a statement

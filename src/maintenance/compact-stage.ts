@@ -1,7 +1,7 @@
 import { addDays, dayOf, type Day } from '../time/moment.ts';
 import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
-import { mergeKeyRuns } from '../warehouse/keys/upkeep.ts';
+import { ensureKeyRuns, mergeKeyRuns } from '../warehouse/keys/upkeep.ts';
 import { eventKinds } from '../vocabulary/values.ts';
 import { requestBackup } from '../warehouse/state-copies.ts';
 import { compactDay, type EventDay } from './compact-day.ts';
@@ -34,10 +34,12 @@ export const compactStage: Stage<StateDatabase, CompactSummary> = {
   name: 'compact',
   async run(run, state) {
     for (const kind of eventKinds)
-      await state.transaction(
-        () => mergeKeyRuns({ ...run, connection: state.connection }, kind, run.runId, fewKeyRuns),
-        `key runs of ${kind} merged`,
-      );
+      await state.transaction(async () => {
+        const keys = { ...run, connection: state.connection };
+        // A state that was brought from storage has none, and nothing may have been ingested since.
+        await ensureKeyRuns(keys, kind, run.runId);
+        await mergeKeyRuns(keys, kind, run.runId, fewKeyRuns);
+      }, `key runs of ${kind} merged`);
     const due = await daysToCompact(run, state);
     const now = due.slice(0, daysAtOnce);
     const summary: CompactSummary = {

@@ -1,4 +1,4 @@
-import { purgeAttempts } from '../postbacks/store/purge-attempts.ts';
+import { hasStore, openStore } from '../postbacks/open-store.ts';
 import { addDays, dateOf, dayOf, startOfDay, type Day, type Moment } from '../time/moment.ts';
 import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
@@ -48,9 +48,16 @@ async function purgeRuns(state: StateDatabase, before: Moment): Promise<number> 
 /** First where they come from, then here. The newest day's file stays, since a view over no file fails. */
 async function purgeDeliveryAttempts(run: Run, state: StateDatabase, before: Moment): Promise<number> {
   const { db } = state;
-  await run.effects.perform('delivery store: old attempts removed', async () =>
-    purgeAttempts(run.data, dateOf(before).getTime()),
-  );
+  if (hasStore(run.data, run.settings)) {
+    const store = await openStore(run.data, run.settings);
+    try {
+      await run.effects.perform('delivery store: old attempts removed', () =>
+        store.purgeAttempts(dateOf(before).getTime()),
+      );
+    } finally {
+      await store.close();
+    }
+  }
   return state.transaction(async () => {
     const { numDeletedRows } = await db
       .deleteFrom('delivery_attempts')

@@ -13,13 +13,20 @@ import { makeDayStats, type DayStats } from './windows.ts';
 import { runNumberText } from '../text/run-number.ts';
 
 /** Marts that grow with history: one Parquet file per UTC day, so that a run writes only the days it touched. */
-export const dayMarts = ['conversions', 'offer_hourly', 'report_daily', 'postbacks', 'postback_attempts'] as const;
+export const dayMarts = [
+  'conversions',
+  'offer_hourly',
+  'offer_daily',
+  'report_daily',
+  'postbacks',
+  'postback_attempts',
+] as const;
 export type DayMart = (typeof dayMarts)[number];
 
 /** One day of a mart: its rows' as-of, and what its model reads that was made for that day. */
 export type MartDay = { day: Day; asOf: Moment } & (
   | {
-      mart: 'conversions' | 'offer_hourly';
+      mart: 'conversions' | 'offer_hourly' | 'offer_daily';
       clicks: TempTable<'day_clicks'>;
       conversions: TempTable<'day_conversions'>;
     }

@@ -12,6 +12,7 @@ import {
   staleMartDays,
 } from '../warehouse/stale-partitions.ts';
 import { writeClosedReport, writeOpenReport } from './day-marts.ts';
+import { replaceDaySums } from './day-sums.ts';
 import { writePostbackMarts } from './postback-marts.ts';
 import { readReportDays } from './report-days.ts';
 import { loadTouchedRows, writeTouchedDays } from './touched-marts.ts';
@@ -52,6 +53,7 @@ export const modelsStage: Stage<StateDatabase, ModelsSummary> = {
       const days = await touchedDays(run, state, before);
       const touchedRows = await loadTouchedRows(run, connection, days);
       await writeTouchedDays(run, connection, days, touchedRows);
+      await replaceDaySums(run, connection, days, touchedRows);
       const reports = await reportsToClose(connection, before, today);
       for (const day of reports.now) await writeClosedReport(run, connection, day);
       await replaceStats(connection, touchedRows, run.asOf);

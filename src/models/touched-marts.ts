@@ -16,6 +16,7 @@ import { loadClicks, loadConversions, windowConversions, windowStart } from './w
 const touchedMarts = [
   { mart: 'conversions', time: 'occurred_at' },
   { mart: 'offer_hourly', time: 'hour' },
+  { mart: 'offer_daily', time: 'day' },
 ] as const;
 type TouchedMart = (typeof touchedMarts)[number];
 
@@ -50,7 +51,7 @@ export async function loadTouchedRows(
 }
 
 /**
- * Writes `conversions` and `offer_hourly` of these days, ascending, as they stand at the run's as-of. Days of few rows
+ * Writes the touched marts of these days, ascending, as they stand at the run's as-of. Days of few rows
  * are written all together, since a statement for each of thousands would take minutes; one without rows has no file.
  * The last day always has, since a view over no file fails.
  */
@@ -164,7 +165,7 @@ async function writeAlone(
 }
 
 /** Makes what the models of touched marts read of some days. */
-async function openDays(
+export async function openDays(
   connection: DuckDBConnection,
   { clicks, conversions }: DayRows<'touched'>,
   isOnThem: (time: string) => string,
@@ -179,7 +180,8 @@ async function openDays(
   };
 }
 
-function onDays(time: string, days: readonly Day[]): string {
+/** SQL: whether a moment lies on one of these days. */
+export function onDays(time: string, days: readonly Day[]): string {
   return `${dayNumber(time)} IN (${days.map(numberOfDay).join(', ')})`;
 }
 

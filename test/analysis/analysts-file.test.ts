@@ -133,6 +133,27 @@ describe('figures_explained', () => {
   });
 });
 
+describe('offer_by_site', () => {
+  it('is what figures_explained adds up to by site, quotients too, of every offer', async () => {
+    await readAnalytics(pipeline.data.current, async (query) => {
+      const offers = await query<{ offer_id: number; clicks: number }>('SELECT offer_id, clicks FROM offer_stats_2d');
+      for (const { offer_id: id, clicks } of offers) {
+        const bySite = await query<{ clicks: number }>(`FROM offer_by_site(${id}) ORDER BY site_key`);
+        const explained = await query(
+          `SELECT *, if(clicks = 0, 0, round(earnings / clicks, 6))::DECIMAL(24, 6) AS epc, if(clicks = 0, 0, round(converted_clicks / clicks, 6))::DECIMAL(24, 6) AS cvr
+           FROM (SELECT site_key, count(*) FILTER (in_clicks) AS clicks, count(*) FILTER (in_conversions) AS conversions,
+               count(DISTINCT click_id) FILTER (in_conversions) AS converted_clicks, coalesce(sum(payout) FILTER (in_conversions), 0)::DECIMAL(24, 6) AS earnings
+             FROM figures_explained(${id}) GROUP BY site_key HAVING count(*) FILTER (in_clicks OR in_conversions) > 0) ORDER BY site_key`,
+        );
+        expect(bySite, `offer ${id}`).toEqual(explained);
+        expect(bySite.reduce((sum, site) => sum + site.clicks, 0)).toBe(clicks);
+      }
+      expect(offers.length).toBeGreaterThan(20);
+      expect(await query('FROM offer_by_site(2147483647)')).toEqual([]);
+    });
+  });
+});
+
 describe('comments', () => {
   it('give the meaning of every column, the unit of money and sizes, the zone of times', async () => {
     const columns = await pipeline.ask<{
@@ -157,7 +178,7 @@ describe('comments', () => {
        UNION ALL SELECT function_name, comment FROM duckdb_functions() WHERE NOT internal ORDER BY name`,
     );
     expect(tables.map(({ name }) => name)).toEqual(
-      [...analyticsTables, ...analyticsViews, 'figures_explained'].toSorted(),
+      [...analyticsTables, ...analyticsViews, 'figures_explained', 'offer_by_site'].toSorted(),
     );
     expect(tables.filter(({ comment }) => !/^[A-Z].{15,}\. Grain: one row per .+\.$/.test(comment ?? ''))).toEqual([]);
   });

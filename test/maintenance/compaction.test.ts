@@ -1,5 +1,5 @@
 import { DuckDBInstance } from '@duckdb/node-api';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { maintenance } from '../../pipelines/maintenance.ts';
@@ -10,6 +10,7 @@ import { createLogger } from '../../src/logging/log.ts';
 import { noProgress } from '../../src/logging/progress.ts';
 import type { Run } from '../../src/runs/stage.ts';
 import { queryRows } from '../../src/duckdb/dialect/rows.ts';
+import { troubleWithKeyRuns } from '../../src/warehouse/keys/upkeep.ts';
 import { stateCopies } from '../../src/warehouse/state-copies.ts';
 import { click, conversion, LogLanding } from '../support/log-landing.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
@@ -228,3 +229,16 @@ async function sortedFilesInCopy({ data }: PipelineUnderTest): Promise<number> {
     instance.closeSync();
   }
 }
+
+it('goes on where the keys of all events are gone, as after a takeover of what another machine wrote', async () => {
+  await using landing = await LogLanding.create();
+  for (const day of days) {
+    await landing.put(`clicks/${day}.ndjson`, [clickOf(day, 0)]);
+    await landing.ingest();
+  }
+  await rm(landing.data.keys, { recursive: true });
+  await compact(landing);
+  expect(await troubleWithKeyRuns({ connection: landing.state.connection, data: landing.data }, 'clicks', true)).toBe(
+    undefined,
+  );
+});

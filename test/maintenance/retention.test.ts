@@ -3,7 +3,7 @@ import { parseSettings } from '../../src/config/settings.ts';
 import { retainStage } from '../../src/maintenance/retain-stage.ts';
 import { writePostbackMarts } from '../../src/models/postback-marts.ts';
 import { deliverDue } from '../../src/postbacks/pass/deliver-due.ts';
-import { DeliveryStore } from '../../src/postbacks/store/delivery-store.ts';
+import { SqliteStore } from '../../src/postbacks/store/sqlite-store.ts';
 import { syncDeliveries } from '../../src/postbacks/sync-deliveries.ts';
 import { delivered, enqueuedAt, outboxRow, receiver, refused, siteWith } from '../support/deliveries.ts';
 import { LogLanding } from '../support/log-landing.ts';
@@ -13,8 +13,8 @@ const day = 86_400_000;
 
 it('lets old attempts go, in the delivery store and here, and keeps the postbacks with what became of them', async () => {
   await using landing = await LogLanding.create();
-  const store = DeliveryStore.open(landing.data);
-  store.importOutbox('a warehouse', [outboxRow(1), outboxRow(2)]);
+  const store = SqliteStore.open(landing.data);
+  await store.importOutbox('a warehouse', [outboxRow(1), outboxRow(2)]);
   const attempt = (at: number, outcome: typeof delivered) =>
     deliverDue({
       ...testRun(landing.data),
@@ -26,7 +26,7 @@ it('lets old attempts go, in the delivery store and here, and keeps the postback
   // Each fails once when it is written and is taken twenty days later.
   await attempt(enqueuedAt, refused);
   await attempt(enqueuedAt + 20 * day, delivered);
-  store.close();
+  await store.close();
   const run = (asOf: string) =>
     testRun(landing.data, { asOf, settings: parseSettings('{"retention": {"attempts": 7}}', 'offerline.json') });
   const asOf = '2026-12-14T12:00:00Z';

@@ -34,15 +34,21 @@ export async function heldExports(connection: DuckDBConnection): Promise<HeldFil
   );
 }
 
+/** Throws `UsageError` where no export of that id is held. */
+export async function heldExport(connection: DuckDBConnection, fileId: number): Promise<HeldFile> {
+  const held = (await heldExports(connection)).find((file) => file.fileId === fileId);
+  if (held === undefined)
+    throw new UsageError(`No export with file id ${fileId} is held; \`offerline offers held\` lists those that are`);
+  return held;
+}
+
 /**
  * Releases a held export: the next run ingests the file as if it were new and lets it remove what it removes.
  * For that its ledger rows are deleted, and the approval is stored until then. To be run in a transaction.
  * Throws `UsageError` where no export of that id is held.
  */
 export async function acceptHeldExport(connection: DuckDBConnection, fileId: number): Promise<HeldFile> {
-  const held = (await heldExports(connection)).find((file) => file.fileId === fileId);
-  if (!held)
-    throw new UsageError(`No export with file id ${fileId} is held; \`offerline offers held\` lists those that are`);
+  const held = await heldExport(connection, fileId);
   await writeMetadata(connection, approvalKey(held), held.path);
   const db = queriesOn(connection);
   await db.deleteFrom('landing_seen').where('path', '=', held.path).execute();

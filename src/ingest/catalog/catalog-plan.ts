@@ -169,7 +169,7 @@ function latestRecords(
 }
 
 /** Offers that a full export lacks. An export that may be incomplete proves nothing. */
-function removals({ mode, present, exports: [catalog] }: SourceExports): PresentOffer[] {
+export function removals({ mode, present, exports: [catalog] }: SourceExports): PresentOffer[] {
   if (mode === 'delta' || catalog === undefined || catalog.incomplete !== null) return [];
   const { accepted, unchanged, rejectedIds } = catalog;
   const read = new Set(accepted.map(({ offer }) => offer.external_id));

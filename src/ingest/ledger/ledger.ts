@@ -106,6 +106,12 @@ export async function seenFiles({ db }: StateDatabase, files: readonly LandingFi
   });
 }
 
+/** Paths of the landing folder whose files were read once, whatever they looked like then. */
+export async function seenPaths({ db }: StateDatabase): Promise<Set<string>> {
+  const rows = await db.selectFrom('landing_seen').select('path').execute();
+  return new Set(rows.map(({ path }) => path));
+}
+
 /** Remembers what the files looked like, so that the next run need not read them again. */
 export async function rememberFiles(
   { connection }: StateDatabase,

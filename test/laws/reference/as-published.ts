@@ -1,13 +1,21 @@
 import { momentOf } from '../../../src/time/moment.ts';
+import type { PublishedFigures } from '../../support/pipeline-under-test.ts';
 import type { Row } from '../../../src/duckdb/dialect/rows.ts';
 import type { Micros, Millionths } from './facts.ts';
-import type { Reference } from './figures.ts';
+import { quotient, type DayFigures, type HourFigures, type Reference } from './figures.ts';
 
-/** The reference's answers in the columns and forms of the published tables. */
+/**
+ * The reference's answers in the columns and forms of the published tables. `kept`: how many per cent a site keeps after
+ * its commission, null where nobody knows the site.
+ */
 export function asPublished(
   reference: Reference,
   asOf: Micros,
-): { offer_stats_2d: Row[]; offer_hourly: Row[]; conversions: Row[] } {
+  kept: (siteKey: string) => bigint | null,
+): Pick<
+  PublishedFigures,
+  'offer_stats_2d' | 'offer_hourly' | 'offer_daily' | 'network_hourly' | 'site_daily' | 'conversions'
+> {
   return {
     offer_stats_2d: reference.offers().map((offer) => ({
       offer_id: offer.offerId,
@@ -30,6 +38,20 @@ export function asPublished(
       conversions: Number(conversions),
       earnings: decimal(earnings),
     })),
+    offer_daily: reference.offerDays().map((day) => ({
+      ...daySums(day),
+      offer_id: day.of,
+      earnings: decimal(day.earnings),
+      epc: decimal(quotient(day.earnings, day.clicks)),
+      cvr: decimal(quotient(day.convertedClicks * 1_000_000n, day.clicks)),
+    })),
+    network_hourly: ofNetwork(reference.hours()),
+    site_daily: reference.siteDays().map((day) => ({
+      ...daySums(day),
+      site_key: day.of,
+      gross_earnings: decimal(day.earnings),
+      earnings_after_commission: afterCommission(day.earnings, kept(day.of)),
+    })),
     conversions: reference.conversions().map(({ conversionId, clickId, status, offerId, payout, creditedAt }) => ({
       conversion_id: conversionId,
       click_id: clickId,
@@ -39,6 +61,32 @@ export function asPublished(
       credited_at: creditedAt === null ? null : momentOf(creditedAt),
     })),
   };
+}
+
+function daySums({ day, clicks, conversions, convertedClicks }: DayFigures<unknown>): Row {
+  return {
+    day: momentOf(day).slice(0, 10),
+    clicks: Number(clicks),
+    conversions: Number(conversions),
+    converted_clicks: Number(convertedClicks),
+  };
+}
+
+/** In the order of hours, as they are given. */
+function ofNetwork(hours: readonly HourFigures[]): Row[] {
+  return [...Map.groupBy(hours, ({ hour }) => hour)].map(([hour, offers]) => ({
+    hour: momentOf(hour),
+    clicks: offers.reduce((sum, { clicks }) => sum + Number(clicks), 0),
+    conversions: offers.reduce((sum, { conversions }) => sum + Number(conversions), 0),
+    earnings: decimal(offers.reduce((sum, { earnings }) => sum + earnings, 0n)),
+  }));
+}
+
+/** Half away from zero to 4 places. */
+function afterCommission(gross: Millionths, kept: bigint | null): string | null {
+  if (kept === null) return null;
+  const tenThousandths = (gross * kept + 5_000n) / 10_000n;
+  return `${tenThousandths / 10_000n}.${String(tenThousandths % 10_000n).padStart(4, '0')}`;
 }
 
 export function decimal(millionths: Millionths): string {

@@ -24,12 +24,30 @@ export interface OfferFigures {
   rank: bigint | null;
 }
 
+/** Of one offer, or of one site, on one UTC day. */
+export interface DayFigures<Of> {
+  of: Of;
+  /** Its midnight. */
+  day: Micros;
+  clicks: bigint;
+  conversions: bigint;
+  convertedClicks: bigint;
+  earnings: Millionths;
+}
+
 export interface HourFigures {
   offerId: number;
   hour: Micros;
   clicks: bigint;
   conversions: bigint;
   earnings: Millionths;
+}
+
+interface Credited {
+  clickId: string;
+  offerId: number;
+  payout: Millionths;
+  creditedAt: Micros;
 }
 
 const hourMicros = 3_600_000_000n;
@@ -135,6 +153,52 @@ export class Reference {
     return all.toSorted((a, b) => Number(a.hour - b.hour) || a.offerId - b.offerId);
   }
 
+  offerDays(): DayFigures<number>[] {
+    return this.#days(
+      ({ offer }) => this.#catalog.idOf(offer) ?? null,
+      ({ offerId }) => offerId,
+    ).toSorted((a, b) => Number(a.day - b.day) || a.of - b.of);
+  }
+
+  siteDays(): DayFigures<string>[] {
+    const siteOf = new Map(this.#clicks.map(({ clickId, siteKey }) => [clickId, siteKey]));
+    return this.#days(
+      ({ offer, siteKey }) => (this.#catalog.idOf(offer) === undefined ? null : siteKey),
+      ({ clickId }) => siteOf.get(clickId) ?? null,
+    ).toSorted((a, b) => Number(a.day - b.day) || (a.of < b.of ? -1 : 1));
+  }
+
+  /** Clicks and conversions that belong to nobody are left out. */
+  #days<Of>(ofClick: (click: Click) => Of | null, ofConversion: (conversion: Credited) => Of | null): DayFigures<Of>[] {
+    const dayOf = (moment: Micros) => (moment / dayMicros) * dayMicros;
+    const clicks = this.#clicks
+      .filter(({ clickedAt }) => clickedAt <= this.#asOf)
+      .map((click) => ({ of: ofClick(click), day: dayOf(click.clickedAt) }));
+    const credited = this.#credited().map((conversion) => ({
+      ...conversion,
+      of: ofConversion(conversion),
+      day: dayOf(conversion.creditedAt),
+    }));
+    const all: DayFigures<Of>[] = [];
+    for (const day of new Set([...clicks, ...credited].map((each) => each.day))) {
+      for (const of of new Set([...clicks, ...credited].map((each) => each.of))) {
+        if (of === null) continue;
+        const own = credited.filter((conversion) => conversion.day === day && conversion.of === of);
+        const clicked = clicks.filter((click) => click.day === day && click.of === of).length;
+        if (clicked + own.length === 0) continue;
+        all.push({
+          of,
+          day,
+          clicks: BigInt(clicked),
+          conversions: BigInt(own.length),
+          convertedClicks: BigInt(new Set(own.map(({ clickId }) => clickId)).size),
+          earnings: sum(own),
+        });
+      }
+    }
+    return all;
+  }
+
   #conversion(events: readonly ConversionEvent[]): Conversion {
     const of = (kind: ConversionEvent['kind']) => events.find((event) => event.kind === kind);
     const credit = of('credit');
@@ -159,7 +223,7 @@ export class Reference {
     return eventId === null ? terms.payout : (terms.milestones.get(eventId) ?? null);
   }
 
-  #credited(): { clickId: string; offerId: number; payout: Millionths; creditedAt: Micros }[] {
+  #credited(): Credited[] {
     return this.conversions().flatMap(({ status, clickId, offerId, payout, creditedAt }) =>
       status === 'credited' && offerId !== null && payout !== null && creditedAt !== null
         ? [{ clickId, offerId, payout, creditedAt }]
@@ -181,7 +245,7 @@ function sum(conversions: readonly { payout: Millionths }[]): Millionths {
 }
 
 /** Millionths by a count, half away from zero; nothing here is negative. */
-function quotient(dividend: Millionths, count: bigint): Millionths {
+export function quotient(dividend: Millionths, count: bigint): Millionths {
   if (count === 0n) return 0n;
   const whole = dividend / count;
   return 2n * (dividend - whole * count) >= count ? whole + 1n : whole;

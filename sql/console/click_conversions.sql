@@ -1,0 +1,8 @@
+-- The conversions that name one click, in the order in which they happened.
+-- grain: one row per conversion
+-- key: conversion_id
+-- inputs: conversions
+SELECT conversion_id, status, offer_id, event_id, payout, occurred_at, credited_at, reversed_at, clicked_at
+FROM conversions
+WHERE click_id = $click_id::VARCHAR
+ORDER BY occurred_at, conversion_id

@@ -1,0 +1,39 @@
+-- What came on the day of the as-of up to its last full hour, on the day before up to the same hour, and a week before.
+-- A day before the first that is known has no figures: nobody knows that they were 0.
+-- grain: one row per day
+-- key: day
+-- inputs: network_hourly
+WITH days AS (
+  SELECT
+    back AS days_before,
+    date_trunc('day', $as_of) - to_days(back) AS begins,
+    date_trunc('hour', $as_of) - to_days(back) AS ends
+  FROM (VALUES (0), (1), (7)) AS compared(back)
+),
+known AS (
+  SELECT date_trunc('day', min(hour)) AS since FROM network_hourly
+),
+summed AS (
+  SELECT
+    days.days_before,
+    days.begins,
+    days.ends,
+    days.begins >= any_value(known.since) AS is_known,
+    coalesce(sum(hourly.clicks), 0)::BIGINT AS clicks,
+    coalesce(sum(hourly.conversions), 0)::BIGINT AS conversions,
+    coalesce(sum(hourly.earnings), 0) AS earnings
+  FROM days
+  CROSS JOIN known
+  LEFT JOIN network_hourly AS hourly ON hourly.hour >= days.begins AND hourly.hour < days.ends
+  GROUP BY days.days_before, days.begins, days.ends
+)
+SELECT
+  days_before,
+  begins::DATE AS day,
+  ends AS until,
+  CASE WHEN is_known THEN clicks END AS clicks,
+  CASE WHEN is_known THEN conversions END AS conversions,
+  CASE WHEN is_known THEN earnings END AS earnings,
+  CASE WHEN is_known THEN epc(earnings, clicks) END AS epc
+FROM summed
+ORDER BY days_before

@@ -1,0 +1,69 @@
+-- Sites with what they sent and earned in a range of days, day by day too, and how their postbacks stand; who earns most first.
+-- grain: one row per site of sites.json, and per other one that clicks name
+-- key: site_key
+-- inputs: sites, site_daily, postbacks
+WITH days AS (
+  SELECT unnest(generate_series(
+    greatest($from::DATE, coalesce((SELECT min(day) FROM site_daily), $to::DATE)), least($to::DATE - 1, $as_of::DATE), INTERVAL 1 DAY
+  ))::DATE AS day
+),
+ranged AS (
+  SELECT * FROM site_daily WHERE day >= $from::DATE AND day < $to::DATE
+),
+known AS (
+  SELECT site_key FROM sites UNION SELECT site_key FROM ranged
+),
+sent AS (
+  SELECT
+    known.site_key,
+    coalesce(sum(ranged.clicks), 0)::BIGINT AS clicks,
+    coalesce(sum(ranged.conversions), 0)::BIGINT AS conversions,
+    coalesce(sum(ranged.gross_earnings), 0) AS gross_earnings,
+    max(ranged.day) FILTER (ranged.clicks > 0) AS last_day,
+    list(coalesce(ranged.clicks, 0) ORDER BY days.day) AS clicks_by_day,
+    list(coalesce(ranged.gross_earnings, 0)::DOUBLE ORDER BY days.day) AS earnings_by_day
+  FROM known
+  CROSS JOIN days
+  LEFT JOIN ranged ON ranged.site_key = known.site_key AND ranged.day = days.day
+  GROUP BY known.site_key
+),
+-- Apart, so that each reads as little as it needs: of most postbacks the state, of those of two days all.
+untold AS (
+  SELECT
+    site_key,
+    count(*) FILTER (state <> 'dead') AS waiting,
+    count(*) FILTER (state = 'dead') AS dead
+  FROM postbacks
+  WHERE state IN ('pending', 'delivering', 'dead')
+  GROUP BY site_key
+),
+told AS (
+  SELECT
+    site_key,
+    quantile_cont(greatest(date_diff('millisecond', enqueued_at, delivered_at), 0), 0.95) / 1000 AS lag_seconds_p95
+  FROM postbacks
+  WHERE enqueued_at >= date_trunc('day', $as_of) - INTERVAL 1 DAY
+  GROUP BY site_key
+)
+SELECT
+  known.site_key,
+  sites.name,
+  sites.status,
+  sites.variant,
+  sites.commission,
+  sent.clicks,
+  sent.conversions,
+  sent.gross_earnings,
+  after_commission(sent.gross_earnings, sites.commission) AS earnings_after_commission,
+  sent.last_day,
+  coalesce(untold.waiting, 0) AS waiting,
+  coalesce(untold.dead, 0) AS dead,
+  told.lag_seconds_p95,
+  coalesce(sent.clicks_by_day, []) AS clicks_by_day,
+  coalesce(sent.earnings_by_day, []) AS earnings_by_day
+FROM known
+LEFT JOIN sites ON sites.site_key = known.site_key
+LEFT JOIN sent ON sent.site_key = known.site_key
+LEFT JOIN untold ON untold.site_key = known.site_key
+LEFT JOIN told ON told.site_key = known.site_key
+ORDER BY sent.gross_earnings DESC NULLS LAST, sent.clicks DESC, known.site_key

@@ -1,0 +1,12 @@
+-- What one table or step is computed from, and what is computed from it: one step either way.
+-- grain: one row per neighbour
+-- key: direction, name, layer
+-- inputs: lineage
+SELECT 'reads' AS direction, input AS name, input_layer AS layer
+FROM lineage
+WHERE table_name = $name::VARCHAR
+UNION
+SELECT 'is read by', table_name, layer
+FROM lineage
+WHERE input = $name::VARCHAR AND input_layer IN ('mart', 'staging')
+ORDER BY direction DESC, name, layer

@@ -1,0 +1,15 @@
+-- The snapshot's tables and views.
+-- grain: one row per table or view
+-- key: name
+-- inputs: none
+SELECT name, kind, columns, purpose
+FROM (
+  SELECT table_name AS name, 'table' AS kind, column_count AS columns, comment AS purpose
+  FROM duckdb_tables()
+  WHERE NOT internal AND database_name = current_catalog()
+  UNION ALL
+  SELECT view_name, 'files of events', column_count, comment
+  FROM duckdb_views()
+  WHERE NOT internal AND database_name = current_catalog()
+)
+ORDER BY name
