@@ -15,6 +15,7 @@ import { readRunClock, type Run, type Stage } from '../src/runs/stage.ts';
 import type { StateDatabase } from '../src/warehouse/database.ts';
 import { acquireWriterLock } from '../src/runs/lock.ts';
 import { copyRecentRuns } from '../src/runs/recent-runs.ts';
+import { runOnStorage } from './run-on-storage.ts';
 import { RunLedger, type StageRows } from '../src/runs/run-ledger.ts';
 
 export interface RunRequest {
@@ -90,10 +91,13 @@ export async function withWarehouse<Result>(
   effects: Effects = realEffects,
 ): Promise<Result> {
   return withWriterLock(command, { data, settings, logger, effects }, async (opening) => {
+    using storage = await runOnStorage(settings, opening);
     const state = await openWarehouse(opening);
     let result: Result;
     try {
+      await storage?.begin(state);
       result = await work(state);
+      await storage?.note(state);
     } catch (error) {
       // What went wrong first is what is told.
       await state.close().catch(() => undefined);
@@ -101,6 +105,7 @@ export async function withWarehouse<Result>(
     }
     await state.close();
     await keepCopy(opening);
+    await storage?.publish({ sweep: command === 'run maintenance' });
     return result;
   });
 }

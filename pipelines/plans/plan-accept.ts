@@ -1,0 +1,96 @@
+import { readSettings } from '../../src/config/settings.ts';
+import { realEffects, type Effects } from '../../src/files/effects.ts';
+import { heldExport, type HeldFile } from '../../src/ingest/catalog/catalog-holds.ts';
+import { heldRemovals, type RemovedOffer } from '../../src/ingest/held-removals.ts';
+import { currentManifest } from '../../src/snapshot/catalogue.ts';
+import { readAnalytics } from '../../src/snapshot/read-analytics.ts';
+import { decimalOf, decimalText, roundedUnits, type Decimal } from '../../src/text/decimal-text.ts';
+import type { Moment } from '../../src/time/moment.ts';
+import { withWarehouse, type RunRequest } from '../run-pipeline.ts';
+
+/** What accepting a held export would do. */
+export interface AcceptPlan {
+  held: HeldFile;
+  /** Active offers that it removes, of so many that the source has. */
+  removes: number;
+  active: number;
+  /** Of which published snapshot the figures are; null where none was published yet. */
+  as_of: Moment | null;
+  /** Gross USD of the window, of all that are removed, as that snapshot has them. */
+  earnings: string;
+  /** Paused ones, too; those that earned most first. */
+  offers: RemovedFigures[];
+}
+
+interface RemovedFigures {
+  offer_id: number;
+  external_id: string;
+  status: string;
+  title: string | null;
+  clicks: number;
+  conversions: number;
+  earnings: string;
+}
+
+/**
+ * Which offers would go with a held export, and what they earned in the window. Changes nothing. Throws `UsageError`
+ * where it is not held, or no longer lies there.
+ */
+export async function planAccept(
+  { data, console }: Pick<RunRequest, 'data' | 'console'>,
+  fileId: number,
+  effects: Effects = realEffects,
+): Promise<AcceptPlan> {
+  const settings = readSettings(data);
+  const { held, removed, active } = await withWarehouse(
+    'offers accept --dry-run',
+    data,
+    console,
+    async ({ connection }) => {
+      const found = await heldExport(connection, fileId);
+      const reading = { data, settings, wallClock: new Date(effects.now()) };
+      return { held: found, ...(await heldRemovals(connection, found, reading)) };
+    },
+    settings,
+    effects,
+  );
+  const published = await currentManifest(data);
+  const figures = published === undefined ? [] : await figuresOf(data.current, removed);
+  const known = new Map(removed.map((offer) => [offer.offerId, offer]));
+  for (const { offer_id } of figures) known.delete(offer_id);
+  return {
+    held,
+    removes: removed.filter(({ status }) => status === 'active').length,
+    active,
+    as_of: published?.as_of ?? null,
+    earnings: decimalText(sumOf(figures)),
+    offers: [...figures, ...[...known.values()].map(withoutFigures)],
+  };
+}
+
+/** Those that the snapshot has, in the order in which they matter. */
+function figuresOf(folder: string, removed: readonly RemovedOffer[]): Promise<RemovedFigures[]> {
+  const ids = removed.map(({ offerId }) => offerId).join(', ');
+  const statuses = new Map(removed.map(({ offerId, status }) => [offerId, status]));
+  return readAnalytics(folder, async (query) => {
+    const rows = await query<Omit<RemovedFigures, 'status'>>(
+      `SELECT offer_id, external_id, title, coalesce(clicks, 0) AS clicks, coalesce(conversions, 0) AS conversions,
+         coalesce(earnings, 0)::DECIMAL(24, 6) AS earnings
+       FROM offers LEFT JOIN offer_stats_2d USING (offer_id)
+       WHERE offer_id IN (SELECT unnest([${ids}]::INTEGER[])) ORDER BY earnings DESC, clicks DESC, offer_id`,
+    );
+    return rows.map((row) => ({ ...row, status: statuses.get(row.offer_id) ?? '' }));
+  });
+}
+
+/** An offer that is newer than the snapshot. */
+function withoutFigures({ offerId, externalId, status }: RemovedOffer): RemovedFigures {
+  const none = { title: null, clicks: 0, conversions: 0, earnings: '0' };
+  return { offer_id: offerId, external_id: externalId, status, ...none };
+}
+
+function sumOf(figures: readonly RemovedFigures[]): Decimal {
+  const places = 6;
+  const units = figures.reduce((sum, { earnings }) => sum + roundedUnits(decimalOf(earnings), places), 0n);
+  return { units, places };
+}

@@ -1,0 +1,53 @@
+import { readSettings } from '../../src/config/settings.ts';
+import { connectors } from '../../src/sources/connectors/connectors.ts';
+import type { SourceEntry } from '../../src/sources/config/sources-file.ts';
+import { openSource } from '../../src/sources/open-source.ts';
+import { PullLedger } from '../../src/sources/pull-ledger.ts';
+import type { Moment } from '../../src/time/moment.ts';
+import { askSources, realPullClock } from '../ask-sources.ts';
+import type { PullRequest } from '../pull.ts';
+
+/** What a pull would ask of one source. */
+export interface PlannedPull {
+  source: string;
+  connector: string | null;
+  /** Null where the bucket's own SDK knows it. */
+  host: string | null;
+  pulls: ('offers' | 'conversions' | 'objects')[];
+  last_pull: string | null;
+  last_whole_pull_at: Moment | null;
+  /** Why it would fail before it asks, such as a secret that is not there. */
+  error: string | null;
+}
+
+/** Which sources a pull would ask, and for what. Asks nobody and writes nothing. Throws `UsageError` as a pull does. */
+export async function planPull(request: PullRequest): Promise<PlannedPull[]> {
+  // A broken offerline.json fails the pull, too.
+  readSettings(request.data);
+  using ledger = PullLedger.existing(request.data);
+  const newest = ledger?.newest();
+  const isWanted = ({ every }: SourceEntry) => request.scheduled !== true || every === undefined;
+  return await askSources(request, realPullClock, isWanted, async (entry) => {
+    const pulls = newest?.get(entry.source);
+    return {
+      source: entry.source,
+      connector: entry.connector ?? null,
+      ...asked(entry),
+      last_pull: pulls?.last.status ?? null,
+      last_whole_pull_at: pulls?.whole?.finished_at ?? null,
+    };
+  });
+}
+
+function asked(entry: SourceEntry): Pick<PlannedPull, 'host' | 'pulls' | 'error'> {
+  const address = entry.base_url ?? (entry.connector && connectors[entry.connector]?.baseUrl) ?? '';
+  const host = URL.parse(address)?.host ?? null;
+  try {
+    const source = openSource(entry);
+    if (entry.s3 !== undefined) return { host, pulls: ['objects'], error: null };
+    const pulls = (['offers', 'conversions'] as const).filter((what) => source?.[what] !== undefined);
+    return { host, pulls, error: null };
+  } catch (error) {
+    return { host, pulls: [], error: (error as Error).message };
+  }
+}

@@ -1,0 +1,85 @@
+import { readSettings } from '../../src/config/settings.ts';
+import { realEffects, type Effects } from '../../src/files/effects.ts';
+import { filesToReadAgain } from '../../src/ingest/ledger/read-again.ts';
+import { seenFiles, seenPaths } from '../../src/ingest/ledger/ledger.ts';
+import { findLandingFiles } from '../../src/landing/files/find-files.ts';
+import { reportsToBackfill } from '../../src/models/report-backfill.ts';
+import { hasStore } from '../../src/postbacks/open-store.ts';
+import { readRunClock } from '../../src/runs/stage.ts';
+import { readSites } from '../../src/sites/sites.ts';
+import { currentManifest } from '../../src/snapshot/catalogue.ts';
+import { assertNotOlder } from '../../src/snapshot/publish-stage.ts';
+import { assertNotAhead } from '../../src/time/ahead-of-clock.ts';
+import type { Moment } from '../../src/time/moment.ts';
+import type { LandingKind } from '../../src/vocabulary/values.ts';
+import { duePostbacks } from '../../src/postbacks/due-postbacks.ts';
+import { withWarehouse, type RunRequest } from '../run-pipeline.ts';
+
+/** A landing file that a refresh would read. */
+export interface FileToRead {
+  path: string;
+  kind: LandingKind;
+  source: string | null;
+  bytes: number;
+  /** `changed`: it looks otherwise than when it was read; `configuration`: it means something else by now. */
+  why: 'new' | 'changed' | 'configuration';
+}
+
+/** What a refresh would begin with. Which rows are good, and what comes of them, only reading tells. */
+export interface RefreshPlan {
+  as_of: Moment;
+  published: { snapshot_id: string; as_of: Moment } | null;
+  files: FileToRead[];
+  bytes: number;
+  /** Paths that look like data and are not read. */
+  ignored: { path: string; why: string }[];
+  /** Daily reports of days that are over which are missing or outdated; a run computes the newest of them. */
+  reports_due: number;
+  postbacks_due: { site_key: string; due: number; waits_for: string }[];
+}
+
+/**
+ * Which files a refresh would read and what is due. Lists the landing folder before it takes the warehouse, which it
+ * holds only to compare that with the ledger. Throws what the refresh would throw before its first stage.
+ */
+export async function planRefresh(
+  { data, console, asOf: asked, allowOlder, allowFuture }: RunRequest,
+  effects: Effects = realEffects,
+): Promise<RefreshPlan> {
+  const settings = readSettings(data);
+  for (const warning of readSites(data.sitesFile).warnings) console.logger.warn(warning);
+  const clock = readRunClock(effects, asked);
+  if (!allowFuture) assertNotAhead(clock.asOf, clock.wallClock);
+  const scan = await findLandingFiles(data.landing);
+  const { files, reports } = await withWarehouse(
+    'run refresh --dry-run',
+    data,
+    console,
+    async (state) => {
+      const seen = await seenFiles(state, scan.files);
+      const unchanged = new Set(seen.map(({ path }) => path));
+      const readBefore = await seenPaths(state);
+      const again = await filesToReadAgain(state, settings, seen);
+      return {
+        files: scan.files.flatMap(({ path, kind, source, bytes }): FileToRead[] => {
+          if (unchanged.has(path)) return again.has(path) ? [{ path, kind, source, bytes, why: 'configuration' }] : [];
+          return [{ path, kind, source, bytes, why: readBefore.has(path) ? 'changed' : 'new' }];
+        }),
+        reports: await reportsToBackfill(state, { all: false }),
+      };
+    },
+    settings,
+    effects,
+  );
+  const published = await currentManifest(data);
+  if (published !== undefined && !allowOlder) assertNotOlder(clock, published.as_of);
+  return {
+    as_of: clock.asOf,
+    published: published === undefined ? null : { snapshot_id: published.snapshot_id, as_of: published.as_of },
+    files,
+    bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+    ignored: scan.ignored,
+    reports_due: reports.length,
+    postbacks_due: hasStore(data, settings) ? await duePostbacks(data, effects) : [],
+  };
+}
