@@ -1,0 +1,58 @@
+import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
+import { readSettings } from '../../../config/settings.ts';
+import { isLoopbackHost } from '../../../console/access/connection.ts';
+import { refuseUnsafeListener } from '../../../console/access/safe-listener.ts';
+import { readUsers } from '../../../console/access/users.ts';
+import { addCommand, answer, existingData } from '../../answer.ts';
+import type { CommandContext } from '../../context.ts';
+import { leaveStarter, tellStarter } from '../../companion.ts';
+import { listen, withAddress } from '../../listen.ts';
+import { leave, untilStopped } from '../../stop-signal.ts';
+import { addConsoleUserCommands } from './console-users.ts';
+
+interface ConsoleCommandOptions {
+  port?: number;
+  host?: string;
+  json?: boolean;
+}
+
+export function addConsoleCommands(program: Command, context: CommandContext): void {
+  const command = withAddress(
+    addCommand(program, 'console', "operators' and analysts' pages, from the published snapshot"),
+    { host: 'console.host of offerline.json, else 127.0.0.1', port: 'console.port of offerline.json, else 8081' },
+  ).action((options: ConsoleCommandOptions) => runConsole(options, context));
+  addConsoleUserCommands(command, context);
+}
+
+async function runConsole(options: ConsoleCommandOptions, context: CommandContext): Promise<void> {
+  const data = existingData();
+  const settings = readSettings(data);
+  const { port = settings.console.port, host = settings.console.host } = options;
+  const listening = { ...settings, console: { ...settings.console, host, port } };
+  refuseUnsafeListener(listening, readUsers(data.consoleUsersFile).length);
+  const { logger } = context.console;
+  // Loaded here alone: no other command draws charts.
+  const { createConsole } = await import('../../../console/console.ts');
+  const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
+  const launcher = { executable: process.execPath, words: [...process.execArgv, main] };
+  const console = await createConsole({ data, settings: listening, log: logger, launcher });
+  try {
+    const address = await listen(console, host, port);
+    logger.info({ address }, 'the console listens');
+    // Elsewhere the terminal is perhaps not the one of who opens the page: users sign in by their tokens.
+    const link = isLoopbackHost(host) ? address + console.issueLink() : undefined;
+    tellStarter({ address, link: link ?? null });
+    answer(
+      context,
+      options,
+      { address, link: link ?? null },
+      link === undefined ? `The console listens on ${address}` : `Open ${link}\n(good once, for ten minutes)`,
+    );
+    await untilStopped();
+  } finally {
+    logger.info('stopping the console');
+    await leave(console.close());
+    leaveStarter();
+  }
+}

@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
+import type { Settings } from '../../config/settings.ts';
+import { UsageError } from '../../errors/errors.ts';
+import { isLoopbackHost } from './connection.ts';
+
+/**
+ * Throws `UsageError` where the console would listen to others than this machine without telling them apart, or without
+ * anything that keeps tokens and pages from being read on their way. `users`: how many there are.
+ */
+export function refuseUnsafeListener(settings: Pick<Settings, 'console' | 'trusted_proxies'>, users: number): void {
+  const { host, tls, proxy_header } = settings.console;
+  if (proxy_header !== undefined && settings.trusted_proxies.length === 0)
+    throw new UsageError(
+      'console.proxy_header of offerline.json is believed from trusted_proxies only, and there are none: name the proxy there, or take the header out',
+    );
+  if (isLoopbackHost(host)) return;
+  if (users === 0)
+    throw new UsageError(
+      `the console does not listen on ${host} without users: add one with \`offerline console add <name> --role operator\`, or listen on 127.0.0.1`,
+    );
+  if (tls === undefined && settings.trusted_proxies.length === 0)
+    throw new UsageError(
+      `the console does not listen on ${host} without TLS: set console.tls (key and cert) in offerline.json, name the proxy before it in trusted_proxies, or listen on 127.0.0.1`,
+    );
+}
+
+/** Key and certificate as a server takes them. Throws `UsageError` where they cannot be read or do not fit. */
+export function readTls(tls: NonNullable<Settings['console']['tls']>): { key: Buffer; cert: Buffer } {
+  const pair = { key: read('key', tls.key), cert: read('cert', tls.cert) };
+  try {
+    createSecureContext(pair);
+  } catch (error) {
+    // OpenSSL's words tell what is wrong, never what stands in the key.
+    throw new UsageError(
+      `console.tls of offerline.json: ${tls.key} and ${tls.cert} are no key and certificate that belong together: ${(error as Error).message}`,
+      { cause: error },
+    );
+  }
+  return pair;
+}
+
+function read(name: 'key' | 'cert', file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new UsageError(`console.tls.${name} of offerline.json cannot be read: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,104 @@
+import { hash, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { z } from 'zod';
+import { UsageError } from '../../errors/errors.ts';
+import { makePrivateFolder, realEffects, replaceFile, type FileEffects } from '../../files/effects.ts';
+
+/** A viewer looks; an operator may start what changes something. */
+export const roles = ['viewer', 'operator'] as const;
+export type Role = (typeof roles)[number];
+
+/** Who asks, as pages and the log of actions name them. */
+export interface ConsoleUser {
+  name: string;
+  role: Role;
+}
+
+/** What a user may be called, wherever the name comes from: nothing that a log or a header would have to escape. */
+export const userName = z
+  .string()
+  .regex(/^[\w.@+-]{1,64}$/, { error: 'has other characters than letters, digits and . _ @ + -, or more than 64' });
+
+const storedUser = z.strictObject({
+  name: userName,
+  role: z.enum(roles),
+  /** Of the token, which is kept nowhere. */
+  token_sha256: z.string().regex(/^[\da-f]{64}$/, { error: 'is not a SHA-256 in hexadecimal digits' }),
+});
+
+const usersSchema = z
+  .strictObject({ users: z.array(storedUser) })
+  .refine(({ users }) => new Set(users.map(({ name }) => name)).size === users.length, {
+    error: 'two users have the same name',
+  });
+
+export type StoredUser = z.output<typeof storedUser>;
+
+const tokenBytes = 32;
+
+export function digestOf(token: string): string {
+  return hash('sha256', token, 'hex');
+}
+
+/** Something that nobody guesses, for an address or a cookie, too. */
+export function newToken(): string {
+  return randomBytes(tokenBytes).toString('base64url');
+}
+
+/** Reads `console/users.json`; a missing file means no users. Throws `UsageError` naming file and key. */
+export function readUsers(file: string): StoredUser[] {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw new UsageError(`${file} cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    // The parser's message quotes the text around the mistake, which may be a token that was pasted there.
+    throw new UsageError(`${file} is not valid JSON; nothing was changed`);
+  }
+  const parsed = usersSchema.safeParse(json);
+  if (!parsed.success)
+    throw new UsageError(`${file} cannot be used, nothing was changed:\n${z.prettifyError(parsed.error)}`);
+  return parsed.data.users;
+}
+
+/**
+ * Adds a user and returns the token, which is told nowhere else. Throws `UsageError` where the name is taken or cannot
+ * be one, or where the file is broken.
+ */
+export async function addUser(
+  file: string,
+  { name, role }: ConsoleUser,
+  files: FileEffects = realEffects.files,
+): Promise<string> {
+  if (!userName.safeParse(name).success)
+    throw new UsageError(`${name} cannot be a name: it takes 1 to 64 letters, digits and . _ @ + -`);
+  const users = readUsers(file);
+  if (users.some((user) => user.name === name))
+    throw new UsageError(
+      `there is a user ${name} already: choose another name, or \`offerline console remove ${name}\``,
+    );
+  const token = newToken();
+  await writeUsers(file, [...users, { name, role, token_sha256: digestOf(token) }], files);
+  return token;
+}
+
+/** Removes a user. Throws `UsageError` where there is none of that name. */
+export async function removeUser(file: string, name: string, files: FileEffects = realEffects.files): Promise<void> {
+  const users = readUsers(file);
+  const others = users.filter((user) => user.name !== name);
+  if (others.length === users.length)
+    throw new UsageError(`there is no user ${name}; \`offerline console users\` shows who there is`);
+  await writeUsers(file, others, files);
+}
+
+async function writeUsers(file: string, users: StoredUser[], files: FileEffects): Promise<void> {
+  makePrivateFolder(dirname(file));
+  await replaceFile(file, `${JSON.stringify({ users }, null, 1)}\n`, 'console users', files, 0o600);
+}

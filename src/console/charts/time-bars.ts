@@ -1,0 +1,55 @@
+import type { Spec } from 'vega';
+import type { Html } from '../html/html.ts';
+import { chart, ink } from './chart.ts';
+
+/** Something that took from then to then, milliseconds since the epoch. */
+export interface TimeBar {
+  name: string;
+  from: number;
+  to: number;
+  failed: boolean;
+}
+
+const height = 22;
+/** A bar that is shorter could not be seen. Pixels. */
+const leastWidth = 2;
+
+/** What followed what, and for how long: a bar each below one another, all on one scale of seconds since the first. */
+export async function timeBars(summary: string, bars: readonly TimeBar[]): Promise<Html> {
+  const begin = Math.min(...bars.map(({ from }) => from));
+  const values = bars.map(({ name, from, to, failed }) => ({
+    name: `${failed ? '▲ ' : ''}${name}`,
+    from: (from - begin) / 1000,
+    to: (to - begin) / 1000,
+    failed,
+  }));
+  const spec: Spec = {
+    width: 560,
+    height: height * bars.length,
+    data: [{ name: 'bars', values }],
+    scales: [
+      { name: 'x', type: 'linear', range: 'width', zero: true, nice: true, domain: { data: 'bars', field: 'to' } },
+      { name: 'y', type: 'band', range: 'height', padding: 0.3, domain: values.map(({ name }) => name) },
+    ],
+    axes: [
+      { orient: 'bottom', scale: 'x', tickCount: 6, grid: true, title: 'seconds' },
+      { orient: 'left', scale: 'y', domain: false, ticks: false },
+    ],
+    marks: [
+      {
+        type: 'rect',
+        from: { data: 'bars' },
+        encode: {
+          enter: {
+            x: { scale: 'x', field: 'from' },
+            width: { signal: `max(${leastWidth}, scale('x', datum.to) - scale('x', datum.from))` },
+            y: { scale: 'y', field: 'name' },
+            height: { scale: 'y', band: 1 },
+            fill: { signal: `datum.failed ? '${ink.bad}' : '${ink.accent}'` },
+          },
+        },
+      },
+    ],
+  };
+  return chart(summary, spec);
+}

@@ -1,0 +1,53 @@
+import { clickPage } from './pages/figures/click.ts';
+import { clicksPage } from './pages/figures/clicks.ts';
+import { offerExplainedPage } from './pages/figures/offer-explained.ts';
+import { offerPage } from './pages/figures/offer.ts';
+import { offersPage } from './pages/figures/offers.ts';
+import { overviewPage } from './pages/figures/overview.ts';
+import { sitePage } from './pages/figures/site.ts';
+import { sitesPage } from './pages/figures/sites.ts';
+import { daysPage } from './pages/operations/days.ts';
+import { filePage } from './pages/operations/file.ts';
+import { filesPage } from './pages/operations/files.ts';
+import { jobPage, jobsPage } from './pages/operations/jobs.ts';
+import { postbackPage } from './pages/operations/postback.ts';
+import { postbacksPage } from './pages/operations/postbacks.ts';
+import { runPage } from './pages/operations/run.ts';
+import { runsPage } from './pages/operations/runs.ts';
+import { sourcesPage } from './pages/operations/sources.ts';
+import { figurePage, figuresPage } from './pages/reference/figures.ts';
+import { searchPage } from './pages/reference/search.ts';
+import { compareSnapshotsPage, snapshotDiffPage } from './pages/reference/snapshot-diff.ts';
+import { snapshotsPage } from './pages/reference/snapshots.ts';
+import { tablePage, tablesPage } from './pages/reference/tables.ts';
+import type { Page } from './page/page.ts';
+
+/** All pages, those of the navigation in its order. */
+export const pages: readonly Page[] = [
+  overviewPage,
+  offersPage,
+  offerPage,
+  offerExplainedPage,
+  sitesPage,
+  sitePage,
+  clicksPage,
+  clickPage,
+  postbacksPage,
+  postbackPage,
+  runsPage,
+  runPage,
+  filesPage,
+  filePage,
+  daysPage,
+  sourcesPage,
+  jobsPage,
+  jobPage,
+  snapshotsPage,
+  compareSnapshotsPage,
+  snapshotDiffPage,
+  figuresPage,
+  figurePage,
+  tablesPage,
+  tablePage,
+  searchPage,
+];

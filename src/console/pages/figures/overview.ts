@@ -1,0 +1,153 @@
+import { lineChart, type TimedValue } from '../../charts/line-chart.ts';
+import { figureText, moment } from '../../html/figures.ts';
+import { html, type Html } from '../../html/html.ts';
+import { table, type Column } from '../../html/table.ts';
+import type { Health } from '../../live/health.ts';
+import type { Page } from '../../page/page.ts';
+
+interface DayRow {
+  days_before: number;
+  day: string;
+  until: string;
+  clicks: number | null;
+  conversions: number | null;
+  earnings: string | null;
+  epc: string | null;
+}
+
+interface HourRow {
+  hour: string;
+  clicks: number | null;
+  clicks_week_before: number | null;
+  conversions: number | null;
+  conversions_week_before: number | null;
+  earnings: string | null;
+  earnings_week_before: string | null;
+}
+
+interface MoverRow {
+  offer_id: number;
+  title: string;
+  conversions_24h: number;
+  conversions_prior_24h: number;
+  change: number;
+  trend: string;
+}
+
+const dayNames: Readonly<Record<number, string>> = { 0: 'today', 1: 'the day before', 7: 'a week before' };
+
+const whyNone = 'before the first day that is known';
+
+const dayColumns: readonly Column<DayRow>[] = [
+  {
+    name: 'day',
+    title: 'Day',
+    show: ({ day, days_before }) => html`${day} <span class="quiet">${dayNames[days_before]}</span>`,
+  },
+  { name: 'until', title: 'Up to', show: ({ until }) => moment(until) },
+  { name: 'clicks', title: 'Clicks', kind: 'number', whyNone },
+  { name: 'conversions', title: 'Conversions', kind: 'number', whyNone },
+  { name: 'earnings', title: 'Earnings, USD', kind: 'money', whyNone },
+  { name: 'epc', title: 'EPC, USD', kind: 'money', whyNone },
+];
+
+const hourColumns: readonly Column<HourRow>[] = [
+  { name: 'hour', title: 'Hour', show: ({ hour }) => moment(hour) },
+  { name: 'clicks', title: 'Clicks', kind: 'number', whyNone },
+  { name: 'clicks_week_before', title: 'Week before', kind: 'number', whyNone },
+  { name: 'conversions', title: 'Conversions', kind: 'number', whyNone },
+  { name: 'conversions_week_before', title: 'Week before', kind: 'number', whyNone },
+  { name: 'earnings', title: 'Earnings, USD', kind: 'money', whyNone },
+  { name: 'earnings_week_before', title: 'Week before, USD', kind: 'money', whyNone },
+];
+
+const moverColumns: readonly Column<MoverRow>[] = [
+  {
+    name: 'offer_id',
+    title: 'Offer',
+    kind: 'number',
+    show: ({ offer_id }) => html`<a href="/offers/${offer_id}">${offer_id}</a>`,
+  },
+  { name: 'title', title: 'Title' },
+  { name: 'conversions_24h', title: 'Last 24 h', kind: 'number', figure: 'conversions_24h' },
+  { name: 'conversions_prior_24h', title: '24 h before', kind: 'number', figure: 'conversions_prior_24h' },
+  { name: 'change', title: 'Change', kind: 'number' },
+  { name: 'trend', title: 'Trend', figure: 'trend' },
+];
+
+/** Is all well? What changed? */
+export const overviewPage: Page = {
+  path: '/',
+  navigation: 'Overview',
+  live: true,
+  async show({ snapshot, health }) {
+    const days = await snapshot.ask<DayRow>('overview_days');
+    const hours = await snapshot.ask<HourRow>('network_hours');
+    const movers = await snapshot.ask<MoverRow>('movers');
+    const sum = hours.rows.reduce((all, row) => all + (row.clicks ?? 0), 0);
+    return {
+      title: 'Overview',
+      question: 'Is all well, and what changed?',
+      parts: [
+        attention(health),
+        table<DayRow>({
+          name: 'days',
+          caption: 'Today beside the same hours of other days',
+          columns: dayColumns,
+          ...days,
+          empty: 'Nothing is known of these days.',
+        }),
+        html`<div class="multiples">${await lineChart(
+          `Clicks by hour over 48 full hours, ${figureText(sum)} in all; dashed the same hours a week before.`,
+          { values: line(hours.rows, 'clicks'), before: line(hours.rows, 'clicks_week_before') },
+        )}${await lineChart('Earnings by hour over 48 full hours, USD; dashed the same hours a week before.', {
+          values: line(hours.rows, 'earnings'),
+          before: line(hours.rows, 'earnings_week_before'),
+        })}</div>`,
+        table<MoverRow>({
+          name: 'movers',
+          caption: 'What moved most',
+          columns: moverColumns,
+          ...movers,
+          empty: 'No offer converted more or less than the day before.',
+        }),
+        table<HourRow>({ name: 'hours', caption: 'The last 48 full hours', columns: hourColumns, ...hours, empty: '' }),
+      ],
+    };
+  },
+};
+
+function attention({ status, word, lookedAt }: Health): Html {
+  if (status === undefined)
+    return html`<section id="attention">
+      <h2>What needs a hand</h2>
+      <p>This is being looked at.</p>
+    </section>`;
+  const looked = html`<p class="quiet">
+    Looked at ${moment(new Date(lookedAt).toISOString())}; <code>offerline status</code> tells the same.
+  </p>`;
+  if (word === 'well')
+    return html`<section id="attention">
+      <h2>All is well</h2>
+      ${looked}
+    </section>`;
+  return html`<section id="attention">
+    <h2>What needs a hand</h2>
+    <ul class="attention">
+      ${[...status.alarms].map((what) => html`<li class="alarm">${withCode(what)}</li>`)}${status.to_do.map(({ what, command }) => html`<li>${withCode(what)}. <code>${command}</code></li>`)}
+    </ul>
+    ${looked}
+  </section>`;
+}
+
+function line(rows: readonly HourRow[], column: Exclude<keyof HourRow, 'hour'>): TimedValue[] {
+  return rows.flatMap((row) => {
+    const value = row[column];
+    return value === null ? [] : [{ at: row.hour, value: Number(value) }];
+  });
+}
+
+/** A sentence in which commands stand between backticks. */
+function withCode(text: string): Html {
+  return html`${text.split('`').map((part, index) => (index % 2 === 0 ? part : html`<code>${part}</code>`))}`;
+}

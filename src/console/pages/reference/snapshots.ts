@@ -1,0 +1,125 @@
+import { basename } from 'node:path';
+import { keptSnapshots, type KeptSnapshot } from '../../../analysis/kept-snapshots.ts';
+import { moment } from '../../html/figures.ts';
+import { html } from '../../html/html.ts';
+import { table, type Column } from '../../html/table.ts';
+import type { Page } from '../../page/page.ts';
+
+interface SnapshotRow {
+  snapshot_id: string;
+  as_of: string;
+  created_at: string;
+  run_id: number;
+  offers: number | null;
+  clicks: number | null;
+  conversions: number | null;
+  bytes: number;
+  current: boolean;
+  /** The one that was published before it; null of the oldest. */
+  before: string | null;
+}
+
+interface UnreadableRow {
+  snapshot_id: string;
+  reason: string;
+}
+
+const columns: readonly Column<SnapshotRow>[] = [
+  {
+    name: 'snapshot_id',
+    title: 'Snapshot',
+    show: ({ snapshot_id, current }) =>
+      html`<a href="/offers?snapshot=${encodeURIComponent(snapshot_id)}">${snapshot_id}</a>${current && html` <strong>current</strong>`}`,
+  },
+  { name: 'as_of', title: 'As of', show: ({ as_of }) => moment(as_of) },
+  { name: 'created_at', title: 'Published', show: ({ created_at }) => moment(created_at) },
+  { name: 'run_id', title: 'Run', kind: 'number', show: ({ run_id }) => html`<a href="/runs/${run_id}">${run_id}</a>` },
+  { name: 'offers', title: 'Offers', kind: 'number' },
+  { name: 'clicks', title: 'Clicks', kind: 'number' },
+  { name: 'conversions', title: 'Conversions', kind: 'number' },
+  { name: 'bytes', title: 'Bytes', kind: 'number' },
+  {
+    name: 'before',
+    title: 'What differs',
+    show: ({ before, snapshot_id }) =>
+      before === null
+        ? html`<span class="quiet">it is the oldest that is kept</span>`
+        : html`<a href="/snapshots/${encodeURIComponent(before)}/diff/${encodeURIComponent(snapshot_id)}">from the one before</a>`,
+  },
+];
+
+const unreadableColumns: readonly Column<UnreadableRow>[] = [
+  { name: 'snapshot_id', title: 'Snapshot' },
+  { name: 'reason', title: 'Why' },
+];
+
+/** Which snapshots are kept, and what differs between them? */
+export const snapshotsPage: Page = {
+  path: '/snapshots',
+  navigation: 'Snapshots',
+  live: true,
+  async show({ data }) {
+    const { kept, unreadable } = await keptSnapshots(data);
+    const names = kept.map(({ manifest }) => manifest.snapshot_id);
+    return {
+      title: 'Snapshots',
+      question: 'Which snapshots are kept, and what differs between them? Live.',
+      parts: [
+        table<SnapshotRow>({
+          name: 'snapshots',
+          caption: 'Kept, the newest first',
+          columns,
+          rows: kept.map((snapshot, position) => rowOf(snapshot, names[position + 1] ?? null)),
+          command: 'offerline snapshots',
+          empty: html`Nothing is published yet. <code>offerline run refresh</code> publishes a first snapshot.`,
+        }),
+        ...compareForm(names),
+        ...(unreadable.length === 0
+          ? []
+          : [
+              table<UnreadableRow>({
+                name: 'unreadable',
+                caption: 'Cannot be read',
+                columns: unreadableColumns,
+                rows: unreadable.map(({ folder, reason }) => ({ snapshot_id: basename(folder), reason })),
+                command: 'offerline doctor',
+                empty: '',
+              }),
+            ]),
+      ],
+    };
+  },
+};
+
+function rowOf({ manifest, current }: KeptSnapshot, before: string | null): SnapshotRow {
+  const { snapshot_id, as_of, created_at, run_id, row_counts, files } = manifest;
+  return {
+    snapshot_id,
+    as_of,
+    created_at,
+    run_id,
+    offers: row_counts['offers'] ?? null,
+    clicks: row_counts['clicks'] ?? null,
+    conversions: row_counts['conversions'] ?? null,
+    bytes: Object.values(files).reduce((sum, { bytes }) => sum + bytes, 0),
+    current,
+    before,
+  };
+}
+
+function compareForm(names: readonly string[]) {
+  if (names.length < 3) return [];
+  const choice = (name: string, title: string, chosen: string | undefined) =>
+    html`<label
+      >${title}
+      <select name="${name}">
+        ${names.map((each) => html`<option ${each === chosen && html`selected`}>${each}</option> `)}
+      </select></label
+    > `;
+  return [
+    html`<form class="filters" method="get" action="/snapshots/diff">
+      ${choice('before', 'What differs between', names.at(-1))}${choice('after', 'and', names[0])}
+      <button>Compare</button>
+    </form>`,
+  ];
+}

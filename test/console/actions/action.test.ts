@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { actions } from '../../../src/console/actions/actions.ts';
+import { digestOf } from '../../../src/console/actions/digest.ts';
+import { errorLine, jobLines } from '../../../src/console/actions/log-lines.ts';
+
+function wordsOf(name: string, given: object) {
+  const action = actions.get(name);
+  if (action === undefined) throw new Error(`there is no action ${name}`);
+  const parameters = action.parameters.parse(given);
+  return {
+    preview: action.previewArguments(parameters),
+    run: action.arguments(parameters),
+    typed: action.typed(parameters),
+  };
+}
+
+describe('the words of an action', () => {
+  it.each([
+    ['accept-export', { file_id: '7' }, ['offers', 'accept', '--json', '--', '7']],
+    ['test-postback', { site_key: '--all' }, ['postbacks', 'test', '--json', '--', '--all']],
+    ['refresh', {}, ['run', 'refresh', '--json']],
+    ['pull', { sources: ['one', '--scheduled'] }, ['sources', 'pull', '--json', '--', 'one', '--scheduled']],
+    ['retry-postbacks', { ids: 'w1, --all\nc2' }, ['postbacks', 'retry', '--json', '--', 'w1', '--all', 'c2']],
+    [
+      'retry-postbacks',
+      { site: '--dry-run', until: '2026-11-18T10:00:00Z' },
+      ['postbacks', 'retry', '--site=--dry-run', '--until=2026-11-18T10:00:00Z', '--json'],
+    ],
+    ['backfill', { from: '2026-11-01', all: 'yes' }, ['backfill', 'reports', '--from=2026-11-01', '--all', '--json']],
+  ])('%s %j: no value is taken for an option', (name, given, words) => {
+    const { run, preview } = wordsOf(name, given);
+    expect(run).toEqual(words);
+    // The preview says --dry-run itself, before what is no option any more.
+    expect(preview.filter((word) => word !== '--dry-run')).toEqual(words);
+    const end = preview.indexOf('--');
+    expect(preview.slice(0, end < 0 ? undefined : end)).toContain('--dry-run');
+  });
+
+  it('can be typed in a shell', () => {
+    expect(wordsOf('retry-postbacks', { ids: "it's; reboot" }).typed).toBe(
+      String.raw`offerline postbacks retry -- 'it'\''s;' reboot`,
+    );
+  });
+
+  it.each([
+    ['accept-export', { file_id: '1e3' }],
+    ['accept-export', {}],
+    ['accept-export', { file_id: '0' }],
+    ['retry-postbacks', {}],
+    ['retry-postbacks', { ids: ' , ' }],
+    ['retry-postbacks', { site: 's', since: 'yesterday' }],
+    ['retry-postbacks', { ids: Array.from({ length: 501 }, (_, index) => `w${index}`) }],
+    ['backfill', { from: '2026-02-30' }],
+    ['test-postback', { site_key: '' }],
+  ])('%s does not take %j', (name, given) => {
+    expect(actions.get(name)?.parameters.safeParse(given).success).toBe(false);
+  });
+});
+
+describe('the digest of a preview', () => {
+  const accept = actions.get('accept-export');
+  const document = {
+    held: { fileId: 7, sha256: 'abc', rows: 4 },
+    removes: 1,
+    earnings: '1.5',
+    offers: [
+      { offer_id: 2, status: 'active', earnings: '1.5' },
+      { offer_id: 1, status: 'paused', earnings: '0' },
+    ],
+  };
+  const digest = (own: object, parameters: object = { file_id: 7 }) =>
+    digestOf('accept-export', parameters, accept?.changes({ ...document, ...own }));
+
+  it('stays while only what changes by itself does', () => {
+    const [one, other] = document.offers;
+    expect(digest({ earnings: '9', as_of: 'later', offers: [{ ...other, earnings: '9' }, one] })).toBe(digest({}));
+    expect(digestOf('a', { x: 1, y: { b: 2, a: 3 } }, [])).toBe(digestOf('a', { y: { a: 3, b: 2 }, x: 1 }, []));
+  });
+
+  it('is another one where something else would change', () => {
+    const others = [
+      digest({ offers: document.offers.slice(1) }),
+      digest({ held: { ...document.held, sha256: 'abd' } }),
+      digest({ offers: document.offers.map((offer) => ({ ...offer, status: 'paused' })) }),
+      digest({}, { file_id: 8 }),
+      digestOf('refresh', { file_id: 7 }, accept?.changes(document)),
+    ];
+    expect(new Set([digest({}), ...others]).size).toBe(others.length + 1);
+  });
+});
+
+describe('the lines of a job', () => {
+  it('tell how far a step is, and whatever else stands there', () => {
+    const log = [
+      '{"level":"info","time":"2026-11-22T10:00:00.000Z","done":20,"total":60,"msg":"reports"}',
+      "error: unknown option '--x'",
+      '[1, 2]',
+      '{"level":"info","ti',
+    ];
+    expect(jobLines(log.join('\n'), 10)).toEqual([
+      { time: '2026-11-22T10:00:00.000Z', level: 'info', text: 'reports', done: 20, total: 60 },
+      { time: null, level: 'info', text: log[1], done: null, total: null },
+      { time: null, level: 'info', text: '', done: null, total: null },
+      { time: null, level: 'info', text: log[3], done: null, total: null },
+    ]);
+    expect(jobLines(log.join('\n'), 1)).toHaveLength(1);
+  });
+
+  it('hold no query of an address, nor who signs in there', () => {
+    const told = (msg: string) => jobLines(JSON.stringify({ msg }), 1)[0]?.text;
+    expect(told('GET "https://ann:pw@p.example/in?token=t&x=1#f" failed')).toBe('GET "https://p.example/in?…" failed');
+    expect(told('POST http://p.example?token=t: reset')).toBe('POST http://p.example?… reset');
+    expect(told('to http://p.example/in failed (what then?)')).toBe('to http://p.example/in failed (what then?)');
+    expect(told('x'.repeat(2000))?.length).toBe(501);
+  });
+
+  it('give the last error as the reason of an end, one line of it', () => {
+    const line = (level: string, msg: string) => JSON.stringify({ level, msg });
+    expect(errorLine([line('error', 'first'), line('error', 'second\nmore'), line('info', 'bye')].join('\n'))).toBe(
+      'second',
+    );
+    expect(errorLine('error: missing argument\n')).toBe('error: missing argument');
+    expect(errorLine('')).toBeNull();
+  });
+});

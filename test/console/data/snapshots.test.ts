@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { roles } from '../../../src/console/access/users.ts';
+import { ConsoleSnapshot } from '../../../src/console/data/console-snapshot.ts';
+import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
+import { consoleOver, type Look, type OpenConsole } from '../pages/signed-in.ts';
+
+let pipeline: PipelineUnderTest;
+let opened: OpenConsole;
+let look: Look;
+/** Older ones than the current one. */
+let names: string[];
+
+beforeAll(async () => {
+  pipeline = await PipelineUnderTest.create(new Date('2026-11-20T12:00:00Z'), {});
+  for (const hour of [7, 8, 9, 10, 11]) {
+    const offer = { id: 7, external_id: 'e7', title: 'Game', description: '', payout: String(hour) };
+    await pipeline.landOffers('net', [offer]);
+    await pipeline.refresh(`2026-11-20T${String(hour).padStart(2, '0')}:00:00Z`, { allowFuture: true });
+  }
+  const { current, all } = await pipeline.snapshots();
+  names = all.filter((name) => name !== 'current' && name < current);
+  opened = await consoleOver(pipeline.data);
+  look = await opened.as('viewer');
+}, 60_000);
+afterAll(async () => {
+  await opened.close();
+  await pipeline[Symbol.asyncDispose]();
+});
+
+it('many older snapshots asked for at once are shown, or refused for the moment, and never closed while they are read', async () => {
+  expect(names).toHaveLength(4);
+  const asked = [...names, ...names].map((name) => look(`/offers?snapshot=${name}`));
+  const answers = await Promise.all(asked);
+  const statuses = answers.map(({ status }) => status);
+  expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(2);
+  expect(new Set(statuses)).toEqual(new Set([200, 503]));
+  for (const { status, text } of answers) expect(text).toContain(status === 200 ? 'Game' : 'try again in a second');
+  for (const name of names) expect((await look(`/offers?snapshot=${name}`)).status, name).toBe(200);
+});
+
+it('snapshots are compared one pair after the other, and few wait for that', async () => {
+  const [older, newer] = names;
+  const answers = await Promise.all(Array.from({ length: 12 }, () => look(`/snapshots/${older}/diff/${newer}`)));
+  const statuses = answers.map(({ status }) => status);
+  expect(new Set(statuses)).toEqual(new Set([200, 503]));
+  expect((await look(`/snapshots/${older}/diff/${newer}`)).status).toBe(200);
+});
+
+it.each(roles)('pages that are asked for most are there for a %s before anybody asks', async (role) => {
+  // A console of its own: nobody has asked it for anything.
+  const fresh = await consoleOver(pipeline.data);
+  const lookAt = await fresh.as(role, `early-${role}`);
+  const asked = vi.spyOn(ConsoleSnapshot.prototype, 'askSql');
+  try {
+    for (const path of ['/offers', '/sites']) expect((await lookAt(path)).status).toBe(200);
+    expect(asked).not.toHaveBeenCalled();
+  } finally {
+    asked.mockRestore();
+    await fresh.close();
+  }
+});

@@ -1,0 +1,193 @@
+import { expect, it } from 'vitest';
+import { offerIdOf } from '../../../src/console/pages/figures/offer.ts';
+import { hostileTitle, smallNetwork } from './small-network.ts';
+
+const network = smallNetwork();
+const look = (path: string) => network.look(path);
+
+/** The texts of a table's cells, row by row. */
+function cells(markup: string, table: string): string[][] {
+  const section = markup.slice(markup.indexOf(`id="${table}"`)).split('</section>')[0] ?? '';
+  return [...section.matchAll(/<tr>(\s*<td.*?)<\/tr>/gs)].map(([, row = '']) =>
+    [...row.matchAll(/<td[^>]*>(.*?)<\/td>/gs)].map(([, cell = '']) => cell.replaceAll(/<[^>]*>/g, '').trim()),
+  );
+}
+
+it('offers have their conversions of fourteen days as a line, on one scale', async () => {
+  const { status, markup, text } = await look('/offers');
+  expect(status).toBe(200);
+  expect(markup).toContain('aria-label="2 at most, 2 today so far"');
+  expect(text).toContain(hostileTitle);
+  expect(markup).not.toContain('<img');
+  expect((await look('/offers?status=vanished')).text).toContain('Gone');
+  // A text that looks like a moment is a text.
+  expect((await look('/offers?search=2026-11-20T00:00:00Z')).text).toContain('No offer is like that.');
+});
+
+it('an offer has its figures, the same by site, its days, and what its catalog changed', async () => {
+  const { status, markup, text } = await look('/offers/7?by=site');
+  expect(status).toBe(200);
+  expect(text).toContain(`Offer 7, ${hostileTitle}`);
+  expect(markup).not.toContain('<img');
+  expect(cells(markup, 'figures')).toEqual([['1', '3', '2', '2', '5.00', '1.666667', '0.666667', '2', '0', '↑ up']]);
+  expect(cells(markup, 'sites')).toEqual([
+    ['wall', '2', '1', '1', '2.50', '1.25', '0.5'],
+    ['other', '1', '1', '1', '2.50', '2.50', '1.0'],
+  ]);
+  const days = cells(markup, 'days');
+  expect(days[0]?.slice(0, 5)).toEqual(['2026-11-20', '3', '2', '2', '5.00']);
+  expect(days.at(-1)?.slice(0, 5)).toEqual(['2026-11-15', '1', '1', '1', '2.50']);
+  expect(days).toHaveLength(6);
+  expect(cells(markup, 'changes')).toEqual([['2', '2026-11-20 12:00:00', '2', 'payout', '2.500000', '3.000000']]);
+  expect(text).toContain('Clicks by day: 4 in all.');
+});
+
+it('of a gone offer is said which export lacks it', async () => {
+  const { text, markup } = await look('/offers/9?by=site');
+  expect(text).toMatch(
+    /vanished , gone since 2026-11-20 12:00:00 : offers\/net\/\d+\.ndjson lacked it, or said so, in run 2/,
+  );
+  expect(markup).toMatch(/href="\/files\/\d+"/);
+  expect(text).toContain('No site sent a click of it yesterday or today');
+});
+
+it('days of an offer can be asked for, and a day that nothing is known of is not 0', async () => {
+  const { markup, text } = await look('/offers/7?from=2026-11-01&to=2026-11-17');
+  expect(cells(markup, 'days').map(([day, clicks]) => [day, clicks])).toEqual([
+    ['2026-11-16', '0'],
+    ['2026-11-15', '1'],
+  ]);
+  expect(text).toContain('Days of 2026-11-01 up to 2026-11-16, UTC');
+  expect((await look('/offers/7?from=2020-01-01&to=2020-02-01')).text).toContain('Nothing is known of these days.');
+});
+
+it('behind an offer’s figures are its clicks and conversions', async () => {
+  const { markup, text } = await look('/offers/7/explained?sort=happened_at.up');
+  expect(text).toContain('7 rows');
+  expect(cells(markup, 'explained')[0]?.slice(1, 3)).toEqual(['click', 'counts']);
+  expect(markup).not.toContain('203.0.113.9');
+});
+
+it.each([
+  ['/offers/10', 404, 'No catalog has had an offer 10'],
+  ['/offers/none', 404, 'No catalog has had an offer none'],
+  ['/offers/7?from=soon', 400, 'from "soon" is not a day; write it like 2026-11-18'],
+  ['/offers/7?from=2026-11-20&to=2026-11-20', 400, 'from has to be an earlier day'],
+  ['/offers/7?from=2020-01-01', 400, 'is more than 400 days'],
+  ['/offers/7/explained?sort=user_id.down', 400, 'cannot be sorted by "user_id.down"'],
+  ['/sites/nobody', 404, 'Neither sites.json nor any click has a site "nobody"'],
+  ['/clicks/nobody', 404, 'No log that was read has a click "nobody"'],
+])('%s is answered with %i and a sentence', async (path, status, sentence) => {
+  const shown = await look(path);
+  expect(shown.status).toBe(status);
+  expect(shown.text).toContain(sentence);
+});
+
+it('sites have what they earn after commission, and small pictures on one scale', async () => {
+  const { markup } = await look('/sites');
+  const rows = cells(markup, 'sites').map((row) => [row[0], ...row.slice(4, 9)]);
+  // Clicks, conversions, gross, commission, after commission.
+  expect(rows).toEqual([
+    ['wall', '4', '2', '5.00', '0.1', '4.50'],
+    ['other', '1', '1', '2.50', '0.1', '2.25'],
+  ]);
+  expect(markup).toContain('aria-label="wall: 3 at most, 3 on the last day"');
+  const nothing = await look('/sites?from=2020-01-01&to=2020-02-01');
+  expect(nothing.text).toContain('none in these days – none – none – none');
+  expect(nothing.markup).not.toContain('class="multiple"');
+});
+
+it('a site has its offers and days, and operators may test its postbacks', async () => {
+  const { text, markup } = await look('/sites/wall?by=offer');
+  expect(cells(markup, 'offers').map((row) => row.slice(0, 5))).toEqual([
+    ['7', '&lt;img src=x onerror=alert(1)&gt;', '2', '1', '2.50'],
+    ['8', 'Quest', '1', '0', '0.00'],
+  ]);
+  expect(text).toContain('0.1 of a payout');
+  expect(text).toContain('Send a test postback: preview');
+  expect(markup).not.toContain('of-the-publisher');
+  expect((await network.asViewer('/sites/wall')).text).not.toContain('Send a test postback');
+});
+
+it.each([
+  ['counts', 'The click counts in the clicks of offer 7'],
+  ['counts', 'Conversion v-counts counts in the offer’s conversions and earnings, with 2.50 USD'],
+  ['counts', 'Conversion v-rejected does not count: the advertiser rejected it on 2026-11-20 at 08:00:00 UTC.'],
+  [
+    'counts',
+    'Conversion v-back does not count any more: it was charged back on 2026-11-20 at 10:00:00 UTC, after a credit',
+  ],
+  ['early', 'it is before the window of the offer’s figures, which begins with 2026-11-19'],
+  ['early', 'Conversion v-early counts on the day of its credit, 2026-11-15, with 2.50 USD'],
+  ['later', 'The click does not count yet: it is stamped later than the as-of'],
+  ['later', 'No conversion up to the as-of names this click.'],
+  ['nameless', 'The click counts for no offer: no catalog has had unheard of net yet.'],
+  ['nameless', 'v-nameless does not count: it is unattributed, since no catalog has had the offer of its click yet.'],
+  ['quest', 'v-quest does not count: it is unattributed, since the offer had no milestone "level-9" at that time.'],
+  ['never-seen', 'No log that was read has this click'],
+  ['never-seen', 'v-lost does not count: it is unattributed, since no log that was read has its click.'],
+])('click %s: %s', async (id, sentence) => {
+  const { status, text, markup } = await look(`/clicks/${id}`);
+  expect(status).toBe(200);
+  expect(text).toContain(sentence);
+  expect(markup).not.toContain('203.0.113.9');
+  expect(markup).not.toContain('Browser/1');
+});
+
+it('a click’s time line has its log, conversions and postbacks in their order', async () => {
+  const { text, markup } = await look('/clicks/counts');
+  expect(text).toMatch(
+    /clicked on site wall .*conversion v-counts was credited .*conversion v-back was charged back .*its log was read, by run 1/,
+  );
+  expect(text).toContain('postback of the credit of v-counts was written');
+  expect(markup).toMatch(/href="\/postbacks\/pb_\w+"/);
+  expect(markup).toMatch(/href="\/files\/\d+">clicks\/\d+\.ndjson/);
+});
+
+it('an id with a slash and quotes is found, and left out of commands that people paste', async () => {
+  const { status, text } = await look(`/clicks/${encodeURIComponent('told/"here"')}`);
+  expect(status).toBe(200);
+  expect(text).toContain('Click told/"here"');
+  expect(text).toContain(`FROM clicks WHERE click_id = '…'`);
+});
+
+it('the form for a click leads to it', async () => {
+  expect((await look('/clicks')).status).toBe(200);
+  expect((await look('/clicks?id=counts')).status).toBe(303);
+});
+
+it('an offer may have any id that there is', () => {
+  expect(offerIdOf({ id: '2147483647' })).toBe('2147483647');
+  for (const id of ['0', '01', '2147483648', '99999999999', '-1', '1e3', ''])
+    expect(() => offerIdOf({ id }), id).toThrow('No catalog has had an offer');
+});
+
+it('no hour and no day before the first that is known counts as 0', async () => {
+  const { markup } = await look('/');
+  const [today, dayBefore, weekBefore] = cells(markup, 'days');
+  expect(today?.slice(2)).toEqual(['4', '2', '5.00', '1.25']);
+  expect(dayBefore?.slice(2)).toEqual(['0', '0', '0.00', '0.00']);
+  expect(weekBefore?.slice(2)).toEqual(Array(4).fill('– before the first day that is known'));
+  const hours = cells(markup, 'hours');
+  expect(hours.at(-5)?.slice(1, 3)).toEqual(['4', '– before the first day that is known']);
+});
+
+it('a page and a CSV file are sent once to whoever has them, and again to anybody else', async () => {
+  const older = `snapshot=${network.snapshots[0]}`;
+  const file = `/offers?csv=offers&${older}`;
+  const tag = (await look(file)).headers.get('etag') ?? '';
+  expect(tag).toMatch(/^"[\w-]{27}"$/);
+  const again = await network.look(file, { 'if-none-match': tag });
+  expect([again.status, again.markup]).toEqual([304, '']);
+  expect(again.headers.get('cache-control')).toBe('private, no-cache');
+  expect((await network.look(file.replace(older, ''), { 'if-none-match': tag })).status).toBe(200);
+  const page = (await look('/offers')).headers.get('etag') ?? '';
+  const ofViewer = await network.asViewer('/offers', { 'if-none-match': page });
+  expect([ofViewer.status, ofViewer.headers.get('etag') === page]).toEqual([200, false]);
+});
+
+it('a table that is sorted otherwise does not claim the order that it has by itself', async () => {
+  expect((await look('/sites')).text).toContain('who earns most first');
+  expect((await look('/sites?sort=clicks.up')).text).not.toContain('who earns most first');
+  expect((await look('/files?sort=rows.down')).text).not.toContain('the newest first');
+});

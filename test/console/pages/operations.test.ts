@@ -1,0 +1,244 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DataDirectory } from '../../../src/config/data-directory.ts';
+import { SqliteStore } from '../../../src/postbacks/store/sqlite-store.ts';
+import { readAnalytics } from '../../../src/snapshot/read-analytics.ts';
+import { command } from '../../support/commands.ts';
+import { consoleOver, type Look, type OpenConsole } from './signed-in.ts';
+
+const asOf = '2026-11-20T12:00:00Z';
+let data: DataDirectory;
+let opened: OpenConsole;
+let show: Look;
+let snapshotId: string;
+/** Held since it would remove most of its source. */
+let heldFile: number;
+
+beforeAll(async () => {
+  data = new DataDirectory(await mkdtemp(join(tmpdir(), 'offerline-')));
+  await command(
+    data.root,
+    'generate',
+    '--out',
+    data.root,
+    '--clicks',
+    '1500',
+    '--days',
+    '4',
+    '--seed',
+    '5',
+    '--end',
+    asOf,
+  );
+  await command(data.root, 'run', 'refresh', '--as-of', '2026-11-20T11:59:00Z');
+  const hostile = '<img src=x onerror=alert(1)>';
+  await writeFile(
+    join(data.landing, 'offers', 'pollhive', 'zz.ndjson'),
+    `{"external_id":${JSON.stringify(hostile)}}\n`,
+  );
+  const { snapshotId: published } = JSON.parse(
+    await command(data.root, 'run', 'refresh', '--as-of', asOf, '--json'),
+  ) as { snapshotId: string };
+  snapshotId = published;
+  [{ file_id: heldFile } = { file_id: 0 }] = await ask<{ file_id: number }>(
+    `SELECT file_id FROM ingest_files WHERE path LIKE '%zz.ndjson'`,
+  );
+  giveUpOne();
+  opened = await consoleOver(data);
+  show = await opened.as('operator');
+}, 120_000);
+afterAll(async () => {
+  await opened.close();
+  await rm(data.root, { recursive: true, force: true });
+});
+
+const ask = <R>(sql: string) => readAnalytics(data.current, (query) => query<R>(sql));
+
+/** As ten failed attempts would. */
+function giveUpOne(): void {
+  const { database } = SqliteStore.open(data);
+  database.prepare(`UPDATE postbacks SET state = 'dead', next_attempt_at = NULL WHERE sequence = 1`).run();
+  database.close();
+}
+
+it.each(['/files', '/files/3', '/days', '/files?kind=offers&sort=rejected.down'])(
+  'the tables of %s hold what their queries give',
+  async (path) => {
+    const { status, markup } = await show(path);
+    expect(status).toBe(200);
+    const queries = [
+      ...markup.matchAll(/<section class="table" id="(\w+)">.*?<pre class="sql"[^>]*><code>(.*?)<\/code>/gs),
+    ];
+    expect(queries.length).toBeGreaterThan(1);
+    let compared = 0;
+    for (const [, name = '', escaped = ''] of queries) {
+      const sql = escaped
+        .replaceAll('&#39;', "'")
+        .replaceAll('&lt;', '<')
+        .replaceAll('&gt;', '>')
+        .replaceAll('&amp;', '&');
+      const rows = await ask<Record<string, unknown>>(sql.replaceAll('&quot;', '"'));
+      const section = markup.slice(markup.indexOf(`id="${name}"`)).split('</section>')[0] ?? '';
+      const columns = [...section.matchAll(/data-column="(\w+)"/g)].map(([, column = '']) => column);
+      const cells = [...section.matchAll(/<tr>(<td.*?)<\/tr>/gs)].map(([, row = '']) =>
+        [...row.matchAll(/<td[^>]*>(.*?)<\/td>/gs)].map(([, cell = '']) => /value="([^"]*)"/.exec(cell)?.[1]),
+      );
+      expect(cells, name).toHaveLength(rows.length);
+      // Cells that are shown as something else than their value have none: a state, a link with a text.
+      const shown = cells.map((row) =>
+        columns.flatMap((column, at) => (row[at] === undefined ? [] : [[column, row[at]]])),
+      );
+      expect(shown, name).toEqual(
+        rows.map((row, index) => (shown[index] ?? []).map(([column = '']) => [column, String(row[column])])),
+      );
+      compared += shown.flat().length;
+    }
+    expect(compared).toBeGreaterThan(2);
+  },
+);
+
+it('files add up, and a hostile id stays a text', async () => {
+  const { text, markup } = await show(`/files/${heldFile}`);
+  expect(text).toContain('State ◐ held');
+  expect(text).toContain('Accept it: preview');
+  expect(markup).not.toContain('<img');
+  const [clicks] = await ask<{ file_id: number }>(
+    `SELECT file_id FROM ingest_files WHERE kind = 'clicks' AND rejected > 0 LIMIT 1`,
+  );
+  const rejected = await show(`/files/${clicks?.file_id}`);
+  expect(rejected.text).toContain('rows of logs hold addresses and browsers of people');
+  const [raw] = await ask<{ raw: string }>(`SELECT raw FROM rejects WHERE file_id = ${clicks?.file_id} LIMIT 1`);
+  expect(rejected.text).not.toContain(raw?.raw.slice(0, 30));
+});
+
+it('runs are told live, their stages as a chart and a table, and what they read', async () => {
+  const runs = await show('/runs');
+  expect(runs.text).toContain(`refresh ● done`);
+  expect(runs.text).toContain('Refresh now: preview');
+  expect(runs.text).toContain('How long the newest 2 of these runs took');
+  expect((await show('/runs?status=failed')).text).toContain('No run is like that.');
+  const run = await show('/runs/2');
+  expect(run.text).toContain(snapshotId);
+  expect(run.text).toMatch(/Stages of run 2 in the order in which they ran; \w+ took longest/);
+  expect(run.text).toMatch(/ingest ● done .* publish ● done/);
+  expect(run.text).toContain('zz.ndjson');
+});
+
+it('a run that the live ledger has no more is told by the snapshot', async () => {
+  const recent = data.recentRunsFile;
+  const kept = await readFile(recent);
+  await rm(recent);
+  try {
+    const { text, markup } = await show('/runs/1');
+    expect(text).toContain('ingest ● done');
+    expect(markup).toContain('FROM run_stages');
+    expect((await show('/runs')).text).toContain('No run is like that. offerline run refresh is one.');
+  } finally {
+    await writeFile(recent, kept);
+  }
+});
+
+it('days have a calendar, and what is missing can be filled', async () => {
+  const { text } = await show('/days?from=2026-11-17&to=2026-11-21');
+  expect(text).toContain('From 2026-11-17 on and before 2026-11-21');
+  expect(text).toMatch(/2026-11-16 16 17 ▲ missing 18 ▲ missing 19 ▲ missing 20 ○ open/);
+  expect(text).toContain('Backfill: preview');
+  expect((await show('/days?from=2020-01-01&to=2020-02-01')).text).toContain('No day of these has a report or traffic');
+});
+
+it('postbacks are counted by site and state, found by filter, and told one by one', async () => {
+  const { text, markup } = await show('/postbacks');
+  const [{ postbacks } = { postbacks: 0 }] = await ask<{ postbacks: number }>(
+    'SELECT count(*) AS postbacks FROM postbacks',
+  );
+  const sites = /id="sites".*?<\/section>/s.exec(markup)?.[0] ?? '';
+  const counted = [...sites.matchAll(/value="(\d+)"/g)].reduce((sum, [, count]) => sum + Number(count), 0);
+  expect(counted).toBe(postbacks);
+  expect(text).toContain('Retry all 1: preview');
+  const dead = await show('/postbacks?state=dead');
+  expect(dead.text).toContain('1 row');
+  const id = /\/postbacks\/(pb_\w+)/.exec(dead.markup)?.[1] ?? '';
+  const one = await show(`/postbacks/${id}`);
+  expect(one.text).toContain('Waits for an operator');
+  expect(one.text).toContain('Retry it: preview');
+  expect((await show('/postbacks?site=nobody')).text).toContain('No postback is like that.');
+});
+
+it('what was never there says which command brings it', async () => {
+  expect((await show('/sources')).text).toContain('No network is pulled: none stands in sources.json');
+  expect((await show('/actions')).text).toContain('Nobody has begun anything from here.');
+});
+
+it('a broken sources.json is told by its key and without what is in it', async () => {
+  await writeFile(data.sourcesFile, JSON.stringify({ sources: [{ source: 'one', secrets: { key: 'not-for-eyes' } }] }));
+  try {
+    const { status, text } = await show('/sources');
+    expect([status, text.includes('sources.json'), text.includes('not-for-eyes')]).toEqual([200, true, false]);
+  } finally {
+    await rm(data.sourcesFile);
+  }
+});
+
+it('sources say when they are pulled next', async () => {
+  const sources = [
+    {
+      source: 'one',
+      connector: 'tune',
+      base_url: 'http://127.0.0.1:1',
+      every: '0 0 1 1 *',
+      secrets: { NetworkId: 'n', api_key: 'not-for-eyes' },
+    },
+  ];
+  await writeFile(data.sourcesFile, JSON.stringify({ sources }), { mode: 0o600 });
+  try {
+    const { text, markup } = await show('/sources');
+    expect(text).toMatch(/one tune . it was never pulled .* 0 0 1 1 \* \d{4}-01-01 00:00:00/);
+    expect(text).toContain('Pull now: preview');
+    expect(markup).not.toContain('not-for-eyes');
+  } finally {
+    await rm(data.sourcesFile);
+  }
+});
+
+it('a viewer sees everything and no form of an action', async () => {
+  const showViewer = await opened.as('viewer');
+  for (const path of ['/runs', '/days', '/postbacks?state=dead', `/files/${heldFile}`, '/sources', '/actions']) {
+    const { status, markup } = await showViewer(path);
+    expect([path, status, markup.includes('class="action"')]).toEqual([path, 200, false]);
+  }
+});
+
+describe('an address that asks for what cannot be', () => {
+  it.each([
+    ['/runs/one', 400, '"one" is no number of a run'],
+    ['/runs/999', 404, 'There is no run 999'],
+    ['/runs?status=done', 400, 'it can be "failed", or left out'],
+    ['/files/x', 400, '"x" is no number of a file'],
+    ['/files/99999', 404, 'knows of no file 99999'],
+    ['/files?sort=path', 400, 'cannot be sorted by "path"'],
+    ['/days?from=yesterday', 400, 'from "yesterday" is not a day'],
+    ['/days?from=2026-11-20&to=2026-11-20', 400, 'which is not before 2026-11-20'],
+    ['/days?from=2000-01-01', 400, 'ask for 800 days at most'],
+    ['/postbacks?state=lost', 400, 'it can be pending, delivering, delivered, dead'],
+    ['/postbacks?since=now', 400, 'since "now" is not a time'],
+    ['/postbacks/nobody', 404, 'There is no postback'],
+    ['/actions/nobody', 404, 'There is no such action'],
+  ])('%s gets %i and a sentence', async (path, status, sentence) => {
+    const shown = await show(path);
+    expect(shown.status).toBe(status);
+    expect(shown.text).toContain(sentence);
+  });
+});
+
+it('each table has a command that tells the same, and its rows as CSV', async () => {
+  for (const path of ['/', '/days', `/files/${heldFile}`, '/postbacks', '/offers', '/sites', '/sources', '/runs/1']) {
+    const tables = (await show(path)).markup.split('<section class="table"').slice(1);
+    expect(tables.length, path).toBeGreaterThan(0);
+    for (const [index, table] of tables.entries()) {
+      expect(table, `${path}, table ${index}`).toContain('On the command line: <code>');
+      expect(table.includes('Download as CSV'), `${path}, table ${index}`).toBe(table.includes('<tbody>'));
+    }
+  }
+});

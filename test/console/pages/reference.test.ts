@@ -1,0 +1,111 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { smallNetwork } from './small-network.ts';
+
+const network = smallNetwork();
+const look = (path: string) => network.look(path);
+
+it.each([
+  ['7', 303, '/offers/7'],
+  ['e8', 303, '/offers/8'],
+  ['wall', 303, '/sites/wall'],
+  ['counts', 303, '/clicks/counts'],
+  ['v-lost', 303, '/clicks/never-seen'],
+  ['told/"here"', 303, '/clicks/told%2F%22here%22'],
+  [' early ', 303, '/clicks/early'],
+])('search for %s leads to its page', async (id, status, place) => {
+  const found = await look(`/search?id=${encodeURIComponent(id)}`);
+  expect([found.status, found.location]).toEqual([status, place]);
+});
+
+it('search leads to a postback, a snapshot and a file, too', async () => {
+  const [postback] = await network.pipeline.ask<{ webhook_id: string }>('FROM postbacks ORDER BY webhook_id LIMIT 1');
+  const id = postback?.webhook_id ?? 'none';
+  expect((await look(`/search?id=${id}`)).location).toBe(`/postbacks/${id}`);
+  const [oldest = ''] = network.snapshots;
+  expect((await look(`/search?id=${oldest}`)).location).toBe(`/offers?snapshot=${oldest}`);
+  const [file] = await network.pipeline.ask<{ file_id: number; path: string }>(
+    `FROM ingest_files WHERE kind = 'clicks'`,
+  );
+  expect((await look(`/search?id=${encodeURIComponent(file?.path ?? '')}`)).location).toBe(`/files/${file?.file_id}`);
+});
+
+it('search lists what shares an id, and says what can be searched where nothing has it', async () => {
+  const shared = await look('/search?id=1');
+  expect(shared.status).toBe(200);
+  expect(shared.markup).toContain('href="/runs/1"');
+  expect(shared.markup).toContain('href="/files/1"');
+  const hostile = await look(`/search?id=${encodeURIComponent('<b>x</b>')}`);
+  expect(hostile.text).toContain('Nothing has the id “<b>x</b>”');
+  expect(hostile.markup).not.toContain('<b>x');
+  expect((await look('/search?id=2026-11-20T00:00:00Z')).text).toContain('Nothing has the id');
+  expect((await look('/search')).text).toContain('Nothing is searched for.');
+});
+
+it('snapshots are listed with what they hold, unreadable ones with the reason', async () => {
+  const { published } = network.pipeline.data;
+  const broken = join(published, '00000099-20261120T120000Z');
+  await mkdir(broken);
+  await writeFile(join(broken, 'manifest.json'), '{}');
+  try {
+    const { text, markup } = await look('/snapshots');
+    expect(network.snapshots).toHaveLength(2);
+    const [older = '', newer = ''] = network.snapshots;
+    expect(text.indexOf(newer)).toBeLessThan(text.indexOf(older));
+    expect(markup).toContain(`href="/snapshots/${older}/diff/${newer}"`);
+    expect(text).toContain('00000099-20261120T120000Z manifest.json is not as this version writes it');
+  } finally {
+    await rm(broken, { recursive: true });
+  }
+});
+
+it('two snapshots differ by a price, an offer, and the figures that follow', async () => {
+  const [older = '', newer = ''] = network.snapshots;
+  const { status, text } = await look(`/snapshots/${older}/diff/${newer}`);
+  expect(status).toBe(200);
+  expect(text).toMatch(/Offers added None\./);
+  expect(text).toMatch(/Offers removed .* 9 Gone 1\.00 vanished 1 row/);
+  expect(text).toMatch(/Offers re-priced .* offer 2\.50 3\.00 1 row/);
+  const back = await look(`/snapshots/${newer}/diff/${older}`);
+  expect(back.text).toMatch(/Offers added .* 9 Gone 1\.00 vanished 1 row/);
+  expect((await look(`/snapshots/diff?before=${older}&after=${newer}`)).location).toBe(
+    `/snapshots/${older}/diff/${newer}`,
+  );
+});
+
+it.each([
+  ['/snapshots/diff', 400, 'before and after name the two snapshots'],
+  ['/snapshots/none/diff/current', 404, 'there is no snapshot "none"; kept are'],
+  ['/snapshots/current/diff/current', 400, 'Both are the same snapshot'],
+  ['/figures/none', 404, 'There is no figure "none"'],
+  ['/tables/none', 404, 'This snapshot has no table "none"'],
+])('%s is answered with %i and a sentence', async (path, status, sentence) => {
+  const shown = await look(path);
+  expect(shown.status).toBe(status);
+  expect(shown.text).toContain(sentence);
+  expect(shown.text).not.toContain(network.pipeline.data.root);
+});
+
+it('a figure has its meaning, its unit, and its query with the snapshot’s window', async () => {
+  expect((await look('/figures')).markup).toContain('href="/figures/epc"');
+  const { text } = await look('/figures/epc');
+  expect(text).toContain('USD per click, gross');
+  expect(text).toContain('offer_stats_2d .epc');
+  expect(text).toContain("BETWEEN TIMESTAMPTZ '2026-11-19T00:00:00Z' AND TIMESTAMPTZ '2026-11-20T12:00:00Z'");
+});
+
+it('a table has columns, rows and neighbours, a step only neighbours', async () => {
+  const list = await look('/tables');
+  for (const { name } of await network.pipeline.ask<{ name: string }>('SHOW TABLES'))
+    expect(list.markup).toContain(`href="/tables/${name}"`);
+  const { text } = await look('/tables/offer_hourly');
+  expect(text).toContain('Begin of the UTC hour');
+  expect(text).toMatch(/ reads clicks_as_of staging/);
+  expect((await look('/tables/offers')).text).toMatch(/ reads offer_versions warehouse .* is read by \w+ mart/);
+  expect((await look('/tables/clicks')).text).toContain('Rows 7');
+  const [step] = await network.pipeline.ask<{ table_name: string }>(
+    `SELECT table_name FROM lineage WHERE layer = 'staging' ORDER BY 1 LIMIT 1`,
+  );
+  expect((await look(`/tables/${step?.table_name}`)).text).toContain(`Step ${step?.table_name}`);
+});
