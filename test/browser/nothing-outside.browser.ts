@@ -1,0 +1,37 @@
+import { afterAll, expect, it } from 'vitest';
+import { closeBrowser, openConsole } from './support/opened-console.ts';
+import { everyPage } from './support/every-page.ts';
+import { randomNetwork } from './support/networks.ts';
+
+afterAll(closeBrowser);
+
+/** As long as people look at a page; more than twenty in a second are refused. */
+const pause = 60;
+
+it('is loaded from elsewhere, breaks the policy or fails, on any page', async () => {
+  const data = await randomNetwork(4);
+  const { visit, page, complaints } = await openConsole(data);
+  for (const path of await everyPage(data)) {
+    expect(await visit(path), path).toBe(200);
+    expect(await page.title(), path).toMatch(/ · offerline$/);
+    await page.waitForTimeout(pause);
+  }
+  expect(complaints).toEqual([]);
+});
+
+it('is missing where scripts are switched off', async () => {
+  const data = await randomNetwork(5);
+  const { address, context, newContext, console } = await openConsole(data);
+  const without = await newContext({ javaScriptEnabled: false });
+  const page = await without.newPage();
+  await page.goto(address + console.issueLink());
+  await page.getByRole('button', { name: 'Enter' }).click();
+  const withScript = await context.newPage();
+  for (const path of await everyPage(data)) {
+    expect((await page.goto(address + path))?.status(), path).toBe(200);
+    await withScript.goto(address + path);
+    const [plain, scripted] = await Promise.all([page, withScript].map((each) => each.locator('main').innerText()));
+    expect(plain, path).toBe(scripted);
+    await page.waitForTimeout(2 * pause);
+  }
+});

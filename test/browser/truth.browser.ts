@@ -1,0 +1,99 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { readAnalytics } from '../../src/snapshot/read-analytics.ts';
+import type { Row } from '../../src/duckdb/dialect/rows.ts';
+import type { DataDirectory } from '../../src/config/data-directory.ts';
+import { closeBrowser, openConsole, type OpenedConsole } from './support/opened-console.ts';
+import { randomNetwork } from './support/networks.ts';
+
+afterAll(closeBrowser);
+
+/** What a page shows of a table: the query that it names, and the number in each cell of a column of numbers. */
+interface ShownTable {
+  caption: string;
+  sql: string;
+  columns: string[];
+  rows: (string | null)[][];
+}
+
+async function shownTables({ page }: OpenedConsole): Promise<ShownTable[]> {
+  return page.evaluate(() =>
+    [...document.querySelectorAll('section.table')].map((section) => {
+      const headings = [...section.querySelectorAll('th')];
+      const numbers = headings.flatMap((heading, at) => (heading.matches('.number, .money') ? [at] : []));
+      return {
+        caption: section.querySelector('h2')?.textContent ?? '',
+        sql: section.querySelector('pre.sql')?.textContent ?? '',
+        columns: numbers.map((at) => headings[at]?.dataset['column'] ?? ''),
+        rows: [...section.querySelectorAll('tbody tr')].map((row) =>
+          numbers.map((at) => {
+            const shown = row.querySelectorAll('td')[at];
+            // What is read by people, and not an attribute: commas are all that a number has besides its digits.
+            return shown?.querySelector('.unknown') ? null : (shown?.textContent.replaceAll(',', '').trim() ?? '');
+          }),
+        ),
+      };
+    }),
+  );
+}
+
+/** Numbers that differ from what the page's own SQL gives on the snapshot. */
+async function mistakesOf(table: ShownTable, data: DataDirectory): Promise<string[]> {
+  const expected = await readAnalytics(data.current, (query) => query(table.sql));
+  if (expected.length !== table.rows.length)
+    return [`${table.caption}: ${table.rows.length} rows are shown, the query gives ${expected.length}`];
+  return expected.flatMap((row, index) =>
+    table.columns.flatMap((column, at) => {
+      const shown = table.rows[index]?.[at] ?? null;
+      return sameNumber(row, column, shown)
+        ? []
+        : [`${table.caption}, row ${index}, ${column}: ${shown} for ${JSON.stringify(row[column])}`];
+    }),
+  );
+}
+
+function sameNumber(row: Row, column: string, shown: string | null): boolean {
+  const value = row[column];
+  if (value === null || shown === null) return value === shown;
+  if (typeof value !== 'number' && typeof value !== 'string') return false;
+  return plain(String(value)) === plain(shown);
+}
+
+/** Without zeros that say nothing. */
+function plain(number: string): string {
+  return number.includes('.') ? number.replace(/\.?0+$/, '') : number;
+}
+
+describe.each([1, 2, 3])('random network %i', (seed) => {
+  it('is shown on overview, offers and sites as its own SQL tells it', async () => {
+    const data = await randomNetwork(seed);
+    const opened = await openConsole(data);
+    let numbers = 0;
+    for (const path of ['/', '/offers', '/offers?sort=epc.down', '/offers?from_row=100&status=active', '/sites']) {
+      expect(await opened.visit(path), path).toBe(200);
+      const tables = await shownTables(opened);
+      expect(tables.length, path).toBeGreaterThan(0);
+      for (const table of tables) {
+        expect(table.sql, `${path}: ${table.caption}`).not.toBe('');
+        expect(await mistakesOf(table, data), path).toEqual([]);
+        numbers += table.rows.length * table.columns.length;
+      }
+    }
+    expect(numbers).toBeGreaterThan(1000);
+    const [hours = ''] = await opened.visit('/').then(() => opened.page.locator('figcaption').allTextContents());
+    const [sum] = await readAnalytics(data.current, (query) =>
+      query<{ clicks: number }>(
+        `SELECT sum(clicks)::BIGINT AS clicks FROM offer_hourly, (SELECT max(as_of) AS as_of FROM offer_stats_2d) WHERE hour BETWEEN date_trunc('hour', as_of) - INTERVAL 48 HOURS AND date_trunc('hour', as_of) - INTERVAL 1 HOUR`,
+      ),
+    );
+    expect(hours).toContain(`${sum?.clicks.toLocaleString('en')} in all`);
+    expect(opened.complaints).toEqual([]);
+  });
+});
+
+it('finds a number that is not what the query gives', async () => {
+  expect(sameNumber({ clicks: 12 }, 'clicks', '13')).toBe(false);
+  expect(sameNumber({ epc: '0.100000' }, 'epc', '0.1')).toBe(true);
+  expect(sameNumber({ epc: '100' }, 'epc', '1')).toBe(false);
+  expect(sameNumber({}, 'clicks', '0')).toBe(false);
+  expect(sameNumber({ rank: null }, 'rank', '0')).toBe(false);
+});
