@@ -1,0 +1,44 @@
+import type { Command } from 'commander';
+import { realEffects } from '../../../files/effects.ts';
+import { readSettings } from '../../../config/settings.ts';
+import { addressText } from '../../../serve/http/listening-address.ts';
+import { dayOption } from '../../../time/moment.ts';
+import { firstKeptDay } from '../../../track/conversions/refused-conversions.ts';
+import { replayRefused } from '../../../track/conversions/replay.ts';
+import { addCommand, answer, existingData, table } from '../../answer.ts';
+import type { CommandContext } from '../../context.ts';
+
+interface ReplayOptions {
+  since?: string;
+  dryRun?: boolean;
+  port?: number;
+  host?: string;
+  json?: boolean;
+}
+
+/** To the command `track`, whose address and `--json` it takes over. */
+export function addReplayCommand(track: Command, context: CommandContext): void {
+  addCommand(
+    track,
+    'replay',
+    'submit conversions that were refused once more, to the tracker that runs; what was recorded by then is left alone',
+  )
+    .option('--since <day>', 'those that came on that UTC day or later (default: all that are kept)')
+    .option('--dry-run', 'say what would be submitted, and submit nothing')
+    .action(async (_own: ReplayOptions, command: Command) => {
+      const options: ReplayOptions = command.optsWithGlobals();
+      const data = existingData();
+      const { host, port } = readSettings(data).tracker;
+      const replayed = await replayRefused({
+        data,
+        tracker: addressText({ address: options.host ?? host, port: options.port ?? port }),
+        sinceDay: options.since === undefined ? firstKeptDay(realEffects.now()) : dayOption(options.since, '--since'),
+        dryRun: options.dryRun === true,
+        warn: (message) => context.console.logger.warn(message),
+      });
+      const shown = options.dryRun
+        ? replayed.map(({ source, reason, reports }) => ({ source, reason, reports }))
+        : replayed.map((group) => ({ ...group }));
+      answer(context, options, { replayed: shown }, table(shown));
+    });
+}

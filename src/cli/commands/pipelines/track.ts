@@ -1,0 +1,67 @@
+import type { Command } from 'commander';
+import type { DataDirectory } from '../../../config/data-directory.ts';
+import { readSettings, type Settings } from '../../../config/settings.ts';
+import { realEffects, replaceFile } from '../../../files/effects.ts';
+import { acquireTrackerLock } from '../../../track/tracker-lock.ts';
+import { addCommand, answer, existingData } from '../../answer.ts';
+import type { CommandContext } from '../../context.ts';
+import { leaveStarter, tellStarter } from '../../companion.ts';
+import { leave, untilStopped } from '../../stop-signal.ts';
+import { listen, withAddress } from '../../listen.ts';
+import { addReplayCommand } from './replay.ts';
+import { addTestCommand } from './track-test.ts';
+
+interface TrackOptions {
+  port?: number;
+  host?: string;
+  json?: boolean;
+}
+
+export function addTrackCommand(program: Command, context: CommandContext): void {
+  const command = withAddress(
+    addCommand(program, 'track', 'the tracker: links that lead to offers, and conversions that advertisers report'),
+    { host: 'tracker.host of offerline.json, else 127.0.0.1', port: 'tracker.port of offerline.json, else 8082' },
+  );
+  addTestCommand(command, context);
+  addReplayCommand(command, context);
+  command.action(async (options: TrackOptions) => {
+    const data = existingData();
+    const settings = readSettings(data);
+    const lock = await acquireTrackerLock(data, {
+      command: 'track',
+      waitSeconds: settings.lock_wait_seconds,
+      onWaiting: (message) => context.console.logger.info(message),
+    });
+    try {
+      await track(data, settings, options, context);
+    } finally {
+      lock.release();
+    }
+  });
+}
+
+async function track(
+  data: DataDirectory,
+  settings: Settings,
+  options: TrackOptions,
+  context: CommandContext,
+): Promise<void> {
+  const { logger } = context.console;
+  // Loaded here alone: no other command reads agents, and each would start later for it.
+  const { createTracker } = await import('../../../track/tracker.ts');
+  const tracker = await createTracker({ data, settings, log: logger });
+  try {
+    const { host, port } = settings.tracker;
+    const address = await listen(tracker, options.host ?? host, options.port ?? port);
+    logger.info({ address }, 'tracking');
+    const said = `${JSON.stringify({ address })}\n`;
+    await replaceFile(data.trackerAddressFile, said, 'tracker address', realEffects.files, 0o600);
+    tellStarter({ address });
+    answer(context, options, { address }, `offerline tracks at ${address}. Ctrl-C stops.`);
+    await untilStopped();
+  } finally {
+    logger.info('stopping: answers under way are finished first, then the logs go to landing');
+    await leave(tracker.close());
+    leaveStarter();
+  }
+}

@@ -1,0 +1,103 @@
+import bowser from 'bowser';
+import { isbot } from 'isbot';
+import { LRUCache } from 'lru-cache';
+import type { Device } from '../../vocabulary/values.ts';
+
+/** What a browser's own description tells, as far as it can be believed. */
+export interface Agent {
+  /** Tells its text apart from those of other agents that were seen lately. */
+  number: number;
+  /** As it is kept: cut to what makes sense of one. */
+  text: string;
+  /** One that says that it is none of a person. */
+  isBot: boolean;
+  /** Undefined where it tells none that offers know. */
+  device: Device | undefined;
+  /** A Mac that may as well be an iPad: they describe themselves alike. */
+  mayBeIos: boolean;
+  /** Such as `Android`; empty where unknown. */
+  system: string;
+  /** The system's version where it can be believed; empty where not. */
+  version: string;
+}
+
+/** More of an agent's text tells nothing more. Characters. */
+const longestText = 512;
+/** To take an agent's text apart takes as long as all else of a click; a network sees some thousands of them. */
+const agentsKept = 20_000;
+
+/** The iOS that Safari says for ever since version 26 came after 18. */
+const frozenIos = [18, 6] as const;
+
+/** Takes agents' texts apart, each once while it is seen again. */
+export class Agents {
+  readonly #known = new LRUCache<string, Agent>({ max: agentsKept });
+  #count = 0;
+
+  /** `userAgent`: the header, empty where there is none. */
+  read(userAgent: string): Agent {
+    const text = userAgent.length > longestText ? userAgent.slice(0, longestText) : userAgent;
+    let agent = this.#known.get(text);
+    if (agent === undefined) this.#known.set(text, (agent = { number: ++this.#count, ...readAgent(text) }));
+    return agent;
+  }
+}
+
+function readAgent(text: string): Omit<Agent, 'number'> {
+  const unknown = { text, isBot: false, device: undefined, mayBeIos: false, system: '', version: '' };
+  if (text === '') return unknown;
+  if (isbot(text)) return { ...unknown, isBot: true };
+  const { name = '', version = '' } = bowser.getParser(text).getOS();
+  switch (name) {
+    case 'Android':
+      return { ...unknown, device: 'android', system: name, version: androidVersion(text, version) };
+    case 'iOS':
+      return { ...unknown, device: 'ios', system: name, version: iosVersion(text, version) };
+    case 'macOS':
+      return { ...unknown, device: 'desktop', mayBeIos: isMacSafari(text), system: name, version: '' };
+    case 'Windows':
+    case 'Linux':
+    case 'Chrome OS':
+      return { ...unknown, device: 'desktop', system: name, version: '' };
+    default:
+      return { ...unknown, system: name };
+  }
+}
+
+/** Chrome says `Android 10; K` of every telephone. */
+function androidVersion(text: string, version: string): string {
+  return /Android 10; K\)/.test(text) ? '' : version;
+}
+
+/** From 26 on only Safari's own version tells; without that, what is frozen may be anything newer. */
+function iosVersion(text: string, version: string): string {
+  const safari = /\bVersion\/(\d+(?:\.\d+)*)/.exec(text)?.[1];
+  if (safari !== undefined && Number.parseInt(safari, 10) >= 26) return safari;
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const isFrozen = major === frozenIos[0] && minor >= frozenIos[1];
+  return isFrozen && safari === undefined ? '' : version;
+}
+
+/** Other browsers of an iPad say what they are; Safari, and what shows pages by it, says that it is a Mac. */
+function isMacSafari(text: string): boolean {
+  return text.includes('Safari/') && !/Chrome\/|Chromium\/|Edg|OPR\/|Firefox\//.test(text);
+}
+
+/**
+ * Whether a version is lower than the lowest that is asked for. Part by part, missing ones count as 0; what is no
+ * version is never lower.
+ */
+export function isOlder(version: string, lowest: string): boolean {
+  const [have, want] = [partsOf(version), partsOf(lowest)];
+  if (have === undefined || want === undefined) return false;
+  for (let index = 0; index < want.length; index++) {
+    const difference = (have[index] ?? 0) - (want[index] as number);
+    if (difference !== 0) return difference < 0;
+  }
+  return false;
+}
+
+function partsOf(version: string): number[] | undefined {
+  const found = /^\s*v?(\d{1,5}(?:\.\d{1,5})*)/i.exec(version)?.[1];
+  return found?.split('.').map(Number);
+}

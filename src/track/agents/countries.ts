@@ -1,0 +1,71 @@
+import { readFile, stat } from 'node:fs/promises';
+import { LRUCache } from 'lru-cache';
+import { Reader, type Response } from 'maxmind';
+import type { Logger } from '../../logging/log.ts';
+
+/** The two forms in which files of countries have them. */
+interface CountryRecord {
+  country?: { iso_code?: unknown };
+  country_code?: unknown;
+}
+
+/** What a file says of many networks is one record, decoded once while it is asked for again. */
+const recordsKept = 10_000;
+
+/**
+ * Countries of addresses, by a file in MaxMind's format that the operator keeps. It is read again when it is replaced;
+ * a broken one leaves the last good one. Without a file no country is known.
+ */
+export class Countries {
+  readonly #file: string | undefined;
+  readonly #log: Logger;
+  #reader: Reader<Response> | undefined;
+  #version: string | undefined;
+
+  constructor(file: string | undefined, log: Logger) {
+    this.#file = file;
+    this.#log = log;
+  }
+
+  /** Alpha-2, empty where it is not known. */
+  countryOf(address: string): string {
+    return this.#reader === undefined ? '' : lookUp(this.#reader, address);
+  }
+
+  /** Reads the file where it is another than before. */
+  async poll(): Promise<void> {
+    if (this.#file === undefined) return;
+    const version = await versionOf(this.#file);
+    if (version === this.#version) return;
+    this.#version = version;
+    try {
+      this.#reader = new Reader(await readFile(this.#file), { cache: new LRUCache({ max: recordsKept }) });
+      const { buildEpoch, databaseType } = this.#reader.metadata;
+      this.#log.info({ type: databaseType, built: buildEpoch.toISOString() }, 'countries of addresses read');
+    } catch (error) {
+      const stays = this.#reader === undefined ? 'no country is known' : 'those read before stay';
+      this.#log.error({ file: this.#file, reason: (error as Error).message }, `countries cannot be read: ${stays}`);
+    }
+  }
+}
+
+function lookUp(reader: Reader<Response>, address: string): string {
+  let record: CountryRecord | null;
+  try {
+    record = reader.get(address) as CountryRecord | null;
+  } catch {
+    // An address of the other family than the file has, or a file that is broken at this one.
+    return '';
+  }
+  const code = record?.country?.iso_code ?? record?.country_code;
+  return typeof code === 'string' && /^[A-Z]{2}$/.test(code) ? code : '';
+}
+
+async function versionOf(file: string): Promise<string> {
+  try {
+    const { dev, ino, size, mtimeNs } = await stat(file, { bigint: true });
+    return `${dev} ${ino} ${size} ${mtimeNs}`;
+  } catch {
+    return 'missing';
+  }
+}

@@ -1,0 +1,79 @@
+import type { DataDirectory } from '../../config/data-directory.ts';
+import { parseMoney } from '../../text/decimal-text.ts';
+import { isJsonObject, JsonNumber, parseJson } from '../../text/json-text.ts';
+import { conversionKinds, type ConversionKind } from '../../vocabulary/values.ts';
+import { dayNumberOf, dayText } from '../logs/log-names.ts';
+import { readOwnRows } from '../logs/own-rows.ts';
+import type { RowSink } from '../logs/row-log.ts';
+import { daysRemembered, RecordedConversions, type ConversionContent } from './recorded-conversions.ts';
+import { conversionLine, type ConversionRow } from './report/conversion-row.ts';
+
+export type RecordOutcome = 'recorded' | 'duplicate' | 'contradiction';
+
+/** Records each conversion once: what it was told before it answers without a second row. */
+export class ConversionLog {
+  readonly #sink: RowSink;
+  readonly #recorded: RecordedConversions;
+  /** Rows on their way to the disk, by id and kind: who says the same waits for what comes of the first. */
+  readonly #underWay = new Map<string, Promise<void>>();
+
+  constructor(sink: RowSink, recorded: RecordedConversions) {
+    this.#sink = sink;
+    this.#recorded = recorded;
+  }
+
+  /** Remembers what the tracker's own logs say. Called when none of them is being written. */
+  static async open(data: DataDirectory, sink: RowSink, now: number): Promise<ConversionLog> {
+    const recorded = new RecordedConversions();
+    await readOwnRows(data, 'conversions', dayText(dayNumberOf(now) - daysRemembered), (line, day) => {
+      const content = contentOf(line);
+      if (content !== undefined) recorded.add(content, dayNumberOf(Date.parse(day)));
+    });
+    return new ConversionLog(sink, recorded);
+  }
+
+  /** How many conversions it remembers, and in how many bytes. */
+  get remembered(): Pick<RecordedConversions, 'size' | 'bytes'> {
+    return this.#recorded;
+  }
+
+  isCredited(conversionId: string, now: number): boolean {
+    return this.#recorded.has(conversionId, 'credit', dayNumberOf(now));
+  }
+
+  /** Rejects where it could not be recorded. `now` in milliseconds since the epoch. */
+  async record(row: ConversionRow, now: number): Promise<RecordOutcome> {
+    const today = dayNumberOf(now);
+    // All kinds of one conversion, since they have to be of one click. Where the first fails, so do those who wait.
+    for (let first; (first = this.#underWay.get(row.conversionId)) !== undefined;) await first;
+    const standing = this.#recorded.standingOf(row, today);
+    if (standing !== 'new') return standing;
+    const stored = this.#sink.append(conversionLine(row)).then(() => this.#recorded.add(row, today));
+    this.#underWay.set(row.conversionId, stored);
+    try {
+      await stored;
+      return 'recorded';
+    } finally {
+      this.#underWay.delete(row.conversionId);
+    }
+  }
+}
+
+/** What a line of our own says; undefined where it is none, which ingest will tell. */
+function contentOf(line: string): ConversionContent | undefined {
+  const json = parseJson(line);
+  if (!isJsonObject(json)) return undefined;
+  const { conversion_id: conversionId, click_id: clickId, kind, event_id: eventId, payout } = json;
+  if (typeof conversionId !== 'string' || typeof clickId !== 'string' || !isKind(kind)) return undefined;
+  return {
+    conversionId,
+    clickId,
+    kind,
+    eventId: typeof eventId === 'string' ? eventId : undefined,
+    payout: payout instanceof JsonNumber ? parseMoney(payout.text) : undefined,
+  };
+}
+
+function isKind(text: unknown): text is ConversionKind {
+  return conversionKinds.some((kind) => kind === text);
+}

@@ -1,0 +1,164 @@
+import { createReadStream, existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { appendFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { z } from 'zod';
+import type { DataDirectory } from '../../config/data-directory.ts';
+import { makePrivateFolder } from '../../files/effects.ts';
+import type { Logger } from '../../logging/log.ts';
+import { addDays, dayOf, momentOfMilliseconds, type Day } from '../../time/moment.ts';
+import { SentParameters } from './guard/sent-parameters.ts';
+import type { ReportingSource } from './postback-sources.ts';
+import type { RefusalReason } from './report/refusal.ts';
+
+const daysKept = 90;
+/** What one source does wrong all day long needs not be kept a million times. */
+const mostBytesPerDay = 16 * 1024 * 1024;
+/** Where so many wait to be written the disk stands still, and the next ones are let go: they would take memory. */
+const mostWaiting = 1000;
+
+/** A report whose sender is known and that was refused. It holds no secret. */
+export const refusedSchema = z.strictObject({
+  received_at: z.iso.datetime(),
+  source: z.string(),
+  reason: z.string(),
+  /** As they came, but for what let the request pass. */
+  parameters: z.array(z.tuple([z.string(), z.string()])),
+  /** Why they could not be read, or not all of them. */
+  mistake: z.strictObject({ error: z.enum(['unreadable', 'repeated']), message: z.string() }).optional(),
+});
+export type RefusedConversion = z.output<typeof refusedSchema>;
+
+/** What is kept of a report. `receivedAt` in milliseconds since the epoch. */
+export function refusedConversion(
+  { name, guard, redactor }: ReportingSource,
+  { pairs, mistake }: SentParameters,
+  reason: RefusalReason,
+  receivedAt: number,
+): RefusedConversion {
+  return {
+    received_at: new Date(receivedAt).toISOString(),
+    source: name,
+    reason,
+    parameters: pairs
+      .filter(([parameter]) => !guard.isCredential(parameter))
+      .map(([parameter, value]) => [redactor.redact(parameter), redactor.redact(value)]),
+    ...(mistake !== undefined && { mistake }),
+  };
+}
+
+/** The parameters of a report that was kept. */
+export function keptParameters({
+  parameters,
+  mistake,
+}: Pick<RefusedConversion, 'parameters' | 'mistake'>): SentParameters {
+  return new SentParameters(parameters, mistake);
+}
+
+/**
+ * Keeps refused reports in a file for each UTC day: 90 days, and 16 MiB of each at most. Keeping is a service to the
+ * operator: no answer waits for it, and where it fails the answer is the same.
+ */
+export class RefusedConversions {
+  readonly #folder: string;
+  readonly #log: Logger;
+  #day: Day | undefined;
+  #bytes = 0;
+  #isFull = false;
+  /** A kill may have left a part of a line, which ends with the first newline after it. */
+  #newline = '';
+  #waiting = 0;
+  #written: Promise<void> = Promise.resolve();
+
+  constructor(data: DataDirectory, log: Logger) {
+    this.#folder = data.refusedConversions;
+    this.#log = log;
+  }
+
+  keep(refused: RefusedConversion): void {
+    if (this.#waiting >= mostWaiting) return;
+    this.#waiting++;
+    this.#written = this.#written
+      .then(() => this.#keep(refused))
+      .catch((error: Error) => {
+        this.#log.error({ reason: error.message }, 'a refused conversion could not be kept');
+      })
+      .finally(() => void this.#waiting--);
+  }
+
+  /** Resolves when all that is to be kept is written. */
+  async settled(): Promise<void> {
+    await this.#written;
+  }
+
+  async #keep(refused: RefusedConversion): Promise<void> {
+    const day = refused.received_at.slice(0, 10);
+    const path = fileOf(this.#folder, day);
+    if (day !== this.#day) this.#begin(day, path);
+    const line = `${JSON.stringify(refused)}\n`;
+    if (this.#bytes + Buffer.byteLength(line) > mostBytesPerDay) {
+      if (!this.#isFull) this.#log.warn({ day }, 'no more refused conversions of this day are kept: 16 MiB are full');
+      this.#isFull = true;
+      return;
+    }
+    await appendFile(path, this.#newline + line, { mode: 0o600 });
+    this.#newline = '';
+    this.#bytes += Buffer.byteLength(line);
+  }
+
+  #begin(day: Day, path: string): void {
+    makePrivateFolder(this.#folder);
+    this.#bytes = existsSync(path) ? statSync(path).size : 0;
+    this.#isFull = false;
+    this.#newline = this.#bytes > 0 ? '\n' : '';
+    this.#day = day;
+    const oldest = addDays(day, -daysKept);
+    for (const kept of keptDays(this.#folder)) if (kept < oldest) rmSync(fileOf(this.#folder, kept), { force: true });
+  }
+}
+
+/**
+ * What was kept from a day on, in the order in which it came. A line that is none, which a kill leaves, is passed over
+ * and told to `onBroken`.
+ */
+export async function* readRefused(
+  data: DataDirectory,
+  sinceDay: Day,
+  onBroken: (path: string, line: number) => void,
+): AsyncGenerator<RefusedConversion, void> {
+  for (const day of keptDays(data.refusedConversions).filter((kept) => kept >= sinceDay)) {
+    const path = fileOf(data.refusedConversions, day);
+    let number = 0;
+    for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
+      number++;
+      if (line === '') continue;
+      const parsed = refusedSchema.safeParse(jsonOf(line));
+      if (parsed.success) yield parsed.data;
+      else onBroken(path, number);
+    }
+  }
+}
+
+/** The first day that may have something kept, of all that is kept now. */
+export function firstKeptDay(now: number): Day {
+  return addDays(dayOf(momentOfMilliseconds(now)), -daysKept);
+}
+
+function jsonOf(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+function fileOf(folder: string, day: Day): string {
+  return join(folder, `${day}.ndjson`);
+}
+
+function keptDays(folder: string): Day[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .flatMap((name) => /^(\d{4}-\d\d-\d\d)\.ndjson$/.exec(name)?.[1] ?? [])
+    .toSorted();
+}

@@ -1,0 +1,93 @@
+import { request } from 'undici';
+import type { DataDirectory } from '../../config/data-directory.ts';
+import { OfferlineError } from '../../errors/errors.ts';
+import type { Day } from '../../time/moment.ts';
+import { readRefused, type RefusedConversion } from './refused-conversions.ts';
+import { readReplayKey, replayAuthorization } from './replay-key.ts';
+
+export interface ReplayRequest {
+  data: DataDirectory;
+  /** Where the tracker listens, such as `http://127.0.0.1:8082`. */
+  tracker: string;
+  /** UTC; what was refused before is left alone. */
+  sinceDay: Day;
+  /** Only shows what would be submitted. */
+  dryRun: boolean;
+  /** Called with a sentence for each line that cannot be read. */
+  warn: (message: string) => void;
+}
+
+/** What came of the reports of one source that were refused for one reason. */
+export interface ReplayedGroup {
+  source: string;
+  /** Why they had been refused. */
+  reason: string;
+  reports: number;
+  recorded: number;
+  /** Recorded before, as by an earlier replay or when the sender tried again. */
+  duplicate: number;
+  /** Refused once more; none of them is kept a second time. */
+  refused: number;
+}
+
+/**
+ * Submits refused reports once more, in the order in which they came, to the tracker that runs: it alone knows what was
+ * recorded, and judges by the configuration and catalog of now, but by the time at which a report first came. Throws
+ * where the tracker does not answer or cannot record: what was submitted until then may be submitted again.
+ */
+export async function replayRefused({
+  data,
+  tracker,
+  sinceDay,
+  dryRun,
+  warn,
+}: ReplayRequest): Promise<ReplayedGroup[]> {
+  const groups = new Map<string, ReplayedGroup>();
+  const onBroken = (path: string, line: number) => warn(`${path}, line ${line} is no refused conversion: passed over`);
+  for await (const refused of readRefused(data, sinceDay, onBroken)) {
+    const { source, reason } = refused;
+    const name = JSON.stringify([source, reason]);
+    const group = groups.get(name) ?? { source, reason, reports: 0, recorded: 0, duplicate: 0, refused: 0 };
+    groups.set(name, group);
+    group.reports++;
+    if (!dryRun) group[await submit(data, tracker, refused)]++;
+  }
+  return [...groups.values()];
+}
+
+async function submit(
+  data: DataDirectory,
+  tracker: string,
+  refused: RefusedConversion,
+): Promise<'recorded' | 'duplicate' | 'refused'> {
+  const key = readReplayKey(data);
+  if (key === undefined) throw notRunning(tracker);
+  const address = new URL(`/postback/${encodeURIComponent(refused.source)}`, tracker);
+  const headers = { authorization: replayAuthorization(key), 'content-type': 'application/json' };
+  let status: number;
+  let text: string;
+  try {
+    const answer = await request(address, { method: 'POST', headers, body: JSON.stringify(refused) });
+    status = answer.statusCode;
+    text = await answer.body.text();
+  } catch (error) {
+    throw notRunning(tracker, error);
+  }
+  if (status === 503 || status === 429)
+    throw new OfferlineError(`The tracker at ${tracker} cannot record now (${status}): run again in a moment.`);
+  if (status === 401)
+    throw new OfferlineError(
+      `The tracker at ${tracker} is not that of ${data.root}, or does not know ${refused.source} any more.`,
+    );
+  if (status !== 200) return 'refused';
+  const { status: said } = JSON.parse(text) as { status: 'recorded' | 'duplicate' | 'ignored' };
+  return said === 'ignored' ? 'refused' : said;
+}
+
+function notRunning(tracker: string, cause?: unknown): OfferlineError {
+  return new OfferlineError(
+    `No tracker answers at ${tracker}: start it with \`offerline track\`, then replay again; nothing is lost.`,
+    undefined,
+    { cause },
+  );
+}

@@ -1,0 +1,157 @@
+import type { PostbackSettings, ReportedField, StatusMeaning } from '../../../sources/config/postback-settings.ts';
+import { parseMoney, type Micros } from '../../../text/decimal-text.ts';
+import { momentOf, momentOfMilliseconds, type Moment } from '../../../time/moment.ts';
+import { readTimestamp } from '../../../time/timestamp-text.ts';
+import type { SentParameters } from '../guard/sent-parameters.ts';
+import { Refusal } from './refusal.ts';
+
+/** What a source says, in our words. */
+export interface ReportedConversion {
+  clickId: string;
+  transactionId: string | undefined;
+  eventId: string | undefined;
+  kind: StatusMeaning;
+  /** In `currency`, in millionths. */
+  payout: Micros | undefined;
+  /** ISO 4217. */
+  currency: string;
+  occurredAt: Moment;
+  reason: string | undefined;
+}
+
+/** How a source's parameters are to be read. */
+export interface ReportReading {
+  settings: Pick<PostbackSettings, 'parameters' | 'statuses'>;
+  /** Of amounts that come without one. */
+  currency: string;
+  /** Of times without an offset. */
+  timeZone: string | undefined;
+}
+
+const printableAscii = /^[\x20-\x7e]{1,128}$/;
+const longestName = 256;
+const longestReason = 500;
+
+/** What networks send where a macro of theirs has no value or is misspelt: `{payout}`, `[TID]`, `%goal%`, `#s1#`. */
+const unreplacedMacro = /^(?:\{\{?\$?[^{}]*\}?\}|\[\w+\]|%\w+%|#\w+#|\$\{\w+\})$/;
+
+/** Our own words, and what most networks call the same. */
+const commonStatuses: Record<string, StatusMeaning> = {
+  credit: 'credit',
+  approved: 'credit',
+  reject: 'reject',
+  rejected: 'reject',
+  chargeback: 'chargeback',
+  ignored: 'ignored',
+  pending: 'ignored',
+};
+
+/**
+ * Reads a report. Throws `Refusal` for what is missing or makes no sense: nothing is guessed. `receivedAt` in
+ * milliseconds since the epoch, what holds where a report tells no time.
+ */
+export function readReport(parameters: SentParameters, reading: ReportReading, receivedAt: number): ReportedConversion {
+  if (parameters.mistake !== undefined) throw new Refusal('invalid_parameter', parameters.mistake.message);
+  const fields = new ReportFields(parameters, reading.settings.parameters);
+  const clickId = fields.get('click_id');
+  if (clickId === undefined) throw fields.mistake('click_id', 'is missing');
+  if (!printableAscii.test(clickId)) throw fields.mistake('click_id', 'is not 1 to 128 printable ASCII characters');
+  const eventId = fields.get('event_id');
+  if (eventId !== undefined && Array.from(eventId).length > longestName)
+    throw fields.mistake('event_id', `has more than ${longestName} characters`);
+  return {
+    clickId,
+    transactionId: fields.get('transaction_id'),
+    eventId,
+    kind: kindOf(fields, reading.settings),
+    payout: payoutOf(fields),
+    currency: currencyOf(fields, reading.currency),
+    occurredAt: occurredAtOf(fields, reading.timeZone, receivedAt),
+    reason: reasonOf(fields.get('reason')),
+  };
+}
+
+class ReportFields {
+  readonly #parameters: SentParameters;
+  readonly #names: PostbackSettings['parameters'];
+
+  constructor(parameters: SentParameters, names: PostbackSettings['parameters']) {
+    this.#parameters = parameters;
+    this.#names = names;
+  }
+
+  get(field: ReportedField): string | undefined {
+    const value = this.#parameters.get(this.#nameOf(field));
+    if (value === undefined) return undefined;
+    if (!value.isWellFormed()) throw this.mistake(field, 'has half of a surrogate pair');
+    if (unreplacedMacro.test(value)) throw this.mistake(field, 'is a macro that was not replaced');
+    return value;
+  }
+
+  /** Whether the source is said to have a name of its own for it. */
+  isNamed(field: ReportedField): boolean {
+    return this.#names[field] !== undefined;
+  }
+
+  mistake(field: ReportedField, what: string): Refusal {
+    return new Refusal('invalid_parameter', `${this.#nameOf(field)} ${what}`);
+  }
+
+  #nameOf(field: ReportedField): string {
+    return this.#names[field] ?? field;
+  }
+}
+
+/** Without a status it is a credit, unless the source is known to send one. */
+function kindOf(fields: ReportFields, { statuses }: Pick<PostbackSettings, 'statuses'>): StatusMeaning {
+  const status = fields.get('status');
+  if (status === undefined) {
+    if (fields.isNamed('status')) throw fields.mistake('status', 'is missing');
+    return 'credit';
+  }
+  const word = status.trim().toLowerCase();
+  const own = Object.entries(statuses).find(([name]) => name.toLowerCase() === word)?.[1];
+  const kind = own ?? (Object.hasOwn(commonStatuses, word) ? commonStatuses[word] : undefined);
+  if (kind === undefined) throw fields.mistake('status', 'is none that is known of this source');
+  return kind;
+}
+
+function payoutOf(fields: ReportFields): Micros | undefined {
+  const text = fields.get('payout');
+  if (text === undefined) return undefined;
+  const amount = parseMoney(text);
+  if (amount === undefined)
+    throw fields.mistake('payout', 'is not plain digits with up to 6 places, not negative and below a billion');
+  return amount;
+}
+
+function currencyOf(fields: ReportFields, otherwise: string): string {
+  const currency = fields.get('currency')?.trim().toUpperCase() ?? otherwise;
+  if (!/^[A-Z]{3}$/.test(currency)) throw fields.mistake('currency', 'is not an ISO 4217 code such as EUR');
+  return currency;
+}
+
+/** RFC 3339, or seconds since the epoch; without one it is when the report came. */
+function occurredAtOf(fields: ReportFields, timeZone: string | undefined, receivedAt: number): Moment {
+  const text = fields.get('occurred_at');
+  if (text === undefined) return momentOfMilliseconds(receivedAt);
+  // A space before the offset is a `+` that was sent unescaped in a query.
+  const written = /^\d{9,10}$/.test(text)
+    ? momentOf(BigInt(text) * 1_000_000n)
+    : text.replace(/(?<=:\d\d(?:\.\d+)?) (?=\d\d:\d\d$)/, '+');
+  const read = readTimestamp(written, new Date(receivedAt), timeZone);
+  if ('moment' in read) return read.moment;
+  const what = {
+    timestamp_without_offset: 'has no offset',
+    future_timestamp: 'is more than a day ahead',
+    malformed: 'is no time such as 2026-11-18T10:00:00Z, nor seconds since the epoch',
+  }[read.fault];
+  throw fields.mistake('occurred_at', what);
+}
+
+/** Free text, for people: without control characters, and not too much of it. */
+function reasonOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const plain = text.replaceAll(/\p{Cc}+/gu, ' ').trim();
+  return Array.from(plain).slice(0, longestReason).join('') || undefined;
+}

@@ -1,0 +1,204 @@
+import { dirname, join } from 'node:path';
+import type { DataDirectory } from '../../config/data-directory.ts';
+import type { Effects, LogFile } from '../../files/effects.ts';
+import type { Logger } from '../../logging/log.ts';
+import type { EventKind } from '../../vocabulary/values.ts';
+import { Histogram } from './histogram.ts';
+import { dayNumberOf, dayText, finalName, newLogName, trackerLogs } from './log-names.ts';
+
+export interface LogSeriesOptions {
+  data: DataDirectory;
+  kind: EventKind;
+  instance: string;
+  /** A file is handed to landing when it is so old. Milliseconds; default a minute. */
+  longestOpen?: number | undefined;
+  effects: Pick<Effects, 'now' | 'files'>;
+  log: Logger;
+  /** The disk may have lost what it took. */
+  onBroken: (error: unknown) => void;
+}
+
+const minute = 60_000;
+/** Or when it is so large. Bytes. */
+const largest = 64 * 1024 * 1024;
+
+interface Part {
+  path: string;
+  file: LogFile;
+  bytes: number;
+  openedAt: number;
+  dayNumber: number;
+  /** Whether something of it is not known to be on the disk. */
+  isDirty: boolean;
+}
+
+/**
+ * The files of one log, one after the other: each is written as `.part` and renamed when it is old or large enough, the
+ * day ends or the tracker stops. None is ever opened again, and none is handed over empty. Whoever adds waits for the
+ * addition before.
+ */
+export class LogSeries {
+  readonly syncSeconds = new Histogram([0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 2.5]);
+  readonly #root: string;
+  readonly #kind: EventKind;
+  readonly #instance: string;
+  readonly #longestOpen: number;
+  readonly #effects: LogSeriesOptions['effects'];
+  readonly #log: Logger;
+  readonly #onBroken: LogSeriesOptions['onBroken'];
+  #part: Part | undefined;
+  #sequence = 0;
+  #finishing: Promise<void> = Promise.resolve();
+  /** Files that nothing more comes to and that have no final name yet, with their bytes. */
+  readonly #unnamed = new Map<string, number>();
+
+  constructor({ data, kind, instance, longestOpen = minute, effects, log, onBroken }: LogSeriesOptions) {
+    this.#root = trackerLogs(data, kind);
+    this.#kind = kind;
+    this.#instance = instance;
+    this.#longestOpen = longestOpen;
+    this.#effects = effects;
+    this.#log = log;
+    this.#onBroken = onBroken;
+  }
+
+  get part(): { bytes: number; openedAt: number } | undefined {
+    return this.#part;
+  }
+
+  /**
+   * Adds rows to the present file or a new one. Throws where they could not be added: then none of them is there. Where
+   * that cannot be known the log is broken.
+   */
+  async add(rows: Buffer, now: number, isForced: boolean): Promise<void> {
+    if (this.#part !== undefined && this.#isDue(this.#part, now)) this.#finishInBackground();
+    const part = (this.#part ??= await this.#open(now));
+    try {
+      await this.#appendWhole(part.file, rows);
+    } catch (error) {
+      await this.#takeBack(part);
+      throw error;
+    }
+    part.bytes += rows.length;
+    part.isDirty = true;
+    if (isForced) await this.#sync(part);
+  }
+
+  /** Forces the present file to the disk where it is not. */
+  async syncNow(): Promise<void> {
+    if (this.#part?.isDirty === true) await this.#sync(this.#part);
+  }
+
+  /** Hands the present file over where that is due. Not to be called while something is added. */
+  async finishWhereDue(now: number): Promise<void> {
+    if (this.#part !== undefined && this.#isDue(this.#part, now)) this.#finishInBackground();
+    else if (this.#unnamed.size > 0) this.#finishing = this.#finishing.then(() => this.#renameLeft());
+    await this.#finishing;
+  }
+
+  /** Hands the last file over. */
+  async close(): Promise<void> {
+    if (this.#part !== undefined) this.#finishInBackground();
+    await this.#finishing;
+  }
+
+  async #open(now: number): Promise<Part> {
+    const { files } = this.#effects;
+    const dayNumber = dayNumberOf(now);
+    const folder = join(this.#root, dayText(dayNumber));
+    const made = await files.makeDirectory(folder);
+    const path = join(folder, newLogName(this.#instance, now, this.#sequence++));
+    const file = await files.openLog(path, this.#step('opened'));
+    try {
+      // A row is not on the disk while the name of its file is not.
+      for (let each = folder; ; each = dirname(each)) {
+        await files.syncDirectory(each, this.#step('folder of a new one synced'));
+        if (made === undefined || each === dirname(made) || each === dirname(each)) break;
+      }
+    } catch (error) {
+      await file.close().catch(() => undefined);
+      await files.remove(path, this.#step('unused one removed')).catch(() => undefined);
+      throw error;
+    }
+    return { path, file, bytes: 0, openedAt: now, dayNumber, isDirty: false };
+  }
+
+  async #appendWhole(file: LogFile, rows: Buffer): Promise<void> {
+    let written = 0;
+    while (written < rows.length) {
+      const taken = await file.append(rows.subarray(written), this.#step('appended'));
+      if (taken === 0) throw new Error('the disk takes nothing more');
+      written += taken;
+    }
+  }
+
+  /** Cuts what was written of rows that are refused, for good: it must not come back after a loss of power. */
+  async #takeBack(part: Part): Promise<void> {
+    try {
+      await part.file.truncate(part.bytes, this.#step('cut'));
+      await part.file.sync(this.#step('synced after a cut'));
+    } catch (error) {
+      this.#onBroken(error);
+    }
+  }
+
+  async #sync(part: Part): Promise<void> {
+    const began = performance.now();
+    // Before it begins: what is added meanwhile may not be part of it.
+    part.isDirty = false;
+    try {
+      await part.file.sync(this.#step('synced'));
+    } catch (error) {
+      this.#onBroken(error);
+      throw error;
+    }
+    this.syncSeconds.observe((performance.now() - began) / 1000);
+  }
+
+  #finishInBackground(): void {
+    const part = this.#part as Part;
+    this.#part = undefined;
+    this.#finishing = this.#finishing.then(() => this.#finish(part));
+  }
+
+  async #finish(part: Part): Promise<void> {
+    try {
+      if (part.isDirty) await this.#sync(part);
+    } catch {
+      // Told of, and the process ends.
+      return;
+    }
+    await part.file.close().catch(() => undefined);
+    this.#unnamed.set(part.path, part.bytes);
+    await this.#renameLeft();
+    if (part.bytes > 0) this.#log.debug({ kind: this.#kind, bytes: part.bytes }, 'a log is handed to landing');
+  }
+
+  /** What cannot be renamed now is tried again, and by the next start at the latest. */
+  async #renameLeft(): Promise<void> {
+    const { files } = this.#effects;
+    for (const [path, bytes] of this.#unnamed) {
+      try {
+        if (bytes === 0) await files.remove(path, this.#step('unused one removed'));
+        else await files.rename(path, finalName(path), this.#step('renamed'));
+        this.#unnamed.delete(path);
+        await files.syncDirectory(dirname(path), this.#step('folder synced'));
+      } catch (error) {
+        this.#log.error(
+          { kind: this.#kind, reason: (error as Error).message },
+          'a finished log could not be handed to landing; this is tried again',
+        );
+      }
+    }
+  }
+
+  #isDue({ openedAt, bytes, dayNumber }: Part, now: number): boolean {
+    // A clock that was set back would otherwise keep a file open for as long.
+    const isOld = now - openedAt >= this.#longestOpen || now < openedAt - this.#longestOpen;
+    return bytes >= largest || isOld || dayNumberOf(now) !== dayNumber;
+  }
+
+  #step(what: string): string {
+    return `log of ${this.#kind}: ${what}`;
+  }
+}

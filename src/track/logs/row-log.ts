@@ -1,0 +1,220 @@
+import { randomBytes } from 'node:crypto';
+import type { DataDirectory } from '../../config/data-directory.ts';
+import { OfferlineError } from '../../errors/errors.ts';
+import type { Effects } from '../../files/effects.ts';
+import type { Logger } from '../../logging/log.ts';
+import type { EventKind } from '../../vocabulary/values.ts';
+import { Histogram } from './histogram.ts';
+import { LogSeries } from './log-series.ts';
+
+/** Where rows of one kind go: clicks or conversions. */
+export interface RowSink {
+  /**
+   * Resolves once the row is on the disk. Rejects with `NotRecordedError` where it cannot be recorded; then it is
+   * certainly not in the log, or the process ends. `row` is one line of NDJSON without its newline.
+   */
+  append(row: string): Promise<void>;
+}
+
+/** A row was not recorded, and whoever asked for it may ask again. */
+export class NotRecordedError extends OfferlineError {}
+
+export interface RowLogOptions {
+  data: DataDirectory;
+  kind: EventKind;
+  /** `power`: a row is answered for when it outlives a loss of power; `process`: when it outlives this process. */
+  durability: 'power' | 'process';
+  /** How old a file may grow before it is handed to landing. Milliseconds. */
+  longestOpen?: number | undefined;
+  effects: Pick<Effects, 'now' | 'files'>;
+  log: Logger;
+  /**
+   * Called where the disk may have lost what it took: nothing more is answered for, and the process has to end. A
+   * second try would be told that all is well, since the system forgets what it could not write.
+   */
+  onBroken: (error: unknown) => void;
+}
+
+/** A batch that takes longer holds up those who wait, who are then refused. Milliseconds. */
+const longestWait = 2000;
+const mostWaiting = 10_000;
+/** With less room on the disk nothing is begun: the pipeline beside needs some, too. Bytes. */
+export const leastFree = 256 * 1024 * 1024;
+/** How often the room on the disk is looked at, and in mode `process` the log is forced to it. Milliseconds. */
+const lookEvery = 1000;
+/** The same failure again within so long is not told of again. Milliseconds. */
+const complainEvery = 60_000;
+
+/** Rows that go to the disk together: all their senders wait for one promise. */
+interface Batch {
+  text: string;
+  rows: number;
+  readonly stored: PromiseWithResolvers<void>;
+}
+
+/**
+ * The log of one kind. Rows gather while those before them are written and forced to the disk, and then go together:
+ * one write and one sync for all of them, so that the disk's time is shared by as many as wait for it.
+ */
+export class RowLog implements RowSink {
+  readonly kind: EventKind;
+  /** Seconds from a batch's beginning to its promise. */
+  readonly appendSeconds = new Histogram([0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 2.5]);
+  readonly batchRows = new Histogram([1, 2, 4, 8, 16, 32, 64, 128, 256, 1024, 10_000]);
+  readonly #durability: RowLogOptions['durability'];
+  readonly #effects: RowLogOptions['effects'];
+  readonly #log: Logger;
+  readonly #onBroken: RowLogOptions['onBroken'];
+  readonly #landing: string;
+  readonly #series: LogSeries;
+  #gathering = newBatch();
+  /** The writing under way; undefined while nobody waits. */
+  #draining: Promise<void> | undefined;
+  /** When the batch under way began, by the clock. */
+  #batchBegan: number | undefined;
+  #hasRoom = true;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #complainedAt = Number.NEGATIVE_INFINITY;
+  #isBroken = false;
+  #isClosed = false;
+
+  constructor({ data, kind, durability, longestOpen, effects, log, onBroken }: RowLogOptions) {
+    this.kind = kind;
+    this.#durability = durability;
+    this.#effects = effects;
+    this.#log = log;
+    this.#onBroken = onBroken;
+    this.#landing = data.landing;
+    // Told apart from every other process's, also one that began in the same millisecond.
+    const instance = randomBytes(4).toString('hex');
+    const broken = (error: unknown) => this.#break(error);
+    this.#series = new LogSeries({ data, kind, instance, longestOpen, effects, log, onBroken: broken });
+  }
+
+  /** Rows that are not on the disk yet. */
+  get waiting(): number {
+    return this.#gathering.rows;
+  }
+
+  /** The file that is written to now. */
+  get part(): { bytes: number; openedAt: number } | undefined {
+    return this.#series.part;
+  }
+
+  get syncSeconds(): Histogram {
+    return this.#series.syncSeconds;
+  }
+
+  /** Why no row can be taken now; undefined where one can. */
+  refusal(now: number): string | undefined {
+    if (this.#isBroken) return 'the disk failed';
+    if (this.#isClosed) return 'the tracker is stopping';
+    if (!this.#hasRoom) return 'the disk is nearly full';
+    if (this.#gathering.rows >= mostWaiting) return 'too many rows wait for the disk';
+    return this.#isStalled(now) ? 'the disk does not answer' : undefined;
+  }
+
+  append(row: string): Promise<void> {
+    const refusal = this.refusal(this.#effects.now());
+    if (refusal !== undefined) return Promise.reject(new NotRecordedError(refusal));
+    const batch = this.#gathering;
+    batch.text += row;
+    batch.text += '\n';
+    batch.rows++;
+    this.#draining ??= this.#drain();
+    return batch.stored.promise;
+  }
+
+  /** To be called twice a second: looks for a stalled disk, its room, and whether a file is old enough. */
+  async tick(): Promise<void> {
+    const now = this.#effects.now();
+    if (this.#isStalled(now)) this.#refuseWaiting('the disk does not answer');
+    if (now >= this.#lookedAt && now - this.#lookedAt < lookEvery) return;
+    this.#lookedAt = now;
+    await this.#lookForRoom();
+    if (this.#durability === 'process') await this.#series.syncNow();
+    // While a batch is under way it is that which sees to its file.
+    if (this.#draining === undefined) await this.#series.finishWhereDue(now);
+  }
+
+  /** Stores what waits and hands the file to landing. Rows that come later are refused. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#draining;
+    await this.#series.close();
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#gathering.rows > 0) {
+      // All requests that have arrived by now get into the batch, and not one of them into a sync of its own.
+      await new Promise((resolve) => setImmediate(resolve));
+      const batch = this.#gathering;
+      this.#gathering = newBatch();
+      const began = performance.now();
+      const now = (this.#batchBegan = this.#effects.now());
+      try {
+        await this.#series.add(Buffer.from(batch.text), now, this.#durability === 'power');
+        this.appendSeconds.observe((performance.now() - began) / 1000);
+        this.batchRows.observe(batch.rows);
+        batch.stored.resolve();
+      } catch (error) {
+        // Whether its rows are in the log cannot be known: nobody is answered.
+        if (this.#isBroken) return;
+        this.#complain(error);
+        refuse(batch, 'the disk took no more');
+      }
+      this.#batchBegan = undefined;
+    }
+    this.#draining = undefined;
+  }
+
+  #isStalled(now: number): boolean {
+    return this.#batchBegan !== undefined && now - this.#batchBegan > longestWait;
+  }
+
+  /** Those of the batch under way cannot be refused: it may yet be stored. */
+  #refuseWaiting(reason: string): void {
+    const batch = this.#gathering;
+    if (batch.rows === 0) return;
+    this.#gathering = newBatch();
+    refuse(batch, reason);
+  }
+
+  async #lookForRoom(): Promise<void> {
+    try {
+      const had = this.#hasRoom;
+      this.#hasRoom = (await this.#effects.files.freeBytes(this.#landing)) >= leastFree;
+      if (had && !this.#hasRoom)
+        this.#log.error({ kind: this.kind }, 'less than 256 MiB are free: nothing is recorded until there is more');
+      if (!had && this.#hasRoom) this.#log.info({ kind: this.kind }, 'there is room on the disk again');
+    } catch (error) {
+      // The folder is made with the first row.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.#complain(error);
+    }
+  }
+
+  #complain(error: unknown): void {
+    const now = this.#effects.now();
+    if (now >= this.#complainedAt && now - this.#complainedAt < complainEvery) return;
+    this.#complainedAt = now;
+    this.#log.error({ kind: this.kind, reason: (error as Error).message }, 'rows could not be recorded');
+  }
+
+  #break(error: unknown): void {
+    if (this.#isBroken) return;
+    this.#isBroken = true;
+    this.#log.fatal(
+      { kind: this.kind, reason: (error as Error).message },
+      'the disk could not keep what it took: the tracker ends, and its next start goes on from what is there',
+    );
+    this.#onBroken(error);
+  }
+}
+
+function newBatch(): Batch {
+  return { text: '', rows: 0, stored: Promise.withResolvers<void>() };
+}
+
+function refuse({ stored }: Batch, reason: string): void {
+  stored.reject(new NotRecordedError(reason));
+}

@@ -1,0 +1,10 @@
+import { expect, it } from 'vitest';
+import { killTracker } from './killed-tracker.ts';
+
+it('every answered click and conversion is one row and nothing else is, whenever the tracker is killed', async () => {
+  const { killed, answered, hits, wrong } = await killTracker(7, 20);
+  expect(wrong).toEqual([]);
+  expect(killed).toBe(20);
+  expect(answered).toBeGreaterThan(100);
+  expect(Object.keys(hits).length).toBeGreaterThan(3);
+}, 300_000);

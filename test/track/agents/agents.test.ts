@@ -1,0 +1,82 @@
+import { expect, it } from 'vitest';
+import { Agents, isOlder } from '../../../src/track/agents/agents.ts';
+import { route, TrackerUnderTest } from '../tracker-under-test.ts';
+
+const agents = new Agents();
+const iphone = (system: string, rest: string) =>
+  `Mozilla/5.0 (iPhone; CPU iPhone OS ${system} like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) ${rest}`;
+const android = (about: string) =>
+  `Mozilla/5.0 (Linux; ${about}) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Mobile Safari/537.36`;
+const mac = (rest: string) => `Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) ${rest}`;
+const macSafari = mac('AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Safari/605.1.15');
+
+it.each([
+  ['Safari 17', iphone('17_2', 'Version/17.2 Mobile/15E148 Safari/604.1'), 'ios', '17.2'],
+  ['Safari 26 says 18.6 for ever', iphone('18_6', 'Version/26.1 Mobile/15E148 Safari/604.1'), 'ios', '26.1'],
+  ['a page within an app says 18.6, too', iphone('18_6_2', 'Mobile/22G100 Instagram 390.0'), 'ios', ''],
+  ['Safari on a real 18.6', iphone('18_6', 'Version/18.6 Mobile/15E148 Safari/604.1'), 'ios', '18.6'],
+  ['Chrome on every Android', android('Android 10; K'), 'android', ''],
+  ['a telephone of its own', android('Android 7.1; SM-J510'), 'android', '7.1'],
+  ['a Mac or an iPad', macSafari, 'desktop', ''],
+  ['Windows', 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) Chrome/130.0.0.0 Safari/537.36', 'desktop', ''],
+  ['a television', 'Mozilla/5.0 (SMART-TV; Linux; Tizen 5.0) AppleWebKit/538.1', undefined, ''],
+  ['nothing', '', undefined, ''],
+])('%s', (_name, text, device, version) => {
+  expect(agents.read(text)).toMatchObject({ device, version, isBot: false });
+});
+
+it.each([
+  'WhatsApp/2.23.20.0 A',
+  'Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)',
+  'facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)',
+  'TelegramBot (like TwitterBot)',
+  'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
+])('%s is none of a person', (text) => {
+  expect(agents.read(text).isBot).toBe(true);
+});
+
+it('versions are compared part by part, and what is none is not older', () => {
+  const older = [
+    ['7.1', '8.0'],
+    ['8.0.9', '8.1'],
+    ['9', '10'],
+    ['17', '17.0.1'],
+  ] as const;
+  for (const [version, lowest] of older)
+    expect([version, lowest, isOlder(version, lowest)]).toEqual([version, lowest, true]);
+  const notOlder = [
+    ['8', '8.0'],
+    ['10', '9.9'],
+    ['', '9'],
+    ['9', 'any'],
+    ['26.0', '18.6'],
+  ] as const;
+  for (const [version, lowest] of notOlder)
+    expect([version, lowest, isOlder(version, lowest)]).toEqual([version, lowest, false]);
+});
+
+it('offers for some devices and systems let pass whom they mean and whom nobody can tell', async () => {
+  await using test = await TrackerUnderTest.start({
+    routes: [
+      route({ offer_id: 1, devices: ['ios'], ios_min_os: '26.0' }),
+      route({ offer_id: 2, devices: ['android'], android_min_os: '12' }),
+      route({ offer_id: 3, devices: ['desktop'] }),
+    ],
+  });
+  const cases: [offer: number, agent: string, expected: string][] = [
+    [1, iphone('18_6', 'Version/26.0 Mobile/15E148 Safari/604.1'), '302'],
+    [1, iphone('17_2', 'Version/17.2 Mobile/15E148 Safari/604.1'), '403 os_version'],
+    [1, macSafari, '302'],
+    [1, mac('AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36'), '403 device'],
+    [1, android('Android 10; K'), '403 device'],
+    [2, android('Android 10; K'), '302'],
+    [2, android('Android 11; SM-A115F'), '403 os_version'],
+    [3, macSafari, '302'],
+    [3, iphone('17_2', 'Version/17.2 Mobile/15E148 Safari/604.1'), '403 device'],
+    [3, '', '302'],
+  ];
+  for (const [offer, agent, expected] of cases) {
+    const outcome = await test.outcome(`/redirect/manual-offer/${offer}/user/u/site/one`, { 'user-agent': agent });
+    expect([offer, agent, outcome]).toEqual([offer, agent, expected]);
+  }
+});

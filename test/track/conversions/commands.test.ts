@@ -1,0 +1,87 @@
+import { writeFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { endOf } from '../../support/commands.ts';
+import { IntakeUnderTest, token } from './intake-under-test.ts';
+import { TrackedNetwork } from './tracked-network.ts';
+
+it('`sources list` and `sources check` tell how a source reports, and ask nobody for it', async () => {
+  const south = { source: 'south', postback: { signature: { scheme: 'ayet', secret: { env: 'NO_SUCH_KEY' } } } };
+  await using test = await IntakeUnderTest.create({ source: { postback: { token } } });
+  const north = { source: 'north', postback: { token, allow: ['203.0.113.0/24'] } };
+  const silent = { source: 'silent' };
+  await writeFile(test.data.sourcesFile, JSON.stringify({ sources: [north, south, silent] }), { mode: 0o600 });
+  const listed = await endOf(test.data.root, 'sources', 'list', '--json');
+  expect(JSON.parse(listed.stdout)).toMatchObject({
+    sources: [
+      { source: 'north', connector: null, postback: 'token, addresses' },
+      { source: 'south', connector: null, postback: 'signature (ayet)' },
+      { source: 'silent', connector: null, postback: null },
+    ],
+  });
+  const checked = await endOf(test.data.root, 'sources', 'check', '--json');
+  expect(checked.code).toBe(0);
+  expect(JSON.parse(checked.stdout)).toEqual({
+    sources: [
+      { source: 'north', postback: 'token, addresses', error: null },
+      { source: 'south', error: expect.stringContaining('the environment has no NO_SUCH_KEY') },
+    ],
+  });
+  expect(process.exitCode).toBe(1);
+  process.exitCode = 0;
+  expect((await endOf(test.data.root, 'sources', 'check', 'north')).stdout).toContain('token, addresses');
+  expect((await endOf(test.data.root, 'sources', 'check', 'silent')).stderr).toContain('has no source silent to ask');
+  expect(checked.stdout + checked.stderr + listed.stdout + listed.stderr).not.toContain(token);
+});
+
+it('`track replay` submits what was refused to the tracker that runs', async () => {
+  await using network = await TrackedNetwork.create();
+  const { root } = network.pipeline.data;
+  const click_id = await network.click(2, 'u1');
+  expect(await network.report({ click_id, event_id: 'later', transaction_id: 'T1' })).toEqual([422, 'unknown_event']);
+  expect(await network.report({ click_id: 'nobody' })).toEqual([404, 'unknown_click']);
+  const port = new URL(network.address).port;
+  // Whose report is kept is written behind its answer.
+  await network.tracker.close();
+  expect((await endOf(root, 'track', 'replay', '--port', port)).stderr).toContain('start it with `offerline track`');
+  const offer = { external_id: 'many', id: 2, title: 'Many', destination_url: 'https://adv.example/?c={click_id}' };
+  await network.pipeline.landOffers('north', [
+    { ...offer, events: [{ event_id: 'later', description: 'Later', payout: '1' }] },
+  ]);
+  network.now += 60_000;
+  await network.pipeline.refresh(new Date(network.now).toISOString());
+  await network.start();
+  const replay = async (...words: string[]) =>
+    JSON.parse(
+      (
+        await endOf(
+          root,
+          'track',
+          'replay',
+          '--json',
+          '--port',
+          new URL(network.address).port,
+          '--since',
+          '2026-11-18',
+          ...words,
+        )
+      ).stdout,
+    ) as object;
+  expect(await replay('--dry-run')).toEqual({
+    replayed: [
+      { source: 'north', reason: 'unknown_event', reports: 1 },
+      { source: 'north', reason: 'unknown_click', reports: 1 },
+    ],
+  });
+  const counts = { recorded: 0, duplicate: 0, refused: 0 };
+  expect(await replay()).toEqual({
+    replayed: [
+      { source: 'north', reason: 'unknown_event', reports: 1, ...counts, recorded: 1 },
+      { source: 'north', reason: 'unknown_click', reports: 1, ...counts, refused: 1 },
+    ],
+  });
+  expect(await replay()).toMatchObject({ replayed: [{ duplicate: 1 }, { refused: 1 }] });
+  await network.land();
+  expect(await network.pipeline.ask('SELECT conversion_id, status FROM conversions')).toEqual([
+    { conversion_id: 'north:T1', status: 'credited' },
+  ]);
+});

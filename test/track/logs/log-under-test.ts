@@ -1,0 +1,109 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { pino } from 'pino';
+import { DataDirectory } from '../../../src/config/data-directory.ts';
+import { realEffects, type LogFile } from '../../../src/files/effects.ts';
+import { RowLog } from '../../../src/track/logs/row-log.ts';
+import { ownLogs } from '../../../src/track/logs/log-names.ts';
+
+/** What a disk does in place of what it should. By the step's name without its kind. */
+export interface Faults {
+  /** Called before each step; may throw, or hold it up. */
+  before?: (step: string) => Promise<void> | void;
+  /** How many bytes of an addition are taken; all unless told. */
+  takes?: (bytes: number) => number;
+  freeBytes?: () => number;
+}
+
+/** A log of clicks over real files, with a clock and a disk that do as the test says. */
+export class LogUnderTest implements AsyncDisposable {
+  readonly data = new DataDirectory(mkdtempSync(join(tmpdir(), 'offerline-log-')));
+  now = Date.UTC(2026, 10, 20, 12, 0);
+  readonly steps: string[] = [];
+  readonly logged: string[] = [];
+  broken = 0;
+  readonly log: RowLog;
+  readonly faults: Faults;
+
+  constructor(faults: Faults = {}, durability: 'power' | 'process' = 'power') {
+    this.faults = faults;
+    this.log = new RowLog({
+      data: this.data,
+      kind: 'clicks',
+      durability,
+      effects: { now: () => this.now, files: this.#files() },
+      log: pino({ level: 'debug' }, { write: (line: string) => void this.logged.push(line) }),
+      onBroken: () => void this.broken++,
+    });
+  }
+
+  /** Names of the files as they are now, with what is in them. */
+  get files(): Record<string, string> {
+    return Object.fromEntries(
+      ownLogs(this.data, 'clicks').map(({ path, day, isWhole }) => [
+        `${day}/${basename(path).split('-').at(-1)?.slice(0, 6)}${isWhole ? '' : '.part'}`,
+        readFileSync(path, 'utf8'),
+      ]),
+    );
+  }
+
+  get folders(): string[] {
+    return readdirSync(join(this.data.landing, 'clicks', 'tracker')).toSorted();
+  }
+
+  #files() {
+    const real = realEffects.files;
+    const step = async (name: string) => {
+      const short = name.replace('log of clicks: ', '');
+      this.steps.push(short);
+      await this.faults.before?.(short);
+    };
+    return {
+      ...real,
+      freeBytes: async () => this.faults.freeBytes?.() ?? 2 ** 40,
+      rename: async (from: string, to: string, name: string) => {
+        await step(name);
+        await real.rename(from, to, name);
+      },
+      remove: async (path: string, name: string) => {
+        await step(name);
+        await real.remove(path, name);
+      },
+      syncDirectory: async (path: string, name: string) => {
+        await step(name);
+        await real.syncDirectory(path, name);
+      },
+      openLog: async (path: string, name: string): Promise<LogFile> => {
+        await step(name);
+        const file = await real.openLog(path, name);
+        return {
+          append: async (bytes, appended) => {
+            await step(appended);
+            const taken = this.faults.takes?.(bytes.length) ?? bytes.length;
+            return file.append(bytes.subarray(0, taken), appended);
+          },
+          sync: async (synced) => {
+            await step(synced);
+            await file.sync(synced);
+          },
+          truncate: async (bytes, cut) => {
+            await step(cut);
+            await file.truncate(bytes, cut);
+          },
+          close: () => file.close(),
+        };
+      },
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.broken === 0) await this.log.close();
+    rmSync(this.data.root, { recursive: true });
+  }
+}
+
+/** What the system says where there is no room. */
+export function noRoom(): Error {
+  return Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+}
