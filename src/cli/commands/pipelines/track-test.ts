@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
+import type { DataDirectory } from '../../../config/data-directory.ts';
+import { readSettings, type Settings } from '../../../config/settings.ts';
+import { exitCode, OfferlineError } from '../../../errors/errors.ts';
+import { realEffects } from '../../../files/effects.ts';
+import { readHolder } from '../../../files/process-lock.ts';
+import { visibleText } from '../../../text/visible-text.ts';
+import { addCommand, answer, existingData, wholeNumber } from '../../answer.ts';
+import type { CommandContext } from '../../context.ts';
+import { stopSignal } from '../../stop-signal.ts';
+
+interface TestOptions {
+  site: string;
+  user?: string;
+  event?: string;
+  deliver?: boolean;
+  port?: number;
+  host?: string;
+  json?: boolean;
+}
+
+/** To the command `track`, whose address and `--json` it takes over. */
+export function addTestCommand(track: Command, context: CommandContext): void {
+  addCommand(
+    track,
+    'test',
+    'try one offer: its link, a click, the conversion, figures and postback; nothing is sent to the advertiser, and what was credited is rejected at the end',
+  )
+    .argument('<offer_id>', 'the public id of the offer', wholeNumber(1, 2 ** 31 - 1))
+    .requiredOption('--site <site_key>', 'the site whose link is followed')
+    .option('--user <user_id>', 'the user who clicks (default: a made-up one)')
+    .option('--event <event_id>', 'the milestone that is reported (default: the first)')
+    .option('--deliver', 'where the site has an address for postbacks: let it be told of the conversion and its reject')
+    .action(async (offerId: number, _own: TestOptions, command: Command) => {
+      await test(offerId, command.optsWithGlobals(), context);
+    });
+}
+
+async function test(offerId: number, options: TestOptions, context: CommandContext): Promise<void> {
+  const { logger } = context.console;
+  const data = existingData();
+  const settings = readSettings(data);
+  // Loaded here alone: no other command reads agents, and each would start later for it.
+  const { openTracker } = await import('../../../trial/tracker-access.ts');
+  const { subjectOf } = await import('../../../trial/trial-subject.ts');
+  const { tryOffer } = await import('../../../trial/trial.ts');
+  const subject = await subjectOf(data, { offerId, siteKey: options.site, eventId: options.event });
+  const stop = stopSignal(logger);
+  const at = { host: options.host, port: options.port };
+  const tracker = await openTracker({ data, settings, log: logger, at });
+  try {
+    const report = await tryOffer({
+      data,
+      settings,
+      subject,
+      tracker,
+      userId: options.user ?? `test-${randomBytes(4).toString('hex')}`,
+      deliver: options.deliver === true,
+      schedule: scheduleOf(data, settings),
+      refresh: () => refreshOf(data),
+      tell({ step, done, text }) {
+        if (options.json !== true) context.print(`${done ? '✓' : '–'} ${step.padEnd(12)} ${visibleText(text)}\n`);
+      },
+      now: () => realEffects.now(),
+      stop,
+    });
+    if (options.json === true) answer(context, options, report, '');
+  } finally {
+    await tracker.close();
+  }
+}
+
+function scheduleOf({ scheduleLockFile }: DataDirectory, { schedule }: Settings) {
+  if (readHolder(scheduleLockFile) === undefined) return 'none';
+  return schedule.refresh?.watch === true ? 'watching' : 'by the clock';
+}
+
+/** In a process of its own, as the schedule runs it; what it logs belongs to ours. */
+async function refreshOf({ root }: DataDirectory): Promise<void> {
+  const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
+  const child = spawn(process.execPath, [...process.execArgv, main, 'run', 'refresh'], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, OFFERLINE_DATA: root },
+  });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  if (code === exitCode.done) return;
+  if (code === exitCode.busy)
+    throw new OfferlineError('The refresh found the warehouse busy for as long as it may wait: try again.', code);
+  throw new OfferlineError(
+    `The refresh failed; \`offerline runs --limit 1\` tells why.`,
+    code === exitCode.audit ? exitCode.audit : exitCode.failed,
+  );
+}

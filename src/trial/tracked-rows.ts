@@ -1,0 +1,46 @@
+import { readFileSync, statSync } from 'node:fs';
+import type { DataDirectory } from '../config/data-directory.ts';
+import { dayNumberOf, dayText, ownLogs } from '../track/logs/log-names.ts';
+import type { EventKind } from '../vocabulary/values.ts';
+
+/** A row of the tracker's logs. */
+export interface TrackedRow {
+  row: Record<string, unknown>;
+  /** Whether its file was handed to landing. */
+  isHandedOver: boolean;
+}
+
+/**
+ * Finds the row that has these members among what was written since; undefined where there is none. Also in the file
+ * that is being written, since a row is there before it is answered for.
+ */
+export function trackedRow(
+  data: DataDirectory,
+  kind: EventKind,
+  members: Readonly<Record<string, string>>,
+  since: number,
+): TrackedRow | undefined {
+  const sought = Object.entries(members).map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  for (const { path, isWhole } of ownLogs(data, kind, dayText(dayNumberOf(since) - 1)).toReversed()) {
+    const line = textSince(path, since)
+      .split('\n')
+      // What follows the last end of a line is still being written.
+      .slice(0, -1)
+      .find((each) => sought.every((member) => each.includes(member)));
+    if (line !== undefined) return { row: JSON.parse(line) as Record<string, unknown>, isHandedOver: isWhole };
+  }
+  return undefined;
+}
+
+/** Clocks of file systems go in steps. Milliseconds. */
+const clockStep = 2000;
+
+/** Empty where nothing was written to it since, and where it is being renamed. */
+function textSince(path: string, since: number): string {
+  try {
+    return statSync(path).mtimeMs < since - clockStep ? '' : readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw error;
+  }
+}
