@@ -1,21 +1,56 @@
 import type { DataDirectory } from '../config/data-directory.ts';
-import { generate } from '../generate/generate.ts';
+import { generate, usualSize } from '../generate/generate.ts';
+import { buildNetwork } from '../generate/network/network.ts';
+import { pullSources } from '../../pipelines/pull.ts';
+import { isDemo, pulledDemoSources, startDemoNetworks } from '../demo/demo-networks.ts';
+import { startDemoTraffic } from '../demo/demo-traffic.ts';
 import { isDemoSite, startPostbackReceiver, type PostbackReceiver } from '../demo/postback-receiver.ts';
 import { readSites } from '../sites/sites.ts';
 import type { CommandContext } from './context.ts';
 
 /** Large enough to look like a network, small enough to be there in seconds. */
 const demo = { clicks: 30_000, days: 3, seed: 1 };
+/** What users do shows as soon as it has landed. */
+const demoSettings = { schedule: { refresh: { cron: '*/5 * * * *', watch: true } } };
 
-/** Three days of traffic up to now, late events, duplicates, rejects and a broken file among them. */
+/**
+ * Three days of traffic up to now, late events, duplicates, rejects and a broken file among them. The catalogs of two
+ * sources are still to be pulled.
+ */
 export async function fillWithDemo(data: DataDirectory, { console }: CommandContext): Promise<void> {
   console.logger.info({ folder: data.root }, 'there is no data directory yet: filling one with a demo network');
   console.progress.start('generating clicks', demo.clicks);
   try {
-    await generate({ ...demo, out: data.root, end: new Date() }, (done) => console.progress.advance(done));
+    await generate(
+      { ...demo, out: data.root, end: new Date(), pulled: pulledDemoSources, settings: demoSettings },
+      (done) => console.progress.advance(done),
+    );
   } finally {
     console.progress.finish();
   }
+}
+
+/** Undefined where the data directory is of no demo. */
+export function playNetworks(
+  data: DataDirectory,
+  { console: { logger } }: CommandContext,
+): Promise<AsyncDisposable | undefined> {
+  return startDemoNetworks(data, logger);
+}
+
+/** Users who follow links, and advertisers who report what came of it; undefined where the data is of no demo. */
+export function playTraffic(
+  data: DataDirectory,
+  { console: { logger } }: CommandContext,
+  tracker: string,
+): { stop(): void } | undefined {
+  if (!isDemo(data)) return undefined;
+  return startDemoTraffic({ data, network: buildNetwork(demo.seed, usualSize, Date.now()), tracker, logger });
+}
+
+/** Before the first refresh, so that it knows the offers that clicks name. */
+export async function pullDemo(data: DataDirectory, { console }: CommandContext): Promise<void> {
+  await pullSources({ data, console, names: pulledDemoSources });
 }
 
 /**
@@ -39,25 +74,4 @@ export async function receivePostbacks(
   const receiver = await startPostbackReceiver(sites, logger);
   logger.info({ port: receiver.port }, "the demo's publishers wait for postbacks on loopback");
   return receiver;
-}
-
-/** Commands to copy. Sites are named with their keys; their secrets stay in the file. */
-export function whatToTry(data: DataDirectory, address: string): string {
-  const sites = readSites(data.sitesFile).sites.filter(({ status }) => status === 'active');
-  const key = (variant: string) => sites.find((site) => site.variant === variant)?.site_key ?? '<site_key>';
-  const secret = '<site_secret>';
-  return [
-    `offerline serves ${address}`,
-    '',
-    `Secrets are in ${data.sitesFile}. Try:`,
-    `  curl '${address}/readyz'`,
-    `  curl '${address}/c/api/v1/offers?site_key=${key('C')}&site_secret=${secret}&country=DE&limit=3'`,
-    `  curl '${address}/c/api/v1/reports?site_key=${key('C')}&site_secret=${secret}'`,
-    `  curl '${address}/b/api/v1/offers/top-converting?site_key=${key('B')}&site_secret=${secret}&take=5'`,
-    `  npm run -s offerline -- status`,
-    `  npm run -s offerline -- postbacks list --limit 10`,
-    `  npm run -s offerline -- sql "FROM offer_stats_2d ORDER BY rank LIMIT 10"`,
-    '',
-    'Land more files under landing/ and they are served within five minutes. Ctrl-C stops.',
-  ].join('\n');
 }

@@ -7,6 +7,8 @@ import { writeCatalogs, type CatalogCount } from './landing/catalog-files.ts';
 import { ClickLogs, type LogStyle } from './landing/click-logs.ts';
 import { ConversionLogs } from './landing/conversion-logs.ts';
 import type { LogCount } from './landing/log-file.ts';
+import type { GeneratedOffer } from './network/canonical-records.ts';
+import type { Source } from './network/catalog.ts';
 import { buildNetwork, networkSettings, type Network } from './network/network.ts';
 import { ParquetWriter } from './landing/parquet-writer.ts';
 import { fewestSites } from './network/publishers.ts';
@@ -31,6 +33,10 @@ export interface GenerateOptions {
   formats?: LogStyle['formats'];
   /** Seed of catalog and sites; default `seed`. With another `seed` it gives further traffic of the same network. */
   networkSeed?: number;
+  /** What `offerline.json` says beside what the network needs. */
+  settings?: object;
+  /** Sources whose catalogs are kept under `demo/` for a simulated network to list, and not landed. */
+  pulled?: readonly Source[];
 }
 
 export interface GenerateSummary {
@@ -44,8 +50,8 @@ export interface GenerateSummary {
   conversions: LogCount;
 }
 
-const defaultOffers = 300;
-const defaultSites = 8;
+/** How many offers and sites a network has unless told. */
+export const usualSize = { offers: 300, sites: 8 } as const;
 
 /** How many clicks are made between two writes: memory stays the same for any number. */
 const clicksPerWrite = 10_000;
@@ -58,8 +64,8 @@ export async function generate(
   options: GenerateOptions,
   onProgress: (done: number, total: number) => void = () => {},
 ): Promise<GenerateSummary> {
-  const { seed, clicks, days, messy = true, formats = 'mixed' } = options;
-  const size = { offers: options.offers ?? defaultOffers, sites: options.sites ?? defaultSites };
+  const { seed, clicks, days, messy = true, formats = 'mixed', pulled = [] } = options;
+  const size = { offers: options.offers ?? usualSize.offers, sites: options.sites ?? usualSize.sites };
   checkOptions(options, size);
   const out = new DataDirectory(options.out);
   refuseWhereDataIs(out);
@@ -71,13 +77,16 @@ export async function generate(
   try {
     await rm(draft.root, { recursive: true, force: true });
     await mkdir(draft.landing, { recursive: true });
-    await writeFile(draft.settingsFile, documentText(networkSettings));
+    await writeFile(draft.settingsFile, documentText({ ...networkSettings, ...options.settings }));
     await writeFile(draft.sitesFile, documentText({ sites: network.sites }), { mode: 0o600 });
     const records = network.offers.map(({ record }) => record);
-    const offers = await writeCatalogs(join(draft.landing, 'offers'), records, { messy, end: traffic.end }, parquet);
+    const style = { messy, end: traffic.end, pulled };
+    const offers = await writeCatalogs(join(draft.landing, 'offers'), records, style, parquet);
+    if (pulled.length > 0) await writeListed(draft, records, pulled);
     const logs = await writeLogs(draft.landing, network, traffic, { messy, formats }, parquet, onProgress);
     await rename(draft.settingsFile, out.settingsFile);
     await rename(draft.sitesFile, out.sitesFile);
+    if (pulled.length > 0) await rename(draft.demo, out.demo);
     await rename(draft.landing, out.landing);
     return {
       out: out.root,
@@ -91,6 +100,18 @@ export async function generate(
     parquet.close();
     await rm(draft.root, { recursive: true, force: true });
   }
+}
+
+/** What each pulled source's network lists: its records as JSON. */
+async function writeListed(draft: DataDirectory, records: readonly GeneratedOffer[], pulled: readonly Source[]) {
+  await mkdir(draft.demo, { recursive: true });
+  for (const source of pulled)
+    await writeFile(
+      draft.demoNetworkFile(source),
+      documentText(
+        records.filter((record) => record.source === source).map(({ source: _network, ...record }) => record),
+      ),
+    );
 }
 
 async function writeLogs(

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -49,13 +49,32 @@ it('fills an empty data directory with a demo, refreshes, serves, and ends at SI
   const site = sites.find(({ variant, status }) => variant === 'C' && status === 'active');
   const list = await fetch(`${address}/c/api/v1/offers?site_key=${site?.site_key}&site_secret=${site?.site_secret}`);
   expect(list.status).toBe(200);
-  expect(((await list.json()) as { total: number }).total).toBeGreaterThan(100);
+  const { total, offers } = (await list.json()) as { total: number; offers: { tracking_url: string }[] };
+  expect(total).toBeGreaterThan(100);
+  // Its links lead to the tracker that runs beside it.
+  const link = offers[0]?.tracking_url ?? '';
+  expect((await fetch(new URL('/readyz', link))).status).toBe(200);
+  const tracked = await fetch(link.replace('{user_id}', 'ann'), { redirect: 'manual' });
+  expect([tracked.status, tracked.headers.get('cache-control')]).toEqual([204, 'no-store']);
 
   // The demo's publishers have what is due by now.
   const counted = await command(data, 'postbacks', 'list', '--state', 'delivered', '--limit', '1', '--json');
   const { count } = JSON.parse(counted) as { count: number };
   expect(count).toBeGreaterThan(50);
   expect(logged).not.toContain('refused_address');
+
+  // Two of its networks were pulled before the first refresh.
+  const listed = JSON.parse(await command(data, 'sources', 'list', '--json')) as { sources: { connector: unknown }[] };
+  expect(listed.sources).toHaveLength(5);
+  expect(listed.sources.filter(({ connector }) => connector !== null)).toMatchObject(
+    ['lumen', 'clickfield'].map((source) => ({ source, last_whole_pull_at: expect.any(String), records: 60 })),
+  );
+
+  // A second one on the same directory leaves to the first what belongs to it.
+  writeFileSync(join(data, 'offerline.json'), '{"lock_wait_seconds": 0}');
+  const before = readFileSync(join(data, 'sources.json'), 'utf8');
+  expect(await offerline(data, 'start', '--demo', '--port', '0')).toMatchObject({ code: 3, stdout: '' });
+  expect(readFileSync(join(data, 'sources.json'), 'utf8')).toBe(before);
 
   const exit = once(child as ChildProcess, 'close');
   // Process group and npm may both pass the signal on.

@@ -12,10 +12,13 @@ const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 /** How every process of the tests is started: the Node that runs them, without its word about types. */
 export const nodeArguments = ['--disable-warning=ExperimentalWarning'];
 
+/** As the console starts the commands of its actions. */
+export const launcher = { executable: process.execPath, words: [...nodeArguments, main] };
+
 /** Runs a command as a process of its own over a data directory, to its end. */
 export function offerline(dataFolder: string, ...words: string[]): Promise<Ended> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [...nodeArguments, main, ...words], {
+    const child = spawn(launcher.executable, [...launcher.words, ...words], {
       env: { ...process.env, OFFERLINE_DATA: dataFolder },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -20,6 +20,9 @@ export interface PublishedFigures {
   /** `report_daily` of the day of as-of. */
   report_of_today: Row[];
   offer_hourly: Row[];
+  offer_daily: Row[];
+  network_hourly: Row[];
+  site_daily: Row[];
   conversions: Row[];
   clicks: Row[];
 }
@@ -117,6 +120,9 @@ export class PipelineUnderTest implements AsyncDisposable {
         `SELECT * EXCLUDE (report_date) FROM report_daily WHERE report_date = '${dayOf(asOf)}' ORDER BY offer_id`,
       ),
       offer_hourly: await query('FROM offer_hourly ORDER BY hour, offer_id'),
+      offer_daily: await query('FROM offer_daily ORDER BY day, offer_id'),
+      network_hourly: await query('FROM network_hourly ORDER BY hour'),
+      site_daily: await query('FROM site_daily ORDER BY day, site_key'),
       conversions: await query('FROM conversions ORDER BY conversion_id'),
       clicks: await query(
         'SELECT * EXCLUDE (file_id, event_key), event_key::VARCHAR AS event_key FROM clicks ORDER BY click_id',

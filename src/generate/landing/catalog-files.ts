@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { offerColumns } from '../../vocabulary/offer-fields.ts';
 import type { Device } from '../../vocabulary/values.ts';
 import type { GeneratedOffer } from '../network/canonical-records.ts';
-import type { Source } from '../network/catalog.ts';
+import { sources, type Source } from '../network/catalog.ts';
 import { csvLine } from '../../text/csv.ts';
 import { partnerZone } from '../network/network.ts';
 import type { ParquetColumns, ParquetWriter } from './parquet-writer.ts';
@@ -40,16 +40,20 @@ const parquetColumns: ParquetColumns = {
 const csvColumns = Object.keys(parquetColumns).filter((column) => column !== 'id' && column !== 'events');
 
 /**
- * Writes every source's exports under `folder`, each in the format and the words of that source. `end` is in epoch
- * milliseconds.
+ * Writes the exports of every source that is not pulled under `folder`, each in the format and the words of that
+ * source. `end` is in epoch milliseconds.
  */
 export async function writeCatalogs(
   folder: string,
   offers: readonly GeneratedOffer[],
-  { messy, end }: { messy: boolean; end: number },
+  { messy, end, pulled }: { messy: boolean; end: number; pulled: readonly string[] },
   parquet: ParquetWriter,
 ): Promise<CatalogCount> {
-  const count: CatalogCount = { files: 0, accepted: offers.length, rejected: 0 };
+  const count: CatalogCount = {
+    files: 0,
+    accepted: offers.filter(({ source }) => !pulled.includes(source)).length,
+    rejected: 0,
+  };
   const of = (source: Source) =>
     offers.filter((offer) => offer.source === source).map(({ source: _folder, ...record }) => record);
   const write = async (path: string, content: string | Uint8Array, modified = end) => {
@@ -66,60 +70,69 @@ export async function writeCatalogs(
   const today = new Date(end - 1).toISOString().slice(0, 10);
   const yesterday = new Date(end - 1 - dayMs).toISOString().slice(0, 10);
 
-  const northstar = of('northstar').map(asNorthstar);
-  if (messy) {
-    // The older export of a full catalog: the newer one beside it decides.
-    await write(`northstar/catalog-${yesterday}.json`, jsonText(northstar.slice(0, -1)), end - dayMs);
-  }
-  await write(
-    `northstar/catalog-${today}.json`,
-    jsonText([
-      ...northstar.map((record, index) =>
-        messy && index === 0 ? { ...record, devices: ['Android', 'fridge'], quality_score: 87 } : record,
-      ),
-      ...faulty<object>(
-        { ...northstar[0], id: undefined, external_id: 'no-9001', payout: 'ask us' },
-        // Claims the public id of the source's first offer.
-        { ...northstar[0], external_id: 'no-9002' },
-      ),
-    ]),
-  );
-
-  const lumen = of('lumen').map(asLumen);
-  await write(
-    'lumen/export.json',
-    jsonText({
-      network: 'Lumen',
-      exported_at: new Date(end).toISOString(),
-      offers: [...lumen, ...faulty({ ...lumen[0], id: undefined, external_id: 'lu-9001', currency: 'SEK' })],
-    }),
-  );
-
-  const pollhive = of('pollhive').map((record) => JSON.stringify(record));
-  await write(
-    'pollhive/surveys.ndjson.gz',
-    gzipSync(lines([...pollhive, ...faulty('{"external_id":"po-9001","title":{"en":"Survey: pe')])),
-  );
-
-  await writeParquet(join(folder, 'arcadia/games.parquet'), of('arcadia'), parquet);
-  await setModified(join(folder, 'arcadia/games.parquet'), end);
-  count.files++;
-
-  // A delta source: its first file holds most of its offers, the second what was added and paused since.
-  const clickfield = of('clickfield');
-  const known = clickfield.slice(0, Math.ceil(clickfield.length * 0.9));
-  const changed = [...clickfield.slice(known.length), ...known.filter(({ status }) => status === 'paused')];
-  await write(
-    `clickfield/${yesterday}-all.csv`,
-    csvText(
-      [
-        ...known.map((record) => ({ ...record, status: 'active' })),
-        ...faulty({ ...known[0], external_id: 'cl-9001', payout: '0,05' }),
-      ].map(asClickfield),
-    ),
-    end - dayMs,
-  );
-  await write(`clickfield/${today}-changes.csv`, csvText(changed.map(asClickfield)));
+  const writers: Record<Source, () => Promise<void>> = {
+    northstar: async () => {
+      const northstar = of('northstar').map(asNorthstar);
+      if (messy) {
+        // The older export of a full catalog: the newer one beside it decides.
+        await write(`northstar/catalog-${yesterday}.json`, jsonText(northstar.slice(0, -1)), end - dayMs);
+      }
+      await write(
+        `northstar/catalog-${today}.json`,
+        jsonText([
+          ...northstar.map((record, index) =>
+            messy && index === 0 ? { ...record, devices: ['Android', 'fridge'], quality_score: 87 } : record,
+          ),
+          ...faulty<object>(
+            { ...northstar[0], id: undefined, external_id: 'no-9001', payout: 'ask us' },
+            // Claims the public id of the source's first offer.
+            { ...northstar[0], external_id: 'no-9002' },
+          ),
+        ]),
+      );
+    },
+    lumen: async () => {
+      const lumen = of('lumen').map(asLumen);
+      await write(
+        'lumen/export.json',
+        jsonText({
+          network: 'Lumen',
+          exported_at: new Date(end).toISOString(),
+          offers: [...lumen, ...faulty({ ...lumen[0], id: undefined, external_id: 'lu-9001', currency: 'SEK' })],
+        }),
+      );
+    },
+    pollhive: async () => {
+      const pollhive = of('pollhive').map((record) => JSON.stringify(record));
+      await write(
+        'pollhive/surveys.ndjson.gz',
+        gzipSync(lines([...pollhive, ...faulty('{"external_id":"po-9001","title":{"en":"Survey: pe')])),
+      );
+    },
+    arcadia: async () => {
+      await writeParquet(join(folder, 'arcadia/games.parquet'), of('arcadia'), parquet);
+      await setModified(join(folder, 'arcadia/games.parquet'), end);
+      count.files++;
+    },
+    clickfield: async () => {
+      // A delta source: its first file holds most of its offers, the second what was added and paused since.
+      const clickfield = of('clickfield');
+      const known = clickfield.slice(0, Math.ceil(clickfield.length * 0.9));
+      const changed = [...clickfield.slice(known.length), ...known.filter(({ status }) => status === 'paused')];
+      await write(
+        `clickfield/${yesterday}-all.csv`,
+        csvText(
+          [
+            ...known.map((record) => ({ ...record, status: 'active' })),
+            ...faulty({ ...known[0], external_id: 'cl-9001', payout: '0,05' }),
+          ].map(asClickfield),
+        ),
+        end - dayMs,
+      );
+      await write(`clickfield/${today}-changes.csv`, csvText(changed.map(asClickfield)));
+    },
+  };
+  for (const source of sources) if (!pulled.includes(source)) await writers[source]();
   return count;
 }
 

@@ -64,7 +64,7 @@ export function catalogOffers(seed: number, count: number, end: number): Generat
         : random.sample(visitorCountries, random.between(1, 6)).map(({ code }) => code),
       devices: [],
       payment_term: random.chance(0.7) ? 'net30' : 'net60',
-      destination_url: `https://go.${source}.example/offers/${slug}?ref=offerline`,
+      destination_url: `https://go.${source}.example/offers/${slug}?ref=offerline&click={click_id}`,
       ...(random.chance(0.6) && { preview_url: `https://www.${source}.example/preview/${slug}` }),
       formats: ['offerwall'],
       ...(random.chance(0.15) && { daily_cap: random.between(2, 40) * 25 }),

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { refresh } from '../../../../pipelines/refresh.ts';
+import { runOnStorage } from '../../../../pipelines/run-on-storage.ts';
 import { withWriterLock } from '../../../../pipelines/run-pipeline.ts';
 import { readSettings } from '../../../config/settings.ts';
 import { realEffects } from '../../../files/effects.ts';
@@ -30,10 +31,10 @@ export function addDoctorCommands(program: Command, context: CommandContext): vo
     'doctor',
     'examine everything that lies on the disk, and say what to do; exits 1 where something is wrong',
   )
-    .option('--deep', 'read every byte: events, marts, snapshots, copies, landing files')
+    .option('--deep', 'read every byte: events, marts, snapshots, copies, pictures, landing files')
     .option('--repair', 'repair what can be repaired, and publish again')
     .action(async (options: DoctorOptions) => {
-      const { findings, repaired } = await alone('doctor', context, (opening) =>
+      const { findings, repaired } = await alone('doctor', context, options.repair === true, (opening) =>
         examine(opening, {
           deep: options.deep === true,
           repair: options.repair === true,
@@ -60,7 +61,7 @@ export function addDoctorCommands(program: Command, context: CommandContext): vo
     .option('--from-landing', 'keep the catalog and have every log read from the landing folder again')
     .option('--without-missing', 'with --from-landing: although logs that counted are no longer there')
     .action(async (options: RebuildOptions) => {
-      await alone('rebuild', context, (opening) =>
+      await alone('rebuild', context, true, (opening) =>
         rebuild(opening, {
           fromLanding: options.fromLanding === true,
           withoutMissing: options.withoutMissing === true,
@@ -82,13 +83,20 @@ export function addDoctorCommands(program: Command, context: CommandContext): vo
     });
 }
 
-function alone<T>(
+/** What `changes` the state begins, as a run does, from what storage has: else the next run would undo it. */
+async function alone<T>(
   command: string,
   { console: { logger } }: CommandContext,
+  changes: boolean,
   work: (opening: Opening) => Promise<T>,
 ): Promise<T> {
   const data = existingData();
-  return withWriterLock(command, { data, settings: readSettings(data), logger, effects: realEffects }, work);
+  const settings = readSettings(data);
+  return withWriterLock(command, { data, settings, logger, effects: realEffects }, async (opening) => {
+    const storage = changes ? await runOnStorage(settings, opening) : undefined;
+    storage?.[Symbol.dispose]();
+    return work(opening);
+  });
 }
 
 function describe(findings: readonly Finding[], repaired: readonly Finding[]): string {

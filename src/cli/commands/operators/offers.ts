@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { acceptHeldExport, heldExports } from '../../../ingest/catalog/catalog-holds.ts';
+import { planAccept, type AcceptPlan } from '../../../../pipelines/plans/plan-accept.ts';
 import { withWarehouse } from '../../../../pipelines/run-pipeline.ts';
 import { visibleText } from '../../../text/visible-text.ts';
 import { addCommand, answer, existingData, table, wholeNumber } from '../../answer.ts';
@@ -22,11 +23,30 @@ export function addOffersCommands(program: Command, context: CommandContext): vo
   );
   addCommand(offers, 'accept', 'let a held export take effect with the next run')
     .argument('<file_id>', 'as `offers held` shows it', wholeNumber(1))
-    .action(async (fileId: number, options: { json?: boolean }) => {
+    .option('--dry-run', 'say which offers would be removed and what they earned in the window; change nothing')
+    .action(async (fileId: number, options: { dryRun?: boolean; json?: boolean }) => {
+      if (options.dryRun) {
+        const plan = await planAccept({ data: existingData(), console: context.console }, fileId);
+        return answer(context, options, { dry_run: true, ...plan }, describePlan(plan));
+      }
       const accepted = await withWarehouse('offers accept', existingData(), context.console, (state) =>
         state.transaction(() => acceptHeldExport(state.connection, fileId)),
       );
       const path = visibleText(accepted.path);
       answer(context, options, { accepted }, `${path} is ingested by the next \`offerline run refresh\``);
     });
+}
+
+/** As many of the removed offers as people read. */
+const shownOffers = 20;
+
+function describePlan({ held, removes, active, as_of, earnings, offers }: AcceptPlan): string {
+  const rest = offers.length > shownOffers ? [`${offers.length - shownOffers} more; --json has them all`] : [];
+  return [
+    `${visibleText(held.path)} would remove ${removes} of ${active} active offers of ${visibleText(held.source)}`,
+    as_of === null ? 'nothing was published yet' : `they earned ${earnings} USD in the window as of ${as_of}`,
+    '',
+    table(offers.slice(0, shownOffers).map((offer) => ({ ...offer }))),
+    ...rest,
+  ].join('\n');
 }

@@ -1,10 +1,12 @@
 import { Option, type Command } from 'commander';
-import { deliverPostbacks, duePostbacks, sendTestPostback } from '../../../../pipelines/postbacks.ts';
+import { movePostbacks, moveTargets } from '../../../../pipelines/move-postbacks.ts';
+import { duePostbacks } from '../../../postbacks/due-postbacks.ts';
+import { deliverPostbacks, planTestPostback, sendTestPostback } from '../../../../pipelines/postbacks.ts';
+import { readSettings } from '../../../config/settings.ts';
 import { OfferlineError, UsageError } from '../../../errors/errors.ts';
-import { DeliveryList, type DeliveryFilter } from '../../../postbacks/store/delivery-list.ts';
-import type { DeliveryState } from '../../../postbacks/store/delivery-rows.ts';
+import { openStore } from '../../../postbacks/open-store.ts';
+import type { DeliveryFilter, DeliveryState, DeliveryStore } from '../../../postbacks/store/delivery-store.ts';
 import { deliveryStates, type DeliveryStatus } from '../../../vocabulary/values.ts';
-import { DeliveryStore } from '../../../postbacks/store/delivery-store.ts';
 import { realEffects } from '../../../files/effects.ts';
 import { momentOption } from '../../../time/moment.ts';
 import { addCommand, answer, existingData, fieldLines, table, wholeNumber } from '../../answer.ts';
@@ -26,6 +28,7 @@ export function addPostbacksCommands(program: Command, context: CommandContext):
   addShow(postbacks, context);
   addRetry(postbacks, context);
   addTest(postbacks, context);
+  addMove(postbacks, context);
 }
 
 function addDeliver(postbacks: Command, context: CommandContext): void {
@@ -33,7 +36,7 @@ function addDeliver(postbacks: Command, context: CommandContext): void {
     .option('--dry-run', 'say what is due, by site, and send nothing')
     .action(async (options: { dryRun?: boolean; json?: boolean }) => {
       if (options.dryRun) {
-        const due = duePostbacks(existingData());
+        const due = await duePostbacks(existingData());
         return answer(context, options, { due }, table(due));
       }
       const summary = await deliverPostbacks({
@@ -49,10 +52,10 @@ function addList(postbacks: Command, context: CommandContext): void {
   withFilter(addCommand(postbacks, 'list', 'postbacks and how far they have come, the newest events first'))
     .addOption(new Option('--state <state>', 'in that state').choices(deliveryStates))
     .option('--limit <n>', 'show no more than these', wholeNumber(1, 100_000), 50)
-    .action((options: FilterOptions & { limit: number; json?: boolean }) => {
-      const { found, count } = inStore((list) => ({
-        found: list.find(filterOf(options), options.limit),
-        count: list.count(filterOf(options)),
+    .action(async (options: FilterOptions & { limit: number; json?: boolean }) => {
+      const { found, count } = await inStore(async (store) => ({
+        found: await store.find(filterOf(options), options.limit),
+        count: await store.count(filterOf(options)),
       }));
       const rest = count > found.length ? `\n${count - found.length} more; --limit shows them` : '';
       answer(context, options, { count, postbacks: found.map(documentOf) }, table(found.map(rowOf)) + rest);
@@ -62,8 +65,8 @@ function addList(postbacks: Command, context: CommandContext): void {
 function addShow(postbacks: Command, context: CommandContext): void {
   addCommand(postbacks, 'show', 'one postback, or all of a conversion, with every attempt')
     .argument('<id>', 'webhook id or conversion id')
-    .action((id: string, options: { json?: boolean }) => {
-      const found = inStore((list) => list.show(id));
+    .action(async (id: string, options: { json?: boolean }) => {
+      const found = await inStore((store) => store.show(id));
       if (found.length === 0)
         throw new UsageError(
           `there is no postback with the webhook or conversion id "${id}"; \`offerline postbacks list\` shows what there is`,
@@ -89,25 +92,32 @@ function addRetry(postbacks: Command, context: CommandContext): void {
     .argument('[ids...]', 'webhook or conversion ids')
     .option('--all', 'all dead ones')
     .option('--dry-run', 'say how many there are and change nothing')
-    .action((ids: string[], options: FilterOptions & { all?: boolean; dryRun?: boolean; json?: boolean }) => {
+    .action(async (ids: string[], options: FilterOptions & { all?: boolean; dryRun?: boolean; json?: boolean }) => {
       const filter: DeliveryFilter = { ...filterOf(options), state: 'dead', ...(ids.length === 0 ? {} : { ids }) };
       const isNarrow =
         ids.length > 0 || [options.site, options.since, options.until].some((value) => value !== undefined);
       if (!isNarrow && !options.all)
         throw new UsageError('say which dead postbacks to revive: ids, --site, --since, --until, or --all');
-      const unknown = ids.filter((id) => inStore((list) => list.show(id)).length === 0);
+      const unknown = await inStore((store) => unknownIds(store, ids));
       if (unknown.length > 0)
         throw new UsageError(
           `there is no postback with the webhook or conversion id ${unknown.join(', ')}; \`offerline postbacks list --state dead\` shows what can be revived`,
         );
-      const revived = inStore((list) => (options.dryRun ? list.count(filter) : list.revive(filter, realEffects.now())));
+      if (options.dryRun) {
+        const sites = (await inStore((store) => store.countBySite(filter))).map((site) => ({
+          site_key: site.siteKey,
+          postbacks: site.postbacks,
+          ids_sha256: site.idsSha256,
+        }));
+        const revived = sites.reduce((sum, site) => sum + site.postbacks, 0);
+        return answer(context, options, { revived, dry_run: true, sites }, `${revived} would be revived`);
+      }
+      const revived = await inStore((store) => store.revive(filter, realEffects.now()));
       answer(
         context,
         options,
-        { revived, dry_run: options.dryRun ?? false },
-        options.dryRun
-          ? `${revived} would be revived`
-          : `${revived} revived; the next \`offerline postbacks deliver\` or refresh sends them`,
+        { revived, dry_run: false },
+        `${revived} revived; the next \`offerline postbacks deliver\` or refresh sends them`,
       );
     });
 }
@@ -115,7 +125,12 @@ function addRetry(postbacks: Command, context: CommandContext): void {
 function addTest(postbacks: Command, context: CommandContext): void {
   addCommand(postbacks, 'test', 'send a signed postback of reward 0 for a made-up click to a site, now')
     .argument('<site_key>', 'its public identifier')
-    .action(async (siteKey: string, options: { json?: boolean }) => {
+    .option('--dry-run', 'say where it would go, and send nothing')
+    .action(async (siteKey: string, options: { dryRun?: boolean; json?: boolean }) => {
+      if (options.dryRun) {
+        const plan = planTestPostback(existingData(), siteKey);
+        return answer(context, options, { dry_run: true, ...plan }, fieldLines(plan));
+      }
       const { host, status, error, durationMilliseconds, postback } = await sendTestPostback(existingData(), siteKey);
       const delivered = error === null;
       const shown = {
@@ -136,6 +151,31 @@ function addTest(postbacks: Command, context: CommandContext): void {
     });
 }
 
+function addMove(postbacks: Command, context: CommandContext): void {
+  addCommand(postbacks, 'move', 'move all deliveries to the other store, and prove that they are the same there')
+    .addOption(
+      new Option('--to <store>', 'PostgreSQL as postbacks.store names it, or the file of this machine')
+        .choices(moveTargets)
+        .makeOptionMandatory(),
+    )
+    .option('--dry-run', 'say what would be moved and change nothing')
+    .action(async (options: { to: (typeof moveTargets)[number]; dryRun?: boolean; json?: boolean }) => {
+      const dryRun = options.dryRun ?? false;
+      const { to } = options;
+      const moved = await movePostbacks({ data: existingData(), console: context.console, to, dryRun });
+      const what = `${moved.postbacks} postbacks and ${moved.attempts} attempts`;
+      const next = to === 'sqlite' ? '; now take postbacks.store out of offerline.json' : '';
+      answer(
+        context,
+        options,
+        { ...moved, dry_run: dryRun },
+        dryRun
+          ? `${what} would be moved from ${moved.from} to ${moved.to}`
+          : `${what} were moved from ${moved.from} to ${moved.to}${next}`,
+      );
+    });
+}
+
 function withFilter(command: Command): Command {
   return command
     .option('--site <site_key>', 'of that site')
@@ -152,12 +192,18 @@ function filterOf({ site, state, since, until }: FilterOptions): DeliveryFilter 
   };
 }
 
-function inStore<Result>(work: (list: DeliveryList) => Result): Result {
-  const store = DeliveryStore.open(existingData());
+async function unknownIds(store: DeliveryStore, ids: string[]): Promise<string[]> {
+  const counts = await Promise.all(ids.map((id) => store.count({ ids: [id] })));
+  return ids.filter((_id, index) => counts[index] === 0);
+}
+
+async function inStore<Result>(work: (store: DeliveryStore) => Promise<Result>): Promise<Result> {
+  const data = existingData();
+  const store = await openStore(data, readSettings(data));
   try {
-    return work(new DeliveryList(store.database));
+    return await work(store);
   } finally {
-    store.close();
+    await store.close();
   }
 }
 

@@ -1,14 +1,19 @@
 import type { Command } from 'commander';
-import { checkSources, pullSources } from '../../../../pipelines/pull.ts';
+import { checkSources } from '../../../../pipelines/check-sources.ts';
+import { planPull } from '../../../../pipelines/plans/plan-pull.ts';
+import { pullSources } from '../../../../pipelines/pull.ts';
 import { exitCode } from '../../../errors/errors.ts';
 import { PullLedger } from '../../../sources/pull-ledger.ts';
+import { guardsOf } from '../../../sources/config/postback-settings.ts';
 import { readSources } from '../../../sources/config/sources-file.ts';
 import { addCommand, answer, existingData, table } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 import { stopSignal } from '../../stop-signal.ts';
 
 export function addSourcesCommands(program: Command, context: CommandContext): void {
-  const sources = program.command('sources').description('networks of sources.json, whose catalogs are pulled');
+  const sources = program
+    .command('sources')
+    .description('networks and storage of sources.json, which are pulled, and who reports conversions');
   addCommand(sources, 'list', 'all sources, without their secrets, and their last pulls').action(
     (options: { json?: boolean }) => {
       const data = existingData();
@@ -16,12 +21,13 @@ export function addSourcesCommands(program: Command, context: CommandContext): v
       for (const warning of warnings) context.console.logger.warn(warning);
       using ledger = PullLedger.existing(data);
       const newest = ledger?.newest();
-      const shown = known.map(({ source, connector, every }) => {
+      const shown = known.map(({ source, connector, every, postback }) => {
         const pulls = newest?.get(source);
         return {
           source,
           connector: connector ?? null,
           every: every ?? null,
+          postback: postback === undefined ? null : guardsOf(postback),
           last_pull: pulls?.last.status ?? null,
           last_whole_pull_at: pulls?.whole?.finished_at ?? null,
           records: pulls?.whole?.records ?? null,
@@ -34,27 +40,35 @@ export function addSourcesCommands(program: Command, context: CommandContext): v
   addCommand(
     sources,
     'check',
-    'ask each for one page, to see that address, key and declaration are right; writes nothing',
+    'ask each for one page, to see that address, key and declaration are right, and read the secrets of its postbacks; writes nothing',
   )
     .argument('[source...]', 'those to check; all where none is named')
     .action(async (names: string[], options: { json?: boolean }) => {
       const { console } = context;
       const checked = await checkSources({ data: existingData(), console, names, stop: stopSignal(console.logger) });
-      const shown = checked.map(({ source, records, total, error, first }) => ({
+      const shown = checked.map(({ source, records, new_records, total, postback, error, first }) => ({
         source,
-        offers_on_page: records ?? null,
-        offers_in_all: total ?? null,
+        on_page: records ?? null,
+        new: new_records ?? null,
+        in_all: total ?? null,
+        postback: postback ?? null,
         error,
         first: first ?? null,
       }));
       answer(context, options, { sources: checked }, table(shown));
       if (checked.some(({ error }) => error !== null)) process.exitCode = exitCode.failed;
     });
-  addCommand(sources, 'pull', 'fetch their offers now; exits 1 where one failed, the files of the others stay')
+  addCommand(sources, 'pull', 'fetch what is new of them now; exits 1 where one failed, the files of the others stay')
     .argument('[source...]', 'those to pull; all where none is named')
     .option('--scheduled', 'of all, those without an "every" of their own')
-    .action(async (names: string[], options: { scheduled?: boolean; json?: boolean }) => {
+    .option('--dry-run', 'say which would be asked and for what; ask nobody and write nothing')
+    .action(async (names: string[], options: { scheduled?: boolean; dryRun?: boolean; json?: boolean }) => {
       const { console } = context;
+      if (options.dryRun) {
+        const plan = await planPull({ data: existingData(), console, names, scheduled: options.scheduled === true });
+        const shownPlan = plan.map(({ pulls, ...about }) => ({ ...about, pulls: pulls.join(', ') }));
+        return answer(context, options, { dry_run: true, sources: plan }, table(shownPlan));
+      }
       const pulled = await pullSources({
         data: existingData(),
         console,

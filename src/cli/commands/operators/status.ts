@@ -39,6 +39,7 @@ function describe(status: Status): string {
       : `daily reports: ${reports.outdated} outdated, ${reports.missing} missing`,
     postbacks === null ? 'no postbacks yet' : `postbacks: ${postbacks.pending} pending, ${postbacks.dead} dead`,
     ...pulls(status),
+    ...mirror(status),
     ...toDo(status),
     '',
     table(newest.map(withAge)),
@@ -70,6 +71,14 @@ function pulls({ sources }: Status): string[] {
     ({ source, last_pull, age_seconds }) =>
       `source ${visibleText(source)}: ${age_seconds === null ? 'never pulled whole' : `pulled whole ${ageText(age_seconds)}`}${last_pull === 'failed' ? ', the last pull failed' : ''}`,
   );
+}
+
+function mirror({ pictures }: Status): string[] {
+  if (pictures === null) return [];
+  const { mirrored, failing, age_seconds: age } = pictures;
+  return [
+    `pictures: ${mirrored} mirrored, ${failing} could not be had, ${age === null ? 'no pass yet' : `last asked for ${ageText(age)}`}`,
+  ];
 }
 
 function toDo({ to_do }: Status): string[] {

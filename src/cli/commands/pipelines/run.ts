@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { maintenance } from '../../../../pipelines/maintenance.ts';
+import { planRefresh, type RefreshPlan } from '../../../../pipelines/plans/plan-refresh.ts';
 import { refresh, stages, type StageName } from '../../../../pipelines/refresh.ts';
 import type { RunRequest } from '../../../../pipelines/run-pipeline.ts';
 import { momentOption } from '../../../time/moment.ts';
-import { addCommand, answer, existingData } from '../../answer.ts';
+import { addCommand, answer, existingData, table } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 import { stopSignal } from '../../stop-signal.ts';
 
@@ -23,8 +24,13 @@ const stageDescriptions: Record<StageName, string> = {
 
 export function addRunCommands(program: Command, context: CommandContext): void {
   const run = program.command('run').description('run the pipeline, or one stage of it');
-  withSchedule(addCommand(run, 'refresh', 'ingest → models → audit → publish → deliver due postbacks')).action(
-    async (options: RunOptions) => {
+  withSchedule(addCommand(run, 'refresh', 'ingest → models → audit → publish → deliver due postbacks'))
+    .option('--dry-run', 'say which files would be read and what is due; change nothing')
+    .action(async (options: RunOptions & { dryRun?: boolean }) => {
+      if (options.dryRun) {
+        const plan = await planRefresh(requestOf(options, context));
+        return answer(context, options, { dry_run: true, ...plan }, describePlan(plan));
+      }
       const result = await refresh(requestOf(options, context));
       const { ingested, computed, delivery } = result;
       answer(
@@ -41,8 +47,7 @@ export function addRunCommands(program: Command, context: CommandContext): void 
           `  postbacks  ${ingested.postbacks} new${delivery === null ? '' : `; ${delivery.delivered} delivered, ${delivery.failed} failed, ${delivery.dead} dead, ${delivery.remaining} remain`}`,
         ].join('\n'),
       );
-    },
-  );
+    });
   withSchedule(
     addCommand(run, 'maintenance', 'compact closed days, delete what is older than configured; changes no figure'),
   ).action(async (options: RunOptions) => {
@@ -65,6 +70,16 @@ export function addRunCommands(program: Command, context: CommandContext): void 
       answer(context, options, result, `run ${result.runId} as of ${result.asOf}: ${name} done`);
     });
   }
+}
+
+function describePlan({ as_of, files, bytes, ignored, reports_due, postbacks_due }: RefreshPlan): string {
+  const due = postbacks_due.reduce((sum, each) => sum + each.due, 0);
+  const shown = files.map(({ path, why, bytes: size }) => ({ file: path, why, bytes: size }));
+  return [
+    `a refresh as of ${as_of} would read ${files.length} files, ${bytes} bytes; ${ignored.length} are ignored`,
+    `${reports_due} daily reports are missing or outdated, ${due} postbacks are due`,
+    ...(files.length === 0 ? [] : ['', table(shown)]),
+  ].join('\n');
 }
 
 function withOptions(command: Command): Command {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { duePostbacks } from '../../../../pipelines/postbacks.ts';
+import { duePostbacks } from '../../../postbacks/due-postbacks.ts';
+import { hasStore } from '../../../postbacks/open-store.ts';
 import { isRefreshDue } from '../../../schedule/refresh-due.ts';
 import { watchLanding } from '../../../schedule/landing-watch.ts';
 import { nextMoments, startSchedule, type Schedule } from '../../../schedule/schedule.ts';
@@ -9,10 +9,13 @@ import type { ScheduledPipeline, ScheduledRun } from '../../../schedule/schedule
 import { scheduledProcesses } from '../../../schedule/scheduled-process.ts';
 import type { DataDirectory } from '../../../config/data-directory.ts';
 import { readSettings, type Settings } from '../../../config/settings.ts';
+import { UsageError } from '../../../errors/errors.ts';
+import type { Logger } from '../../../logging/log.ts';
 import { currentManifest } from '../../../snapshot/catalogue.ts';
 import { dateOf, momentOfMilliseconds, type Moment } from '../../../time/moment.ts';
 import { realEffects } from '../../../files/effects.ts';
-import { pulledSources, readSources } from '../../../sources/config/sources-file.ts';
+import { pulledSources, readSources, type SourceEntry } from '../../../sources/config/sources-file.ts';
+import { PictureIndex } from '../../../pictures/picture-index.ts';
 import { PullLedger } from '../../../sources/pull-ledger.ts';
 import { readRecentRuns } from '../../../runs/recent-runs.ts';
 import { addCommand, answer, existingData } from '../../answer.ts';
@@ -57,12 +60,33 @@ export function addScheduleCommand(program: Command, context: CommandContext): v
     });
 }
 
-/** Starts the schedule of a data directory, each run in a process of its own, with `environment` beside ours. */
+/**
+ * Starts the schedule of a data directory, each run in a process of its own, with `environment` beside ours; with
+ * storage once no other machine's schedule writes. Throws `UsageError` where this machine only follows storage.
+ */
 export async function openSchedule(
   data: DataDirectory,
   settings: Settings,
   context: CommandContext,
   environment: NodeJS.ProcessEnv = {},
+): Promise<Schedule> {
+  const { storage } = settings;
+  if (storage?.follow === true)
+    throw new UsageError(
+      'this machine follows storage and writes nothing: `offerline serve` here, or leave "follow" out of "storage" in offerline.json',
+    );
+  if (storage === undefined) return openOwnSchedule(data, settings, context, environment);
+  const { openLeasedSchedule } = await import('./leased-schedule.ts');
+  return openLeasedSchedule(data, { ...settings, storage }, context, (leased) =>
+    openOwnSchedule(data, settings, context, { ...environment, ...leased }),
+  );
+}
+
+async function openOwnSchedule(
+  data: DataDirectory,
+  settings: Settings,
+  context: CommandContext,
+  environment: NodeJS.ProcessEnv,
 ): Promise<Schedule> {
   const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
   const processes = scheduledProcesses(process.execPath, (run) => [...process.execArgv, main, ...wordsOf(run)], {
@@ -85,9 +109,10 @@ export async function openSchedule(
 /** The pipeline of one source that has a plan of its own. */
 const pullOf = 'pull ';
 
-/** Postbacks and pulls remember by their own stores what is due. */
+/** Postbacks, pulls and pictures remember by their own stores what is due. */
 function wordsOf({ pipeline, scheduledAt, asOf }: ScheduledRun): string[] {
   if (pipeline === 'postbacks') return ['postbacks', 'deliver'];
+  if (pipeline === 'pictures') return ['pictures'];
   if (pipeline === 'pull') return ['sources', 'pull', '--scheduled'];
   if (pipeline.startsWith(pullOf)) return ['sources', 'pull', pipeline.slice(pullOf.length)];
   return ['run', pipeline, '--scheduled-at', scheduledAt, ...(asOf === undefined ? [] : ['--as-of', asOf])];
@@ -96,7 +121,7 @@ function wordsOf({ pipeline, scheduledAt, asOf }: ScheduledRun): string[] {
 /** The pipelines with a plan, and which of their moments have had a run. */
 async function pipelinesOf(
   data: DataDirectory,
-  { schedule }: Settings,
+  { schedule, pictures }: Settings,
   { console }: CommandContext,
 ): Promise<ScheduledPipeline[]> {
   const now = realEffects.now();
@@ -117,9 +142,10 @@ async function pipelinesOf(
     // Nothing to maintain before there was anything.
     maintenance: newest(scheduled['maintenance'] ?? runs.at(-1)?.started_at) ?? now,
   };
-  const isDue: Partial<Record<Exclude<keyof Settings['schedule'], 'pull'>, NonNullable<ScheduledPipeline['isDue']>>> = {
+  const isDue: Partial<Record<'refresh' | 'postbacks' | 'maintenance', NonNullable<ScheduledPipeline['isDue']>>> = {
     refresh: () => isRefreshDue(data, console.logger, realEffects.now()),
-    postbacks: () => existsSync(data.deliveriesFile) && duePostbacks(data).some(({ waits_for }) => waits_for === ''),
+    postbacks: async () =>
+      hasStore(data, readSettings(data)) && (await duePostbacks(data)).some(({ waits_for }) => waits_for === ''),
   };
   const planned = (['refresh', 'postbacks', 'maintenance'] as const).flatMap((name): ScheduledPipeline[] => {
     const plan = schedule[name];
@@ -130,12 +156,33 @@ async function pipelinesOf(
         : undefined;
     return [{ name, plan, coveredUntil: covered[name], isDue: isDue[name], watch }];
   });
-  return [...planned, ...pullsOf(data, schedule.pull)];
+  return [
+    ...planned,
+    ...pullsOf(data, schedule.pull, console.logger),
+    ...(pictures ? mirrorOf(data, schedule.pictures) : []),
+  ];
+}
+
+/** The pipeline of pictures, unless its plan is never. */
+function mirrorOf(data: DataDirectory, plan: Settings['schedule']['pictures']): ScheduledPipeline[] {
+  using index = PictureIndex.existing(data);
+  return plan === null ? [] : [{ name: 'pictures', plan, coveredUntil: index?.lastPass()?.started_at }];
+}
+
+/** Where `sources.json` cannot be used nothing is pulled; all else goes on. */
+function pulledOrNone(data: DataDirectory, logger: Logger): SourceEntry[] {
+  try {
+    return pulledSources(readSources(data).sources);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    logger.error(`nothing is pulled until this is mended and the schedule is started again: ${error.message}`);
+    return [];
+  }
 }
 
 /** One pipeline for each source with a plan of its own, and one for the others. */
-function pullsOf(data: DataDirectory, plan: Settings['schedule']['pull']): ScheduledPipeline[] {
-  const pulled = pulledSources(readSources(data).sources);
+function pullsOf(data: DataDirectory, plan: Settings['schedule']['pull'], logger: Logger): ScheduledPipeline[] {
+  const pulled = pulledOrNone(data, logger);
   if (pulled.length === 0) return [];
   using ledger = PullLedger.existing(data);
   const newest = ledger?.newest();
@@ -154,6 +201,7 @@ function pullsOf(data: DataDirectory, plan: Settings['schedule']['pull']): Sched
         : [
             {
               name: `${pullOf}${source}`,
+              key: `sources.json: "every" of ${source}`,
               plan: { cron: every, catch_up: 'last', overlap: 'skip' },
               coveredUntil: coveredUntil([source]),
             },

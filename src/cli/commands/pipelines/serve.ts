@@ -3,15 +3,17 @@ import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { findSnapshot } from '../../../analysis/kept-snapshots.ts';
 import { DataDirectory } from '../../../config/data-directory.ts';
+import { realEffects } from '../../../files/effects.ts';
 import { readSettings, type Settings } from '../../../config/settings.ts';
-import { UsageError } from '../../../errors/errors.ts';
 import { acquireServiceLock } from '../../../serve/service-lock.ts';
 import type { Service } from '../../../serve/service.ts';
-import { addCommand, answer, existingData, wholeNumber } from '../../answer.ts';
 import { receiverPortVariable } from '../../../postbacks/http/example-route.ts';
-import { fillWithDemo, receivePostbacks, whatToTry } from '../../demo.ts';
+import { addCommand, answer, existingData } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
+import { startCompanion, type Companion } from '../../companion.ts';
+import { listen, withAddress } from '../../listen.ts';
 import { leave, untilStopped } from '../../stop-signal.ts';
+import { whatToTry } from '../../what-to-try.ts';
 import { openSchedule } from './schedule.ts';
 
 interface ServeOptions {
@@ -27,79 +29,101 @@ interface ServeMode {
   scheduled: boolean;
   /** For the processes of the schedule, beside ours. */
   environment?: NodeJS.ProcessEnv | undefined;
+  /** Beside the service, and ended after it. */
+  tracker?: Companion | undefined;
+  console?: Companion | undefined;
 }
 
 export function addServeCommands(program: Command, context: CommandContext): void {
-  withAddress(addCommand(program, 'serve', 'the HTTP service, from the published snapshot; follows new ones by itself'))
+  withAddress(
+    addCommand(program, 'serve', 'the HTTP service, from the published snapshot; follows new ones by itself'),
+    defaultAddress,
+  )
     .option('--snapshot <id>', 'serve this kept snapshot, once it is found whole, and follow none')
-    .action((options: ServeOptions) => serve(existingData(), options, context, { scheduled: false }));
-  withAddress(addCommand(program, 'start', 'schedule and serve in one'))
+    .action((options: ServeOptions) => {
+      const data = existingData();
+      return alone(data, 'serve', context, (settings) => serve(data, settings, options, context, { scheduled: false }));
+    });
+  withAddress(addCommand(program, 'start', 'schedule, serve, track and console in one'), defaultAddress)
     .option(
       '--demo',
-      'fill the data directory with a demo network where there is none, and receive what is sent to its publishers',
+      'fill the data directory with a demo network where there is none, and play its users, publishers and advertisers',
     )
     .action(async (options: ServeOptions) => {
+      // It brings the simulator and the generator along, which no other start has to load.
+      const demo = options.demo === true ? await import('../../demo.ts') : undefined;
       const data = DataDirectory.fromEnvironment();
-      if (options.demo && !existsSync(data.landing) && !existsSync(data.sitesFile)) await fillWithDemo(data, context);
+      const isNew = demo !== undefined && !existsSync(data.landing) && !existsSync(data.sitesFile);
+      if (isNew) await demo.fillWithDemo(data, context);
       const existing = existingData();
-      const receiver = options.demo ? await receivePostbacks(existing, context) : undefined;
-      const environment = receiver === undefined ? {} : { [receiverPortVariable]: String(receiver.port) };
-      try {
-        await serve(existing, options, context, { scheduled: true, environment });
-      } finally {
-        // After the schedule, so that what its last pass sends is received.
-        await receiver?.close();
-      }
+      // Before the networks: a second start would find their ports taken, and lead the pulls of the first one astray.
+      await alone(existing, 'start', context, async (settings) => {
+        const networks = await demo?.playNetworks(existing, context);
+        const receiver = await demo?.receivePostbacks(existing, context);
+        const environment = receiver === undefined ? {} : { [receiverPortVariable]: String(receiver.port) };
+        let tracker: Companion | undefined;
+        let console: Companion | undefined;
+        let traffic: { stop(): void } | undefined;
+        try {
+          // Where our own port is any free one, so are theirs.
+          const port = options.port === 0 ? 0 : undefined;
+          tracker = await startCompanion('track', context.console.logger, port);
+          console = await startCompanion('console', context.console.logger, port, environment);
+          if (isNew) await demo.pullDemo(existing, context);
+          traffic = demo?.playTraffic(existing, context, tracker.address);
+          await serve(existing, settings, options, context, { scheduled: true, environment, tracker, console });
+        } finally {
+          traffic?.stop();
+          await Promise.all([tracker?.stop(), console?.stop()]);
+          // After the schedule, so that what its last pass sends is received.
+          await receiver?.close();
+          await networks?.[Symbol.asyncDispose]();
+        }
+      });
     });
 }
 
-function withAddress(command: Command): Command {
-  return command
-    .option(
-      '--port <n>',
-      'port to listen on, 0 for a free one (default: offerline.json, else 8080)',
-      wholeNumber(0, 65535),
-    )
-    .option('--host <address>', 'address to listen on (default: offerline.json, else 127.0.0.1)');
-}
+/** As the help tells them. */
+const defaultAddress = { host: 'offerline.json, else 127.0.0.1', port: 'offerline.json, else 8080' };
 
 /** Alone on the data directory, also where it serves one old snapshot: that counts requests, too. */
-async function serve(
+async function alone(
   data: DataDirectory,
-  options: ServeOptions,
-  context: CommandContext,
-  { scheduled, environment }: ServeMode,
+  command: 'serve' | 'start',
+  { console: { logger } }: CommandContext,
+  work: (settings: Settings) => Promise<void>,
 ): Promise<void> {
   const settings = readSettings(data);
-  const { logger } = context.console;
   const lock = await acquireServiceLock(data, {
-    command: scheduled ? 'start' : 'serve',
+    command,
     waitSeconds: settings.lock_wait_seconds,
     onWaiting: (message) => logger.info(message),
   });
   try {
-    await serveAlone(data, settings, options, context, { scheduled, environment });
+    await work(settings);
   } finally {
     // Last of all, so that whoever waits for it finds the schedule free, too.
     lock.release();
   }
 }
 
-async function serveAlone(
+async function serve(
   data: DataDirectory,
   settings: Settings,
   options: ServeOptions,
   context: CommandContext,
-  { scheduled, environment }: ServeMode,
+  { scheduled, environment, tracker, console }: ServeMode,
 ): Promise<void> {
   const { logger } = context.console;
   const schedule = scheduled ? await openSchedule(data, settings, context, environment) : undefined;
+  const following = options.snapshot === undefined ? await followed(data, settings, context) : undefined;
   // Loaded here alone: no other command answers HTTP, and each would start later for it.
   const { createService } = await import('../../../serve/service.ts');
   const service: Service = await createService({
     data,
     settings,
     log: logger,
+    trackerAddress: tracker?.address,
     snapshotId:
       options.snapshot === undefined ? undefined : basename((await findSnapshot(data, options.snapshot)).folder),
   });
@@ -108,28 +132,23 @@ async function serveAlone(
     logger.info({ address }, 'serving');
     const first = schedule?.caughtUp.then(() => service.poll());
     await Promise.race([first, untilStopped()]);
-    answer(context, options, { address }, whatToTry(data, address));
+    const link = console?.link ?? undefined;
+    answer(
+      context,
+      options,
+      { address, ...(console && { console: { address: console.address, link: console.link } }) },
+      whatToTry(data, address, link),
+    );
     await untilStopped();
   } finally {
     logger.info('stopping: answers and the run under way are finished first');
-    await leave(service.close(), schedule?.stop());
+    await leave(service.close(), schedule?.stop(), following?.stop());
   }
 }
 
-async function listen(service: Service, host: string, port: number): Promise<string> {
-  try {
-    return await service.listen({ host, port });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE')
-      throw new UsageError(
-        `port ${port} of ${host} is in use: stop what listens there, or choose another with --port`,
-        { cause: error },
-      );
-    if (code === 'EADDRNOTAVAIL' || code === 'EACCES')
-      throw new UsageError(`${host}:${port} cannot be listened on (${code}): choose another with --host and --port`, {
-        cause: error,
-      });
-    throw error;
-  }
+/** The SDK is loaded where there is storage to follow, and nowhere else. */
+async function followed(data: DataDirectory, { storage }: Settings, { console }: CommandContext) {
+  if (storage?.follow !== true) return undefined;
+  const { followStorage } = await import('../../../storage/follow.ts');
+  return followStorage(storage, { data, effects: realEffects, logger: console.logger });
 }

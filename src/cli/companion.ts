@@ -1,0 +1,105 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { exitCode, OfferlineError, type ExitCode } from '../errors/errors.ts';
+import type { Logger } from '../logging/log.ts';
+
+/** What a companion tells the process that started it, once it listens. */
+export interface CompanionListens {
+  address: string;
+  /** Of the console: what lets in whoever opens it, once. */
+  link?: string | null;
+}
+
+/** One that dies at once each time is not started again and again. Milliseconds. */
+const firstWait = 1000;
+const longestWait = 60_000;
+/** One that is asked to end and does not is killed, from which it recovers. Milliseconds. */
+const longestEnding = 20_000;
+
+/** A command that listens, as a process of its own beside `start`'s: what it does holds up no answer of ours. */
+export interface Companion extends CompanionListens {
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs a command that listens as a process of its own, started again for as long as it is wanted, at the same address.
+ * Throws where it does not start the first time; it has said why itself. `environment` is added to our own.
+ */
+export async function startCompanion(
+  command: 'track' | 'console',
+  logger: Logger,
+  port: number | undefined,
+  environment: NodeJS.ProcessEnv = {},
+): Promise<Companion> {
+  const first = launch(command, port, environment);
+  const listens = await first.listens;
+  let child = first.child;
+  let isWanted = true;
+  let wait = firstWait;
+  let timer: NodeJS.Timeout | undefined;
+  const again = () => {
+    const { listens: listening, child: next } = launch(command, Number(new URL(listens.address).port), environment);
+    child = next;
+    watch();
+    // That it does not listen it tells itself, and its end is seen.
+    listening.then(() => (wait = firstWait)).catch(() => {});
+  };
+  const watch = () =>
+    child.once('exit', (code, signal) => {
+      if (!isWanted) return;
+      logger.error({ code, signal, seconds: wait / 1000 }, `\`offerline ${command}\` has ended and is started again`);
+      timer = setTimeout(again, wait).unref();
+      wait = Math.min(2 * wait, longestWait);
+    });
+  watch();
+  return {
+    ...listens,
+    async stop() {
+      isWanted = false;
+      clearTimeout(timer);
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const { promise: ended, resolve } = Promise.withResolvers<void>();
+      child.once('exit', () => resolve());
+      child.kill('SIGTERM');
+      const overdue = setTimeout(() => child.kill('SIGKILL'), longestEnding);
+      await ended;
+      clearTimeout(overdue);
+    },
+  };
+}
+
+/** In the companion: says where it listens, and ends when the process that started it ends, however that comes. */
+export function tellStarter(listens: CompanionListens): void {
+  if (process.send === undefined) return;
+  process.send(listens);
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+}
+
+/** In the companion, at its end: the channel would keep the process. */
+export function leaveStarter(): void {
+  if (process.connected) process.disconnect();
+}
+
+/** Resolves when it listens, and rejects where it ended before. */
+function launch(
+  command: string,
+  port: number | undefined,
+  environment: NodeJS.ProcessEnv,
+): { child: ChildProcess; listens: Promise<CompanionListens> } {
+  const main = fileURLToPath(new URL('main.ts', import.meta.url));
+  const words = [command, ...(port === undefined ? [] : ['--port', String(port)])];
+  // By the channel it learns of our end, however that comes.
+  const child = spawn(process.execPath, [...process.execArgv, main, ...words], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    env: { ...process.env, ...environment },
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<CompanionListens>();
+  child.once('message', (listens: CompanionListens) => resolve(listens));
+  child.once('error', reject);
+  child.once('exit', (code) => reject(new OfferlineError(`\`offerline ${command}\` did not start`, known(code))));
+  return { child, listens: promise };
+}
+
+function known(code: number | null): ExitCode {
+  return Object.values(exitCode).find((each) => each === code && each !== exitCode.done) ?? exitCode.failed;
+}

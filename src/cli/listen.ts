@@ -1,0 +1,33 @@
+import type { Command } from 'commander';
+import { UsageError } from '../errors/errors.ts';
+import { wholeNumber } from './answer.ts';
+
+/** Adds the options that say where to listen; `defaults` as the help tells them. */
+export function withAddress(command: Command, defaults: { host: string; port: string }): Command {
+  return command
+    .option('--port <n>', `port to listen on, 0 for a free one (default: ${defaults.port})`, wholeNumber(0, 65535))
+    .option('--host <address>', `address to listen on (default: ${defaults.host})`);
+}
+
+/** Starts to listen and gives the address. Throws `UsageError` saying what to do where that is taken or not ours. */
+export async function listen(
+  service: { listen(at: { host: string; port: number }): Promise<string> },
+  host: string,
+  port: number,
+): Promise<string> {
+  try {
+    return await service.listen({ host, port });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE')
+      throw new UsageError(
+        `port ${port} of ${host} is in use: stop what listens there, or choose another with --port`,
+        { cause: error },
+      );
+    if (code === 'EADDRNOTAVAIL' || code === 'EACCES')
+      throw new UsageError(`${host}:${port} cannot be listened on (${code}): choose another with --host and --port`, {
+        cause: error,
+      });
+    throw error;
+  }
+}

@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs';
+import { request } from 'undici';
+import { z } from 'zod';
+import type { DataDirectory } from '../config/data-directory.ts';
+import { UsageError } from '../errors/errors.ts';
+import type { Network } from '../generate/network/network.ts';
+import { userAgents } from '../generate/network/offer-texts.ts';
+import { Random } from '../generate/network/random.ts';
+import type { Logger } from '../logging/log.ts';
+import { readRoutes, type Route } from '../track/routes/routes-file.ts';
+import { DemoAdvertisers } from './demo-advertisers.ts';
+
+const planSchema = z.strictObject({
+  /** One address may have sixty clicks a minute on a site, and a demo has one. */
+  clicks_per_second: z.number().min(0).max(100).default(2),
+  /** From a click to its conversion, at least and at most. */
+  conversion_after_seconds: z
+    .tuple([z.number().min(0.01), z.number().max(86_400)])
+    .refine(([shortest, longest]) => shortest <= longest, { error: 'has the longer time first' })
+    .default([30, 900]),
+});
+type TrafficPlan = z.output<typeof planSchema>;
+
+export interface TrafficOptions {
+  data: DataDirectory;
+  /** Whose offers and sites are visited, as popular as they are. */
+  network: Network;
+  /** Such as `http://127.0.0.1:8082`. */
+  tracker: string;
+  logger: Logger;
+  random?: Random;
+}
+
+/** How often new routes are looked for, and how often the log is told what came. Milliseconds. */
+const routesMilliseconds = 2000;
+const tellMilliseconds = 60_000;
+/** So many users come back, as in the traffic that is generated. */
+const users = 3770;
+
+/**
+ * The live part of a demo: users of its sites follow links to the tracker that runs, a few a second, and some of them
+ * convert. Throws `UsageError` where its plan cannot be used.
+ */
+export function startDemoTraffic(options: TrafficOptions): { stop(): void } {
+  const { data, logger } = options;
+  const { clicks_per_second: perSecond, conversion_after_seconds: after } = readPlan(data);
+  const traffic = new DemoTraffic({ random: new Random(Date.now() >>> 0), ...options, after });
+  if (perSecond === 0) return traffic;
+  const failed = (error: unknown) => logger.debug({ err: error }, "a click of the demo's users came to nothing");
+  traffic.every(1000 / perSecond, () => void traffic.visit().catch(failed));
+  traffic.every(routesMilliseconds, () => void traffic.readRoutes());
+  traffic.every(tellMilliseconds, () => traffic.tell());
+  return traffic;
+}
+
+class DemoTraffic {
+  readonly #options: Required<TrafficOptions>;
+  readonly #advertisers: DemoAdvertisers;
+  readonly #timers: NodeJS.Timeout[] = [];
+  #routes: ReadonlyMap<string, Route> = new Map();
+  #clicks = 0;
+  #refused = 0;
+
+  constructor({ after, ...options }: Required<TrafficOptions> & { after: readonly [number, number] }) {
+    this.#options = options;
+    const { data, tracker, random } = options;
+    this.#advertisers = new DemoAdvertisers({ data, tracker, random, after });
+  }
+
+  every(milliseconds: number, task: () => void): void {
+    this.#timers.push(setInterval(task, milliseconds).unref());
+  }
+
+  stop(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#advertisers.stop();
+  }
+
+  /** Where there are none yet, nobody comes. */
+  async readRoutes(): Promise<void> {
+    try {
+      const { offers } = await readRoutes(this.#options.data.currentRoutes);
+      this.#routes = new Map([...offers.values()].map((route) => [nameOf(route), route]));
+    } catch {
+      // Those known so far stay, as in the tracker.
+    }
+  }
+
+  tell(): void {
+    const counts = { clicks: this.#clicks, refused: this.#refused, ...this.#advertisers.counts };
+    this.#options.logger.info(counts, "the demo's users and advertisers so far");
+  }
+
+  async visit(): Promise<void> {
+    const { network, tracker, random } = this.#options;
+    const { record, conversionRate, momentum } = network.shownOffers.pick(random);
+    const route = this.#routes.get(nameOf(record));
+    if (route?.status !== 'active') return;
+    const draw = random.next();
+    const user = `u${Math.floor(draw * draw * users).toString(36)}`;
+    const site = network.visitedSites.pick(random).site_key;
+    const device = random.pick(record.devices.length > 0 ? record.devices : (['android', 'ios', 'desktop'] as const));
+    const link = `${tracker}/redirect/manual-offer/${route.offer_id}/user/${user}/site/${encodeURIComponent(site)}`;
+    const answer = await request(link, { headers: { 'user-agent': random.pick(userAgents[device]) } });
+    await answer.body.dump();
+    const location = answer.headers['location'];
+    // Its parameter for the click's id is that of all of them; an address without one reports nothing.
+    const clickId = typeof location === 'string' ? new URL(location).searchParams.get('click') : null;
+    if (clickId === null) {
+      this.#refused++;
+      return;
+    }
+    this.#clicks++;
+    if (!random.chance(conversionRate * momentum)) return;
+    const events = route.events.map(({ event_id }) => event_id);
+    this.#advertisers.expect({ source: route.source, clickId, events });
+  }
+}
+
+function nameOf({ source, external_id }: { source: string; external_id: string }): string {
+  return JSON.stringify([source, external_id]);
+}
+
+function readPlan({ demoTrafficFile }: DataDirectory): TrafficPlan {
+  let text: string;
+  try {
+    text = readFileSync(demoTrafficFile, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return planSchema.parse({});
+    throw error;
+  }
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw new UsageError(`${demoTrafficFile} is not valid JSON`);
+  }
+  const plan = planSchema.safeParse(json);
+  if (!plan.success) throw new UsageError(`${demoTrafficFile} cannot be used:\n${z.prettifyError(plan.error)}`);
+  return plan.data;
+}

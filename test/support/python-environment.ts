@@ -1,0 +1,63 @@
+import { spawnSync, type SpawnSyncOptions } from 'node:child_process';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const oldestPython = [3, 10] as const;
+
+/** What is missing on this machine, and how to get it. */
+export class MissingProgram extends Error {}
+
+/** A package of the Python package index, in the one version that is tried. */
+export interface PythonPackage {
+  name: string;
+  version: string;
+  /** With parts of it that are asked for, such as `moto[server]`; its name where none are. */
+  asked?: string;
+  /** Such as `455 MB`. */
+  size: string;
+}
+
+/**
+ * The Python of a virtual environment that has this package, made where there is none yet, from the package index that
+ * pip is set up for. Throws `MissingProgram`.
+ */
+export function pythonWith(
+  { name, version, asked = name, size }: PythonPackage,
+  tell: (line: string) => void,
+): { python: string; folder: string } {
+  const cache = fileURLToPath(new URL('../../node_modules/.cache/', import.meta.url));
+  const folder = join(cache, `${name}-${version}`);
+  const done = join(folder, 'installed');
+  const python = join(folder, 'bin', 'python');
+  if (existsSync(done)) return { python, folder };
+  assertPython();
+  tell(`installing ${name} ${version} into ${folder}: ${size}, some minutes, once`);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(cache, { recursive: true });
+  runProgram('python3', ['-m', 'venv', folder], 'on Debian: apt-get install python3-venv');
+  runProgram(python, ['-m', 'pip', 'install', '--quiet', `${asked}==${version}`], 'the package index must be reached');
+  // Written last, and by a rename: half an installation has no such file.
+  writeFileSync(`${done}.tmp`, `${version}\n`);
+  renameSync(`${done}.tmp`, done);
+  return { python, folder };
+}
+
+function assertPython(): void {
+  const told = spawnSync('python3', ['-c', 'import sys; print(*sys.version_info[:2])'], { encoding: 'utf8' });
+  const [major = 0, minor = 0] = (told.stdout ?? '').trim().split(' ').map(Number);
+  const [needed, atLeast] = oldestPython;
+  if (told.status !== 0 || major !== needed || minor < atLeast)
+    throw new MissingProgram(
+      `there is no Python ${oldestPython.join('.')} or newer as \`python3\`; on Debian: apt-get install python3-venv`,
+    );
+}
+
+/** What a program prints. Throws `MissingProgram` with the advice where it fails. */
+export function runProgram(program: string, parameters: string[], advice: string): string {
+  const options: SpawnSyncOptions = { stdio: ['ignore', 'pipe', 'pipe'] };
+  const { status, stdout, stderr, error } = spawnSync(program, parameters, options);
+  if (status === 0) return String(stdout);
+  const told = error?.message ?? String(stderr).trim().split('\n').at(-1) ?? '';
+  throw new MissingProgram(`${program} ${parameters.join(' ')} failed: ${told}; ${advice}`);
+}
