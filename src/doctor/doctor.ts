@@ -5,6 +5,7 @@ import { DuckdbEngine } from '../ingest/engine/duckdb-engine.ts';
 import { rollUpClicks } from '../ingest/events/click-roll-up.ts';
 import { UsageError } from '../errors/errors.ts';
 import { putDeliveriesAside } from '../postbacks/store/put-deliveries-aside.ts';
+import type { Day } from '../time/moment.ts';
 import { noProgress, type Progress } from '../logging/progress.ts';
 import { switchCurrent } from '../snapshot/catalogue.ts';
 import { lastRunId } from '../runs/run-ledger.ts';
@@ -17,7 +18,9 @@ import { writeKeysAgain } from '../warehouse/keys/upkeep.ts';
 import { AsideFolder } from '../warehouse/put-aside.ts';
 import { dateBack } from './date-back.ts';
 import { examinePublishedTime, examineTimes } from './examine-clock.ts';
-import { examineCopies, examineDeliveries, examineLanding, examineMachine, examineSnapshots } from './examine-disk.ts';
+import { examineDeliveries } from './examine-deliveries.ts';
+import { examineCopies, examineLanding, examineMachine, examineSnapshots } from './examine-disk.ts';
+import { examinePictures } from './examine-pictures.ts';
 import { examineSources } from './examine-sources.ts';
 import { examineState } from './examine-state.ts';
 import { trouble, type Finding } from './finding.ts';
@@ -28,7 +31,7 @@ import { recoverState, type Opening } from '../recovery/recover-state.ts';
 import { restoreFiles } from '../recovery/restore-files.ts';
 
 export interface DoctorRequest {
-  /** Reads every byte of events, marts, snapshots, copies and landing files. */
+  /** Reads every byte of events, marts, snapshots, copies, pictures and landing files. */
   deep: boolean;
   /** Puts right what can be. */
   repair: boolean;
@@ -50,16 +53,19 @@ export async function examine(opening: Opening, request: DoctorRequest): Promise
   const findings = await examineMachine(data);
   const snapshots = await examineSnapshots(data, request.deep);
   const copies = await examineCopies(data, request.deep);
-  const deliveries = examineDeliveries(data, request.deep);
+  const deliveries = await examineDeliveries(data, request.deep);
+  const pictures = request.deep ? await examinePictures(data) : { findings: [], damaged: [] };
   findings.push(
     ...snapshots.findings,
     ...copies.findings,
     ...deliveries,
+    ...pictures.findings,
     ...(await examinePublishedTime(data, opening.effects.now())),
     ...examineSources(data),
   );
-  if (request.repair && deliveries.length > 0) {
-    const reason = deliveries.map(({ problem }) => problem).join('\n');
+  const damaged = deliveries.filter(({ repairable }) => repairable);
+  if (request.repair && damaged.length > 0) {
+    const reason = damaged.map(({ problem }) => problem).join('\n');
     await putDeliveriesAside(
       data,
       reason,
@@ -82,6 +88,8 @@ export async function examine(opening: Opening, request: DoctorRequest): Promise
   } finally {
     await state?.close();
   }
+  if (request.repair)
+    for (const path of pictures.damaged) await opening.effects.files.remove(path, 'damaged picture: removed');
   // Last of all: what is damaged may still have what the state needs.
   if (request.repair) {
     // Where no snapshot is whole the damaged ones stay until a refresh has published: they are better than none.
@@ -168,6 +176,7 @@ async function examineOpen(
         );
     for (const path of examined.unnamed) await effects.files.remove(path, 'unnamed warehouse file: removed');
     if (findings.some(({ subject }) => subject === 'click_hourly')) await rollUpAgain(opening, state);
+    if (examined.wrongSums.length > 0) await sumAgain(state, examined.wrongSums);
     if (findings.some(({ check }) => check === 'clock')) await dateBack(state, effects.now());
     return state;
   } finally {
@@ -205,6 +214,14 @@ async function rollUpAgain({ data, effects }: Opening, state: StateDatabase): Pr
     await rollUpClicks(connection, engine, await eventFilePaths(connection, data, 'clicks'));
     await bumpRevision(connection);
   }, 'repair of the roll-up');
+}
+
+async function sumAgain(state: StateDatabase, days: readonly Day[]): Promise<void> {
+  const { connection } = state;
+  await state.transaction(async () => {
+    await markMartDays(connection, days.map((day) => `SELECT DATE '${day}' AS day`).join(' UNION ALL '));
+    await bumpRevision(connection);
+  }, 'repair of sums');
 }
 
 async function repairFolders(

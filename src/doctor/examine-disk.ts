@@ -1,8 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { existsSync } from 'node:fs';
 import { access, constants, readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import type { DataDirectory } from '../config/data-directory.ts';
 import { sha256Of } from '../files/read-through.ts';
 import { currentName, snapshotNames } from '../snapshot/catalogue.ts';
@@ -126,36 +124,6 @@ export async function examineLanding(
       ),
     );
   return findings;
-}
-
-/**
- * The store of deliveries, which no warehouse can be rebuilt from and which belongs to no run. `deep` reads its indexes
- * too.
- */
-export function examineDeliveries(data: DataDirectory, deep: boolean): Finding[] {
-  if (!existsSync(data.deliveriesFile)) return [];
-  let problem: string;
-  try {
-    const store = new DatabaseSync(data.deliveriesFile, { readOnly: true });
-    try {
-      problem = String(
-        Object.values(store.prepare(deep ? 'PRAGMA integrity_check(1)' : 'PRAGMA quick_check(1)').get() ?? {})[0],
-      );
-    } finally {
-      store.close();
-    }
-  } catch (error) {
-    problem = (error as Error).message;
-  }
-  if (problem === 'ok') return [];
-  return [
-    trouble(
-      'deliveries',
-      data.deliveriesFile,
-      problem,
-      'it is put aside with its -wal and -shm; the next refresh makes a new one from the outbox and from what the warehouse knows to be delivered',
-    ),
-  ];
 }
 
 /** Less than this and the next run may not fit. */

@@ -1,12 +1,14 @@
 import type { DataDirectory } from '../config/data-directory.ts';
 import { readSettings } from '../config/settings.ts';
 import { OfferlineError } from '../errors/errors.ts';
+import { readPostbackSecrets } from '../sources/config/postback-settings.ts';
 import { readSources, type SourceEntry, type Sources } from '../sources/config/sources-file.ts';
 import { openSource } from '../sources/open-source.ts';
 import { note, trouble, type Finding } from './finding.ts';
 
 /**
- * `sources.json` as a pull would find it: the file, the secrets that it names, and whether each list is a whole one.
+ * `sources.json` as a pull and the tracker would find it: the file, the secrets that it names, and whether each list is
+ * a whole one.
  */
 export function examineSources(data: DataDirectory): Finding[] {
   let read: Sources;
@@ -19,7 +21,10 @@ export function examineSources(data: DataDirectory): Finding[] {
   const modes = readSettings(data).sources;
   return [
     ...read.warnings.map((warning) => note('sources', data.sourcesFile, warning, 'let nobody else read it')),
-    ...read.sources.flatMap((entry) => examineSource(entry, modes[entry.source]?.mode ?? 'full')),
+    ...read.sources.flatMap((entry) => [
+      ...examineSource(entry, modes[entry.source]?.mode ?? 'full'),
+      ...examinePostback(entry),
+    ]),
   ];
 }
 
@@ -38,6 +43,16 @@ function examineSource(entry: SourceEntry, mode: 'full' | 'delta'): Finding[] {
   } catch (error) {
     if (!(error instanceof OfferlineError)) throw error;
     return [found(entry.source, error.message, 'it is not pulled until its secret can be read')];
+  }
+}
+
+function examinePostback({ source, postback }: SourceEntry): Finding[] {
+  try {
+    if (postback !== undefined) readPostbackSecrets(source, postback);
+    return [];
+  } catch (error) {
+    if (!(error instanceof OfferlineError)) throw error;
+    return [found(source, error.message, 'the tracker does not start until its secret can be read')];
   }
 }
 

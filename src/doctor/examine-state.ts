@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { DataDirectory } from '../config/data-directory.ts';
 import { readWholeState } from '../duckdb/check-state.ts';
@@ -7,6 +8,8 @@ import { eventFilePaths, eventRelation } from '../warehouse/event-files.ts';
 import { troubleWithKeyRuns } from '../warehouse/keys/upkeep.ts';
 import { eventKinds } from '../vocabulary/values.ts';
 import { namedFiles, unnamedFiles } from '../warehouse/named-files.ts';
+import type { Day } from '../time/moment.ts';
+import { daysOfWrongSums } from './examine-sums.ts';
 import { note, trouble, type Finding } from './finding.ts';
 import { troubledFiles, type TroubledFile } from '../recovery/restore-files.ts';
 
@@ -16,6 +19,8 @@ export interface StateExamination {
   findings: Finding[];
   troubled: TroubledFile[];
   unnamed: string[];
+  /** Days of marts whose sums differ from one another. */
+  wrongSums: Day[];
 }
 
 /** What an open state says about itself and about the files that it names. `deep` reads every value and every byte. */
@@ -36,7 +41,7 @@ export async function examineState(
       findings.push(
         trouble('state', data.stateFile, damage.message, 'it is put aside and comes back from the newest good copy'),
       );
-      return { findings, troubled: [], unnamed: [] };
+      return { findings, troubled: [], unnamed: [], wrongSums: [] };
     }
   }
   const troubled = await troubledFiles(data, await namedFiles(connection), deep, onRead);
@@ -71,15 +76,30 @@ export async function examineState(
   // What cannot be read whole cannot be counted.
   if (troubled.every(({ table }) => table !== 'event_files'))
     findings.push(...(await keyFindings(connection, data, deep)), ...(await countFindings(connection, data, deep)));
-  return { findings, troubled, unnamed };
+  const wrongSums = deep && troubled.length === 0 ? await daysOfWrongSums(connection, data) : [];
+  if (wrongSums.length > 0)
+    findings.push(
+      trouble(
+        'roll-up',
+        'sums by hour, day and site',
+        `differ on ${wrongSums.length} days, the first ${wrongSums[0]}`,
+        'the next run computes these days again',
+      ),
+    );
+  return { findings, troubled, unnamed, wrongSums };
 }
 
 async function keyFindings(connection: DuckDBConnection, data: DataDirectory, deep: boolean): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const kind of eventKinds) {
     const problem = await troubleWithKeyRuns({ connection, data }, kind, deep);
-    if (problem !== undefined)
-      findings.push(trouble('keys', kind, problem, 'the keys of all events are written again from the event files'));
+    if (problem === undefined) continue;
+    // As after a takeover: the state comes from storage, which has no keys.
+    findings.push(
+      existsSync(data.keys)
+        ? trouble('keys', kind, problem, 'the keys of all events are written again from the event files')
+        : note('keys', kind, 'their keys are not here', 'the next run that ingests makes them from the event files'),
+    );
   }
   return findings;
 }

@@ -15,6 +15,7 @@ export interface Finding {
     | 'deliveries'
     | 'clock'
     | 'sources'
+    | 'pictures'
     | 'machine';
   /** What it is about: a path, a table or a setting. */
   subject: string;

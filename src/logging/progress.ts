@@ -23,11 +23,17 @@ export interface Console {
   readonly progress: Progress;
 }
 
-/** A bar on a terminal, plain log lines elsewhere. Both on standard error by default. */
-export function createConsole(output: LogOutput & NodeJS.WritableStream = process.stderr): Console {
+/**
+ * A bar on a terminal, plain log lines elsewhere. Both on standard error by default. `now`, in milliseconds, decides
+ * when the log tells again how far a step is.
+ */
+export function createConsole(
+  output: LogOutput & NodeJS.WritableStream = process.stderr,
+  now: () => number = () => performance.now(),
+): Console {
   if (output.isTTY !== true) {
     const logger = createLogger(output);
-    return { logger, progress: new LoggedProgress(logger) };
+    return { logger, progress: new LoggedProgress(logger, now) };
   }
   const progress = new TerminalProgress(output);
   return { logger: createLogger({ isTTY: true, write: (line) => progress.writeAbove(line) }), progress };
@@ -36,24 +42,36 @@ export function createConsole(output: LogOutput & NodeJS.WritableStream = proces
 /** For callers that show nothing. */
 export const noProgress: Progress = { start() {}, advance() {}, finish() {} };
 
+/** A line for a program that follows the log comes no more often than that, in milliseconds. */
+const betweenLines = 2000;
+
 class LoggedProgress implements Progress {
   readonly #logger: Logger;
-  #label: string | undefined;
+  readonly #now: () => number;
+  #step: { label: string; total: number | undefined; toldAt: number } | undefined;
 
-  constructor(logger: Logger) {
+  constructor(logger: Logger, now: () => number) {
     this.#logger = logger;
+    this.#now = now;
   }
 
   start(label: string, total?: number): void {
-    this.#label = label;
+    this.#step = { label, total, toldAt: this.#now() };
     this.#logger.info(total === undefined ? {} : { total }, label);
   }
 
-  advance(): void {}
+  advance(done: number): void {
+    const step = this.#step;
+    if (step === undefined) return;
+    const now = this.#now();
+    if (now - step.toldAt < betweenLines) return;
+    step.toldAt = now;
+    this.#logger.info({ done, ...(step.total === undefined ? {} : { total: step.total }) }, step.label);
+  }
 
   finish(summary?: string): void {
-    if (this.#label !== undefined && summary !== undefined) this.#logger.info(`${this.#label}: ${summary}`);
-    this.#label = undefined;
+    if (this.#step !== undefined && summary !== undefined) this.#logger.info(`${this.#step.label}: ${summary}`);
+    this.#step = undefined;
   }
 }
 

@@ -15,13 +15,13 @@ export class CronTimes {
   readonly #seconds: number[];
   readonly #isDay: (day: number) => boolean;
 
-  /** Throws `UsageError` naming the key of offerline.json. */
+  /** Throws `UsageError` naming the key, such as `offerline.json: schedule.refresh`. */
   constructor(expression: string, key: string) {
     this.expression = expression;
     const { valid, errors } = cron.validateDetailed(expression);
     if (!valid)
       throw new UsageError(
-        `offerline.json: ${key} "${expression}" is no cron expression (${errors[0]?.message}); write it like "*/5 * * * *"`,
+        `${key} "${expression}" is no cron expression (${errors[0]?.message}); write it like "*/5 * * * *"`,
       );
     const { hour, minute, second } = cron.parse(expression);
     this.#seconds = hour

@@ -1,5 +1,5 @@
 import type { Plan } from '../config/settings.ts';
-import { exitCode } from '../errors/errors.ts';
+import { exitCode, OfferlineError } from '../errors/errors.ts';
 import { momentOfMilliseconds, type Moment } from '../time/moment.ts';
 import type { Logger } from '../logging/log.ts';
 import type { CronTimes } from './cron-times.ts';
@@ -9,6 +9,8 @@ export interface ScheduledPipeline {
   /** As the run ledger calls it. */
   name: string;
   plan: Plan;
+  /** Where its cron expression stands; `schedule.<name>` of offerline.json where not given. */
+  key?: string;
   /**
    * The newest moment that needs no run any more, from the run ledger, in milliseconds since the epoch; undefined where
    * there never was one.
@@ -148,7 +150,11 @@ export class ScheduleLane {
         await this.#run(next);
       } catch (error) {
         this.#logger.error(
-          { pipeline: this.#pipeline.name, err: error },
+          // What an operator can put right is one line; where in the program it was found helps nobody.
+          {
+            pipeline: this.#pipeline.name,
+            ...(error instanceof OfferlineError ? { reason: error.message } : { err: error }),
+          },
           'a scheduled run could not be started; its next moment tries again',
         );
       }

@@ -70,7 +70,7 @@ export async function startSchedule(
   effects: ScheduleEffects = realScheduleEffects,
 ): Promise<Schedule> {
   const lanes = pipelines.map((pipeline) => {
-    const times = new CronTimes(pipeline.plan.cron, `schedule.${pipeline.name}`);
+    const times = new CronTimes(pipeline.plan.cron, keyOf(pipeline));
     return { times, watch: pipeline.watch, lane: new ScheduleLane(pipeline, times, start, logger) };
   });
   const lock = await acquireProcessLock(
@@ -98,12 +98,16 @@ export async function startSchedule(
 
 /** The next moments of a plan, in milliseconds since the epoch. */
 export function nextMoments(
-  { name, plan }: Pick<ScheduledPipeline, 'name' | 'plan'>,
+  pipeline: Pick<ScheduledPipeline, 'name' | 'plan' | 'key'>,
   now: number,
   count: number,
 ): number[] {
-  const times = new CronTimes(plan.cron, `schedule.${name}`);
+  const times = new CronTimes(pipeline.plan.cron, keyOf(pipeline));
   const next: number[] = [];
   for (let time = times.next(now); time !== undefined && next.length < count; time = times.next(time)) next.push(time);
   return next;
+}
+
+function keyOf({ name, key }: Pick<ScheduledPipeline, 'name' | 'key'>): string {
+  return key ?? `offerline.json: schedule.${name}`;
 }

@@ -14,21 +14,27 @@ export interface LastFailure {
 
 /**
  * The newest run that failed or ended by force; one that no run has put right since comes first. Null where none has
- * lately.
+ * lately. Pulls are left out: their own ledger knows the next one before a run takes it over.
  */
 export function readLastFailure(data: DataDirectory): LastFailure | null {
   const { runs } = readRecentRuns(data);
-  const failures = runs.filter(isFailure).map(({ run_id, pipeline, status, finished_at, started_at, error }) => ({
-    run_id,
-    pipeline,
-    status,
-    at: finished_at ?? started_at,
-    error,
-    recovered: runs.some(
-      (later) => later.run_id > run_id && later.status === 'done' && putsRight(later.pipeline, pipeline),
-    ),
-  }));
+  const failures = runs
+    .filter((run) => !isPull(run) && isFailure(run))
+    .map(({ run_id, pipeline, status, finished_at, started_at, error }) => ({
+      run_id,
+      pipeline,
+      status,
+      at: finished_at ?? started_at,
+      error,
+      recovered: runs.some(
+        (later) => later.run_id > run_id && later.status === 'done' && putsRight(later.pipeline, pipeline),
+      ),
+    }));
   return failures.find(({ recovered }) => !recovered) ?? failures[0] ?? null;
+}
+
+function isPull({ pipeline }: RecentRun): boolean {
+  return pipeline.startsWith('pull ');
 }
 
 /** A run that was asked to end, and wrote down that it did, has not failed. */
@@ -37,11 +43,10 @@ function isFailure({ status, finished_at }: RecentRun): boolean {
 }
 
 /**
- * A refresh does what its stages do alone, but no maintenance and no pull; nobody may ever run one of those again, nor
- * the same backfill.
+ * A refresh does what its stages do alone, but no maintenance; nobody may ever run that again, nor the same backfill.
  */
 function putsRight(pipeline: string, failed: string): boolean {
-  return pipeline === failed || (pipeline === 'refresh' && failed !== 'maintenance' && !failed.startsWith('pull '));
+  return pipeline === failed || (pipeline === 'refresh' && failed !== 'maintenance');
 }
 
 /** Such as "run 3 (refresh) failed at …". */

@@ -1,17 +1,17 @@
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { duePostbacks, earlierEvent } from '../../pipelines/postbacks.ts';
+import { duePostbacks, earlierEvent } from '../postbacks/due-postbacks.ts';
 import type { DataDirectory } from '../config/data-directory.ts';
+import type { Settings } from '../config/settings.ts';
 import { examineMachine } from '../doctor/examine-disk.ts';
 import { OfferlineError } from '../errors/errors.ts';
-import { DeliveryList } from '../postbacks/store/delivery-list.ts';
-import { DeliveryStore } from '../postbacks/store/delivery-store.ts';
+import { hasStore, isShared, openStore, type StoreSettings } from '../postbacks/open-store.ts';
 import { readHolder } from '../runs/lock.ts';
 import { readSites } from '../sites/sites.ts';
 import { currentManifest, currentName } from '../snapshot/catalogue.ts';
 import { aheadOfClock } from '../time/ahead-of-clock.ts';
 import { dateOf, type Moment } from '../time/moment.ts';
 import { readLastFailure, type LastFailure } from './last-failure.ts';
+import { readPicturesStanding, type PicturesStanding } from './pictures-status.ts';
 import { nothingPublished, readPublishedStatus, type PublishedStatus } from './published-status.ts';
 import { readSourceStandings, type SourceStanding } from './pulls-status.ts';
 
@@ -36,15 +36,23 @@ export interface Standing extends PublishedStatus {
   last_failure: LastFailure | null;
   /** What of the state, the snapshot or the store of deliveries cannot be trusted or read. */
   damage: string[];
-  /** Room on the disk, folders that cannot be written, and damaged files that were kept for people to look at. */
+  /**
+   * Room on the disk, folders that cannot be written, damaged files that were kept for people to look at, and a
+   * PostgreSQL that cannot be used.
+   */
   machine: string[];
   /** What is wrong with `sites.json`; never a secret. */
   sites: string[];
   /** The networks that are pulled. */
   sources: SourceStanding[];
+  /** Mirrored pictures; null where none are mirrored. */
+  pictures: PicturesStanding | null;
   /** What is wrong with `sources.json`; never a secret. */
   sources_file: string[];
-  /** What of these could not be read at all, so that the rest may be wrong; all of it is in `damage`, too. */
+  /**
+   * What of these could not be read at all, so that the rest may be wrong; all of it is in `damage` or `machine`,
+   * too.
+   */
   unreadable: string[];
 }
 
@@ -52,7 +60,12 @@ export interface Standing extends PublishedStatus {
  * One glance, from the published snapshot and files beside the warehouse, so that it answers while a run works. `now`
  * in milliseconds since the epoch.
  */
-export async function readStanding(data: DataDirectory, now: number): Promise<Standing> {
+export async function readStanding(
+  data: DataDirectory,
+  settings: StoreSettings & Pick<Settings, 'pictures'>,
+  now: number,
+): Promise<Standing> {
+  const { pictures } = settings;
   const standing: Standing = {
     snapshot: null,
     running: readHolder(data) ?? null,
@@ -64,12 +77,17 @@ export async function readStanding(data: DataDirectory, now: number): Promise<St
     machine: (await examineMachine(data)).map(({ subject, problem, advice }) => `${subject} ${problem}: ${advice}`),
     sites: [],
     sources: [],
+    pictures: pictures ? readPictures(data, now) : null,
     sources_file: [],
     unreadable: [],
   };
-  standing.unreadable.push(...(await readSnapshot(data, standing, now)), ...readDeliveries(data, standing));
-  standing.damage.push(...standing.unreadable);
-  readSitesFile(data, standing);
+  const snapshotTrouble = await readSnapshot(data, standing, now);
+  const storeTrouble = await readDeliveries(data, settings, standing);
+  standing.unreadable.push(...snapshotTrouble, ...storeTrouble);
+  standing.damage.push(...snapshotTrouble);
+  // A store elsewhere that cannot be reached is no damage, and no repair here helps.
+  standing[isShared(settings) ? 'machine' : 'damage'].push(...storeTrouble);
+  await readSitesFile(data, standing);
   readPulls(data, standing, now);
   return standing;
 }
@@ -116,10 +134,10 @@ async function whyNoManifest(data: DataDirectory): Promise<string[]> {
 }
 
 /** Fills in how postbacks stand. Gives what is wrong with their store. */
-function readDeliveries(data: DataDirectory, standing: Standing): string[] {
-  if (!existsSync(data.deliveriesFile)) return [];
+async function readDeliveries(data: DataDirectory, settings: StoreSettings, standing: Standing): Promise<string[]> {
+  if (!hasStore(data, settings)) return [];
   try {
-    standing.postbacks = countPostbacks(data);
+    standing.postbacks = await countPostbacks(data, settings);
     return [];
   } catch (error) {
     if (!(error instanceof OfferlineError)) throw error;
@@ -128,16 +146,26 @@ function readDeliveries(data: DataDirectory, standing: Standing): string[] {
 }
 
 /** What is wrong with `sites.json` is told beside all else: a status that ends over it would hide the rest. */
-function readSitesFile(data: DataDirectory, standing: Standing): void {
+async function readSitesFile(data: DataDirectory, standing: Standing): Promise<void> {
   try {
     standing.sites = readSites(data.sitesFile).warnings;
     if (standing.postbacks !== null)
-      standing.waiting_postbacks = duePostbacks(data).filter(
+      standing.waiting_postbacks = (await duePostbacks(data)).filter(
         ({ waits_for }) => waits_for !== '' && waits_for !== earlierEvent,
       );
   } catch (error) {
     if (!(error instanceof OfferlineError)) throw error;
     standing.sites = [error.message];
+  }
+}
+
+/** The next pass begins an index anew that cannot be read. */
+function readPictures(data: DataDirectory, now: number): PicturesStanding {
+  try {
+    return readPicturesStanding(data, now);
+  } catch (error) {
+    const problem = `their index cannot be read: ${(error as Error).message}`;
+    return { mirrored: 0, failing: 0, last_pass_at: null, age_seconds: null, error: problem };
   }
 }
 
@@ -151,12 +179,14 @@ function readPulls(data: DataDirectory, standing: Standing, now: number): void {
   }
 }
 
-function countPostbacks(data: DataDirectory): NonNullable<Standing['postbacks']> {
-  const store = DeliveryStore.open(data);
+async function countPostbacks(
+  data: DataDirectory,
+  settings: StoreSettings,
+): Promise<NonNullable<Standing['postbacks']>> {
+  const store = await openStore(data, settings);
   try {
-    const list = new DeliveryList(store.database);
-    return { pending: list.count({ state: 'pending' }), dead: list.count({ state: 'dead' }) };
+    return { pending: await store.count({ state: 'pending' }), dead: await store.count({ state: 'dead' }) };
   } finally {
-    store.close();
+    await store.close();
   }
 }

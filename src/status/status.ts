@@ -18,15 +18,15 @@ export interface Status extends Standing {
 /** How all stands, held against the limits of `offerline.json`. `now` in milliseconds since the epoch. */
 export async function readStatus(
   data: DataDirectory,
-  settings: Pick<Settings, 'snapshot_max_age_minutes' | 'freshness'>,
+  settings: Pick<Settings, 'snapshot_max_age_minutes' | 'freshness' | 'pictures' | 'postbacks'>,
   now: number,
 ): Promise<Status> {
-  const standing = await readStanding(data, now);
+  const standing = await readStanding(data, settings, now);
   const stale = staleness(standing, settings);
   return { ...standing, stale, alarms: alarms(standing), to_do: thingsToDo(standing, stale) };
 }
 
-function alarms({ unreadable, snapshot, ahead, last_failure: failure }: Standing): string[] {
+function alarms({ unreadable, snapshot, ahead, last_failure: failure, sources }: Standing): string[] {
   return [
     ...unreadable,
     ...(snapshot?.age_seconds === null
@@ -38,6 +38,9 @@ function alarms({ unreadable, snapshot, ahead, last_failure: failure }: Standing
     ...(failure === null || failure.recovered
       ? []
       : [`${describeFailure(failure)}, and no run has been good since; \`offerline runs --failed\` tells more`]),
+    ...sources
+      .filter(({ last_pull }) => last_pull === 'failed')
+      .map(({ source, error }) => `source ${source} was not pulled: ${error}`),
   ];
 }
 

@@ -24,6 +24,7 @@ export function thingsToDo(standing: Standing, stale: readonly string[]): ToDo[]
     ...runsToDo(standing),
     ...filesToDo(standing),
     ...sourcesToDo(standing),
+    ...picturesToDo(standing),
     ...reportsToDo(standing),
     ...postbacksToDo(standing),
     ...stale.map((what) => ({
@@ -99,10 +100,17 @@ function sourcesToDo({ sources, sources_file }: Standing): ToDo[] {
   return [
     ...sources_file.map((what) => ({ what, command: 'offerline sources list' })),
     ...failed.map(({ source, error, age_seconds }) => ({
-      what: `source ${source} was not pulled (${firstLine(error)}): its catalog is that of ${age_seconds === null ? 'before its first pull' : ageText(age_seconds)}`,
+      what: `source ${source} was not pulled (${firstLine(error)}): ${age_seconds === null ? 'it was never pulled whole' : `its last whole pull was ${ageText(age_seconds)}`}`,
       command: `offerline sources pull ${shellWord(source)}`,
     })),
   ];
+}
+
+/** Single ones that cannot be had are told by the command; they are their advertisers' to put right. */
+function picturesToDo({ pictures }: Standing): ToDo[] {
+  return pictures === null || pictures.error === null
+    ? []
+    : [{ what: `the last pass over pictures failed (${firstLine(pictures.error)})`, command: 'offerline pictures' }];
 }
 
 function reportsToDo({ reports: { outdated, missing } }: Standing): ToDo[] {

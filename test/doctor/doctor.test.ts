@@ -43,6 +43,26 @@ async function eventFile(pipeline: PipelineUnderTest, kind: 'clicks' | 'conversi
   return join(file?.parentPath ?? '', file?.name ?? '');
 }
 
+it('takes a damaged picture away', async () => {
+  const pipeline = await refreshed();
+  const picture = join(pipeline.data.pictures, `${'0'.repeat(64)}.png`);
+  await mkdir(pipeline.data.pictures);
+  await writeFile(picture, 'not what its name says');
+  expect(told(await doctor(pipeline))).toEqual([]);
+  const found = [`trouble pictures ${'0'.repeat(64)}.png`];
+  expect(told(await doctor(pipeline, { deep: true }))).toEqual(found);
+  expect((await doctor(pipeline, { deep: true, repair: true })).repaired).toHaveLength(1);
+  expect(await readdir(pipeline.data.pictures)).toEqual([]);
+});
+
+it('notes where no keys of events are here, as after a takeover, and has them made at once where asked', async () => {
+  const pipeline = await refreshed();
+  await rm(pipeline.data.keys, { recursive: true });
+  expect(told(await doctor(pipeline))).toEqual(['note keys clicks', 'note keys conversions']);
+  await doctor(pipeline, { repair: true });
+  expect(told(await doctor(pipeline, { deep: true }))).toEqual([]);
+});
+
 it('sees each damage, repairs what can be repaired, and is content afterwards', async () => {
   const pipeline = await refreshed();
   expect(told(await doctor(pipeline, { deep: true }))).toEqual([]);
@@ -73,6 +93,28 @@ it('sees each damage, repairs what can be repaired, and is content afterwards', 
   await pipeline.refresh(asOf);
   expect((await doctor(pipeline, { deep: true })).findings.filter(({ level }) => level === 'trouble')).toEqual([]);
   expect(await pipeline.figures(asOf)).toEqual(before);
+});
+
+it('goes through the sums of all days only where every byte is read, and has the next run compute wrong ones again', async () => {
+  const pipeline = await refreshed();
+  const before = await pipeline.figures(asOf);
+  // A refresh leaves replaced files for the next one to remove, which is a note.
+  const troubles = async (how = {}) =>
+    told(await doctor(pipeline, how)).filter((finding) => finding.startsWith('trouble'));
+  for (const damage of [
+    'UPDATE network_hourly SET clicks = clicks + 1',
+    'DELETE FROM site_days',
+    `INSERT INTO site_days VALUES (DATE '2020-01-01', 'stray', 1, 0, 0, 0)`,
+  ]) {
+    await changeState(pipeline.data, damage);
+    expect(await troubles(), damage).toEqual([]);
+    expect(await troubles({ deep: true, repair: true }), damage).toEqual([
+      'trouble roll-up sums by hour, day and site',
+    ]);
+    await pipeline.refresh(asOf);
+    expect(await troubles({ deep: true }), damage).toEqual([]);
+    expect(await pipeline.figures(asOf), damage).toEqual(before);
+  }
 });
 
 it('tells a flipped byte only where every byte is read, and has the logs read again, since no snapshot has the right bytes', async () => {

@@ -21,6 +21,9 @@ it('the doctor finds what would keep sources from being pulled', async () => {
   ]);
   await writeFile(data.settingsFile, JSON.stringify({ sources: { gate: { mode: 'delta' } } }));
   expect(found()).toHaveLength(1);
+  const reporting = { source: 'south', postback: { token: ['a-token-of-south', { env: 'NO_SUCH_TOKEN' }] } };
+  await writeFile(data.sourcesFile, JSON.stringify({ sources: [reporting] }), { mode: 0o600 });
+  expect(found()).toEqual(['south: sources.json: south.postback.token: the environment has no NO_SUCH_TOKEN']);
   await writeFile(data.sourcesFile, 'broken');
   expect(found()).toEqual([expect.stringContaining('is not valid JSON') as string]);
 });

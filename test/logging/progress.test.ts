@@ -47,6 +47,33 @@ describe('elsewhere than on a terminal', () => {
   });
 });
 
+describe('the progress of a long step elsewhere', () => {
+  it('is told every two seconds, so that a program can follow it', () => {
+    const output = new Output(false);
+    let now = 0;
+    const { progress } = createConsole(output, () => now);
+    progress.start('reports', 60);
+    for (let day = 1; day <= 60; day++) {
+      now += 100;
+      progress.advance(day);
+    }
+    progress.finish();
+    progress.advance(61);
+    progress.start('copying');
+    now += 2000;
+    progress.advance(5);
+    const lines = output.lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines.map(({ msg, done, total }) => ({ msg, done, total }))).toEqual([
+      { msg: 'reports', total: 60 },
+      { msg: 'reports', done: 20, total: 60 },
+      { msg: 'reports', done: 40, total: 60 },
+      { msg: 'reports', done: 60, total: 60 },
+      { msg: 'copying' },
+      { msg: 'copying', done: 5 },
+    ]);
+  });
+});
+
 describe('on a terminal', () => {
   it('log lines are short', () => {
     const output = new Output(true);

@@ -1,15 +1,16 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CronTimes } from '../../src/schedule/cron-times.ts';
 import { nextMoments, realScheduleEffects, startSchedule, type Schedule } from '../../src/schedule/schedule.ts';
-import type { ScheduledPipeline, ScheduledRun } from '../../src/schedule/schedule-lane.ts';
+import { ScheduleLane, type ScheduledPipeline, type ScheduledRun } from '../../src/schedule/schedule-lane.ts';
 import { DataDirectory } from '../../src/config/data-directory.ts';
 import { parseSettings, type Plan } from '../../src/config/settings.ts';
 import { UsageError } from '../../src/errors/errors.ts';
 import { momentOfMilliseconds } from '../../src/time/moment.ts';
 import { createLogger } from '../../src/logging/log.ts';
+import { endOf } from '../support/commands.ts';
 
 const at = (text: string) => Date.parse(text);
 const iso = (time: number | undefined) => (time === undefined ? undefined : momentOfMilliseconds(time));
@@ -353,6 +354,7 @@ describe('the moments of an expression', () => {
       pull: plan('*/20 * * * *'),
       postbacks: null,
       maintenance: { cron: '0 4 * * *', catch_up: 'none', overlap: 'skip' },
+      pictures: plan('*/15 * * * *'),
     });
     expect(parseSettings('{}', 'offerline.json').schedule.refresh).toEqual({ ...plan('*/5 * * * *'), watch: false });
     const watched = { refresh: { cron: '0 * * * *', watch: true } };
@@ -365,4 +367,47 @@ describe('the moments of an expression', () => {
     expect(() => new CronTimes('61 * * * *', 'schedule.refresh')).toThrow(UsageError);
     expect(() => new CronTimes('61 * * * *', 'schedule.refresh')).toThrow('schedule.refresh "61 * * * *"');
   });
+
+  it('name the file where they stand, a wrong one of a source its own', async () => {
+    await writeFile(data.sitesFile, '{"sites": []}');
+    const source = { source: 'north', connector: 'everflow', every: 'soon', secrets: { api_key: 'k' } };
+    await writeFile(data.sourcesFile, JSON.stringify({ sources: [source] }), { mode: 0o600 });
+    const { code, stderr } = await endOf(data.root, 'schedule', '--dry-run');
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('sources.json: "every" of north "soon" is no cron') as string,
+    });
+  });
+});
+
+it('goes on with all else where sources.json cannot be used, and says so', async () => {
+  await writeFile(data.sitesFile, '{"sites": []}');
+  await writeFile(data.sourcesFile, '{"sources": [', { mode: 0o600 });
+  const { code, stdout, stderr } = await endOf(data.root, 'schedule', '--dry-run', '--json');
+  const { schedule } = JSON.parse(stdout) as { schedule: { pipeline: string }[] };
+  expect({ code, pipelines: schedule.map(({ pipeline }) => pipeline) }).toEqual({
+    code: 0,
+    pipelines: ['refresh', 'postbacks', 'maintenance'],
+  });
+  expect(stderr).toContain('nothing is pulled until this is mended');
+});
+
+it('what an operator has to put right is logged as one line, a fault of ours with where it was found', async () => {
+  const lines: string[] = [];
+  const logger = createLogger({ write: (line) => lines.push(line) > 0 }, 'error');
+  for (const error of [new UsageError('name it'), new Error('a fault')]) {
+    const pipeline: ScheduledPipeline = {
+      name: 'postbacks',
+      plan: { cron: '0 * * * *', catch_up: 'last', overlap: 'skip' },
+      coveredUntil: undefined,
+      isDue: () => Promise.reject(error),
+    };
+    const times = new CronTimes(pipeline.plan.cron, 'schedule.postbacks');
+    await new ScheduleLane(pipeline, times, () => Promise.resolve(0), logger).begin(at('2026-11-20T03:30:00Z'));
+  }
+  expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
+    { pipeline: 'postbacks', reason: 'name it' },
+    { pipeline: 'postbacks', err: { message: 'a fault', stack: expect.any(String) as string } },
+  ]);
+  expect(lines[0]).not.toContain('stack');
 });

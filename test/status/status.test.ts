@@ -5,6 +5,7 @@ import { maintenance } from '../../pipelines/maintenance.ts';
 import { refresh, stages } from '../../pipelines/refresh.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { readSettings } from '../../src/config/settings.ts';
+import { withDuckDB } from '../../src/duckdb/open.ts';
 import { realEffects, type Effects } from '../../src/files/effects.ts';
 import { archivableFiles } from '../../src/maintenance/archivable-files.ts';
 import { createLogger } from '../../src/logging/log.ts';
@@ -127,6 +128,20 @@ it('tells at one glance what is new, what failed, what waits and what is stale',
   ).toEqual([{ stage: 'ingest', status: 'done', rows_in: 15 }]);
 });
 
+it('knows the newest events of a snapshot that an earlier version published', async () => {
+  await using pipeline = await PipelineUnderTest.create(new Date(noon), { settings });
+  const { data } = pipeline;
+  await pipeline.landLog('clicks', 'ndjson', [clickAt('a', '2026-03-10T11:00:00Z')]);
+  await pipeline.refresh(noon);
+  const at = () => readStatus(data, readSettings(data), Date.parse('2026-03-10T12:10:00Z'));
+  const { newest } = await at();
+  await withDuckDB(join(data.current, 'analytics.duckdb'), {}, (connection) =>
+    connection.run('DROP TABLE newest_events'),
+  );
+  expect((await at()).newest).toEqual(newest);
+  expect(newest).toMatchObject([{ data: 'clicks', newest: '2026-03-10T11:00:00Z' }, { data: 'conversions' }]);
+});
+
 it('says of a snapshot ahead of the clock what to do, and takes no age from what lies ahead', async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon), { settings });
   const { data } = pipeline;
@@ -167,7 +182,7 @@ it('says of a snapshot ahead of the clock what to do, and takes no age from what
   // Four minutes are no more than clocks differ by.
   const near = await readStatus(
     data,
-    { snapshot_max_age_minutes: 30, freshness: {} },
+    { snapshot_max_age_minutes: 30, freshness: {}, pictures: false, postbacks: {} },
     Date.parse('2998-12-31T23:56:00Z'),
   );
   expect(near).toMatchObject({ snapshot: { age_seconds: 0 }, ahead: null, stale: [], alarms: [] });
@@ -286,6 +301,7 @@ const well: Standing = {
   machine: [],
   sites: [],
   sources: [],
+  pictures: null,
   sources_file: [],
   unreadable: [],
 };
@@ -295,6 +311,14 @@ describe('what needs attention', () => {
   it('is nothing where all is well, and what one run has put right', () => {
     expect(thingsToDo(well, [])).toEqual([]);
     expect(thingsToDo({ ...well, last_failure: { ...failure, pipeline: 'refresh', recovered: true } }, [])).toEqual([]);
+  });
+
+  it('tells of a source when all of it last came, a catalog or not', () => {
+    const source = { source: 'logs', last_pull: 'failed', error: '503' } as const;
+    const told = (last_whole_pull_at: string | null, age_seconds: number | null) =>
+      thingsToDo({ ...well, sources: [{ ...source, last_whole_pull_at, age_seconds }] }, []).map(({ what }) => what);
+    expect(told(noon, 90)).toEqual(['source logs was not pulled (503): its last whole pull was 1 min ago']);
+    expect(told(null, null)).toEqual(['source logs was not pulled (503): it was never pulled whole']);
   });
 
   it.each<[string, Partial<Standing>, command: string]>([
@@ -429,4 +453,17 @@ it('lists landing files for the archive that no run needs any more, and no other
   await put('clicks/new.ndjson', [click('d')]);
   const listed = await archivableFiles(landing.data, landing.state, Date.parse('2026-11-10T00:00:00Z'));
   expect(listed.map(({ path }) => path)).toEqual(['clicks/copy.ndjson', 'clicks/old.ndjson', 'offers/net/1.ndjson']);
+});
+
+it('a PostgreSQL that does not answer is to be looked at, repaired by nobody, and hides nothing', async () => {
+  await using pipeline = await PipelineUnderTest.create(new Date(noon), {
+    settings: { postbacks: { store: 'postgres://u:hidden-word@127.0.0.1:1/db' } },
+  });
+  const { code, stdout, stderr } = await endOf(pipeline.data.root, 'status', '--json');
+  expect(code).toBe(1);
+  expect(stdout + stderr).not.toContain('hidden-word');
+  expect(JSON.parse(stdout)).toMatchObject({
+    alarms: [expect.stringContaining('127.0.0.1:1/db')],
+    to_do: [{ command: 'offerline doctor' }, { command: 'offerline run refresh' }],
+  });
 });
