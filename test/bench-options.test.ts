@@ -6,7 +6,14 @@ import { median, medianOf, inTurns } from './bench/rounds.ts';
 
 describe('options of the bench', () => {
   it('measure everything on two million clicks by default', () => {
-    expect(parseBenchOptions([])).toEqual({ clicks: 2_000_000, days: 10, shortDays: 1, rounds: 3, seed: 1 });
+    expect(parseBenchOptions([])).toEqual({
+      clicks: 2_000_000,
+      days: 10,
+      shortDays: 1,
+      rounds: 3,
+      seed: 1,
+      minutes: 2,
+    });
   });
 
   it('are read in both spellings', () => {
@@ -18,17 +25,23 @@ describe('options of the bench', () => {
       shortDays: 1,
       rounds: 1,
       seed: 0,
+      minutes: 2,
       only: 'b',
       json: true,
     });
   });
 
-  it.each(['a', 'b', 'messy', 'conversions', 'served', 'serve', 'lookup', 'postbacks'] as const)(
+  it.each(['a', 'b', 'messy', 'conversions', 'served', 'serve', 'lookup', 'postbacks', 'track', 'console'] as const)(
     'can ask for %s alone',
     (only) => {
       expect(parseBenchOptions(['--only', only])).toMatchObject({ only });
     },
   );
+
+  it('take a longer history for the console, unless another one is given', () => {
+    expect(parseBenchOptions(['--only', 'console'])).toMatchObject({ clicks: 60_000_000, days: 60 });
+    expect(parseBenchOptions(['--only', 'console', '--days', '3'])).toMatchObject({ clicks: 60_000_000, days: 3 });
+  });
 
   it.each([
     [['--clicks', '2e6'], '--clicks'],
@@ -49,7 +62,7 @@ describe('options of the bench', () => {
   it('print help that names each of them', () => {
     let told = '';
     expect(() => parseBenchOptions(['--help'], (text) => (told += text))).toThrow(CommanderError);
-    for (const option of ['--clicks', '--days', '--rounds', '--seed', '--only', '--json'])
+    for (const option of ['--clicks', '--days', '--rounds', '--seed', '--minutes', '--only', '--json'])
       expect(told).toContain(option);
   });
 });

@@ -6,6 +6,7 @@ import { exitCode } from '../../src/errors/errors.ts';
 import { createConsole } from '../../src/logging/progress.ts';
 import { generateLogs, historyEnd, type Bench } from './bench.ts';
 import { measureCatalog } from './catalog.ts';
+import { measureConsole } from './console/measure.ts';
 import { measureConversionRows } from './conversion-rows.ts';
 import { measureGrowingHistory } from './growing-history.ts';
 import { measureLandedToServed } from './landed-to-served.ts';
@@ -14,6 +15,7 @@ import { parseBenchOptions, type BenchOptions } from './options.ts';
 import { measurePostbacks } from './postbacks/measure.ts';
 import { benchReport, reportText, type BenchReport, type BenchResults } from './report.ts';
 import { measureLongLookups, measureServing } from './serve/measure.ts';
+import { measureTracking } from './track/measure.ts';
 import { measureWholeRefresh } from './whole-refresh.ts';
 
 const console = createConsole();
@@ -44,9 +46,11 @@ async function runBench(options: BenchOptions): Promise<BenchReport> {
         ['a', 'b', 'messy', 'conversions', 'served', 'serve'].includes(options.only)) &&
         (await measureOnClicks(bench))),
       ...(wants(options, 'catalog') && { catalog: await measureCatalog(bench) }),
-      // Only when asked for: its time is that of writing the history.
+      // These two only when asked for: their time is that of writing the history.
       ...(options.only === 'lookup' && { lookups: await measureLongLookups(bench) }),
+      ...(options.only === 'console' && { console: await measureConsole(bench) }),
       ...(wants(options, 'postbacks') && { postbacks: await measurePostbacks(bench) }),
+      ...(wants(options, 'track') && { tracking: await measureTracking(bench) }),
     });
   } finally {
     await rm(folder, { recursive: true, force: true });

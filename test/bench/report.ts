@@ -5,6 +5,8 @@ import { defaultSettings } from '../../src/config/settings.ts';
 import { DataDirectory } from '../../src/config/data-directory.ts';
 import { duckdbOptions, thisMachine } from '../../src/duckdb/duckdb-options.ts';
 import { catalogSize, type CatalogRounds } from './catalog.ts';
+import type { ConsoleResults } from './console/measure.ts';
+import { consoleMeasures, consoleReport, consoleRuns, type ConsoleReport } from './console/report.ts';
 import type { ConversionRound } from './conversion-rows.ts';
 import { newClicks, type HistoryRound } from './growing-history.ts';
 import type { Measured } from './measured-process.ts';
@@ -24,6 +26,8 @@ import {
   type LookupReport,
   type ServingReport,
 } from './serve/report.ts';
+import type { TrackResults } from './track/measure.ts';
+import { trackMeasures, trackReport, trackRuns, type TrackReport } from './track/report.ts';
 import type { WholeRefreshRound } from './whole-refresh.ts';
 
 export interface BenchResults {
@@ -38,6 +42,8 @@ export interface BenchResults {
   /** In a long history. */
   lookups?: Lookups;
   postbacks?: PostbackResults;
+  tracking?: TrackResults;
+  console?: ConsoleResults;
 }
 
 export const aims = {
@@ -93,11 +99,25 @@ export interface BenchReport {
   serving?: ServingReport;
   lookups?: LookupReport;
   postbacks?: PostbackReport;
+  tracking?: TrackReport;
+  console?: ConsoleReport;
 }
 
 export function benchReport(
   options: BenchOptions,
-  { whole, history, messy, conversions, landedToServed, catalog, serving, lookups, postbacks }: BenchResults,
+  {
+    whole,
+    history,
+    messy,
+    conversions,
+    landedToServed,
+    catalog,
+    serving,
+    lookups,
+    postbacks,
+    tracking,
+    console,
+  }: BenchResults,
 ): BenchReport {
   return {
     options,
@@ -139,6 +159,8 @@ export function benchReport(
     ...(lookups && { lookups: lookupReport(lookups) }),
     ...(serving && { serving: servingReport(serving) }),
     ...(postbacks && { postbacks: postbackReport(postbacks) }),
+    ...(tracking && { tracking: trackReport(tracking) }),
+    ...(console && { console: consoleReport(console) }),
   };
 }
 
@@ -217,6 +239,8 @@ export function reportText({
   serving,
   lookups,
   postbacks,
+  tracking,
+  console,
 }: BenchReport): string {
   const measures: Record<string, string>[] = [];
   if (wholeRefresh)
@@ -258,6 +282,8 @@ export function reportText({
   if (serving) measures.push(...servingMeasures(serving));
   if (lookups) measures.push(lookupMeasure(lookups));
   if (postbacks) measures.push(...postbackMeasures(postbacks));
+  if (tracking) measures.push(...trackMeasures(tracking));
+  if (console) measures.push(...consoleMeasures(console));
   const runs: Record<string, string>[] = [];
   if (wholeRefresh)
     runs.push(
@@ -287,6 +313,8 @@ export function reportText({
       : []),
     ...(serving ? ['', ...servingRuns(serving)] : []),
     ...(postbacks ? ['', ...postbackRuns(postbacks)] : []),
+    ...(tracking ? ['', ...trackRuns(tracking)] : []),
+    ...(console ? ['', ...consoleRuns(console)] : []),
   ].join('\n');
 }
 

@@ -9,7 +9,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { deliverPostbacks } from '../../../pipelines/postbacks.ts';
 import { DataDirectory } from '../../../src/config/data-directory.ts';
-import { DeliveryStore } from '../../../src/postbacks/store/delivery-store.ts';
+import { SqliteStore } from '../../../src/postbacks/store/sqlite-store.ts';
 import { createLogger } from '../../../src/logging/log.ts';
 import { noProgress } from '../../../src/logging/progress.ts';
 
@@ -36,12 +36,12 @@ const summary = await deliverPostbacks({ data, console, command: 'bench' });
 const seconds = (performance.now() - started) / 1000;
 clearInterval(watch);
 
-const store = DeliveryStore.open(data);
+const store = SqliteStore.open(data);
 const { at } = store.database
   .prepare(
     `SELECT delivered_at AS at FROM postbacks WHERE delivered_at IS NOT NULL AND site_key <> ? ORDER BY delivered_at LIMIT 1
   OFFSET (SELECT count(*) * 95 / 100 FROM postbacks WHERE delivered_at IS NOT NULL AND site_key <> ?)`,
   )
   .get(leftOut, leftOut) as { at: number };
-store.close();
+await store.close();
 process.stdout.write(JSON.stringify({ seconds, summary, p95: at - began, liveBytes }));

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { DataDirectory } from '../../../src/config/data-directory.ts';
-import { DeliveryStore, type OutboxRow } from '../../../src/postbacks/store/delivery-store.ts';
+import type { OutboxRow } from '../../../src/postbacks/store/delivery-store.ts';
+import { SqliteStore } from '../../../src/postbacks/store/sqlite-store.ts';
 
 /** As many addresses as the aim names; the last of them hangs where it is told to. */
 export const addresses = 20;
@@ -25,13 +26,13 @@ export async function dueFor(
       })),
     }),
   );
-  const store = DeliveryStore.open(data);
+  const store = SqliteStore.open(data);
   try {
     for (let first = 1; first <= postbacks; first += 10_000) {
-      store.importOutbox('bench', rows(first, Math.min(first + 9_999, postbacks), sites));
+      await store.importOutbox('bench', rows(first, Math.min(first + 9_999, postbacks), sites));
     }
   } finally {
-    store.close();
+    await store.close();
   }
   return data;
 }

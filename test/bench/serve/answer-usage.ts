@@ -1,5 +1,5 @@
 /**
- * Loaded before a measured server (`node --import`): tells its processor time whenever the bench asks, and ends
+ * Loaded before a measured server (`node --import`): tells its processor time and memory whenever the bench asks, and ends
  * the server with the bench, however that ends.
  */
 import { isMainThread } from 'node:worker_threads';
@@ -9,7 +9,7 @@ if (isMainThread) {
   process.on('message', (message) => {
     if (message !== 'usage') return;
     const { user, system } = process.cpuUsage();
-    process.send?.({ cpuSeconds: (user + system) / 1e6 });
+    process.send?.({ cpuSeconds: (user + system) / 1e6, residentBytes: process.memoryUsage.rss() });
   });
   process.once('disconnect', () => process.exit());
   // Listening to the bench alone must not keep the server from ending.

@@ -24,7 +24,7 @@ export interface Latencies {
 }
 
 /** A busy service that is not at its limit, or latency would be the length of a queue. */
-const ratePerSecond = 250;
+export const ratePerSecond = 250;
 const filters = 400;
 /** Sites whose default pages and reports are asked for too. */
 const askingSites = 10;
@@ -43,15 +43,7 @@ export async function measureLatencies(
   { data, clicks, sites }: ServingData,
 ): Promise<Latencies> {
   const { options, console, signal } = bench;
-  const pages = Object.values(defaultPages).flatMap((base) =>
-    sites.slice(0, askingSites).map((site) => pathOf(base, site)),
-  );
-  // Spread over the others: reports of a large catalog, all at once, would be a measure of their own.
-  const every = Math.floor(filters / pages.length);
-  const paths = randomFilters(options.seed + 1, sites, filters).flatMap((path, index) => [
-    path,
-    ...(index % every === 0 ? pages.slice(index / every, index / every + 1) : []),
-  ]);
+  const paths = mixedPaths(options.seed + 1, sites);
   const service = await stand.serve(data);
   const plan = { paths, ratePerSecond };
   const pause = (milliseconds: number) => setTimeout(milliseconds, undefined, { signal });
@@ -87,6 +79,19 @@ export async function measureLatencies(
     throw new Error('the service did not take up a new snapshot in time; nothing was measured');
   await stand.stop(service);
   return { ratePerSecond, quiet, refreshing, refreshSeconds, switching };
+}
+
+/** What publishers ask for: odd filters, and among them default pages and reports. */
+export function mixedPaths(seed: number, sites: ServingData['sites']): string[] {
+  const pages = Object.values(defaultPages).flatMap((base) =>
+    sites.slice(0, askingSites).map((site) => pathOf(base, site)),
+  );
+  // Spread over the others: reports of a large catalog, all at once, would be a measure of their own.
+  const every = Math.floor(filters / pages.length);
+  return randomFilters(seed, sites, filters).flatMap((path, index) => [
+    path,
+    ...(index % every === 0 ? pages.slice(index / every, index / every + 1) : []),
+  ]);
 }
 
 /** One file of new clicks per round. */

@@ -43,16 +43,26 @@ export class PinnedProcess {
     this.#child.on('error', () => undefined);
   }
 
-  /** What the program prints once it listens: a JSON document with its address. */
+  /** Where it listens, once it does. */
   async address(): Promise<string> {
+    return (await this.announced()).address;
+  }
+
+  /** What the program prints once it listens: a JSON document with its address. */
+  async announced(): Promise<{ address: string } & Record<string, string>> {
     let printed = '';
     const output = this.#child.stdout as NodeJS.ReadableStream;
     output.setEncoding('utf8');
     for await (const part of output) {
       printed += String(part);
-      if (/\}\s*$/.test(printed)) return (JSON.parse(printed) as { address: string }).address;
+      if (/\}\s*$/.test(printed)) return JSON.parse(printed) as { address: string };
     }
     throw new Error(`${this.#name} ended before it listened; run it by hand to see why`);
+  }
+
+  /** The first message that the program sends by itself. To be awaited before it is asked anything. */
+  firstMessage<Message>(): Promise<Message> {
+    return this.#next<Message>();
   }
 
   /** Sends a message and returns the answer to it; one at a time. */
@@ -62,15 +72,7 @@ export class PinnedProcess {
 
   /** The same, without waiting for the answer. */
   async begin<Answer>(message: object | string): Promise<{ answer: Promise<Answer> }> {
-    const answer = new Promise<Answer>((resolve, reject) => {
-      const ended = () => reject(new Error(`${this.#name} ended while it was measured; run it by hand to see why`));
-      if (!this.#isRunning) return ended();
-      this.#child.once('exit', ended);
-      this.#child.once('message', (received) => {
-        this.#child.off('exit', ended);
-        resolve(received as Answer);
-      });
-    });
+    const answer = this.#next<Answer>();
     this.tell(message);
     return { answer };
   }
@@ -84,11 +86,28 @@ export class PinnedProcess {
     return (await this.ask<{ cpuSeconds: number }>('usage')).cpuSeconds;
   }
 
+  /** Now. */
+  async residentBytes(): Promise<number> {
+    return (await this.ask<{ residentBytes: number }>('usage')).residentBytes;
+  }
+
   async stop(): Promise<void> {
     if (!this.#isRunning) return;
     const exited = once(this.#child, 'exit');
     this.#child.kill('SIGTERM');
     await exited;
+  }
+
+  #next<Message>(): Promise<Message> {
+    return new Promise((resolve, reject) => {
+      const ended = () => reject(new Error(`${this.#name} ended while it was measured; run it by hand to see why`));
+      if (!this.#isRunning) return ended();
+      this.#child.once('exit', ended);
+      this.#child.once('message', (received) => {
+        this.#child.off('exit', ended);
+        resolve(received as Message);
+      });
+    });
   }
 
   get #isRunning(): boolean {

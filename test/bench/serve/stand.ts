@@ -42,6 +42,19 @@ export class Stand {
     });
   }
 
+  /** `offerline console` as `start` runs it: kept to no core. `link` lets one in. */
+  async console(data: DataDirectory): Promise<Server & { link: string }> {
+    const words = ['console', '--host', '127.0.0.1', '--port', '0', '--json'];
+    const process = new PinnedProcess(commandLine, words, {
+      core: undefined,
+      environment: { OFFERLINE_DATA: data.root },
+      signal: this.#signal,
+    });
+    this.#servers.push(process);
+    const { address, link = '' } = await process.announced();
+    return { process, address, link };
+  }
+
   constant(sizes: readonly number[]): Promise<Server> {
     return this.#listen(constantServer, sizes.map(String));
   }

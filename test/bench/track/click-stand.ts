@@ -1,0 +1,106 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DataDirectory } from '../../../src/config/data-directory.ts';
+import { ownLogs } from '../../../src/track/logs/log-names.ts';
+import type { Bench } from '../bench.ts';
+import { canPin, clientCore, PinnedProcess, serverCore } from '../serve/pinned-process.ts';
+import type { ClickLoad, ClickPlan } from './click-load.ts';
+import { trackedOffers, trackedSites, writeTrackedData } from './tracked-data.ts';
+
+export const servers = ['bare', 'process', 'power'] as const;
+/** The bare server, and trackers by their durability. */
+export type ServerName = (typeof servers)[number];
+
+export interface MeasuredClicks extends ClickLoad {
+  /** Processor time for one click: of the server, all its threads, and of the client. Microseconds. */
+  serverMicroseconds: number;
+  clientMicroseconds: number;
+}
+
+export const connections = 64;
+/** Nothing reads the logs of the bench, and a long one would fill the disk. Milliseconds. */
+const sweepEvery = 5_000;
+
+/** The measuring stand: servers that take turns on one core, and the client that clicks, on another. */
+export class ClickStand implements AsyncDisposable {
+  readonly pinned = canPin();
+  readonly #signal: AbortSignal;
+  readonly #client: PinnedProcess;
+  readonly #servers: Record<ServerName, PinnedProcess>;
+  readonly #addresses = new Map<ServerName, string>();
+  readonly #sweeping: NodeJS.Timeout;
+
+  private constructor(data: Record<'process' | 'power', DataDirectory>, signal: AbortSignal) {
+    this.#signal = signal;
+    const track = ({ root }: DataDirectory) =>
+      this.#start('../../../src/cli/main.ts', ['track', '--port', '0', '--json'], serverCore, { OFFERLINE_DATA: root });
+    this.#client = this.#start('click-client.ts', [], clientCore);
+    this.#servers = {
+      bare: this.#start('bare-redirect.ts', [], serverCore),
+      process: track(data.process),
+      power: track(data.power),
+    };
+    this.#sweeping = setInterval(() => void sweepLogs(Object.values(data)), sweepEvery);
+  }
+
+  static async open({ folder, signal }: Bench): Promise<ClickStand> {
+    const data = {
+      process: await writeTrackedData(join(folder, 'track-process'), 'process'),
+      power: await writeTrackedData(join(folder, 'track-power'), 'power'),
+    };
+    const stand = new ClickStand(data, signal);
+    for (const name of servers)
+      stand.#addresses.set(name, (await stand.#servers[name].firstMessage<{ address: string }>()).address);
+    return stand;
+  }
+
+  /** Throws where a click was not led on: a ratio of errors says nothing. */
+  async load(name: ServerName, plan: Pick<ClickPlan, 'seconds' | 'ratePerSecond'>): Promise<ClickLoad> {
+    this.#signal.throwIfAborted();
+    const seen = await this.#client.ask<ClickLoad>({
+      address: this.#addresses.get(name) as string,
+      connections,
+      offers: trackedOffers,
+      sites: trackedSites,
+      ...plan,
+    } satisfies ClickPlan);
+    if (seen.failed > 0) throw new Error(`${seen.failed} of ${seen.clicks} clicks at ${name} did not get their 302`);
+    return seen;
+  }
+
+  async measure(name: ServerName, plan: Pick<ClickPlan, 'seconds' | 'ratePerSecond'>): Promise<MeasuredClicks> {
+    const usage = async () => [await this.#servers[name].cpuSeconds(), await this.#client.cpuSeconds()] as const;
+    const [serverBefore, clientBefore] = await usage();
+    const seen = await this.load(name, plan);
+    const [serverAfter, clientAfter] = await usage();
+    return {
+      ...seen,
+      serverMicroseconds: ((serverAfter - serverBefore) / seen.clicks) * 1e6,
+      clientMicroseconds: ((clientAfter - clientBefore) / seen.clicks) * 1e6,
+    };
+  }
+
+  /** Of a server, now. */
+  residentBytes(name: ServerName): Promise<number> {
+    return this.#servers[name].residentBytes();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#sweeping);
+    for (const process of [this.#client, ...Object.values(this.#servers)]) await process.stop();
+  }
+
+  #start(program: string, words: string[], core: number, environment: Record<string, string> = {}): PinnedProcess {
+    return new PinnedProcess(new URL(program, import.meta.url), words, {
+      core: this.pinned ? core : undefined,
+      environment,
+      signal: this.#signal,
+    });
+  }
+}
+
+/** Removes what was handed to landing. */
+async function sweepLogs(directories: readonly DataDirectory[]): Promise<void> {
+  for (const data of directories)
+    for (const { path, isWhole } of ownLogs(data, 'clicks')) if (isWhole) await rm(path, { force: true });
+}
