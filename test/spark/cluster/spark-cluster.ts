@@ -75,6 +75,21 @@ export class SparkCluster implements AsyncDisposable {
     return worker;
   }
 
+  /** Starts a Spark Connect server on the cluster and gives its address; it holds all cores until the cluster ends. */
+  async addConnectServer(): Promise<string> {
+    const server = await startMember(this.#spark, this.#folder, 'connect', [
+      'org.apache.spark.deploy.SparkSubmit',
+      ...'--class org.apache.spark.sql.connect.service.SparkConnectServer'.split(' '),
+      '--master',
+      this.master,
+      ...'--conf spark.connect.grpc.binding.address=127.0.0.1 --conf spark.connect.grpc.binding.port=0 --conf spark.ui.enabled=false spark-internal'.split(
+        ' ',
+      ),
+    ]);
+    this.workers.push(server);
+    return `sc://127.0.0.1:${await told(server, /Spark Connect server started at: \S+:(\d+)/)}`;
+  }
+
   /** Ends every process and removes what they wrote. */
   async [Symbol.asyncDispose](): Promise<void> {
     for (const { process } of [...this.workers, this.#master]) {
@@ -108,7 +123,7 @@ async function startMember(
       SPARK_LOCAL_IP: '127.0.0.1',
       SPARK_LOCAL_DIRS: folder,
       SPARK_WORKER_OPTS: '-Dspark.worker.cleanup.enabled=true',
-      SPARK_DAEMON_MEMORY: '256m',
+      SPARK_DAEMON_MEMORY: '512m',
     },
   });
   closeSync(output);

@@ -11,8 +11,11 @@ export class SharedDriver implements AsyncDisposable {
   readonly #driver: SparkDriver;
   readonly #folder: string;
 
-  /** `settings`: Spark's own, as an operator's `spark-defaults.conf` has them. */
-  static async start(settings: Record<string, string> = {}): Promise<SharedDriver> {
+  /**
+   * `settings`: Spark's own, as an operator's `spark-defaults.conf` has them. `connect`: a Spark Connect server in place
+   * of the shared cluster.
+   */
+  static async start(settings: Record<string, string> = {}, connect?: string): Promise<SharedDriver> {
     const { python, master } = inject('spark');
     const folder = await mkdtemp(join(tmpdir(), 'offerline-driver-'));
     if (Object.keys(settings).length > 0) {
@@ -23,6 +26,7 @@ export class SharedDriver implements AsyncDisposable {
     const driver = await SparkDriver.start({
       python,
       master,
+      connect,
       executorMemory: '1g',
       driverMemory: '512m',
       name: 'offerline tests',

@@ -1,0 +1,14 @@
+import { afterAll, inject } from 'vitest';
+import { engineContract } from '../../ingest/engine/contract.ts';
+import { SparkCluster } from '../cluster/spark-cluster.ts';
+import { SharedDriver } from './shared-driver.ts';
+
+// A cluster of its own: the server holds its executors for as long as it runs.
+const cluster = await SparkCluster.start(inject('spark'), { workers: 1 });
+const shared = await SharedDriver.start({}, await cluster.addConnectServer());
+afterAll(async () => {
+  await shared[Symbol.asyncDispose]();
+  await cluster[Symbol.asyncDispose]();
+});
+
+engineContract('spark by Spark Connect', shared.engine, 3);
