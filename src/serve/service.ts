@@ -4,6 +4,8 @@ import type { DataDirectory } from '../config/data-directory.ts';
 import type { Settings } from '../config/settings.ts';
 import { realEffects } from '../files/effects.ts';
 import type { Effects } from '../files/effects.ts';
+import { addressText } from './http/listening-address.ts';
+import { MirroredPictures } from '../pictures/mirrored-pictures.ts';
 import { Connections } from './server/connections.ts';
 import { documentation } from './server/documentation.ts';
 import { Health } from './server/health.ts';
@@ -16,6 +18,7 @@ import { AccessLog } from './server/access-log.ts';
 import { PublisherApi } from './api/publisher-api.ts';
 import type { PublishedSnapshot } from './snapshot/published-snapshot.ts';
 import { RequestLimits } from './access/limits.ts';
+import { SharedLimits } from './access/shared/shared-limits.ts';
 import { SnapshotFollower } from './snapshot/snapshot-follower.ts';
 import { templateB } from './variant-b/offer-template.ts';
 import { templateC } from './variant-c/offer-template.ts';
@@ -28,6 +31,8 @@ export interface ServiceOptions {
   log: Logger;
   /** Serves this snapshot and no newer one. Default: the current one, and what follows it. */
   snapshotId?: string | undefined;
+  /** Where a tracker beside us listens. Default: where one does by the settings. */
+  trackerAddress?: string | undefined;
   effects?: Pick<Effects, 'now'>;
   /** Calls the task again and again until the function that it returns is called. Default: every second. */
   repeat?: (task: () => void) => () => void;
@@ -60,6 +65,7 @@ export async function createService({
   settings,
   log,
   snapshotId,
+  trackerAddress = addressText({ address: settings.tracker.host, port: settings.tracker.port }),
   effects = realEffects,
   repeat = everySecond,
 }: ServiceOptions): Promise<Service> {
@@ -73,19 +79,25 @@ export async function createService({
   await sites.start();
   // Before the snapshot is read: what cannot be counted into is told at once. Measured, too: opened after it, V8 keeps
   // `process.nextTick` six times as slow, of which a request takes seven.
-  const limits = RequestLimits.embedded(data, effects.now(), log);
+  const shared =
+    settings.limits === undefined
+      ? undefined
+      : await SharedLimits.open({ data, settings: settings.limits, now: () => effects.now(), log });
+  const limits = shared?.limits ?? RequestLimits.embedded(data, effects.now(), log);
   await follower.start();
 
   let links: Links | undefined;
   const listeningAddress = () => addressText(server.server.address() as AddressInfo);
   const snapshot = () => follower.serving;
+  const pictures = settings.pictures ? new MirroredPictures(data, log) : undefined;
   const state = {
     sites,
     limits,
     snapshot,
     // The listening address is known from the first request on, and stays.
     links: () =>
-      (links ??= linksOf(settings.tracking_url ?? listeningAddress(), settings.public_url ?? listeningAddress())),
+      (links ??= linksOf(settings.tracking_url ?? trackerAddress, settings.public_url ?? listeningAddress())),
+    pictures,
     now: () => effects.now(),
   };
   const accessLog = new AccessLog(log);
@@ -96,7 +108,13 @@ export async function createService({
     settings,
     snapshot,
     accessLog,
-    () => [...connections.gauges, ...inFlight.gauges, ...api.gauges, ...pullGauges(data, effects.now())],
+    () => [
+      ...connections.gauges,
+      ...inFlight.gauges,
+      ...api.gauges,
+      ...(shared?.gauges ?? []),
+      ...pullGauges(data, effects.now()),
+    ],
     state.now,
   );
   const fixed = new Map([...health.routes, ...(await documentation())]);
@@ -131,6 +149,7 @@ export async function createService({
       await looking?.catch(() => undefined);
       await follower.close();
       limits.close();
+      pictures?.close();
     },
   };
 }
@@ -139,10 +158,4 @@ export async function createService({
 function everySecond(task: () => void): () => void {
   const timer = setInterval(task, pollMilliseconds).unref();
   return () => clearInterval(timer);
-}
-
-/** An address as a client on this machine writes it: the wildcard addresses can be listened on, not visited. */
-function addressText({ address, port }: AddressInfo): string {
-  if (address === '0.0.0.0' || address === '::') return `http://localhost:${port}`;
-  return address.includes(':') ? `http://[${address}]:${port}` : `http://${address}:${port}`;
 }

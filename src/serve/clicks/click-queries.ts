@@ -36,6 +36,11 @@ export const clickQuery = (clicks: string, key: string) => `
   FROM ${clicks} AS clicks LEFT JOIN offers ON offers.offer_id = clicks.offer_id
   WHERE clicks.event_key = ${key} AND clicks.click_id = $1 AND clicks.site_key = $2`;
 
+/** Of any site's click: its offer and its time. */
+export const clickedOfferQuery = (clicks: string, key: string) => `
+  SELECT ${asJson({ offer_id: 'clicks.offer_id', clicked_at: 'epoch_us(clicks.clicked_at)::VARCHAR' })}
+  FROM ${clicks} AS clicks WHERE clicks.event_key = ${key} AND clicks.click_id = $1`;
+
 /**
  * Which of the event files may have a click: asks each for its keys and for nothing else, a third of the time that all
  * columns take.

@@ -8,7 +8,15 @@ import { hashedKey } from './click-bloom-filter.ts';
 import { ClickFileIndex } from './click-file-index.ts';
 import { clickFilesOf } from './click-files.ts';
 import type { ClickFile, ClickFiles } from './click-files.ts';
-import { clickQuery, clicksIn, conversionsQuery, filesQuery, postbacksQuery, rowsIn } from './click-queries.ts';
+import {
+  clickedOfferQuery,
+  clickQuery,
+  clicksIn,
+  conversionsQuery,
+  filesQuery,
+  postbacksQuery,
+  rowsIn,
+} from './click-queries.ts';
 import { ApiError } from '../http/errors.ts';
 
 /** Moments are microseconds since the epoch, as text. */
@@ -27,6 +35,13 @@ export interface FoundClick {
   };
   conversions: FoundConversion[];
   postbacks: FoundPostback[];
+}
+
+export interface ClickedOffer {
+  /** Null where no catalog has the offer yet. */
+  offer_id: number | null;
+  /** Microseconds since the epoch, as text. */
+  clicked_at: string;
 }
 
 export interface FoundConversion {
@@ -97,7 +112,20 @@ export class SnapshotClicks {
    * A site's click with what became of it; undefined where the site has no such click. Throws `ApiError` where too many
    * wait already.
    */
-  async find(clickId: string, siteKey: string): Promise<FoundClick | undefined> {
+  find(clickId: string, siteKey: string): Promise<FoundClick | undefined> {
+    return this.#ask((connection, database) => this.#findBy(connection, database, clickId, siteKey));
+  }
+
+  /** Which offer a click of any site is on; undefined where there is no such click. Throws as `find` does. */
+  findOffer(clickId: string): Promise<ClickedOffer | undefined> {
+    return this.#ask((connection, { files, clickKey }) => {
+      const asked = this.#askedOf(files.clicks, clickId) ?? 'clicks';
+      const queryOf = (clicks: string) => clickedOfferQuery(clicks, clickKey('$1::VARCHAR'));
+      return findClick<ClickedOffer>(connection, asked, clickKey('$1::VARCHAR'), queryOf, [clickId]);
+    });
+  }
+
+  async #ask<Found>(find: (connection: DuckDBConnection, database: OpenDatabase) => Promise<Found>): Promise<Found> {
     this.#underWay++;
     try {
       const database = await (this.#database ??= this.#open());
@@ -106,7 +134,7 @@ export class SnapshotClicks {
       const connection =
         database.idle.pop() ?? (await new Promise<DuckDBConnection>((resolve) => database.waiting.push(resolve)));
       try {
-        return await this.#findBy(connection, database, clickId, siteKey);
+        return await find(connection, database);
       } finally {
         const next = database.waiting.shift();
         if (next === undefined) database.idle.push(connection);
@@ -133,11 +161,11 @@ export class SnapshotClicks {
     clickId: string,
     siteKey: string,
   ): Promise<FoundClick | undefined> {
-    const key = hashedKey(clickId);
-    const askedOf = (group: readonly ClickFile[]) =>
-      group.length === 0 ? undefined : this.#index.filesThatMayHave(group, key).map(({ path }) => path);
+    const askedOf = (group: readonly ClickFile[]) => this.#askedOf(group, clickId);
     const asked = askedOf(files.clicks) ?? 'clicks';
-    const click = await findClick(connection, asked, clickKey('$1::VARCHAR'), clickId, siteKey);
+    const key = clickKey('$1::VARCHAR');
+    const queryOf = (clicks: string) => clickQuery(clicks, key);
+    const click = await findClick<FoundClick['click']>(connection, asked, key, queryOf, [clickId, siteKey]);
     if (click === undefined) return undefined;
     const conversions = await findOutcomes<FoundConversion>(
       connection,
@@ -156,6 +184,12 @@ export class SnapshotClicks {
             clickId,
           );
     return { click, conversions, postbacks };
+  }
+
+  /** Those of the files that may have a click; undefined where the snapshot has it in a table. */
+  #askedOf(group: readonly ClickFile[], clickId: string): string[] | undefined {
+    if (group.length === 0) return undefined;
+    return this.#index.filesThatMayHave(group, hashedKey(clickId)).map(({ path }) => path);
   }
 
   async #learn({ clicks, conversions, postbacks }: ClickFiles): Promise<void> {
@@ -198,26 +232,26 @@ export class SnapshotClicks {
   }
 }
 
-/** In these files, or in the view `clicks`. */
-async function findClick(
+/** In these files, or in the view `clicks`. `values` of the query: the click's id first. */
+async function findClick<Click>(
   connection: DuckDBConnection,
   within: readonly string[] | 'clicks',
   key: string,
-  clickId: string,
-  siteKey: string,
-): Promise<FoundClick['click'] | undefined> {
+  queryOf: (clicks: string) => string,
+  values: [clickId: string, ...string[]],
+): Promise<Click | undefined> {
   let clicks: string = 'clicks';
   if (within !== 'clicks') {
     const files =
       within.length <= fewFiles
         ? within
-        : (await rowsOf<{ filename: string }>(connection, filesQuery(within, key), [clickId])).map(
+        : (await rowsOf<{ filename: string }>(connection, filesQuery(within, key), [values[0]])).map(
             ({ filename }) => filename,
           );
     if (files.length === 0) return undefined;
     clicks = clicksIn(files);
   }
-  const [click] = await foundBy<FoundClick['click']>(connection, clickQuery(clicks, key), [clickId, siteKey]);
+  const [click] = await foundBy<Click>(connection, queryOf(clicks), values);
   return click;
 }
 

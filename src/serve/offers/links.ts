@@ -28,14 +28,6 @@ export function trackingPath(offerId: number, user: '{user_id}' | '[USER_ID]'): 
   return `${pathBeforeUser(offerId)}${user}/site/`;
 }
 
-/** The address that a picture is at, as a client can follow it; undefined where it has none on the web. */
-export function webAddress(imageSource: string): string | undefined {
-  const address = URL.parse(imageSource);
-  if (address === null || !/^https?:$/.test(address.protocol)) return undefined;
-  // Whoever put a password into an address did not mean it for the public.
-  return address.username === '' && address.password === '' ? address.href : undefined;
-}
-
 function baseOf(url: string): string {
   return JSON.stringify(url.replace(/\/+$/, '')).slice(1, -1);
 }

@@ -139,7 +139,7 @@ export function pageBody(bytes: Buffer): PageBody {
 }
 
 /** Whether an `If-None-Match` names a tag. Tags are compared without the `W/` that proxies put before them. */
-function isAmong(condition: string | undefined, etag: string): boolean {
+export function isAmong(condition: string | undefined, etag: string): boolean {
   if (condition === undefined) return false;
   if (condition.trim() === '*') return true;
   return [...condition.matchAll(/"[^"]*"/g)].some(([tag]) => tag === etag);

@@ -105,7 +105,7 @@ export function createHttpServer({
   const send = (reply: FastifyReply, response: HttpResponse) =>
     inFlight.send(
       reply,
-      inFlight.hasRoomFor(response.body) ? response : api.overloaded(pathOf(reply.request), response),
+      inFlight.hasRoomFor(response) ? response : (response.instead ?? api.overloaded(pathOf(reply.request), response)),
     );
 
   void server.register(caching, cachingPlugin);
@@ -140,8 +140,8 @@ export function createHttpServer({
     });
   }
   for (const start of pictureFolders) {
-    server.get<{ Params: { name: string } }>(`${start}:name`, (request, reply) =>
-      send(reply, api.picture(start, request.params.name)),
+    server.get<{ Params: { name: string } }>(`${start}:name`, async ({ params, headers }, reply) =>
+      send(reply, await api.picture(start, params.name, headers)),
     );
   }
   for (const [path, respond] of fixed)

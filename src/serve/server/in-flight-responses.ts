@@ -10,6 +10,11 @@ import type { Body, HttpResponse, PiecedBody } from '../http/response.ts';
  */
 const maxUnsentBytes = 128 * 1024 * 1024;
 /**
+ * Up to here there is room for what something else can stand for. Pictures are such, and need no credentials: whoever
+ * asks for many and reads none must leave room for pages.
+ */
+const maxReplaceableBytes = 32 * 1024 * 1024;
+/**
  * Errors, and what tells of the service itself, always leave: all connections together have room for so much of each.
  */
 const smallBytes = 32 * 1024;
@@ -22,10 +27,11 @@ export class InFlightResponses {
   readonly #clients = new Map<Buffer, number>();
   #bytes = 0;
 
-  hasRoomFor(body: Body | undefined): boolean {
+  hasRoomFor({ body, instead }: Pick<HttpResponse, 'body' | 'instead'>): boolean {
     if (body === undefined || body.length <= smallBytes || this.#bytes === 0) return true;
     const { shared, own } = partsOf(body);
-    return this.#bytes + own + (this.#clients.has(shared) ? 0 : shared.length) <= maxUnsentBytes;
+    const most = instead === undefined ? maxUnsentBytes : maxReplaceableBytes;
+    return this.#bytes + own + (this.#clients.has(shared) ? 0 : shared.length) <= most;
   }
 
   /** Writes past Fastify, whose hooks would look at each response once more: a tenth of the whole cost of a page. */
