@@ -19,8 +19,15 @@ const walls: [importer: string, imported: string, reason: string][] = [
   ['src/serve', 'src/ingest', 'the service reads published snapshots only'],
   ['src/serve', 'src/models', 'the service reads published snapshots only'],
   ['src/serve', 'src/maintenance', 'the service reads published snapshots only'],
+  ['src/track', 'src/warehouse', 'the tracker reads routes and published snapshots only'],
+  ['src/track', 'src/ingest', 'the tracker reads routes and published snapshots only'],
+  ['src/track/clicks', 'src/warehouse', 'the tracker never opens the warehouse'],
+  ['src/track/conversions', 'src/warehouse', 'the tracker never opens the warehouse'],
   ['src/analysis', 'src/ingest', 'analysts see published snapshots only'],
   ['src/analysis', 'src/models', 'analysts see published snapshots only'],
+  ['src/console', 'src/ingest', 'the console reads what is published, and acts by commands'],
+  ['src/console', 'src/models', 'the console reads what is published, and acts by commands'],
+  ['src/console', 'pipelines', 'the console reads what is published, and acts by commands'],
   ['src/generate', 'src/warehouse', 'generated data comes in through landing files like any other'],
 ];
 

@@ -43,11 +43,13 @@ function codeIn(text: string): string[] {
   return [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
 }
 
-/** Every command that does something, as it is typed. */
+/** Every command that does something, as it is typed; those within others before these. */
 function commandsOf(command: Command, words: string[] = []): { words: string; command: Command }[] {
   const children = command.commands.filter((child) => child.name() !== 'help');
-  if (children.length === 0) return [{ words: words.join(' '), command }];
-  return children.flatMap((child) => commandsOf(child, [...words, child.name()]));
+  const within = children.flatMap((child) => commandsOf(child, [...words, child.name()]));
+  // Commander tells nobody else whether a command with others in it does something by itself.
+  const isOne = children.length === 0 || Reflect.get(command, '_actionHandler') !== null;
+  return isOne ? [...within, { words: words.join(' '), command }] : within;
 }
 const commands = commandsOf(program);
 
