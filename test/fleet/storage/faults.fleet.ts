@@ -35,6 +35,8 @@ const isPointer = ({ path }: PassedRequest) => path.includes('current.json');
 const isContent = ({ path }: PassedRequest) => path.includes('/content/');
 const isPut = ({ method }: PassedRequest) => method === 'PUT';
 
+/** So many that every network has postbacks to hand over. */
+const clicksARound = 100;
 let seed = 500;
 let proxy: FaultyProxy;
 let machines: Machines;
@@ -44,7 +46,7 @@ let other: DataDirectory;
 /** The first machine reaches storage through the proxy, the other one by itself. */
 beforeEach(async () => {
   proxy = await FaultyProxy.before(moto.url);
-  machines = await Machines.create(++seed, 4, [proxy.url, moto.url], moto.url);
+  machines = await Machines.create(++seed, 4, [proxy.url, moto.url], moto.url, clicksARound);
   onTestFinished(async () => {
     await machines[Symbol.asyncDispose]();
     await proxy[Symbol.asyncDispose]();
