@@ -1,5 +1,8 @@
 import { BlockList, isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { LRUCache } from 'lru-cache';
+
+const addressesSeen = 1000;
 
 /** Tells whose request it is, from the connection's other end and its `X-Forwarded-For`. */
 export type ClientAddresses = (remoteAddress: string | undefined, forwardedFor: string | undefined) => string;
@@ -36,14 +39,21 @@ export function wholeAddresses(trustedProxies: readonly string[]): ClientAddress
 /** Tells whether an address is one of the given ones, or in one of the given networks. */
 export function isWithin(networks: readonly string[]): (address: string | undefined) => boolean {
   const list = new BlockList();
+  // Nearly all requests come through the same few proxies, and to ask the list takes as long as to read a link.
+  const seen = new LRUCache<string, boolean>({ max: addressesSeen });
   for (const network of networks) {
     const [address = '', bits] = network.split('/');
     const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';
     list.addSubnet(address, bits === undefined ? (family === 'ipv4' ? 32 : 128) : Number(bits), family);
   }
-  return (text) => {
-    const address = plainAddress(text ?? '');
-    return address !== undefined && list.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
+  return (text = '') => {
+    let isInside = seen.get(text);
+    if (isInside === undefined) {
+      const address = plainAddress(text);
+      isInside = address !== undefined && list.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
+      seen.set(text, isInside);
+    }
+    return isInside;
   };
 }
 

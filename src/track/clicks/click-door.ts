@@ -122,14 +122,16 @@ export class ClickDoor {
     const passed = settings.sources[route.source]?.pass ?? [];
     const location = fillDestination(destination, macroValue(click, route, passed, userKey));
     const recorded = sink.append(clickLine(click, settings.ip));
-    this.#repeats.add(key, { at: click.at, location, recorded });
+    const first = { at: click.at, location, recorded };
+    this.#repeats.add(key, first);
     try {
       await recorded;
     } catch (error) {
-      this.#repeats.forget(key);
+      this.#repeats.forget(key, first);
       counts.giveBack(click.link.offerId, click.at);
       return notRecorded(error);
     }
+    this.#repeats.keep(key, first);
     if (click.country === '') this.unknown.geo++;
     if (click.agent.device === undefined) this.unknown.agent++;
     return { outcome: 'click', status: 302, location };

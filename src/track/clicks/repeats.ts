@@ -1,43 +1,45 @@
+import { RecentTexts } from './recent-texts.ts';
+
 /** The same click again within so long is the first one. Milliseconds. */
 const sameWithin = 5000;
-/** More in five seconds than one machine can answer. */
-const mostKept = 200_000;
 
 /** The first of several that are the same. */
 export interface FirstClick {
   at: number;
   /** Where it is sent once it is recorded. */
   location: string;
-  recorded: Promise<void>;
+  /** Undefined where it is recorded already. */
+  recorded?: Promise<void>;
 }
 
 /** Clicks of the last five seconds, so that a double tap is one click: in this process, and not over a restart. */
 export class Repeats {
-  /** Two generations: the older one is dropped as a whole, so that nothing has to be looked for. */
-  #young = new Map<string, FirstClick>();
-  #old = new Map<string, FirstClick>();
-  #turnedAt = Number.NEGATIVE_INFINITY;
+  /** Those that are not recorded yet. */
+  readonly #waiting = new Map<string, FirstClick>();
+  /** Where those were sent that are. */
+  readonly #recorded = new RecentTexts(sameWithin);
 
   /** The same click, where it came just now. */
   find(key: string, now: number): FirstClick | undefined {
-    const first = this.#young.get(key) ?? this.#old.get(key);
+    const waiting = this.#waiting.get(key);
     // One that lies ahead is of before the clock was set back.
-    return first === undefined || now < first.at || now - first.at >= sameWithin ? undefined : first;
+    if (waiting !== undefined) return now < waiting.at || now - waiting.at >= sameWithin ? undefined : waiting;
+    const recorded = this.#recorded.find(key, now);
+    return recorded && { at: recorded.at, location: recorded.text };
   }
 
   add(key: string, first: FirstClick): void {
-    const { at: now } = first;
-    if (now < this.#turnedAt || now - this.#turnedAt >= sameWithin || this.#young.size >= mostKept) {
-      this.#old = this.#young;
-      this.#young = new Map();
-      this.#turnedAt = now;
-    }
-    this.#young.set(key, first);
+    this.#waiting.set(key, first);
+  }
+
+  /** For one that is on the disk. */
+  keep(key: string, first: FirstClick): void {
+    this.forget(key, first);
+    this.#recorded.add(key, { at: first.at, text: first.location });
   }
 
   /** For one that was not recorded. */
-  forget(key: string): void {
-    this.#young.delete(key);
-    this.#old.delete(key);
+  forget(key: string, first: FirstClick): void {
+    if (this.#waiting.get(key) === first) this.#waiting.delete(key);
   }
 }

@@ -38,6 +38,8 @@ export interface RowLogOptions {
 /** A batch that takes longer holds up those who wait, who are then refused. Milliseconds. */
 const longestWait = 2000;
 const mostWaiting = 10_000;
+/** Between the beginnings of two batches. Milliseconds. */
+const gatherFor = 1;
 /** With less room on the disk nothing is begun: the pipeline beside needs some, too. Bytes. */
 export const leastFree = 256 * 1024 * 1024;
 /** How often the room on the disk is looked at, and in mode `process` the log is forced to it. Milliseconds. */
@@ -70,6 +72,8 @@ export class RowLog implements RowSink {
   #gathering = newBatch();
   /** The writing under way; undefined while nobody waits. */
   #draining: Promise<void> | undefined;
+  /** When the last batch began, by the time of this process. */
+  #lastBegan = Number.NEGATIVE_INFINITY;
   /** When the batch under way began, by the clock. */
   #batchBegan: number | undefined;
   #hasRoom = true;
@@ -146,11 +150,10 @@ export class RowLog implements RowSink {
 
   async #drain(): Promise<void> {
     while (this.#gathering.rows > 0) {
-      // All requests that have arrived by now get into the batch, and not one of them into a sync of its own.
-      await new Promise((resolve) => setImmediate(resolve));
+      await this.#gather();
       const batch = this.#gathering;
       this.#gathering = newBatch();
-      const began = performance.now();
+      const began = (this.#lastBegan = performance.now());
       const now = (this.#batchBegan = this.#effects.now());
       try {
         await this.#series.add(Buffer.from(batch.text), now, this.#durability === 'power');
@@ -166,6 +169,15 @@ export class RowLog implements RowSink {
       this.#batchBegan = undefined;
     }
     this.#draining = undefined;
+  }
+
+  /**
+   * Whoever has clicked by now gets into the batch, and under load whoever does so within its time: to hand a batch to
+   * the disk costs as much as a click, whatever it holds.
+   */
+  #gather(): Promise<void> {
+    const rest = gatherFor - (performance.now() - this.#lastBegan);
+    return new Promise((resolve) => (rest > 0 ? setTimeout(resolve, rest) : setImmediate(resolve)));
   }
 
   #isStalled(now: number): boolean {
