@@ -2,6 +2,7 @@
 -- grain: one row per site with a click on the offer, or a credited conversion of it, in the window
 -- key: site_key
 -- inputs: none
-SELECT *
-FROM offer_by_site($offer_id::BIGINT)
+SELECT * EXCLUDE (offer_id)
+FROM figures_by_site()
+WHERE offer_id = $offer_id::BIGINT
 ORDER BY earnings DESC, clicks DESC, site_key

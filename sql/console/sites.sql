@@ -1,7 +1,7 @@
 -- Sites with what they sent and earned in a range of days, day by day too, and how their postbacks stand; who earns most first.
 -- grain: one row per site of sites.json, and per other one that clicks name
 -- key: site_key
--- inputs: sites, site_daily, postbacks
+-- inputs: sites, site_daily
 WITH days AS (
   SELECT unnest(generate_series(
     greatest($from::DATE, coalesce((SELECT min(day) FROM site_daily), $to::DATE)), least($to::DATE - 1, $as_of::DATE), INTERVAL 1 DAY
@@ -26,24 +26,6 @@ sent AS (
   CROSS JOIN days
   LEFT JOIN ranged ON ranged.site_key = known.site_key AND ranged.day = days.day
   GROUP BY known.site_key
-),
--- Apart, so that each reads as little as it needs: of most postbacks the state, of those of two days all.
-untold AS (
-  SELECT
-    site_key,
-    count(*) FILTER (state <> 'dead') AS waiting,
-    count(*) FILTER (state = 'dead') AS dead
-  FROM postbacks
-  WHERE state IN ('pending', 'delivering', 'dead')
-  GROUP BY site_key
-),
-told AS (
-  SELECT
-    site_key,
-    quantile_cont(greatest(date_diff('millisecond', enqueued_at, delivered_at), 0), 0.95) / 1000 AS lag_seconds_p95
-  FROM postbacks
-  WHERE enqueued_at >= date_trunc('day', $as_of) - INTERVAL 1 DAY
-  GROUP BY site_key
 )
 SELECT
   known.site_key,
@@ -56,14 +38,13 @@ SELECT
   sent.gross_earnings,
   after_commission(sent.gross_earnings, sites.commission) AS earnings_after_commission,
   sent.last_day,
-  coalesce(untold.waiting, 0) AS waiting,
-  coalesce(untold.dead, 0) AS dead,
+  coalesce(told.waiting, 0) AS waiting,
+  coalesce(told.dead, 0) AS dead,
   told.lag_seconds_p95,
   coalesce(sent.clicks_by_day, []) AS clicks_by_day,
   coalesce(sent.earnings_by_day, []) AS earnings_by_day
 FROM known
 LEFT JOIN sites ON sites.site_key = known.site_key
 LEFT JOIN sent ON sent.site_key = known.site_key
-LEFT JOIN untold ON untold.site_key = known.site_key
-LEFT JOIN told ON told.site_key = known.site_key
+LEFT JOIN postbacks_by_site() AS told ON told.site_key = known.site_key
 ORDER BY sent.gross_earnings DESC NULLS LAST, sent.clicks DESC, known.site_key

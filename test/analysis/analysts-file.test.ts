@@ -5,6 +5,7 @@ import { generate } from '../../src/generate/generate.ts';
 import { amountText, publishedAmount } from '../../src/serve/offers/money.ts';
 import { decimalOf } from '../../src/text/decimal-text.ts';
 import { analyticsTables, analyticsViews } from '../../src/snapshot/content/published-tables.ts';
+import { modelNames } from '../../src/sql/sql-model.ts';
 import { readAnalytics } from '../../src/snapshot/read-analytics.ts';
 import { openStateDatabase } from '../../src/warehouse/database.ts';
 import { queryRows, type Row } from '../../src/duckdb/dialect/rows.ts';
@@ -133,12 +134,12 @@ describe('figures_explained', () => {
   });
 });
 
-describe('offer_by_site', () => {
+describe('figures_by_site', () => {
   it('is what figures_explained adds up to by site, quotients too, of every offer', async () => {
     await readAnalytics(pipeline.data.current, async (query) => {
       const offers = await query<{ offer_id: number; clicks: number }>('SELECT offer_id, clicks FROM offer_stats_2d');
       for (const { offer_id: id, clicks } of offers) {
-        const bySite = await query<{ clicks: number }>(`FROM offer_by_site(${id}) ORDER BY site_key`);
+        const bySite = await query<{ clicks: number }>(`SELECT * EXCLUDE (offer_id) FROM figures_by_site() WHERE offer_id = ${id} ORDER BY site_key`);
         const explained = await query(
           `SELECT *, if(clicks = 0, 0, round(earnings / clicks, 6))::DECIMAL(24, 6) AS epc, if(clicks = 0, 0, round(converted_clicks / clicks, 6))::DECIMAL(24, 6) AS cvr
            FROM (SELECT site_key, count(*) FILTER (in_clicks) AS clicks, count(*) FILTER (in_conversions) AS conversions,
@@ -149,9 +150,19 @@ describe('offer_by_site', () => {
         expect(bySite.reduce((sum, site) => sum + site.clicks, 0)).toBe(clicks);
       }
       expect(offers.length).toBeGreaterThan(20);
-      expect(await query('FROM offer_by_site(2147483647)')).toEqual([]);
+      expect(await query('FROM figures_by_site() WHERE offer_id = 2147483647')).toEqual([]);
     });
   });
+});
+
+it('postbacks_by_site says of each site what its postbacks add up to', async () => {
+  const [all, bySite] = await readAnalytics(pipeline.data.current, async (query) => [
+    await query(`SELECT site_key, count(*) FILTER (state IN ('pending', 'delivering')) AS waiting, count(*) FILTER (state = 'dead') AS dead
+                 FROM postbacks GROUP BY site_key HAVING waiting + dead > 0 ORDER BY site_key`),
+    await query<{ waiting: number; dead: number }>('SELECT site_key, waiting, dead FROM postbacks_by_site()'),
+  ]);
+  expect(all.length).toBeGreaterThan(1);
+  expect(bySite.filter(({ waiting, dead }) => waiting + dead > 0)).toEqual(all);
 });
 
 describe('comments', () => {
@@ -178,7 +189,7 @@ describe('comments', () => {
        UNION ALL SELECT function_name, comment FROM duckdb_functions() WHERE NOT internal ORDER BY name`,
     );
     expect(tables.map(({ name }) => name)).toEqual(
-      [...analyticsTables, ...analyticsViews, 'figures_explained', 'offer_by_site'].toSorted(),
+      [...analyticsTables, ...analyticsViews, ...modelNames('macros')].toSorted(),
     );
     expect(tables.filter(({ comment }) => !/^[A-Z].{15,}\. Grain: one row per .+\.$/.test(comment ?? ''))).toEqual([]);
   });

@@ -82,7 +82,7 @@ it('come to a warehouse from before them with its next run, for all days', async
 
 it('of one offer by site leave out what is stamped ahead of as-of', async () => {
   const pipeline = await withFourDays();
-  const asked = 'SELECT site_key, clicks, conversions FROM offer_by_site(1)';
+  const asked = 'SELECT site_key, clicks, conversions FROM figures_by_site() WHERE offer_id = 1';
   expect(await pipeline.ask(asked)).toEqual([{ site_key: 'north', clicks: 2, conversions: 1 }]);
 });
 

@@ -12,8 +12,10 @@ type Relation = keyof ClickFiles;
 /** Asks `sql/console/<statement>.sql`, which reads `relation` and has no WITH of its own. */
 type ClickQuestion = <R>(statement: string, relation: Relation) => Promise<Answer<R>>;
 
+/** Room for sixty days of a million clicks. */
+const maxIndexBytes = 96 * 1024 * 1024;
 /** What this process knows of event files: the next snapshot has nearly all of them as well. */
-const index = new ClickFileIndex();
+const index = new ClickFileIndex(maxIndexBytes);
 /** The newest snapshot whose files the index has learnt, or is learning. */
 let learnt: { snapshot: ConsoleSnapshot; stop: AbortController } | undefined;
 

@@ -12,6 +12,8 @@ import { OneAtATime } from './one-at-a-time.ts';
 
 /** A query of a page that takes longer is interrupted: it asks for too much. Milliseconds. */
 const queryMilliseconds = 1_000;
+/** Functions of the file that read all clicks of two days, or all postbacks, and answer everybody alike. */
+const keptFunctions = ['figures_by_site', 'postbacks_by_site'] as const;
 /** Who would wait behind so many queries is told to come back. */
 const maxWaiting = 8;
 
@@ -43,6 +45,8 @@ export class ConsoleSnapshot {
   readonly manifest: Manifest;
   readonly #database: OpenDuckDB;
   readonly #turns = new OneAtATime(maxWaiting);
+  /** Those of `keptFunctions` whose rows are in memory, or are too many for that. */
+  readonly #kept = new Set<string>();
   readonly #retirement = new AbortController();
   #users = 0;
 
@@ -87,9 +91,24 @@ export class ConsoleSnapshot {
   /** The same for a query that is made up from elsewhere, such as a figure's own. */
   async askSql<R = Row>(query: string, { order, part }: Omit<Asking, 'parameters'> = {}): Promise<Answer<R>> {
     const sql = arranged(query, order, part);
-    const rows = await this.#turns.run(() => this.#rows<R & { of_rows?: number }>(sql));
+    const rows = await this.#turns.run(async () => {
+      for (const name of keptFunctions) if (sql.includes(`${name}()`)) await this.#keep(name);
+      return this.#rows<R & { of_rows?: number }>(sql);
+    });
     const first = part?.first ?? 0;
     return { rows, sql, first, total: part === undefined ? rows.length : (rows[0]?.of_rows ?? first) };
+  }
+
+  /** Asks a function once, and has its name stand for the rows from then on; not where that takes too long. */
+  async #keep(name: string): Promise<void> {
+    if (this.#kept.has(name)) return;
+    this.#kept.add(name);
+    try {
+      await this.#rows(`CREATE TEMP TABLE kept_${name} AS FROM ${name}()`);
+      await this.#rows(`CREATE TEMP MACRO ${name}() AS TABLE FROM kept_${name}`);
+    } catch {
+      // The question itself tells what is wrong.
+    }
   }
 
   async #rows<R>(sql: string): Promise<R[]> {

@@ -12,9 +12,9 @@ import { readModel } from '../../sql/sql-model.ts';
 export const offerNamesFile = 'offer_names.parquet';
 
 /**
- * Stores the table macros `figures_explained(offer_id)` and `offer_by_site(offer_id)`. DuckDB looks up a macro's tables
- * where it is called, not where it is stored, so one that names tables fails where the file is attached. These name
- * files only: those of their few days.
+ * Stores the table macros `figures_explained(offer_id)`, `figures_by_site()` and `postbacks_by_site()`. DuckDB looks up
+ * a macro's tables where it is called, not where it is stored, so one that names tables fails where the file is
+ * attached. These name files only.
  */
 export async function writeExplained(
   connection: DuckDBConnection,
@@ -35,7 +35,7 @@ export async function writeExplained(
     offers AS (SELECT * FROM read_parquet(${quotedPath(names)}))`;
   await storeMacro(
     connection,
-    'figures_explained',
+    'figures_explained(an_offer_id)',
     asOf,
     `click_events AS NOT MATERIALIZED (SELECT * FROM ${eventRelation('clicks', clicks)}), ${tables}`,
   );
@@ -48,14 +48,21 @@ export async function writeExplained(
   const columns = 'offer_id, source, external_id, site_key';
   // Of files that as-of does not cut no moments are read: those of a million clicks take as long as all else.
   const inWindow = `SELECT ${columns} FROM ${ofWindow(false)} UNION ALL SELECT ${columns} FROM ${ofWindow(true)} WHERE clicked_at <= TIMESTAMPTZ '${asOf}'`;
-  await storeMacro(connection, 'offer_by_site', asOf, `click_events AS NOT MATERIALIZED (${inWindow}), ${tables}`);
+  await storeMacro(connection, 'figures_by_site()', asOf, `click_events AS NOT MATERIALIZED (${inWindow}), ${tables}`);
+  const postbacks = quotedPathList(parquet('marts/postbacks'));
+  await storeMacro(
+    connection,
+    'postbacks_by_site()',
+    asOf,
+    `postbacks AS (SELECT * FROM read_parquet(${postbacks}, hive_partitioning = false))`,
+  );
 }
 
-/** `relations`: what the macro reads, as they stand behind `WITH`. */
-async function storeMacro(connection: DuckDBConnection, name: string, asOf: Moment, relations: string): Promise<void> {
-  const { purpose, grain } = readModel('macros', name);
+/** `call`: its name with its parameters; `relations`: what the macro reads, as they stand behind `WITH`. */
+async function storeMacro(connection: DuckDBConnection, call: string, asOf: Moment, relations: string): Promise<void> {
+  const { name, purpose, grain } = readModel('macros', call.slice(0, call.indexOf('(')));
   await connection.run(
-    `CREATE MACRO snapshot.${name}(an_offer_id) AS TABLE WITH ${relations} ${modelQuery('macros', name, figureParameters(asOf))}`,
+    `CREATE MACRO snapshot.${call} AS TABLE WITH ${relations} ${modelQuery('macros', name, figureParameters(asOf))}`,
   );
   await connection.run(`COMMENT ON MACRO TABLE snapshot.${name} IS ${quoted(`${purpose} Grain: ${grain}.`)}`);
 }

@@ -8,6 +8,7 @@ import { writeExplained } from '../../../src/snapshot/content/explained.ts';
 import { analyticsTables } from '../../../src/snapshot/content/published-tables.ts';
 import { analyticsFile, manifestFile, manifestText, parseManifest } from '../../../src/snapshot/manifest.ts';
 import { modelQuery } from '../../../src/sql/model-query.ts';
+import { modelNames } from '../../../src/sql/sql-model.ts';
 import { quoted, quotedPathList } from '../../../src/text/sql-text.ts';
 import { addDays, dayOf, endOfDay } from '../../../src/time/moment.ts';
 import { eventRelation } from '../../../src/warehouse/event-files.ts';
@@ -83,7 +84,7 @@ async function nameFiles(connection: DuckDBConnection, folder: string, paths: re
     await connection.run(
       `CREATE OR REPLACE VIEW ${mart} AS SELECT * FROM read_parquet(${quotedPathList(within(`marts/${mart}`))}, hive_partitioning = false)`,
     );
-  await connection.run('DROP MACRO TABLE figures_explained; DROP MACRO TABLE offer_by_site');
+  await connection.run(modelNames('macros').map((name) => `DROP MACRO TABLE ${name}`).join(';'));
   // No file has clicks ahead of as-of.
   await connection.run('CREATE TEMP TABLE event_files (kind VARCHAR, day DATE, path VARCHAR, last_at TIMESTAMPTZ)');
   await writeExplained(connection, folder, historyEnd, within);

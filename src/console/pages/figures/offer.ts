@@ -101,7 +101,7 @@ export const offerPage: Page = {
               caption: 'The same by site',
               columns: siteColumns,
               ...sites,
-              command: `offerline sql "FROM offer_by_site(${offer_id})"`,
+              command: `offerline sql "FROM figures_by_site() WHERE offer_id = ${offer_id}"`,
               empty: 'No site sent a click of it yesterday or today, and none of its conversions was credited.',
             }),
         rangeForm(address, range),

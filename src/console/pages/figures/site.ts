@@ -104,7 +104,7 @@ export const sitePage: Page = {
               caption: 'Its offers of yesterday and today',
               columns: offerColumns,
               ...offers,
-              command: 'offerline sql "FROM clicks JOIN offers USING (offer_id)"',
+              command: sqlCommand('figures_by_site()', 'site_key', site_key),
               empty: 'No click of it came yesterday or today, and no conversion was credited.',
             }),
         rangeForm(address, range),
