@@ -48,6 +48,7 @@ export class WriterLease {
   #etag: string;
   #renewed: LeaseMoment;
   #epoch: number | undefined;
+  #telling: Promise<void> = Promise.resolve();
 
   /**
    * Waits until no other schedule writes, then takes the lease. `takeEpoch` has to make the next swap of the one before
@@ -143,13 +144,21 @@ export class WriterLease {
     }
   }
 
-  /** Until when they may deliver; before the epoch is known there are none. */
+  /**
+   * Until when they may deliver; before the epoch is known there are none. One time after the other: a renewal may come
+   * while the epoch is told of first.
+   */
   async #tellProcesses(): Promise<void> {
     const { data, effects, times } = this.#leasing;
-    if (this.#epoch === undefined) return;
-    const { steady, wall } = this.#renewed;
-    const until = { steady: steady + times.believed, wall: wall + times.believed };
-    await writeHeldLease(data, { epoch: this.#epoch, until }, effects);
+    const epoch = this.#epoch;
+    if (epoch === undefined) return;
+    const told = this.#telling.then(async () => {
+      const { steady, wall } = this.#renewed;
+      const until = { steady: steady + times.believed, wall: wall + times.believed };
+      await writeHeldLease(data, { epoch, until }, effects);
+    });
+    this.#telling = told.catch(() => undefined);
+    await told;
   }
 
   #lose(reason: string): void {

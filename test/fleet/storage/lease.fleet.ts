@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { DataDirectory } from '../../../src/config/data-directory.ts';
 import { storageSchema } from '../../../src/config/storage-settings.ts';
-import { realEffects } from '../../../src/files/effects.ts';
+import { realEffects, type Effects } from '../../../src/files/effects.ts';
 import { createLogger } from '../../../src/logging/log.ts';
 import { holdsLease } from '../../../src/storage/held-lease.ts';
 import { WriterLease } from '../../../src/storage/lease.ts';
@@ -34,8 +34,8 @@ async function networkOf(endpoint = moto.url) {
       await rm(root, { recursive: true });
     });
     const data = new DataDirectory(root);
-    const acquire = (takeEpoch: () => Promise<number>, stop = never) =>
-      WriterLease.acquire({ data, store, logger, effects: realEffects, times }, takeEpoch, stop);
+    const acquire = (takeEpoch: () => Promise<number>, stop = never, effects: Effects = realEffects) =>
+      WriterLease.acquire({ data, store, logger, effects, times }, takeEpoch, stop);
     return { data, store, acquire };
   };
   return machine;
@@ -65,6 +65,27 @@ it('a lease is renewed while its epoch is taken, however long that takes', async
   const next = await waiting;
   expect(next?.epoch).toBe(2);
   await next?.release();
+});
+
+it('a renewal that comes while the epoch is told of waits for that', async () => {
+  const one = await (await networkOf())();
+  let written = 0;
+  const effects: Effects = {
+    ...realEffects,
+    files: {
+      ...realEffects.files,
+      rename: async (from, to, step) => {
+        // Long enough for the renewal, and for nothing to be left to rename if it wrote meanwhile.
+        if (++written === 1) await setTimeout(3 * times.renewal);
+        return realEffects.files.rename(from, to, step);
+      },
+    },
+  };
+  const lease = await one.acquire(async () => 1, never, effects);
+  expect(holdsLease(one.data, 1)).toBe(true);
+  expect(lease?.lost.aborted).toBe(false);
+  await lease?.release();
+  expect(written).toBeGreaterThan(1);
 });
 
 it('where the epoch cannot be taken another machine need not wait', async () => {
