@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
 import { killTracker } from './killed-tracker.ts';
 
+// A few: the script that CI runs kills twenty, and as many as it is told.
 it('every answered click and conversion is one row and nothing else is, whenever the tracker is killed', async () => {
-  const { killed, answered, hits, wrong } = await killTracker(7, 20);
+  const { killed, answered, hits, wrong } = await killTracker(7, 8);
   expect(wrong).toEqual([]);
-  expect(killed).toBe(20);
+  expect(killed).toBe(8);
   expect(answered).toBeGreaterThan(100);
   expect(Object.keys(hits).length).toBeGreaterThan(3);
 }, 300_000);
