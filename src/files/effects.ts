@@ -1,4 +1,4 @@
-import { linkSync, mkdirSync, rmSync, writeSync } from 'node:fs';
+import { linkSync, mkdirSync, rmSync } from 'node:fs';
 import { constants, copyFile, open, mkdir, rename, statfs, symlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
@@ -79,9 +79,7 @@ export const realEffects: Effects = {
     openLog: async (path) => {
       const handle = await open(path, 'ax');
       return {
-        // At once: the system takes the bytes in less time than another thread is woken in. The disk is waited for by
-        // the sync.
-        append: async (bytes) => writeSync(handle.fd, bytes),
+        append: async (bytes) => (await handle.write(bytes)).bytesWritten,
         sync: () => handle.datasync(),
         truncate: (bytes) => handle.truncate(bytes),
         close: () => handle.close(),
