@@ -139,7 +139,9 @@ describe('figures_by_site', () => {
     await readAnalytics(pipeline.data.current, async (query) => {
       const offers = await query<{ offer_id: number; clicks: number }>('SELECT offer_id, clicks FROM offer_stats_2d');
       for (const { offer_id: id, clicks } of offers) {
-        const bySite = await query<{ clicks: number }>(`SELECT * EXCLUDE (offer_id) FROM figures_by_site() WHERE offer_id = ${id} ORDER BY site_key`);
+        const bySite = await query<{ clicks: number }>(
+          `SELECT * EXCLUDE (offer_id) FROM figures_by_site() WHERE offer_id = ${id} ORDER BY site_key`,
+        );
         const explained = await query(
           `SELECT *, if(clicks = 0, 0, round(earnings / clicks, 6))::DECIMAL(24, 6) AS epc, if(clicks = 0, 0, round(converted_clicks / clicks, 6))::DECIMAL(24, 6) AS cvr
            FROM (SELECT site_key, count(*) FILTER (in_clicks) AS clicks, count(*) FILTER (in_conversions) AS conversions,

@@ -84,7 +84,11 @@ async function nameFiles(connection: DuckDBConnection, folder: string, paths: re
     await connection.run(
       `CREATE OR REPLACE VIEW ${mart} AS SELECT * FROM read_parquet(${quotedPathList(within(`marts/${mart}`))}, hive_partitioning = false)`,
     );
-  await connection.run(modelNames('macros').map((name) => `DROP MACRO TABLE ${name}`).join(';'));
+  await connection.run(
+    modelNames('macros')
+      .map((name) => `DROP MACRO TABLE ${name}`)
+      .join(';'),
+  );
   // No file has clicks ahead of as-of.
   await connection.run('CREATE TEMP TABLE event_files (kind VARCHAR, day DATE, path VARCHAR, last_at TIMESTAMPTZ)');
   await writeExplained(connection, folder, historyEnd, within);
