@@ -152,11 +152,14 @@ export class WriterLease {
     const { data, effects, times } = this.#leasing;
     const epoch = this.#epoch;
     if (epoch === undefined) return;
-    const told = this.#telling.then(async () => {
+    const before = this.#telling;
+    const tell = async () => {
+      await before;
       const { steady, wall } = this.#renewed;
       const until = { steady: steady + times.believed, wall: wall + times.believed };
       await writeHeldLease(data, { epoch, until }, effects);
-    });
+    };
+    const told = tell();
     this.#telling = told.catch(() => undefined);
     await told;
   }
