@@ -7,12 +7,11 @@ import { sha256Of } from '../../../src/files/read-through.ts';
 import { writeExplained } from '../../../src/snapshot/content/explained.ts';
 import { analyticsTables } from '../../../src/snapshot/content/published-tables.ts';
 import { analyticsFile, manifestFile, manifestText, parseManifest } from '../../../src/snapshot/manifest.ts';
-import { modelQuery } from '../../../src/sql/model-query.ts';
 import { modelNames } from '../../../src/sql/sql-model.ts';
-import { quoted, quotedPathList } from '../../../src/text/sql-text.ts';
+import { quoted } from '../../../src/text/sql-text.ts';
 import { addDays, dayOf, endOfDay } from '../../../src/time/moment.ts';
-import { eventRelation } from '../../../src/warehouse/event-files.ts';
 import { generateLogs, historyEnd, type Bench } from '../bench.ts';
+import { nameInViews } from '../serve/long-history.ts';
 import { largeCatalog, publishForServing, type ServingData } from '../serve/serving-data.ts';
 import { fillBooks } from './synthetic-books.ts';
 import { beginDays, filledMarts, networkSites, writeDay } from './synthetic-days.ts';
@@ -72,18 +71,7 @@ export async function publishLongNetwork(bench: Bench): Promise<ServingData> {
 
 /** Names the files in views and macros as the publish does. */
 async function nameFiles(connection: DuckDBConnection, folder: string, paths: readonly string[]): Promise<void> {
-  const within = (group: string) =>
-    paths
-      .filter((path) => path.startsWith(`${group}/`))
-      .toSorted()
-      .map((path) => join(folder, path));
-  await connection.run(
-    `CREATE OR REPLACE VIEW clicks AS WITH click_events AS (SELECT * FROM ${eventRelation('clicks', within('events/clicks'))}) ${modelQuery('marts', 'clicks')}`,
-  );
-  for (const mart of filledMarts)
-    await connection.run(
-      `CREATE OR REPLACE VIEW ${mart} AS SELECT * FROM read_parquet(${quotedPathList(within(`marts/${mart}`))}, hive_partitioning = false)`,
-    );
+  const within = await nameInViews(connection, folder, paths, filledMarts);
   await connection.run(
     modelNames('macros')
       .map((name) => `DROP MACRO TABLE ${name}`)

@@ -1,6 +1,7 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { withDuckDB } from '../../../src/duckdb/open.ts';
 import { sha256Of } from '../../../src/files/read-through.ts';
 import { quoted, quotedPathList } from '../../../src/text/sql-text.ts';
 import { analyticsFile, manifestFile, manifestText, parseManifest } from '../../../src/snapshot/manifest.ts';
@@ -80,7 +81,10 @@ export async function lengthenHistory(
     connection.closeSync();
     instance.closeSync();
   }
-  await nameInViews(folder, [...own, ...added]);
+  await withDuckDB(join(folder, analyticsFile), {}, async (analytics) => {
+    await nameInViews(analytics, folder, [...own, ...added], marts);
+    await analytics.run('CHECKPOINT');
+  });
   for (const path of [...added, analyticsFile]) manifest.files[path] = await fileFacts(join(folder, path));
   const all = (manifest.row_counts['clicks'] ?? 0) + perDay * days;
   await writeFile(
@@ -167,28 +171,29 @@ async function writeMart(
   return path;
 }
 
-/** Names the files in the views as the publish does: in the order of their days, by absolute paths. */
-async function nameInViews(folder: string, paths: readonly string[]): Promise<void> {
-  const instance = await DuckDBInstance.create(join(folder, analyticsFile));
-  const connection = await instance.connect();
-  try {
-    const within = (group: string) =>
-      paths
-        .filter((path) => path.startsWith(`${group}/`))
-        .toSorted()
-        .map((path) => join(folder, path));
+/**
+ * Names the files in the views of a connected snapshot as the publish does: in the order of their days, by absolute
+ * paths. Gives the paths of a group.
+ */
+export async function nameInViews(
+  connection: DuckDBConnection,
+  folder: string,
+  paths: readonly string[],
+  ofMarts: readonly string[],
+): Promise<(group: string) => string[]> {
+  const within = (group: string) =>
+    paths
+      .filter((path) => path.startsWith(`${group}/`))
+      .toSorted()
+      .map((path) => join(folder, path));
+  await connection.run(
+    `CREATE OR REPLACE VIEW clicks AS WITH click_events AS (SELECT * FROM ${eventRelation('clicks', within('events/clicks'))}) ${modelQuery('marts', 'clicks')}`,
+  );
+  for (const mart of ofMarts)
     await connection.run(
-      `CREATE OR REPLACE VIEW clicks AS WITH click_events AS (SELECT * FROM ${eventRelation('clicks', within('events/clicks'))}) ${modelQuery('marts', 'clicks')}`,
+      `CREATE OR REPLACE VIEW ${mart} AS SELECT * FROM read_parquet(${quotedPathList(within(`marts/${mart}`))}, hive_partitioning = false)`,
     );
-    for (const mart of marts)
-      await connection.run(
-        `CREATE OR REPLACE VIEW ${mart} AS SELECT * FROM read_parquet(${quotedPathList(within(`marts/${mart}`))}, hive_partitioning = false)`,
-      );
-    await connection.run('CHECKPOINT');
-  } finally {
-    connection.closeSync();
-    instance.closeSync();
-  }
+  return within;
 }
 
 async function fileFacts(path: string): Promise<{ sha256: string; bytes: number }> {
