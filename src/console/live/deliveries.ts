@@ -7,6 +7,7 @@ import type {
   DeliveryState,
   DeliveryStore,
   FailedPostbacks,
+  StateCounts,
   StatePostbacks,
 } from '../../postbacks/store/delivery-store.ts';
 import { readSites, type Site } from '../../sites/sites.ts';
@@ -44,26 +45,63 @@ export interface Delivery {
   site: Site | undefined;
 }
 
-type Where = { data: DataDirectory; settings: Pick<Settings, 'postbacks'> };
+/** The store of deliveries, as it is at the moment of each look. */
+export class LiveDeliveries {
+  readonly #data: DataDirectory;
+  readonly #settings: Pick<Settings, 'postbacks'>;
+  /** By the last look, from which the next goes on. */
+  #counted: StateCounts | undefined;
 
-/** Undefined where there has never been a postback. */
-export function readDeliveries(
-  where: Where,
-  filter: DeliveryFilter,
-  { first, rows }: { first: number; rows: number },
-): Promise<Deliveries | undefined> {
-  return inStore(where, async (store) => {
-    const states = await store.countByState();
-    const count = (wanted: DeliveryFilter) => countIn(states, wanted) ?? store.count(wanted);
-    return {
-      states,
-      errors: await store.countByError(),
-      resting: [...(await store.openCircuits())].map(([siteKey, circuit]) => ({ siteKey, ...circuit })),
-      found: await store.find(filter, rows, first),
-      count: await count(filter),
-      dead: await count({ ...filter, state: 'dead' }),
-    };
-  });
+  constructor(data: DataDirectory, settings: Pick<Settings, 'postbacks'>) {
+    this.#data = data;
+    this.#settings = settings;
+  }
+
+  /** Undefined where there has never been a postback. */
+  read(filter: DeliveryFilter, { first, rows }: { first: number; rows: number }): Promise<Deliveries | undefined> {
+    return this.#inStore(async (store) => {
+      this.#counted = await store.countByState(this.#counted);
+      const { states } = this.#counted;
+      const count = (wanted: DeliveryFilter) => countIn(states, wanted) ?? store.count(wanted);
+      return {
+        states,
+        errors: await store.countByError(),
+        resting: [...(await store.openCircuits())].map(([siteKey, circuit]) => ({ siteKey, ...circuit })),
+        found: await store.find(filter, rows, first),
+        count: await count(filter),
+        dead: await count({ ...filter, state: 'dead' }),
+      };
+    });
+  }
+
+  /** Those of that webhook or conversion id, in their order; undefined where there has never been a postback. */
+  show(id: string): Promise<Delivery[] | undefined> {
+    return this.#inStore(async (store) => {
+      const circuits = await store.openCircuits();
+      const sites = new Map(sitesOf(this.#data).map((site) => [site.site_key, site]));
+      const found: Delivery[] = [];
+      for (const { postback, attempts } of await store.show(id))
+        found.push({
+          postback,
+          attempts,
+          nextOfClick: await store.nextOfClick(postback.clickId),
+          pausedUntil: circuits.get(postback.siteKey)?.pausedUntil,
+          site: sites.get(postback.siteKey),
+        });
+      return found;
+    });
+  }
+
+  /** Opened for one look: one that was put aside or moved meanwhile is not held on to. */
+  async #inStore<Result>(work: (store: DeliveryStore) => Promise<Result>): Promise<Result | undefined> {
+    if (!hasStore(this.#data, this.#settings)) return undefined;
+    const store = await openStore(this.#data, this.#settings);
+    try {
+      return await work(store);
+    } finally {
+      await store.close();
+    }
+  }
 }
 
 /** Of filters by site and state only, which what was counted tells already: to count millions takes most of a page. */
@@ -72,38 +110,6 @@ function countIn(states: readonly StatePostbacks[], { site, state, ...others }: 
   return states
     .filter((each) => (site ?? each.siteKey) === each.siteKey && (state ?? each.state) === each.state)
     .reduce((sum, { postbacks }) => sum + postbacks, 0);
-}
-
-/** Those of that webhook or conversion id, in their order; undefined where there has never been a postback. */
-export function readDelivery(where: Where, id: string): Promise<Delivery[] | undefined> {
-  return inStore(where, async (store) => {
-    const circuits = await store.openCircuits();
-    const sites = new Map(sitesOf(where.data).map((site) => [site.site_key, site]));
-    const found: Delivery[] = [];
-    for (const { postback, attempts } of await store.show(id))
-      found.push({
-        postback,
-        attempts,
-        nextOfClick: await store.nextOfClick(postback.clickId),
-        pausedUntil: circuits.get(postback.siteKey)?.pausedUntil,
-        site: sites.get(postback.siteKey),
-      });
-    return found;
-  });
-}
-
-/** Opened for one look: a store that was put aside or moved meanwhile is not held on to. */
-async function inStore<Result>(
-  { data, settings }: Where,
-  work: (store: DeliveryStore) => Promise<Result>,
-): Promise<Result | undefined> {
-  if (!hasStore(data, settings)) return undefined;
-  const store = await openStore(data, settings);
-  try {
-    return await work(store);
-  } finally {
-    await store.close();
-  }
 }
 
 /** A broken `sites.json` is told by the overview; what is known of deliveries is shown all the same. */

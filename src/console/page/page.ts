@@ -5,6 +5,7 @@ import type { ActionJobs } from '../actions/jobs.ts';
 import { ConsoleError } from './console-error.ts';
 import type { ConsoleSnapshot } from '../data/console-snapshot.ts';
 import type { Address } from '../html/address.ts';
+import type { LiveDeliveries } from '../live/deliveries.ts';
 import type { Health } from '../live/health.ts';
 import type { Html } from '../html/html.ts';
 import { rowsPerFile, rowsPerPage, type TablePart } from '../html/table.ts';
@@ -18,6 +19,7 @@ export interface Visit {
   user: ConsoleUser;
   /** How all stands, as it was found a moment ago. */
   health: Health;
+  deliveries: Pick<LiveDeliveries, 'read' | 'show'>;
   data: DataDirectory;
   settings: Settings;
   /** What operators began from the console. */

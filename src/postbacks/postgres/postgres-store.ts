@@ -1,6 +1,13 @@
 import { OfferlineError } from '../../errors/errors.ts';
 import type { OpenCircuit } from '../rules/circuit-breaker.ts';
-import type { DeliveryFilter, DeliveryState, DeliveryStore, OutboxRow, PassStore } from '../store/delivery-store.ts';
+import type {
+  DeliveryFilter,
+  DeliveryState,
+  DeliveryStore,
+  OutboxRow,
+  PassStore,
+  StateCounts,
+} from '../store/delivery-store.ts';
 import { migrate } from './migrations.ts';
 import { PostgresExchange } from './postgres-exchange.ts';
 import { PostgresList } from './postgres-list.ts';
@@ -65,8 +72,9 @@ export class PostgresStore implements DeliveryStore {
   countBySite(filter: DeliveryFilter) {
     return this.#list.countBySite(filter);
   }
-  countByState() {
-    return this.#list.countByState();
+  async countByState(): Promise<StateCounts> {
+    // Changes of several workers come in no order by which a later count could go on.
+    return { storeId: this.storeId, upTo: 0, states: await this.#list.countByState() };
   }
   countByError() {
     return this.#list.countByError();

@@ -33,8 +33,8 @@ export interface DeliveryStore {
   count(filter: DeliveryFilter): Promise<number>;
   /** How many there are of each site, in the order of their keys, and which: whoever asks again can tell a change. */
   countBySite(filter: DeliveryFilter): Promise<SitePostbacks[]>;
-  /** How many of each site are in which state, in the order of sites and states; those that none is in are left out. */
-  countByState(): Promise<StatePostbacks[]>;
+  /** How many of each site are in which state. What was counted `before` saves counting the delivered ones again. */
+  countByState(before?: StateCounts): Promise<StateCounts>;
   /** Why the last attempt at postbacks failed that are not delivered, the most frequent reason first. */
   countByError(): Promise<FailedPostbacks[]>;
   /** The webhook id of that one of a click which is sent before its others; undefined where none is to be sent. */
@@ -103,6 +103,14 @@ export interface StatePostbacks {
   siteKey: string;
   state: DeliveryStatus;
   postbacks: number;
+}
+
+/** How many postbacks were in which state, once all changes up to one had been made. */
+export interface StateCounts {
+  storeId: string;
+  upTo: number;
+  /** In the order of sites and states; those that none is in are left out. */
+  states: StatePostbacks[];
 }
 
 /** Postbacks of all sites in one state whose last attempt failed for one reason. */

@@ -15,6 +15,7 @@ import type {
   OutboxImport,
   OutboxRow,
   PassStore,
+  StateCounts,
 } from './delivery-store.ts';
 import { SqlitePass } from './sqlite-pass.ts';
 
@@ -134,8 +135,9 @@ export class SqliteStore implements DeliveryStore {
   async countBySite(filter: DeliveryFilter) {
     return this.#list.countBySite(filter);
   }
-  async countByState() {
-    return this.#list.countByState();
+  async countByState(before?: StateCounts) {
+    const { storeId } = this;
+    return { storeId, ...this.#list.countByState(before?.storeId === storeId ? before : undefined) };
   }
   async countByError() {
     return this.#list.countByError();

@@ -1,6 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { ConsoleSnapshot, TooSlowError } from '../../../src/console/data/console-snapshot.ts';
 import { Address } from '../../../src/console/html/address.ts';
+import { LiveDeliveries } from '../../../src/console/live/deliveries.ts';
 import { pages } from '../../../src/console/pages.ts';
 import { partOf, type Page, type Visit } from '../../../src/console/page/page.ts';
 import type { DataDirectory } from '../../../src/config/data-directory.ts';
@@ -10,11 +11,13 @@ import { readSettings } from '../../../src/config/settings.ts';
 export class StatementRecorder {
   readonly #snapshot: ConsoleSnapshot;
   readonly #data: DataDirectory;
+  readonly #deliveries: LiveDeliveries;
   #asked: string[] = [];
 
   private constructor(snapshot: ConsoleSnapshot, data: DataDirectory) {
     this.#snapshot = snapshot;
     this.#data = data;
+    this.#deliveries = new LiveDeliveries(data, readSettings(data));
     const ask = snapshot.askSql.bind(snapshot);
     snapshot.askSql = async (query, asking) => {
       const answer = await ask<never>(query, asking);
@@ -57,6 +60,7 @@ export class StatementRecorder {
       part: partOf(address),
       user: { name: 'bench', role: 'operator' },
       health: { word: 'well', status: undefined, running: null, lookedAt: 0 },
+      deliveries: this.#deliveries,
       data: this.#data,
       settings: readSettings(this.#data),
       jobs: { list: () => [], find: () => Promise.resolve(undefined) },

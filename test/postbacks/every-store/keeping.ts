@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { DeliveryStore, PassStore } from '../../../src/postbacks/store/delivery-store.ts';
+import type { DeliveryStore, PassStore, StateCounts } from '../../../src/postbacks/store/delivery-store.ts';
 import { delivered, enqueuedAt, outboxRow, refused, type StoreForTest } from '../../support/deliveries.ts';
 
 async function claimAll(pass: PassStore, limit = 10) {
@@ -91,7 +91,7 @@ export function describeKeeping(storeForTest: () => Promise<StoreForTest>): void
         claims: [],
       });
       await pass.end();
-      expect(await store.countByState()).toEqual([
+      expect((await store.countByState()).states).toEqual([
         { siteKey: 'S', state: 'pending', postbacks: 1 },
         { siteKey: 's', state: 'dead', postbacks: 1 },
         { siteKey: 's', state: 'pending', postbacks: 1 },
@@ -103,6 +103,47 @@ export function describeKeeping(storeForTest: () => Promise<StoreForTest>): void
       expect(await store.nextOfClick('nobody')).toBeUndefined();
       const found = async (skipped: number) => (await store.find({}, 2, skipped)).map(({ webhookId }) => webhookId);
       expect([await found(0), await found(2)]).toEqual([['w3', 'w2'], ['w1']]);
+    });
+
+    it('counts on from what it counted before, and finds the newest of a state among all sites', async () => {
+      const { store } = await storeForTest();
+      const at = (second: number) => `2026-11-20T09:00:${String(second).padStart(2, '0')}Z`;
+      await store.importOutbox('first', [
+        outboxRow(1, { siteKey: 't', occurredAt: at(1) }),
+        outboxRow(2, { occurredAt: at(2) }),
+        outboxRow(3, { siteKey: 't', occurredAt: at(3) }),
+        outboxRow(4, { occurredAt: at(4) }),
+        outboxRow(5, { siteKey: 'u', occurredAt: at(5) }),
+      ]);
+      let counted: StateCounts | undefined;
+      const counts = async () => {
+        counted = await store.countByState(counted);
+        return counted.states.map(({ siteKey, state, postbacks }) => `${siteKey} ${state} ${postbacks}`);
+      };
+      const pendingOnes = async (limit: number, skipped = 0) =>
+        (await store.find({ state: 'pending' }, limit, skipped)).map(({ webhookId }) => webhookId);
+      expect(await counts()).toEqual(['s pending 2', 't pending 2', 'u pending 1']);
+      expect([await pendingOnes(3), await pendingOnes(3, 3), await pendingOnes(9, 4)]).toEqual([
+        ['w5', 'w4', 'w3'],
+        ['w2', 'w1'],
+        ['w1'],
+      ]);
+      await deliverOne(store);
+      expect(await counts()).toEqual(['s delivered 1', 's pending 1', 't pending 2', 'u pending 1']);
+      await deliverOne(store);
+      await store.importOutbox('first', [outboxRow(6, { siteKey: 'u', occurredAt: at(0) })]);
+      expect(await counts()).toEqual(['s delivered 2', 't pending 2', 'u pending 2']);
+      expect(await counts()).toEqual(['s delivered 2', 't pending 2', 'u pending 2']);
+      expect((await store.countByState()).states).toEqual(counted?.states);
+      const other = {
+        storeId: 'another',
+        upTo: 0,
+        states: [{ siteKey: 's', state: 'delivered' as const, postbacks: 9 }],
+      };
+      expect((await store.countByState(other)).states).toEqual(counted?.states);
+      expect(await pendingOnes(9)).toEqual(['w5', 'w3', 'w1', 'w6']);
+      expect((await store.find({ state: 'delivered' }, 9)).map(({ webhookId }) => webhookId)).toEqual(['w4', 'w2']);
+      expect(await store.find({ state: 'dead' }, 9)).toEqual([]);
     });
 
     it('takes over all rows or none', async () => {

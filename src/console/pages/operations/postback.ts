@@ -6,7 +6,7 @@ import { actionForm } from '../../html/action-form.ts';
 import { figure, moment, unknown } from '../../html/figures.ts';
 import { html, nothing, type Html } from '../../html/html.ts';
 import { table, type Column, type TablePart } from '../../html/table.ts';
-import { readDelivery, type Delivery } from '../../live/deliveries.ts';
+import type { Delivery } from '../../live/deliveries.ts';
 import type { Page, Visit } from '../../page/page.ts';
 import { facts, linkTo, stateOf, textOr } from '../../html/states.ts';
 
@@ -40,7 +40,7 @@ export const postbackPage: Page = {
   live: true,
   async show(visit) {
     const id = visit.path['id'] ?? '';
-    const found = (await readDelivery(visit, id)) ?? [];
+    const found = (await visit.deliveries.show(id)) ?? [];
     const [first] = found;
     if (first === undefined)
       throw new ConsoleError(

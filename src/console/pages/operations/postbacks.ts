@@ -8,7 +8,7 @@ import { figureText, moment, unknown } from '../../html/figures.ts';
 import { filterForm } from '../../html/filter-form.ts';
 import { html, nothing, type Html } from '../../html/html.ts';
 import { table, type Column } from '../../html/table.ts';
-import { readDeliveries, type Deliveries } from '../../live/deliveries.ts';
+import type { Deliveries } from '../../live/deliveries.ts';
 import type { Page, Visit } from '../../page/page.ts';
 import { linkTo, stateOf, textOr } from '../../html/states.ts';
 
@@ -80,7 +80,7 @@ export const postbacksPage: Page = {
   live: true,
   async show(visit) {
     const filter = filterOf(visit.address);
-    const found = await readDeliveries(visit, filter, { ...visit.part, rows: Math.min(visit.part.rows, mostInFile) });
+    const found = await visit.deliveries.read(filter, { ...visit.part, rows: Math.min(visit.part.rows, mostInFile) });
     return {
       title: 'Postbacks',
       question: 'Who is not told, and why? Live, as the store of deliveries has it at this moment.',

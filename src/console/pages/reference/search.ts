@@ -52,7 +52,7 @@ const pages: Readonly<Record<string, string>> = { offer: '/offers/', site: '/sit
 /** As the outbox has them. */
 const webhookId = /^pb_[0-9a-f]{32}$/;
 
-async function find(id: string, { snapshot, data }: Visit): Promise<Found[]> {
+async function find(id: string, { snapshot, deliveries, data }: Visit): Promise<Found[]> {
   const parameters = { id };
   const things = await snapshot.ask<Omit<Found, 'href'>>('found_things', { parameters });
   const found = things.rows.map((thing) => ({ ...thing, href: `${pages[thing.kind]}${encodeURIComponent(thing.id)}` }));
@@ -62,8 +62,8 @@ async function find(id: string, { snapshot, data }: Visit): Promise<Found[]> {
   // form. Conversions that have their click's id stand on its page.
   if (found.length > 0) return found;
   if (webhookId.test(id)) {
-    const postbacks = await snapshot.ask<{ state: string }>('found_postbacks', { parameters });
-    return postbacks.rows.map(({ state }) => ({ kind: 'postback', id, what: state, href: `/postbacks/${id}` }));
+    const postbacks = (await deliveries.show(id)) ?? [];
+    return postbacks.map(({ postback }) => ({ kind: 'postback', id, what: postback.state, href: `/postbacks/${id}` }));
   }
   const ask = await clickQuestions(id, snapshot, data);
   const [click] = (await ask<{ site_key: string }>('click', 'clicks')).rows;
