@@ -5,6 +5,7 @@ import { generate } from '../../src/generate/generate.ts';
 import { amountText, publishedAmount } from '../../src/serve/offers/money.ts';
 import { decimalOf } from '../../src/text/decimal-text.ts';
 import { analyticsTables, analyticsViews } from '../../src/snapshot/content/published-tables.ts';
+import { modelQuery } from '../../src/sql/model-query.ts';
 import { modelNames } from '../../src/sql/sql-model.ts';
 import { readAnalytics } from '../../src/snapshot/read-analytics.ts';
 import { openStateDatabase } from '../../src/warehouse/database.ts';
@@ -131,6 +132,24 @@ describe('figures_explained', () => {
     ).toEqual([
       { in_clicks: false, in_conversions: false, in_conversions_24h: false, in_conversions_prior_24h: false },
     ]);
+  });
+});
+
+describe('figures_explained, the newest', () => {
+  it('gives the first of all rows of every offer, and the console counts them without it', async () => {
+    await readAnalytics(pipeline.data.current, async (query) => {
+      const offers = await query<{ offer_id: number }>('SELECT offer_id FROM offers');
+      let cut = 0;
+      for (const { offer_id: id } of offers) {
+        const all = await query(`FROM figures_explained(${id})`);
+        const newest = await query(`FROM figures_explained(${id}, newest := 7)`);
+        expect(newest, `offer ${id}`).toEqual(all.slice(0, 7));
+        if (newest.length < all.length) cut++;
+        const counted = modelQuery('console', 'offer_explained_rows', { as_of: asOf, offer_id: String(id) });
+        expect(await query(counted), `offer ${id}`).toEqual([{ of_rows: all.length }]);
+      }
+      expect(cut).toBeGreaterThan(10);
+    });
   });
 });
 

@@ -12,9 +12,9 @@ import { readModel } from '../../sql/sql-model.ts';
 export const offerNamesFile = 'offer_names.parquet';
 
 /**
- * Stores the table macros `figures_explained(offer_id)`, `figures_by_site()` and `postbacks_by_site()`. DuckDB looks up
- * a macro's tables where it is called, not where it is stored, so one that names tables fails where the file is
- * attached. These name files only.
+ * Stores the table macros `figures_explained(offer_id, newest := NULL)`, `figures_by_site()` and `postbacks_by_site()`.
+ * DuckDB looks up a macro's tables where it is called, not where it is stored, so one that names tables fails where the
+ * file is attached. These name files only.
  */
 export async function writeExplained(
   connection: DuckDBConnection,
@@ -35,9 +35,10 @@ export async function writeExplained(
     offers AS (SELECT * FROM read_parquet(${quotedPath(names)}))`;
   await storeMacro(
     connection,
-    'figures_explained(an_offer_id)',
+    'figures_explained(an_offer_id, newest := NULL)',
     asOf,
-    `click_events AS NOT MATERIALIZED (SELECT * FROM ${eventRelation('clicks', clicks)}), ${tables}`,
+    // The newest files first: what is in them tells which of the others need not be read.
+    `click_events AS NOT MATERIALIZED (SELECT * FROM ${eventRelation('clicks', clicks.toReversed())}), ${tables}`,
   );
   const cut = await namesOfCutFiles(connection, asOf);
   const ofWindow = (isCut: boolean) =>

@@ -66,7 +66,11 @@ export const offerExplainedPage: Page = {
   async show({ snapshot, path, address, part }) {
     const offer_id = offerIdOf(path);
     const order = orderOf(address, columns);
-    const answer = await snapshot.ask<ExplainedRow>('offer_explained', { parameters: { offer_id }, order, part });
+    // By another column than the time any of them may come first.
+    const newest = order === undefined ? part.first + part.rows : Number.MAX_SAFE_INTEGER;
+    const parameters = { offer_id, newest: String(newest) };
+    const answer = await snapshot.ask<ExplainedRow>('offer_explained', { parameters, order, part });
+    const all = await snapshot.ask<{ of_rows: number }>('offer_explained_rows', { parameters: { offer_id } });
     return {
       title: `Behind the figures of offer ${offer_id}`,
       question: 'Which clicks and conversions make its figures, and which do not count, and where?',
@@ -77,6 +81,7 @@ export const offerExplainedPage: Page = {
           caption: 'Clicks and conversions of the figures’ windows',
           columns,
           ...answer,
+          total: all.rows[0]?.of_rows,
           command: `offerline sql "FROM figures_explained(${offer_id})"`,
           empty: 'No click and no conversion of it lies in the windows of its figures.',
         }),
