@@ -16,6 +16,7 @@ import { ConsoleSnapshots } from './data/snapshots.ts';
 import { addressText } from '../serve/http/listening-address.ts';
 import { Address } from './html/address.ts';
 import { html, type Html } from './html/html.ts';
+import { LiveDeliveries } from './live/deliveries.ts';
 import { HealthWatch } from './live/health.ts';
 import { addActionRoutes } from './pages/operations/action-routes.ts';
 import { pages } from './pages.ts';
@@ -57,8 +58,11 @@ const healthMilliseconds = 10_000;
 const navigation = pages.flatMap(({ path, navigation: name }) => (name === undefined ? [] : [{ path, name }]));
 /** Who looks where nobody has asked yet. */
 const nobody: ConsoleUser = { name: 'console', role: 'viewer' };
-/** Pages that are asked for most are made before anybody asks, as each role sees them. */
-const madeAtOnce = new Set(['/offers', '/sites']);
+/**
+ * Pages that are asked for most are made before anybody asks, as each role sees them. Of the live ones nothing is kept
+ * but what was counted for them.
+ */
+const madeAtOnce = new Set(['/', '/offers', '/sites', '/postbacks']);
 
 export async function createConsole({
   data,
@@ -80,6 +84,7 @@ export async function createConsole({
   }) as FastifyInstance;
   const snapshots = new ConsoleSnapshots(data, log);
   const health = new HealthWatch(data, settings, log);
+  const deliveries = new LiveDeliveries(data, settings);
   const users = new UserRegistry(data.consoleUsersFile, log);
   const renderer = new PageRenderer();
   const jobs = await ActionJobs.open({ data, logger: log, launcher, now });
@@ -151,6 +156,7 @@ export async function createConsole({
       address,
       user,
       health: health.now,
+      deliveries,
       data,
       settings,
       jobs,
@@ -193,7 +199,7 @@ export async function createConsole({
     const snapshot = snapshots.current;
     if (snapshot === undefined) return;
     for (const page of pages.filter(({ path }) => madeAtOnce.has(path)))
-      for (const role of roles)
+      for (const role of page.live === true ? [nobody.role] : roles)
         await renderer
           .render(page, snapshot, looking(new Address(page.path), { ...nobody, role }))
           .catch((error: unknown) => log.error({ err: error, path: page.path }, 'a page could not be made'));

@@ -8,12 +8,11 @@ import type { Manifest } from '../../snapshot/manifest.ts';
 import { verifySnapshot } from '../../snapshot/verify.ts';
 import { modelQuery } from '../../sql/model-query.ts';
 import { identifier } from '../../text/sql-text.ts';
+import { keepInMemory } from './kept-rows.ts';
 import { OneAtATime } from './one-at-a-time.ts';
 
 /** A query of a page that takes longer is interrupted: it asks for too much. Milliseconds. */
 const queryMilliseconds = 1_000;
-/** Functions of the file that read all clicks of two days, or all postbacks, and answer everybody alike. */
-const keptFunctions = ['figures_by_site', 'postbacks_by_site'] as const;
 /** Who would wait behind so many queries is told to come back. */
 const maxWaiting = 8;
 
@@ -45,8 +44,6 @@ export class ConsoleSnapshot {
   readonly manifest: Manifest;
   readonly #database: OpenDuckDB;
   readonly #turns = new OneAtATime(maxWaiting);
-  /** Those of `keptFunctions` whose rows are in memory, or are too many for that. */
-  readonly #kept = new Set<string>();
   readonly #retirement = new AbortController();
   #users = 0;
 
@@ -65,7 +62,7 @@ export class ConsoleSnapshot {
       temp_directory: join(tmpdir(), `offerline-console-${process.pid}`),
     });
     try {
-      await keepInMemory(database);
+      await keepInMemory(database.connection);
     } catch (error) {
       database.close();
       throw error;
@@ -91,24 +88,9 @@ export class ConsoleSnapshot {
   /** The same for a query that is made up from elsewhere, such as a figure's own. */
   async askSql<R = Row>(query: string, { order, part }: Omit<Asking, 'parameters'> = {}): Promise<Answer<R>> {
     const sql = arranged(query, order, part);
-    const rows = await this.#turns.run(async () => {
-      for (const name of keptFunctions) if (sql.includes(`${name}()`)) await this.#keep(name);
-      return this.#rows<R & { of_rows?: number }>(sql);
-    });
+    const rows = await this.#turns.run(() => this.#rows<R & { of_rows?: number }>(sql));
     const first = part?.first ?? 0;
     return { rows, sql, first, total: part === undefined ? rows.length : (rows[0]?.of_rows ?? first) };
-  }
-
-  /** Asks a function once, and has its name stand for the rows from then on; not where that takes too long. */
-  async #keep(name: string): Promise<void> {
-    if (this.#kept.has(name)) return;
-    this.#kept.add(name);
-    try {
-      await this.#rows(`CREATE TEMP TABLE kept_${name} AS FROM ${name}()`);
-      await this.#rows(`CREATE TEMP MACRO ${name}() AS TABLE FROM kept_${name}`);
-    } catch {
-      // The question itself tells what is wrong.
-    }
   }
 
   async #rows<R>(sql: string): Promise<R[]> {
@@ -147,25 +129,6 @@ export class ConsoleSnapshot {
   #closeWhenUnused(): void {
     if (this.retired.aborted && this.#users === 0) this.#database.close();
   }
-}
-
-/** Half of the memory at most: sixty days of 5,000 offers take 20 MiB. */
-const mostRowsInMemory = 600_000;
-
-/**
- * Copies `offer_daily` into memory under its own name, which then stands before the view's: most of a statement over
- * sixty days is the opening of sixty files. A longer history stays where it is.
- */
-async function keepInMemory({ connection }: OpenDuckDB): Promise<void> {
-  const [view] = await queryRows<{ rows: number }>(
-    connection,
-    `SELECT count(*) AS rows FROM duckdb_views() WHERE view_name = 'offer_daily'`,
-  );
-  // A snapshot that an earlier version published has it not.
-  if (view?.rows !== 1) return;
-  const [all] = await queryRows<{ rows: number }>(connection, 'SELECT count(*) AS rows FROM offer_daily');
-  if ((all?.rows ?? 0) <= mostRowsInMemory)
-    await connection.run('CREATE TEMP TABLE offer_daily AS FROM offer_daily ORDER BY day, offer_id');
 }
 
 /** A query did not come to its end in time. */
