@@ -1,6 +1,7 @@
 import { linkSync, mkdirSync, rmSync } from 'node:fs';
 import { constants, copyFile, open, mkdir, rename, statfs, symlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { openLogFile, type LogFile } from './log-file.ts';
 
 /**
  * What a run does to the world, handed in as a defaulted last argument. A test replaces a member
@@ -35,21 +36,10 @@ export interface FileEffects {
   /** With `mode` nobody else than that lets in can ever read a byte of it; without, as the process's umask says. */
   writeFile(path: string, content: string | Uint8Array, step: string, mode?: number): Promise<void>;
   remove(path: string, step: string): Promise<void>;
-  /** Makes a file that is only added to. Fails where there is one of that name. */
-  openLog(path: string, step: string): Promise<LogFile>;
+  /** Makes a file that is only added to, `isForced` where each addition is to be on the disk. Fails where there is one. */
+  openLog(path: string, step: string, isForced: boolean): Promise<LogFile>;
   /** Bytes that this user may still write where the folder is. */
   freeBytes(folder: string): Promise<number>;
-}
-
-/** An open file that is only added to. */
-export interface LogFile {
-  /** Adds bytes at the end. Gives how many it took, which are fewer where room runs out. */
-  append(bytes: Buffer, step: string): Promise<number>;
-  /** Forces what was added to the disk. */
-  sync(step: string): Promise<void>;
-  /** Cuts it to so many bytes. */
-  truncate(bytes: number, step: string): Promise<void>;
-  close(): Promise<void>;
 }
 
 export const realEffects: Effects = {
@@ -76,15 +66,7 @@ export const realEffects: Effects = {
       }
     },
     remove: async (path) => rmSync(path, { recursive: true, force: true }),
-    openLog: async (path) => {
-      const handle = await open(path, 'ax');
-      return {
-        append: async (bytes) => (await handle.write(bytes)).bytesWritten,
-        sync: () => handle.datasync(),
-        truncate: (bytes) => handle.truncate(bytes),
-        close: () => handle.close(),
-      };
-    },
+    openLog: (path, _step, isForced) => openLogFile(path, isForced),
     freeBytes: async (folder) => {
       const { bavail, bsize } = await statfs(folder);
       return bavail * bsize;

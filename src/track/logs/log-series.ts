@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { DataDirectory } from '../../config/data-directory.ts';
-import type { Effects, LogFile } from '../../files/effects.ts';
+import type { Effects } from '../../files/effects.ts';
+import type { LogFile } from '../../files/log-file.ts';
 import type { Logger } from '../../logging/log.ts';
 import type { EventKind } from '../../vocabulary/values.ts';
 import { Histogram } from './histogram.ts';
@@ -10,6 +11,8 @@ export interface LogSeriesOptions {
   data: DataDirectory;
   kind: EventKind;
   instance: string;
+  /** Whether rows are to be on the disk once they are added. */
+  isForced: boolean;
   /** A file is handed to landing when it is so old. Milliseconds; default a minute. */
   longestOpen?: number | undefined;
   effects: Pick<Effects, 'now' | 'files'>;
@@ -32,6 +35,11 @@ interface Part {
   isDirty: boolean;
 }
 
+/** Room of the disk, or of the user. */
+function tellsNoRoom(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '');
+}
+
 /**
  * The files of one log, one after the other: each is written as `.part` and renamed when it is old or large enough, the
  * day ends or the tracker stops. None is ever opened again, and none is handed over empty. Whoever adds waits for the
@@ -42,6 +50,7 @@ export class LogSeries {
   readonly #root: string;
   readonly #kind: EventKind;
   readonly #instance: string;
+  readonly #isForced: boolean;
   readonly #longestOpen: number;
   readonly #effects: LogSeriesOptions['effects'];
   readonly #log: Logger;
@@ -52,10 +61,11 @@ export class LogSeries {
   /** Files that nothing more comes to and that have no final name yet, with their bytes. */
   readonly #unnamed = new Map<string, number>();
 
-  constructor({ data, kind, instance, longestOpen = minute, effects, log, onBroken }: LogSeriesOptions) {
+  constructor({ data, kind, instance, isForced, longestOpen = minute, effects, log, onBroken }: LogSeriesOptions) {
     this.#root = trackerLogs(data, kind);
     this.#kind = kind;
     this.#instance = instance;
+    this.#isForced = isForced;
     this.#longestOpen = longestOpen;
     this.#effects = effects;
     this.#log = log;
@@ -70,18 +80,19 @@ export class LogSeries {
    * Adds rows to the present file or a new one. Throws where they could not be added: then none of them is there. Where
    * that cannot be known the log is broken.
    */
-  async add(rows: Buffer, now: number, isForced: boolean): Promise<void> {
+  async add(rows: Buffer, now: number): Promise<void> {
     if (this.#part !== undefined && this.#isDue(this.#part, now)) this.#finishInBackground();
     const part = (this.#part ??= await this.#open(now));
     try {
       await this.#appendWhole(part.file, rows);
     } catch (error) {
-      await this.#takeBack(part);
+      // Whether the disk has what it was to force cannot be known, but where there was no room for it.
+      if (this.#isForced && !tellsNoRoom(error)) this.#onBroken(error);
+      else await this.#takeBack(part);
       throw error;
     }
     part.bytes += rows.length;
-    part.isDirty = true;
-    if (isForced) await this.#sync(part);
+    part.isDirty = !this.#isForced;
   }
 
   /** Forces the present file to the disk where it is not. */
@@ -108,7 +119,7 @@ export class LogSeries {
     const folder = join(this.#root, dayText(dayNumber));
     const made = await files.makeDirectory(folder);
     const path = join(folder, newLogName(this.#instance, now, this.#sequence++));
-    const file = await files.openLog(path, this.#step('opened'));
+    const file = await files.openLog(path, this.#step('opened'), this.#isForced);
     try {
       // A row is not on the disk while the name of its file is not.
       for (let each = folder; ; each = dirname(each)) {
@@ -127,7 +138,7 @@ export class LogSeries {
     let written = 0;
     while (written < rows.length) {
       const taken = await file.append(rows.subarray(written), this.#step('appended'));
-      if (taken === 0) throw new Error('the disk takes nothing more');
+      if (taken === 0) throw Object.assign(new Error('the disk takes nothing more'), { code: 'ENOSPC' });
       written += taken;
     }
   }
@@ -140,6 +151,17 @@ export class LogSeries {
     } catch (error) {
       this.#onBroken(error);
     }
+  }
+
+  /** Whoever finds the file by its final name is to find rows in it and nothing else. */
+  async #cutRoom(part: Part): Promise<void> {
+    try {
+      await part.file.truncate(part.bytes, this.#step('room cut'));
+    } catch (error) {
+      this.#onBroken(error);
+      throw error;
+    }
+    await this.#sync(part);
   }
 
   async #sync(part: Part): Promise<void> {
@@ -163,7 +185,7 @@ export class LogSeries {
 
   async #finish(part: Part): Promise<void> {
     try {
-      if (part.isDirty) await this.#sync(part);
+      await this.#cutRoom(part);
     } catch {
       // Told of, and the process ends.
       return;

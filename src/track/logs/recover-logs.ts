@@ -7,7 +7,7 @@ import type { EventKind } from '../../vocabulary/values.ts';
 import { finalName, ownLogs } from './log-names.ts';
 
 const newline = 10;
-const chunkBytes = 64 * 1024;
+const chunkBytes = 1024 * 1024;
 
 /**
  * Gives what a tracker left that ended by force to landing: each `.part` file is cut after its last whole row, since
@@ -47,15 +47,18 @@ async function cutTornTail(path: string): Promise<{ whole: number; cut: number }
   }
 }
 
-/** The byte after the last newline, read from the end. */
+/** The byte after the last newline before the first zero: rows have none, and behind one is room, or what was lost. */
 async function endOfLastRow(file: FileHandle, size: number): Promise<number> {
   const chunk = Buffer.alloc(chunkBytes);
-  for (let end = size; end > 0;) {
-    const start = Math.max(0, end - chunkBytes);
-    const { bytesRead } = await file.read(chunk, 0, end - start, start);
-    const at = chunk.subarray(0, bytesRead).lastIndexOf(newline);
-    if (at !== -1) return start + at + 1;
-    end = start;
+  let whole = 0;
+  for (let at = 0; at < size;) {
+    const { bytesRead } = await file.read(chunk, 0, chunkBytes, at);
+    const bytes = chunk.subarray(0, bytesRead);
+    const zero = bytes.indexOf(0);
+    const last = (zero === -1 ? bytes : bytes.subarray(0, zero)).lastIndexOf(newline);
+    if (last !== -1) whole = at + last + 1;
+    if (zero !== -1 || bytesRead === 0) break;
+    at += bytesRead;
   }
-  return 0;
+  return whole;
 }

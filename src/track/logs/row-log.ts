@@ -92,7 +92,8 @@ export class RowLog implements RowSink {
     // Told apart from every other process's, also one that began in the same millisecond.
     const instance = randomBytes(4).toString('hex');
     const broken = (error: unknown) => this.#break(error);
-    this.#series = new LogSeries({ data, kind, instance, longestOpen, effects, log, onBroken: broken });
+    const isForced = durability === 'power';
+    this.#series = new LogSeries({ data, kind, instance, isForced, longestOpen, effects, log, onBroken: broken });
   }
 
   /** Rows that are not on the disk yet. */
@@ -156,7 +157,7 @@ export class RowLog implements RowSink {
       const began = (this.#lastBegan = performance.now());
       const now = (this.#batchBegan = this.#effects.now());
       try {
-        await this.#series.add(Buffer.from(batch.text), now, this.#durability === 'power');
+        await this.#series.add(Buffer.from(batch.text), now);
         this.appendSeconds.observe((performance.now() - began) / 1000);
         this.batchRows.observe(batch.rows);
         batch.stored.resolve();

@@ -31,7 +31,7 @@ const calls: { [Name in keyof FileEffects]: (files: FileEffects) => Promise<unkn
   writeFile: (files) => files.writeFile(at('written'), 'eight by', 'a step'),
   remove: (files) => files.remove(at('nothing'), 'a step'),
   openLog: async (files) => {
-    const log = await files.openLog(at(`log ${++logs}`), 'a step');
+    const log = await files.openLog(at(`log ${++logs}`), 'a step', true);
     await log.append(Buffer.from('eight by'), 'another step');
     await log.close();
   },

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pino } from 'pino';
 import { DataDirectory } from '../../../src/config/data-directory.ts';
-import { realEffects, type LogFile } from '../../../src/files/effects.ts';
+import { realEffects } from '../../../src/files/effects.ts';
+import type { LogFile } from '../../../src/files/log-file.ts';
 import { RowLog } from '../../../src/track/logs/row-log.ts';
 import { ownLogs } from '../../../src/track/logs/log-names.ts';
 
@@ -25,6 +26,7 @@ export class LogUnderTest implements AsyncDisposable {
   broken = 0;
   readonly log: RowLog;
   readonly faults: Faults;
+  readonly #opened: LogFile[] = [];
 
   constructor(faults: Faults = {}, durability: 'power' | 'process' = 'power') {
     this.faults = faults;
@@ -38,12 +40,12 @@ export class LogUnderTest implements AsyncDisposable {
     });
   }
 
-  /** Names of the files as they are now, with what is in them. */
+  /** Names of the files as they are now, with the rows that are in them; of one that is written to without its room. */
   get files(): Record<string, string> {
     return Object.fromEntries(
       ownLogs(this.data, 'clicks').map(({ path, day, isWhole }) => [
         `${day}/${basename(path).split('-').at(-1)?.slice(0, 6)}${isWhole ? '' : '.part'}`,
-        readFileSync(path, 'utf8'),
+        isWhole ? readFileSync(path, 'utf8') : readFileSync(path, 'utf8').replace(/\0+$/, ''),
       ]),
     );
   }
@@ -74,9 +76,10 @@ export class LogUnderTest implements AsyncDisposable {
         await step(name);
         await real.syncDirectory(path, name);
       },
-      openLog: async (path: string, name: string): Promise<LogFile> => {
+      openLog: async (path: string, name: string, isForced: boolean): Promise<LogFile> => {
         await step(name);
-        const file = await real.openLog(path, name);
+        const file = await real.openLog(path, name, isForced);
+        this.#opened.push(file);
         return {
           append: async (bytes, appended) => {
             await step(appended);
@@ -99,6 +102,8 @@ export class LogUnderTest implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.broken === 0) await this.log.close();
+    // A log that is broken leaves its files to the end of the process.
+    for (const file of this.#opened) await file.close().catch(() => undefined);
     rmSync(this.data.root, { recursive: true });
   }
 }

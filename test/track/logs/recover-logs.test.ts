@@ -14,6 +14,11 @@ it('a start cuts what was not whole, hands over what was, and removes what is em
     'b-1-000000': 'no end',
     'c-1-000000': '',
     'd-1-000000': `one\n${long}`,
+    // Room that was not used yet, and what a loss of power left behind rows that nobody was told of.
+    'e-1-000000': `one\n${'\0'.repeat(2_000_000)}`,
+    'f-1-000000': `one\n${'\0'.repeat(100)}\nthree\n`,
+    'g-1-000000': `${'x'.repeat(1_100_000)}\ntw\0`,
+    'h-1-000000': '\0\0',
   };
   for (const [name, text] of Object.entries(torn)) writeFileSync(join(folder, `${name}.ndjson.part`), text);
   writeFileSync(join(folder, 'someone-else.part'), 'left alone');
@@ -22,6 +27,9 @@ it('a start cuts what was not whole, hands over what was, and removes what is em
   expect(files).toEqual({
     'a-1-000000.ndjson': 'one\ntwo\n',
     'd-1-000000.ndjson': 'one\n',
+    'e-1-000000.ndjson': 'one\n',
+    'f-1-000000.ndjson': 'one\n',
+    'g-1-000000.ndjson': `${'x'.repeat(1_100_000)}\n`,
     'someone-else.part': 'left alone',
   });
 });

@@ -1,0 +1,49 @@
+import { constants, open } from 'node:fs/promises';
+
+/** An open file that is only added to. */
+export interface LogFile {
+  /**
+   * Adds bytes at the end, and forces them to the disk where the file was opened so. Gives how many it took, which are
+   * fewer where room runs out.
+   */
+  append(bytes: Buffer, step: string): Promise<number>;
+  /** Forces what was added to the disk. */
+  sync(step: string): Promise<void>;
+  /** Cuts it to so many bytes. */
+  truncate(bytes: number, step: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Room is made for so much at once. Bytes. */
+const roomBytes = 256 * 1024;
+const zeros = Buffer.alloc(roomBytes);
+
+const { O_CREAT, O_EXCL, O_WRONLY, O_DSYNC } = constants;
+
+/**
+ * Opens a file that is not there yet. Behind what was added it may have zeros: what is written over them changes nothing
+ * that the file system keeps in its journal, which would be most of what it takes to force a few rows to the disk. Who
+ * is done with it cuts it to what was added; who finds it after a loss of power believes nothing behind the first zero.
+ * `isForced`: an addition is on the disk once it is made, in one call of the system where a sync would be a second.
+ */
+export async function openLogFile(path: string, isForced: boolean): Promise<LogFile> {
+  const handle = await open(path, O_CREAT | O_EXCL | O_WRONLY | (isForced ? O_DSYNC : 0));
+  let end = 0;
+  let room = 0;
+  return {
+    async append(bytes) {
+      if (end + bytes.length > room && bytes.length < roomBytes)
+        room += (await handle.write(zeros, 0, roomBytes, room)).bytesWritten;
+      const { bytesWritten } = await handle.write(bytes, 0, bytes.length, end);
+      end += bytesWritten;
+      room = Math.max(room, end);
+      return bytesWritten;
+    },
+    sync: () => handle.datasync(),
+    async truncate(bytes) {
+      await handle.truncate(bytes);
+      end = room = bytes;
+    },
+    close: () => handle.close(),
+  };
+}
