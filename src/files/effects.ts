@@ -36,7 +36,10 @@ export interface FileEffects {
   /** With `mode` nobody else than that lets in can ever read a byte of it; without, as the process's umask says. */
   writeFile(path: string, content: string | Uint8Array, step: string, mode?: number): Promise<void>;
   remove(path: string, step: string): Promise<void>;
-  /** Makes a file that is only added to, `isForced` where each addition is to be on the disk. Fails where there is one. */
+  /**
+   * Makes a file that is only added to; `isForced`: each addition is on the disk once it is made. Fails where there is
+   * one of that name.
+   */
   openLog(path: string, step: string, isForced: boolean): Promise<LogFile>;
   /** Bytes that this user may still write where the folder is. */
   freeBytes(folder: string): Promise<number>;
