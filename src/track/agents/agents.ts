@@ -9,6 +9,8 @@ export interface Agent {
   number: number;
   /** As it is kept: cut to what makes sense of one. */
   text: string;
+  /** The same as JSON, written once for all clicks with it. */
+  json: string;
   /** One that says that it is none of a person. */
   isBot: boolean;
   /** Undefined where it tells none that offers know. */
@@ -44,7 +46,8 @@ export class Agents {
 }
 
 function readAgent(text: string): Omit<Agent, 'number'> {
-  const unknown = { text, isBot: false, device: undefined, mayBeIos: false, system: '', version: '' };
+  const json = JSON.stringify(text);
+  const unknown = { text, json, isBot: false, device: undefined, mayBeIos: false, system: '', version: '' };
   if (text === '') return unknown;
   if (isbot(text)) return { ...unknown, isBot: true };
   const { name = '', version = '' } = bowser.getParser(text).getOS();

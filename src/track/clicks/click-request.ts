@@ -25,14 +25,14 @@ const placeholders: ReadonlySet<string> = new Set(['{user_id}', '[USER_ID]']);
 // oxlint-disable-next-line no-control-regex -- these are what is looked for
 const controls = /[\u0000-\u001f\u007f-\u009f]/;
 
+/** Its offer, user, site and what stands behind the question mark. */
+const linkPattern = /^\/redirect\/manual-offer\/([^/?]*)\/user\/([^/?]*)\/site\/([^/?]*)(?:\?(.*))?$/s;
+
 /** Reads `/redirect/manual-offer/<id>/user/<user_id>/site/<site_key>?sub1=&sub2=`, as it came. */
 export function readLink(url: string): FollowedLink | LinkMistake {
-  const question = url.indexOf('?');
-  const parts = (question === -1 ? url : url.slice(0, question)).split('/');
-  const [, redirect, manual, offer = '', user, userPart = '', site, sitePart = ''] = parts;
-  const isLink =
-    parts.length === 8 && redirect === 'redirect' && manual === 'manual-offer' && user === 'user' && site === 'site';
-  if (!isLink) return { status: 404, message: 'there is no such page' };
+  const link = linkPattern.exec(url);
+  if (link === null) return { status: 404, message: 'there is no such page' };
+  const [, offer = '', userPart = '', sitePart = '', search] = link;
   const offerId = /^[1-9]\d{0,9}$/.test(offer) ? Number(offer) : 0;
   if (offerId === 0 || offerId > largestOffer) return { status: 404, message: 'there is no such offer' };
   const userId = decoded(userPart);
@@ -41,7 +41,7 @@ export function readLink(url: string): FollowedLink | LinkMistake {
   if (userId === '' || isLonger(userId, longestUser) || controls.test(userId))
     return mistake('user_id', `has 1 to ${longestUser} characters and no control characters`);
   if (placeholders.has(userId)) return mistake('user_id', 'was not put in place of the placeholder');
-  const query = question === -1 ? noQuery : parseQuery(url.slice(question + 1));
+  const query = search === undefined ? noQuery : parseQuery(search);
   const sub1 = readSub(query, 'sub1');
   if (typeof sub1 === 'object') return sub1;
   const sub2 = readSub(query, 'sub2');

@@ -24,7 +24,7 @@ export function clickLine({ clickId, link, agent, country, address, at }: Click,
   if (country !== '') line += `,"country":"${country}"`;
   if (agent.device !== undefined) line += `,"device":"${agent.device}"`;
   if (kept !== '') line += `,"ip":"${kept}"`;
-  if (agent.text !== '') line += `,"user_agent":${JSON.stringify(agent.text)}`;
+  if (agent.text !== '') line += `,"user_agent":${agent.json}`;
   if (link.sub1 !== undefined) line += `,"sub1":${JSON.stringify(link.sub1)}`;
   if (link.sub2 !== undefined) line += `,"sub2":${JSON.stringify(link.sub2)}`;
   return `${line}}`;

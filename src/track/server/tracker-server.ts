@@ -21,9 +21,11 @@ export interface TrackerServerParts {
   log: Logger;
 }
 
-/** Links have a line and some headers: who takes longer to send them does not mean to. Milliseconds. */
+/**
+ * Links have a line and some headers: who takes longer to send them, or connects and sends nothing, does not mean to. A
+ * timeout of sockets besides would be set anew twice for every click. Milliseconds.
+ */
 const requestTimeout = 15_000;
-const connectionTimeout = 75_000;
 const keepAliveTimeout = 72_000;
 /** Of the request line and all headers together. Bytes. */
 const maxHeaderSize = 16 * 1024;
@@ -37,7 +39,7 @@ const always = ['cache-control', 'no-store', 'referrer-policy', 'no-referrer', '
 
 /** The tracker's listener. Node's own server without a framework, since a click is answered in microseconds. */
 export function createTrackerServer(parts: TrackerServerParts): Server {
-  const server = createServer(
+  return createServer(
     {
       maxHeaderSize,
       headersTimeout: requestTimeout,
@@ -60,8 +62,6 @@ export function createTrackerServer(parts: TrackerServerParts): Server {
       });
     },
   );
-  server.setTimeout(connectionTimeout);
-  return server;
 }
 
 /** What is none of a click. */
