@@ -73,6 +73,8 @@ export async function killTracker(
   for (let round = 1; round <= rounds; round++) {
     const point = random.chance(0.75) ? (points[random.below(points.length)] ?? null) : null;
     const killAt: StepPoint | null = point && { ...point, occurrence: 1 + random.below(point.mostOften) };
+    // Kills of the process are outlived in both modes.
+    writeSettings(pipeline, random.pick(['power', 'process']));
     const child = launch({ root: data.root, clock, killAt });
     const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
     let isOver = false;
@@ -115,9 +117,12 @@ export async function killTracker(
 function writeSetUp({ data }: PipelineUnderTest): void {
   const sites = [{ site_key: 'one', site_secret: 'a-secret-of-the-site-0123456789' }];
   writeFileSync(data.sitesFile, JSON.stringify({ sites }));
-  writeFileSync(data.settingsFile, JSON.stringify({ trusted_proxies: ['127.0.0.1'] }));
   const sources = [{ source: 'north', postback: { token: tokenOfSource } }];
   writeFileSync(data.sourcesFile, JSON.stringify({ sources }), { mode: 0o600 });
+}
+
+function writeSettings({ data }: PipelineUnderTest, durability: 'power' | 'process'): void {
+  writeFileSync(data.settingsFile, JSON.stringify({ trusted_proxies: ['127.0.0.1'], tracker: { durability } }));
 }
 
 function launch(what: ChildTracker): ChildProcess {
