@@ -124,3 +124,13 @@ function plain(path: string): string[] {
   if (path.includes(':')) return [];
   return Array.from({ length: perPage / 2 }, (_, number) => `${path}?visit=${number}`);
 }
+
+/** A page of each kind, then the next of each: so whatever slows the machine down meets all of them. */
+export function inTurn(pages: readonly ColdPage[]): { path: string; name: string; address: string }[] {
+  const most = Math.max(...pages.map(({ addresses }) => addresses.length));
+  return Array.from({ length: most }, (_, turn) =>
+    pages.flatMap(({ path, name = path, addresses }) =>
+      addresses.slice(turn, turn + 1).map((address) => ({ path, name, address })),
+    ),
+  ).flat();
+}

@@ -7,7 +7,7 @@ import type { Bench } from '../bench.ts';
 import type { ServingData } from '../serve/serving-data.ts';
 import type { Stand } from '../serve/stand.ts';
 import { bareMilliseconds, StatementRecorder } from './bare-statements.ts';
-import { coldPages, type ColdPage } from './cold-pages.ts';
+import { coldPages, inTurn } from './cold-pages.ts';
 import { ConsoleClient } from './console-client.ts';
 
 /** One page that nobody had asked for before. */
@@ -76,14 +76,4 @@ export async function measureColdPages(bench: Bench, stand: Stand, network: Serv
     recorder.close();
     await stand.stop(server);
   }
-}
-
-/** A page of each kind, then the next of each: so whatever slows the machine down meets all of them. */
-function inTurn(pages: readonly ColdPage[]): { path: string; name: string; address: string }[] {
-  const most = Math.max(...pages.map(({ addresses }) => addresses.length));
-  return Array.from({ length: most }, (_, turn) =>
-    pages.flatMap(({ path, name = path, addresses }) =>
-      addresses.slice(turn, turn + 1).map((address) => ({ path, name, address })),
-    ),
-  ).flat();
 }

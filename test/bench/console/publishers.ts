@@ -9,7 +9,7 @@ import { mixedPaths, ratePerSecond } from '../serve/latency.ts';
 import type { Load } from '../serve/load.ts';
 import type { ServingData } from '../serve/serving-data.ts';
 import type { Stand } from '../serve/stand.ts';
-import { coldPages } from './cold-pages.ts';
+import { coldPages, inTurn } from './cold-pages.ts';
 import { ConsoleClient, type Asked } from './console-client.ts';
 
 /** First publishers alone, then beside the console. */
@@ -30,7 +30,7 @@ export async function measurePublishers(
   const cold = await withDuckDB(join(data.current, analyticsFile), readOnly, (connection) =>
     coldPages(connection, snapshots),
   );
-  const pages = cold.flatMap(({ addresses }) => addresses);
+  const pages = inTurn(cold).map(({ address }) => address);
   const service = await stand.serve(data);
   const server = await stand.console(data);
   try {
