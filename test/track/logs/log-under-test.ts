@@ -27,6 +27,8 @@ export class LogUnderTest implements AsyncDisposable {
   readonly log: RowLog;
   readonly faults: Faults;
   readonly #opened: LogFile[] = [];
+  /** Of each file, whether additions were to be on the disk once they are made. */
+  readonly forced: boolean[] = [];
 
   constructor(faults: Faults = {}, durability: 'power' | 'process' = 'power') {
     this.faults = faults;
@@ -80,6 +82,7 @@ export class LogUnderTest implements AsyncDisposable {
         await step(name);
         const file = await real.openLog(path, name, isForced);
         this.#opened.push(file);
+        this.forced.push(isForced);
         return {
           append: async (bytes, appended) => {
             await step(appended);

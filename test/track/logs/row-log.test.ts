@@ -11,7 +11,7 @@ it('rows that come together go to the disk together, and are answered for when t
   await Promise.all(
     Array.from({ length: 500 }, (_, n) => test.log.append(`row ${n}`).then(() => expect(onDisk()).toBe(500))),
   );
-  expect(count(test.steps, 'appended')).toBe(1);
+  expect([count(test.steps, 'appended'), test.forced]).toEqual([1, [true]]);
   // The file's name is on the disk before its first row is answered for.
   expect(test.steps.indexOf('folder of a new one synced')).toBeLessThan(test.steps.indexOf('appended'));
   expect(Object.values(test.files)[0]?.split('\n')).toHaveLength(501);
@@ -169,6 +169,7 @@ it('in mode "process" rows are answered for when written, and forced to the disk
   await using test = new LogUnderTest({}, 'process');
   await test.log.append('a');
   expect(test.steps).not.toContain('synced');
+  expect(test.forced).toEqual([false]);
   test.now += 1000;
   await test.log.tick();
   expect(count(test.steps, 'synced')).toBe(1);
