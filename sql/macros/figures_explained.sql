@@ -1,6 +1,7 @@
 -- The clicks and conversions behind one offer's figures in offer_stats_2d, by the offer's public id, the newest first; also
 -- conversions that were taken back, or whose milestone is unknown, and so count nowhere. No rows for an id that the catalog
--- does not know. `newest := 100` gives so many of them, in a part of the time. Add up its columns: clicks is count(*) FILTER (in_clicks), earnings is sum(payout) FILTER (in_conversions).
+-- does not know. `newest := 100` gives so many of them, in a part of the time. Add up its columns: clicks is
+-- count(*) FILTER (in_clicks), earnings is sum(payout) FILTER (in_conversions).
 -- grain: one row per click, and one per conversion, of the offer in the figures' windows
 -- inputs: click_events, conversions, offers
 -- columns:
@@ -66,7 +67,8 @@ SELECT
   conversion.status = 'credited' AND conversion.credited_at > $as_of - INTERVAL 48 HOURS AND conversion.credited_at <= $as_of - INTERVAL 24 HOURS
 FROM conversions AS conversion
 WHERE conversion.offer_id = an_offer_id
+  -- The window begins within these hours.
+  AND conversion.occurred_at > $as_of - INTERVAL 48 HOURS
   AND conversion.occurred_at <= $as_of
-  AND (conversion.occurred_at >= $window_start OR conversion.occurred_at > $as_of - INTERVAL 48 HOURS)
 ORDER BY happened_at DESC, click_id, conversion_id
 LIMIT newest

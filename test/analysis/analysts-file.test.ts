@@ -133,10 +133,8 @@ describe('figures_explained', () => {
       { in_clicks: false, in_conversions: false, in_conversions_24h: false, in_conversions_prior_24h: false },
     ]);
   });
-});
 
-describe('figures_explained, the newest', () => {
-  it('gives the first of all rows of every offer, and the console counts them without it', async () => {
+  it('gives the newest of all rows of every offer, and the console counts them without it', async () => {
     await readAnalytics(pipeline.data.current, async (query) => {
       const offers = await query<{ offer_id: number }>('SELECT offer_id FROM offers');
       let cut = 0;
