@@ -10,9 +10,12 @@ interface Ailment {
 
 const safe = 'What was published stays as it was, and the next run goes on from there';
 
+/** Room of the disk, or of the user. */
+const fullDisk: readonly string[] = ['ENOSPC', 'EDQUOT'];
+
 const ailments: readonly Ailment[] = [
   {
-    codes: ['ENOSPC', 'EDQUOT'],
+    codes: fullDisk,
     words: /no space left on device|disk quota exceeded|database or disk is full/i,
     advice: `The disk is full: free some room and run again. ${safe}`,
   },
@@ -60,4 +63,9 @@ export function machineFailure(error: unknown): OfferlineError | undefined {
       { cause: error },
     );
   return cause instanceof Error ? machineFailure(cause) : undefined;
+}
+
+/** Whether the operating system said that there is no room. */
+export function tellsFullDisk(error: unknown): boolean {
+  return fullDisk.includes((error as NodeJS.ErrnoException).code ?? '');
 }

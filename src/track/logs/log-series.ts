@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import type { DataDirectory } from '../../config/data-directory.ts';
+import { tellsFullDisk } from '../../errors/machine-failure.ts';
 import type { Effects } from '../../files/effects.ts';
 import type { LogFile } from '../../files/log-file.ts';
 import type { Logger } from '../../logging/log.ts';
@@ -33,11 +34,6 @@ interface Part {
   dayNumber: number;
   /** Whether something of it is not known to be on the disk. */
   isDirty: boolean;
-}
-
-/** Room of the disk, or of the user. */
-function tellsNoRoom(error: unknown): boolean {
-  return ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '');
 }
 
 /**
@@ -87,7 +83,7 @@ export class LogSeries {
       await this.#appendWhole(part.file, rows);
     } catch (error) {
       // Whether the disk has what it was to force cannot be known, but where there was no room for it.
-      if (this.#isForced && !tellsNoRoom(error)) this.#onBroken(error);
+      if (this.#isForced && !tellsFullDisk(error)) this.#onBroken(error);
       else await this.#takeBack(part);
       throw error;
     }
