@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import { realEffects } from '../../../src/files/effects.ts';
 import { createTracker } from '../../../src/track/tracker.ts';
@@ -64,6 +65,19 @@ it('answers what is no path of its own with 404, and what is too large with 413'
   expect(await test.outcome('/postback/%ff')).toBe('404 not_found');
   expect(await test.outcome('/postback/north', {}, 'PUT')).toBe('405 wrong_method');
   expect((await test.ask('/postback/north', {}, 'POST', 'x'.repeat(16 * 1024 + 1))).status).toBe(413);
+});
+
+it('takes a conversion by a POST that has neither a body nor a word of one', async () => {
+  await using test = await TrackerUnderTest.start({
+    routes: [route({ offer_id: 1 })],
+    sources: [{ source: 'north', postback: { token: tokenOfNorth } }],
+  });
+  const id = clickIdOf(await test.click(1, 'u'));
+  const { hostname, port } = new URL(test.address);
+  const socket = connect({ host: hostname, port: Number(port) });
+  const path = `/postback/north?token=${tokenOfNorth}&click_id=${id}&status=approved`;
+  socket.write(`POST ${path} HTTP/1.1\r\nHost: tracker.example\r\nConnection: close\r\n\r\n`);
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 .*"recorded"/s);
 });
 
 it('routes that are swapped or broken under load never stop a click', async () => {
