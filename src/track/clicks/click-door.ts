@@ -122,16 +122,13 @@ export class ClickDoor {
     const passed = settings.sources[route.source]?.pass ?? [];
     const location = fillDestination(destination, macroValue(click, route, passed, userKey));
     const recorded = sink.append(clickLine(click, settings.ip));
-    const first = { at: click.at, location, recorded };
-    this.#repeats.add(key, first);
+    this.#repeats.add(key, click.at, location, recorded);
     try {
       await recorded;
     } catch (error) {
-      this.#repeats.forget(key, first);
       counts.giveBack(click.link.offerId, click.at);
       return notRecorded(error);
     }
-    this.#repeats.keep(key, first);
     if (click.country === '') this.unknown.geo++;
     if (click.agent.device === undefined) this.unknown.agent++;
     return { outcome: 'click', status: 302, location };

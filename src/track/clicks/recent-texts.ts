@@ -9,6 +9,8 @@ export interface RecentText {
 /** So many, and so many bytes, are kept in a generation. Beyond that the older one is forgotten early. */
 const mostKept = 200_000;
 const mostBytes = 64 * 1024 * 1024;
+/** A power of two, so that a hash leads to a slot by its lower bits. */
+const slots = 2 ** 19;
 
 /**
  * Texts of the last while, each by its key, in two generations: one that has not been added to for so long goes as a
@@ -35,29 +37,37 @@ export class RecentTexts {
 
   /** In the place of what the key had. */
   add(key: string, { at, text }: RecentText): void {
-    if (at < this.#turnedAt || at - this.#turnedAt >= this.#within || this.#young.isFull) {
+    if (at < this.#turnedAt || at - this.#turnedAt >= this.#within || !this.#young.hasRoom(key, text)) {
       [this.#young, this.#old] = [this.#old, this.#young];
       this.#young.clear();
       this.#turnedAt = at;
     }
     this.#young.add(key, hashOf(key), at, text);
   }
+
+  forget(key: string): void {
+    const hash = hashOf(key);
+    this.#young.forget(key, hash);
+    this.#old.forget(key, hash);
+  }
 }
 
-/** Entries in the order in which they came, found by a table of slots that is at most half full. */
+/**
+ * Entries in the order in which they came, found by a table of slots of which most are free. All has its full size from
+ * the beginning: the system gives memory only where something is written, and to grow would hold clicks up.
+ */
 class Generation {
-  #capacity = 1024;
   #entries = 0;
   /** The number of an entry and one; 0 where there is none. An entry is in the first free slot from its hash on. */
-  #slots = new Uint32Array(2 * this.#capacity);
-  #hashes = new Uint32Array(this.#capacity);
-  #moments = new Float64Array(this.#capacity);
+  readonly #slots = new Uint32Array(slots);
+  readonly #hashes = new Uint32Array(mostKept);
+  readonly #moments = new Float64Array(mostKept);
   /** Where an entry's key begins, where its text does, and, of the entry behind it, where that ends. */
-  #places = new Uint32Array(2 * this.#capacity + 1);
-  #bytes = Buffer.allocUnsafeSlow(64 * this.#capacity);
+  readonly #places = new Uint32Array(2 * mostKept + 1);
+  readonly #bytes = Buffer.allocUnsafeSlow(mostBytes);
 
-  get isFull(): boolean {
-    return this.#entries >= mostKept || this.#used >= mostBytes;
+  hasRoom(key: string, text: string): boolean {
+    return this.#entries < mostKept && this.#used + 3 * (key.length + text.length) <= mostBytes;
   }
 
   find(key: string, hash: number): RecentText | undefined {
@@ -67,13 +77,18 @@ class Generation {
     return { at: this.#moments[entry] as number, text };
   }
 
+  /** Its place stays taken, by a text of before all times. */
+  forget(key: string, hash: number): void {
+    const entry = (this.#slots[this.#slotOf(key, hash)] as number) - 1;
+    if (entry !== -1) this.#moments[entry] = Number.NEGATIVE_INFINITY;
+  }
+
   add(key: string, hash: number, at: number, text: string): void {
-    this.#makeRoom(3 * (key.length + text.length));
     const keyAt = this.#used;
     const entry = this.#entries++;
     const textAt = keyAt + this.#bytes.write(key, keyAt, 'utf8');
     this.#places[2 * entry + 1] = textAt;
-    this.#places[2 * entry + 2] = textAt + this.#bytes.write(text, textAt, 'utf8');
+    this.#places[2 * entry + 2] = textAt + (text === '' ? 0 : this.#bytes.write(text, textAt, 'utf8'));
     this.#hashes[entry] = hash;
     this.#moments[entry] = at;
     this.#slots[this.#slotOf(key, hash)] = entry + 1;
@@ -90,8 +105,7 @@ class Generation {
 
   /** The slot of the key's entry, or the one where it would be. */
   #slotOf(key: string, hash: number): number {
-    const last = this.#slots.length - 1;
-    for (let slot = hash & last; ; slot = (slot + 1) & last) {
+    for (let slot = hash % slots; ; slot = (slot + 1) % slots) {
       const entry = (this.#slots[slot] as number) - 1;
       if (entry === -1 || (this.#hashes[entry] === hash && this.#keyOf(entry) === key)) return slot;
     }
@@ -100,31 +114,6 @@ class Generation {
   #keyOf(entry: number): string {
     return this.#bytes.toString('utf8', this.#places[2 * entry], this.#places[2 * entry + 1]);
   }
-
-  #makeRoom(bytes: number): void {
-    if (this.#used + bytes > this.#bytes.length) {
-      const longer = Buffer.allocUnsafeSlow(2 * this.#bytes.length + bytes);
-      this.#bytes.copy(longer, 0, 0, this.#used);
-      this.#bytes = longer;
-    }
-    if (this.#entries < this.#capacity) return;
-    this.#capacity *= 2;
-    this.#hashes = grown(this.#hashes, new Uint32Array(this.#capacity));
-    this.#moments = grown(this.#moments, new Float64Array(this.#capacity));
-    this.#places = grown(this.#places, new Uint32Array(2 * this.#capacity + 1));
-    this.#slots = new Uint32Array(2 * this.#capacity);
-    const last = this.#slots.length - 1;
-    for (let entry = 0; entry < this.#entries; entry++) {
-      let slot = (this.#hashes[entry] as number) & last;
-      while (this.#slots[slot] !== 0) slot = (slot + 1) & last;
-      this.#slots[slot] = entry + 1;
-    }
-  }
-}
-
-function grown<Table extends Uint32Array | Float64Array>(table: Table, larger: Table): Table {
-  larger.set(table);
-  return larger;
 }
 
 /** Another one in every process, so that nobody can make up keys that all meet in one place. */

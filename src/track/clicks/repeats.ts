@@ -5,41 +5,49 @@ const sameWithin = 5000;
 
 /** The first of several that are the same. */
 export interface FirstClick {
-  at: number;
   /** Where it is sent once it is recorded. */
   location: string;
   /** Undefined where it is recorded already. */
-  recorded?: Promise<void>;
+  recorded: Promise<void> | undefined;
 }
 
-/** Clicks of the last five seconds, so that a double tap is one click: in this process, and not over a restart. */
+/** Clicks that are recorded together, which one promise tells for all of them. */
+interface WaitingClicks {
+  readonly recorded: Promise<void>;
+  readonly keys: string[];
+}
+
+/**
+ * Clicks of the last five seconds, so that a double tap is one click: in this process, and not over a restart. Those
+ * that wait for the disk are in a list that is asked only where a click is the same: a map whose entries come and go
+ * so fast leaves tables behind that keep garbage collection at work.
+ */
 export class Repeats {
-  /** Those that are not recorded yet. */
-  readonly #waiting = new Map<string, FirstClick>();
-  /** Where those were sent that are. */
-  readonly #recorded = new RecentTexts(sameWithin);
+  readonly #recent = new RecentTexts(sameWithin);
+  #waiting: readonly WaitingClicks[] = [];
 
   /** The same click, where it came just now. */
   find(key: string, now: number): FirstClick | undefined {
-    const waiting = this.#waiting.get(key);
-    // One that lies ahead is of before the clock was set back.
-    if (waiting !== undefined) return now < waiting.at || now - waiting.at >= sameWithin ? undefined : waiting;
-    const recorded = this.#recorded.find(key, now);
-    return recorded && { at: recorded.at, location: recorded.text };
+    const found = this.#recent.find(key, now);
+    if (found === undefined) return undefined;
+    const waiting = this.#waiting.findLast(({ keys }) => keys.includes(key));
+    return { location: found.text, recorded: waiting?.recorded };
   }
 
-  add(key: string, first: FirstClick): void {
-    this.#waiting.set(key, first);
+  /** Keeps a click until `recorded` says that it was not recorded, or for as long as it counts. */
+  add(key: string, at: number, location: string, recorded: Promise<void>): void {
+    this.#recent.add(key, { at, text: location });
+    const newest = this.#waiting.at(-1);
+    if (newest?.recorded === recorded) newest.keys.push(key);
+    else this.#await({ recorded, keys: [key] });
   }
 
-  /** For one that is on the disk. */
-  keep(key: string, first: FirstClick): void {
-    this.forget(key, first);
-    this.#recorded.add(key, { at: first.at, text: first.location });
-  }
-
-  /** For one that was not recorded. */
-  forget(key: string, first: FirstClick): void {
-    if (this.#waiting.get(key) === first) this.#waiting.delete(key);
+  #await(clicks: WaitingClicks): void {
+    this.#waiting = [...this.#waiting, clicks];
+    const settled = () => (this.#waiting = this.#waiting.filter((each) => each !== clicks));
+    clicks.recorded.then(settled, () => {
+      settled();
+      for (const key of clicks.keys) this.#recent.forget(key);
+    });
   }
 }

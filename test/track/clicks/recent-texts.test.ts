@@ -13,6 +13,7 @@ const steps = fc.array(
       { weight: 1, arbitrary: fc.integer({ min: -200_000, max: -1 }) },
     ),
     text: fc.string({ unit: 'grapheme' }),
+    isForgotten: fc.boolean(),
   }),
   { maxLength: 300 },
 );
@@ -24,7 +25,7 @@ it('finds the text that a key was given last, for exactly so long, whatever the 
       const given = new Map<string, { at: number; text: string }>();
       const wasSetBack = taken.some(({ passed }) => passed < 0);
       let now = 1e12;
-      for (const { key, passed, text } of taken) {
+      for (const { key, passed, text, isForgotten } of taken) {
         now += passed;
         // Set back, the clock may have an older text forgotten early; it never brings a wrong one.
         const found = texts.find(key, now);
@@ -34,6 +35,9 @@ it('finds the text that a key was given last, for exactly so long, whatever the 
         expect(allowed).toContainEqual(found);
         texts.add(key, { at: now, text });
         given.set(key, { at: now, text });
+        if (!isForgotten) continue;
+        texts.forget(key);
+        given.delete(key);
       }
     }),
   );
