@@ -106,24 +106,23 @@ function randomPair(): number {
   return randomPool.readUInt16BE(randomUsed - 2);
 }
 
+/** The characters of an id, put together here: a text that grows by one at a time leaves 31 others behind. */
+const characters = Buffer.alloc(idCharacters);
+
 function textOf(bytes: Buffer): string {
-  let text = '';
-  for (let at = 0; at < idBytes; at += 5) {
+  for (let at = 0, to = 0; at < idBytes; at += 5, to += 8) {
     // Forty bits are more than bitwise operators take at once: twenty and twenty.
-    const high = bytes.readUIntBE(at, 3) >>> 4;
-    const low = bytes.readUIntBE(at + 2, 3) & 0xfffff;
-    text += fourCharacters(high) + fourCharacters(low);
+    writeFour(bytes.readUIntBE(at, 3) >>> 4, to);
+    writeFour(bytes.readUIntBE(at + 2, 3) & 0xfffff, to + 4);
   }
-  return text;
+  return characters.toString('latin1');
 }
 
-function fourCharacters(bits: number): string {
-  return (
-    (alphabet[bits >>> 15] as string) +
-    (alphabet[(bits >>> 10) & 31] as string) +
-    (alphabet[(bits >>> 5) & 31] as string) +
-    (alphabet[bits & 31] as string)
-  );
+function writeFour(bits: number, to: number): void {
+  characters[to] = alphabet.charCodeAt(bits >>> 15);
+  characters[to + 1] = alphabet.charCodeAt((bits >>> 10) & 31);
+  characters[to + 2] = alphabet.charCodeAt((bits >>> 5) & 31);
+  characters[to + 3] = alphabet.charCodeAt(bits & 31);
 }
 
 function bytesOf(text: string): Buffer | undefined {
