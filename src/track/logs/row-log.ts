@@ -4,6 +4,7 @@ import { OfferlineError } from '../../errors/errors.ts';
 import type { Effects } from '../../files/effects.ts';
 import type { Logger } from '../../logging/log.ts';
 import type { EventKind } from '../../vocabulary/values.ts';
+import { BatchPace } from './batch-pace.ts';
 import { Histogram } from './histogram.ts';
 import { LogSeries } from './log-series.ts';
 
@@ -38,8 +39,6 @@ export interface RowLogOptions {
 /** A batch that takes longer holds up those who wait, who are then refused. Milliseconds. */
 const longestWait = 2000;
 const mostWaiting = 10_000;
-/** Between the beginnings of two batches. Milliseconds. */
-const gatherFor = 1;
 /** With less room on the disk nothing is begun: the pipeline beside needs some, too. Bytes. */
 export const leastFree = 256 * 1024 * 1024;
 /** How often the room on the disk is looked at, and in mode `process` the log is forced to it. Milliseconds. */
@@ -69,11 +68,11 @@ export class RowLog implements RowSink {
   readonly #onBroken: RowLogOptions['onBroken'];
   readonly #landing: string;
   readonly #series: LogSeries;
+  readonly #pace = new BatchPace();
   #gathering = newBatch();
+  #bytes = Buffer.alloc(0);
   /** The writing under way; undefined while nobody waits. */
   #draining: Promise<void> | undefined;
-  /** When the last batch began, by the time of this process. */
-  #lastBegan = Number.NEGATIVE_INFINITY;
   /** When the batch under way began, by the clock. */
   #batchBegan: number | undefined;
   #hasRoom = true;
@@ -126,6 +125,7 @@ export class RowLog implements RowSink {
     batch.text += row;
     batch.text += '\n';
     batch.rows++;
+    this.#pace.count(batch.rows);
     this.#draining ??= this.#drain();
     return batch.stored.promise;
   }
@@ -151,15 +151,16 @@ export class RowLog implements RowSink {
 
   async #drain(): Promise<void> {
     while (this.#gathering.rows > 0) {
-      await this.#gather();
+      await this.#pace.untilNext(this.#gathering.rows);
       const batch = this.#gathering;
       this.#gathering = newBatch();
-      const began = (this.#lastBegan = performance.now());
+      const began = performance.now();
       const now = (this.#batchBegan = this.#effects.now());
       try {
-        await this.#series.add(Buffer.from(batch.text), now);
+        await this.#series.add(this.#bytesOf(batch.text), now);
         this.appendSeconds.observe((performance.now() - began) / 1000);
         this.batchRows.observe(batch.rows);
+        this.#pace.done(batch.rows, this.#gathering.rows);
         batch.stored.resolve();
       } catch (error) {
         // Whether its rows are in the log cannot be known: nobody is answered.
@@ -172,13 +173,11 @@ export class RowLog implements RowSink {
     this.#draining = undefined;
   }
 
-  /**
-   * Whoever has clicked by now gets into the batch, and under load whoever does so within its time: to hand a batch to
-   * the disk costs as much as a click, whatever it holds.
-   */
-  #gather(): Promise<void> {
-    const rest = gatherFor - (performance.now() - this.#lastBegan);
-    return new Promise((resolve) => (rest > 0 ? setTimeout(resolve, rest) : setImmediate(resolve)));
+  /** In a place of this log's own: one batch is under way at a time, and ever new ones are work for the collector. */
+  #bytesOf(text: string): Buffer {
+    const most = 3 * text.length;
+    if (this.#bytes.length < most) this.#bytes = Buffer.allocUnsafeSlow(2 * most);
+    return this.#bytes.subarray(0, this.#bytes.write(text));
   }
 
   #isStalled(now: number): boolean {
