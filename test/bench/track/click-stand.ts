@@ -18,8 +18,6 @@ export interface MeasuredClicks extends ClickLoad {
 }
 
 export const connections = 64;
-/** Nothing reads the logs of the bench, and a long one would fill the disk. Milliseconds. */
-const sweepEvery = 5_000;
 
 /** The measuring stand: servers that take turns on one core, and the client that clicks, on another. */
 export class ClickStand implements AsyncDisposable {
@@ -28,7 +26,7 @@ export class ClickStand implements AsyncDisposable {
   readonly #client: PinnedProcess;
   readonly #servers: Record<ServerName, PinnedProcess>;
   readonly #addresses = new Map<ServerName, string>();
-  readonly #sweeping: NodeJS.Timeout;
+  readonly #data: readonly DataDirectory[];
 
   private constructor(data: Record<'process' | 'power', DataDirectory>, signal: AbortSignal) {
     this.#signal = signal;
@@ -40,7 +38,7 @@ export class ClickStand implements AsyncDisposable {
       process: track(data.process),
       power: track(data.power),
     };
-    this.#sweeping = setInterval(() => void sweepLogs(Object.values(data)), sweepEvery);
+    this.#data = Object.values(data);
   }
 
   static async open({ folder, signal }: Bench): Promise<ClickStand> {
@@ -57,6 +55,7 @@ export class ClickStand implements AsyncDisposable {
   /** Throws where a click was not led on: a ratio of errors says nothing. */
   async load(name: ServerName, plan: Pick<ClickPlan, 'seconds' | 'ratePerSecond'>): Promise<ClickLoad> {
     this.#signal.throwIfAborted();
+    await this.sweep();
     const seen = await this.#client.ask<ClickLoad>({
       address: this.#addresses.get(name) as string,
       connections,
@@ -80,13 +79,21 @@ export class ClickStand implements AsyncDisposable {
     };
   }
 
+  /**
+   * Removes what was handed to landing: nothing reads it, and a long bench would fill the disk. Between loads where that
+   * can be, since the disk has work with it.
+   */
+  async sweep(): Promise<void> {
+    for (const data of this.#data)
+      for (const { path, isWhole } of ownLogs(data, 'clicks')) if (isWhole) await rm(path, { force: true });
+  }
+
   /** Of a server, now. */
   residentBytes(name: ServerName): Promise<number> {
     return this.#servers[name].residentBytes();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#sweeping);
     for (const process of [this.#client, ...Object.values(this.#servers)]) await process.stop();
   }
 
@@ -97,10 +104,4 @@ export class ClickStand implements AsyncDisposable {
       signal: this.#signal,
     });
   }
-}
-
-/** Removes what was handed to landing. */
-async function sweepLogs(directories: readonly DataDirectory[]): Promise<void> {
-  for (const data of directories)
-    for (const { path, isWhole } of ownLogs(data, 'clicks')) if (isWhole) await rm(path, { force: true });
 }

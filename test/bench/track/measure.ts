@@ -25,6 +25,8 @@ export interface TrackResults {
 const seconds = 5;
 /** Until what runs often is compiled, and tables of what was seen lately have their size. */
 const warmUpSeconds = 8;
+/** While memory is watched. Seconds. */
+const sweepEvery = 30;
 
 /** Clicks at trackers, and requests at a bare server that redirects, in turns on one core. */
 export async function measureTracking(bench: Bench): Promise<TrackResults> {
@@ -72,7 +74,10 @@ async function watchMemory(stand: ClickStand, minutes: number, ratePerSecond: nu
   const resident: number[] = [];
   const load = stand.load('power', { seconds: minutes * 60, ratePerSecond });
   const isOver = load.then(() => true);
-  while (!(await Promise.race([isOver, setTimeout(1000, false)]))) resident.push(await stand.residentBytes('power'));
+  while (!(await Promise.race([isOver, setTimeout(1000, false)]))) {
+    resident.push(await stand.residentBytes('power'));
+    if (resident.length % sweepEvery === 0) await stand.sweep();
+  }
   return resident;
 }
 
