@@ -137,7 +137,11 @@ export async function createTracker({
     intake,
     addressOf: wholeAddresses(settings.trusted_proxies),
     metrics,
-    unready,
+    async unready() {
+      // Not what was known up to a second ago: who asks after a refresh is told of its routes.
+      await poll().catch(failed);
+      return unready();
+    },
     measured: () => {
       const about = { logs, routes, unknown: door.unknown, overCap, isReady: unready() === undefined };
       const { samples, histograms } = trackerFigures(about, now());

@@ -15,7 +15,7 @@ export interface TrackerServerParts {
   addressOf: ClientAddresses;
   metrics: TrackerMetrics;
   /** Why the tracker cannot do its work now; undefined where it can. */
-  unready(): string | undefined;
+  unready(): Promise<string | undefined>;
   /** Of `/metrics`. */
   measured(): string;
   log: Logger;
@@ -79,7 +79,7 @@ async function answer(
     case '/healthz':
       return sendJson(response, 200, { status: 'ok' });
     case '/readyz': {
-      const reason = parts.unready();
+      const reason = await parts.unready();
       return reason === undefined
         ? sendJson(response, 200, { status: 'ready' })
         : sendJson(response, 503, { status: 'unavailable', reason });

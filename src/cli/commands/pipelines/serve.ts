@@ -130,7 +130,7 @@ async function serve(
   try {
     const address = await listen(service, options.host ?? settings.host, options.port ?? settings.port);
     logger.info({ address }, 'serving');
-    const first = schedule?.caughtUp.then(() => service.poll());
+    const first = schedule?.caughtUp.then(() => Promise.all([service.poll(), tracker && followNow(tracker)]));
     await Promise.race([first, untilStopped()]);
     const link = console?.link ?? undefined;
     answer(
@@ -144,6 +144,12 @@ async function serve(
     logger.info('stopping: answers and the run under way are finished first');
     await leave(service.close(), schedule?.stop(), following?.stop());
   }
+}
+
+/** Links that are shown lead somewhere at once: the tracker looks for new routes before it says whether it is ready. */
+async function followNow({ address }: Companion): Promise<void> {
+  // One that is being started again reads them anyway.
+  await fetch(new URL('/readyz', address), { signal: AbortSignal.timeout(5000) }).catch(() => {});
 }
 
 /** The SDK is loaded where there is storage to follow, and nowhere else. */
