@@ -10,7 +10,7 @@ const enoughRows = 32;
  */
 const gatheredShare = 7 / 8;
 /** For so long, from the end of the batch before. Milliseconds. */
-const gatherManyFor = 1.5;
+const gatherManyFor = 2.5;
 
 /**
  * When a batch of rows begins: who comes alone does not wait, and under load whoever comes within its time gets into

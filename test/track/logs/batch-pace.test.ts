@@ -78,7 +78,7 @@ it('waits under load for most of those that came during the last batch', async (
 it('does not wait again for those that did not come in time', async () => {
   const pace = await loadedPace();
   const { beginning } = await begun(pace, 40);
-  vi.advanceTimersByTime(2);
+  vi.advanceTimersByTime(3);
   await beginning;
   pace.done(40, 10);
   expect((await begun(pace, 32)).isBegun).toBe(true);
