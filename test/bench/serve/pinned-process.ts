@@ -15,6 +15,13 @@ export function canPin(): boolean {
   );
 }
 
+/** Of a process, at a moment. */
+export interface MemoryUse {
+  residentBytes: number;
+  /** Of those, what V8 makes new objects in. It doubles and halves that as it likes, whatever is in use. */
+  youngBytes: number;
+}
+
 export interface ProcessOptions {
   /** Undefined where the machine does not allow it. */
   core: number | undefined;
@@ -87,8 +94,8 @@ export class PinnedProcess {
   }
 
   /** Now. */
-  async residentBytes(): Promise<number> {
-    return (await this.ask<{ residentBytes: number }>('usage')).residentBytes;
+  memory(): Promise<MemoryUse> {
+    return this.ask<MemoryUse>('usage');
   }
 
   async stop(): Promise<void> {

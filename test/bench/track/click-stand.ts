@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { DataDirectory } from '../../../src/config/data-directory.ts';
 import { ownLogs } from '../../../src/track/logs/log-names.ts';
 import type { Bench } from '../bench.ts';
-import { canPin, clientCore, PinnedProcess, serverCore } from '../serve/pinned-process.ts';
+import { canPin, clientCore, PinnedProcess, serverCore, type MemoryUse } from '../serve/pinned-process.ts';
 import type { ClickLoad, ClickPlan } from './click-load.ts';
 import { trackedOffers, trackedSites, writeTrackedData } from './tracked-data.ts';
 
@@ -89,8 +89,8 @@ export class ClickStand implements AsyncDisposable {
   }
 
   /** Of a server, now. */
-  residentBytes(name: ServerName): Promise<number> {
-    return this.#servers[name].residentBytes();
+  memory(name: ServerName): Promise<MemoryUse> {
+    return this.#servers[name].memory();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Bench } from '../bench.ts';
 import { median } from '../rounds.ts';
+import type { MemoryUse } from '../serve/pinned-process.ts';
 import type { ClickLoad } from './click-load.ts';
 import { ClickStand, servers, type MeasuredClicks, type ServerName } from './click-stand.ts';
 
@@ -17,8 +18,8 @@ export interface TrackResults {
   /** As many clicks as each takes. */
   rounds: Record<ServerName, MeasuredClicks>[];
   halved: Record<'process' | 'power', HalvedLoad[]>;
-  /** Resident bytes of the tracker that waits for the disk, second by second, at half of its rate. */
-  resident: number[];
+  /** Of the tracker that waits for the disk, second by second, at half of its rate. */
+  memory: MemoryUse[];
 }
 
 /** Of each load. */
@@ -67,18 +68,18 @@ export async function measureTracking(bench: Bench): Promise<TrackResults> {
     }
 
   logger.info({ minutes }, 'clicks: memory');
-  return { pinned, rounds, halved, resident: await watchMemory(stand, minutes, halfOf('power')) };
+  return { pinned, rounds, halved, memory: await watchMemory(stand, minutes, halfOf('power')) };
 }
 
-async function watchMemory(stand: ClickStand, minutes: number, ratePerSecond: number): Promise<number[]> {
-  const resident: number[] = [];
+async function watchMemory(stand: ClickStand, minutes: number, ratePerSecond: number): Promise<MemoryUse[]> {
+  const memory: MemoryUse[] = [];
   const load = stand.load('power', { seconds: minutes * 60, ratePerSecond });
   const isOver = load.then(() => true);
   while (!(await Promise.race([isOver, setTimeout(1000, false)]))) {
-    resident.push(await stand.residentBytes('power'));
-    if (resident.length % sweepEvery === 0) await stand.sweep();
+    memory.push(await stand.memory('power'));
+    if (memory.length % sweepEvery === 0) await stand.sweep();
   }
-  return resident;
+  return memory;
 }
 
 export function clicksPerSecond({ clicks, seconds: took }: ClickLoad): number {

@@ -1,5 +1,6 @@
 import { table } from '../../../src/cli/answer.ts';
 import { median } from '../rounds.ts';
+import type { MemoryUse } from '../serve/pinned-process.ts';
 import { connections, type MeasuredClicks, type ServerName } from './click-stand.ts';
 import { clicksPerSecond, type HalvedLoad, type TrackResults } from './measure.ts';
 
@@ -31,18 +32,25 @@ interface TrackerReport {
 export interface TrackReport extends Record<Durability, TrackerReport> {
   pinned: boolean;
   rates: Record<ServerName, RateReport>;
-  /** Resident memory: the median of the last quarter of the watch by that of the second one. */
-  memory: { seconds: number; ratio: number; aim: number; earlyBytes: number; lateBytes: number };
+  /** Resident memory, and the same without V8's young generation. */
+  memory: { seconds: number; aim: number; resident: Growth; residentOfOld: Growth };
 }
 
-export function trackReport({ pinned, rounds, halved, resident }: TrackResults): TrackReport {
+/** Medians of the second quarter of a watch and of the last, and that by this. */
+interface Growth {
+  earlyBytes: number;
+  lateBytes: number;
+  ratio: number;
+}
+
+export function trackReport({ pinned, rounds, halved, memory }: TrackResults): TrackReport {
   const of = (name: ServerName) => rateReport(rounds.map((round) => round[name]));
   return {
     pinned,
     rates: { bare: of('bare'), process: of('process'), power: of('power') },
     process: trackerReport('process', rounds, halved.process),
     power: trackerReport('power', rounds, halved.power),
-    memory: memoryReport(resident),
+    memory: memoryReport(memory),
   };
 }
 
@@ -76,11 +84,20 @@ function rateReport(loads: readonly MeasuredClicks[]): RateReport {
   };
 }
 
-function memoryReport(resident: readonly number[]): TrackReport['memory'] {
-  const quarter = Math.max(1, Math.floor(resident.length / 4));
-  const earlyBytes = median(resident.slice(quarter, 2 * quarter));
-  const lateBytes = median(resident.slice(-quarter));
-  return { seconds: resident.length, ratio: lateBytes / earlyBytes, aim: aims.memory, earlyBytes, lateBytes };
+function memoryReport(memory: readonly MemoryUse[]): TrackReport['memory'] {
+  return {
+    seconds: memory.length,
+    aim: aims.memory,
+    resident: growthOf(memory.map(({ residentBytes }) => residentBytes)),
+    residentOfOld: growthOf(memory.map(({ residentBytes, youngBytes }) => residentBytes - youngBytes)),
+  };
+}
+
+function growthOf(bytes: readonly number[]): Growth {
+  const quarter = Math.max(1, Math.floor(bytes.length / 4));
+  const earlyBytes = median(bytes.slice(quarter, 2 * quarter));
+  const lateBytes = median(bytes.slice(-quarter));
+  return { earlyBytes, lateBytes, ratio: lateBytes / earlyBytes };
 }
 
 /** Rows of the table of measures. */
@@ -106,19 +123,20 @@ export function trackMeasures(report: TrackReport): Record<string, string>[] {
         },
       ];
     }),
-    {
-      measure: `track  resident memory, last quarter of ${memory.seconds} s / second quarter`,
-      reached: memory.ratio.toFixed(2),
+    ...([memory.resident, memory.residentOfOld] as const).map(({ ratio }, index) => ({
+      measure: `track  resident memory${index === 1 ? " without V8's young generation" : ''}, last quarter of ${memory.seconds} s / second quarter`,
+      reached: ratio.toFixed(2),
       aim: `<= ${memory.aim}`,
       'by CPU time': '-',
       rounds: '-',
-    },
+    })),
   ];
 }
 
 /** Paragraphs behind the table: where the ratios come from. */
 export function trackRuns({ pinned, rates, process, power, memory }: TrackReport): string[] {
   const mebibytes = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`;
+  const grown = ({ earlyBytes, lateBytes }: Growth) => `${mebibytes(earlyBytes)}, later ${mebibytes(lateBytes)}`;
   const rows = Object.entries(rates).map(([server, rate]) => ({
     server,
     'clicks/s': rate.perSecond.toFixed(0),
@@ -134,6 +152,6 @@ export function trackRuns({ pinned, rates, process, power, memory }: TrackReport
     `Tracking: ${pinned ? 'server and client with a core each' : 'server and client not pinned: no taskset, or one core'}, ${connections} connections, each click of a new user.`,
     table(rows),
     '',
-    `99th percentile at half of the rate: process ${p99s(process)}, power ${p99s(power)}. Resident memory ${mebibytes(memory.earlyBytes)}, later ${mebibytes(memory.lateBytes)}.`,
+    `99th percentile at half of the rate: process ${p99s(process)}, power ${p99s(power)}. Resident memory ${grown(memory.resident)}; without V8's young generation ${grown(memory.residentOfOld)}.`,
   ];
 }
