@@ -55,12 +55,16 @@ function started(...words: string[]): Running {
     pid: child.pid,
     output: () => output,
     async told(text) {
-      while (!output.includes(text))
+      while (!output.includes(text)) {
+        // Where one of them speaks, nobody waits for the other any more.
+        const heard = new AbortController();
+        const { signal } = heard;
         await Promise.race([
-          once(child.stdout, 'data'),
-          once(child.stderr, 'data'),
+          once(child.stdout, 'data', { signal }),
+          once(child.stderr, 'data', { signal }),
           exit.then(() => Promise.reject(new Error(`it ended: ${output}`))),
-        ]);
+        ]).finally(() => heard.abort());
+      }
     },
     async end(signal) {
       child.kill(signal);
