@@ -12,7 +12,10 @@ const leaseKey = 'lease.json';
 const leaseSchema = z.object({
   /** Which schedule, for operators: host and process. */
   holder: z.string(),
-  /** Another value with every renewal: others see by their own clocks whether it still changes. */
+  /**
+   * Another value with every renewal: others see by their own clocks whether it still changes. It begins with an id of
+   * who took the lease, the same in all renewals.
+   */
   beat: z.string(),
   /** Given up by itself: nobody has to wait. */
   released: z.boolean(),
@@ -45,6 +48,7 @@ export class WriterLease {
   readonly #losing = new AbortController();
   readonly #ending = new AbortController();
   readonly #renewing: Promise<void>;
+  readonly #id: string;
   #etag: string;
   #renewed: LeaseMoment;
   #epoch: number | undefined;
@@ -52,12 +56,12 @@ export class WriterLease {
 
   /**
    * Waits until no other schedule writes, then takes the lease. `takeEpoch` has to make the next swap of the one before
-   * be lost, and gives the new epoch; it may take long, the lease is renewed meanwhile, and given up where it fails.
-   * Undefined where `stop` was aborted.
+   * be lost, and gives the new epoch; it may take long, the lease is renewed meanwhile, and given up where it fails. It
+   * is given what throws `LostSwapError` where the lease is another's. Undefined where `stop` was aborted.
    */
   static async acquire(
     leasing: Leasing,
-    takeEpoch: () => Promise<number>,
+    takeEpoch: (assertHeld: () => Promise<void>) => Promise<number>,
     stop: AbortSignal,
   ): Promise<WriterLease | undefined> {
     const all = { clocks: realLeaseClocks, times: leaseTimes, standBy: async () => undefined, ...leasing };
@@ -78,8 +82,9 @@ export class WriterLease {
           if (lease?.released === false)
             logger.warn({ holder: lease.holder }, 'the schedule that wrote has fallen silent: this one takes over');
           const renewed = momentOf(clocks);
-          const etag = await writeLease(store, found === undefined ? 'none' : { etag: found.etag });
-          return await new WriterLease(all, etag, renewed).#begun(takeEpoch);
+          const id = randomUUID();
+          const etag = await writeLease(store, id, found === undefined ? 'none' : { etag: found.etag });
+          return await new WriterLease(all, id, etag, renewed).#begun(takeEpoch);
         }
         tell(`standing by: ${lease?.holder ?? 'another schedule'} writes`);
         await all.standBy();
@@ -92,8 +97,9 @@ export class WriterLease {
     return undefined;
   }
 
-  private constructor(leasing: Required<Leasing>, etag: string, renewed: LeaseMoment) {
+  private constructor(leasing: Required<Leasing>, id: string, etag: string, renewed: LeaseMoment) {
     this.#leasing = leasing;
+    this.#id = id;
     this.#etag = etag;
     this.#renewed = renewed;
     this.lost = this.#losing.signal;
@@ -104,10 +110,10 @@ export class WriterLease {
     return this.#epoch ?? 0;
   }
 
-  async #begun(takeEpoch: () => Promise<number>): Promise<this> {
+  async #begun(takeEpoch: (assertHeld: () => Promise<void>) => Promise<number>): Promise<this> {
     const { logger, store } = this.#leasing;
     try {
-      this.#epoch = await takeEpoch();
+      this.#epoch = await takeEpoch(() => this.#assertHeld());
       await this.#tellProcesses();
     } catch (error) {
       await this.release();
@@ -115,6 +121,14 @@ export class WriterLease {
     }
     logger.info({ storage: store.url, epoch: this.#epoch }, 'this schedule writes now');
     return this;
+  }
+
+  /** One that was stopped for a while has not heard yet what another did meanwhile. Throws `LostSwapError`. */
+  async #assertHeld(): Promise<void> {
+    const { store } = this.#leasing;
+    const found = await store.readText(leaseKey);
+    if (found !== undefined && readLease(found.text)?.beat.startsWith(this.#id) === true) return;
+    throw new LostSwapError(`another schedule has taken over ${store.url}`);
   }
 
   async #renew(): Promise<void> {
@@ -128,7 +142,7 @@ export class WriterLease {
       try {
         // After a long pause another may have taken over and let go again: the write shows it.
         const giveUp = AbortSignal.any([this.#ending.signal, AbortSignal.timeout(Math.max(left(), times.look))]);
-        this.#etag = await writeLease(store, { etag: this.#etag }, { signal: giveUp });
+        this.#etag = await writeLease(store, this.#id, { etag: this.#etag }, { signal: giveUp });
         this.#renewed = began;
         told = undefined;
         await this.#tellProcesses();
@@ -180,7 +194,7 @@ export class WriterLease {
     const { store, logger, times } = this.#leasing;
     try {
       const signal = AbortSignal.timeout(times.believed);
-      await writeLease(store, { etag: this.#etag }, { released: true, signal });
+      await writeLease(store, this.#id, { etag: this.#etag }, { released: true, signal });
     } catch (error) {
       logger.warn(`the lease is not given up, others wait for a while: ${(error as Error).message}`);
     }
@@ -204,9 +218,10 @@ function readLease(text: string): Lease | undefined {
 
 function writeLease(
   store: ObjectStore,
+  id: string,
   condition: Condition,
   { released = false, signal }: { released?: boolean; signal?: AbortSignal } = {},
 ): Promise<string> {
-  const lease: Lease = { holder: `${hostname()}, process ${process.pid}`, beat: randomUUID(), released };
+  const lease: Lease = { holder: `${hostname()}, process ${process.pid}`, beat: `${id} ${randomUUID()}`, released };
   return store.writeText(leaseKey, `${JSON.stringify(lease)}\n`, condition, signal);
 }

@@ -90,11 +90,14 @@ async function memoryOf({ data, effects, store }: Standing, stored: StoredPointe
 /**
  * Makes the state here that of storage and gives the pointer the next epoch, so that whoever read it before loses the
  * next swap. The caller holds the writer lock. Throws as `standOnStorage` does, `LostSwapError` where another was
- * faster.
+ * faster, and what `assertHeld` does where the lease is another's.
  */
-export async function takeEpoch(standing: Standing): Promise<number> {
+export async function takeEpoch(standing: Standing, assertHeld: () => Promise<void>): Promise<number> {
   const { data, effects, store } = standing;
   const memory = await standOnStorage(standing);
+  // After the pointer was read: who takes the lease from now on takes an epoch after ours, or lets our swap be lost. An
+  // epoch that one takes who has lost the lease would shut out the processes of the one that has it.
+  await assertHeld();
   const nothing: NextPointer = { version: 1, epoch: 0, run_id: 0, snapshots: [], state: null };
   const before = memory.stored?.pointer ?? nothing;
   const next = { ...before, epoch: before.epoch + 1 };

@@ -11,7 +11,7 @@ export class Child implements AsyncDisposable {
   told = '';
   readonly process: ChildProcess;
   readonly ended: Promise<number | null>;
-  #heard: () => void = () => undefined;
+  #heard = Promise.withResolvers<'heard'>();
 
   /** `offerline` with these words. */
   static offerline(data: DataDirectory, words: readonly string[], environment: NodeJS.ProcessEnv = {}): Child {
@@ -27,18 +27,21 @@ export class Child implements AsyncDisposable {
     for (const stream of [this.process.stdout, this.process.stderr])
       stream?.setEncoding('utf8').on('data', (text: string) => {
         this.told += text;
-        this.#heard();
+        this.#heard.resolve('heard');
+        this.#heard = Promise.withResolvers();
       });
   }
 
   /** Waits until it has told this so many times; throws with all that it told where it ends before. */
   async tells(what: string | RegExp, times = 1): Promise<void> {
-    const count = () => this.told.match(new RegExp(what, 'g'))?.length ?? 0;
-    while (count() < times) {
-      const heard = new Promise<'heard'>((resolve) => (this.#heard = () => resolve('heard')));
-      if ((await Promise.race([heard, this.ended])) !== 'heard' && count() < times)
+    await this.tellsSo(String(what), () => (this.told.match(new RegExp(what, 'g'))?.length ?? 0) >= times);
+  }
+
+  /** The same until `isSo` of what it has told. */
+  async tellsSo(what: string, isSo: () => boolean): Promise<void> {
+    while (!isSo())
+      if ((await Promise.race([this.#heard.promise, this.ended])) !== 'heard' && !isSo())
         throw new Error(`it ended without telling ${what}:\n${this.told}`);
-    }
   }
 
   kill(signal: NodeJS.Signals): void {

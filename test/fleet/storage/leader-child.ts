@@ -45,7 +45,7 @@ const standing = { data, settings, logger, effects: realEffects, store };
 for (;;) {
   const lease = await WriterLease.acquire(
     { data, store, logger, effects: realEffects, times },
-    () => withWriterLock('schedule', standing, () => takeEpoch(standing)),
+    (assertHeld) => withWriterLock('schedule', standing, () => takeEpoch(standing, assertHeld)),
     new AbortController().signal,
   );
   if (lease === undefined) break;

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
-import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { DataDirectory } from '../../../src/config/data-directory.ts';
 import type { Receipt } from '../../fault/deliveries/postback-receiver.ts';
@@ -32,6 +31,20 @@ export class Leader implements AsyncDisposable {
     return this.child.told.lastIndexOf('leads epoch') > this.child.told.lastIndexOf('lost\n');
   }
 
+  /** Waits until it leads and has told this since it took the lease. */
+  async tellsLeading(what: string): Promise<void> {
+    await this.child.tellsSo(what, () => this.leads && this.#hasTold(what));
+  }
+
+  /** The same, where it leads at all. */
+  async tellsIfLeading(what: string): Promise<void> {
+    await this.child.tellsSo(what, () => !this.leads || this.#hasTold(what));
+  }
+
+  #hasTold(what: string): boolean {
+    return this.child.told.lastIndexOf(what) > this.child.told.lastIndexOf('leads epoch');
+  }
+
   async die(): Promise<void> {
     this.child.kill('SIGKILL');
     await this.child.ended;
@@ -45,11 +58,7 @@ export class Leader implements AsyncDisposable {
 
 /** Waits until whoever leads has heard that nothing is to be done before a round begins. */
 export async function atRest(leaders: readonly Leader[], round: number): Promise<void> {
-  const word = `rests before round ${round};`;
-  while (
-    leaders.some((each) => each.leads && each.child.told.lastIndexOf(word) < each.child.told.lastIndexOf('leads epoch'))
-  )
-    await setTimeout(50);
+  await Promise.all(leaders.map((each) => each.tellsIfLeading(`rests before round ${round};`)));
 }
 
 /** What delivery has to tell, by the machine that works alone: ids, and what goes before what. */

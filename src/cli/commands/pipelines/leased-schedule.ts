@@ -27,7 +27,8 @@ export async function openLeasedSchedule(
   const standing = { data, settings, logger, effects, store };
   await assertFitStorage(standing);
   const ending = new AbortController();
-  const epochTaken = () => withWriterLock('schedule', { data, settings, logger, effects }, () => takeEpoch(standing));
+  const epochTaken = (assertHeld: () => Promise<void>) =>
+    withWriterLock('schedule', { data, settings, logger, effects }, () => takeEpoch(standing, assertHeld));
 
   let etag: string | undefined;
   let complaint: string | undefined;
