@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { PostgresStore } from '../../src/postbacks/postgres/postgres-store.ts';
+import { StoreAwayError } from '../../src/postbacks/store/delivery-store.ts';
 import { describeKeeping } from '../postbacks/every-store/keeping.ts';
 import { describePasses } from '../postbacks/every-store/passes.ts';
 import { describeSync } from '../postbacks/every-store/sync.ts';
@@ -46,6 +47,20 @@ describe('PostgreSQL', () => {
     await expect(PostgresStore.open(server.address('latin'))).rejects.toThrow(
       `is encoded in LATIN1: make one with ENCODING 'UTF8'`,
     );
+  });
+
+  it('is away for one that was stopped in a transaction for too long, as for any that has lost its session', async () => {
+    const { store } = await postgresForTest();
+    const { session } = store as PostgresStore;
+    await session.run(`SET idle_in_transaction_session_timeout = '50ms'`);
+    const stopped = session.transaction(async () => {
+      for (;;) {
+        // Nothing is heard meanwhile, as in a process that is stopped.
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+        await session.query('SELECT');
+      }
+    });
+    await expect(stopped).rejects.toThrow(StoreAwayError);
   });
 
   it('tells every change once, in the order of their numbers, while several write', async () => {

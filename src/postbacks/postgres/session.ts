@@ -269,8 +269,9 @@ function isOfServer(error: unknown): boolean {
 }
 
 /**
- * Connection lost, not let in, no such database, too many connections, shutting down: another time it may be there.
+ * Connection lost, a transaction that was silent for too long, not let in, no such database, too many connections,
+ * shutting down: another time it may be there.
  */
 function isAway(error: unknown): boolean {
-  return /^(08|28|3D|53|57P)/.test(String((error as { code?: unknown }).code));
+  return /^(08|25P03|28|3D|53|57P)/.test(String((error as { code?: unknown }).code));
 }

@@ -22,7 +22,7 @@ import { Moto } from '../../s3/store/moto.ts';
 import { PostgresServer } from '../postgres-server.ts';
 import { Child } from '../storage/child.ts';
 import type { Orders } from '../storage/leader-child.ts';
-import { Leader, mistakes, tellSitesAt } from '../storage/leaders.ts';
+import { atRest, Leader, mistakes, tellSitesAt } from '../storage/leaders.ts';
 import { changeJson, Machines } from '../storage/machines.ts';
 
 const moto = await Moto.start();
@@ -131,15 +131,19 @@ it(`${rounds} rounds of writers on storage and workers over PostgreSQL, each kil
       await writeFile(`${orders}.tmp`, JSON.stringify(next));
       await rename(`${orders}.tmp`, orders);
     };
+    const leaders: Leader[] = [];
     const begin = async (round: number) => {
-      const asOf = machines.landing.asOf(round);
+      const next = { round, asOf: machines.landing.asOf(round), ahead: round * 20 * 60_000 };
+      await order({ ...next, rests: true });
+      await atRest(leaders, round);
       if (round < count) await machines.land(round);
-      await refresh({ data: machines.alone, console, asOf }, quiet());
-      await order({ round, asOf, ahead: round * 20 * 60_000 });
+      await refresh({ data: machines.alone, console, asOf: next.asOf }, quiet());
+      await order(next);
     };
     await begin(0);
     const fleet = await fleetOf(machines, database, address, orders);
-    const { leaders, workers, told } = fleet;
+    leaders.push(...fleet.leaders);
+    const { workers, told } = fleet;
     try {
       const done = (round: number) => (machine: Leader) => machine.child.tells(`round ${round} done`);
       /** What leaders sent from their waking up until they knew that they lead no more. */
@@ -173,7 +177,8 @@ it(`${rounds} rounds of writers on storage and workers over PostgreSQL, each kil
         }
         if (what === 'leader stopped') {
           hit.child.kill('SIGSTOP');
-          await done(round)(other);
+          // Else the one that is woken may hold the lease still, and never lose it.
+          await other.tellsLeading(`round ${round} done`);
           await noFork();
           const before = hit.leads;
           const sent = await fleet.sentBy(hit);
@@ -203,6 +208,11 @@ it(`${rounds} rounds of writers on storage and workers over PostgreSQL, each kil
       await Promise.race(leaders.map(done(count + 1)));
       expect(await store.unfinished()).toBe(0);
       await noFork();
+      // One that ended by itself met what it does not know.
+      expect(
+        fleet.all.map(({ child }) => child.process.exitCode),
+        told(),
+      ).toEqual(fleet.all.map(() => null));
       const [leading, standing] = (leaders[1]?.leads ? leaders.toReversed() : leaders) as [Leader, Leader];
       for (const { child } of fleet.all) {
         child.kill('SIGKILL');
