@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { FailedReadings, mayPass, toBeReadAgain } from './failed-readings.ts';
 import { fileVersion } from './file-version.ts';
 
 /** A file of configuration that is read again when it changes; a broken one leaves what was read last. */
@@ -7,6 +8,7 @@ export class FollowedFile {
   readonly #log: Logger;
   readonly #read: () => void;
   readonly #words: { gone: string; broken: string };
+  readonly #failures = new FailedReadings();
   #version: string | undefined;
 
   /** `read` takes the file over, or throws and changes nothing. `words`: what is logged where that is not possible. */
@@ -34,7 +36,10 @@ export class FollowedFile {
     }
     try {
       this.#read();
+      this.#failures.end();
     } catch (error) {
+      if (mayPass(error)) this.#version = toBeReadAgain;
+      if (!this.#failures.isNews(error)) return;
       this.#log.error({ file: this.#file, reason: (error as Error).message }, this.#words.broken);
     }
   }

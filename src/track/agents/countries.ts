@@ -1,6 +1,8 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { LRUCache } from 'lru-cache';
 import { Reader, type Response } from 'maxmind';
+import { FailedReadings, mayPass, toBeReadAgain } from '../../files/failed-readings.ts';
+import { fileVersion } from '../../files/file-version.ts';
 import type { Logger } from '../../logging/log.ts';
 
 /** The two forms in which files of countries have them. */
@@ -20,6 +22,7 @@ export class Countries {
   readonly #file: string | undefined;
   readonly #log: Logger;
   #reader: Reader<Response> | undefined;
+  readonly #failures = new FailedReadings();
   #version: string | undefined;
 
   constructor(file: string | undefined, log: Logger) {
@@ -35,14 +38,18 @@ export class Countries {
   /** Reads the file where it is another than before. */
   async poll(): Promise<void> {
     if (this.#file === undefined) return;
-    const version = await versionOf(this.#file);
+    // One that is not there is told of once.
+    const version = (await fileVersion(this.#file)) ?? 'gone';
     if (version === this.#version) return;
     this.#version = version;
     try {
       this.#reader = new Reader(await readFile(this.#file), { cache: new LRUCache({ max: recordsKept }) });
+      this.#failures.end();
       const { buildEpoch, databaseType } = this.#reader.metadata;
       this.#log.info({ type: databaseType, built: buildEpoch.toISOString() }, 'countries of addresses read');
     } catch (error) {
+      if (mayPass(error)) this.#version = toBeReadAgain;
+      if (!this.#failures.isNews(error)) return;
       const stays = this.#reader === undefined ? 'no country is known' : 'those read before stay';
       this.#log.error({ file: this.#file, reason: (error as Error).message }, `countries cannot be read: ${stays}`);
     }
@@ -59,13 +66,4 @@ function lookUp(reader: Reader<Response>, address: string): string {
   }
   const code = record?.country?.iso_code ?? record?.country_code;
   return typeof code === 'string' && /^[A-Z]{2}$/.test(code) ? code : '';
-}
-
-async function versionOf(file: string): Promise<string> {
-  try {
-    const { dev, ino, size, mtimeNs } = await stat(file, { bigint: true });
-    return `${dev} ${ino} ${size} ${mtimeNs}`;
-  } catch {
-    return 'missing';
-  }
 }

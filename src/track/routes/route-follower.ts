@@ -1,5 +1,6 @@
-import { stat } from 'node:fs/promises';
 import type { DataDirectory } from '../../config/data-directory.ts';
+import { FailedReadings, mayPass, toBeReadAgain } from '../../files/failed-readings.ts';
+import { fileVersion } from '../../files/file-version.ts';
 import type { Logger } from '../../logging/log.ts';
 import { readRoutes, type Route, type Routes } from './routes-file.ts';
 
@@ -8,6 +9,7 @@ export class RouteFollower {
   readonly #data: DataDirectory;
   readonly #log: Logger;
   #routes: Routes | undefined;
+  readonly #failures = new FailedReadings();
   #version: string | undefined;
   /** How many files in a row could not be used, for `/metrics`. */
   #refused = 0;
@@ -32,11 +34,11 @@ export class RouteFollower {
 
   /** Takes up the routes where they are others than before. */
   async poll(): Promise<void> {
-    const version = await this.#versionOfCurrent();
+    const version = (await fileVersion(this.#data.currentRoutes)) ?? gone;
     if (version === this.#version) return;
     const isFirst = this.#version === undefined;
     this.#version = version;
-    if (version === missing) {
+    if (version === gone) {
       this.#log.warn(
         isFirst
           ? 'there are no routes yet, so no click can be answered: `offerline run refresh` writes them'
@@ -47,9 +49,12 @@ export class RouteFollower {
     try {
       this.#routes = await readRoutes(this.#data.currentRoutes);
       this.#refused = 0;
+      this.#failures.end();
       const { snapshot_id, offers } = this.#routes.head;
       this.#log.info({ snapshot_id, offers }, 'following routes');
     } catch (error) {
+      if (mayPass(error)) this.#version = toBeReadAgain;
+      if (!this.#failures.isNews(error)) return;
       this.#refused++;
       this.#log.error(
         { reason: (error as Error).message },
@@ -57,15 +62,6 @@ export class RouteFollower {
       );
     }
   }
-
-  async #versionOfCurrent(): Promise<string> {
-    try {
-      const { dev, ino, size, mtimeNs } = await stat(this.#data.currentRoutes, { bigint: true });
-      return `${dev} ${ino} ${size} ${mtimeNs}`;
-    } catch {
-      return missing;
-    }
-  }
 }
 
-const missing = 'missing';
+const gone = 'gone';

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -28,9 +28,20 @@ it('countries come of the operator’s file; unknown ones pass, and a broken fil
   await test.tracker.poll();
   expect(test.logged.at(-1)).toContain('those read before stay');
   expect(await click('9.9.9.8')).toBe('403 country');
+  rmSync(file);
+  mkdirSync(file);
+  await test.tracker.poll();
+  const told = test.logged.length;
+  await test.tracker.poll();
+  expect(test.logged).toHaveLength(told);
+  rmdirSync(file);
   writeFileSync(file, countryFile({ 81: 'DE', 9: 'AT' }));
   await test.tracker.poll();
   expect(await click('9.9.9.9')).toBe('302');
+  const read = test.logged.length;
+  chmodSync(file, 0o640);
+  await test.tracker.poll();
+  expect(test.logged.slice(read)).toEqual([expect.stringContaining('countries of addresses read')]);
   await test.stop();
   expect(test.rows().map(({ country }) => country)).toEqual(['DE', undefined, undefined, 'AT']);
 });
