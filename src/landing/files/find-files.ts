@@ -11,6 +11,8 @@ export interface LandingScan {
   ignored: { path: string; why: string }[];
 }
 
+const oddName = 'its name holds a backslash, a control character or bytes that are not UTF-8';
+
 const formatsByEnding: Record<string, LandingFormat> = {
   json: 'json',
   ndjson: 'ndjson',
@@ -55,21 +57,27 @@ async function walk(
 ): Promise<void> {
   const here = identityOf(absoluteFolder);
   if (here === undefined || above.includes(here)) return;
-  const entries = await readdir(absoluteFolder, { withFileTypes: true }).catch(nothingIfGone);
+  // Without the folders of ours nothing would come in, and no run would fail.
+  const onError = above.length > 0 ? ignoredIfClosed(folder, scan) : nothingIfGone;
+  const entries = await readdir(absoluteFolder, { withFileTypes: true }).catch(onError);
   for (const entry of entries ?? []) {
     const { name } = entry;
     if (isUnfinishedName(name)) continue;
     const path = `${folder}/${name}`;
+    // By such a name the system finds nothing.
+    if (name.includes('\ufffd')) {
+      scan.ignored.push({ path, why: oddName });
+      continue;
+    }
     const absolutePath = entry.isSymbolicLink() ? await followed(root, path, scan) : join(absoluteFolder, name);
-    const about = absolutePath && aboutFile(absolutePath);
+    const about = absolutePath && aboutFile(absolutePath, ignoredIfClosed(path, scan));
     if (!about) continue;
     if (about.isDirectory()) {
       await walk(root, path, absolutePath, kind, scan, [...above, here]);
     } else if (about.isFile()) {
       const form = formatOf(name);
       const source = kind === 'offers' ? sourceOf(path) : null;
-      if (/[\\\p{Cc}\ufffd]/u.test(name))
-        scan.ignored.push({ path, why: 'its name holds a backslash, a control character or bytes that are not UTF-8' });
+      if (/[\\\p{Cc}]/u.test(name)) scan.ignored.push({ path, why: oddName });
       else if (form === undefined)
         scan.ignored.push({ path, why: 'its ending is none of .json .ndjson .jsonl .csv .parquet' });
       else if (source === undefined)
@@ -120,12 +128,23 @@ function identityOf(folder: string): string | undefined {
 }
 
 /** At once: to wait for each of the files of a year takes longer than all else that a run without news does. */
-function aboutFile(path: string): BigIntStats | undefined {
+function aboutFile(path: string, onError: OnError = nothingIfGone): BigIntStats | undefined {
   try {
     return statSync(path, { bigint: true });
   } catch (error) {
-    return nothingIfGone(error as NodeJS.ErrnoException);
+    return onError(error as NodeJS.ErrnoException);
   }
+}
+
+type OnError = (error: NodeJS.ErrnoException) => undefined;
+
+/** What we are not let into is listed as ignored, since it must not hold up the rest. */
+function ignoredIfClosed(path: string, scan: LandingScan): OnError {
+  return (error) => {
+    if (error.code !== 'EACCES' && error.code !== 'EPERM') return nothingIfGone(error);
+    scan.ignored.push({ path, why: `it may not be read (${error.code}): let the user who runs offerline read it` });
+    return undefined;
+  };
 }
 
 /** A file may be moved in or out while we look; what is gone is simply not there. */
