@@ -67,9 +67,9 @@ function readAgent(text: string): Omit<Agent, 'number'> {
   }
 }
 
-/** Chrome says `Android 10; K` of every telephone. */
+/** Chrome says `Android 10; K` of every telephone, and adds `; wv` where it shows pages within an app. */
 function androidVersion(text: string, version: string): string {
-  return /Android 10; K\)/.test(text) ? '' : version;
+  return /Android 10; K[);]/.test(text) ? '' : version;
 }
 
 /** From 26 on only Safari's own version tells; without that, what is frozen may be anything newer. */
@@ -81,9 +81,9 @@ function iosVersion(text: string, version: string): string {
   return isFrozen && safari === undefined ? '' : version;
 }
 
-/** Other browsers of an iPad say what they are; Safari, and what shows pages by it, says that it is a Mac. */
+/** Of an iPad Safari says that it is a Mac, and so do apps that show pages, without the word Safari. */
 function isMacSafari(text: string): boolean {
-  return text.includes('Safari/') && !/Chrome\/|Chromium\/|Edg|OPR\/|Firefox\//.test(text);
+  return text.includes('AppleWebKit/') && !/Chrome\/|Chromium\/|Edg\/|OPR\/|Firefox\//.test(text);
 }
 
 /**

@@ -8,6 +8,8 @@ const iphone = (system: string, rest: string) =>
 const android = (about: string) =>
   `Mozilla/5.0 (Linux; ${about}) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Mobile Safari/537.36`;
 const mac = (rest: string) => `Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) ${rest}`;
+const webView =
+  'Mozilla/5.0 (Linux; Android 10; K; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/138.0.0.0 Mobile Safari/537.36';
 const macSafari = mac('AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Safari/605.1.15');
 
 it.each([
@@ -16,6 +18,7 @@ it.each([
   ['a page within an app says 18.6, too', iphone('18_6_2', 'Mobile/22G100 Instagram 390.0'), 'ios', ''],
   ['Safari on a real 18.6', iphone('18_6', 'Version/18.6 Mobile/15E148 Safari/604.1'), 'ios', '18.6'],
   ['Chrome on every Android', android('Android 10; K'), 'android', ''],
+  ['a page within an app on Android', webView, 'android', ''],
   ['a telephone of its own', android('Android 7.1; SM-J510'), 'android', '7.1'],
   ['a Mac or an iPad', macSafari, 'desktop', ''],
   ['Windows', 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) Chrome/130.0.0.0 Safari/537.36', 'desktop', ''],
@@ -28,11 +31,20 @@ it.each([
 it.each([
   'WhatsApp/2.23.20.0 A',
   'Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)',
+  'Slack-ImgProxy (+https://api.slack.com/robots)',
   'facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)',
+  'meta-externalagent/1.1 (+https://developers.facebook.com/docs/sharing/webmasters/crawler)',
   'TelegramBot (like TwitterBot)',
   'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
-])('%s is none of a person', (text) => {
+])('%s is none of a person: its visits are no clicks', async (text) => {
   expect(agents.read(text).isBot).toBe(true);
+  await using test = await TrackerUnderTest.start({ routes: [route({ offer_id: 1, daily_click_cap: 1 })] });
+  const { status, headers, body } = await test.click(1, 'u', { 'user-agent': text });
+  expect([status, headers.location, headers['cache-control'], body]).toEqual([204, undefined, 'no-store', '']);
+  // The person who is shown the link can still follow it.
+  expect((await test.click(1, 'u')).status).toBe(302);
+  await test.stop();
+  expect(test.rows()).toHaveLength(1);
 });
 
 it('versions are compared part by part, and what is none is not older', () => {
@@ -67,9 +79,12 @@ it('offers for some devices and systems let pass whom they mean and whom nobody 
     [1, iphone('18_6', 'Version/26.0 Mobile/15E148 Safari/604.1'), '302'],
     [1, iphone('17_2', 'Version/17.2 Mobile/15E148 Safari/604.1'), '403 os_version'],
     [1, macSafari, '302'],
+    // An app on an iPad.
+    [1, mac('AppleWebKit/605.1.15 (KHTML, like Gecko)'), '302'],
     [1, mac('AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36'), '403 device'],
     [1, android('Android 10; K'), '403 device'],
     [2, android('Android 10; K'), '302'],
+    [2, webView, '302'],
     [2, android('Android 11; SM-A115F'), '403 os_version'],
     [3, macSafari, '302'],
     [3, iphone('17_2', 'Version/17.2 Mobile/15E148 Safari/604.1'), '403 device'],
