@@ -1,7 +1,12 @@
 import { z } from 'zod';
 
-/** An address of ours, in which `{reason}` and `{offer_id}` are filled and nothing else. */
-export const fallbackUrl = z.url({ protocol: /^https?$/, error: 'is not an http or https address' });
+/**
+ * An address of ours, in which `{reason}` and `{offer_id}` are filled and nothing else. As a header takes it: letters
+ * beyond ASCII are encoded.
+ */
+export const fallbackUrl = z
+  .url({ protocol: /^https?$/, error: 'is not an http or https address' })
+  .transform((url) => new URL(url).href.replaceAll(/%7B(reason|offer_id)%7D/g, '{$1}'));
 
 /** What a destination may be told of a person, where the source's settings say so. */
 export const personalValues = ['user_id', 'ip', 'user_agent', 'gaid', 'idfa'] as const;
@@ -20,8 +25,8 @@ export const trackerSchema = z
     host: z.string().default('127.0.0.1'),
     port: z.int().min(1).max(65535).default(8082),
     /**
-     * What a click outlives once it is answered: `power`, the loss of power; `process`, the end of the process, with
-     * the disk a second behind.
+     * What a click or conversion outlives once it is answered: `power`, the loss of power; `process`, the end of the
+     * process, with the disk a second behind.
      */
     durability: z.enum(['power', 'process']).default('power'),
     /** A log is handed to landing when it is so old, a refresh after that takes it in. */

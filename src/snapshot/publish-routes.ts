@@ -56,7 +56,8 @@ class DestinationNotes {
   }
 
   look({ offer_id, source, is_active, destination_url }: Omit<Line, 'line'>): void {
-    if (!is_active || destination_url === null) return;
+    if (!is_active) return;
+    if (destination_url === null) return this.#note('there is no destination: clicks are refused', offer_id);
     const destination = readDestination(destination_url, this.#sources[source]?.append_click_id);
     if ('mistake' in destination)
       return this.#note(`the destination ${destination.mistake}: clicks are refused`, offer_id);

@@ -45,7 +45,7 @@ export interface Unusable {
 /**
  * Reads an offer's destination. Only web addresses, whose scheme, host and port are fixed: what a click brings along
  * may decide what a page shows, never whose page it is. `clickParameter`: the parameter that is added with the click's
- * id.
+ * id where nothing else tells it.
  */
 export function readDestination(text: string, clickParameter?: string): Destination | Unusable {
   const values: MacroValue[] = [];
@@ -59,13 +59,15 @@ export function readDestination(text: string, clickParameter?: string): Destinat
   const url = new URL(marked);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return { mistake: 'is no http or https address' };
   if (url.username !== '' || url.password !== '') return { mistake: 'holds a user or password' };
-  if (clickParameter !== undefined) {
+  // What follows the fragment's beginning reaches nobody but the page.
+  const sent = countOf(url.pathname + url.search, mark);
+  if (clickParameter !== undefined && !values.slice(0, sent).includes('click_id')) {
     const pair = `${percentEncoded(clickParameter)}=${mark}`;
     url.search = url.search === '' ? pair : `${url.search}&${pair}`;
     // Before what the fragment has of them.
     values.splice(countOf(url.pathname + url.search, mark) - 1, 0, 'click_id');
   }
-  if (countOf(url.origin, mark) > 0) return { mistake: 'has a macro in its host' };
+  if (countOf(url.origin, mark) > 0 || /[{}]/.test(url.host)) return { mistake: 'has a macro in its host' };
   const fixed = url.href.split(mark);
   return fixed.length === values.length + 1 ? { fixed, values } : { mistake: 'has a macro where none may be' };
 }
@@ -78,9 +80,9 @@ export function fillDestination({ fixed, values }: Destination, valueOf: (value:
   return filled;
 }
 
-/** Macros in a destination that nobody fills: they stay as they are. */
+/** Macros in a destination that nobody fills, capitals among them: they stay as they are. */
 export function unknownMacros(text: string): string[] {
-  return [...text.matchAll(macroPattern)].flatMap(([macro, name = '']) => (isMacro(name) ? [] : [macro]));
+  return [...text.matchAll(/\{(\w+)\}/g)].flatMap(([macro, name = '']) => (isMacro(name) ? [] : [macro]));
 }
 
 /** Whether conversions can be told by what the destination is handed. */
@@ -97,11 +99,12 @@ function encoded(value: string): string {
   return /^[\w.~-]*$/.test(value) ? value : percentEncoded(value);
 }
 
-/** Letters that no address changes and that the text does not have. */
+/** Letters that no address changes and that the text does not have, nor together with the letters before them. */
 function markFor(text: string): string {
-  let mark = 'zmacroz';
-  while (text.toLowerCase().includes(mark)) mark += 'z';
-  return mark;
+  // In one pass, since catalogs may say anything, at any length.
+  const runs = Array.from(text.matchAll(/zmacr(o+)/gi), ([, run = '']) => run.length);
+  const longest = runs.reduce((most, run) => Math.max(most, run), 0);
+  return `zmacr${'o'.repeat(longest + 1)}`;
 }
 
 function countOf(text: string, part: string): number {

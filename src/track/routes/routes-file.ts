@@ -86,10 +86,10 @@ export async function readRoutes(path: string): Promise<Routes> {
     offers.set(route.offer_id, route);
   }
   if (head === undefined) throw new BrokenRoutesError(`${path} is empty`);
-  if (offers.size !== head.offers || hash.digest('hex') !== head.sha256)
-    throw new BrokenRoutesError(
-      `${path} is not as it was written: it says ${head.offers} offers and has ${offers.size}`,
-    );
+  if (offers.size !== head.offers)
+    throw new BrokenRoutesError(`${path} is not whole: it says ${head.offers} offers and has ${offers.size}`);
+  if (hash.digest('hex') !== head.sha256)
+    throw new BrokenRoutesError(`${path} is not as it was written: its lines do not have the sha256 of its head`);
   return { head, offers };
 }
 

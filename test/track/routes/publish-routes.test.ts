@@ -1,10 +1,11 @@
-import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { currentName } from '../../../src/snapshot/catalogue.ts';
 import { createLogger } from '../../../src/logging/log.ts';
 import { RouteFollower } from '../../../src/track/routes/route-follower.ts';
 import { readRoutes } from '../../../src/track/routes/routes-file.ts';
+import { endOf } from '../../support/commands.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 
 const destination = 'https://advertiser.example/offer?c={click_id}';
@@ -79,6 +80,21 @@ it('follow each snapshot, keep gone offers, and leave nothing behind', async () 
   expect(readdirSync(data.routes).toSorted()).toEqual([`${head.snapshot_id}.json`, 'current']);
 });
 
+it('that lead nowhere are told of by the refresh, with those that have no destination', async () => {
+  await using pipeline = await published();
+  await pipeline.landOffers('alpha', [
+    { ...offers[0], destination_url: 'nowhere' },
+    { ...offers[1], destination_url: undefined },
+    { external_id: 'three', id: 3, title: 'Three', payout: '1', status: 'paused' },
+  ]);
+  const { stderr } = await endOf(pipeline.data.root, 'run', 'refresh', '--as-of', '2026-03-10T11:00:00Z');
+  const told = stderr.split('\n').filter((line) => line.includes('clicks are refused'));
+  expect(told.map((line) => JSON.parse(line) as object)).toMatchObject([
+    { offers: 1, first: [1], msg: 'the destination is no address: clicks are refused' },
+    { offers: 1, first: [2], msg: 'there is no destination: clicks are refused' },
+  ]);
+});
+
 it('are written again by a refresh that finds nothing new, where they are missing or of another snapshot', async () => {
   await using pipeline = await published();
   const { data } = pipeline;
@@ -110,10 +126,21 @@ it('broken ones leave the last good ones, which is said and counted', async () =
   expect(lines.join('')).not.toContain('advertiser.example');
   expect(follower.refused).toBe(4);
   rmSync(path);
+  mkdirSync(path);
+  await follower.poll();
+  const told = lines.length;
+  await follower.poll();
+  // What the system refuses is tried again, and told and counted once.
+  expect([follower.refused, lines.length]).toEqual([5, told]);
+  rmdirSync(path);
   await follower.poll();
   expect(follower.route(1)?.daily_cap).toBe(3);
   writeFileSync(path, good);
   chmodSync(path, 0o600);
   await follower.poll();
   expect(follower.refused).toBe(0);
+  const read = lines.length;
+  chmodSync(path, 0o640);
+  await follower.poll();
+  expect(lines.slice(read)).toEqual([expect.stringContaining('following routes')]);
 });
