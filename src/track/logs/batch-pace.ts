@@ -9,12 +9,12 @@ const enoughRows = 32;
  * others keep the process at work while the disk is.
  */
 const gatheredShare = 7 / 8;
-/** For so long, from the end of the batch before. Milliseconds. */
+/** For so long. Milliseconds. */
 const gatherManyFor = 2.5;
 
 /**
- * When a batch of rows begins: who comes alone does not wait, and under load whoever comes within its time gets into
- * it. To hand a batch to the disk costs as much as some clicks, whatever it holds.
+ * When a batch of rows begins: who comes alone does not wait, but the first one after a load, and under load whoever
+ * comes within its time gets into it. To hand a batch to the disk costs as much as some clicks, whatever it holds.
  */
 export class BatchPace {
   #lastBegan = Number.NEGATIVE_INFINITY;

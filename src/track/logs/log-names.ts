@@ -5,7 +5,7 @@ import type { EventKind } from '../../vocabulary/values.ts';
 
 const dayMilliseconds = 86_400_000;
 /** What landing does not look at: the file is still being written. */
-export const partEnding = '.part';
+const partEnding = '.part';
 const wholeEnding = '.ndjson';
 
 /** The tracker's own folder of a kind's logs, with a folder for each UTC day. */

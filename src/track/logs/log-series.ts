@@ -44,6 +44,8 @@ interface Part {
 export class LogSeries {
   readonly syncSeconds = new Histogram([0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 2.5]);
   readonly #root: string;
+  /** The folders that the day's folder lies in, the innermost first. */
+  readonly #around: readonly string[];
   readonly #kind: EventKind;
   readonly #instance: string;
   readonly #isForced: boolean;
@@ -59,6 +61,7 @@ export class LogSeries {
 
   constructor({ data, kind, instance, isForced, longestOpen = minute, effects, log, onBroken }: LogSeriesOptions) {
     this.#root = trackerLogs(data, kind);
+    this.#around = [this.#root, dirname(this.#root), data.landing, data.root];
     this.#kind = kind;
     this.#instance = instance;
     this.#isForced = isForced;
@@ -113,15 +116,13 @@ export class LogSeries {
     const { files } = this.#effects;
     const dayNumber = dayNumberOf(now);
     const folder = join(this.#root, dayText(dayNumber));
-    const made = await files.makeDirectory(folder);
+    await files.makeDirectory(folder);
     const path = join(folder, newLogName(this.#instance, now, this.#sequence++));
     const file = await files.openLog(path, this.#step('opened'), this.#isForced);
     try {
-      // A row is not on the disk while the name of its file is not.
-      for (let each = folder; ; each = dirname(each)) {
-        await files.syncDirectory(each, this.#step('folder of a new one synced'));
-        if (made === undefined || each === dirname(made) || each === dirname(each)) break;
-      }
+      // A row is not on the disk while the name of its file is not, nor that of a folder around it, which a try before
+      // may have made and left so.
+      for (const each of [folder, ...this.#around]) await this.#syncFolder(each, 'folder of a new one synced');
     } catch (error) {
       await file.close().catch(() => undefined);
       await files.remove(path, this.#step('unused one removed')).catch(() => undefined);
@@ -173,6 +174,16 @@ export class LogSeries {
     this.syncSeconds.observe((performance.now() - began) / 1000);
   }
 
+  /** A second try of one that the disk failed at would be told that all is well. */
+  async #syncFolder(folder: string, what: string): Promise<void> {
+    try {
+      await this.#effects.files.syncDirectory(folder, this.#step(what));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EIO') this.#onBroken(error);
+      throw error;
+    }
+  }
+
   #finishInBackground(): void {
     const part = this.#part as Part;
     this.#part = undefined;
@@ -200,7 +211,7 @@ export class LogSeries {
         if (bytes === 0) await files.remove(path, this.#step('unused one removed'));
         else await files.rename(path, finalName(path), this.#step('renamed'));
         this.#unnamed.delete(path);
-        await files.syncDirectory(dirname(path), this.#step('folder synced'));
+        await this.#syncFolder(dirname(path), 'folder synced');
       } catch (error) {
         this.#log.error(
           { kind: this.#kind, reason: (error as Error).message },

@@ -12,14 +12,14 @@ const chunkBytes = 1024 * 1024;
 /**
  * Gives what a tracker left that ended by force to landing: each `.part` file is cut after its last whole row, since
  * nobody was told of the rest, forced to the disk and renamed. One without a whole row goes. Only who holds the
- * tracker's lock may call it. Gives how many files there were.
+ * tracker's lock may call it.
  */
 export async function recoverLogs(
   data: DataDirectory,
   kind: EventKind,
   files: FileEffects,
   log: Logger,
-): Promise<number> {
+): Promise<void> {
   const left = ownLogs(data, kind).filter(({ isWhole }) => !isWhole);
   for (const { path } of left) {
     const { whole, cut } = await cutTornTail(path);
@@ -30,9 +30,9 @@ export async function recoverLogs(
       await files.rename(path, finalName(path), `log of ${kind}: recovered one renamed`);
     }
     await files.syncDirectory(dirname(path), `log of ${kind}: folder of recovered one synced`);
-    log.info({ kind, bytes: whole, bytes_cut: cut }, 'a log that was left unfinished is handed to landing');
+    const what = whole === 0 ? 'without a row is removed' : 'is handed to landing';
+    log.info({ kind, bytes: whole, bytes_cut: cut }, `a log that was left unfinished ${what}`);
   }
-  return left.length;
 }
 
 async function cutTornTail(path: string): Promise<{ whole: number; cut: number }> {

@@ -11,8 +11,9 @@ import { LogSeries } from './log-series.ts';
 /** Where rows of one kind go: clicks or conversions. */
 export interface RowSink {
   /**
-   * Resolves once the row is on the disk. Rejects with `NotRecordedError` where it cannot be recorded; then it is
-   * certainly not in the log, or the process ends. `row` is one line of NDJSON without its newline.
+   * Resolves once the row will outlive what `durability` says. Rejects with `NotRecordedError` where it cannot be
+   * recorded; then it is certainly not in the log, or the process ends. `row` is one line of NDJSON without its
+   * newline.
    */
   append(row: string): Promise<void>;
 }
@@ -40,8 +41,11 @@ export interface RowLogOptions {
 const longestWait = 2000;
 const mostWaiting = 10_000;
 /** With less room on the disk nothing is begun: the pipeline beside needs some, too. Bytes. */
-export const leastFree = 256 * 1024 * 1024;
-/** How often the room on the disk is looked at, and in mode `process` the log is forced to it. Milliseconds. */
+const leastFree = 256 * 1024 * 1024;
+/**
+ * How often the room on the disk and the age of the file are looked at, and in mode `process` the log is forced to the
+ * disk. Milliseconds.
+ */
 const lookEvery = 1000;
 /** The same failure again within so long is not told of again. Milliseconds. */
 const complainEvery = 60_000;
@@ -54,8 +58,8 @@ interface Batch {
 }
 
 /**
- * The log of one kind. Rows gather while those before them are written and forced to the disk, and then go together:
- * one write and one sync for all of them, so that the disk's time is shared by as many as wait for it.
+ * The log of one kind. Rows gather while those before them are on their way to the disk, and then go together, in one
+ * call of the system, so that the disk's time is shared by as many as wait for it.
  */
 export class RowLog implements RowSink {
   readonly kind: EventKind;
@@ -73,10 +77,12 @@ export class RowLog implements RowSink {
   #bytes = Buffer.alloc(0);
   /** The writing under way; undefined while nobody waits. */
   #draining: Promise<void> | undefined;
-  /** When the batch under way began, by the clock. */
-  #batchBegan: number | undefined;
+  /** The batch under way: its rows, and when it began by the clock. */
+  #underWay: { rows: number; began: number } | undefined;
   #hasRoom = true;
   #lookedAt = Number.NEGATIVE_INFINITY;
+  /** The look under way, which takes as long as the disk does. */
+  #looking: Promise<void> | undefined;
   #complainedAt = Number.NEGATIVE_INFINITY;
   #isBroken = false;
   #isClosed = false;
@@ -97,7 +103,7 @@ export class RowLog implements RowSink {
 
   /** Rows that are not on the disk yet. */
   get waiting(): number {
-    return this.#gathering.rows;
+    return (this.#underWay?.rows ?? 0) + this.#gathering.rows;
   }
 
   /** The file that is written to now. */
@@ -130,16 +136,16 @@ export class RowLog implements RowSink {
     return batch.stored.promise;
   }
 
-  /** To be called twice a second: looks for a stalled disk, its room, and whether a file is old enough. */
+  /**
+   * To be called twice a second. Refuses at once who waits behind a stalled disk, also while an earlier call waits for
+   * it; looks once a second at the disk's room and whether the file is old enough.
+   */
   async tick(): Promise<void> {
     const now = this.#effects.now();
     if (this.#isStalled(now)) this.#refuseWaiting('the disk does not answer');
-    if (now >= this.#lookedAt && now - this.#lookedAt < lookEvery) return;
-    this.#lookedAt = now;
-    await this.#lookForRoom();
-    if (this.#durability === 'process') await this.#series.syncNow();
-    // While a batch is under way it is that which sees to its file.
-    if (this.#draining === undefined) await this.#series.finishWhereDue(now);
+    const isDue = now < this.#lookedAt || now - this.#lookedAt >= lookEvery;
+    if (isDue) this.#looking ??= this.#look(now).finally(() => (this.#looking = undefined));
+    await this.#looking;
   }
 
   /** Stores what waits and hands the file to landing. Rows that come later are refused. */
@@ -149,13 +155,22 @@ export class RowLog implements RowSink {
     await this.#series.close();
   }
 
+  async #look(now: number): Promise<void> {
+    this.#lookedAt = now;
+    await this.#lookForRoom();
+    if (this.#durability === 'process') await this.#series.syncNow();
+    // While a batch is under way it is that which sees to its file.
+    if (this.#draining === undefined) await this.#series.finishWhereDue(now);
+  }
+
   async #drain(): Promise<void> {
     while (this.#gathering.rows > 0) {
       await this.#pace.untilNext(this.#gathering.rows);
       const batch = this.#gathering;
       this.#gathering = newBatch();
       const began = performance.now();
-      const now = (this.#batchBegan = this.#effects.now());
+      const now = this.#effects.now();
+      this.#underWay = { rows: batch.rows, began: now };
       try {
         await this.#series.add(this.#bytesOf(batch.text), now);
         this.appendSeconds.observe((performance.now() - began) / 1000);
@@ -168,7 +183,7 @@ export class RowLog implements RowSink {
         this.#complain(error);
         refuse(batch, 'the disk took no more');
       }
-      this.#batchBegan = undefined;
+      this.#underWay = undefined;
     }
     this.#draining = undefined;
   }
@@ -181,7 +196,7 @@ export class RowLog implements RowSink {
   }
 
   #isStalled(now: number): boolean {
-    return this.#batchBegan !== undefined && now - this.#batchBegan > longestWait;
+    return this.#underWay !== undefined && now - this.#underWay.began > longestWait;
   }
 
   /** Those of the batch under way cannot be refused: it may yet be stored. */

@@ -22,6 +22,8 @@ export class LogUnderTest implements AsyncDisposable {
   readonly data = new DataDirectory(mkdtempSync(join(tmpdir(), 'offerline-log-')));
   now = Date.UTC(2026, 10, 20, 12, 0);
   readonly steps: string[] = [];
+  /** Folders that were forced to the disk, within the data directory. */
+  readonly synced: string[] = [];
   readonly logged: string[] = [];
   broken = 0;
   readonly log: RowLog;
@@ -76,6 +78,7 @@ export class LogUnderTest implements AsyncDisposable {
       },
       syncDirectory: async (path: string, name: string) => {
         await step(name);
+        this.synced.push(path.slice(this.data.root.length));
         await real.syncDirectory(path, name);
       },
       openLog: async (path: string, name: string, isForced: boolean): Promise<LogFile> => {
