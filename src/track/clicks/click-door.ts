@@ -30,6 +30,8 @@ export interface ClickRequest {
 export interface ClickDoorParts {
   settings: TrackerSettings;
   site(key: string): Site | undefined;
+  /** Whether any are known yet. */
+  hasRoutes(): boolean;
   route(offerId: number): Route | undefined;
   agents: Agents;
   countries: Countries;
@@ -44,6 +46,12 @@ export interface ClickDoorParts {
 /** RFC 9110 asks that 8,000 be taken. Bytes. */
 const longestUrl = 8 * 1024;
 
+const unrecorded = {
+  outcome: 'not_recorded',
+  status: 503,
+  message: 'the click could not be recorded',
+  retryAfter: 1,
+} as const;
 const gone = { outcome: 'offer_gone', status: 410, message: 'this offer is no longer there' } as const;
 
 /** What a click comes through: checks in their order, of which the first that fails answers. */
@@ -71,6 +79,8 @@ export class ClickDoor {
     if (site === undefined) return { outcome: 'unknown_site', status: 404, message: 'there is no such site' };
     if (site.status !== 'active')
       return { outcome: 'site_pending', status: 403, message: 'this site is not approved yet' };
+    // Without routes nobody can tell which offers there are.
+    if (!this.#parts.hasRoutes()) return unrecorded;
     const route = this.#parts.route(link.offerId);
     if (route === undefined) return { outcome: 'unknown_offer', status: 404, message: 'there is no such offer' };
     const answer = this.#answerForOffer(request, link, site, route);
@@ -158,7 +168,7 @@ async function repeat({ location, recorded }: FirstClick): Promise<ClickAnswer> 
 
 function notRecorded(error: unknown): ClickAnswer {
   if (!(error instanceof NotRecordedError)) throw error;
-  return { outcome: 'not_recorded', status: 503, message: 'the click could not be recorded', retryAfter: 1 };
+  return unrecorded;
 }
 
 /** What of an offer's targeting the click does not meet. What is not known of it is taken to meet it. */

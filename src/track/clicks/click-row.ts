@@ -31,7 +31,7 @@ export function clickLine({ clickId, link, agent, country, address, at }: Click,
 }
 
 /** What is kept of an address: a network of it tells as much as anybody has to know later. */
-export function keptAddress(address: string, ip: TrackerSettings['ip']): string {
+function keptAddress(address: string, ip: TrackerSettings['ip']): string {
   if (ip === 'none') return '';
   if (address.includes(':')) {
     if (ip === 'full') return address;

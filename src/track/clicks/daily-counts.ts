@@ -47,8 +47,14 @@ export class DailyCounts {
     day.clicks.set(offerId, (day.clicks.get(offerId) ?? 0) + clicks);
   }
 
-  /** Counts a conversion by the day on which it was received. Gives how many clicks of its offer have one that day. */
-  addConversion({ offerId, clickId, conversionId, isCredit }: CountedConversion, dayNumber: number): number {
+  /**
+   * Counts a conversion by the day on which it was received. Where it is the first credit of its click, gives how many
+   * clicks of its offer have one that day.
+   */
+  addConversion(
+    { offerId, clickId, conversionId, isCredit }: CountedConversion,
+    dayNumber: number,
+  ): number | undefined {
     const { credits, undone } = this.#day(dayNumber);
     let clicks = credits.get(offerId);
     if (clicks === undefined) credits.set(offerId, (clicks = new Map<string, Set<string>>()));
@@ -58,10 +64,10 @@ export class DailyCounts {
       credited?.delete(conversionId);
       if (credited?.size === 0) clicks.delete(clickId);
     } else if (!undone.has(conversionId)) {
-      if (credited === undefined) clicks.set(clickId, new Set([conversionId]));
-      else credited.add(conversionId);
+      if (credited !== undefined) credited.add(conversionId);
+      else return clicks.set(clickId, new Set([conversionId])).size;
     }
-    return clicks.size;
+    return undefined;
   }
 
   #day(number: number): Day {

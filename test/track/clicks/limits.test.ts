@@ -87,6 +87,8 @@ it('a cap holds for a UTC day, over a restart at any time of it and a clock that
   expect(await click()).toBe(302);
   test.now = midnight - 3_600_000;
   expect(await click()).toBe(403);
+  await test.restart();
+  expect(await click()).toBe(403);
   test.now = midnight + 1;
   expect([await click(), await click()]).toEqual([302, 403]);
   await test.restart();
@@ -101,13 +103,15 @@ it('conversions fill the daily cap, milestones of a click once, until they are u
   const events = [
     { event_id: 'install', payout: '1' },
     { event_id: 'level', payout: '2' },
+    { event_id: 'purchase', payout: '3' },
   ];
   await using test = await TrackerUnderTest.start({
     routes: [route({ offer_id: 1, daily_cap: 1, events })],
     sources,
     settings: proxied,
   });
-  const clicks = [await test.click(1, 'u1', from(1)), await test.click(1, 'u2', from(2))].map(clickIdOf);
+  const clicks: string[] = [];
+  for (const user of [1, 2, 4]) clicks.push(clickIdOf(await test.click(1, `u${user}`, from(user))));
   const report = async (click: number, event: string, status = 'approved') => {
     const query = `token=a-token-of-the-source-0123456789&click_id=${clicks[click]}&event_id=${event}&status=${status}`;
     return (await test.ask(`/postback/north?${query}`)).status;
@@ -117,11 +121,16 @@ it('conversions fill the daily cap, milestones of a click once, until they are u
   // The user did the work: recorded, and counted as over the cap.
   expect(await report(1, 'install')).toBe(200);
   expect(await test.metric('tracker_over_cap_total')).toBe(1);
+  // A further milestone is no further click, and a credit that was undone before it came counts for nothing.
+  expect(await report(0, 'purchase')).toBe(200);
+  expect([await report(2, 'install', 'rejected'), await report(2, 'install')]).toEqual([200, 200]);
+  expect(await test.metric('tracker_over_cap_total')).toBe(1);
   await test.restart();
   expect(await test.outcome('/redirect/manual-offer/1/user/u3/site/one', from(3))).toBe('403 daily_cap');
   for (const [click, event] of [
     [0, 'install'],
     [0, 'level'],
+    [0, 'purchase'],
     [1, 'install'],
   ] as const)
     expect(await report(click, event, 'rejected')).toBe(200);

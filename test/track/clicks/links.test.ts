@@ -55,7 +55,7 @@ it('macros are filled once, encoded, and never from one another', async () => {
 });
 
 it('what is of the person goes only to advertisers that may have it', async () => {
-  const destination_url = 'https://a.example/?c={click_id}&u={user_id}&i={ip}&g={gaid}&h={user_hash}';
+  const destination_url = 'https://a.example/?u={user_id}&i={ip}&g={gaid}&h={user_hash}';
   const settings = { tracker: { sources: { north: { pass: ['user_id', 'gaid'], append_click_id: 'aff' } } } };
   await using test = await TrackerUnderTest.start({
     settings,
@@ -64,13 +64,13 @@ it('what is of the person goes only to advertisers that may have it', async () =
   const [north, south] = await Promise.all(
     [1, 2].map((offer) => test.ask(`/redirect/manual-offer/${offer}/user/ann/site/one?gaid=device-1`)),
   );
-  expect(north?.headers.location).toMatch(/&u=ann&i=&g=device-1&h=[0-9a-f]{32}&aff=[0-9a-z]{32}$/);
-  expect(south?.headers.location).toMatch(/&u=&i=&g=&h=[0-9a-f]{32}$/);
+  expect(north?.headers.location).toMatch(/\?u=ann&i=&g=device-1&h=[0-9a-f]{32}&aff=[0-9a-z]{32}$/);
+  expect(south?.headers.location).toMatch(/\?u=&i=&g=&h=[0-9a-f]{32}$/);
   await test.stop();
   expect(JSON.stringify(test.rows())).not.toContain('device-1');
 });
 
-it.each([
+const nowhere = [
   'javascript:alert(1)',
   '//host.example/x',
   '/path',
@@ -81,10 +81,27 @@ it.each([
   'https://{sub1}.example/',
   'https://host.example:{random}/',
   'https://host.example{sub1}',
+  'https://{nonsense}.host.example/',
+  'https://{COUNTRY}.host.example/',
+  'https://%7Bcountry%7D.host.example/',
   '{sub1}://host.example/',
   'https://',
-])('%s leads nowhere', (destination) => {
+];
+
+it.each(nowhere)('%s leads nowhere', (destination) => {
   expect(readDestination(destination)).toHaveProperty('mistake');
+});
+
+it('an offer whose destination leads nowhere is gone, whatever its link says', async () => {
+  const routes = nowhere.map((destination_url, index) => route({ offer_id: index + 1, destination_url }));
+  await using test = await TrackerUnderTest.start({ routes });
+  for (const { offer_id, destination_url } of routes) {
+    const link = `/redirect/manual-offer/${offer_id}/user/u/site/one?sub1=https%3A%2F%2Fevil.example`;
+    expect([destination_url, await test.outcome(link)]).toEqual([destination_url, '410 offer_gone']);
+    expect((await test.ask(link)).headers.location).toBeUndefined();
+  }
+  await test.stop();
+  expect(test.rows()).toEqual([]);
 });
 
 it('destinations hold as they are written, with the click id added before the fragment', () => {
@@ -96,9 +113,16 @@ it('destinations hold as they are written, with the click id added before the fr
   expect(filled('https://a.example/zmacroz/{sub1}?zmacrozz={sub2}')).toBe(
     'https://a.example/zmacroz/%3Csub1%3E?zmacrozz=%3Csub2%3E',
   );
+  expect(filled('https://a.example/?a=zmacro{sub1}o&b=zmacroz{sub2}')).toBe(
+    'https://a.example/?a=zmacro%3Csub1%3Eo&b=zmacroz%3Csub2%3E',
+  );
+  expect(filled(`https://a.example/zmacr${'o'.repeat(300_000)}?c={sub1}`)).toMatch(/o\?c=%3Csub1%3E$/);
   expect(filled('https://a.example/p#{sub1}', 'click id')).toBe(
     'https://a.example/p?click%20id=%3Cclick_id%3E#%3Csub1%3E',
   );
   expect(filled('https://a.example/?a={sub2}', 'c')).toBe('https://a.example/?a=%3Csub2%3E&c=%3Cclick_id%3E');
+  expect(filled('https://a.example/#{click_id}', 'c')).toBe('https://a.example/?c=%3Cclick_id%3E#%3Cclick_id%3E');
+  // It has a place for it.
+  expect(filled('https://a.example/?a={click_id}', 'c')).toBe('https://a.example/?a=%3Cclick_id%3E');
   expect(filled('https://a.example/ü y?é\n')).toBe('https://a.example/%C3%BC%20y?%C3%A9');
 });

@@ -111,6 +111,7 @@ it('refusals that are nobody’s mistake lead to the fallback of the site, else 
   const sites = [
     set.sites[0] as object,
     { site_key: 'two', site_secret: secret, fallback_url: 'https://two.example/' },
+    { site_key: 'three', site_secret: secret, fallback_url: 'https://例え.example/日本/{reason}?o={offer_id}' },
   ];
   await using test = await TrackerUnderTest.start({ ...set, settings, sites });
   const led = async (path: string) => {
@@ -121,6 +122,8 @@ it('refusals that are nobody’s mistake lead to the fallback of the site, else 
   expect(await led(at(4))).toBe('302 https://fall.example/device/4?x={sub1}');
   expect(await led(at(6))).toBe('302 https://fall.example/daily_click_cap/6?x={sub1}');
   expect(await led(at(7, 'u', 'two'))).toBe('302 https://two.example/');
+  // A header takes ASCII only.
+  expect(await led(at(2, 'u', 'three'))).toBe('302 https://xn--r8jz45g.example/%E6%97%A5%E6%9C%AC/offer_gone?o=2');
   expect(await led(at(99))).toBe('404 ');
   expect(await led(at(1, 'u', 'none'))).toBe('404 ');
 });

