@@ -32,11 +32,6 @@ export class ConversionLog {
     return new ConversionLog(sink, recorded);
   }
 
-  /** How many conversions it remembers, and in how many bytes. */
-  get remembered(): Pick<RecordedConversions, 'size' | 'bytes'> {
-    return this.#recorded;
-  }
-
   isCredited(conversionId: string, now: number): boolean {
     return this.#recorded.has(conversionId, 'credit', dayNumberOf(now));
   }

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Logger } from '../../logging/log.ts';
 import { addressGroup } from '../../serve/access/client-address.ts';
 import { maxFailingAddresses, minute, retryAfterHeader } from '../../serve/access/limits.ts';
@@ -65,6 +66,12 @@ export class ConversionIntake {
     this.#parts = parts;
   }
 
+  /** Whether headers are those of `track replay`. */
+  isReplay(headers: IncomingHttpHeaders): boolean {
+    const key = claimedReplayKey(singleHeader(headers, 'authorization'));
+    return key !== undefined && sameText(this.#parts.replayKey, key);
+  }
+
   async receive(request: ConversionRequest): Promise<ConversionAnswer> {
     const now = this.#parts.now();
     const bucket = failuresOf(addressGroup(request.address));
@@ -81,16 +88,13 @@ export class ConversionIntake {
   /** Undefined where the request is not known to be a source's. */
   #identify(request: ConversionRequest, now: number): Report | undefined {
     const source = this.#parts.sources.find(request.source);
-    const replayKey = claimedReplayKey(singleHeader(request.headers, 'authorization'));
-    if (replayKey !== undefined)
-      return sameText(this.#parts.replayKey, replayKey) && source !== undefined
-        ? replayOf(request.body, source, now)
-        : undefined;
+    if (claimedReplayKey(singleHeader(request.headers, 'authorization')) !== undefined)
+      return this.isReplay(request.headers) && source !== undefined ? replayOf(request.body, source, now) : undefined;
     const parameters = SentParameters.of(request);
     const passes = source?.guard.letsPass(request, parameters, now) ?? refuseUnknown(request, parameters);
-    return passes && source !== undefined
-      ? { source, parameters, receivedAt: now, occurredAt: now, isReplay: false }
-      : undefined;
+    if (!passes || source === undefined) return undefined;
+    const vouchedFor = source.guard.vouchedFor(request, parameters);
+    return { source, parameters: vouchedFor, receivedAt: now, occurredAt: now, isReplay: false };
   }
 
   async #judge(report: Report, now: number): Promise<ConversionAnswer> {

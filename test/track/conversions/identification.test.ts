@@ -1,7 +1,9 @@
 import { createHmac } from 'node:crypto';
-import { rm, writeFile } from 'node:fs/promises';
+import { chmod, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../../src/errors/errors.ts';
+import { webhookSignature } from '../../../src/track/conversions/guard/signatures.ts';
 import { makeReplayKey, readReplayKey } from '../../../src/track/conversions/replay-key.ts';
 import { IntakeUnderTest, northOffer, saying, start, token } from './intake-under-test.ts';
 
@@ -61,6 +63,40 @@ describe('a signed report', () => {
   });
 });
 
+it('a signed webhook is its sender’s word for the body alone: who has heard it adds nothing by the query', async () => {
+  const secret = 'a-secret-of-webhooks-by-post';
+  await using test = await IntakeUnderTest.create({ postback: { signature: { scheme: 'standard_webhooks', secret } } });
+  const signed = (content: string) => ({
+    'content-type': 'application/json',
+    'webhook-id': 'msg_1',
+    'webhook-timestamp': String(start / 1000),
+    'webhook-signature': webhookSignature(secret, 'msg_1', String(start / 1000), content),
+  });
+  const content = JSON.stringify({ click_id: test.click() });
+  const post = (query: string, text: string) =>
+    test.receive({ method: 'POST', query, headers: signed(text), body: Buffer.from(text) });
+  expect(saying(await post('campaign=7', content))).toEqual([200, 'recorded']);
+  expect(saying(await post('transaction_id=more&payout=20', content))).toEqual([200, 'duplicate']);
+  expect(saying(await post(`click_id=${test.click()}`, ''))).toEqual([400, 'invalid_parameter']);
+  expect(test.rows).toHaveLength(1);
+});
+
+describe('a body that would take longer to look at than to send', () => {
+  const members = Array.from({ length: 1100 }, (_, n) => `"${n}":1`).join(',');
+  it.each([
+    ['long names around many', `{"${'!'.repeat(8000)}":{${members}}`],
+    ['objects within objects', `{"":${'{"":'.repeat(3200)}1${'}'.repeat(3200)}`],
+    ['lists within lists', `{"a":${'['.repeat(8000)}${']'.repeat(8000)}`],
+  ])('is refused at once: %s', async (_what, text) => {
+    await using test = await IntakeUnderTest.create();
+    const body = Buffer.from(`${text},"click_id":"${test.click()}"}`);
+    const post = (authorization: string) =>
+      test.receive({ method: 'POST', headers: { 'content-type': 'application/json', authorization }, body });
+    expect(saying(await post('Bearer of-somebody'))).toEqual([401, 'unauthorized']);
+    expect(saying(await post(`Bearer ${token}`))).toEqual([400, 'invalid_parameter']);
+  });
+});
+
 describe('sources.json', () => {
   it('is followed: a new token counts beside the old one, then alone', async () => {
     await using test = await IntakeUnderTest.create();
@@ -75,6 +111,29 @@ describe('sources.json', () => {
     expect([await say(token), await say(next)]).toEqual([401, 200]);
   });
 
+  it('is followed into the files of its secrets', async () => {
+    await using test = await IntakeUnderTest.create();
+    const file = join(test.data.root, 'token-of-north');
+    await writeFile(file, token);
+    await test.configure({ token: { file } });
+    await test.sources.poll();
+    const say = async (sent: string) => (await test.get({ click_id: test.click(), token: sent })).status;
+    expect(await say(token)).toBe(200);
+    const next = 'the-token-that-comes-next';
+    await writeFile(file, next);
+    await test.sources.poll();
+    expect([await say(token), await say(next)]).toEqual([401, 200]);
+    await rm(file);
+    await test.sources.poll();
+    expect(await say(next)).toBe(200);
+    // One that comes after the configuration that names it.
+    await test.configure({ token: { file: `${file}-2` } });
+    await test.sources.poll();
+    await writeFile(`${file}-2`, token);
+    await test.sources.poll();
+    expect([await say(token), await say(next)]).toEqual([200, 401]);
+  });
+
   it('that is broken or gone, or names a secret that is not there, leaves the last good one', async () => {
     await using test = await IntakeUnderTest.create();
     const report = async () => saying(await test.get({ click_id: test.click() }))[1];
@@ -82,12 +141,15 @@ describe('sources.json', () => {
     await test.sources.poll();
     expect(await report()).toBe('recorded');
     await test.configure({ token: { file: '/nowhere/token' } });
-    await test.sources.poll();
+    await chmod(test.data.sourcesFile, 0o644);
+    for (let poll = 0; poll < 3; poll++) await test.sources.poll();
     expect(await report()).toBe('recorded');
     await rm(test.data.sourcesFile);
     await test.sources.poll();
     expect(await report()).toBe('recorded');
     expect(test.logged.filter((line) => line.includes('sources report as they did'))).toHaveLength(3);
+    // It is tried again and again, and told once.
+    expect(test.logged.filter((line) => line.includes('can be read by others'))).toEqual([]);
     expect(test.logged.join('')).not.toContain(token);
     await test.configure({ token: { env: 'NO_SUCH_TOKEN' } });
     await expect(test.open()).rejects.toThrow(UsageError);

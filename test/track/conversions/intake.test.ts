@@ -80,6 +80,13 @@ describe('a reported conversion', () => {
     ]);
   });
 
+  it('is recorded whatever its reason looks like', async () => {
+    await using test = await IntakeUnderTest.create();
+    const report = { click_id: test.click(), status: 'rejected', reason: '[fraud]' };
+    expect(saying(await test.get(report))).toEqual([200, 'recorded']);
+    expect(test.rows[0]?.['reason']).toBe('[fraud]');
+  });
+
   it('that is pending is answered and recorded nowhere', async () => {
     await using test = await IntakeUnderTest.create();
     expect(saying(await test.get({ click_id: test.click(), status: 'Pending' }))).toEqual([200, 'ignored']);

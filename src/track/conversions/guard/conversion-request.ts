@@ -19,7 +19,7 @@ export function signedContent({ source, method, query, body }: ConversionRequest
   return `/postback/${encodeURIComponent(source)}${query === '' ? '' : `?${query}`}`;
 }
 
-/** A header that may be given once; undefined where it is not there, or more than once. */
+/** A header as one text; where it is given more than once Node takes the first or joins them, by its name. */
 export function singleHeader(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' ? value : undefined;

@@ -27,6 +27,11 @@ export class SentParameters {
     return new SentParameters([...query.pairs, ...body.pairs], query.mistake ?? body.mistake);
   }
 
+  /** Those of the body alone. */
+  static ofBody(request: ConversionRequest): SentParameters {
+    return SentParameters.of({ ...request, query: '' });
+  }
+
   /** Undefined where it is absent or empty. */
   get(name: string): string | undefined {
     return this.#values.get(name) || undefined;
@@ -82,18 +87,46 @@ function bodyPairs({ headers, body }: ConversionRequest): Pairs {
     };
   const json = parseJson(text);
   if (!isJsonObject(json)) return { pairs: [], mistake: unreadable('the body is not one JSON object') };
-  const pairs = jsonPairs(json, '');
-  return duplicateKey(text, json) === undefined
-    ? { pairs }
-    : { pairs, mistake: { error: 'repeated', message: 'the body has a member twice; send each once' } };
+  const { pairs, mistake } = jsonPairs(json);
+  if (mistake !== undefined) return { pairs, mistake };
+  return hasMemberTwice(text, json)
+    ? { pairs, mistake: { error: 'repeated', message: 'the body has a member twice; send each once' } }
+    : { pairs };
 }
 
+/**
+ * Objects within objects, and characters of all names: more is no report, and would take longer to look at than to
+ * send.
+ */
+const deepest = 16;
+const longestNames = 128 * 1024;
+
 /** Members as they are written, those of objects within under a path of names; lists mean nothing to us. */
-function jsonPairs(json: JsonObject, path: string): [string, string][] {
-  return Object.entries(json).flatMap(([key, value]): [string, string][] => {
-    const name = `${path}${key}`;
-    if (value instanceof JsonNumber) return [[name, value.text]];
-    if (isJsonObject(value)) return jsonPairs(value, `${name}.`);
-    return value === null || Array.isArray(value) ? [] : [[name, String(value)]];
-  });
+function jsonPairs(json: JsonObject): Pairs {
+  const pairs: [string, string][] = [];
+  let namesLength = 0;
+  const read = (object: JsonObject, path: string, depth: number): boolean =>
+    depth <= deepest &&
+    Object.entries(object).every(([key, value]) => {
+      const name = `${path}${key}`;
+      namesLength += name.length;
+      if (namesLength > longestNames) return false;
+      if (isJsonObject(value)) return read(value, `${name}.`, depth + 1);
+      if (value instanceof JsonNumber) pairs.push([name, value.text]);
+      else if (value !== null && !Array.isArray(value)) pairs.push([name, String(value)]);
+      return true;
+    });
+  return read(json, '', 1)
+    ? { pairs }
+    : { pairs, mistake: unreadable('the body is nested too deeply, or has too long names') };
+}
+
+/** Lists that are nested too deeply to be looked through may have one. */
+function hasMemberTwice(text: string, json: JsonObject): boolean {
+  try {
+    return duplicateKey(text, json) !== undefined;
+  } catch (error) {
+    if (error instanceof RangeError) return true;
+    throw error;
+  }
 }

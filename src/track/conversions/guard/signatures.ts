@@ -16,24 +16,28 @@ export function isSigned(
   parameters: SentParameters,
   now: number,
 ): boolean {
-  const expectedBy = (signatureOf: (secret: string) => string, given: string | undefined) =>
-    given !== undefined && isOneOf(secrets.map(signatureOf), given);
+  /** What is signed is made only for who sends a signature. */
+  const expectedBy = (given: string | undefined, signedText: () => string) => {
+    if (given === undefined) return false;
+    const text = signedText();
+    return isOneOf(
+      secrets.map((secret) => hmacHex(secret, text)),
+      given,
+    );
+  };
   if (settings.scheme === 'standard_webhooks') return isSignedWebhook(secrets, request, now);
   if (settings.scheme === 'ayet')
-    return expectedBy(
-      (secret) => hmacHex(secret, ayetText(parameters)),
-      singleHeader(request.headers, settings.header)?.toLowerCase(),
-    );
+    return expectedBy(singleHeader(request.headers, settings.header)?.toLowerCase(), () => ayetText(parameters));
   if (settings.scheme === 'md5') {
     const { template, parameter } = settings;
-    return expectedBy(
-      (secret) => hash('md5', filledTemplate(template, parameters, secret), 'hex'),
-      parameters.get(parameter)?.toLowerCase(),
-    );
+    const given = parameters.get(parameter)?.toLowerCase();
+    const md5By = (secret: string) => hash('md5', filledTemplate(template, parameters, secret), 'hex');
+    return given !== undefined && isOneOf(secrets.map(md5By), given);
   }
-  const signed = ownText(parameters, settings.parameter);
-  const isRight = expectedBy((secret) => hmacHex(secret, signed), parameters.get(settings.parameter));
-  return isRight && isRecent(parameters.get('timestamp'), now);
+  return (
+    isRecent(parameters.get('timestamp'), now) &&
+    expectedBy(parameters.get(settings.parameter), () => ownText(parameters, settings.parameter))
+  );
 }
 
 export function hmacHex(secret: string, text: string): string {

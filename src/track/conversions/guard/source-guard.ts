@@ -3,10 +3,10 @@ import {
   type PostbackSecrets,
   type PostbackSettings,
 } from '../../../sources/config/postback-settings.ts';
-import { addressList } from './address-list.ts';
+import { isWithin } from '../../../serve/access/client-address.ts';
 import { singleHeader, type ConversionRequest } from './conversion-request.ts';
 import { isOneOf } from './secret-text.ts';
-import type { SentParameters } from './sent-parameters.ts';
+import { SentParameters } from './sent-parameters.ts';
 import { isSigned } from './signatures.ts';
 
 /** Shorter ones can be guessed, or stand in a list of passwords. */
@@ -24,7 +24,7 @@ export class SourceGuard {
   constructor(source: string, settings: PostbackSettings, environment: NodeJS.ProcessEnv = process.env) {
     this.#settings = settings;
     this.#read = readPostbackSecrets(source, settings, environment);
-    this.#isAllowed = settings.allow === undefined ? () => true : addressList(settings.allow);
+    this.#isAllowed = settings.allow === undefined ? () => true : isWithin(settings.allow);
     this.secrets = [...this.#read.tokens, ...this.#read.keys];
     this.warnings = this.secrets.some((secret) => secret.length < shortestSecret)
       ? [`${source}: a secret of its postback has fewer than ${shortestSecret} characters; agree on a longer one`]
@@ -41,6 +41,15 @@ export class SourceGuard {
       hasToken &&
       (signature === undefined || isSigned(signature, this.#read.keys, request, parameters, now))
     );
+  }
+
+  /**
+   * What of a request that passed is its sender's word. Standard Webhooks sign the body of a POST alone: what stands in
+   * its query may be anybody's, who heard such a request once.
+   */
+  vouchedFor(request: ConversionRequest, parameters: SentParameters): SentParameters {
+    const isBodyAlone = this.#settings.signature?.scheme === 'standard_webhooks' && request.method === 'POST';
+    return isBodyAlone ? SentParameters.ofBody(request) : parameters;
   }
 
   /** Parameters that are only there to let the request pass: not to be kept. */

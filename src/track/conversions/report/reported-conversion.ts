@@ -84,7 +84,9 @@ class ReportFields {
     const value = this.#parameters.get(this.#nameOf(field));
     if (value === undefined) return undefined;
     if (!value.isWellFormed()) throw this.mistake(field, 'has half of a surrogate pair');
-    if (unreplacedMacro.test(value)) throw this.mistake(field, 'is a macro that was not replaced');
+    // A reason is any text, and no conversion is refused for what only people read.
+    if (field !== 'reason' && unreplacedMacro.test(value))
+      throw this.mistake(field, 'is a macro that was not replaced');
     return value;
   }
 
