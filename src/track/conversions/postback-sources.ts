@@ -1,10 +1,11 @@
-import { stat } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import type { DataDirectory } from '../../config/data-directory.ts';
 import { Redactor } from '../../config/secrets.ts';
 import { UsageError } from '../../errors/errors.ts';
 import { readSettings } from '../../config/settings.ts';
-import type { PostbackSettings } from '../../sources/config/postback-settings.ts';
+import { FailedReadings, mayPass, toBeReadAgain } from '../../files/failed-readings.ts';
+import { fileVersion } from '../../files/file-version.ts';
+import { secretFiles, type PostbackSettings } from '../../sources/config/postback-settings.ts';
 import { readSources } from '../../sources/config/sources-file.ts';
 import { SourceGuard } from './guard/source-guard.ts';
 import type { ReportReading } from './report/reported-conversion.ts';
@@ -21,14 +22,17 @@ export interface ReportingSource {
 }
 
 /**
- * The sources that report conversions, as `sources.json` says now, and the rates of `offerline.json`. What is broken
- * leaves the last good.
+ * The sources that report conversions, as `sources.json` and the files of secrets that it names say now, and the rates
+ * of `offerline.json`. What is broken leaves the last good.
  */
 export class PostbackSources {
   readonly #data: DataDirectory;
   readonly #log: Logger;
   #sources: ReadonlyMap<string, ReportingSource>;
+  readonly #failures = new FailedReadings();
   #version = '';
+  /** Of what `sources.json` said last, whether or not it could be used. */
+  #secretFiles: readonly string[] = [];
 
   private constructor(data: DataDirectory, log: Logger) {
     this.#data = data;
@@ -38,9 +42,11 @@ export class PostbackSources {
 
   /** Throws `UsageError` where a file or a secret cannot be used: there is no last good content yet. */
   static async open(data: DataDirectory, log: Logger): Promise<PostbackSources> {
-    const version = await versionOf(data);
+    // Before they are read: what is written meanwhile is read again.
+    const before = await Promise.all([data.sourcesFile, data.settingsFile].map(fileVersion));
     const sources = new PostbackSources(data, log);
-    sources.#version = version;
+    const secrets = await Promise.all(sources.#secretFiles.map(fileVersion));
+    sources.#version = [...before, ...secrets].join(', ');
     return sources;
   }
 
@@ -50,14 +56,18 @@ export class PostbackSources {
 
   /** Reads the files again where one has changed. */
   async poll(): Promise<void> {
-    const version = await versionOf(this.#data);
+    const versions = await this.#versions();
+    const version = versions.join(', ');
     if (version === this.#version) return;
     this.#version = version;
     try {
-      if (this.#sources.size > 0 && version.startsWith(missing))
+      if (this.#sources.size > 0 && versions[0] === undefined)
         throw new UsageError(`${this.#data.sourcesFile} is gone`);
       this.#sources = this.#read();
+      this.#failures.end();
     } catch (error) {
+      if (mayPass(error)) this.#version = toBeReadAgain;
+      if (!this.#failures.isNews(error)) return;
       this.#log.error(
         { reason: (error as Error).message },
         'sources.json or offerline.json cannot be used; sources report as they did until it is mended',
@@ -65,35 +75,27 @@ export class PostbackSources {
     }
   }
 
+  /** Of `sources.json`, `offerline.json` and the files of secrets; undefined of one that is not there. */
+  #versions(): Promise<(string | undefined)[]> {
+    const { sourcesFile, settingsFile } = this.#data;
+    return Promise.all([sourcesFile, settingsFile, ...this.#secretFiles].map(fileVersion));
+  }
+
   #read(): ReadonlyMap<string, ReportingSource> {
     const { rates } = readSettings(this.#data);
     const { sources, warnings } = readSources(this.#data);
-    for (const warning of warnings) this.#log.warn(warning);
+    this.#secretFiles = sources.flatMap(({ postback }) => (postback === undefined ? [] : secretFiles(postback)));
     const reporting = sources.flatMap(
       ({ source: name, postback: settings, currency, time_zone }): ReportingSource[] => {
         if (settings === undefined) return [];
         const guard = new SourceGuard(name, settings);
-        for (const warning of guard.warnings) this.#log.warn(warning);
         const reading = { settings, currency: currency ?? 'USD', timeZone: time_zone };
         return [{ name, settings, guard, redactor: new Redactor(guard.secrets), reading, rates }];
       },
     );
+    // Once all can be used: what cannot is read again and again.
+    for (const warning of [...warnings, ...reporting.flatMap(({ guard }) => guard.warnings)]) this.#log.warn(warning);
     this.#log.info({ sources: reporting.length }, 'sources that report conversions read');
     return new Map(reporting.map((source) => [source.name, source]));
   }
-}
-
-const missing = 'missing';
-
-/** Another text whenever one of the files is another or was written to. */
-async function versionOf({ sourcesFile, settingsFile }: DataDirectory): Promise<string> {
-  const versions = [sourcesFile, settingsFile].map(async (file) => {
-    try {
-      const { dev, ino, size, mtimeNs } = await stat(file, { bigint: true });
-      return `${dev} ${ino} ${size} ${mtimeNs}`;
-    } catch {
-      return missing;
-    }
-  });
-  return (await Promise.all(versions)).join(', ');
 }

@@ -65,7 +65,7 @@ export class RefusedConversions {
   #day: Day | undefined;
   #bytes = 0;
   #isFull = false;
-  /** A kill may have left a part of a line, which ends with the first newline after it. */
+  /** A kill or a full disk may have left a part of a line, which ends with the first newline after it. */
   #newline = '';
   #waiting = 0;
   #written: Promise<void> = Promise.resolve();
@@ -101,7 +101,9 @@ export class RefusedConversions {
       this.#isFull = true;
       return;
     }
-    await appendFile(path, this.#newline + line, { mode: 0o600 });
+    const begun = this.#newline;
+    this.#newline = '\n';
+    await appendFile(path, begun + line, { mode: 0o600 });
     this.#newline = '';
     this.#bytes += Buffer.byteLength(line);
   }

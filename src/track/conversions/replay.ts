@@ -4,6 +4,7 @@ import { OfferlineError } from '../../errors/errors.ts';
 import type { Day } from '../../time/moment.ts';
 import { readRefused, type RefusedConversion } from './refused-conversions.ts';
 import { readReplayKey, replayAuthorization } from './replay-key.ts';
+import { refusalStatus } from './report/refusal.ts';
 
 export interface ReplayRequest {
   data: DataDirectory;
@@ -13,9 +14,14 @@ export interface ReplayRequest {
   sinceDay: Day;
   /** Only shows what would be submitted. */
   dryRun: boolean;
+  /** Whether a source still reports conversions by postback. The tracker knows no other, and would not let it in. */
+  isReporting: (source: string) => boolean;
   /** Called with a sentence for each line that cannot be read. */
   warn: (message: string) => void;
 }
+
+/** With which the tracker refuses a report that it has understood, and with which it would refuse it again. */
+const refusals: ReadonlySet<number> = new Set(Object.values(refusalStatus));
 
 /** What came of the reports of one source that were refused for one reason. */
 export interface ReplayedGroup {
@@ -40,18 +46,26 @@ export async function replayRefused({
   tracker,
   sinceDay,
   dryRun,
+  isReporting,
   warn,
 }: ReplayRequest): Promise<ReplayedGroup[]> {
   const groups = new Map<string, ReplayedGroup>();
+  const left = new Map<string, number>();
   const onBroken = (path: string, line: number) => warn(`${path}, line ${line} is no refused conversion: passed over`);
   for await (const refused of readRefused(data, sinceDay, onBroken)) {
     const { source, reason } = refused;
+    if (!isReporting(source)) {
+      left.set(source, (left.get(source) ?? 0) + 1);
+      continue;
+    }
     const name = JSON.stringify([source, reason]);
     const group = groups.get(name) ?? { source, reason, reports: 0, recorded: 0, duplicate: 0, refused: 0 };
     groups.set(name, group);
     group.reports++;
     if (!dryRun) group[await submit(data, tracker, refused)]++;
   }
+  for (const [source, reports] of left)
+    warn(`left: ${reports} of ${source}, which reports by no postback any more, as sources.json says`);
   return [...groups.values()];
 }
 
@@ -77,16 +91,18 @@ async function submit(
     throw new OfferlineError(`The tracker at ${tracker} cannot record now (${status}): run again in a moment.`);
   if (status === 401)
     throw new OfferlineError(
-      `The tracker at ${tracker} is not that of ${data.root}, or does not know ${refused.source} any more.`,
+      `The tracker at ${tracker} is not that of ${data.root}, or does not know ${refused.source} yet.`,
     );
-  if (status !== 200) return 'refused';
+  if (refusals.has(status)) return 'refused';
+  if (status !== 200)
+    throw new OfferlineError(`The tracker at ${tracker} answers ${status}: is it of this version? Nothing is lost.`);
   const { status: said } = JSON.parse(text) as { status: 'recorded' | 'duplicate' | 'ignored' };
   return said === 'ignored' ? 'refused' : said;
 }
 
 function notRunning(tracker: string, cause?: unknown): OfferlineError {
   return new OfferlineError(
-    `No tracker answers at ${tracker}: start it with \`offerline track\`, then replay again; nothing is lost.`,
+    `No tracker answers at ${tracker}: start it with \`offerline track\`, or say by --host and --port where it listens, then replay again; nothing is lost.`,
     undefined,
     { cause },
   );

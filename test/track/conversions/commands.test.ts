@@ -39,49 +39,50 @@ it('`track replay` submits what was refused to the tracker that runs', async () 
   const click_id = await network.click(2, 'u1');
   expect(await network.report({ click_id, event_id: 'later', transaction_id: 'T1' })).toEqual([422, 'unknown_event']);
   expect(await network.report({ click_id: 'nobody' })).toEqual([404, 'unknown_click']);
-  const port = new URL(network.address).port;
+  const southern = { token: 'a-token-that-south-keeps', click_id: 'nobody' };
+  expect(await network.report(southern, 'south')).toEqual([404, 'unknown_click']);
+  // Kept, it is longer than a report may be.
+  const long = await fetch(`${network.address}/postback/north?token=${token}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: `click_id=${click_id}&event_id=later&transaction_id=T2&note=${'"'.repeat(16_000)}`,
+  });
+  expect(await long.json()).toMatchObject({ error: 'unknown_event' });
   // Whose report is kept is written behind its answer.
   await network.tracker.close();
-  expect((await endOf(root, 'track', 'replay', '--port', port)).stderr).toContain('start it with `offerline track`');
+  expect((await endOf(root, 'track', 'replay')).stderr).toContain('start it with `offerline track`');
   const offer = { external_id: 'many', id: 2, title: 'Many', destination_url: 'https://adv.example/?c={click_id}' };
   await network.pipeline.landOffers('north', [
     { ...offer, events: [{ event_id: 'later', description: 'Later', payout: '1' }] },
   ]);
   network.now += 60_000;
   await network.pipeline.refresh(new Date(network.now).toISOString());
+  // One that reports no more holds nobody up.
+  await writeFile(
+    network.pipeline.data.sourcesFile,
+    JSON.stringify({ sources: [{ source: 'north', postback: { token } }] }),
+  );
   await network.start();
+  expect((await endOf(root, 'track', 'replay', '--dry-run')).stderr).toContain('left: 1 of south');
   const replay = async (...words: string[]) =>
-    JSON.parse(
-      (
-        await endOf(
-          root,
-          'track',
-          'replay',
-          '--json',
-          '--port',
-          new URL(network.address).port,
-          '--since',
-          '2026-11-18',
-          ...words,
-        )
-      ).stdout,
-    ) as object;
+    JSON.parse((await endOf(root, 'track', 'replay', '--json', '--since', '2026-11-18', ...words)).stdout) as object;
   expect(await replay('--dry-run')).toEqual({
     replayed: [
-      { source: 'north', reason: 'unknown_event', reports: 1 },
+      { source: 'north', reason: 'unknown_event', reports: 2 },
       { source: 'north', reason: 'unknown_click', reports: 1 },
     ],
   });
   const counts = { recorded: 0, duplicate: 0, refused: 0 };
   expect(await replay()).toEqual({
     replayed: [
-      { source: 'north', reason: 'unknown_event', reports: 1, ...counts, recorded: 1 },
+      { source: 'north', reason: 'unknown_event', reports: 2, ...counts, recorded: 2 },
       { source: 'north', reason: 'unknown_click', reports: 1, ...counts, refused: 1 },
     ],
   });
-  expect(await replay()).toMatchObject({ replayed: [{ duplicate: 1 }, { refused: 1 }] });
+  expect(await replay()).toMatchObject({ replayed: [{ duplicate: 2 }, { refused: 1 }] });
   await network.land();
-  expect(await network.pipeline.ask('SELECT conversion_id, status FROM conversions')).toEqual([
+  expect(await network.pipeline.ask('SELECT conversion_id, status FROM conversions ORDER BY conversion_id')).toEqual([
     { conversion_id: 'north:T1', status: 'credited' },
+    { conversion_id: 'north:T2', status: 'credited' },
   ]);
 });

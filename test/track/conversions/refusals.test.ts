@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { appendFile, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, rename, rmdir, stat, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -40,6 +40,7 @@ async function replay(test: IntakeUnderTest, request: Partial<ReplayRequest> & {
     data: test.data,
     sinceDay: '2026-01-01',
     dryRun: false,
+    isReporting: () => true,
     warn: (message) => warnings.push(message),
     ...request,
   });
@@ -114,6 +115,26 @@ describe('a refused report', () => {
     await test.refusals.settled();
     expect(test.logged.join('')).toContain('could not be kept');
   });
+});
+
+it('a refused report after one that a full disk cut off is whole', async () => {
+  await using test = await IntakeUnderTest.create();
+  const file = join(test.data.refusedConversions, '2026-11-18.ndjson');
+  const report = async (click_id: string) => {
+    await test.get({ click_id });
+    await test.refusals.settled();
+  };
+  await report('first');
+  await rename(file, `${file}.kept`);
+  // Where a file should be: nothing can be added to it.
+  await mkdir(file);
+  await report('cut-off');
+  await rmdir(file);
+  await rename(`${file}.kept`, file);
+  await appendFile(file, '{"received_at":"20');
+  await report('third');
+  const lines = (await kept(test)).split('\n');
+  expect([lines[0], lines[2]]).toEqual([expect.stringContaining('first'), expect.stringContaining('third')]);
 });
 
 describe('a replay', () => {

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import { realEffects } from '../../../files/effects.ts';
 import { readSettings } from '../../../config/settings.ts';
-import { addressText } from '../../../serve/http/listening-address.ts';
+import { readSources } from '../../../sources/config/sources-file.ts';
 import { dayOption } from '../../../time/moment.ts';
 import { firstKeptDay } from '../../../track/conversions/refused-conversions.ts';
 import { replayRefused } from '../../../track/conversions/replay.ts';
+import { trackerAddress } from '../../../track/tracker-address.ts';
 import { addCommand, answer, existingData, table } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 
@@ -28,12 +29,13 @@ export function addReplayCommand(track: Command, context: CommandContext): void 
     .action(async (_own: ReplayOptions, command: Command) => {
       const options: ReplayOptions = command.optsWithGlobals();
       const data = existingData();
-      const { host, port } = readSettings(data).tracker;
+      const reporting = readSources(data).sources.filter(({ postback }) => postback !== undefined);
       const replayed = await replayRefused({
         data,
-        tracker: addressText({ address: options.host ?? host, port: options.port ?? port }),
+        tracker: trackerAddress(data, readSettings(data).tracker, options),
         sinceDay: options.since === undefined ? firstKeptDay(realEffects.now()) : dayOption(options.since, '--since'),
         dryRun: options.dryRun === true,
+        isReporting: (name) => reporting.some(({ source }) => source === name),
         warn: (message) => context.console.logger.warn(message),
       });
       const shown = options.dryRun
