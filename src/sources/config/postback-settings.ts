@@ -119,6 +119,13 @@ export function readPostbackSecrets(
   return { tokens: read('token', token), keys: read('signature.secret', signed?.secret) };
 }
 
+/** The files that its secrets are kept in. */
+export function secretFiles({ token = [], signature: signed }: PostbackSettings): string[] {
+  return [...token, ...(signed?.secret ?? [])].flatMap((secret) =>
+    typeof secret === 'object' && 'file' in secret ? [secret.file] : [],
+  );
+}
+
 /** In a few words, for lists: what guards it. */
 export function guardsOf({ token, signature: signed, allow }: PostbackSettings): string {
   const guards = [token && 'token', signed && `signature (${signed.scheme})`, allow && 'addresses'];

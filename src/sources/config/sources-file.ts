@@ -12,6 +12,8 @@ import { secretSchema } from '../../config/secrets.ts';
 
 const name = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
+const pulledKind = z.enum(['offers', 'conversions']);
+
 const sourceSchema = z
   .strictObject({
     /** Also the name of the folder in `landing/offers`. */
@@ -29,8 +31,8 @@ const sourceSchema = z
     currency: z.string().refine(isCurrencyCode, { error: 'is not an ISO 4217 code such as EUR' }).optional(),
     /** IANA zone of the network's times without an offset. */
     time_zone: z.string().refine(isTimeZone, { error: 'is not an IANA time zone such as Europe/Berlin' }).optional(),
-    /** What is pulled of it, where the network lists it. */
-    pull: z.array(z.enum(['offers', 'conversions'])).default(['offers', 'conversions']),
+    /** What is pulled of it, where the network lists it. Both where not given, but conversions that it reports. */
+    pull: z.array(pulledKind).optional(),
     /** Conversions are asked for again for as long as a network may still reverse them. */
     reversal_days: z.int().min(1).max(365).default(60),
     /** Offers that are kept although the network says that they forbid incentives. */
@@ -42,6 +44,10 @@ const sourceSchema = z
     /** How it reports conversions, where it does. */
     postback: postbackSchema.optional(),
   })
+  .transform(({ pull, ...source }) => ({
+    ...source,
+    pull: pull ?? pulledKind.options.filter((kind) => kind === 'offers' || source.postback === undefined),
+  }))
   .superRefine((source, context) => {
     const connector = source.connector === undefined ? undefined : connectors[source.connector];
     if (source.connector === 'http' && source.offers === undefined)
@@ -57,6 +63,8 @@ const sourceSchema = z
       context.addIssue({ code: 'custom', path: ['base_url'], message: 'is missing: each network has its own' });
     const nameMistake = source.postback === undefined ? undefined : reportingNameMistake(source.source);
     if (nameMistake !== undefined) context.addIssue({ code: 'custom', path: ['source'], message: nameMistake });
+    if (source.postback !== undefined && pullsConversions(source))
+      context.addIssue({ code: 'custom', path: ['postback'], message: toldTwice(source) });
     for (const secret of connector?.secrets ?? [])
       if (source.secrets[secret] === undefined)
         context.addIssue({ code: 'custom', path: ['secrets', secret], message: 'is missing' });
@@ -105,6 +113,17 @@ export function readSources({ sourcesFile }: DataDirectory): Sources {
     sources: parsed.data.sources,
     warnings: isOpen ? [`${sourcesFile} can be read by others than its owner: chmod 600 ${sourcesFile}`] : [],
   };
+}
+
+/** Whether conversions of a source are asked of the network's own list. */
+function pullsConversions({ connector, pull }: Pick<SourceEntry, 'connector' | 'pull'>): boolean {
+  return connector !== undefined && connectors[connector]?.conversions !== undefined && pull.includes('conversions');
+}
+
+/** Ids of the network's list are not those of its reports, so nothing could tell that the two are one conversion. */
+function toldTwice({ connector, pull }: Pick<SourceEntry, 'connector' | 'pull'>): string {
+  const remedy = pull.includes('offers') ? 'leave "conversions" or "postback" out' : 'leave one of them out';
+  return `reports what "pull" has of "connector": "${connector}", too, and each conversion would count twice: ${remedy}`;
 }
 
 /** Those of the sources that have something to pull; the others only report conversions. */

@@ -1,0 +1,54 @@
+import { writeFile } from 'node:fs/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { exitCode, UsageError } from '../../src/errors/errors.ts';
+import { readSources } from '../../src/sources/config/sources-file.ts';
+import { endOf } from '../support/commands.ts';
+import { temporaryData } from '../support/published-snapshot.ts';
+
+const token = 'a-token-that-north-keeps';
+const everflow = { source: 'north', connector: 'everflow', secrets: { api_key: 'a-key-that-north-keeps' } };
+
+async function dataOf(entry: object) {
+  const { data, remove } = await temporaryData();
+  onTestFinished(remove);
+  await writeFile(data.sourcesFile, JSON.stringify({ sources: [entry] }), { mode: 0o600 });
+  return data;
+}
+
+describe('a source whose conversions are pulled', () => {
+  it.each([
+    [['conversions', 'offers'], 'leave "conversions" or "postback" out'],
+    [['conversions'], 'leave one of them out'],
+  ])('with pull %j does not report them, too: each would count twice', async (pull, advice) => {
+    const data = await dataOf({ ...everflow, pull, postback: { token } });
+    const reading = () => readSources(data);
+    expect(reading).toThrow(UsageError);
+    expect(reading).toThrow('reports what "pull" has of "connector": "everflow", too');
+    expect(reading).toThrow(advice);
+    expect(reading).not.toThrow(token);
+  });
+
+  it('is not asked for those that it reports', async () => {
+    const pulled = async (entry: object) => readSources(await dataOf(entry)).sources.map(({ pull }) => pull);
+    expect(await pulled({ ...everflow, postback: { token } })).toEqual([['offers']]);
+    expect(await pulled(everflow)).toEqual([['offers', 'conversions']]);
+  });
+
+  it.each([
+    { ...everflow, pull: ['offers'], postback: { token } },
+    // A network that lists none: nothing of it comes twice.
+    { ...everflow, connector: 'adgem_legacy', secrets: { app_id: '1', token: 't' }, postback: { token } },
+    { source: 'north', postback: { token } },
+  ])('may be told of in one way: %j', async (entry) => {
+    expect(readSources(await dataOf(entry)).sources).toHaveLength(1);
+  });
+});
+
+it('commands that need a file that counts twice say what is wrong with it', async () => {
+  const data = await dataOf({ ...everflow, pull: ['conversions'], postback: { token } });
+  for (const words of [['list'], ['check'], ['pull', 'north']]) {
+    const { code, stderr } = await endOf(data.root, 'sources', ...words);
+    expect(stderr).toContain('would count twice');
+    expect(code).toBe(exitCode.usage);
+  }
+});
