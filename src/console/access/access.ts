@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import cookie from '@fastify/cookie';
 import formbody from '@fastify/formbody';
@@ -6,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Settings } from '../../config/settings.ts';
 import { clientAddresses } from '../../serve/access/client-address.ts';
 import { retryAfterHeader } from '../../serve/access/limits.ts';
+import { refuseUnreadable } from '../../serve/http/unreadable-request.ts';
 import { html } from '../html/html.ts';
 import { connections } from './connection.ts';
 import { EnterLink } from './enter-link.ts';
@@ -124,22 +124,10 @@ export function frameworkErrors(_error: Error, _request: FastifyRequest, reply: 
   refuse(reply.headers(securityHeaders), 400, 'There can be nothing at this address.');
 }
 
-/** For Fastify's option of this name: what is no HTTP, or too much of it, comes to no hook either. */
+/** For Fastify's option of this name. */
 export function clientErrorHandler(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const status = statusByCode[error.code ?? ''] ?? 400;
-  const text = 'This is no request that can be answered.\n';
-  const headers = {
-    ...securityHeaders,
-    'content-type': 'text/plain; charset=utf-8',
-    'content-length': String(text.length),
-    connection: 'close',
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`);
+  refuseUnreadable(error, socket, securityHeaders);
 }
-
-const statusByCode: Readonly<Record<string, number>> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 };
 
 const unknownHost =
   'The console does not answer to this name. Names that it shall have stand in console.hosts and console.public_url of offerline.json.';

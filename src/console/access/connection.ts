@@ -2,13 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { Settings } from '../../config/settings.ts';
 import { isWithin } from '../../serve/access/client-address.ts';
-
-export const isLoopbackAddress = isWithin(['127.0.0.0/8', '::1']);
-
-/** Whether a listener there can be reached from this machine only. */
-export function isLoopbackHost(host: string): boolean {
-  return host === 'localhost' || isLoopbackAddress(host);
-}
+import { isLoopbackAddress } from '../../serve/access/loopback.ts';
 
 /** What a connection is worth, by its ends and not by what was said over it. */
 export interface Connections {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { Settings } from '../../config/settings.ts';
 import { UsageError } from '../../errors/errors.ts';
-import { isLoopbackHost } from './connection.ts';
+import { isLoopbackHost } from '../../serve/access/loopback.ts';
 
 /**
  * Throws `UsageError` where the console would listen to others than this machine without telling them apart, or without

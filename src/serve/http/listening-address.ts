@@ -8,3 +8,10 @@ export function addressText(
   if (address === '0.0.0.0' || address === '::') return `${scheme}://localhost:${port}`;
   return address.includes(':') ? `${scheme}://[${address}]:${port}` : `${scheme}://${address}:${port}`;
 }
+
+/** The port of such an address; a URL has none where it is its scheme's own. */
+export function portOf(address: string): number {
+  const { port, protocol } = new URL(address);
+  if (port !== '') return Number(port);
+  return protocol === 'https:' ? 443 : 80;
+}

@@ -3,7 +3,7 @@ import { constants, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { readSettings } from '../../../config/settings.ts';
-import { isLoopbackHost } from '../../../console/access/connection.ts';
+import { isLoopbackHost } from '../../../serve/access/loopback.ts';
 import { refuseUnsafeListener } from '../../../console/access/safe-listener.ts';
 import { readUsers } from '../../../console/access/users.ts';
 import { addCommand, answer, existingData } from '../../answer.ts';
@@ -55,7 +55,7 @@ async function runConsole(options: ConsoleCommandOptions, context: CommandContex
   const launcher = { executable: process.execPath, words: [...process.execArgv, main] };
   const console = await createConsole({ data, settings: listening, log: logger, launcher });
   try {
-    const address = await listen(console, host, port);
+    const address = await listen(console, host, port, 'console.');
     logger.info({ address }, 'the console listens');
     // Elsewhere the terminal is perhaps not the one of who opens the page: users sign in by their tokens.
     const link = isLoopbackHost(host) ? address + console.issueLink() : undefined;
