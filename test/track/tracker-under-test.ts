@@ -52,7 +52,7 @@ export interface TrackerSetUp {
   data?: DataDirectory;
 }
 
-/** A tracker on a free port, over a data directory of its own. It looks for news only when the test says so. */
+/** A tracker on a free port, over a data directory of its own. It does nothing by itself until the test says so. */
 export class TrackerUnderTest implements AsyncDisposable {
   readonly data: DataDirectory;
   readonly #setUp: TrackerSetUp;
@@ -63,6 +63,8 @@ export class TrackerUnderTest implements AsyncDisposable {
   /** How often the tracker wished the process to end. */
   ended = 0;
   address = '';
+  /** What the tracker wishes to do again and again, with the milliseconds in between. */
+  readonly repeated = new Map<() => void, number>();
   #tracker: Tracker | undefined;
   #snapshot = 0;
 
@@ -109,7 +111,10 @@ export class TrackerUnderTest implements AsyncDisposable {
       settings: this.settings,
       log: pino({ level: 'debug' }, { write: (line: string) => void this.logged.push(line) }),
       effects: { now: () => this.now, files: { ...realEffects.files, ...this.#setUp.files } },
-      repeat: () => () => undefined,
+      repeat: (task, milliseconds) => {
+        this.repeated.set(task, milliseconds);
+        return () => void this.repeated.delete(task);
+      },
       end: () => void this.ended++,
     });
     this.address = await this.#tracker.listen({ host: '127.0.0.1', port: 0 });
@@ -118,6 +123,21 @@ export class TrackerUnderTest implements AsyncDisposable {
   async stop(): Promise<void> {
     await this.#tracker?.close();
     this.#tracker = undefined;
+  }
+
+  /** Lets so much time go by, and the tracker do what it does by itself within it. */
+  elapse(milliseconds: number): void {
+    this.now += milliseconds;
+    for (const [task, every] of this.repeated) if (every <= milliseconds) task();
+  }
+
+  /** Whether something comes to hold while the tracker is asked again and again. */
+  async comesTo(holds: () => boolean | Promise<boolean>): Promise<boolean> {
+    for (let asked = 0; asked < 1000; asked++) {
+      if (await holds()) return true;
+      await this.ask('/healthz');
+    }
+    return false;
   }
 
   /** Follows no redirect, and sends path and query as they stand. */

@@ -58,7 +58,7 @@ export function trackerFigures(
   for (const { log, labels } of perLog) {
     samples.push({
       name: 'tracker_waiting_rows',
-      help: 'Rows that wait for the disk.',
+      help: 'Rows that are not on the disk yet.',
       type: 'gauge',
       labels,
       value: log.waiting,
@@ -81,13 +81,13 @@ export function trackerFigures(
   const histograms = perLog.flatMap(({ log, labels }): HistogramSample[] => [
     {
       name: 'tracker_append_seconds',
-      help: 'Time from the beginning of a batch to its promise.',
+      help: 'Time from the beginning of a batch to its promise: with durability power, what the disk takes.',
       labels,
       histogram: log.appendSeconds,
     },
     {
       name: 'tracker_sync_seconds',
-      help: 'Time that forcing a log to the disk took.',
+      help: 'Time that forcing a log to the disk took: in durability process each second, else as it is handed over.',
       labels,
       histogram: log.syncSeconds,
     },

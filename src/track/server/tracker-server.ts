@@ -1,5 +1,12 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { Logger } from '../../logging/log.ts';
+import { refuseUnreadable } from '../../serve/http/unreadable-request.ts';
 import type { ClientAddresses } from '../../serve/access/client-address.ts';
 import type { ClickAnswer } from '../clicks/click-answer.ts';
 import type { ClickDoor } from '../clicks/click-door.ts';
@@ -11,7 +18,10 @@ import type { TrackerMetrics } from './tracker-metrics.ts';
 
 export interface TrackerServerParts {
   door: Pick<ClickDoor, 'answer'>;
-  intake: { receive(request: ConversionRequest): Promise<ConversionAnswer> };
+  intake: {
+    receive(request: ConversionRequest): Promise<ConversionAnswer>;
+    isReplay(headers: IncomingHttpHeaders): boolean;
+  };
   addressOf: ClientAddresses;
   metrics: TrackerMetrics;
   /** Why the tracker cannot do its work now; undefined where it can. */
@@ -31,15 +41,32 @@ const keepAliveTimeout = 72_000;
 const maxHeaderSize = 16 * 1024;
 /** Of a reported conversion. Bytes. */
 const longestBody = 16 * 1024;
+/** Of one that was kept: query and body of a report, in JSON, which may write a byte as six. Bytes. */
+const longestReplay = 256 * 1024;
 /** How often Node looks for requests that overran their time. Milliseconds. */
 const connectionsCheckingInterval = 5_000;
 
 /** Of everything that a link answers: nothing may keep it, and nobody is told where the user came from. */
-const always = ['cache-control', 'no-store', 'referrer-policy', 'no-referrer', 'x-robots-tag', 'noindex'] as const;
+const forLinks = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex' };
+/** As Node writes them quickest. */
+const always = Object.entries(forLinks).flat();
 
 /** The tracker's listener. Node's own server without a framework, since a click is answered in microseconds. */
 export function createTrackerServer(parts: TrackerServerParts): Server {
-  return createServer(
+  const answerAny = (request: IncomingMessage, response: ServerResponse) => {
+    // Else a client that is never idle would be served until its connection is cut, and lose an answer.
+    if (!server.listening) response.shouldKeepAlive = false;
+    const url = pathAndQuery(request);
+    const answered = url.startsWith('/redirect/')
+      ? answerClick(parts, request, response, url)
+      : answer(parts, request, response, url);
+    answered.catch((error: unknown) => {
+      parts.log.error({ err: error }, 'a request failed');
+      if (response.headersSent) response.destroy();
+      else sendText(response, 500, 'text/plain; charset=utf-8', 'something went wrong\n');
+    });
+  };
+  const server = createServer(
     {
       maxHeaderSize,
       headersTimeout: requestTimeout,
@@ -52,18 +79,17 @@ export function createTrackerServer(parts: TrackerServerParts): Server {
       // A link has no body, and a stream for one, which only ends, would take a tenth of a click's time.
       optimizeEmptyRequests: true,
     },
-    (request, response) => {
-      const url = request.url ?? '';
-      const answered = url.startsWith('/redirect/')
-        ? answerClick(parts, request, response, url)
-        : answer(parts, request, response, url);
-      answered.catch((error: unknown) => {
-        parts.log.error({ err: error }, 'a request failed');
-        if (response.headersSent) response.destroy();
-        else sendText(response, 500, 'text/plain; charset=utf-8', 'something went wrong\n');
-      });
-    },
+    answerAny,
   );
+  // With an expectation that Node does not know, and what is too long or no HTTP: Node's own answers lack the headers.
+  server.on('checkExpectation', answerAny);
+  server.on('clientError', (error, socket) => refuseUnreadable(error, socket, forLinks));
+  return server;
+}
+
+/** Who asks as one asks a proxy names the host, too. */
+function pathAndQuery({ url = '' }: IncomingMessage): string {
+  return url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, '');
 }
 
 /** What is none of a click. */
@@ -130,9 +156,10 @@ async function answerPostback(
   const source = sourceOf(question === -1 ? url : url.slice(0, question));
   if (source === undefined) return sendJson(response, 404, { error: 'not_found', message: 'there is no such page' });
   let body: Buffer | undefined = Buffer.alloc(0);
+  const longest = intake.isReplay(headers) ? longestReplay : longestBody;
   if (method === 'POST') {
     try {
-      body = await readBody(request, longestBody);
+      body = await readBody(request, longest);
     } catch {
       // Nobody is there any more to be answered.
       response.destroy();
@@ -141,7 +168,7 @@ async function answerPostback(
   }
   if (body === undefined) {
     response.setHeader('connection', 'close');
-    return sendJson(response, 413, { error: 'too_large', message: `at most ${longestBody} bytes` });
+    return sendJson(response, 413, { error: 'too_large', message: `at most ${longest} bytes` });
   }
   const address = addressFor(addressOf, request);
   const query = question === -1 ? '' : url.slice(question + 1);

@@ -1,11 +1,12 @@
 import { writeFileSync } from 'node:fs';
+import { Agent, get } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import { realEffects } from '../../../src/files/effects.ts';
 import { createTracker } from '../../../src/track/tracker.ts';
 import { acquireTrackerLock } from '../../../src/track/tracker-lock.ts';
-import { clickIdOf, route, secret, start, TrackerUnderTest } from '../tracker-under-test.ts';
+import { chrome, clickIdOf, route, secret, start, TrackerUnderTest } from '../tracker-under-test.ts';
 
 const tokenOfNorth = 'a-token-of-the-source-0123456789';
 
@@ -14,8 +15,8 @@ it('is alive at once, and ready when there are routes and room', async () => {
   await using test = await TrackerUnderTest.start({ files: { freeBytes: async () => free } });
   const ready = async () => (await test.ask('/readyz')).status;
   expect([(await test.ask('/healthz')).status, await ready()]).toEqual([200, 503]);
-  expect(await test.outcome('/redirect/manual-offer/1/user/u/site/one')).toBe('404 unknown_offer');
-  await test.publish([route({ offer_id: 1 })]);
+  expect(await test.outcome('/redirect/manual-offer/1/user/u/site/one')).toBe('503 not_recorded');
+  await test.publish([route({ offer_id: 1, daily_click_cap: 1 })]);
   await test.tracker.poll();
   expect(await ready()).toBe(200);
   free = 1000;
@@ -28,7 +29,10 @@ it('is alive at once, and ready when there are routes and room', async () => {
   test.now = start + 2000;
   await test.tracker.tick();
   // Refused, it was no first click, and took nothing of a cap.
-  expect((await test.click(1, 'u')).status).toBe(302);
+  const click = await test.click(1, 'u');
+  expect(click.status).toBe(302);
+  await test.stop();
+  expect(test.rows().map(({ click_id }) => click_id)).toEqual([clickIdOf(click)]);
 });
 
 it('measures what it does, without a word of who did it', async () => {
@@ -55,6 +59,25 @@ it('measures what it does, without a word of who did it', async () => {
   for (const told of [body, ...test.logged])
     for (const hidden of ['nobody-may-know', tokenOfNorth, 'wrong-token', secret, '127.0.0.1', 'made-up-name', id])
       expect(told).not.toContain(hidden);
+});
+
+it('answers what Node would answer by itself, with the headers that all answers have', async () => {
+  await using test = await TrackerUnderTest.start({ routes: [route({ offer_id: 1 })] });
+  const { port } = new URL(test.address);
+  const link = '/redirect/manual-offer/1/user/u/site/one';
+  const answered = async (line: string, header: string) => {
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write(`${line} HTTP/1.1\r\nHost: h\r\nUser-Agent: ${chrome}\r\nConnection: close\r\n${header}\r\n`);
+    const said = await text(socket);
+    expect(said).toMatch(/cache-control: no-store\r\nreferrer-policy: no-referrer\r\n/);
+    return said.slice(9, 12);
+  };
+  expect(await answered(`GET ${link}`, 'Expect: tea\r\n')).toBe('302');
+  expect(await answered(`GET http://click.example${link}2`, '')).toBe('404');
+  expect(await answered(`GET http://click.example/redirect/manual-offer/1/user/v/site/one`, '')).toBe('302');
+  expect(await answered(`GET ${link}?sub1=${'x'.repeat(9000)}`, '')).toBe('414');
+  expect(await answered(`GET ${link}?sub1=${'x'.repeat(17_000)}`, '')).toBe('431');
+  expect(await answered('GET', '')).toBe('400');
 });
 
 it('answers what is no path of its own with 404, and what is too large with 413', async () => {
@@ -119,6 +142,86 @@ it('sites that are changed count from the next look on; a broken file changes no
   writeFileSync(test.data.sitesFile, '{');
   await test.tracker.poll();
   expect(await outcome()).toBe('403 site_pending');
+});
+
+it.each([
+  ['process', 'to be forced to it', 1000],
+  ['power', 'to be handed over', 60_000],
+] as const)('in mode "%s" nobody waits behind a disk that stalls with what is %s', async (durability, _what, after) => {
+  const back = Promise.withResolvers<void>();
+  const disk = { answers: Promise.resolve(), appended: 0 };
+  const openLog: typeof realEffects.files.openLog = async (path, step, isForced) => {
+    const file = await realEffects.files.openLog(path, step, isForced);
+    return {
+      append: async (bytes, appending) => {
+        disk.appended++;
+        await disk.answers;
+        return file.append(bytes, appending);
+      },
+      sync: async (syncing) => {
+        await disk.answers;
+        await file.sync(syncing);
+      },
+      truncate: (bytes, cutting) => file.truncate(bytes, cutting),
+      close: () => file.close(),
+    };
+  };
+  await using test = await TrackerUnderTest.start({
+    routes: [route({ offer_id: 1 })],
+    settings: { tracker: { durability } },
+    files: { openLog },
+  });
+  expect((await test.click(1, 'before')).status).toBe(302);
+  disk.answers = back.promise;
+  test.now += after;
+  const looking = test.tracker.tick();
+  const underWay = test.click(1, 'during');
+  while (disk.appended < 2) await test.ask('/healthz');
+  const waiting = test.click(1, 'waiting');
+  while ((await test.metric('tracker_waiting_rows{kind="clicks"}')) !== 2);
+  test.now += 2001;
+  const next = test.tracker.tick();
+  expect((await waiting).status).toBe(503);
+  back.resolve();
+  await Promise.all([looking, next]);
+  // It may have reached the disk at any time: only the disk knew what to answer.
+  expect((await underWay).status).toBe(302);
+});
+
+it('a stop lets clients go that never cease to ask, and cuts none of them off', async () => {
+  const begun = Promise.withResolvers<void>();
+  const stopping = Promise.withResolvers<void>();
+  const openLog: typeof realEffects.files.openLog = async (...opened) => {
+    begun.resolve();
+    await stopping.promise;
+    return realEffects.files.openLog(...opened);
+  };
+  await using test = await TrackerUnderTest.start({ routes: [route({ offer_id: 1 })], files: { openLog } });
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const { address } = test;
+  let answered = 0;
+  /** Gives whether the connection stays. */
+  const click = () => {
+    const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+    const url = new URL(`/redirect/manual-offer/1/user/${answered}/site/one`, address);
+    const sent = get(url, { agent, headers: { 'user-agent': chrome } }, (answer) => {
+      answer.resume();
+      if (answer.statusCode === 302) answered++;
+      resolve(answer.headers.connection === 'keep-alive');
+    });
+    // A connection that was let go while nobody used it was not cut.
+    sent.on('error', (error) => (sent.reusedSocket ? resolve(false) : reject(error)));
+    return promise;
+  };
+  const first = click();
+  await begun.promise;
+  const stopped = test.stop();
+  stopping.resolve();
+  if (await first) while (await click());
+  await stopped;
+  expect(test.rows()).toHaveLength(answered);
+  // The one that waited then, and one that was told to go.
+  expect(answered).toBeLessThanOrEqual(2);
 });
 
 it('tells of a port that is taken, and lets one tracker work on a data directory', async () => {

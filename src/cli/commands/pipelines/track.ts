@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { DataDirectory } from '../../../config/data-directory.ts';
 import { readSettings, type Settings } from '../../../config/settings.ts';
-import { realEffects, replaceFile } from '../../../files/effects.ts';
+import { unnamedProxy } from '../../../track/server/unnamed-proxy.ts';
+import { forgetTrackerAddress, sayTrackerAddress } from '../../../track/tracker-address.ts';
 import { acquireTrackerLock } from '../../../track/tracker-lock.ts';
 import { addCommand, answer, existingData } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
@@ -50,17 +51,23 @@ async function track(
   // Loaded here alone: no other command reads agents, and each would start later for it.
   const { createTracker } = await import('../../../track/tracker.ts');
   const tracker = await createTracker({ data, settings, log: logger });
+  const warning = unnamedProxy(settings);
+  if (warning !== undefined) logger.warn(warning);
+  let isTracking = false;
   try {
     const { host, port } = settings.tracker;
-    const address = await listen(tracker, options.host ?? host, options.port ?? port);
+    const address = await listen(tracker, options.host ?? host, options.port ?? port, 'tracker.');
+    isTracking = true;
     logger.info({ address }, 'tracking');
-    const said = `${JSON.stringify({ address })}\n`;
-    await replaceFile(data.trackerAddressFile, said, 'tracker address', realEffects.files, 0o600);
+    await sayTrackerAddress(data, address);
     tellStarter({ address });
     answer(context, options, { address }, `offerline tracks at ${address}. Ctrl-C stops.`);
     await untilStopped();
   } finally {
-    logger.info('stopping: answers under way are finished first, then the logs go to landing');
+    if (isTracking) {
+      logger.info('stopping: answers under way are finished first, then the logs go to landing');
+      forgetTrackerAddress(data);
+    }
     await leave(tracker.close());
     leaveStarter();
   }
