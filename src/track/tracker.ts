@@ -13,7 +13,7 @@ import { ClickDoor } from './clicks/click-door.ts';
 import { ClickIds } from './clicks/click-id.ts';
 import { openClickKeys } from './clicks/click-keys.ts';
 import { DailyCounts } from './clicks/daily-counts.ts';
-import { restoreCounts } from './clicks/restore-counts.ts';
+import { countImported, restoreCounts } from './clicks/restore-counts.ts';
 import { ConversionIntake } from './conversions/intake.ts';
 import { ConversionLog } from './conversions/conversion-log.ts';
 import { PostbackSources } from './conversions/postback-sources.ts';
@@ -28,6 +28,7 @@ import { RouteFollower } from './routes/route-follower.ts';
 import { createTrackerServer } from './server/tracker-server.ts';
 import { metricsText, TrackerMetrics } from './server/tracker-metrics.ts';
 import { trackerFigures } from './server/tracker-figures.ts';
+import { boundYoungGeneration } from './young-generation.ts';
 
 export interface TrackerOptions {
   data: DataDirectory;
@@ -56,6 +57,8 @@ const pollMilliseconds = 1000;
 const tickMilliseconds = 500;
 const tellMilliseconds = 60_000;
 const closeMilliseconds = 10_000;
+/** How often a tracker that stops lets go of clients that wait for nothing. */
+const idleMilliseconds = 100;
 
 /**
  * Prepares a tracker: what one before it left unfinished goes to landing first. Only who holds the tracker's lock may
@@ -76,7 +79,7 @@ export async function createTracker({
   const keys = await openClickKeys(data, effects);
   const ids = new ClickIds(keys);
   const counts = new DailyCounts();
-  await restoreCounts(data, counts, ids, now());
+  const uncounted = await restoreCounts(data, counts, ids, now());
 
   const { durability, hand_over_seconds } = settings.tracker;
   const longestOpen = hand_over_seconds * 1000;
@@ -97,6 +100,7 @@ export async function createTracker({
   const door = new ClickDoor({
     settings: settings.tracker,
     site: (key) => sites.named(key),
+    hasRoutes: () => routes.current !== undefined,
     route: (offerId) => routes.route(offerId),
     agents: new Agents(),
     countries,
@@ -120,10 +124,10 @@ export async function createTracker({
     log,
     onRecorded({ conversionId, clickId, kind }, offerId, at) {
       const isCredit = kind === 'credit';
-      const clicksToday = counts.addConversion({ offerId, clickId, conversionId, isCredit }, dayNumberOf(at));
+      const clicksToday = counts.addConversion({ offerId, clickId, conversionId, isCredit }, dayNumberOf(at)) ?? 0;
       const cap = routes.route(offerId)?.daily_cap ?? Infinity;
       // Recorded all the same: the user did the work before the cap was reached, or before anybody could know.
-      if (isCredit && clicksToday > cap) overCap++;
+      if (clicksToday > cap) overCap++;
     },
   });
 
@@ -156,15 +160,24 @@ export async function createTracker({
     await countries.poll();
     await sources.poll();
   });
-  const tick = once(async () => {
-    for (const each of logs) await each.tick();
-  });
+  const tick = async () => {
+    boundYoungGeneration();
+    await Promise.all(logs.map((each) => each.tick()));
+  };
   const tell = () => {
     const news = metrics.news();
     if (news !== undefined) log.info(news, 'answered in the last minute');
   };
   await poll();
   await tick();
+  const stopping = new AbortController();
+  const offerOf = async (clickId: string) => (await imported.find(clickId))?.offerId;
+  const counting = countImported(uncounted, counts, offerOf, stopping.signal).catch((error: Error) =>
+    log.error(
+      { conversions: uncounted.length, reason: error.message },
+      'conversions of imported clicks are not counted against caps of today',
+    ),
+  );
   const failed = (error: unknown) => log.error({ err: error }, 'looking for news failed; the next try follows');
   const stops = [
     repeat(() => void poll().catch(failed), pollMilliseconds),
@@ -185,14 +198,18 @@ export async function createTracker({
     },
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
-      const overdue = setTimeout(() => server.closeAllConnections(), closeMilliseconds).unref();
-      server.closeIdleConnections();
+      // Those that wait for their answers now are idle only after it.
+      const idle = setInterval(() => server.closeIdleConnections(), idleMilliseconds);
+      const overdue = setTimeout(() => server.closeAllConnections(), closeMilliseconds);
       await closed;
+      clearInterval(idle);
       clearTimeout(overdue);
       for (const stop of stops) stop();
       tell();
       for (const each of logs) await each.close();
       await refusals.settled();
+      stopping.abort();
+      await counting;
       await imported.close();
     },
   };
