@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { exitCode, OfferlineError, type ExitCode } from '../errors/errors.ts';
 import type { Logger } from '../logging/log.ts';
+import { portOf } from '../serve/http/listening-address.ts';
 
 /** What a companion tells the process that started it, once it listens. */
 export interface CompanionListens {
@@ -23,13 +24,15 @@ export interface Companion extends CompanionListens {
 
 /**
  * Runs a command that listens as a process of its own, started again for as long as it is wanted, at the same address.
- * Throws where it does not start the first time; it has said why itself. `environment` is added to our own.
+ * Throws where it does not start the first time; it has said why itself. `environment` is added to our own;
+ * `onAgain` is told each time that it listens again.
  */
 export async function startCompanion(
   command: 'track' | 'console',
   logger: Logger,
   port: number | undefined,
   environment: NodeJS.ProcessEnv = {},
+  onAgain: (listens: CompanionListens) => void = () => undefined,
 ): Promise<Companion> {
   const first = launch(command, port, environment);
   const listens = await first.listens;
@@ -38,11 +41,15 @@ export async function startCompanion(
   let wait = firstWait;
   let timer: NodeJS.Timeout | undefined;
   const again = () => {
-    const { listens: listening, child: next } = launch(command, Number(new URL(listens.address).port), environment);
+    const { listens: listening, child: next } = launch(command, portOf(listens.address), environment);
     child = next;
     watch();
+    const listensAgain = (heard: CompanionListens) => {
+      wait = firstWait;
+      onAgain(heard);
+    };
     // That it does not listen it tells itself, and its end is seen.
-    listening.then(() => (wait = firstWait)).catch(() => {});
+    listening.then(listensAgain).catch(() => {});
   };
   const watch = () =>
     child.once('exit', (code, signal) => {

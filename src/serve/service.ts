@@ -31,8 +31,8 @@ export interface ServiceOptions {
   log: Logger;
   /** Serves this snapshot and no newer one. Default: the current one, and what follows it. */
   snapshotId?: string | undefined;
-  /** Where a tracker beside us listens. Default: where one does by the settings. */
-  trackerAddress?: string | undefined;
+  /** Where a tracker beside us listens, as each snapshot is taken up. Default: where one does by the settings. */
+  trackerAddress?: () => string;
   effects?: Pick<Effects, 'now'>;
   /** Calls the task again and again until the function that it returns is called. Default: every second. */
   repeat?: (task: () => void) => () => void;
@@ -65,7 +65,7 @@ export async function createService({
   settings,
   log,
   snapshotId,
-  trackerAddress = addressText({ address: settings.tracker.host, port: settings.tracker.port }),
+  trackerAddress = () => addressText({ address: settings.tracker.host, port: settings.tracker.port }),
   effects = realEffects,
   repeat = everySecond,
 }: ServiceOptions): Promise<Service> {
@@ -74,7 +74,7 @@ export async function createService({
   // The links in an offer's text may name the listening address: the first snapshot's offers are compiled when that is
   // known.
   const prepare = async (snapshot: PublishedSnapshot) =>
-    listening ? snapshot.prepareTemplates(preparedTemplates, state.links()) : undefined;
+    listening ? snapshot.prepareTemplates(preparedTemplates, state.links(snapshot)) : undefined;
   const follower = new SnapshotFollower(data, log, snapshotId, prepare);
   await sites.start();
   // Before the snapshot is read: what cannot be counted into is told at once. Measured, too: opened after it, V8 keeps
@@ -86,7 +86,7 @@ export async function createService({
   const limits = shared?.limits ?? RequestLimits.embedded(data, effects.now(), log);
   await follower.start();
 
-  let links: Links | undefined;
+  const links = new WeakMap<PublishedSnapshot, Links>();
   const listeningAddress = () => addressText(server.server.address() as AddressInfo);
   const snapshot = () => follower.serving;
   const pictures = settings.pictures ? new MirroredPictures(data, log) : undefined;
@@ -94,9 +94,15 @@ export async function createService({
     sites,
     limits,
     snapshot,
-    // The listening address is known from the first request on, and stays.
-    links: () =>
-      (links ??= linksOf(settings.tracking_url ?? trackerAddress, settings.public_url ?? listeningAddress())),
+    // They stay with the snapshot. Our own listening address is known from the first request on, and stays.
+    links: (of: PublishedSnapshot) => {
+      let known = links.get(of);
+      if (known === undefined) {
+        known = linksOf(settings.tracking_url ?? trackerAddress(), settings.public_url ?? listeningAddress());
+        links.set(of, known);
+      }
+      return known;
+    },
     pictures,
     now: () => effects.now(),
   };

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import type { DataDirectory } from '../../src/config/data-directory.ts';
 import { nodeArguments, offerline } from '../support/command-line.ts';
 import { feedOffer, makeCurrent, temporaryData, writeSites, writeSnapshot } from '../support/published-snapshot.ts';
@@ -105,4 +105,27 @@ it('one that is started while another still ends waits for it, and one after a k
   const third = started('serve', '--port', '0');
   await third.told('Ctrl-C stops.');
   expect(await third.end('SIGTERM')).toBe(0);
+});
+
+it('links to where a tracker says that it listens; one that moved is followed with the next snapshot', async () => {
+  const says = (port: number) =>
+    writeFile(data.trackerAddressFile, JSON.stringify({ address: `http://127.0.0.1:${port}` }));
+  await mkdir(data.tracker);
+  await says(9000);
+  const serving = started('serve', '--port', '0');
+  await serving.told('Ctrl-C stops.');
+  const address = /http:\S+/.exec(serving.output())?.[0] ?? '';
+  const linked = async () => {
+    const answer = await fetch(`${address}/c/api/v1/offers?site_key=s&site_secret=a-long-enough-secret`);
+    const { offers } = (await answer.json()) as { offers: { tracking_url: string }[] };
+    return [answer.headers.get('x-snapshot-id'), new URL(offers[0]?.tracking_url ?? '').port];
+  };
+  expect(await linked()).toEqual(['one', '9000']);
+  await says(9001);
+  expect(await linked()).toEqual(['one', '9000']);
+  await writeSnapshot(data, 'two', { offers: [feedOffer({ id: 1 })] });
+  await makeCurrent(data, 'two');
+  await vi.waitUntil(async () => (await linked())[0] === 'two', { timeout: 10_000, interval: 300 });
+  expect(await linked()).toEqual(['two', '9001']);
+  expect(await serving.end('SIGTERM')).toBe(0);
 });

@@ -100,5 +100,8 @@ it('leaves a data directory that has something in it alone, whatever SQL, patter
   cpSync(join(data, 'sites.json'), join(other, 'sites.json'));
   const second = await offerline(other, 'serve', '--port', new URL(address).port);
   expect(second).toMatchObject({ code: 2, stdout: '' });
-  expect(second.stderr).toContain('choose another with --port');
+  expect(second.stderr).toContain('choose another by port of offerline.json or --port');
+  const tracker = await offerline(other, 'track', '--port', new URL(address).port);
+  expect(tracker).toMatchObject({ code: 2, stdout: '' });
+  expect(tracker.stderr).toContain('choose another by tracker.port of offerline.json or --port');
 });

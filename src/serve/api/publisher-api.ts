@@ -45,7 +45,7 @@ export interface ServiceState {
   sites: SiteRegistry;
   limits: RequestLimits;
   snapshot: () => PublishedSnapshot | undefined;
-  links: () => Links;
+  links: (of: PublishedSnapshot) => Links;
   /** Undefined where pictures are not mirrored. */
   pictures: MirroredPictures | undefined;
   /** Wall clock, milliseconds since the epoch. */
@@ -123,7 +123,7 @@ export class PublisherApi {
           `this site has used up its ${limit.limit} requests; Retry-After says in how many seconds there is room for the next`,
         );
       }
-      const feed = snapshot.feedOf(site, this.#state.links());
+      const feed = snapshot.feedOf(site, this.#state.links(snapshot));
       const found = await endpoint.respond({
         site,
         query: request.query,

@@ -112,7 +112,7 @@ export class PublishedSnapshot {
     return this.#indexes[type ?? 'all'];
   }
 
-  /** A site's feed of this snapshot. Links are fixed for as long as the process listens. */
+  /** A site's feed of this snapshot. Links are the same for as long as it is served. */
   feedOf(site: Site, links: Links): SiteFeed {
     const known = this.#feeds.get(site.site_key);
     if (known !== undefined && (this.#terms.has(site.site_key) || known.commission === commissionText(site)))
@@ -123,7 +123,7 @@ export class PublishedSnapshot {
     return feed;
   }
 
-  /** Its offers by a template. Links are fixed for as long as the process listens. */
+  /** Its offers by a template. Links are the same for as long as it is served. */
   templatesOf(template: Template, links: Links): OfferTemplates {
     let templates = this.#templates.get(template.name);
     if (templates === undefined) {

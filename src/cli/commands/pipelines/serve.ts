@@ -8,9 +8,10 @@ import { readSettings, type Settings } from '../../../config/settings.ts';
 import { acquireServiceLock } from '../../../serve/service-lock.ts';
 import type { Service } from '../../../serve/service.ts';
 import { receiverPortVariable } from '../../../postbacks/http/example-route.ts';
+import { trackerAddress } from '../../../track/tracker-address.ts';
 import { addCommand, answer, existingData } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
-import { startCompanion, type Companion } from '../../companion.ts';
+import { startCompanion, type Companion, type CompanionListens } from '../../companion.ts';
 import { listen, withAddress } from '../../listen.ts';
 import { leave, untilStopped } from '../../stop-signal.ts';
 import { whatToTry } from '../../what-to-try.ts';
@@ -68,7 +69,11 @@ export function addServeCommands(program: Command, context: CommandContext): voi
           // Where our own port is any free one, so are theirs.
           const port = options.port === 0 ? 0 : undefined;
           tracker = await startCompanion('track', context.console.logger, port);
-          console = await startCompanion('console', context.console.logger, port, environment);
+          // The link of before leads in nobody any more.
+          const tellLink = ({ link }: CompanionListens) => {
+            if (link && options.json !== true) context.print(`The console was started again: open ${link}\n`);
+          };
+          console = await startCompanion('console', context.console.logger, port, environment, tellLink);
           if (isNew) await demo.pullDemo(existing, context);
           traffic = demo?.playTraffic(existing, context, tracker.address);
           await serve(existing, settings, options, context, { scheduled: true, environment, tracker, console });
@@ -123,12 +128,12 @@ async function serve(
     data,
     settings,
     log: logger,
-    trackerAddress: tracker?.address,
+    trackerAddress: () => trackerAddress(data, settings.tracker, {}),
     snapshotId:
       options.snapshot === undefined ? undefined : basename((await findSnapshot(data, options.snapshot)).folder),
   });
   try {
-    const address = await listen(service, options.host ?? settings.host, options.port ?? settings.port);
+    const address = await listen(service, options.host ?? settings.host, options.port ?? settings.port, '');
     logger.info({ address }, 'serving');
     const first = schedule?.caughtUp.then(() => Promise.all([service.poll(), tracker && followNow(tracker)]));
     await Promise.race([first, untilStopped()]);
