@@ -14,14 +14,15 @@ export interface ArchivableFile {
 /**
  * Landing files last changed before a moment, in milliseconds since the epoch, whose bytes were read as they lie
  * there. The newest catalog file of each source and the one that decided last are not among them: they say what the
- * catalog is; nor are those that wait for an operator. For whoever archives them: nothing here changes or removes a
- * landing file. Without them the warehouse cannot be built again from landing, so they are to be moved, not thrown
- * away.
+ * catalog is; nor are those that wait for an operator, nor what `isNeeded` says of a path within landing. For whoever
+ * archives them: nothing here changes or removes a landing file. Without them the warehouse cannot be built again from
+ * landing, so they are to be moved, not thrown away.
  */
 export async function archivableFiles(
   data: DataDirectory,
   { db }: StateDatabase,
   before: number,
+  isNeeded: (path: string) => boolean,
 ): Promise<ArchivableFile[]> {
   const held = db.selectFrom('ingest_files').select('path').where('status', '=', 'held');
   const deciding = db
@@ -47,7 +48,7 @@ export async function archivableFiles(
       path,
       bytes,
       modifiedNs,
-      needed: kind === 'offers' && newestExports.get(source) === modifiedNs,
+      needed: (kind === 'offers' && newestExports.get(source) === modifiedNs) || isNeeded(path),
     }))
     .filter(
       ({ path, bytes, modifiedNs, needed }) =>

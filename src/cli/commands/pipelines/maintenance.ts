@@ -4,6 +4,7 @@ import { realEffects } from '../../../files/effects.ts';
 import { archivableFiles } from '../../../maintenance/archivable-files.ts';
 import { momentOfMilliseconds } from '../../../time/moment.ts';
 import { visibleText } from '../../../text/visible-text.ts';
+import { logsReadAtStart } from '../../../track/needed-logs.ts';
 import { addCommand, answer, existingData, wholeNumber } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 
@@ -21,9 +22,11 @@ export function addMaintenanceCommands(program: Command, context: CommandContext
     .requiredOption('--older-than <days>', 'last changed so many days ago', wholeNumber(1, 36_500))
     .action(async (options: { olderThan: number; json?: boolean }) => {
       const data = existingData();
-      const before = realEffects.now() - options.olderThan * millisecondsPerDay;
+      const now = realEffects.now();
+      const needed = logsReadAtStart(data, now);
+      const before = now - options.olderThan * millisecondsPerDay;
       const files = await withWarehouse('maintenance landing', data, context.console, (state) =>
-        archivableFiles(data, state, before),
+        archivableFiles(data, state, before, (path) => needed.has(path)),
       );
       const shown = files.map(({ path, bytes, modified }) => ({
         path,
