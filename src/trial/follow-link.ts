@@ -43,7 +43,7 @@ export async function followLink(trial: TrialRequest): Promise<Pick<TrialReport,
     );
   const clickId = String(tracked.row['click_id']);
   const arrived = await followedToReceiver(location, headers);
-  if (!decodeURIComponent(arrived.target).includes(clickId))
+  if (!arrived.target.includes(clickId))
     throw new OfferlineError(
       `The advertiser at ${arrived.host} is not told the click's id, so it cannot report what comes of it: its destination_url needs {click_id}, or tracker.sources of offerline.json an append_click_id for ${subject.route.source}.`,
     );

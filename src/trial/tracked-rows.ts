@@ -21,26 +21,29 @@ export function trackedRow(
   since: number,
 ): TrackedRow | undefined {
   const sought = Object.entries(members).map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  let isRenamed = false;
   for (const { path, isWhole } of ownLogs(data, kind, dayText(dayNumberOf(since) - 1)).toReversed()) {
-    const line = textSince(path, since)
-      .split('\n')
+    const text = textSince(path, since);
+    isRenamed ||= text === undefined;
+    const line = text
+      ?.split('\n')
       // What follows the last end of a line is still being written.
       .slice(0, -1)
       .find((each) => sought.every((member) => each.includes(member)));
     if (line !== undefined) return { row: JSON.parse(line) as Record<string, unknown>, isHandedOver: isWhole };
   }
-  return undefined;
+  return isRenamed ? trackedRow(data, kind, members, since) : undefined;
 }
 
 /** Clocks of file systems go in steps. Milliseconds. */
 const clockStep = 2000;
 
-/** Empty where nothing was written to it since, and where it is being renamed. */
-function textSince(path: string, since: number): string {
+/** Empty where nothing was written to it since; undefined where it was renamed meanwhile, which it is once. */
+function textSince(path: string, since: number): string | undefined {
   try {
     return statSync(path).mtimeMs < since - clockStep ? '' : readFileSync(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
 }

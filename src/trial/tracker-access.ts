@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { request } from 'undici';
 import type { DataDirectory } from '../config/data-directory.ts';
 import type { Settings } from '../config/settings.ts';
 import { OfferlineError } from '../errors/errors.ts';
 import type { Logger } from '../logging/log.ts';
-import { addressText } from '../serve/http/listening-address.ts';
 import { createTracker, type Tracker } from '../track/tracker.ts';
+import { trackerAddress, type GivenAddress } from '../track/tracker-address.ts';
 import { acquireTrackerLock, TrackerBusyError } from '../track/tracker-lock.ts';
 
 /** A tracker to try offers with. */
@@ -24,7 +23,7 @@ export interface TrackerWanted {
   settings: Settings;
   log: Logger;
   /** Where the one that runs is to be asked, in place of where it says that it listens. */
-  at: { host: string | undefined; port: number | undefined };
+  at: GivenAddress;
 }
 
 /** The tracker that runs on the data directory; where none does, the same code on a free port until it is closed. */
@@ -68,9 +67,7 @@ export async function openTracker(wanted: TrackerWanted): Promise<TrackerAccess>
 }
 
 async function running({ data, settings: { tracker }, at }: TrackerWanted): Promise<TrackerAccess> {
-  const isGiven = at.host !== undefined || at.port !== undefined;
-  const said = isGiven ? undefined : saidAddress(data);
-  const address = said ?? addressText({ address: at.host ?? tracker.host, port: at.port ?? tracker.port });
+  const address = trackerAddress(data, tracker, at);
   try {
     await (await request(new URL('/healthz', address))).body.dump();
   } catch (error) {
@@ -82,13 +79,4 @@ async function running({ data, settings: { tracker }, at }: TrackerWanted): Prom
   }
   const nothing = () => Promise.resolve();
   return { address, isOwn: false, handOver: nothing, close: nothing };
-}
-
-/** Undefined where the tracker has not said it. */
-function saidAddress({ trackerAddressFile }: DataDirectory): string | undefined {
-  try {
-    return (JSON.parse(readFileSync(trackerAddressFile, 'utf8')) as { address: string }).address;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { followLink } from './follow-link.ts';
 import { figuresOf } from './published-trial.ts';
-import { sendReport, takeBack } from './report-conversion.ts';
+import { conversionIdOf, isRecorded, sendReport, takeBack } from './report-conversion.ts';
 import type { TrialReport } from './trial-report.ts';
 import type { TrialRequest } from './trial-request.ts';
 import { handedOver, postbackOf, postbackText, published } from './what-came.ts';
@@ -33,25 +33,29 @@ export async function tryOffer(trial: TrialRequest): Promise<TrialReport> {
   const before = await figuresOf(data, route.offer_id);
   const transactionId = `test-${randomBytes(8).toString('hex')}`;
   const credit = { trial, clickId: String(report.click['click_id']), transactionId };
-  const recorded = await sendReport(credit, 'credit');
-  report.conversion = { conversion_id: recorded.conversionId, answer: recorded.answer, row: recorded.tracked.row };
-  tell({ step: 'conversion', done: true, text: `${recorded.answer}: ${JSON.stringify(recorded.tracked.row)}` });
+  const conversionId = conversionIdOf(credit);
+  const begun = trial.now();
   let isPublished = false;
   try {
+    const { answer, tracked } = await sendReport(credit, 'credit');
+    report.conversion = { conversion_id: conversionId, answer, row: tracked.row };
+    tell({ step: 'conversion', done: true, text: `${answer}: ${JSON.stringify(tracked.row)}` });
     await tracker.handOver();
-    tell({ step: 'landing', done: true, text: await handedOver(trial, recorded.conversionId) });
-    report.published = await published(trial, recorded.conversionId);
+    tell({ step: 'landing', done: true, text: await handedOver(trial, credit.clickId, conversionId) });
+    report.published = await published(trial, conversionId);
     isPublished = true;
     const { status, payout } = report.published;
-    tell({ step: 'published', done: true, text: `${recorded.conversionId} is ${status}, ${payout ?? 'no'} USD` });
+    tell({ step: 'published', done: true, text: `${conversionId} is ${status}, ${payout ?? 'no'} USD` });
     report.figures = { before, after: await figuresOf(data, route.offer_id) };
     tell({ step: 'figures', done: true, text: changesOf(report.figures) });
-    report.postback = await postbackOf(trial, recorded.conversionId);
+    report.postback = await postbackOf(trial, conversionId);
     tell({ step: 'postback', done: report.postback !== null, text: postbackText(subject, report.postback) });
   } finally {
-    report.taken_back = await takeBack(credit, recorded.conversionId);
-    const left = await leaving(trial, isPublished);
-    tell({ step: 'taken back', done: true, text: `reject ${report.taken_back}: ${left}` });
+    if (isRecorded(credit, begun)) {
+      report.taken_back = await takeBack(credit);
+      const left = await leaving(trial, isPublished);
+      tell({ step: 'taken back', done: true, text: `reject ${report.taken_back}: ${left}` });
+    }
   }
   return report;
 }

@@ -12,13 +12,16 @@ const longestHandOver = 90_000;
 const longestWatched = 60_000;
 const longestDelivery = 30_000;
 
-/** Waits until the conversion lies where a refresh finds it. */
-export async function handedOver(trial: TrialRequest, conversionId: string): Promise<string> {
+/** Waits until the click and its conversion lie where a refresh finds them. */
+export async function handedOver(trial: TrialRequest, clickId: string, conversionId: string): Promise<string> {
   const { data, tracker, now } = trial;
-  const begun = now();
+  const since = now() - longestHandOver;
   const members = { conversion_id: conversionId, kind: 'credit' };
+  const isThere = () =>
+    trackedRow(data, 'clicks', { click_id: clickId }, since)?.isHandedOver === true &&
+    trackedRow(data, 'conversions', members, since)?.isHandedOver === true;
   await until(trial, longestHandOver, `the tracker at ${tracker.address} did not hand its logs over`, () =>
-    trackedRow(data, 'conversions', members, begun - longestHandOver)?.isHandedOver === true ? true : undefined,
+    isThere() ? true : undefined,
   );
   return `the logs lie in ${data.landing}`;
 }
@@ -26,14 +29,18 @@ export async function handedOver(trial: TrialRequest, conversionId: string): Pro
 /** As a snapshot has it: the one of the schedule that watches, else one of our own refresh. */
 export async function published(trial: TrialRequest, conversionId: string): Promise<PublishedConversion> {
   const { data, schedule } = trial;
-  const find = () => publishedConversion(data, conversionId);
+  const find = async () => {
+    const found = await publishedConversion(data, conversionId);
+    // One that a refresh found before its click: the next one has both.
+    return found?.status === 'unattributed' ? undefined : found;
+  };
   const waited = schedule === 'watching' ? await until(trial, longestWatched, undefined, find) : undefined;
   if (waited !== undefined) return waited;
   await trial.refresh();
   const found = await find();
   if (found === undefined)
     throw new OfferlineError(
-      `The refresh is done, and ${conversionId} is not in what it published: \`offerline status\` tells what needs attention.`,
+      `The refresh is done, and ${conversionId} is not in what it published, or without its click: \`offerline status\` tells what needs attention.`,
     );
   return found;
 }

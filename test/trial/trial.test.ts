@@ -1,4 +1,8 @@
-import { writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { readSettings } from '../../src/config/settings.ts';
@@ -8,6 +12,7 @@ import type { TrialStep } from '../../src/trial/trial-report.ts';
 import { openTracker } from '../../src/trial/tracker-access.ts';
 import { tryOffer } from '../../src/trial/trial.ts';
 import type { TrialRequest } from '../../src/trial/trial-request.ts';
+import { handedOver } from '../../src/trial/what-came.ts';
 import { endOf, usageErrorOf } from '../support/commands.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 
@@ -45,7 +50,12 @@ async function network({ postback = { token }, settings = {}, offer = {} }: SetU
   return pipeline;
 }
 
-async function trial(pipeline: PipelineUnderTest, siteKey: string, own: Partial<TrialRequest> = {}) {
+async function trial(
+  pipeline: PipelineUnderTest,
+  siteKey: string,
+  own: Partial<TrialRequest> = {},
+  reachedBy: (tracker: TrialRequest['tracker']) => TrialRequest['tracker'] = (tracker) => tracker,
+) {
   const { data } = pipeline;
   const settings = readSettings(data);
   const steps: TrialStep[] = [];
@@ -56,7 +66,7 @@ async function trial(pipeline: PipelineUnderTest, siteKey: string, own: Partial<
       data,
       settings,
       subject: await subjectOf(data, { offerId: 1, siteKey, eventId: undefined }),
-      tracker,
+      tracker: reachedBy(tracker),
       userId: 'test-user',
       deliver: false,
       schedule: 'none',
@@ -74,11 +84,13 @@ async function trial(pipeline: PipelineUnderTest, siteKey: string, own: Partial<
 
 it('goes the whole circle and leaves no conversion, whatever the source calls things and is answered', async () => {
   const own = { parameters: { click_id: 'cid', status: 'state' }, statuses: { sale: 'credit', void: 'reject' } };
-  await using pipeline = await network({ postback: { token, always_200: true, reply: 'OK', ...own } });
+  // Half of an encoding, as addresses of real catalogs have it.
+  const offer = { destination_url: 'https://adv.example/?off=50%&c={click_id}' };
+  await using pipeline = await network({ offer, postback: { token, always_200: true, reply: 'OK', ...own } });
   const { outcome, steps } = await trial(pipeline, 'mine');
   expect(outcome).toMatchObject({
     click: { offer_id: 1, site_key: 'mine', user_id: 'test-user', sub1: 'track-test' },
-    destination: { host: 'adv.example', target: expect.stringMatching(/^\/\?c=[0-9a-z]{32}$/) as string },
+    destination: { host: 'adv.example', target: expect.stringMatching(/^\/\?off=50%&c=[0-9a-z]{32}$/) as string },
     published: { status: 'credited', offer_id: 1, site_key: 'mine', payout: '2.500000' },
     figures: { before: { clicks: '0', earnings: '0' }, after: { clicks: '1', conversions: '1', earnings: '2.500000' } },
     postback: null,
@@ -115,6 +127,31 @@ it("shows a demo's postback, and how far it came", async () => {
   expect(outcome).toMatchObject({ postback: { reward: '2.5', attempts: 1, last_error: 'refused_address' } });
 });
 
+it('waits until the click lies where a refresh finds it, not its conversion alone', async () => {
+  await using pipeline = await PipelineUnderTest.bare(new Date());
+  const { data } = pipeline;
+  let now = Date.now();
+  const log = async (kind: string, name: string, row: object) => {
+    const folder = join(data.landing, kind, 'tracker', new Date(now).toISOString().slice(0, 10));
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, name), `${JSON.stringify(row)}\n`);
+    return join(folder, name);
+  };
+  await log('conversions', '1.ndjson', { conversion_id: 'north:T1', click_id: 'c1', kind: 'credit' });
+  const clicks = await log('clicks', '1.ndjson.part', { click_id: 'c1' });
+  const wait = (clock: () => number) =>
+    handedOver(
+      { data, tracker: { address: 'it' }, now: clock, stop: new AbortController().signal } as TrialRequest,
+      'c1',
+      'north:T1',
+    );
+  const begun = now;
+  await expect(wait(() => (now += 60_000))).rejects.toThrow('did not hand its logs over');
+  now = begun;
+  await rename(clicks, clicks.replace('.part', ''));
+  expect(await wait(() => now)).toContain('the logs lie in');
+});
+
 it('takes back what was credited where the refresh fails, and where nobody wants to wait', async () => {
   await using pipeline = await network();
   const busy = new OfferlineError('busy', exitCode.busy);
@@ -126,6 +163,29 @@ it('takes back what was credited where the refresh fails, and where nobody wants
   expect(
     await pipeline.ask('SELECT status::VARCHAR AS status, count(*)::INTEGER AS n FROM conversions GROUP BY 1'),
   ).toEqual([{ status: 'rejected', n: 2 }]);
+});
+
+it('takes back a credit whose answer was lost', async () => {
+  await using pipeline = await network();
+  let reports = 0;
+  let behind = '';
+  const passOn = async (request: IncomingMessage, response: ServerResponse) => {
+    const { authorization = '', 'user-agent': agent = '' } = request.headers;
+    const headers = { authorization, 'user-agent': agent };
+    const answer = await fetch(behind + request.url, { headers, redirect: 'manual' });
+    if (request.url?.startsWith('/postback/') === true && ++reports === 1) response.destroy();
+    else response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
+  };
+  await using front = createServer((request, response) => void passOn(request, response)).listen(0, '127.0.0.1');
+  await once(front, 'listening');
+  const { port } = front.address() as AddressInfo;
+  const { outcome, steps } = await trial(pipeline, 'mine', {}, (tracker) => {
+    behind = tracker.address;
+    return { ...tracker, address: `http://127.0.0.1:${port}` };
+  });
+  expect(outcome).toMatchObject({ message: 'other side closed' });
+  expect(steps.at(-1)).toBe('✓ taken back');
+  expect(reports).toBe(2);
 });
 
 it.each([
