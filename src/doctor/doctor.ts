@@ -21,6 +21,7 @@ import { examinePublishedTime, examineTimes } from './examine-clock.ts';
 import { examineDeliveries } from './examine-deliveries.ts';
 import { examineCopies, examineLanding, examineMachine, examineSnapshots } from './examine-disk.ts';
 import { examinePictures } from './examine-pictures.ts';
+import { examineSites } from './examine-sites.ts';
 import { examineSources } from './examine-sources.ts';
 import { examineState } from './examine-state.ts';
 import { trouble, type Finding } from './finding.ts';
@@ -61,6 +62,7 @@ export async function examine(opening: Opening, request: DoctorRequest): Promise
     ...deliveries,
     ...pictures.findings,
     ...(await examinePublishedTime(data, opening.effects.now())),
+    ...examineSites(data),
     ...examineSources(data),
   );
   const damaged = deliveries.filter(({ repairable }) => repairable);

@@ -35,7 +35,7 @@ export async function examineSnapshots(
           folder,
           (error as Error).message,
           name === current
-            ? 'the service goes on with the snapshot that it has open; `offerline run refresh` publishes a new one'
+            ? 'a new one takes its place; until then the service goes on with the one that it has open'
             : 'it is put aside; nobody is served from it',
         ),
       );

@@ -83,7 +83,7 @@ export async function examineState(
         'roll-up',
         'sums by hour, day and site',
         `differ on ${wrongSums.length} days, the first ${wrongSums[0]}`,
-        'the next run computes these days again',
+        'these days are computed again',
       ),
     );
   return { findings, troubled, unnamed, wrongSums };

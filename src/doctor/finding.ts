@@ -14,6 +14,7 @@ export interface Finding {
     | 'copies'
     | 'deliveries'
     | 'clock'
+    | 'sites'
     | 'sources'
     | 'pictures'
     | 'machine';

@@ -24,6 +24,11 @@ export interface PublishedStatus {
    * how many, and the last of them.
    */
   set_aside: { source: string; files: number; path: string; reason: string }[];
+  /**
+   * Sites that the snapshot did not find in `sites.json`, the ten with the most conversions of the 24 hours before now
+   * of which no postback was written: their rewards wait until the site is there.
+   */
+  unknown_sites: { site_key: string; conversions: number }[];
   /** What begins ahead of the clock, so that credits go by older prices than the feeds show. */
   ahead: Beginnings | null;
   /** Daily reports that do not agree with what is known by now. */
@@ -38,6 +43,7 @@ export const nothingPublished: PublishedStatus = {
   held: [],
   quarantined: [],
   set_aside: [],
+  unknown_sites: [],
   ahead: null,
   reports: { outdated: 0, missing: 0 },
 };
@@ -91,6 +97,12 @@ export function readPublishedStatus(data: DataDirectory, now: number): Promise<P
       ),
       quarantined: quarantined.filter(({ path }) => existsSync(join(data.landing, path))),
       set_aside: setAside.filter(({ path }) => existsSync(join(data.landing, path))),
+      unknown_sites: await query<PublishedStatus['unknown_sites'][number]>(
+        `SELECT site_key, count(*) AS conversions FROM conversions
+         WHERE payout IS NOT NULL AND occurred_at > TIMESTAMPTZ '${dayAgo}' AND site_key NOT IN (SELECT site_key FROM sites)
+           AND NOT EXISTS (FROM postbacks WHERE postbacks.conversion_id = conversions.conversion_id)
+         GROUP BY ALL ORDER BY conversions DESC, site_key LIMIT 10`,
+      ),
       ahead: (await beginningsAfter(endOfPresent(now), 'snapshot', query)) ?? null,
       reports: reports ?? nothingPublished.reports,
     };

@@ -7,7 +7,7 @@ import { OfferlineError } from '../errors/errors.ts';
 import { hasStore, isShared, openStore, type StoreSettings } from '../postbacks/open-store.ts';
 import { readHolder } from '../runs/lock.ts';
 import { readSites } from '../sites/sites.ts';
-import { currentManifest, currentName } from '../snapshot/catalogue.ts';
+import { currentManifest, currentName, snapshotNames } from '../snapshot/catalogue.ts';
 import { aheadOfClock } from '../time/ahead-of-clock.ts';
 import { dateOf, type Moment } from '../time/moment.ts';
 import { readLastFailure, type LastFailure } from './last-failure.ts';
@@ -50,8 +50,8 @@ export interface Standing extends PublishedStatus {
   /** What is wrong with `sources.json`; never a secret. */
   sources_file: string[];
   /**
-   * What of these could not be read at all, so that the rest may be wrong; all of it is in `damage` or `machine`,
-   * too.
+   * What of these could not be read at all, so that the rest may be wrong; all of it is in `damage`, `machine`, `sites`
+   * or `sources_file`, too.
    */
   unreadable: string[];
 }
@@ -127,7 +127,9 @@ async function readSnapshot(data: DataDirectory, standing: Standing, now: number
 async function whyNoManifest(data: DataDirectory): Promise<string[]> {
   try {
     const current = await currentName(data);
-    return current === undefined ? [] : [`the published snapshot ${current} has no manifest that can be read`];
+    if (current !== undefined) return [`the published snapshot ${current} has no manifest that can be read`];
+    const kept = await snapshotNames(data);
+    return kept.length === 0 ? [] : [`nothing links to one of the ${kept.length} published snapshots that lie there`];
   } catch (error) {
     return [`the link to the published snapshot cannot be read: ${(error as Error).message}`];
   }
@@ -156,6 +158,7 @@ async function readSitesFile(data: DataDirectory, standing: Standing): Promise<v
   } catch (error) {
     if (!(error instanceof OfferlineError)) throw error;
     standing.sites = [error.message];
+    standing.unreadable.push(error.message);
   }
 }
 
@@ -176,6 +179,7 @@ function readPulls(data: DataDirectory, standing: Standing, now: number): void {
   } catch (error) {
     if (!(error instanceof OfferlineError)) throw error;
     standing.sources_file = [error.message];
+    standing.unreadable.push(error.message);
   }
 }
 

@@ -123,8 +123,13 @@ function reportsToDo({ reports: { outdated, missing } }: Standing): ToDo[] {
   ];
 }
 
-function postbacksToDo({ postbacks, waiting_postbacks, sites }: Standing): ToDo[] {
+function postbacksToDo({ postbacks, waiting_postbacks, sites, unknown_sites }: Standing): ToDo[] {
   const todo: ToDo[] = sites.map((what) => ({ what, command: 'offerline sites list' }));
+  for (const { site_key, conversions } of unknown_sites)
+    todo.push({
+      what: `rewards of ${counted(conversions, 'conversion')} of the last 24 hours wait for site ${site_key}, which sites.json does not know`,
+      command: 'offerline sites list',
+    });
   for (const { site_key, due, waits_for } of waiting_postbacks)
     todo.push({
       what: `${counted(due, 'postback')} to site ${site_key} ${due === 1 ? 'waits' : 'wait'} for ${waits_for}`,

@@ -16,7 +16,7 @@ it('doctor exits 1 and says what to do where something is wrong, puts it right w
   expect(wrong).toMatchObject({
     code: 1,
     stdout: expect.stringMatching(
-      /^TROUBLE {2}files: events\/clicks\/.* is missing\n\s+it comes back from a snapshot/m,
+      /^TROUBLE {2}files: events\/clicks\/.* is missing\n\s+by `offerline doctor --repair`: it comes back from a snapshot/m,
     ) as string,
   });
   const repaired = await run('doctor', '--repair', '--json');

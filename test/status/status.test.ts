@@ -1,4 +1,4 @@
-import { mkdir, readdir, rename, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { maintenance } from '../../pipelines/maintenance.ts';
@@ -8,6 +8,7 @@ import { readSettings } from '../../src/config/settings.ts';
 import { withDuckDB } from '../../src/duckdb/open.ts';
 import { realEffects, type Effects } from '../../src/files/effects.ts';
 import { archivableFiles } from '../../src/maintenance/archivable-files.ts';
+import { logsReadAtStart } from '../../src/track/needed-logs.ts';
 import { createLogger } from '../../src/logging/log.ts';
 import { noProgress } from '../../src/logging/progress.ts';
 import { acquireWriterLock } from '../../src/runs/lock.ts';
@@ -350,6 +351,7 @@ describe('what needs attention', () => {
       { quarantined: [{ path: 'clicks/a.csv', reason: 'r' }] },
       `sql "SELECT path, reason FROM ingest_files WHERE status = 'quarantined' ORDER BY file_id DESC"`,
     ],
+    ['rewards of an unknown site', { unknown_sites: [{ site_key: 'a', conversions: 2 }] }, 'sites list'],
     ['an older export', { set_aside: [{ source: 'net', files: 1, path: 'a', reason: 'r' }] }, 'run refresh'],
     [
       'rejected rows',
@@ -423,6 +425,53 @@ it('names a quarantined file as long as it lies there, and what cannot be read b
   expect(stdout).toMatch(/\n {2}what: .*sites.json is not valid JSON.* \/ do: `offerline sites list`\n/);
 });
 
+it('names sites whose rewards wait, since sites.json does not know them, until it does', async () => {
+  const site = (site_key: string) => ({ site_key, site_secret: 'a-secret-of-sixteen' });
+  await using pipeline = await PipelineUnderTest.create(new Date(noon), { sites: [site('known')] });
+  await pipeline.landOffers('net', [{ external_id: '1', title: 'one', payout: 1 }]);
+  const clickOf = (click_id: string, site_key: string) => {
+    const { offer_id: _, ...row } = clickAt(click_id, '2026-03-10T11:00:00Z');
+    return { ...row, source: 'net', external_id: '1', site_key };
+  };
+  const occurred_at = '2026-03-10T11:30:00Z';
+  const credit = (click_id: string) => ({ conversion_id: `of-${click_id}`, click_id, kind: 'credit', occurred_at });
+  await pipeline.landLog('clicks', 'ndjson', [clickOf('a', 'known'), clickOf('b', 'unknown')]);
+  await pipeline.landLog('conversions', 'ndjson', [credit('a'), credit('b')]);
+  await pipeline.refresh(noon);
+  const read = () => readStatus(pipeline.data, readSettings(pipeline.data), Date.parse(noon));
+  const { unknown_sites, to_do } = await read();
+  expect(unknown_sites).toEqual([{ site_key: 'unknown', conversions: 1 }]);
+  expect(to_do.map(({ what }) => what)).toContain(
+    'rewards of 1 conversion of the last 24 hours wait for site unknown, which sites.json does not know',
+  );
+  await writeFile(pipeline.data.sitesFile, JSON.stringify({ sites: [site('known'), site('unknown')] }));
+  await pipeline.refresh(noon);
+  expect((await read()).unknown_sites).toEqual([]);
+});
+
+it.each([
+  ['sites.json', 'is not valid JSON', 'sites list'],
+  ['sources.json', 'is not valid JSON', 'sources list'],
+])('fails where %s is broken, since runs and pulls stop at it', async (file, problem, toTry) => {
+  await using pipeline = await PipelineUnderTest.create(new Date(noon));
+  await pipeline.refresh(noon);
+  await writeFile(join(pipeline.data.root, file), '{');
+  const read = await readStatus(pipeline.data, readSettings(pipeline.data), Date.parse(noon));
+  expect(read.alarms).toEqual([expect.stringMatching(`${file} ${problem}`)]);
+  expect(read.to_do).toEqual([{ what: expect.stringContaining(file) as string, command: `offerline ${toTry}` }]);
+});
+
+it('tells snapshots that nothing links to from none', async () => {
+  await using pipeline = await PipelineUnderTest.create(new Date(noon));
+  const { data } = pipeline;
+  expect((await endOf(data.root, 'status')).stdout).toMatch(/^No snapshot was published yet\.\n/);
+  await pipeline.refresh(noon);
+  await rm(data.current);
+  const { stdout } = await endOf(data.root, 'status');
+  expect(stdout).toMatch(/^No published snapshot can be read\.\n/);
+  expect(stdout).toMatch(/ what: nothing links to one of the 1 published snapshots .* do: `offerline doctor --repair`/);
+});
+
 it('says ages as people do', async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon));
   await pipeline.landLog('clicks', 'ndjson', [clickAt('a', '2026-03-10T11:00:00Z')]);
@@ -445,14 +494,28 @@ it('lists landing files for the archive that no run needs any more, and no other
   await put('clicks/copy.ndjson', [click('a')]);
   await put('clicks/changed.ndjson', [click('b')]);
   await put('clicks/young.ndjson', [click('c')], new Date('2026-11-17T00:00:00Z'));
+  // The tracker reads conversions of 90 days when it starts, and today's clicks.
+  const credit = (id: string) => ({ conversion_id: id, click_id: 'a', kind: 'credit', occurred_at: noon });
+  await put('conversions/tracker/2026-08-11/old.ndjson', [credit('v1')]);
+  await put('conversions/tracker/2026-08-12/needed.ndjson', [credit('v2')]);
+  await put('clicks/tracker/2026-11-09/old.ndjson', [click('e')]);
+  await put('clicks/tracker/2026-11-10/needed.ndjson', [click('f')]);
   await put('offers/net/1.ndjson', [{ external_id: 'a', title: 'A', payout: '1' }], new Date('2026-10-31T00:00:00Z'));
   await put('offers/net/2.ndjson', [{ external_id: 'a', title: 'A2', payout: '1' }]);
   await landing.ingest();
   await writeFile(join(landing.data.landing, 'clicks/changed.ndjson'), `${JSON.stringify(click('other'))}\n`);
   await utimes(join(landing.data.landing, 'clicks/changed.ndjson'), old, new Date('2026-11-02T00:00:00Z'));
   await put('clicks/new.ndjson', [click('d')]);
-  const listed = await archivableFiles(landing.data, landing.state, Date.parse('2026-11-10T00:00:00Z'));
-  expect(listed.map(({ path }) => path)).toEqual(['clicks/copy.ndjson', 'clicks/old.ndjson', 'offers/net/1.ndjson']);
+  const now = Date.parse('2026-11-10T00:00:00Z');
+  const needed = logsReadAtStart(landing.data, now);
+  const listed = await archivableFiles(landing.data, landing.state, now, (path) => needed.has(path));
+  expect(listed.map(({ path }) => path)).toEqual([
+    'clicks/copy.ndjson',
+    'clicks/old.ndjson',
+    'clicks/tracker/2026-11-09/old.ndjson',
+    'conversions/tracker/2026-08-11/old.ndjson',
+    'offers/net/1.ndjson',
+  ]);
 });
 
 it('a PostgreSQL that does not answer is to be looked at, repaired by nobody, and hides nothing', async () => {

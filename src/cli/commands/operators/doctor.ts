@@ -105,7 +105,8 @@ function describe(findings: readonly Finding[], repaired: readonly Finding[]): s
     .map((finding) => {
       const mark = finding.level === 'note' ? 'note   ' : repaired.includes(finding) ? 'repaired' : 'TROUBLE';
       const what = visibleText(`${finding.check}: ${finding.subject} ${finding.problem}`);
-      return `${mark}  ${what}\n         ${visibleText(finding.advice)}`;
+      const isLeft = finding.repairable && !repaired.includes(finding);
+      return `${mark}  ${what}\n         ${isLeft ? 'by `offerline doctor --repair`: ' : ''}${visibleText(finding.advice)}`;
     })
     .join('\n');
 }

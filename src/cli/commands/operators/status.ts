@@ -25,8 +25,11 @@ export function addStatusCommand(program: Command, context: CommandContext): voi
 }
 
 function describe(status: Status): string {
-  const { snapshot, newest, files, rejects_of_last_day, reports, postbacks } = status;
-  if (snapshot === null) return ['No snapshot was published yet.', ...runs(status), ...toDo(status)].join('\n');
+  const { snapshot, damage, newest, files, rejects_of_last_day, reports, postbacks } = status;
+  if (snapshot === null) {
+    const what = damage.length === 0 ? 'No snapshot was published yet.' : 'No published snapshot can be read.';
+    return [what, ...runs(status), ...pulls(status), ...toDo(status)].join('\n');
+  }
   const counts = Object.entries(snapshot.row_counts)
     .map(([name, rows]) => `${name} ${rows}`)
     .join(', ');

@@ -1,7 +1,25 @@
 import { writeFile } from 'node:fs/promises';
 import { expect, it, onTestFinished } from 'vitest';
+import { examineSites } from '../../src/doctor/examine-sites.ts';
 import { examineSources } from '../../src/doctor/examine-sources.ts';
 import { temporaryData } from '../support/published-snapshot.ts';
+
+it('the doctor finds sites that no run can read, and says nothing of those that it can', async () => {
+  const { data, remove } = await temporaryData();
+  onTestFinished(remove);
+  expect(examineSites(data)).toEqual([]);
+  await writeFile(data.sitesFile, '{"sites": [}');
+  expect(examineSites(data)).toEqual([
+    {
+      level: 'trouble',
+      check: 'sites',
+      subject: data.sitesFile,
+      problem: 'is not valid JSON; nothing was changed',
+      advice: expect.stringContaining('no refresh begins') as string,
+      repairable: false,
+    },
+  ]);
+});
 
 it('the doctor finds what would keep sources from being pulled', async () => {
   const { data, remove } = await temporaryData();
