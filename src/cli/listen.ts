@@ -9,11 +9,15 @@ export function withAddress(command: Command, defaults: { host: string; port: st
     .option('--host <address>', `address to listen on (default: ${defaults.host})`);
 }
 
-/** Starts to listen and gives the address. Throws `UsageError` saying what to do where that is taken or not ours. */
+/**
+ * Starts to listen and gives the address. `settings`: where in offerline.json host and port are, such as `tracker.`.
+ * Throws `UsageError` saying what to do where that is taken or not ours.
+ */
 export async function listen(
   service: { listen(at: { host: string; port: number }): Promise<string> },
   host: string,
   port: number,
+  settings: '' | 'tracker.' | 'console.',
 ): Promise<string> {
   try {
     return await service.listen({ host, port });
@@ -21,13 +25,16 @@ export async function listen(
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE')
       throw new UsageError(
-        `port ${port} of ${host} is in use: stop what listens there, or choose another with --port`,
+        `port ${port} of ${host} is in use: stop what listens there, or choose another by ${settings}port of offerline.json or --port`,
         { cause: error },
       );
-    if (code === 'EADDRNOTAVAIL' || code === 'EACCES')
-      throw new UsageError(`${host}:${port} cannot be listened on (${code}): choose another with --host and --port`, {
-        cause: error,
-      });
+    if (['EADDRNOTAVAIL', 'EACCES', 'ENOTFOUND', 'EAI_AGAIN'].includes(code ?? ''))
+      throw new UsageError(
+        `${host}:${port} cannot be listened on (${code}): choose another by ${settings}host and ${settings}port of offerline.json, or --host and --port`,
+        {
+          cause: error,
+        },
+      );
     throw error;
   }
 }

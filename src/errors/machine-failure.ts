@@ -32,7 +32,7 @@ const ailments: readonly Ailment[] = [
   {
     codes: ['EACCES', 'EPERM', 'EROFS'],
     words: /permission denied|read-only file system|attempt to write a readonly database/i,
-    advice: `The data directory cannot be written: let the user who runs offerline write to it, and to everything in it. ${safe}`,
+    advice: `The data directory cannot be read or written: let the user who runs offerline read and write it, and everything in it. ${safe}`,
   },
   {
     codes: ['EIO'],

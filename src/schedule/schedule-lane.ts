@@ -32,8 +32,8 @@ export interface ScheduledRun {
   asOf?: Moment;
 }
 
-/** What starts runs: each to its end, with its exit code; null where a signal ended it. */
-export type StartRun = (run: ScheduledRun) => Promise<number | null>;
+/** What starts runs: each to its end, with its exit code, or the signal that ended it; null where it was not begun. */
+export type StartRun = (run: ScheduledRun) => Promise<number | NodeJS.Signals | null>;
 
 /** A tick may come this much before its moment. Less than the second that moments are apart at least. */
 const earlyMilliseconds = 500;
@@ -167,16 +167,16 @@ export class ScheduleLane {
     const scheduledAt = momentOfMilliseconds(time);
     // The newest of the missed moments is as of now, like any other run: that is what readers wait for.
     const ofThePast = missed && plan.catch_up === 'all' && this.#waiting.length > 0;
-    const code = await this.#start({ pipeline: name, scheduledAt, ...(ofThePast ? { asOf: scheduledAt } : {}) });
-    if (this.#stopped || code === exitCode.done) return;
-    if (code === exitCode.busy)
+    const end = await this.#start({ pipeline: name, scheduledAt, ...(ofThePast ? { asOf: scheduledAt } : {}) });
+    if (this.#stopped || end === exitCode.done) return;
+    if (end === exitCode.busy)
       this.#logger.warn(
         { pipeline: name },
         'a scheduled run found another at work for as long as it may wait; its next moment tries again',
       );
     else
       this.#logger.error(
-        { pipeline: name, exit_code: code },
+        { pipeline: name, ...(typeof end === 'string' ? { signal: end } : { exit_code: end }) },
         'a scheduled run failed; what was good stays, and its next moment tries again',
       );
   }

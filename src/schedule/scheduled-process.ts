@@ -24,7 +24,7 @@ export function scheduledProcesses(
     endingMilliseconds = longestEndingMilliseconds,
   }: { environment?: NodeJS.ProcessEnv; endingMilliseconds?: number | undefined } = {},
 ): ScheduledProcesses {
-  const children = new Map<ChildProcess, Promise<number | null>>();
+  const children = new Map<ChildProcess, ReturnType<StartRun>>();
   let stopped = false;
   return {
     start(run) {
@@ -34,9 +34,9 @@ export function scheduledProcesses(
         stdio: ['ignore', 'ignore', 'inherit'],
         env: { ...process.env, ...environment },
       });
-      const ended = new Promise<number | null>((resolve, reject) => {
+      const ended = new Promise<Awaited<ReturnType<StartRun>>>((resolve, reject) => {
         child.once('error', reject);
-        child.once('exit', (code) => resolve(code));
+        child.once('exit', (code, signal) => resolve(code ?? signal));
       }).finally(() => children.delete(child));
       children.set(child, ended);
       return ended;

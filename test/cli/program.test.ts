@@ -1,3 +1,4 @@
+import type { Command } from 'commander';
 import { expect, it } from 'vitest';
 import { createProgram } from '../../src/cli/program.ts';
 import { createLogger } from '../../src/logging/log.ts';
@@ -18,4 +19,10 @@ it('every command is there when it is named, with few others loaded beside it', 
   }
   const unknown = await createProgram(context, ['stauts']);
   expect(unknown.commands.map((command) => command.name())).toEqual(all);
+});
+
+it('every command tells what it takes', async () => {
+  const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)];
+  for (const command of all(await createProgram(context)))
+    expect(command.helpInformation()).toContain(`Usage: ${command.parent === null ? command.name() : ''}`);
 });

@@ -13,11 +13,11 @@ it.each([
   ],
   ['a full disk, told by SQLite', new Error('database or disk is full'), /^The disk is full/],
   ['a quota', withCode('EDQUOT'), /^The disk is full/],
-  ['a folder that cannot be written', withCode('EROFS'), /cannot be written/],
+  ['a folder that cannot be written', withCode('EROFS'), /cannot be read or written/],
   [
     'missing rights, told by DuckDB',
     new Error('IO Error: Cannot open file "/data/x": Permission denied'),
-    /cannot be written/,
+    /cannot be read or written/,
   ],
   ['too many open files', withCode('EMFILE'), /ulimit -n/],
   ['a failing disk', withCode('EIO'), /offerline doctor --deep/],

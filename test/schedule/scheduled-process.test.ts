@@ -33,5 +33,5 @@ it('kills a run that does not end in time', async () => {
   const ended = scheduled.start(run);
   await ready;
   await scheduled.stop();
-  expect(await ended).toBeNull();
+  expect(await ended).toBe('SIGKILL');
 });

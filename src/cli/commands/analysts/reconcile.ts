@@ -16,7 +16,7 @@ interface ReconcileOptions {
   file: string;
   from?: string;
   to?: string;
-  tolerance: Amount;
+  tolerance?: Amount;
   snapshot?: string;
   out?: string;
   json?: boolean;
@@ -49,7 +49,7 @@ export function addReconcileCommand(program: Command, context: CommandContext): 
     )
     .option('--from <day>', 'first UTC day to compare, such as 2026-11-01 (default: the first of the list)')
     .option('--to <day>', 'last UTC day to compare (default: the last of the list)')
-    .option('--tolerance <points>', 'amounts may differ by so much', tolerance, 0n)
+    .option('--tolerance <points>', 'amounts may differ by so much (default: 0)', tolerance)
     .option(
       '--snapshot <id>',
       'a kept snapshot, as `snapshots` lists them, or how its id begins (default: the current one)',
@@ -61,7 +61,7 @@ export function addReconcileCommand(program: Command, context: CommandContext): 
       if (from !== undefined && to !== undefined && from > to)
         throw new UsageError(`--from ${from} is after --to ${to}`);
       const snapshot = await findSnapshot(existingData(), options.snapshot);
-      const report = await reconcile(snapshot, { siteKey: site, file, from, to, tolerance: options.tolerance });
+      const report = await reconcile(snapshot, { siteKey: site, file, from, to, tolerance: options.tolerance ?? 0n });
       if (out !== undefined) await writeDifferences(resolve(out), report);
       answer(context, options, report, describe(report, out));
     });
