@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { Random } from '../../../src/generate/network/random.ts';
+import { Random, seedFor } from '../../../src/generate/network/random.ts';
 import { ownLogs } from '../../../src/track/logs/log-names.ts';
 import type { EventKind } from '../../../src/vocabulary/values.ts';
 import { nodeArguments } from '../../support/command-line.ts';
@@ -58,7 +58,9 @@ export async function killTracker(
   rounds: number,
   onRound: (round: number) => void = () => {},
 ): Promise<KilledTracker> {
-  const random = new Random(seed);
+  const random = new Random(seedFor(seed, 'kills'));
+  // Draws of its own: how much is sent depends on the machine, and the kills of a seed must not.
+  const ofSenders = new Random(seedFor(seed, 'what is sent'));
   const sent = new Sent();
   const hits: Record<string, number> = {};
   const real = Date.now();
@@ -82,7 +84,7 @@ export async function killTracker(
     const sending =
       address === undefined
         ? []
-        : Array.from({ length: connections }, () => sent.keepSending(address, random, () => isOver));
+        : Array.from({ length: connections }, () => sent.keepSending(address, ofSenders, () => isOver));
     // Long enough for a step to come, where one was chosen.
     await Promise.race([ended, setTimeout(killAt === null ? random.between(50, 900) : 1500)]);
     const dies = child.exitCode === null && child.signalCode === null;
