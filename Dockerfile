@@ -30,11 +30,12 @@ RUN printf '#!/bin/sh\nexec node /app/src/cli/main.ts "$@"\n' > /usr/local/bin/o
 # The user node, by number: so Kubernetes sees that it is not root.
 USER 1000:1000
 VOLUME /data
-EXPOSE 8080
+# Of the service and of the tracker, which listens here for others where `tracker.host` of offerline.json says so.
+EXPOSE 8080 8082
 STOPSIGNAL SIGTERM
 # Of a service. A `schedule` alone has no port: give it `offerline status`, as compose.yaml does.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=120s --retries=3 \
     CMD ["node", "-e", "fetch('http://127.0.0.1:8080/readyz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-# Without a shell between, so that signals arrive.
+# Without a shell between, so that signals arrive. `--host` is the service's alone.
 ENTRYPOINT ["node", "/app/src/cli/main.ts"]
 CMD ["start", "--host", "0.0.0.0"]

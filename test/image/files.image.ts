@@ -9,6 +9,7 @@ import { parseSettings } from '../../src/config/settings.ts';
 import { createLogger } from '../../src/logging/log.ts';
 import { noProgress } from '../../src/logging/progress.ts';
 import { readSites } from '../../src/sites/sites.ts';
+import { unnamedProxy } from '../../src/track/server/unnamed-proxy.ts';
 import { networksOf, readCompose, type Service } from './compose.ts';
 import { isCopy, readDockerfile, readImage, repository } from './dockerfile.ts';
 
@@ -250,6 +251,23 @@ describe('the guide to set-ups', () => {
     const blocks = [...guide.matchAll(/^```json\n([^]*?)^```/gm)].map(([, block = '']) => block);
     expect(blocks.length).toBeGreaterThan(2);
     for (const block of blocks) expect(() => parseSettings(block, 'pipelines/README.md')).not.toThrow();
+  });
+
+  it('lets service and tracker of one machine be reached behind a proxy that they believe', () => {
+    const one = /^### One machine\n([^]*?)^### /m.exec(guide)?.[1] ?? '';
+    const settings = parseSettings(/^```json\n([^]*?)^```/m.exec(one)?.[1] ?? '', 'pipelines/README.md');
+    const { port, tracker } = settings;
+    expect([settings.host, tracker.host]).toEqual(['0.0.0.0', '0.0.0.0']);
+    const published = [...one.matchAll(/ -p (\S+)/g)].map(([, ports]) => ports);
+    expect(published).toEqual([port, tracker.port].map((each) => `127.0.0.1:${each}:${each}`));
+    const exposed = readDockerfile()
+      .at(-1)
+      ?.instructions.find(({ keyword }) => keyword === 'EXPOSE');
+    expect(exposed?.text).toBe(`${port} ${tracker.port}`);
+    expect(settings.tracking_url).toMatch(/^https:/);
+    expect(unnamedProxy(settings)).toBeUndefined();
+    const site = /^```caddy\n([^]*?)^```/m.exec(one)?.[1];
+    for (const url of [settings.public_url, settings.tracking_url]) expect(site).toContain(new URL(url ?? '').host);
   });
 
   it('asks the fleet as a site of the network that is served', () => {
