@@ -28,7 +28,7 @@ let clicksEver = randomInt(2 ** 30);
 async function load(plan: ClickPlan): Promise<ClickLoad> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const latencies = new Uint32Array(columns);
-  let [clicks, failed, begun, longest, open] = [0, 0, 0, 0, plan.connections];
+  let [clicks, failed, begun, open] = [0, 0, 0, plan.connections];
   const idle: Visitor[] = [];
   const interval = plan.ratePerSecond === undefined ? undefined : 1000 / plan.ratePerSecond;
 
@@ -45,7 +45,6 @@ async function load(plan: ClickPlan): Promise<ClickLoad> {
     const now = performance.now();
     const latency = now - visitor.due;
     clicks++;
-    longest = Math.max(longest, latency);
     (latencies[Math.min(columns - 1, Math.floor(latency / columnWidth))] as number)++;
     if (visitor.head !== '302') failed++;
     if (now >= end || visitor.head !== '302') leave(visitor);
@@ -90,7 +89,7 @@ async function load(plan: ClickPlan): Promise<ClickLoad> {
     const column = latencies.findIndex((count) => (seen += count) >= clicks * share);
     return (column + 1) * columnWidth;
   };
-  return { clicks, failed, seconds, p50: at(0.5), p99: at(0.99), longest };
+  return { clicks, failed, seconds, p50: at(0.5), p99: at(0.99) };
 }
 
 /** Reads no more of an answer than it has to: a client that is slower than the bare server would measure itself. */

@@ -18,5 +18,4 @@ export interface ClickLoad {
   /** Milliseconds, from when a click was due until its answer was there. */
   p50: number;
   p99: number;
-  longest: number;
 }

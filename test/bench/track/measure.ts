@@ -40,11 +40,7 @@ export async function measureTracking(bench: Bench): Promise<TrackResults> {
 
   const rounds: TrackResults['rounds'] = [];
   for (let round = 1; round <= count; round++) {
-    const seen: Partial<Record<ServerName, MeasuredClicks>> = {};
-    // The other way round in every second round, so that whatever slows the machine down meets all.
-    for (const name of round % 2 === 1 ? servers : servers.toReversed())
-      seen[name] = await stand.measure(name, { seconds });
-    const { bare, process, power } = seen as Record<ServerName, MeasuredClicks>;
+    const { bare, process, power } = await measureInTurn(stand, servers, round, { seconds });
     rounds.push({ bare, process, power });
     const perSecond = (each: MeasuredClicks) => Math.round(clicksPerSecond(each));
     logger.info(
@@ -58,8 +54,7 @@ export async function measureTracking(bench: Bench): Promise<TrackResults> {
   for (const name of ['process', 'power'] as const)
     for (let round = 1; round <= count; round++) {
       const ratePerSecond = halfOf(name);
-      const bare = await stand.measure('bare', { seconds, ratePerSecond });
-      const tracker = await stand.measure(name, { seconds, ratePerSecond });
+      const { [name]: tracker, bare } = await measureInTurn(stand, ['bare', name], round, { seconds, ratePerSecond });
       halved[name].push({ ratePerSecond, tracker, bare });
       logger.info(
         { p99_ms: tracker.p99, bare_p99_ms: bare.p99 },
@@ -69,6 +64,18 @@ export async function measureTracking(bench: Bench): Promise<TrackResults> {
 
   logger.info({ minutes }, 'clicks: memory');
   return { pinned, rounds, halved, memory: await watchMemory(stand, minutes, halfOf('power')) };
+}
+
+/** The other way round in every second round, so that whatever slows the machine down meets all. */
+async function measureInTurn<Name extends ServerName>(
+  stand: ClickStand,
+  names: readonly Name[],
+  round: number,
+  plan: Parameters<ClickStand['measure']>[1],
+): Promise<Record<Name, MeasuredClicks>> {
+  const seen: Partial<Record<Name, MeasuredClicks>> = {};
+  for (const name of round % 2 === 1 ? names : names.toReversed()) seen[name] = await stand.measure(name, plan);
+  return seen as Record<Name, MeasuredClicks>;
 }
 
 async function watchMemory(stand: ClickStand, minutes: number, ratePerSecond: number): Promise<MemoryUse[]> {
