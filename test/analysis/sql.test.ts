@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { rename, readdir, symlink } from 'node:fs/promises';
+import { rename, readdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { smallData, asOf, clicks } from '../e2e/small-data.ts';
 import { nodeArguments } from '../support/command-line.ts';
 import { command, usageErrorOf } from '../support/commands.ts';
@@ -145,6 +145,7 @@ describe('offerline sql', () => {
   it('answers where the data directory is reached another way, and says where it was moved from', async () => {
     const other = `${root}-link`;
     await symlink(root, other);
+    onTestFinished(() => rm(other));
     expect(await command(other, 'sql', 'SELECT count(*) AS clicks FROM clicks', '--format', 'csv')).toBe(
       'clicks\n24\n',
     );

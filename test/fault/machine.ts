@@ -66,7 +66,7 @@ const shortages: Shortage[] = [
   ),
   {
     name: 'a disk that cannot be written',
-    told: /cannot be written/,
+    told: /cannot be read or written/,
     begin: () => {
       mounted('-o', 'remount,ro', disk);
       return Promise.resolve(() => Promise.resolve(mounted('-o', 'remount,rw', disk)));

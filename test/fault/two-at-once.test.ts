@@ -1,5 +1,7 @@
-import { expect, it } from 'vitest';
-import { offerline } from '../support/command-line.ts';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, it, onTestFinished } from 'vitest';
+import { launcher, offerline } from '../support/command-line.ts';
 import { endOf } from '../support/commands.ts';
 import { asOf, smallData } from '../e2e/small-data.ts';
 
@@ -26,4 +28,24 @@ it('of refreshes and a backfill at the same time one works after the other, and 
   expect(await pipeline.ask('SELECT sum(accepted) AS accepted, count(*) AS files FROM ingest_files')).toEqual([
     { accepted: 23, files: 3 },
   ]);
+});
+
+it('of two trackers of one data directory the second refuses to start, and the first goes on', async () => {
+  await using pipeline = await smallData({ lock_wait_seconds: 0 });
+  const { root } = pipeline.data;
+  const first = spawn(launcher.executable, [...launcher.words, 'track', '--port', '0', '--json'], {
+    env: { ...process.env, OFFERLINE_DATA: root },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  onTestFinished(() => void first.kill('SIGKILL'));
+  const ended = once(first, 'exit');
+  const [told] = (await once(first.stdout, 'data')) as [Buffer];
+  const { address } = JSON.parse(told.toString()) as { address: string };
+  const second = await offerline(root, 'track', '--port', '0');
+  expect({ ...second, stderr: '' }).toEqual({ code: 3, stdout: '', stderr: '' });
+  expect(second.stderr).toContain(`\\"track\\" (process ${first.pid}, since `);
+  expect(second.stderr).toContain('One tracker works on a data directory');
+  expect((await fetch(`${address}/healthz`)).status).toBe(200);
+  first.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
 });
