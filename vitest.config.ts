@@ -20,8 +20,9 @@ class LongOnesFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     environment: 'node',
+    globalSetup: 'test/support/files-in-memory.ts',
     pool: 'forks',
-    // One more than there are processors: a sixth of the time tests wait for processes that they started, and for the disk.
+    // One more than there are processors: tests wait now and then for processes that they started.
     maxWorkers: availableParallelism() + 1,
     // Some tests start processes or write millions of rows; on a busy machine with two cores they take their time.
     testTimeout: 60_000,
