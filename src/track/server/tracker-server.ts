@@ -13,6 +13,7 @@ import type { ClickDoor } from '../clicks/click-door.ts';
 import type { ConversionAnswer } from '../conversions/conversion-answer.ts';
 import type { ConversionRequest } from '../conversions/guard/conversion-request.ts';
 import { readBody } from './read-body.ts';
+import { Redirects } from './redirects.ts';
 import { refusalPage } from './refusal-page.ts';
 import type { TrackerMetrics } from './tracker-metrics.ts';
 
@@ -50,6 +51,7 @@ const connectionsCheckingInterval = 5_000;
 const forLinks = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex' };
 /** As Node writes them quickest. */
 const always = Object.entries(forLinks).flat();
+const redirects = new Redirects(always);
 
 /** The tracker's listener. Node's own server without a framework, since a click is answered in microseconds. */
 export function createTrackerServer(parts: TrackerServerParts): Server {
@@ -126,8 +128,7 @@ async function answerClick(
   const { method = '', headers } = request;
   const clicked = await door.answer({ method, url, headers, address: addressFor(addressOf, request) });
   metrics.countClick(clicked.outcome);
-  if (clicked.location !== undefined)
-    response.writeHead(302, ['location', clicked.location, 'content-length', '0', ...always]).end();
+  if (clicked.location !== undefined) redirects.send(response, clicked.location);
   else sendRefusal(response, clicked, method, headers.accept);
 }
 
