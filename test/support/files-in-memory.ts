@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -25,6 +25,7 @@ export default function keepFilesInMemory(): (() => void) | undefined {
 /** 0 where there is no such folder, or none to write to. */
 function freeOf(folder: string): number {
   try {
+    accessSync(folder, constants.W_OK);
     const { bavail, bsize } = statfsSync(folder);
     return bavail * bsize;
   } catch {
