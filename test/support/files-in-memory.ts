@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -22,10 +22,15 @@ export default function keepFilesInMemory(): (() => void) | undefined {
   return () => rmSync(folder, { recursive: true, force: true });
 }
 
-/** 0 where there is no such folder, or none to write to. */
+/** 0 where there is no such folder, none to write to, or one whose programs do not run: some tests write one. */
 function freeOf(folder: string): number {
   try {
     accessSync(folder, constants.W_OK);
+    const options = readFileSync('/proc/mounts', 'utf8')
+      .split('\n')
+      // The last one lies on top.
+      .findLast((line) => line.split(' ')[1] === folder);
+    if (options === undefined || options.includes('noexec')) return 0;
     const { bavail, bsize } = statfsSync(folder);
     return bavail * bsize;
   } catch {
