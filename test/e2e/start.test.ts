@@ -97,7 +97,8 @@ it('leaves a data directory that has something in it alone, whatever SQL, patter
   expect((await fetch(`${address}/readyz`)).status).toBe(200);
   const clicks = await offerline(data, 'sql', 'SELECT count(*) FROM clicks', '--format', 'csv');
   expect(clicks).toMatchObject({ code: 0, stdout: 'count_star()\n500\n' });
-  await expect.poll(() => delivered(data), { timeout: 30_000 }).toBeGreaterThan(0);
+  const listed = () => command(data, 'postbacks', 'list', '--state', 'delivered', '--limit', '1');
+  await expect.poll(listed, { timeout: 30_000 }).toMatch(/ delivered /);
 
   // The port is taken now: the service of another data directory says so and how to go on.
   const other = join(folder, 'other');
