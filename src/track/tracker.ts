@@ -14,6 +14,7 @@ import { ClickIds } from './clicks/click-id.ts';
 import { openClickKeys } from './clicks/click-keys.ts';
 import { DailyCounts } from './clicks/daily-counts.ts';
 import { countImported, restoreCounts } from './clicks/restore-counts.ts';
+import { boundYoungGeneration, collectSeldom } from './collector.ts';
 import { ConversionIntake } from './conversions/intake.ts';
 import { ConversionLog } from './conversions/conversion-log.ts';
 import { PostbackSources } from './conversions/postback-sources.ts';
@@ -28,7 +29,6 @@ import { RouteFollower } from './routes/route-follower.ts';
 import { createTrackerServer } from './server/tracker-server.ts';
 import { metricsText, TrackerMetrics } from './server/tracker-metrics.ts';
 import { trackerFigures } from './server/tracker-figures.ts';
-import { boundYoungGeneration } from './young-generation.ts';
 
 export interface TrackerOptions {
   data: DataDirectory;
@@ -72,6 +72,7 @@ export async function createTracker({
   repeat = byTimer,
   end = () => process.exit(1),
 }: TrackerOptions): Promise<Tracker> {
+  collectSeldom();
   makePrivateFolder(data.tracker);
   const now = () => effects.now();
   const kinds = ['clicks', 'conversions'] as const;

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { nodeArguments } from '../support/command-line.ts';
 
-const source = new URL('../../src/track/young-generation.ts', import.meta.url).href;
+const source = new URL('../../src/track/collector.ts', import.meta.url).href;
 
 /** How large the room for new objects grows, at most, where ever more of them live for a while. MiB. */
 async function largestRoom(task: string): Promise<number> {
@@ -21,13 +21,11 @@ async function largestRoom(task: string): Promise<number> {
       largest = Math.max(largest, room.space_size);
     }
     console.log(largest / 2 ** 20);`;
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    ...nodeArguments,
-    '--input-type=module',
-    '--eval',
-    program,
-  ]);
-  return Number(stdout);
+  return Number((await outputOf(program)).stdout);
+}
+
+function outputOf(program: string): Promise<{ stdout: string; stderr: string }> {
+  return promisify(execFile)(process.execPath, [...nodeArguments, '--input-type=module', '--eval', program]);
 }
 
 it('the room for new objects grows to what helps and no further', async () => {
@@ -35,4 +33,13 @@ it('the room for new objects grows to what helps and no further', async () => {
   expect(bounded).toBeGreaterThan(20);
   expect(bounded).toBeLessThan(50);
   expect(await largestRoom('')).toBeGreaterThan(bounded);
+});
+
+it('V8 still knows what it is told', async () => {
+  const program = `
+    import { boundYoungGeneration, collectSeldom } from ${JSON.stringify(source)};
+    boundYoungGeneration();
+    collectSeldom();`;
+  // A setting that it does not know is told of here, and ignored.
+  expect(await outputOf(program)).toEqual({ stdout: '', stderr: '' });
 });
