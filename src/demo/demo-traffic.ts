@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { request } from 'undici';
+import { isIPv4 } from 'node:net';
+import { platform } from 'node:os';
+import { Agent, request } from 'undici';
 import { z } from 'zod';
 import type { DataDirectory } from '../config/data-directory.ts';
 import { UsageError } from '../errors/errors.ts';
@@ -11,7 +13,6 @@ import { readRoutes, type Route } from '../track/routes/routes-file.ts';
 import { DemoAdvertisers } from './demo-advertisers.ts';
 
 const planSchema = z.strictObject({
-  /** One address may have sixty clicks a minute on a site, and a demo has one. */
   clicks_per_second: z.number().min(0).max(100).default(2),
   /** From a click to its conversion, at least and at most. */
   conversion_after_seconds: z
@@ -97,15 +98,13 @@ class DemoTraffic {
     const route = this.#routes.get(nameOf(record));
     if (route?.status !== 'active') return;
     const draw = random.next();
-    const user = `u${Math.floor(draw * draw * users).toString(36)}`;
+    const user = Math.floor(draw * draw * users);
     const site = network.visitedSites.pick(random).site_key;
     const device = random.pick(record.devices.length > 0 ? record.devices : (['android', 'ios', 'desktop'] as const));
-    const link = `${tracker}/redirect/manual-offer/${route.offer_id}/user/${user}/site/${encodeURIComponent(site)}`;
-    const answer = await request(link, { headers: { 'user-agent': random.pick(userAgents[device]) } });
-    await answer.body.dump();
-    const location = answer.headers['location'];
+    const path = `/redirect/manual-offer/${route.offer_id}/user/u${user.toString(36)}/site/${encodeURIComponent(site)}`;
+    const location = await follow(tracker + path, { user, agent: random.pick(userAgents[device]) });
     // Its parameter for the click's id is that of all of them; an address without one reports nothing.
-    const clickId = typeof location === 'string' ? new URL(location).searchParams.get('click') : null;
+    const clickId = location === undefined ? null : new URL(location).searchParams.get('click');
     if (clickId === null) {
       this.#refused++;
       return;
@@ -114,6 +113,23 @@ class DemoTraffic {
     if (!random.chance(conversionRate * momentum)) return;
     const events = route.events.map(({ event_id }) => event_id);
     this.#advertisers.expect({ source: route.source, clickId, events });
+  }
+}
+
+/**
+ * Follows a link from an address of the user's own, as one may have sixty clicks a minute on a site. Gives where it
+ * leads.
+ */
+async function follow(link: string, { user, agent }: { user: number; agent: string }): Promise<string | undefined> {
+  // Linux takes all of 127.0.0.0/8 for this machine. Elsewhere users share the one address there is.
+  const hasOwn = platform() === 'linux' && isIPv4(new URL(link).hostname);
+  const dispatcher = new Agent(hasOwn ? { localAddress: `127.1.${user >> 8}.${user & 255}` } : {});
+  try {
+    const { body, headers } = await request(link, { dispatcher, headers: { 'user-agent': agent } });
+    await body.dump();
+    return typeof headers['location'] === 'string' ? headers['location'] : undefined;
+  } finally {
+    await dispatcher.close();
   }
 }
 

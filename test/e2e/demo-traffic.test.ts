@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +9,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { DataDirectory } from '../../src/config/data-directory.ts';
 import { pulledDemoSources } from '../../src/demo/demo-networks.ts';
 import { generate } from '../../src/generate/generate.ts';
+import { ownLogs } from '../../src/track/logs/log-names.ts';
 import { nodeArguments, offerline } from '../support/command-line.ts';
 import { command } from '../support/commands.ts';
 
@@ -63,6 +64,10 @@ it('a demo lives: users click, advertisers report, publishers are rewarded; and 
   const ended = once(child, 'exit');
   child.kill('SIGTERM');
   expect(await ended).toEqual([0, null]);
+  const logs = ownLogs(data, 'clicks').map(({ path }) => readFileSync(path, 'utf8'));
+  const addresses = new Set(logs.join('').match(/"ip":"[^"]*"/g));
+  // Only Linux gives users addresses of their own.
+  expect(addresses.size).toBeGreaterThan(platform() === 'linux' ? 3 : 0);
 
   // Neither users nor tokens nor secrets stand in the log.
   const { sources } = JSON.parse(readFileSync(data.sourcesFile, 'utf8')) as {
