@@ -15,6 +15,7 @@ import { clickLine, type Click } from './click-row.ts';
 import type { DailyCounts } from './daily-counts.ts';
 import { Floods } from './floods.ts';
 import { macroValue } from './macro-values.ts';
+import { keyOf } from './recent-keys.ts';
 import { Repeats, type FirstClick } from './repeats.ts';
 
 /** A request for a link of ours. */
@@ -108,10 +109,10 @@ export class ClickDoor {
     if (unmet !== undefined) return unmet;
 
     const now = this.#parts.now();
-    const key = `${site.site_key}\n${link.userId}\n${link.offerId}\n${address}\n${agent.number}`;
+    const key = keyOf(`${site.site_key}\n${link.userId}\n${link.offerId}\n${address}\n${agent.number}`);
     const first = this.#repeats.find(key, now);
     if (first !== undefined) return repeat(first);
-    const wait = this.#floods.count(`${site.site_key}\n${addressGroup(address)}`, now);
+    const wait = this.#floods.count(keyOf(`${site.site_key}\n${addressGroup(address)}`), now);
     if (wait !== undefined)
       return {
         outcome: 'flood',
@@ -127,7 +128,7 @@ export class ClickDoor {
   }
 
   /** Leads the click on once it is on the disk. */
-  async #record(click: Click, key: string, route: Route, destination: Destination): Promise<ClickAnswer> {
+  async #record(click: Click, key: number, route: Route, destination: Destination): Promise<ClickAnswer> {
     const { settings, sink, userKey, counts } = this.#parts;
     const passed = settings.sources[route.source]?.pass ?? [];
     const location = fillDestination(destination, macroValue(click, route, passed, userKey));

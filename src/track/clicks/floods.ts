@@ -1,10 +1,12 @@
-import { RecentTexts } from './recent-texts.ts';
+import { RecentKeys } from './recent-keys.ts';
 
 /** Of one site from one address. More is no person, and would spend an advertiser's money. */
 const mostClicks = 60;
 /** Milliseconds. */
 const within = 60_000;
-/** Sites and addresses with several clicks in a generation. Beyond that the older one is forgotten early. */
+/** Sites and addresses that click within a minute have so much room, of 16 bytes each. */
+const mostKnown = 2 ** 19;
+/** Those with several clicks, in a generation. Beyond that the older one is forgotten early. */
 const mostKept = 200_000;
 
 /**
@@ -12,31 +14,27 @@ const mostKept = 200_000;
  * its moment is kept: the sliding windows of rate limits take five times as long as all else of a click for that.
  */
 export class Floods {
-  /** Who has clicked once. */
-  readonly #once = new RecentTexts(within);
-  /** Moments of clicks of others, oldest first, in two generations: one of before the last minute goes as a whole. */
-  #young = new Map<string, number[]>();
-  #old = new Map<string, number[]>();
+  /** Who has clicked, and when last. */
+  readonly #known = new RecentKeys(within, mostKnown);
+  /** Moments of those with several, oldest first, in two generations: one of before the last minute goes as a whole. */
+  #young = new Map<number, number[]>();
+  #old = new Map<number, number[]>();
   #turnedAt = Number.NEGATIVE_INFINITY;
 
-  /** Counts a click where there is room for it; else gives the milliseconds after which there is. */
-  count(key: string, now: number): number | undefined {
-    let moments = this.#young.get(key) ?? this.#old.get(key);
-    if (moments === undefined) {
-      const only = this.#once.find(key, now);
-      if (only === undefined) {
-        this.#once.add(key, { at: now, text: '' });
-        return undefined;
-      }
-      moments = [only.at];
+  /** Counts a click where there is room for it; else gives the milliseconds until there is. `key`: from `keyOf`. */
+  count(key: number, now: number): number | undefined {
+    const place = this.#known.find(key, now);
+    if (place !== undefined) {
+      this.#turn(now);
+      const moments = recent(this.#young.get(key) ?? this.#old.get(key) ?? [], now);
+      const last = this.#known.momentAt(place);
+      if (moments.at(-1) !== last) moments.push(last);
+      if (moments.length >= mostClicks) return within - (now - (moments[0] as number));
+      moments.push(now);
+      this.#young.set(key, moments);
     }
-    this.#turn(now);
-    moments = recent(moments, now);
-    const first = moments[0];
-    const isFull = first !== undefined && moments.length >= mostClicks;
-    if (!isFull) moments.push(now);
-    this.#young.set(key, moments);
-    return isFull ? within - (now - first) : undefined;
+    this.#known.put(key, now);
+    return undefined;
   }
 
   #turn(now: number): void {

@@ -1,80 +1,36 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { RecentTexts } from '../../../src/track/clicks/recent-texts.ts';
-import { Floods } from '../../../src/track/clicks/floods.ts';
+import { moments } from './moments.ts';
 
 const minute = 60_000;
-/** Steps of a clock that mostly goes on and is at times set back, each with one of a few keys. */
-const steps = fc.array(
-  fc.record({
-    key: fc.oneof(fc.constantFrom('a', 'b', 'ä\n', ''), fc.string()),
-    passed: fc.oneof(
-      { weight: 9, arbitrary: fc.integer({ min: 0, max: 40_000 }) },
-      { weight: 1, arbitrary: fc.integer({ min: -200_000, max: -1 }) },
-    ),
-    text: fc.string({ unit: 'grapheme' }),
-    isForgotten: fc.boolean(),
-  }),
-  { maxLength: 300 },
-);
 
-it('finds the text that a key was given last, for exactly so long, whatever the clock did', () => {
+it('has each text for at least so long, and never another', () => {
   fc.assert(
-    fc.property(steps, (taken) => {
+    fc.property(moments, (taken) => {
       const texts = new RecentTexts(minute);
-      const given = new Map<string, { at: number; text: string }>();
-      const wasSetBack = taken.some(({ passed }) => passed < 0);
-      let now = 1e12;
-      for (const { key, passed, text, isForgotten } of taken) {
-        now += passed;
-        // Set back, the clock may have an older text forgotten early; it never brings a wrong one.
-        const found = texts.find(key, now);
-        const last = given.get(key);
-        const isDue = last !== undefined && last.at <= now && now - last.at < minute;
-        const allowed = [isDue ? last : undefined, ...(wasSetBack ? [undefined] : [])];
-        expect(allowed).toContainEqual(found);
-        texts.add(key, { at: now, text });
-        given.set(key, { at: now, text });
-        if (!isForgotten) continue;
-        texts.forget(key);
-        given.delete(key);
+      const kept: { number: number; text: string; at: number }[] = [];
+      // Set back, the clock may have older texts forgotten early.
+      const wasSetBack = taken.some(({ now }, index) => now < (taken[index - 1]?.now ?? 0));
+      for (const { text, now } of taken) {
+        kept.push({ number: texts.keep(text, now), text, at: now });
+        for (const each of kept) {
+          const read = texts.read(each.number);
+          const mayBeGone = wasSetBack || now - each.at >= minute;
+          expect([each.text, ...(mayBeGone ? [undefined] : [])]).toContain(read);
+        }
       }
     }),
   );
 });
 
-it('keeps as many as come, each its own', () => {
+it('forgets the oldest early where there is no room, and has no room at all for what is too long', () => {
   const texts = new RecentTexts(minute);
-  for (let number = 0; number < 150_000; number++) texts.add(`key ${number}`, { at: 1e12, text: `text ${number}` });
-  const wrong = Array.from({ length: 150_000 }, (_, number) => number).filter(
-    (number) => texts.find(`key ${number}`, 1e12)?.text !== `text ${number}`,
-  );
-  expect(wrong).toEqual([]);
-  expect(texts.find('key 150000', 1e12)).toBeUndefined();
-});
-
-it('counts up to 60 clicks of every minute, and says when there is room again', () => {
-  fc.assert(
-    fc.property(
-      fc.array(fc.record({ key: fc.constantFrom('a', 'b'), passed: fc.integer({ min: 0, max: 1500 }) }), {
-        maxLength: 400,
-      }),
-      (taken) => {
-        const floods = new Floods();
-        const counted = new Map<string, number[]>([
-          ['a', []],
-          ['b', []],
-        ]);
-        let now = 1e12;
-        for (const { key, passed } of taken) {
-          now += passed;
-          const all = counted.get(key) as number[];
-          const recent = all.filter((moment) => now - moment < minute);
-          const expected = recent.length < 60 ? undefined : minute - (now - (recent[0] as number));
-          expect(floods.count(key, now)).toBe(expected);
-          if (expected === undefined) all.push(now);
-        }
-      },
-    ),
-  );
+  const long = 'x'.repeat(2 ** 20);
+  const numbers = Array.from({ length: 100 }, (_, index) => texts.keep(`${index} ${long}`, 1e12));
+  const kept = numbers.map((number) => texts.read(number)?.split(' ')[0]);
+  expect(kept.slice(0, 30)).toEqual(Array.from({ length: 30 }, () => undefined));
+  expect(kept.slice(-30)).toEqual(Array.from({ length: 30 }, (_, index) => String(70 + index)));
+  expect(texts.read(texts.keep('x'.repeat(2 ** 25), 1e12))).toBeUndefined();
+  expect(texts.read(numbers.at(-1) as number)).toBe(`99 ${long}`);
 });
