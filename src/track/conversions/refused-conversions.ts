@@ -12,7 +12,7 @@ import type { ReportingSource } from './postback-sources.ts';
 import type { RefusalReason } from './report/refusal.ts';
 
 const daysKept = 90;
-/** What one source does wrong all day long needs not be kept a million times. */
+/** Of one source: what it does wrong all day long needs not be kept a million times, nor in place of what others do. */
 const mostBytesPerDay = 16 * 1024 * 1024;
 /** Where so many wait to be written the disk stands still, and the next ones are let go: they would take memory. */
 const mostWaiting = 1000;
@@ -55,18 +55,25 @@ export function keptParameters({
   return new SentParameters(parameters, mistake);
 }
 
+/** The file of a source and a day. */
+interface KeptFile {
+  readonly path: string;
+  readonly day: Day;
+  bytes: number;
+  isFull: boolean;
+  /** A kill or a full disk may have left a part of a line, which ends with the first newline after it. */
+  newline: '' | '\n';
+}
+
 /**
- * Keeps refused reports in a file for each UTC day: 90 days, and 16 MiB of each at most. Keeping is a service to the
- * operator: no answer waits for it, and where it fails the answer is the same.
+ * Keeps refused reports in a file for each UTC day and source: 90 days, and 16 MiB of each at most. Keeping is a
+ * service to the operator: no answer waits for it, and where it fails the answer is the same.
  */
 export class RefusedConversions {
   readonly #folder: string;
   readonly #log: Logger;
-  #day: Day | undefined;
-  #bytes = 0;
-  #isFull = false;
-  /** A kill or a full disk may have left a part of a line, which ends with the first newline after it. */
-  #newline = '';
+  /** The newest by source. */
+  readonly #files = new Map<string, KeptFile>();
   #waiting = 0;
   #written: Promise<void> = Promise.resolve();
 
@@ -92,44 +99,49 @@ export class RefusedConversions {
   }
 
   async #keep(refused: RefusedConversion): Promise<void> {
-    const day = refused.received_at.slice(0, 10);
-    const path = fileOf(this.#folder, day);
-    if (day !== this.#day) this.#begin(day, path);
+    const { source } = refused;
+    const file = this.#fileOf(source, refused.received_at.slice(0, 10));
     const line = `${JSON.stringify(refused)}\n`;
-    if (this.#bytes + Buffer.byteLength(line) > mostBytesPerDay) {
-      if (!this.#isFull) this.#log.warn({ day }, 'no more refused conversions of this day are kept: 16 MiB are full');
-      this.#isFull = true;
+    if (file.bytes + Buffer.byteLength(line) > mostBytesPerDay) {
+      const { day } = file;
+      if (!file.isFull)
+        this.#log.warn({ source, day }, 'no more refused conversions of this day are kept: 16 MiB are full');
+      file.isFull = true;
       return;
     }
-    const begun = this.#newline;
-    this.#newline = '\n';
-    await appendFile(path, begun + line, { mode: 0o600 });
-    this.#newline = '';
-    this.#bytes += Buffer.byteLength(line);
+    const begun = file.newline;
+    file.newline = '\n';
+    await appendFile(file.path, begun + line, { mode: 0o600 });
+    file.newline = '';
+    file.bytes += Buffer.byteLength(line);
   }
 
-  #begin(day: Day, path: string): void {
+  #fileOf(source: string, day: Day): KeptFile {
+    let file = this.#files.get(source);
+    if (file?.day !== day) this.#files.set(source, (file = this.#begin(source, day)));
+    return file;
+  }
+
+  #begin(source: string, day: Day): KeptFile {
     makePrivateFolder(this.#folder);
-    this.#bytes = existsSync(path) ? statSync(path).size : 0;
-    this.#isFull = false;
-    this.#newline = this.#bytes > 0 ? '\n' : '';
-    this.#day = day;
     const oldest = addDays(day, -daysKept);
-    for (const kept of keptDays(this.#folder)) if (kept < oldest) rmSync(fileOf(this.#folder, kept), { force: true });
+    for (const kept of keptFiles(this.#folder)) if (kept.day < oldest) rmSync(kept.path, { force: true });
+    const path = join(this.#folder, `${day}.${source}.ndjson`);
+    const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    return { path, day, bytes, isFull: false, newline: bytes > 0 ? '\n' : '' };
   }
 }
 
 /**
- * What was kept from a day on, in the order in which it came. A line that is none, which a kill leaves, is passed over
- * and told to `onBroken`.
+ * What was kept from a day on, of each source in the order in which it came. A line that is none, which a kill leaves,
+ * is passed over and told to `onBroken`.
  */
 export async function* readRefused(
   data: DataDirectory,
   sinceDay: Day,
   onBroken: (path: string, line: number) => void,
 ): AsyncGenerator<RefusedConversion, void> {
-  for (const day of keptDays(data.refusedConversions).filter((kept) => kept >= sinceDay)) {
-    const path = fileOf(data.refusedConversions, day);
+  for (const { path } of keptFiles(data.refusedConversions).filter(({ day }) => day >= sinceDay)) {
     let number = 0;
     for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
       number++;
@@ -154,13 +166,13 @@ function jsonOf(line: string): unknown {
   }
 }
 
-function fileOf(folder: string, day: Day): string {
-  return join(folder, `${day}.ndjson`);
-}
-
-function keptDays(folder: string): Day[] {
+function keptFiles(folder: string): { path: string; day: Day }[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
-    .flatMap((name) => /^(\d{4}-\d\d-\d\d)\.ndjson$/.exec(name)?.[1] ?? [])
-    .toSorted();
+    .flatMap((name) => {
+      // Of all sources together before 2026-11-25.
+      const [, day, source] = /^(\d{4}-\d\d-\d\d)\.(?:(.*)\.)?ndjson$/.exec(name) ?? [];
+      return day === undefined ? [] : [{ path: join(folder, name), day, order: `${day}.${source ?? ''}` }];
+    })
+    .toSorted((one, other) => (one.order < other.order ? -1 : 1));
 }

@@ -37,9 +37,10 @@ export interface ReplayedGroup {
 }
 
 /**
- * Submits refused reports once more, in the order in which they came, to the tracker that runs: it alone knows what was
- * recorded, and judges by the configuration and catalog of now, but by the time at which a report first came. Throws
- * where the tracker does not answer or cannot record: what was submitted until then may be submitted again.
+ * Submits refused reports once more, those of a source in the order in which they came, to the tracker that runs: it
+ * alone knows what was recorded, and judges by the configuration and catalog of now, but by the time at which a report
+ * first came. Throws where the tracker does not answer or cannot record: what was submitted until then may be submitted
+ * again.
  */
 export async function replayRefused({
   data,

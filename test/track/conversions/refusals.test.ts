@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { OfferlineError } from '../../../src/errors/errors.ts';
+import { readRefused } from '../../../src/track/conversions/refused-conversions.ts';
 import { replayRefused, type ReplayRequest } from '../../../src/track/conversions/replay.ts';
 import { IntakeUnderTest, replayKey, saying, start, token } from './intake-under-test.ts';
 
@@ -83,11 +84,12 @@ describe('a refused report', () => {
     });
     expect(test.logged.join('')).not.toContain(token);
     expect((await stat(test.data.refusedConversions)).mode & 0o777).toBe(0o700);
-    expect((await stat(join(test.data.refusedConversions, '2026-11-18.ndjson'))).mode & 0o777).toBe(0o600);
+    expect((await stat(join(test.data.refusedConversions, '2026-11-18.north.ndjson'))).mode & 0o777).toBe(0o600);
   });
 
-  it('is kept for 90 days, and 16 MiB of a day', async () => {
-    await using test = await IntakeUnderTest.create();
+  it('is kept for 90 days, and 16 MiB of a day and source', async () => {
+    const others = [{ source: 'south', postback: { token } }];
+    await using test = await IntakeUnderTest.create({ others });
     await test.get({ click_id: 'nobody' });
     const reason = 'x'.repeat(1024 * 1024);
     for (let report = 0; report < 17; report++) await test.get({ click_id: 'nobody', reason });
@@ -95,6 +97,8 @@ describe('a refused report', () => {
     expect(size).toBeGreaterThan(15 * 1024 * 1024);
     expect(size).toBeLessThan(16 * 1024 * 1024);
     expect(test.logged.filter((line) => line.includes('16 MiB are full'))).toHaveLength(1);
+    await test.get({ click_id: 'of-the-other' }, { source: 'south' });
+    expect(await kept(test)).toContain('of-the-other');
     test.now += 91 * day;
     await test.get({ click_id: 'nobody' });
     expect((await kept(test)).split('\n')).toHaveLength(2);
@@ -119,7 +123,7 @@ describe('a refused report', () => {
 
 it('a refused report after one that a full disk cut off is whole', async () => {
   await using test = await IntakeUnderTest.create();
-  const file = join(test.data.refusedConversions, '2026-11-18.ndjson');
+  const file = join(test.data.refusedConversions, '2026-11-18.north.ndjson');
   const report = async (click_id: string) => {
     await test.get({ click_id });
     await test.refusals.settled();
@@ -147,7 +151,7 @@ describe('a replay', () => {
     await test.get({ click_id: open, tid: 'T4', payout: '999' });
     await test.refusals.settled();
     // A kill in the middle of a line.
-    await appendFile(join(test.data.refusedConversions, '2026-11-18.ndjson'), '{"received_at":"20');
+    await appendFile(join(test.data.refusedConversions, '2026-11-18.north.ndjson'), '{"received_at":"20');
     await test.configure({
       token,
       parameters: { click_id: 'sub', transaction_id: 'tid' },
@@ -169,7 +173,7 @@ describe('a replay', () => {
     expect(test.rows).toEqual([]);
     const { groups, warnings } = await replay(test, server);
     expect(groups).toEqual([...expected, ...rest]);
-    expect(warnings).toEqual([expect.stringContaining('2026-11-18.ndjson, line 5')]);
+    expect(warnings).toEqual([expect.stringContaining('2026-11-18.north.ndjson, line 5')]);
     expect(test.rows).toMatchObject([
       { conversion_id: 'north:T1', click_id: open, occurred_at: '2026-11-18T10:00:00Z', payout: 1 },
       { conversion_id: 'north:T2', click_id: late, occurred_at: '2026-11-18T10:00:00Z' },
@@ -180,16 +184,22 @@ describe('a replay', () => {
     expect((await replay(test, { ...server, sinceDay: '2026-11-19' })).groups).toEqual([]);
   });
 
-  it('goes on behind what a kill left of a line', async () => {
+  it('takes in what was kept when all sources shared a file, and goes on behind what a kill left of a line', async () => {
     await using test = await IntakeUnderTest.create();
+    await test.get({ click_id: 'before' });
+    await test.refusals.settled();
+    const file = join(test.data.refusedConversions, '2026-11-18.north.ndjson');
+    await rename(file, join(test.data.refusedConversions, '2026-11-18.ndjson'));
     await test.get({ click_id: 'one' });
     await test.refusals.settled();
-    await appendFile(join(test.data.refusedConversions, '2026-11-18.ndjson'), '{"received_at":"20');
+    await appendFile(join(test.data.refusedConversions, '2026-11-18.north.ndjson'), '{"received_at":"20');
     await test.open();
     await test.get({ click_id: 'two' });
     await test.refusals.settled();
     await using server = await listening(test);
-    expect((await replay(test, server)).groups).toMatchObject([{ reports: 2, refused: 2 }]);
+    expect((await replay(test, server)).groups).toMatchObject([{ reports: 3, refused: 3 }]);
+    const first = await readRefused(test.data, '2026-11-18', () => undefined).next();
+    expect(first.value?.parameters).toEqual([['click_id', 'before']]);
   });
 
   it('is refused without the tracker’s own key', async () => {
