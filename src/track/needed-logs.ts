@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import type { DataDirectory } from '../config/data-directory.ts';
+import { firstCountedDay } from './clicks/restore-counts.ts';
 import { daysRemembered } from './conversions/recorded-conversions.ts';
 import { dayNumberOf, dayText, ownLogs } from './logs/log-names.ts';
 
@@ -8,10 +9,9 @@ import { dayNumberOf, dayText, ownLogs } from './logs/log-names.ts';
  * duplicates, by today's clicks it counts caps. `now` in milliseconds since the epoch.
  */
 export function logsReadAtStart(data: DataDirectory, now: number): ReadonlySet<string> {
-  const today = dayNumberOf(now);
   const logs = [
-    ...ownLogs(data, 'clicks', dayText(today)),
-    ...ownLogs(data, 'conversions', dayText(today - daysRemembered)),
+    ...ownLogs(data, 'clicks', dayText(firstCountedDay(now))),
+    ...ownLogs(data, 'conversions', dayText(dayNumberOf(now) - daysRemembered)),
   ];
   return new Set(logs.map(({ path }) => relative(data.landing, path)));
 }

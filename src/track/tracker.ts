@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import type { DataDirectory } from '../config/data-directory.ts';
 import type { Settings } from '../config/settings.ts';
@@ -155,11 +156,27 @@ export async function createTracker({
     log,
   });
 
+  const stopping = new AbortController();
+  const offerOf = async (clickId: string) => {
+    if (!existsSync(data.current)) throw new Error('nothing is published yet');
+    return (await imported.find(clickId))?.offerId;
+  };
+  let lastReason: string | undefined;
+  const countUncounted = once(() =>
+    countImported(uncounted, counts, offerOf, stopping.signal).catch((error: Error) => {
+      const { message: reason } = error;
+      if (reason !== lastReason)
+        log.error({ clicks: uncounted.size, reason }, 'conversions of imported clicks do not count against caps yet');
+      lastReason = reason;
+    }),
+  );
   const poll = once(async () => {
     await sites.poll();
     await routes.poll();
     await countries.poll();
     await sources.poll();
+    // Beside the work: it may take long.
+    void countUncounted();
   });
   const tick = async () => {
     boundYoungGeneration();
@@ -171,14 +188,6 @@ export async function createTracker({
   };
   await poll();
   await tick();
-  const stopping = new AbortController();
-  const offerOf = async (clickId: string) => (await imported.find(clickId))?.offerId;
-  const counting = countImported(uncounted, counts, offerOf, stopping.signal).catch((error: Error) =>
-    log.error(
-      { conversions: uncounted.length, reason: error.message },
-      'conversions of imported clicks are not counted against caps of today',
-    ),
-  );
   const failed = (error: unknown) => log.error({ err: error }, 'looking for news failed; the next try follows');
   const stops = [
     repeat(() => void poll().catch(failed), pollMilliseconds),
@@ -210,7 +219,7 @@ export async function createTracker({
       for (const each of logs) await each.close();
       await refusals.settled();
       stopping.abort();
-      await counting;
+      await countUncounted();
       await imported.close();
     },
   };

@@ -24,7 +24,7 @@ export interface CountedConversion {
  * its own logs at a start.
  */
 export class DailyCounts {
-  /** The newest days, so that a clock that is set back over midnight finds what was counted before. */
+  /** Yesterday, today and tomorrow at least: a clock that is set back over midnight finds what was counted before. */
   readonly #days = new Map<number, Day>();
 
   /** Counts a click where the offer's caps have room for it, else says which has not. */
@@ -74,7 +74,7 @@ export class DailyCounts {
     let day = this.#days.get(number);
     if (day === undefined) {
       this.#days.set(number, (day = { clicks: new Map(), credits: new Map(), undone: new Set() }));
-      for (const other of this.#days.keys()) if (Math.abs(other - number) > 1) this.#days.delete(other);
+      for (const other of this.#days.keys()) if (Math.abs(other - number) > 2) this.#days.delete(other);
     }
     return day;
   }

@@ -48,6 +48,9 @@ it('the cap of a day opens at midnight UTC, and is filled by what comes from the
   expect([await network.report(first, 'rejected'), await status()]).toEqual([200, 403]);
   await test.restart();
   expect(await status()).toBe(403);
+  // What was undone after midnight was credited before it.
+  test.now = midnight - 1;
+  expect(await status()).toBe(403);
   test.now = midnight + 86_400_000;
   expect(await status()).toBe(302);
 });

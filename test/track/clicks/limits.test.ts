@@ -93,9 +93,21 @@ it('a cap holds for a UTC day, over a restart at any time of it and a clock that
   expect([await click(), await click()]).toEqual([302, 403]);
   await test.restart();
   expect(await click()).toBe(403);
+  // Set back after a start that came after midnight.
+  test.now = midnight - 1;
+  expect(await click()).toBe(403);
+  // Of three days each is known, whichever is asked about first.
+  test.now = midnight + 86_400_000;
+  expect([await click(), await click(), await click()]).toEqual([302, 302, 403]);
+  test.now = midnight + 1;
+  await test.restart();
+  for (const now of [midnight + 86_400_000, midnight - 1, midnight + 86_400_000, midnight + 1]) {
+    test.now = now;
+    expect(await click()).toBe(403);
+  }
   await test.stop();
   const days = Object.groupBy(test.rows(), ({ clicked_at }) => String(clicked_at).slice(0, 10));
-  expect([days['2026-11-20']?.length, days['2026-11-21']?.length]).toEqual([2, 2]);
+  expect(Object.values(days).map((rows) => rows?.length)).toEqual([2, 2, 2]);
 });
 
 it('conversions fill the daily cap, milestones of a click once, until they are undone', async () => {
