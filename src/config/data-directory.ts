@@ -165,6 +165,14 @@ export class DataDirectory {
   get trackerLockFile() {
     return join(this.tracker, 'tracker.lock');
   }
+  /** For the tracker alone, though others may land files. */
+  get landingLocks() {
+    return join(this.landing, '.tracker');
+  }
+  /** Held by the one tracker that writes there, of whichever machine that shares the folder. */
+  get landingLockFile() {
+    return join(this.landingLocks, 'tracker.lock');
+  }
   /** What makes click ids ours. */
   get clickKeysFile() {
     return join(this.tracker, 'click-keys.json');

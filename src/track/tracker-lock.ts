@@ -1,8 +1,10 @@
+import { lstatSync, mkdirSync, statSync } from 'node:fs';
 import type { DataDirectory } from '../config/data-directory.ts';
 import { exitCode, OfferlineError } from '../errors/errors.ts';
+import { machineFailure } from '../errors/machine-failure.ts';
 import { acquireProcessLock, type LockRequest, type ProcessLock } from '../files/process-lock.ts';
 
-/** Another process tracks for the data directory. */
+/** Another process tracks for the data directory, or into its landing folder. */
 export class TrackerBusyError extends OfferlineError {
   constructor(message: string) {
     super(message, exitCode.busy);
@@ -10,17 +12,46 @@ export class TrackerBusyError extends OfferlineError {
 }
 
 /**
- * The right to track for a data directory, for one process at a time: caps and duplicates are counted by one, and what
- * another left unfinished is taken for left behind. Waits for another, then throws `TrackerBusyError`.
+ * The right to track for a data directory and into its landing folder, which machines may share, for one process at a
+ * time: caps and duplicates are counted by one, and what another left unfinished is taken for left behind. Waits for
+ * another, then throws `TrackerBusyError`.
  */
-export function acquireTrackerLock({ trackerLockFile }: DataDirectory, request: LockRequest): Promise<ProcessLock> {
-  return acquireProcessLock(
-    {
-      name: 'tracker',
-      lockFile: trackerLockFile,
-      busy: (message) =>
-        new TrackerBusyError(`${message} One tracker works on a data directory, since it counts clicks and caps.`),
-    },
-    request,
-  );
+export async function acquireTrackerLock(data: DataDirectory, request: LockRequest): Promise<ProcessLock> {
+  const own = await acquire(data.trackerLockFile, 'data directory', request);
+  try {
+    makeLockFolder(data);
+    const shared = await acquire(data.landingLockFile, 'landing folder', request);
+    return {
+      release() {
+        shared.release();
+        own.release();
+      },
+    };
+  } catch (error) {
+    own.release();
+    throw error;
+  }
+}
+
+function acquire(lockFile: string, what: string, request: LockRequest): Promise<ProcessLock> {
+  const busy = (message: string) =>
+    new TrackerBusyError(`${message} One tracker works on a ${what}, since it counts clicks and caps.`);
+  return acquireProcessLock({ name: 'tracker', lockFile, busy }, request);
+}
+
+/** Others may write to landing: what they put in the place of this folder is not used. */
+function makeLockFolder({ root, landing, landingLocks }: DataDirectory): void {
+  try {
+    mkdirSync(landing, { recursive: true });
+    mkdirSync(landingLocks, { recursive: true, mode: 0o700 });
+    const found = lstatSync(landingLocks);
+    const isOurs = found.uid === process.getuid?.() || found.uid === statSync(root).uid;
+    if (found.isDirectory() && isOurs) return;
+  } catch (error) {
+    throw (
+      machineFailure(error) ??
+      new OfferlineError(`${landingLocks} cannot be made: ${(error as Error).message}`, undefined, { cause: error })
+    );
+  }
+  throw new OfferlineError(`${landingLocks} is no folder of the tracker's own user: remove it, and start again.`);
 }

@@ -72,7 +72,7 @@ async function running({ data, settings: { tracker }, at }: TrackerWanted): Prom
     await (await request(new URL('/healthz', address))).body.dump();
   } catch (error) {
     throw new OfferlineError(
-      `A tracker works on ${data.root}, but none answers at ${address}: say where it listens by --host and --port.`,
+      `A tracker works on ${data.root} or its landing folder, perhaps of another machine, but none answers at ${address}: say where it listens by --host and --port, or try the offer there.`,
       undefined,
       { cause: error },
     );

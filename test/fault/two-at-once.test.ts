@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { rm, symlink } from 'node:fs/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { launcher, offerline } from '../support/command-line.ts';
 import { endOf } from '../support/commands.ts';
@@ -30,9 +31,13 @@ it('of refreshes and a backfill at the same time one works after the other, and 
   ]);
 });
 
-it('of two trackers of one data directory the second refuses to start, and the first goes on', async () => {
+it('of two trackers into one landing folder the second refuses to start, and the first goes on', async () => {
   await using pipeline = await smallData({ lock_wait_seconds: 0 });
   const { root } = pipeline.data;
+  // As another machine has it, by a shared file system.
+  await using other = await smallData({ lock_wait_seconds: 0 });
+  await rm(other.data.landing, { recursive: true });
+  await symlink(pipeline.data.landing, other.data.landing);
   const first = spawn(launcher.executable, [...launcher.words, 'track', '--port', '0', '--json'], {
     env: { ...process.env, OFFERLINE_DATA: root },
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -41,10 +46,15 @@ it('of two trackers of one data directory the second refuses to start, and the f
   const ended = once(first, 'exit');
   const [told] = (await once(first.stdout, 'data')) as [Buffer];
   const { address } = JSON.parse(told.toString()) as { address: string };
-  const second = await offerline(root, 'track', '--port', '0');
-  expect({ ...second, stderr: '' }).toEqual({ code: 3, stdout: '', stderr: '' });
-  expect(second.stderr).toContain(`\\"track\\" (process ${first.pid}, since `);
-  expect(second.stderr).toContain('One tracker works on a data directory');
+  for (const [directory, shared] of [
+    [root, 'data directory'],
+    [other.data.root, 'landing folder'],
+  ] as const) {
+    const second = await offerline(directory, 'track', '--port', '0');
+    expect({ ...second, stderr: '' }).toEqual({ code: 3, stdout: '', stderr: '' });
+    expect(second.stderr).toContain(`\\"track\\" (process ${first.pid}, since `);
+    expect(second.stderr).toContain(`One tracker works on a ${shared}`);
+  }
   expect((await fetch(`${address}/healthz`)).status).toBe(200);
   first.kill('SIGTERM');
   expect(await ended).toEqual([0, null]);

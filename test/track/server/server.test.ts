@@ -224,7 +224,7 @@ it('a stop lets clients go that never cease to ask, and cuts none of them off', 
   expect(answered).toBeLessThanOrEqual(2);
 });
 
-it('tells of a port that is taken, and lets one tracker work on a data directory', async () => {
+it('tells of a port that is taken, and lets one tracker work on a landing folder', async () => {
   await using test = await TrackerUnderTest.start({ routes: [] });
   const other = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => other.once('listening', resolve));
