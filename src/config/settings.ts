@@ -122,8 +122,11 @@ const settingsSchema = z.strictObject({
         '*/5 * * * *',
         {
           ...planKeys,
-          /** Also runs as soon as files have landed, as the file system tells. */
-          watch: z.boolean().default(false),
+          /**
+           * Also runs as soon as files have landed, as the file system tells: only those of the tracker, which come
+           * whole, or all, where whoever lands them renames them into place, too.
+           */
+          watch: z.union([z.boolean(), z.literal('tracker')]).default('tracker'),
         },
         ', "watch": true',
       ),

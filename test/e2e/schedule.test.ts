@@ -1,8 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { readRecentRuns } from '../../src/runs/recent-runs.ts';
+import { trackerLogs } from '../../src/track/logs/log-names.ts';
 import { nodeArguments } from '../support/command-line.ts';
 import { endOf } from '../support/commands.ts';
 import { asOf, clicks, smallData } from './small-data.ts';
@@ -42,10 +45,13 @@ it.each(['SIGTERM', 'SIGHUP'] as const)(
   },
 );
 
-it('takes in a file as soon as it has landed where the refresh watches', async () => {
-  await using pipeline = await smallData({
-    schedule: { refresh: { cron: '0 0 1 1 *', watch: true }, postbacks: null },
-  });
+const never = '0 0 1 1 *';
+
+it.each([
+  ['a file as soon as it has landed where the refresh watches', { cron: never, watch: true }],
+  ['a log as soon as the tracker has handed it over', never],
+])('takes in %s', async (_, refresh) => {
+  await using pipeline = await smallData({ schedule: { refresh, postbacks: null } });
   const { data } = pipeline;
   await pipeline.refresh(asOf);
   const child = spawn(process.execPath, [...nodeArguments, main, 'schedule'], {
@@ -63,7 +69,11 @@ it('takes in a file as soon as it has landed where the refresh watches', async (
   };
   await until('watching landing');
   // In a folder that was not there before, and under another name first.
-  await pipeline.landLog('clicks', 'ndjson', clicks('fresh', 7, '2025-03-10T11:30:00Z'));
+  const folder = join(refresh === never ? trackerLogs(data, 'clicks') : join(data.landing, 'clicks'), '2025-03-10');
+  await mkdir(folder, { recursive: true });
+  const lines = clicks('fresh', 7, '2025-03-10T11:30:00Z').map((click) => `${JSON.stringify(click)}\n`);
+  await writeFile(join(folder, 'fresh.ndjson.part'), lines.join(''));
+  await rename(join(folder, 'fresh.ndjson.part'), join(folder, 'fresh.ndjson'));
   await until('done: publish');
   expect(await pipeline.ask('SELECT count(*) AS clicks FROM clicks')).toEqual([{ clicks: 27 }]);
   const ended = once(child, 'exit');

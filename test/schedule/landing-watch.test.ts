@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { oncePerBurst } from '../../src/schedule/landing-watch.ts';
+import { isWatched, oncePerBurst } from '../../src/schedule/landing-watch.ts';
 
 it('files that land together are told once, at the latest a second after the first', () => {
   vi.useFakeTimers();
@@ -28,5 +28,20 @@ it('files that land together are told once, at the latest a second after the fir
     expect(told).toHaveLength(before);
   } finally {
     vi.useRealTimers();
+  }
+});
+
+it('looks at finished files alone, and where it watches some folders, at those and on the way to them', () => {
+  const folders = ['/data/landing/clicks/tracker'];
+  const seen = (path: string, within?: string[]) => isWatched(`/data/landing/${path}`, within, '2026-11-24');
+  for (const path of ['clicks', 'clicks/tracker', 'clicks/tracker/2026-11-24/a.ndjson']) {
+    expect([path, seen(path), seen(path, folders)]).toEqual([path, true, true]);
+  }
+  const elsewhere = ['offers', 'offers/north/a.json', 'clicks/a.ndjson', 'clicks/tracker-2/a.ndjson'];
+  for (const path of [...elsewhere, 'clicks/tracker/2026-11-23', 'clicks/tracker/2026-11-23/a.ndjson']) {
+    expect([path, seen(path), seen(path, folders)]).toEqual([path, true, false]);
+  }
+  for (const path of ['.tracker', 'clicks/tracker/2026-11-24/a.ndjson.part', 'clicks/_old']) {
+    expect([path, seen(path), seen(path, folders)]).toEqual([path, false, false]);
   }
 });

@@ -350,17 +350,22 @@ describe('the moments of an expression', () => {
       'offerline.json',
     );
     expect(schedule).toEqual({
-      refresh: { ...plan('0 * * * *'), watch: false },
+      refresh: { ...plan('0 * * * *'), watch: 'tracker' },
       pull: plan('*/20 * * * *'),
       postbacks: null,
       maintenance: { cron: '0 4 * * *', catch_up: 'none', overlap: 'skip' },
       pictures: plan('*/15 * * * *'),
     });
-    expect(parseSettings('{}', 'offerline.json').schedule.refresh).toEqual({ ...plan('*/5 * * * *'), watch: false });
-    const watched = { refresh: { cron: '0 * * * *', watch: true } };
-    expect(parseSettings(JSON.stringify({ schedule: watched }), 'offerline.json').schedule.refresh).toMatchObject(
-      watched.refresh,
-    );
+    expect(parseSettings('{}', 'offerline.json').schedule.refresh).toEqual({
+      ...plan('*/5 * * * *'),
+      watch: 'tracker',
+    });
+    for (const watch of [true, false, 'tracker']) {
+      const watched = { refresh: { cron: '0 * * * *', watch } };
+      expect(parseSettings(JSON.stringify({ schedule: watched }), 'offerline.json').schedule.refresh).toMatchObject(
+        watched.refresh,
+      );
+    }
     expect(() =>
       parseSettings('{"schedule": {"postbacks": {"cron": "0 * * * *", "watch": true}}}', 'offerline.json'),
     ).toThrow('schedule.postbacks');

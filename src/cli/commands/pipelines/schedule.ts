@@ -16,6 +16,8 @@ import { dateOf, momentOfMilliseconds, type Moment } from '../../../time/moment.
 import { realEffects } from '../../../files/effects.ts';
 import { pulledSources, readSources, type SourceEntry } from '../../../sources/config/sources-file.ts';
 import { PictureIndex } from '../../../pictures/picture-index.ts';
+import { trackerLogs } from '../../../track/logs/log-names.ts';
+import { eventKinds } from '../../../vocabulary/values.ts';
 import { PullLedger } from '../../../sources/pull-ledger.ts';
 import { readRecentRuns } from '../../../runs/recent-runs.ts';
 import { addCommand, answer, existingData } from '../../answer.ts';
@@ -24,6 +26,11 @@ import { leave, untilStopped } from '../../stop-signal.ts';
 
 /** How many of each pipeline's next moments `--dry-run` tells. */
 const shownRuns = 10;
+/** What else it tells of a plan, by its `watch`. */
+const watchTexts = new Map<unknown, string>([
+  ['tracker', ', and as soon as the tracker hands over a log'],
+  [true, ', and as soon as files land'],
+]);
 
 export function addScheduleCommand(program: Command, context: CommandContext): void {
   addCommand(program, 'schedule', 'run the pipelines by their cron expressions, without the HTTP service')
@@ -44,7 +51,7 @@ export function addScheduleCommand(program: Command, context: CommandContext): v
           next
             .map(({ pipeline, cron, catch_up, overlap, next: moments, ...plan }) =>
               [
-                `${pipeline}  "${cron}", UTC  (catch up: ${catch_up}, overlap: ${overlap}${'watch' in plan && plan.watch ? ', and as soon as files land' : ''})`,
+                `${pipeline}  "${cron}", UTC  (catch up: ${catch_up}, overlap: ${overlap}${('watch' in plan && watchTexts.get(plan.watch)) || ''})`,
                 ...moments.map((moment) => `  ${moment}`),
               ].join('\n'),
             )
@@ -147,12 +154,14 @@ async function pipelinesOf(
     postbacks: async () =>
       hasStore(data, readSettings(data)) && (await duePostbacks(data)).some(({ waits_for }) => waits_for === ''),
   };
+  const trackerFolders = eventKinds.map((kind) => trackerLogs(data, kind));
   const planned = (['refresh', 'postbacks', 'maintenance'] as const).flatMap((name): ScheduledPipeline[] => {
     const plan = schedule[name];
     if (plan === null) return [];
     const watch =
-      'watch' in plan && plan.watch
-        ? (onNews: () => void) => watchLanding(data.landing, onNews, console.logger)
+      'watch' in plan && plan.watch !== false
+        ? (onNews: () => void) =>
+            watchLanding(data.landing, plan.watch === true ? undefined : trackerFolders, onNews, console.logger)
         : undefined;
     return [{ name, plan, coveredUntil: covered[name], isDue: isDue[name], watch }];
   });

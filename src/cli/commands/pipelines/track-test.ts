@@ -76,7 +76,7 @@ async function test(offerId: number, options: TestOptions, context: CommandConte
 
 function scheduleOf({ scheduleLockFile }: DataDirectory, { schedule }: Settings) {
   if (readHolder(scheduleLockFile) === undefined) return 'none';
-  return schedule.refresh?.watch === true ? 'watching' : 'by the clock';
+  return (schedule.refresh?.watch ?? false) === false ? 'by the clock' : 'watching';
 }
 
 /** In a process of its own, as the schedule runs it; what it logs belongs to ours. */
