@@ -1,4 +1,13 @@
-import { existsSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { DatabaseSync } from 'node:sqlite';
@@ -147,6 +156,8 @@ function tryLock(lockFile: string, isEmptied = false): DatabaseSync | undefined 
   try {
     database = new DatabaseSync(lockFile, { timeout: lookedAtMilliseconds });
     database.exec('BEGIN EXCLUSIVE');
+    // Of a file that it may only read SQLite takes a lock that others may have, too.
+    accessSync(lockFile, constants.W_OK);
     return database;
   } catch (error) {
     database?.close();
