@@ -13,6 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => receiver.close());
 
+const loopback = { address: '127.0.0.1', family: 4 };
 const deadlineMilliseconds = 250;
 /** What a busy machine may add to a deadline. */
 const patience = 600;
@@ -55,6 +56,25 @@ async function scriptedReceiver(receive: (socket: Socket, request: string, onThi
     open: () => sockets.size,
   };
 }
+
+it('nothing goes out after its deadline, not even where the process was stopped and hears of the connection first', async () => {
+  const requests: string[] = [];
+  const { url } = await scriptedReceiver((socket, request) => {
+    requests.push(request.split(' ')[1] as string);
+    socket.end('HTTP/1.1 204 No Content\r\n\r\n');
+  });
+  const { send } = senderForTest({ lookup: (_hostname, _options, callback) => callback(null, [loopback]) });
+  const { promise: begun, resolve } = Promise.withResolvers<ReturnType<typeof send>[]>();
+  setTimeout(() => resolve([url, url.replace('127.0.0.1', 'receiver.test')].map((to) => send(to))));
+  // Of two timers the second finds the connections begun, and after it Node looks at the network before other timers.
+  setTimeout(() => {
+    const until = performance.now() + deadlineMilliseconds + 50;
+    while (performance.now() < until);
+  });
+  for (const outcome of await Promise.all(await begun)) expect(outcome).toMatchObject({ error: 'timeout' });
+  expect(await send(`${url}/later`)).toMatchObject({ status: 204 });
+  expect(requests).toEqual(['/cb/later']);
+});
 
 describe('an answer', () => {
   it.each([

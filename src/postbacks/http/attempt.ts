@@ -69,6 +69,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     this.#onUsedConnection = this.connectionServed();
+    // A process that was stopped hears of its connection before its timers: by then the postback may be another's.
+    if (performance.now() - this.#startedAt >= this.#options.deadlineMilliseconds) this.#end('timeout');
     // It waited for a connection until the deadline: it must not go out after its outcome was reported.
     if (this.#ended) controller.abort(new Error('too late'));
   }
