@@ -6,7 +6,7 @@ import { dayNumberOf, dayText, ownLogs } from './logs/log-names.ts';
 
 /**
  * Paths within the landing folder that a tracker reads when it starts: by the conversions of 90 days it knows
- * duplicates, by today's clicks it counts caps. `now` in milliseconds since the epoch.
+ * duplicates, by the newest clicks it counts caps. `now` in milliseconds since the epoch.
  */
 export function logsReadAtStart(data: DataDirectory, now: number): ReadonlySet<string> {
   const logs = [

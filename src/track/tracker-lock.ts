@@ -1,7 +1,8 @@
-import { lstatSync, mkdirSync, statSync } from 'node:fs';
+import { lstatSync, statSync } from 'node:fs';
 import type { DataDirectory } from '../config/data-directory.ts';
 import { exitCode, OfferlineError } from '../errors/errors.ts';
 import { machineFailure } from '../errors/machine-failure.ts';
+import { makePrivateFolder } from '../files/effects.ts';
 import { acquireProcessLock, type LockRequest, type ProcessLock } from '../files/process-lock.ts';
 
 /** Another process tracks for the data directory, or into its landing folder. */
@@ -40,10 +41,9 @@ function acquire(lockFile: string, what: string, request: LockRequest): Promise<
 }
 
 /** Others may write to landing: what they put in the place of this folder is not used. */
-function makeLockFolder({ root, landing, landingLocks }: DataDirectory): void {
+function makeLockFolder({ root, landingLocks }: DataDirectory): void {
   try {
-    mkdirSync(landing, { recursive: true });
-    mkdirSync(landingLocks, { recursive: true, mode: 0o700 });
+    makePrivateFolder(landingLocks);
     const found = lstatSync(landingLocks);
     const isOurs = found.uid === process.getuid?.() || found.uid === statSync(root).uid;
     if (found.isDirectory() && isOurs) return;
