@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { readRecentRuns } from '../../src/runs/recent-runs.ts';
-import { trackerLogs } from '../../src/track/logs/log-names.ts';
 import { nodeArguments } from '../support/command-line.ts';
 import { endOf } from '../support/commands.ts';
 import { asOf, clicks, smallData } from './small-data.ts';
@@ -45,12 +44,12 @@ it.each(['SIGTERM', 'SIGHUP'] as const)(
   },
 );
 
-const never = '0 0 1 1 *';
-
 it.each([
-  ['a file as soon as it has landed where the refresh watches', { cron: never, watch: true }],
-  ['a log as soon as the tracker has handed it over', never],
-])('takes in %s', async (_, refresh) => {
+  ['a file as soon as it has landed where the refresh watches', { watch: true }, 'clicks'],
+  ['a log as soon as the tracker has handed it over', {}, 'clicks/tracker'],
+])('takes in %s', async (_, watch, folder) => {
+  // Nothing else begins a run.
+  const refresh = { cron: '0 0 1 1 *', catch_up: 'none', ...watch };
   await using pipeline = await smallData({ schedule: { refresh, postbacks: null } });
   const { data } = pipeline;
   await pipeline.refresh(asOf);
@@ -69,11 +68,11 @@ it.each([
   };
   await until('watching landing');
   // In a folder that was not there before, and under another name first.
-  const folder = join(refresh === never ? trackerLogs(data, 'clicks') : join(data.landing, 'clicks'), '2025-03-10');
-  await mkdir(folder, { recursive: true });
+  const day = join(data.landing, folder, new Date().toISOString().slice(0, 10));
+  await mkdir(day, { recursive: true });
   const lines = clicks('fresh', 7, '2025-03-10T11:30:00Z').map((click) => `${JSON.stringify(click)}\n`);
-  await writeFile(join(folder, 'fresh.ndjson.part'), lines.join(''));
-  await rename(join(folder, 'fresh.ndjson.part'), join(folder, 'fresh.ndjson'));
+  await writeFile(join(day, 'fresh.ndjson.part'), lines.join(''));
+  await rename(join(day, 'fresh.ndjson.part'), join(day, 'fresh.ndjson'));
   await until('done: publish');
   expect(await pipeline.ask('SELECT count(*) AS clicks FROM clicks')).toEqual([{ clicks: 27 }]);
   const ended = once(child, 'exit');
