@@ -4,22 +4,20 @@ import { type Copy, DockerfileParser } from 'dockerfile-ast';
 
 export const repository = join(import.meta.dirname, '../..');
 
-export interface Instruction {
+interface Instruction {
   keyword: string;
   /** What follows, without flags, continued lines put together. */
   text: string;
 }
 
-export interface CopyInstruction extends Instruction {
+interface CopyInstruction extends Instruction {
   /** The stage that it copies from; else the folder of the build. */
   from: string | undefined;
-  /** The mode that all copied files and folders get, as chmod takes it; else they keep theirs. */
-  mode: string | undefined;
   sources: string[];
   target: string;
 }
 
-export interface Stage {
+interface Stage {
   image: string;
   name: string | undefined;
   instructions: (Instruction | CopyInstruction)[];
@@ -43,7 +41,6 @@ export function readDockerfile(file = join(repository, 'Dockerfile')): Stage[] {
         keyword,
         text,
         from: flag('from'),
-        mode: flag('chmod'),
         sources: words.slice(0, -1),
         target: words.at(-1) ?? '',
       } satisfies CopyInstruction);
@@ -57,13 +54,13 @@ export function isCopy(instruction: Instruction): instruction is CopyInstruction
 }
 
 /** The words of a command that starts without a shell. Throws where it would start with one. */
-export function execForm(text: string): string[] {
+function execForm(text: string): string[] {
   if (!text.startsWith('[')) throw new Error(`${text} would be started by a shell, which keeps signals to itself`);
   return JSON.parse(text) as string[];
 }
 
 /** `NAME=value` of an ENV instruction, whose values have neither quotes nor spaces here. */
-export function variablesOf({ text }: Instruction): [name: string, value: string][] {
+function variablesOf({ text }: Instruction): [name: string, value: string][] {
   return text.split(/\s+/).map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]);
 }
 
