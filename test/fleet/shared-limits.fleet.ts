@@ -120,12 +120,14 @@ async function livesOf(requestsInAll: number, limit: number) {
   return { letIn, faults, exactRounds };
 }
 
-test('100,000 requests on three servers, which are killed in between as Redis is: never more than the limit in any 60 minutes', async () => {
-  const { letIn, faults, exactRounds } = await livesOf(100_000, 100);
-  expect(exactRounds.length).toBeGreaterThan(100);
+const requestsInAll = Number(process.env['OFFERLINE_FLEET_REQUESTS'] ?? 20_000);
+
+test(`${requestsInAll} requests on three servers, which are killed in between as Redis is: never more than the limit in any 60 minutes`, async () => {
+  const { letIn, faults, exactRounds } = await livesOf(requestsInAll, 100);
+  expect(exactRounds.length).toBeGreaterThan(requestsInAll / 1000);
   expect(exactRounds.filter((round) => round.letIn !== round.fitting)).toEqual([]);
-  expect(faults).toBeGreaterThan(20);
-  expect(letIn.length).toBeGreaterThan(1000);
+  expect(faults).toBeGreaterThan(requestsInAll / 5000);
+  expect(letIn.length).toBeGreaterThan(requestsInAll / 100);
   expect(mostWithin(letIn, hour)).toBe(100);
 });
 

@@ -23,7 +23,7 @@ const moto = await Moto.start();
 await moto.createBucket();
 afterAll(() => moto[Symbol.asyncDispose]());
 
-const rounds = Number(process.env['OFFERLINE_FLEET_ROUNDS'] ?? 8);
+const rounds = Number(process.env['OFFERLINE_FLEET_ROUNDS'] ?? 4);
 const roundsOfALife = 8;
 const day = 24 * 3_600_000;
 const console = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };

@@ -21,7 +21,7 @@ const moto = await Moto.start();
 await moto.createBucket();
 afterAll(() => moto[Symbol.asyncDispose]());
 
-const rounds = Number(process.env['OFFERLINE_FLEET_ROUNDS'] ?? 20);
+const rounds = Number(process.env['OFFERLINE_FLEET_ROUNDS'] ?? 8);
 const roundsOfALife = 10;
 const console = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 const child = fileURLToPath(new URL('../../fault/lives/refresh-child.ts', import.meta.url));

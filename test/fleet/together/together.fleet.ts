@@ -33,7 +33,7 @@ afterAll(async () => {
   await moto[Symbol.asyncDispose]();
 });
 
-const rounds = Number(process.env['OFFERLINE_FLEET_ROUNDS'] ?? 10);
+const rounds = Number(process.env['OFFERLINE_FLEET_ROUNDS'] ?? 4);
 const roundsOfALife = 10;
 /** Enough for deliveries to be under way when somebody is hit. */
 const clicksARound = 200;
