@@ -12,7 +12,7 @@ import { assertNotAhead } from '../src/time/ahead-of-clock.ts';
 import { momentOfMilliseconds, type Moment } from '../src/time/moment.ts';
 import type { Console } from '../src/logging/progress.ts';
 import { readRunClock, type Run, type Stage } from '../src/runs/stage.ts';
-import type { StateDatabase } from '../src/warehouse/database.ts';
+import { openStateDatabase, type StateDatabase } from '../src/warehouse/database.ts';
 import { acquireWriterLock } from '../src/runs/lock.ts';
 import { copyRecentRuns } from '../src/runs/recent-runs.ts';
 import { runOnStorage } from './run-on-storage.ts';
@@ -98,9 +98,11 @@ export async function withWarehouse<Result>(
       await storage?.begin(state);
       result = await work(state);
       await storage?.note(state);
-    } catch (error) {
+    } catch (caught) {
       // What went wrong first is what is told.
       await state.close().catch(() => undefined);
+      const error = caught instanceof UnendedRun ? caught.cause : caught;
+      if (caught instanceof UnendedRun) await caught.end(opening, settings);
       throw (await noteDamage(data, error, effects)) ?? error;
     }
     await state.close();
@@ -132,6 +134,30 @@ export async function withWriterLock<Result>(
     return await work(opening);
   } finally {
     lock.release();
+  }
+}
+
+/** A run failed, by its cause, and so did its database, which may take no statement more: also not the end of the run. */
+class UnendedRun extends Error {
+  override readonly cause: Error;
+  constructor(cause: Error) {
+    super(cause.message);
+    this.cause = cause;
+  }
+
+  /** Writes the end in an opening of its own. Where that fails, too, the next run calls this one interrupted. */
+  async end({ data, effects, logger }: Opening, settings: Settings): Promise<void> {
+    try {
+      const state = await openStateDatabase(data, settings, undefined, effects);
+      try {
+        await new RunLedger(state).endRunning(momentOfMilliseconds(effects.now()), this.cause.message);
+        await copyRecentRuns({ data, effects, logger }, state);
+      } finally {
+        await state.close();
+      }
+    } catch (error) {
+      logger.warn({ err: error }, 'the end of this run could not be written into the ledger');
+    }
   }
 }
 
@@ -167,7 +193,8 @@ async function ledgeredRun<Result extends object>(
       );
       return output;
     } catch (error) {
-      await ledger.endStage(runId, each.name, now(), { error: (error as Error).message });
+      // Where the database itself failed this fails, too, and the first error is the one to report.
+      await ledger.endStage(runId, each.name, now(), { error: (error as Error).message }).catch(() => undefined);
       throw error;
     }
   };
@@ -177,15 +204,17 @@ async function ledgeredRun<Result extends object>(
       status: 'done',
       snapshotId: 'snapshotId' in result ? (result.snapshotId as string | null) : null,
     });
+    await copyRecentRuns(run, state);
     return { ...result, runId, asOf: run.asOf };
   } catch (error) {
-    await ledger.end(runId, now(), {
-      status: error instanceof StoppedError ? 'interrupted' : 'failed',
-      error: (error as Error).message,
-    });
+    const status = error instanceof StoppedError ? 'interrupted' : 'failed';
+    try {
+      await ledger.end(runId, now(), { status, error: (error as Error).message });
+      await copyRecentRuns(run, state);
+    } catch {
+      throw new UnendedRun(error as Error);
+    }
     throw error;
-  } finally {
-    await copyRecentRuns(run, state);
   }
 }
 

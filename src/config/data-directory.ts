@@ -84,6 +84,10 @@ export class DataDirectory {
   get scratch() {
     return join(this.warehouse, 'scratch');
   }
+  /** What does not fit into memory while the warehouse is open; swept by the next opening, never before. */
+  get spill() {
+    return join(this.warehouse, 'spill');
+  }
   /** Where files are read that a run may have ended by force over: a warehouse that is thrown away. */
   get trial() {
     return join(this.scratch, 'trial');

@@ -19,7 +19,8 @@ export function thisMachine(): Machine {
 
 /**
  * How DuckDB is opened. Its memory limit covers the buffer manager only, not what hash tables and readers
- * take beside it, so by default it is half of what the process may use; beyond that it spills to scratch.
+ * take beside it, so by default it is half of what the process may use; beyond that it spills to a folder of its
+ * own, which nobody empties while the database is open.
  */
 export function duckdbOptions(
   data: DataDirectory,
@@ -29,6 +30,6 @@ export function duckdbOptions(
   return {
     memory_limit: duckdb.memory_limit ?? `${Math.floor(machine.memory / 2 / mebibyte)}MiB`,
     threads: String(duckdb.threads ?? machine.processors),
-    temp_directory: data.scratch,
+    temp_directory: data.spill,
   };
 }

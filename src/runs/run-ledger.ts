@@ -69,6 +69,18 @@ export class RunLedger {
     );
   }
 
+  /** Ends whatever is marked as running, where a run's own database could not take its end any more. */
+  async endRunning(at: Moment, error: string): Promise<void> {
+    await this.#state.transaction(async () => {
+      for (const table of ['runs', 'run_stages'] as const)
+        await this.#state.db
+          .updateTable(table)
+          .set({ finished_at: at, status: 'failed', error })
+          .where('status', '=', 'running')
+          .execute();
+    }, 'end of run in a new opening');
+  }
+
   async beginStage(runId: number, stage: string, at: Moment): Promise<void> {
     await this.#state.transaction(
       () =>

@@ -48,6 +48,8 @@ export async function openStateDatabase(
   effects: Effects = realEffects,
 ): Promise<StateDatabase> {
   await effects.files.makeDirectory(data.scratch);
+  // What a process that ended by force spilled.
+  await effects.files.remove(data.spill, 'spill: emptied');
   const options = duckdbOptions(data, settings);
   const opened = await openFile(data.stateFile, options, effects);
   try {

@@ -1,4 +1,4 @@
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -58,7 +58,21 @@ describe('openStateDatabase', () => {
         second.connection,
         "SELECT current_setting('TimeZone') AS zone, current_setting('temp_directory') AS spill",
       ),
-    ).toEqual([{ zone: 'UTC', spill: data.scratch }]);
+    ).toEqual([{ zone: 'UTC', spill: data.spill }]);
+  });
+
+  it('spills beside the scratch folder, which a stage may empty, and sweeps what a killed process left', async () => {
+    await mkdir(data.spill, { recursive: true });
+    await writeFile(join(data.spill, 'left-over.tmp'), 'x');
+    const state = await openStateDatabase(data, { duckdb: { memory_limit: '20MB', threads: 1 } });
+    opened.push(state);
+    expect(existsSync(join(data.spill, 'left-over.tmp'))).toBe(false);
+    await state.connection.run('CREATE TEMP TABLE large AS SELECT uuid()::VARCHAR AS word FROM range(1_000_000)');
+    expect(await readdir(data.spill)).not.toEqual([]);
+    await rm(data.scratch, { recursive: true });
+    expect(await queryRows(state.connection, 'SELECT count(DISTINCT word)::INTEGER AS words FROM large')).toEqual([
+      { words: 1_000_000 },
+    ]);
   });
 
   it('starts without a log: what a killed process had committed is in the file after opening', async () => {
@@ -205,7 +219,7 @@ describe('duckdbOptions', () => {
     expect(duckdbOptions(data, defaultSettings, machine)).toMatchObject({
       memory_limit: '3072MiB',
       threads: '3',
-      temp_directory: data.scratch,
+      temp_directory: data.spill,
     });
   });
 
