@@ -4,6 +4,7 @@ import type { LogSchema } from '../../landing/logs/log-fields.ts';
 import { logRows } from '../../landing/logs/log-parser.ts';
 import { makeEmptyTempTable, type TempTable } from '../../duckdb/temp-table.ts';
 import { insertRows } from '../../duckdb/insert-rows.ts';
+import { assertSomeFit } from './hopeless-log.ts';
 import type { NewFile } from '../ledger/read-again.ts';
 
 /** A log file of this run with its number in the ledger. */
@@ -22,7 +23,7 @@ export interface LogBatch {
 
 /**
  * Makes relations of a run's files of one log. `withLines` gives a file with its lines known, or throws
- * `QuarantineError`.
+ * `QuarantineError`: a file that throws, or of which nothing fits, is quarantined.
  */
 export async function openLogBatch(
   connection: DuckDBConnection,
@@ -38,7 +39,9 @@ export async function openLogBatch(
   const batch: LogBatch = { files: [], rows: [], positions, quarantined: [] };
   for (const file of files) {
     try {
-      batch.files.push({ ...file, ...(await withLines(file, schema.required)) });
+      const opened = { ...file, ...(await withLines(file, schema.required)) };
+      await assertSomeFit(connection, schema, opened);
+      batch.files.push(opened);
     } catch (error) {
       if (!(error instanceof QuarantineError)) throw error;
       batch.quarantined.push({ file, reason: error.reason, detail: error.message });

@@ -6,7 +6,7 @@ import { rm, stat } from 'node:fs/promises';
 import type { CheckedFile, LandingFile, FileLines, FileProblem } from '../landing-file.ts';
 import { TooManyBytes } from '../lines/line-file.ts';
 import { sha256Of } from '../../files/read-through.ts';
-import { asItLies, takeApart, type FileToTakeApart, type TakenApart } from '../lines/take-apart.ts';
+import { asItLies, takeApart, UnusableFile, type FileToTakeApart, type TakenApart } from '../lines/take-apart.ts';
 
 /** Below this many bytes in all, starting a worker costs more than it saves. */
 const minWorkerBytes = 16 * 1024 * 1024;
@@ -138,6 +138,7 @@ export async function checkFile(
     if (syscall === 'open' && path === file.absolutePath)
       return { ...asItLies(file), sha256: '', unstable: true, unfinished: false };
     if (error instanceof TooManyBytes) read.problem = tooLarge(file, limits.maxUnpackedBytes);
+    else if (error instanceof UnusableFile) read.problem = error.problem;
     else if (code.startsWith('Z_'))
       read.problem = { reason: 'broken_gzip', detail: `the gzip is truncated or damaged: ${(error as Error).message}` };
     else throw error;

@@ -34,6 +34,11 @@ export class CsvRecords {
     this.#lines = lines;
   }
 
+  /** Known before the end, if so: the rest is passed over. */
+  get problem(): FileProblem | undefined {
+    return this.#problem;
+  }
+
   take(chunk: Buffer): void {
     for (let at = 0; at < chunk.length && this.#problem === undefined; at++) {
       const byte = chunk[at] as number;

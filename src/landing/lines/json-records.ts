@@ -59,6 +59,11 @@ export class JsonRecords {
     this.#lines = lines;
   }
 
+  /** Known before the end, if so: the rest is passed over. */
+  get problem(): FileProblem | undefined {
+    return this.#problem;
+  }
+
   /** May change the chunk. */
   take(chunk: Buffer): void {
     if (this.#problem !== undefined) return;

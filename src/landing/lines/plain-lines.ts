@@ -6,6 +6,8 @@ const lineCutShown = Buffer.from('\u2401').toString('latin1');
 
 /** Copies lines, chunk by chunk, with every line end as `\n` and without what the line reader cuts at. */
 export class PlainLines {
+  /** Any text is lines. */
+  readonly problem = undefined;
   readonly #lines: LineFile;
   #heldReturn = false;
 

@@ -22,6 +22,15 @@ export interface TakenApart extends FileLines {
 /** A stream of the usual 64 KiB chunks takes four times as long over a log of gigabytes. */
 const chunkBytes = 4 * 1024 * 1024;
 
+/** A file cannot be used, whatever comes behind what was read of it. */
+export class UnusableFile extends Error {
+  readonly problem: FileProblem;
+  constructor(problem: FileProblem) {
+    super(problem.detail);
+    this.problem = problem;
+  }
+}
+
 /** A file whose lines are those of the landing file itself. */
 export function asItLies({ absolutePath }: Pick<LandingFile, 'absolutePath'>): FileLines {
   return { readablePath: absolutePath, firstRow: 1, columns: null, unterminatedRow: null, longLines: [] };
@@ -30,7 +39,7 @@ export function asItLies({ absolutePath }: Pick<LandingFile, 'absolutePath'>): F
 /**
  * Makes lines of a file, one record each: of what is packed, of JSON documents and CSV, and of lines that have carriage
  * returns, a byte order mark or what the line reader cuts at. No more than a chunk and a record is held in memory.
- * Throws `TooManyBytes`, and what the file system and zlib have to say.
+ * Throws `TooManyBytes`, `UnusableFile` at the first byte that makes the file so, and what the file system and zlib have to say.
  */
 export async function takeApart(
   file: FileToTakeApart,
@@ -44,6 +53,7 @@ export async function takeApart(
   await readThrough(file.absolutePath, (chunk) => {
     onBytes(chunk);
     text.see(chunk);
+    stopAtLongLine(text.problemSoFar);
   });
   const lines = asItLies(file);
   const problem = file.bytes === 0 ? undefined : text.problem();
@@ -71,6 +81,7 @@ async function unfold(
     lines.limit = maxUnpackedBytes + 4 * read;
     text.see(chunk);
     records.take(isFirst ? withoutMark(chunk) : chunk);
+    stopAtLongLine(text.problemSoFar ?? records.problem);
   };
   try {
     if (file.gzip) await unpack(file.absolutePath, onBytes, take);
@@ -95,6 +106,11 @@ async function unfold(
   } finally {
     lines.close();
   }
+}
+
+/** Gigabytes may follow, of which nothing would be used. What else is wrong is known when all was read. */
+function stopAtLongLine(problem: FileProblem | undefined): void {
+  if (problem?.reason === 'line_too_long') throw new UnusableFile(problem);
 }
 
 /** Catalogs are read a line at a time: only in those of logs long lines are in the way. */

@@ -44,6 +44,15 @@ export class TextCheck {
     this.#validUtf8 &&= isUtf8(whole.subarray(0, end));
   }
 
+  /** What no byte that is still to come can make good. */
+  get problemSoFar(): FileProblem | undefined {
+    if (this.longestLine <= maxLineBytes) return undefined;
+    return {
+      reason: 'line_too_long',
+      detail: `a line has more than ${maxLineBytes} bytes, which is the most that is read`,
+    };
+  }
+
   problem(): FileProblem | undefined {
     if (this.#format === 'parquet') {
       const whole =
@@ -51,11 +60,7 @@ export class TextCheck {
       return whole ? undefined : { reason: 'not_parquet', detail: 'the file does not begin and end as Parquet does' };
     }
     if (!this.#validUtf8 || this.#rest.length > 0) return { reason: 'bad_utf8', detail: 'the text is not valid UTF-8' };
-    if (this.longestLine <= maxLineBytes) return undefined;
-    return {
-      reason: 'line_too_long',
-      detail: `a line has ${this.longestLine} bytes; at most ${maxLineBytes} are read`,
-    };
+    return this.problemSoFar;
   }
 
   /** Leaps to the last line end within a long line's reach: asking for each line end takes several times as long. */

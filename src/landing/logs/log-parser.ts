@@ -4,7 +4,7 @@ import type { LogFault, LogField, LogSchema } from './log-fields.ts';
 import { dayNumber } from '../../time/day-number.ts';
 import { eventKey } from '../../vocabulary/event-key.ts';
 import { quoted, quotedPathList } from '../../text/sql-text.ts';
-import { maxLineBytes, type FileLines } from '../landing-file.ts';
+import { longLineBytes, maxLineBytes, type FileLines } from '../landing-file.ts';
 
 /** Bits of the `warnings` column: what was dropped from an accepted event, or replaced in it. */
 export const warningBit = { unknownField: 1, firstDropped: 2, halfSurrogate: 128 } as const;
@@ -126,16 +126,21 @@ function hasUnknownField({ fields }: LogSchema): string {
  */
 const laxJson = `regexp_matches(regexp_replace(record, '"([^"\\\\]|\\\\.)*"', '""', 'g'), ',\\s*[}\\]]|[nN]a[nN]|[iI]nf|/[*/]')`;
 
-/** Twice the longest line, or DuckDB takes sixteen times as much for every file that it has open. */
-const readBuffer = `max_line_size = ${maxLineBytes}, buffer_size = ${2 * maxLineBytes}`;
+/**
+ * Every file that DuckDB has open takes a buffer or two, so they are no larger than reading quickly needs. A line that is
+ * no long one is at most three times as long when what the line reader cuts at shows as a picture.
+ */
+const readBuffer = `max_line_size = ${4 * longLineBytes}, buffer_size = ${4 * 2 ** 20}`;
+/** Twice the longest line, or DuckDB takes sixteen times as much. */
+const longReadBuffer = `max_line_size = ${maxLineBytes}, buffer_size = ${2 * maxLineBytes}`;
 
 /**
  * SQL for the lines of checked files: `path`, `raw`. Blank lines are NULL.
  * Columns are cut at a control character that a checked file does not hold, so a line stays whole.
  */
-function lines(paths: readonly string[]): string {
+function lines(paths: readonly string[], buffer = readBuffer): string {
   return `read_csv(${quotedPathList(paths)}, columns = {raw: 'VARCHAR'}, delim = '\u0001\u0002', quote = '', escape = '',
-    new_line = '\\n', strict_mode = false, auto_detect = false, header = false, hive_partitioning = false, ${readBuffer}, filename = 'path')`;
+    new_line = '\\n', strict_mode = false, auto_detect = false, header = false, hive_partitioning = false, ${buffer}, filename = 'path')`;
 }
 
 /**
@@ -151,7 +156,7 @@ export function numberedLines({ readablePath, firstRow, longLines }: FileLines):
 
 /** The same of long lines alone. */
 function numberedLongLines({ path, rows }: FileLines['longLines'][number]): string {
-  return `(SELECT [${rows.join(', ')}][nth]::BIGINT AS line, raw FROM (SELECT row_number() OVER () AS nth, raw FROM ${lines([path])}))`;
+  return `(SELECT [${rows.join(', ')}][nth]::BIGINT AS line, raw FROM (SELECT row_number() OVER () AS nth, raw FROM ${lines([path], longReadBuffer)}))`;
 }
 
 /**
@@ -166,6 +171,11 @@ export function logRows(files: readonly (FileLines & { fileId: number })[], posi
     `(SELECT file_id, NULL::BIGINT AS line, raw FROM ${lines(paths)} JOIN ${positions} USING (path))`,
     ...files.flatMap(({ fileId, longLines }) => longLines.map((long) => rowsOfFile(fileId, numberedLongLines(long)))),
   ];
+}
+
+/** The same of one file's lines in their order, without the long ones and without numbers. */
+export function rowsInOrder({ readablePath }: FileLines, fileId: number): string {
+  return rowsOfFile(fileId, `(SELECT NULL::BIGINT AS line, raw FROM ${lines([readablePath])})`);
 }
 
 /** The same of one relation `(line, raw)` of one file. */

@@ -203,6 +203,19 @@ describe('quarantine', () => {
     ]);
   });
 
+  it('a million rows and more of which none fits, but not where one does', async ({ landing }) => {
+    const commas = ',,,,\n'.repeat(1_000_001);
+    await landing.put('clicks/a.csv', `click_id,offer_id,site_key,user_id,clicked_at\n${commas}`);
+    await landing.put('clicks/b.ndjson.gz', gzipSync(`{}\n`.repeat(1_000_001)));
+    await landing.put('clicks/c.ndjson', `${'{}\n'.repeat(1_000_000)}${JSON.stringify(click('a'))}\n`);
+    await landing.ingest();
+    expect((await landing.ledger()).toSorted()).toEqual([
+      'clicks/a.csv quarantined no_row_fits 0=0+0+0',
+      'clicks/b.ndjson.gz quarantined no_row_fits 0=0+0+0',
+      'clicks/c.ndjson loaded 1000001=1+0+1000000',
+    ]);
+  });
+
   it('a log under a wrong ending counts once it has the right one', async ({ landing }) => {
     const path = await landing.put('clicks/a.json', clicks);
     await landing.ingest();

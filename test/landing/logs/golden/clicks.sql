@@ -75,5 +75,5 @@ COPY (
                 FROM (SELECT *, unnest(texts)
                   FROM (SELECT *, TRY(from_json(raw, '{"click_id":"VARCHAR","offer_id":"VARCHAR","source":"VARCHAR","external_id":"VARCHAR","site_key":"VARCHAR","user_id":"VARCHAR","clicked_at":"VARCHAR","country":"VARCHAR","device":"VARCHAR","ip":"VARCHAR","user_agent":"VARCHAR","sub1":"VARCHAR","sub2":"VARCHAR"}')) AS texts
                     FROM (SELECT file_id, NULL::BIGINT AS line, raw FROM read_csv(['<data>/landing/clicks/a.ndjson'], columns = {raw: 'VARCHAR'}, delim = '\u0001\u0002', quote = '', escape = '',
-    new_line = '\n', strict_mode = false, auto_detect = false, header = false, hive_partitioning = false, max_line_size = 16777216, buffer_size = 33554432, filename = 'path') JOIN log_files_of_clicks USING (path)) WHERE strlen(raw) > 64 OR trim(raw) <> '')))))))))) TO '<data>/warehouse/scratch/staged-clicks/0'
+    new_line = '\n', strict_mode = false, auto_detect = false, header = false, hive_partitioning = false, max_line_size = 65536, buffer_size = 4194304, filename = 'path') JOIN log_files_of_clicks USING (path)) WHERE strlen(raw) > 64 OR trim(raw) <> '')))))))))) TO '<data>/warehouse/scratch/staged-clicks/0'
          (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, PARTITION_BY (day_number), ROW_GROUP_SIZE 16384, OVERWRITE_OR_IGNORE)
