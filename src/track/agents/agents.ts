@@ -1,7 +1,7 @@
 import bowser from 'bowser';
-import { isbot } from 'isbot';
 import { LRUCache } from 'lru-cache';
 import type { Device } from '../../vocabulary/values.ts';
+import { isRobot } from './robots.ts';
 
 /** What a browser's own description tells, as far as it can be believed. */
 export interface Agent {
@@ -15,8 +15,8 @@ export interface Agent {
   isBot: boolean;
   /** Undefined where it tells none that offers know. */
   device: Device | undefined;
-  /** A Mac that may as well be an iPad: they describe themselves alike. */
-  mayBeIos: boolean;
+  /** What it may as well be: an iPad describes itself as a Mac, and an Android that shows a desktop site as a Linux. */
+  mayBe: Device | undefined;
   /** Such as `Android`; empty where unknown. */
   system: string;
   /** The system's version where it can be believed; empty where not. */
@@ -47,24 +47,48 @@ export class Agents {
 
 function readAgent(text: string): Omit<Agent, 'number'> {
   const json = JSON.stringify(text);
-  const unknown = { text, json, isBot: false, device: undefined, mayBeIos: false, system: '', version: '' };
+  const unknown = { text, json, isBot: false, device: undefined, mayBe: undefined, system: '', version: '' };
   if (text === '') return unknown;
-  if (isbot(text)) return { ...unknown, isBot: true };
-  const { name = '', version = '' } = bowser.getParser(text).getOS();
+  if (isRobot(text)) return { ...unknown, isBot: true };
+  if (ofNoKnownDevice.test(text)) return unknown;
+  const { name, version } = systemOf(text);
   switch (name) {
     case 'Android':
       return { ...unknown, device: 'android', system: name, version: androidVersion(text, version) };
     case 'iOS':
       return { ...unknown, device: 'ios', system: name, version: iosVersion(text, version) };
     case 'macOS':
-      return { ...unknown, device: 'desktop', mayBeIos: isMacSafari(text), system: name, version: '' };
-    case 'Windows':
+      return { ...unknown, device: 'desktop', mayBe: isMacSafari(text) ? 'ios' : undefined, system: name };
     case 'Linux':
+      // Without the window system of desktops it is a television, or a telephone of another kind.
+      if (!/\b(?:X11|Wayland);/.test(text)) return { ...unknown, system: name };
+      return { ...unknown, device: 'desktop', mayBe: 'android', system: name };
+    case 'Windows':
     case 'Chrome OS':
-      return { ...unknown, device: 'desktop', system: name, version: '' };
+      return { ...unknown, device: 'desktop', system: name };
     default:
       return { ...unknown, system: name };
   }
+}
+
+/** Consoles, televisions and telephones with keys. Some say that they are a Windows, a Linux or an Android. */
+const ofNoKnownDevice =
+  /\bKAIOS\/|\bXbox|\bCrKey\b|HbbTV\/|\bSmart-?TV\b|\bVIDAA\b|\bWindows (?:CE|Mobile)\b|\bWPDesktop\b|\bPalmSource\b/i;
+
+/** Its own words for itself, before a model that is named after another system: `HiPad X`, `TechniPhone 5`. */
+const android =
+  /\(Android\b|\bLinux;.{0,30}(?<!like )\bAndroid\b|\bLinux; U; Adr (\d[\d.]*)|\bFBAN\/(?:FB4A|EMA|Orca-Android)\b/;
+
+/** Browsers that makers of Androids ship with them. To show a desktop site they say that they are a Linux or a Mac. */
+const shippedWithAndroids = /\bSilk\/|(?:Samsung|Oculus|Pico|Miui|Huawei|HeyTap|Vivo)Browser\//;
+
+function systemOf(text: string): { name: string; version: string } {
+  const isAndroid = android.exec(text);
+  if (isAndroid !== null)
+    return { name: 'Android', version: isAndroid[1] ?? /\bAndroid[ /-](\d+(?:\.\d+)*)/.exec(text)?.[1] ?? '' };
+  const { name = '', version = '' } = bowser.getParser(text).getOS();
+  const isInDesktopMode = (name === 'Linux' || name === 'macOS') && shippedWithAndroids.test(text);
+  return isInDesktopMode ? { name: 'Android', version: '' } : { name, version };
 }
 
 /** Chrome says `Android 10; K` of every telephone, and adds `; wv` where it shows pages within an app. */

@@ -176,9 +176,9 @@ function notRecorded(error: unknown): ClickAnswer {
 function unmetTarget(route: Route, agent: Agent, country: string): ClickAnswer | undefined {
   const { countries, devices, android_min_os, ios_min_os } = route;
   if (country !== '' && countries.length > 0 && !countries.includes(country)) return refusedFor('country');
-  const { device, mayBeIos, version } = agent;
+  const { device, mayBe, version } = agent;
   if (device === undefined) return undefined;
-  const isMeant = devices.length === 0 || devices.includes(device) || (mayBeIos && devices.includes('ios'));
+  const isMeant = devices.length === 0 || devices.includes(device) || (mayBe !== undefined && devices.includes(mayBe));
   if (!isMeant) return refusedFor('device');
   const lowest = device === 'android' ? android_min_os : device === 'ios' ? ios_min_os : null;
   return lowest !== null && isOlder(version, lowest) ? refusedFor('os_version') : undefined;

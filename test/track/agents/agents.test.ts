@@ -1,6 +1,9 @@
 import { expect, it } from 'vitest';
+import { list } from 'isbot';
 import { Agents, isOlder } from '../../../src/track/agents/agents.ts';
+import { metByPersons } from '../../../src/track/agents/robots.ts';
 import { route, TrackerUnderTest } from '../tracker-under-test.ts';
+import realAgents from './real-agents.json' with { type: 'json' };
 
 const agents = new Agents();
 const iphone = (system: string, rest: string) =>
@@ -10,6 +13,7 @@ const android = (about: string) =>
 const mac = (rest: string) => `Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) ${rest}`;
 const webView =
   'Mozilla/5.0 (Linux; Android 10; K; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/138.0.0.0 Mobile Safari/537.36';
+const linux = (rest: string) => `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) ${rest}`;
 const macSafari = mac('AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Safari/605.1.15');
 
 it.each([
@@ -26,6 +30,34 @@ it.each([
   ['nothing', '', undefined, ''],
 ])('%s', (_name, text, device, version) => {
   expect(agents.read(text)).toMatchObject({ device, version, isBot: false });
+});
+
+it.each(Object.entries(realAgents.persons))('%s: each is a person, with a device of its own', (_kind, agentsSeen) => {
+  for (const { agent, device: expected } of agentsSeen) {
+    const { isBot, device = 'unknown', mayBe } = agents.read(agent);
+    const found = mayBe === undefined ? device : `${device} or ${mayBe}`;
+    expect({ agent, isBot, device: found }).toEqual({ agent, isBot: false, device: expected });
+  }
+});
+
+it.each(Object.entries(realAgents.robots))('%s: each is none of a person', (_kind, agentsSeen) => {
+  for (const { agent } of agentsSeen)
+    expect({ agent, isBot: agents.read(agent).isBot }).toEqual({ agent, isBot: true });
+});
+
+it('leaves out no pattern of isbot that isbot no longer has', () => {
+  expect([...metByPersons].filter((pattern) => !list.includes(pattern))).toEqual([]);
+});
+
+it.each([
+  ['Telekom.com', 'a carrier'],
+  ['Google Fi', 'a carrier with the name of a search engine'],
+  ['T-Bot http server', 'a carrier with words of robots'],
+])('a telephone of %s in Facebook is a person: %s', async (carrier) => {
+  await using test = await TrackerUnderTest.start({ routes: [route({ offer_id: 1, devices: ['android'] })] });
+  const app = `[FBAN/FB4A;FBAV/446.0.0.36.118;FBCR/${carrier};FBMF/Google;FBBD/google;FBDV/Pixel 8;FBSV/14;]`;
+  const inBrowser = `${android('Android 14; Pixel 8 Build/UQ1A.240105.002; wv')} ${app}`;
+  for (const text of [inBrowser, app]) expect((await test.click(1, 'u', { 'user-agent': text })).status).toBe(302);
 });
 
 it.each([
@@ -89,6 +121,19 @@ it('offers for some devices and systems let pass whom they mean and whom nobody 
     [3, macSafari, '302'],
     [3, iphone('17_2', 'Version/17.2 Mobile/15E148 Safari/604.1'), '403 device'],
     [3, '', '302'],
+    // An Android that shows a desktop site says that it is a Linux; only browsers of its maker tell it.
+    [2, linux('Chrome/130.0.0.0 Safari/537.36'), '302'],
+    [3, linux('Chrome/130.0.0.0 Safari/537.36'), '302'],
+    [1, linux('Chrome/130.0.0.0 Safari/537.36'), '403 device'],
+    [2, linux('SamsungBrowser/26.0 Chrome/122.0.0.0 Safari/537.36'), '302'],
+    [3, linux('SamsungBrowser/26.0 Chrome/122.0.0.0 Safari/537.36'), '403 device'],
+    // A model with a name like another system's.
+    [2, android('Android 13; HiPad X'), '302'],
+    [2, android('Android 11; HiPad X'), '403 os_version'],
+    [1, android('Android 13; HiPad X'), '403 device'],
+    // Telephones with keys say Android, consoles Windows.
+    [1, 'Mozilla/5.0 (Mobile; Jio/F491H; Android; rv:48.0) Gecko/48.0 Firefox/48.0 KAIOS/2.5', '302'],
+    [2, 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; Xbox; Xbox One) Chrome/130.0.0.0 Edg/130.0.0.0', '302'],
   ];
   for (const [offer, agent, expected] of cases) {
     const outcome = await test.outcome(`/redirect/manual-offer/${offer}/user/u/site/one`, { 'user-agent': agent });
