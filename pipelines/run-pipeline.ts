@@ -13,6 +13,7 @@ import { momentOfMilliseconds, type Moment } from '../src/time/moment.ts';
 import type { Console } from '../src/logging/progress.ts';
 import { readRunClock, type Run, type Stage } from '../src/runs/stage.ts';
 import { openStateDatabase, type StateDatabase } from '../src/warehouse/database.ts';
+import { tellsInterruption, untilInterrupted } from '../src/duckdb/interruption.ts';
 import { acquireWriterLock } from '../src/runs/lock.ts';
 import { copyRecentRuns } from '../src/runs/recent-runs.ts';
 import { runOnStorage } from './run-on-storage.ts';
@@ -137,7 +138,7 @@ export async function withWriterLock<Result>(
   }
 }
 
-/** A run failed, by its cause, and so did its database, which may take no statement more: also not the end of the run. */
+/** A run failed, by its cause, and its database takes no statement more: also not the end of the run. */
 class UnendedRun extends Error {
   override readonly cause: Error;
   constructor(cause: Error) {
@@ -184,7 +185,7 @@ async function ledgeredRun<Result extends object>(
     await ledger.beginStage(runId, each.name, now());
     const started = performance.now();
     try {
-      const output = await each.run(run, input);
+      const output = await untilInterrupted(state.connection, stop, () => each.run(run, input));
       await ledger.endStage(runId, each.name, now(), rows(output));
       run.logger.info(
         { run: runId, ms: Math.round(performance.now() - started), ...(output as object) },
@@ -192,7 +193,8 @@ async function ledgeredRun<Result extends object>(
         each.name,
       );
       return output;
-    } catch (error) {
+    } catch (caught) {
+      const error = tellsInterruption(caught) ? new StoppedError(interrupted(pipeline, each.name)) : caught;
       // Where the database itself failed this fails, too, and the first error is the one to report.
       await ledger.endStage(runId, each.name, now(), { error: (error as Error).message }).catch(() => undefined);
       throw error;
@@ -216,6 +218,10 @@ async function ledgeredRun<Result extends object>(
     }
     throw error;
   }
+}
+
+function interrupted(pipeline: string, stage: string): string {
+  return `${pipeline} was asked to end, and its stage ${stage} was interrupted: nothing of that stage is kept, and the next run does it again`;
 }
 
 /** Throws `StoppedError` with the message once the signal is aborted. */

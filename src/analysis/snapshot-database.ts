@@ -1,12 +1,13 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { OfferlineError } from '../errors/errors.ts';
+import { OfferlineError, StoppedError } from '../errors/errors.ts';
 import { literalPath, pathOfLiteral, quotedList } from '../text/sql-text.ts';
 import { analyticsFile } from '../snapshot/manifest.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
 import { thisMachine } from '../duckdb/duckdb-options.ts';
+import { tellsInterruption, untilInterrupted } from '../duckdb/interruption.ts';
 import { openDuckDB, readOnly, type OpenDuckDB } from '../duckdb/open.ts';
 import type { KeptSnapshot } from './kept-snapshots.ts';
 
@@ -16,15 +17,16 @@ const memoryShare = 4;
 /**
  * Opens a snapshot's `analytics.duckdb` for queries of people: read-only, and with no way to any file but the
  * snapshot's own, nor to the settings that say so; and to those of `writable`. Holds the file open, so the snapshot is
- * not retired meanwhile.
+ * not retired meanwhile. Once `stop` is aborted the statement is interrupted, and `StoppedError` thrown.
  */
 export async function withSnapshotDatabase<Answer>(
   { folder }: Pick<KeptSnapshot, 'folder'>,
   work: (connection: DuckDBConnection) => Promise<Answer>,
-  writable: readonly string[] = [],
+  { writable = [], stop }: { writable?: readonly string[]; stop?: AbortSignal | undefined } = {},
 ): Promise<Answer> {
+  sweepSpills();
   // By default DuckDB spills beside the database, which is inside of what was published.
-  const spill = mkdtempSync(join(tmpdir(), 'offerline-query-'));
+  const spill = mkdtempSync(join(tmpdir(), `${spillPrefix}${process.pid}-`));
   const removeSpill = () => rmSync(spill, { recursive: true, force: true });
   // A process also ends in the middle, where nobody reads the answer on.
   process.once('exit', removeSpill);
@@ -32,13 +34,39 @@ export async function withSnapshotDatabase<Answer>(
     const memory_limit = `${Math.floor(thisMachine().memory / memoryShare / 2 ** 20)}MiB`;
     const database = await openSnapshotDatabase(folder, { temp_directory: spill, memory_limit }, writable);
     try {
-      return await work(database.connection);
+      return await untilInterrupted(database.connection, stop, () => work(database.connection), 0);
+    } catch (error) {
+      if (tellsInterruption(error)) throw new StoppedError('the query was asked to end before it had its answer');
+      throw error;
     } finally {
       database.close();
     }
   } finally {
     process.off('exit', removeSpill);
     removeSpill();
+  }
+}
+
+const spillPrefix = 'offerline-query-';
+
+/** Removes what processes spilled that were killed. */
+function sweepSpills(): void {
+  for (const name of readdirSync(tmpdir())) {
+    const [, owner] = new RegExp(`^${spillPrefix}(\\d+)-`).exec(name) ?? [];
+    if (owner === undefined || isAlive(Number(owner))) continue;
+    try {
+      rmSync(join(tmpdir(), name), { recursive: true, force: true });
+    } catch {
+      // Another user's.
+    }
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }
 

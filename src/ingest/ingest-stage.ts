@@ -177,6 +177,7 @@ async function checkFilesOf(run: Run, files: LandingFile[], name: string): Promi
     const checked = await run.effects.perform('landing files: copied plain', () =>
       checkFiles(files, scratch, {
         onRead: (bytes) => run.progress.advance((read += bytes)),
+        stop: run.stop,
         limits: {
           maxUnpackedBytes: maxUnpackedBytesOf(run),
           doneBeforeNs: BigInt(dateOf(run.wallClock).getTime()) * 1_000_000n - unfinishedForNs,

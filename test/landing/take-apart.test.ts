@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { StoppedError } from '../../src/errors/errors.ts';
 import { sha256Of } from '../../src/files/read-through.ts';
-import { checkFile } from '../../src/landing/files/check-files.ts';
+import { checkFile, checkFiles } from '../../src/landing/files/check-files.ts';
 import { takeApart, UnusableFile } from '../../src/landing/lines/take-apart.ts';
 
 let folder: string;
@@ -44,4 +45,26 @@ it.each(Object.entries(texts))('%s is read no further than its line that is too 
     problem: { reason: 'line_too_long' },
     sha256: await sha256Of(path),
   });
+});
+
+it.each([1, 40])('reading that is asked to end does so before all %s MB are unpacked', async (megabytes) => {
+  const path = join(folder, `stopped-${megabytes}.ndjson.gz`);
+  // Barely packed, so that the larger file is read by workers.
+  await writeFile(path, gzipSync(Buffer.alloc(megabytes * 1e6, '{}\n'), { level: 0 }));
+  const { size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+  const file = {
+    kind: 'clicks' as const,
+    source: null,
+    path: 'clicks/a.ndjson.gz',
+    absolutePath: path,
+    format: 'ndjson' as const,
+    gzip: true,
+    bytes: Number(size),
+    modifiedNs: mtimeNs,
+    changedNs: ctimeNs,
+  };
+  const stopping = new AbortController();
+  const reading = checkFiles([file], folder, { stop: stopping.signal });
+  stopping.abort();
+  await expect(reading).rejects.toBeInstanceOf(StoppedError);
 });

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { refresh } from '../../pipelines/refresh.ts';
+import { runPipeline } from '../../pipelines/run-pipeline.ts';
 import { realEffects, type Effects } from '../../src/files/effects.ts';
 import { createLogger } from '../../src/logging/log.ts';
 import { noProgress } from '../../src/logging/progress.ts';
@@ -42,4 +43,36 @@ it('a run that is asked to end does so after its stage; its moment of the schedu
     { run_id: 1, scheduled_at: noon, status: 'interrupted' },
     { run_id: 2, scheduled_at: noon, status: 'running' },
   ]);
+});
+
+it('a stage that goes on for long is interrupted, and nothing of it is kept', async () => {
+  await using pipeline = await PipelineUnderTest.create(new Date(noon));
+  const stopping = new AbortController();
+  const request = { data: pipeline.data, console: silent, asOf: noon, stop: stopping.signal };
+  const running = runPipeline('refresh', request, async ({ state, stage }) => {
+    const run = async () => {
+      await state.transaction(async () => {
+        await state.connection.run('CREATE TABLE half_done AS SELECT 1 AS one');
+        stopping.abort();
+        await state.connection.run(
+          'CREATE TABLE done AS SELECT count(*) AS n FROM range(10_000_000_000) AS a, range(99)',
+        );
+      });
+      return {};
+    };
+    await stage({ name: 'models', run }, undefined);
+    return {};
+  });
+  await expect(running).rejects.toMatchObject({
+    exitCode: 1,
+    message: expect.stringContaining('nothing of that stage is kept, and the next run does it again') as string,
+  });
+  expect(readRecentRuns(pipeline.data).runs[0]).toMatchObject({
+    status: 'interrupted',
+    error: expect.stringContaining('models was interrupted') as string,
+  });
+  await runPipeline('refresh', { ...request, stop: undefined }, async ({ state }) => {
+    await state.connection.run('CREATE TABLE half_done AS SELECT 2 AS two');
+    return {};
+  });
 });

@@ -1,3 +1,4 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { dayOf, type Day } from '../../time/moment.ts';
 import type { KeptSnapshot } from '../kept-snapshots.ts';
 import { withSnapshotDatabase } from '../snapshot-database.ts';
@@ -13,6 +14,8 @@ export interface ReconcileRequest {
   from?: Day | undefined;
   to?: Day | undefined;
   tolerance: Amount;
+  /** Ends the comparison with `StoppedError`. */
+  stop?: AbortSignal | undefined;
 }
 
 /** Amounts are decimal text in the site's points. `balance` is what the publisher counts more than we do. */
@@ -35,7 +38,7 @@ export interface Reconciliation {
 /** Compares a publisher's list of rewards with what the snapshot says is due to the site. */
 export async function reconcile(
   snapshot: KeptSnapshot,
-  { siteKey, file, tolerance, ...asked }: ReconcileRequest,
+  { siteKey, file, tolerance, stop, ...asked }: ReconcileRequest,
 ): Promise<Reconciliation> {
   const list = await readPublisherFile(file);
   const { snapshot_id, as_of } = snapshot.manifest;
@@ -44,14 +47,15 @@ export async function reconcile(
     ...(asked.from === undefined ? {} : { from: asked.from }),
     ...(asked.to === undefined ? {} : { to: asked.to }),
   };
-  const { differences, agreed, outside } = await withSnapshotDatabase(snapshot, async (connection) => {
+  const compare = async (connection: DuckDBConnection) => {
     const matched = match(list.rewards, await ourConversions(connection, siteKey));
     const clicks = await knownClicks(
       connection,
       matched.claims.map(({ clickId }) => clickId),
     );
     return sortDifferences(matched, clicks, siteKey, { ...period, tolerance, asOf: as_of });
-  });
+  };
+  const { differences, agreed, outside } = await withSnapshotDatabase(snapshot, compare, { stop });
   const totals = differences.reduce(
     ({ there, here }, { due }) => ({ there: there + due.there, here: here + due.here }),
     { there: agreed.there, here: agreed.here },

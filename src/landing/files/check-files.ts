@@ -6,7 +6,16 @@ import { rm, stat } from 'node:fs/promises';
 import type { CheckedFile, LandingFile, FileLines, FileProblem } from '../landing-file.ts';
 import { TooManyBytes } from '../lines/line-file.ts';
 import { sha256Of } from '../../files/read-through.ts';
-import { asItLies, takeApart, UnusableFile, type FileToTakeApart, type TakenApart } from '../lines/take-apart.ts';
+import { StoppedError } from '../../errors/errors.ts';
+import {
+  asItLies,
+  assertGoingOn,
+  stoppedReading,
+  takeApart,
+  UnusableFile,
+  type FileToTakeApart,
+  type TakenApart,
+} from '../lines/take-apart.ts';
 
 /** Below this many bytes in all, starting a worker costs more than it saves. */
 const minWorkerBytes = 16 * 1024 * 1024;
@@ -24,16 +33,18 @@ export interface CheckOptions {
   /** Called with the bytes of every file that is done. */
   onRead?: (bytes: number) => void;
   limits?: CheckLimits;
+  /** Ends the reading where it is; nothing is lost by that. */
+  stop?: AbortSignal | undefined;
 }
 
 /**
  * Checks each file's bytes (digest, wholeness, encoding), in worker threads where there is enough to read.
- * Results keep the order of `files`.
+ * Results keep the order of `files`. Throws `StoppedError` once `stop` is aborted.
  */
 export async function checkFiles(
   files: LandingFile[],
   scratch: string,
-  { onRead = () => {}, limits = noLimits }: CheckOptions = {},
+  { onRead = () => {}, limits = noLimits, stop }: CheckOptions = {},
 ): Promise<CheckedLanding> {
   const total = files.reduce((sum, file) => sum + file.bytes, 0);
   const checks: FileCheck[] = [];
@@ -42,19 +53,25 @@ export async function checkFiles(
 
   const drain = async (check: (task: (typeof queue)[number]) => Promise<FileCheck>) => {
     for (let task = queue.shift(); task !== undefined; task = queue.shift()) {
+      assertGoingOn(stop);
       checks[task.index] = await check(task);
       onRead(task.file.bytes);
     }
   };
   if (total < minWorkerBytes) {
-    await drain(({ file, scratchPath }) => checkFile(file, scratchPath, limits));
+    await drain(({ file, scratchPath }) => checkFile(file, scratchPath, limits, stop));
   } else {
     const workers = Array.from({ length: Math.min(availableParallelism(), files.length) }, () => new CheckWorker());
+    const ending = Promise.withResolvers<never>();
+    const onStop = () => ending.reject(new StoppedError(stoppedReading));
+    stop?.addEventListener('abort', onStop);
     try {
-      await Promise.all(
+      const reading = Promise.all(
         workers.map((worker) => drain(({ file, scratchPath }) => worker.check(file, scratchPath, limits))),
       );
+      await Promise.race([reading, ending.promise]);
     } finally {
+      stop?.removeEventListener('abort', onStop);
       await Promise.all(workers.map((worker) => worker.stop()));
     }
   }
@@ -127,12 +144,13 @@ export async function checkFile(
   file: FileToCheck,
   scratchPath: string,
   limits: CheckLimits = noLimits,
+  stop?: AbortSignal,
 ): Promise<FileCheck> {
   const hash = createHash('sha256');
   let read: TakenApart = { ...asItLies(file), problem: undefined, endsLine: true };
   let sha256: string | undefined;
   try {
-    read = await takeApart(file, scratchPath, limits.maxUnpackedBytes, (bytes) => void hash.update(bytes));
+    read = await takeApart(file, scratchPath, limits.maxUnpackedBytes, (bytes) => void hash.update(bytes), stop);
   } catch (error) {
     const { code = '', path, syscall } = error as NodeJS.ErrnoException;
     if (syscall === 'open' && path === file.absolutePath)

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
+import { StoppedError } from '../../errors/errors.ts';
 import { CsvRecords } from './csv-records.ts';
 import { JsonRecords } from './json-records.ts';
 import { byteOrderMark, longLineBytes, type FileLines, type FileProblem, type LandingFile } from '../landing-file.ts';
@@ -39,18 +40,21 @@ export function asItLies({ absolutePath }: Pick<LandingFile, 'absolutePath'>): F
 /**
  * Makes lines of a file, one record each: of what is packed, of JSON documents and CSV, and of lines that have carriage
  * returns, a byte order mark or what the line reader cuts at. No more than a chunk and a record is held in memory.
- * Throws `TooManyBytes`, `UnusableFile` at the first byte that makes the file so, and what the file system and zlib have to say.
+ * Throws `TooManyBytes`, `UnusableFile` at the first byte that makes the file so, `StoppedError` once `stop` is aborted,
+ * and what the file system and zlib have to say.
  */
 export async function takeApart(
   file: FileToTakeApart,
   scratchPath: string,
   maxUnpackedBytes: number,
   onBytes: (bytes: Buffer) => void,
+  stop?: AbortSignal,
 ): Promise<TakenApart> {
   const text = new TextCheck(file.format);
   if (file.gzip || file.format === 'json' || file.format === 'csv')
-    return unfold(file, text, scratchPath, maxUnpackedBytes, onBytes);
+    return unfold(file, text, scratchPath, maxUnpackedBytes, onBytes, stop);
   await readThrough(file.absolutePath, (chunk) => {
+    assertGoingOn(stop);
     onBytes(chunk);
     text.see(chunk);
     stopAtLongLine(text.problemSoFar);
@@ -68,12 +72,14 @@ async function unfold(
   scratchPath: string,
   maxUnpackedBytes: number,
   onBytes: (bytes: Buffer) => void,
+  stop: AbortSignal | undefined,
 ): Promise<TakenApart> {
   const lines = new LineFile(`${scratchPath}.ndjson`);
   const csv = file.format === 'csv' ? new CsvRecords(lines) : undefined;
   const records = csv ?? (file.format === 'json' ? new JsonRecords(lines) : new PlainLines(lines));
   let read = 0;
   const take = (chunk: Buffer) => {
+    assertGoingOn(stop);
     const isFirst = read === 0;
     read += chunk.length;
     if (read > maxUnpackedBytes && (file.gzip || file.format === 'json')) throw new TooManyBytes();
@@ -106,6 +112,14 @@ async function unfold(
   } finally {
     lines.close();
   }
+}
+
+export const stoppedReading =
+  'the run was asked to end while it read landing files; nothing of that is kept, and the next run reads them';
+
+/** Throws `StoppedError` once the signal is aborted: a few kilobytes may unpack to gigabytes. */
+export function assertGoingOn(stop: AbortSignal | undefined): void {
+  if (stop?.aborted === true) throw new StoppedError(stoppedReading);
 }
 
 /** Gigabytes may follow, of which nothing would be used. What else is wrong is known when all was read. */

@@ -127,8 +127,8 @@ function hasUnknownField({ fields }: LogSchema): string {
 const laxJson = `regexp_matches(regexp_replace(record, '"([^"\\\\]|\\\\.)*"', '""', 'g'), ',\\s*[}\\]]|[nN]a[nN]|[iI]nf|/[*/]')`;
 
 /**
- * Every file that DuckDB has open takes a buffer or two, so they are no larger than reading quickly needs. A line that is
- * no long one is at most three times as long when what the line reader cuts at shows as a picture.
+ * Every file that DuckDB has open takes a buffer or two, so they are no larger than reading quickly needs. A line that
+ * is no long one is at most three times as long when what the line reader cuts at shows as a picture.
  */
 const readBuffer = `max_line_size = ${4 * longLineBytes}, buffer_size = ${4 * 2 ** 20}`;
 /** Twice the longest line, or DuckDB takes sixteen times as much. */

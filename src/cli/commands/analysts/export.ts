@@ -11,6 +11,7 @@ import { OfferlineError, UsageError } from '../../../errors/errors.ts';
 import { showProgressWhenLong } from '../../../duckdb/query-progress.ts';
 import { addCommand, answer, existingData } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
+import { stopSignal } from '../../stop-signal.ts';
 
 interface ExportOptions {
   format: ExportFormat;
@@ -50,7 +51,7 @@ export function addExportCommand(program: Command, context: CommandContext): voi
             showProgressWhenLong(connection, context.console.progress, `exporting ${table}`, () =>
               exportTable(connection, table, part, options.format),
             ),
-          [part],
+          { writable: [part], stop: stopSignal() },
         );
         if (folder !== undefined) {
           const copy = await open(part);

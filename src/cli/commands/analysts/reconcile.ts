@@ -10,6 +10,7 @@ import { dayOption } from '../../../time/moment.ts';
 import { visibleText } from '../../../text/visible-text.ts';
 import { addCommand, answer, existingData, table } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
+import { stopSignal } from '../../stop-signal.ts';
 
 interface ReconcileOptions {
   site: string;
@@ -61,7 +62,14 @@ export function addReconcileCommand(program: Command, context: CommandContext): 
       if (from !== undefined && to !== undefined && from > to)
         throw new UsageError(`--from ${from} is after --to ${to}`);
       const snapshot = await findSnapshot(existingData(), options.snapshot);
-      const report = await reconcile(snapshot, { siteKey: site, file, from, to, tolerance: options.tolerance ?? 0n });
+      const report = await reconcile(snapshot, {
+        siteKey: site,
+        file,
+        from,
+        to,
+        tolerance: options.tolerance ?? 0n,
+        stop: stopSignal(),
+      });
       if (out !== undefined) await writeDifferences(resolve(out), report);
       answer(context, options, report, describe(report, out));
     });

@@ -1,3 +1,4 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { Option, type Command } from 'commander';
 import { text } from 'node:stream/consumers';
 import { answerFormats, firstRows, writeCsv, writeJson, type AnswerFormat } from '../../../analysis/answer-formats.ts';
@@ -9,6 +10,7 @@ import type { ColumnValue } from '../../../duckdb/dialect/rows.ts';
 import { showProgressWhenLong } from '../../../duckdb/query-progress.ts';
 import { addCommand, existingData, table } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
+import { stopSignal } from '../../stop-signal.ts';
 
 interface SqlOptions {
   snapshot?: string;
@@ -32,7 +34,7 @@ export function addSqlCommand(program: Command, context: CommandContext): void {
     .action(async (query: string, options: SqlOptions) => {
       const snapshot = await findSnapshot(existingData(), options.snapshot);
       const sql = query === '-' ? await text(process.stdin) : query;
-      await withSnapshotDatabase(snapshot, async (connection) => {
+      const ask = async (connection: DuckDBConnection) => {
         const answer = await showProgressWhenLong(connection, context.console.progress, 'querying', () =>
           askSnapshot(connection, sql),
         );
@@ -41,7 +43,8 @@ export function addSqlCommand(program: Command, context: CommandContext): void {
         if (options.json || options.format === 'json') await writeJson({ snapshot_id, as_of }, answer, printJson);
         else if (options.format === 'csv') await writeCsv(answer, context.print);
         else await printTable(answer, context);
-      });
+      };
+      await withSnapshotDatabase(snapshot, ask, { stop: stopSignal() });
     });
 }
 
