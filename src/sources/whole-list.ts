@@ -130,7 +130,7 @@ function nextPage(
  * an empty one, says that there are none.
  */
 function recordsOf(stream: Stream, answer: JsonValue): JsonValue[] {
-  if (stream.format === 'csv') return csvRecords(answer as string);
+  if (stream.format === 'csv') return boundedRecords(csvRecords(answer as string));
   let at: JsonValue | undefined = answer;
   for (const key of stream.records === '' ? [] : stream.records.split('.')) {
     if (isNone(at)) return [];
@@ -140,7 +140,18 @@ function recordsOf(stream: Stream, answer: JsonValue): JsonValue[] {
   }
   if (!isNone(at) && !Array.isArray(at) && !isJsonObject(at))
     throw new FetchError(`what the answer has at "${stream.records}" is no list`);
-  return membersOf(at);
+  return boundedRecords(membersOf(at));
+}
+
+/** Each becomes an offer or a conversion of many fields, and all of a page at once. */
+const mostRecords = 100_000;
+
+function boundedRecords(records: JsonValue[]): JsonValue[] {
+  if (records.length > mostRecords)
+    throw new FetchError(
+      `a page of ${records.length} records; at most ${mostRecords} are taken: ask for smaller pages`,
+    );
+  return records;
 }
 
 function isNone(value: JsonValue | undefined): boolean {

@@ -40,8 +40,8 @@ export function asItLies({ absolutePath }: Pick<LandingFile, 'absolutePath'>): F
 /**
  * Makes lines of a file, one record each: of what is packed, of JSON documents and CSV, and of lines that have carriage
  * returns, a byte order mark or what the line reader cuts at. No more than a chunk and a record is held in memory.
- * Throws `TooManyBytes`, `UnusableFile` at the first byte that makes the file so, `StoppedError` once `stop` is aborted,
- * and what the file system and zlib have to say.
+ * Throws `TooManyBytes`, `UnusableFile` at the first byte that makes the file so, `StoppedError` once `stop` is
+ * aborted, and what the file system and zlib have to say.
  */
 export async function takeApart(
   file: FileToTakeApart,

@@ -1,6 +1,9 @@
-import { gunzipSync, brotliDecompressSync, inflateSync } from 'node:zlib';
+import type { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { Agent, request, type Dispatcher } from 'undici';
-import { ExchangeError } from './exchange-error.ts';
+import { ExchangeError, TooMuchError } from './exchange-error.ts';
+import { PageBounds } from './page-bounds.ts';
 
 /** One request, with the secrets filled in. */
 export interface HttpRequest {
@@ -34,21 +37,25 @@ export class HttpExchanges {
    * Sends once and reads the whole answer; follows nothing. Throws `ExchangeError` where no whole answer came, and the
    * signal's reason once that is aborted.
    */
-  async send({ method, url, headers, body }: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
+  async send(
+    { method, url, headers, body: sent }: HttpRequest,
+    format: 'json' | 'csv',
+    signal: AbortSignal,
+  ): Promise<HttpAnswer> {
     const deadline = AbortSignal.timeout(exchangeMilliseconds);
     try {
       const response = await request(url, {
         dispatcher: this.#agent,
         method,
         headers: { accept: 'application/json, */*;q=0.5', 'accept-encoding': 'gzip, deflate, br', ...headers },
-        ...(body === undefined ? {} : { body }),
+        ...(sent === undefined ? {} : { body: sent }),
         signal: AbortSignal.any([signal, deadline]),
       });
-      const packed = await readBody(response.body);
       const answered = Object.fromEntries(
         Object.entries(response.headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]),
       );
-      return { status: response.statusCode, headers: answered, body: unpack(packed, answered['content-encoding']) };
+      const body = await readBody(response.body, answered['content-encoding'], format);
+      return { status: response.statusCode, headers: answered, body };
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof ExchangeError) throw error;
@@ -62,27 +69,48 @@ export class HttpExchanges {
   }
 }
 
-async function readBody(body: Dispatcher.ResponseData['body']): Promise<Buffer> {
+/** Reads, unpacks and looks at a body as it comes, so that what is too much is never held. */
+async function readBody(
+  body: Dispatcher.ResponseData['body'],
+  encoding: string | undefined,
+  format: 'json' | 'csv',
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
+  const bounds = new PageBounds(format);
   let bytes = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > maxPageBytes) throw new ExchangeError(`an answer of more than ${maxPageBytes} bytes`);
-    chunks.push(chunk);
-  }
+  const take = async (source: AsyncIterable<Buffer>) => {
+    for await (const chunk of source) {
+      bytes += chunk.length;
+      bounds.see(chunk);
+      if (bytes > maxPageBytes) throw new TooMuchError(`an answer of more than ${maxPageBytes} bytes`);
+      if (bounds.excess !== undefined) throw new TooMuchError(`an answer of ${bounds.excess}`);
+      chunks.push(chunk);
+    }
+  };
+  const unpacking = unpackerOf(encoding);
+  if (unpacking === undefined) await pipeline(body, take);
+  else
+    await pipeline(body, unpacking, take).catch((error: NodeJS.ErrnoException) => {
+      if (!isOfUnpacking(error)) throw error;
+      throw new ExchangeError(`an answer whose ${encoding} is cut off or broken`, { cause: error });
+    });
   return Buffer.concat(chunks);
 }
 
-function unpack(packed: Buffer, encoding: string | undefined): Buffer {
-  const options = { maxOutputLength: maxPageBytes };
-  try {
-    if (encoding === 'gzip' || encoding === 'x-gzip') return gunzipSync(packed, options);
-    if (encoding === 'br') return brotliDecompressSync(packed, options);
-    if (encoding === 'deflate') return inflateSync(packed, options);
-    return packed;
-  } catch (error) {
-    throw new ExchangeError(`an answer whose ${encoding} is cut off, broken or too large`, { cause: error });
-  }
+function unpackerOf(encoding: string | undefined): Transform | undefined {
+  if (encoding === 'gzip' || encoding === 'x-gzip') return createGunzip();
+  if (encoding === 'br') return createBrotliDecompress();
+  if (encoding === 'deflate') return createInflate();
+  return undefined;
+}
+
+function isOfUnpacking({ code = '' }: NodeJS.ErrnoException): boolean {
+  return (
+    code.startsWith('Z_') ||
+    code.startsWith('ERR__ERROR_') ||
+    code.startsWith('ERR_BROTLI') ||
+    code.startsWith('ERR_PADDING')
+  );
 }
 
 /** Such as `ECONNREFUSED`. The message of a failed connection may name an address with its query. */

@@ -3,7 +3,7 @@ import { valueAt, textOf } from '../records/record-fields.ts';
 import type { ErrorRule, Stream } from '../connectors/declaration.ts';
 import { askedWait, backoff } from './waits.ts';
 import type { Budget, PullClock } from './budget.ts';
-import { ExchangeError } from './exchange-error.ts';
+import { ExchangeError, TooMuchError } from './exchange-error.ts';
 import type { HttpAnswer, HttpExchanges, HttpRequest } from './exchange.ts';
 
 /** The source cannot be pulled now. The message says host, path and what came, and holds no secret. */
@@ -72,8 +72,9 @@ type Verdict =
 async function tryOnce(request: HttpRequest, stream: AnswerRules, fetching: Fetching): Promise<Verdict> {
   let answer: HttpAnswer;
   try {
-    answer = await fetching.exchanges.send(request, fetching.signal);
+    answer = await fetching.exchanges.send(request, stream.format, fetching.signal);
   } catch (error) {
+    if (error instanceof TooMuchError) return { problem: error.message, do: 'fail' };
     if (!(error instanceof ExchangeError)) throw error;
     return { problem: error.message, do: 'retry' };
   }

@@ -1,0 +1,9 @@
+import { pullSources } from '../../pipelines/pull.ts';
+import { DataDirectory } from '../../src/config/data-directory.ts';
+import { createLogger } from '../../src/logging/log.ts';
+import { noProgress } from '../../src/logging/progress.ts';
+
+/** Pulls all sources of the data directory that its argument names; prints what came of it and its peak of memory. */
+const console = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
+const pulled = await pullSources({ data: new DataDirectory(process.argv[2] ?? ''), console });
+process.stdout.write(JSON.stringify({ pulled, peak: process.resourceUsage().maxRSS * 1024 }));
