@@ -1,4 +1,9 @@
 import { z } from 'zod';
+import { withPlainMacros } from '../text/macros.ts';
+
+function isFallbackMacro(name: string): boolean {
+  return name === 'reason' || name === 'offer_id';
+}
 
 /**
  * An address of ours, in which `{reason}` and `{offer_id}` are filled and nothing else. As a header takes it: letters
@@ -6,15 +11,41 @@ import { z } from 'zod';
  */
 export const fallbackUrl = z
   .url({ protocol: /^https?$/, error: 'is not an http or https address' })
+  .transform((url) => withPlainMacros(url, isFallbackMacro))
+  .refine((url) => !/\{(?!(?:reason|offer_id)\})\w*\}/.test(url), {
+    error: 'has a macro that is none of {reason} {offer_id}: write one of these, or no braces',
+  })
   .transform((url) => new URL(url).href.replaceAll(/%7B(reason|offer_id)%7D/g, '{$1}'));
 
 /** What a destination may be told of a person, where the source's settings say so. */
 export const personalValues = ['user_id', 'ip', 'user_agent', 'gaid', 'idfa'] as const;
 export type PersonalValue = (typeof personalValues)[number];
 
+/** What stands for a value of the click in a destination. */
+export const destinationMacros = [
+  'click_id',
+  'offer_id',
+  'external_id',
+  'source',
+  'site_key',
+  'user_hash',
+  'sub1',
+  'sub2',
+  'country',
+  'device',
+  'os',
+  'os_version',
+  'timestamp',
+  'random',
+  ...personalValues,
+] as const;
+export type DestinationMacro = (typeof destinationMacros)[number];
+
 const source = z.strictObject({
   /** The parameter by which the click's id is added to destinations that have no place for it. */
   append_click_id: z.string().min(1).max(100).optional(),
+  /** Names of macros in its destinations that are not ours, each with the macro of ours that it stands for. */
+  macros: z.record(z.string().regex(/^\w+$/), z.enum(destinationMacros)).default({}),
   /** What this advertiser may be told of the person, where its destinations ask for it. */
   pass: z.array(z.enum(personalValues)).default([]),
 });

@@ -1,3 +1,5 @@
+import { macrosIn, withPlainMacros } from '../text/macros.ts';
+
 /** The fields of a postback, each also the name of a macro; in the order in which they are appended to an address. */
 export const postbackFields = ['event', 'site_key', 'user_id', 'click_id', 'reward', 'signature'] as const;
 export type PostbackField = (typeof postbackFields)[number];
@@ -13,11 +15,23 @@ export interface PostbackAddress {
 const macroPattern = new RegExp(`\\{(${postbackFields.join('|')})\\}`);
 const everyMacro = new RegExp(macroPattern, 'g');
 
+/** What other systems call the fields. Their meanings are not always ours, so they are named and not filled. */
+const namesElsewhere: Record<PostbackField, string> = {
+  event: 'event_type status type',
+  site_key: 'sitekey site site_id siteid app_id appid placement_id',
+  user_id: 'userid user uid subid sub_id playerid player_id external_identifier publisher_user_id',
+  click_id: 'clickid click cid transaction_id transactionid tid aff_sub',
+  reward: 'reward_amount amount amt points coins payout value currency_amount',
+  signature: 'sign sig hash checksum secret security_hash',
+};
+
 /**
- * Takes an address of `sites.json` apart, or says what is wrong with it. The text of an address is never repeated:
- * it may hold credentials.
+ * Takes an address of `sites.json` apart, or says what is wrong with it. Macros may be written as other systems write
+ * them, `%7Buser_id%7D`, `{{user_id}}`, `[user_id]` and so on. The text of an address is never repeated, as it may hold
+ * credentials, but for a macro whose name is one of those above.
  */
-export function readPostbackAddress(text: string): PostbackAddress | { mistake: string } {
+export function readPostbackAddress(written: string): PostbackAddress | { mistake: string } {
+  const text = withPlainMacros(written, isField);
   if (/[\s\p{Cc}]/u.test(text)) return { mistake: 'has a blank or a control character; a blank is written %20' };
   const [, scheme = '', authority = '', target = '', fragment = ''] =
     /^([^:/?#]*):\/\/([^/?#\\]*)([^#]*)(.*)$/u.exec(text) ?? [];
@@ -26,18 +40,32 @@ export function readPostbackAddress(text: string): PostbackAddress | { mistake: 
   if (authority.includes('@'))
     return { mistake: 'has a user name or password before its host, which is not sent; use a parameter of the query' };
   const url = URL.parse(`${scheme}://${authority}`);
+  if (url !== null && /[{}]/.test(url.host)) return { mistake: 'has a macro outside of its path and query' };
   if (url === null || target.startsWith('\\')) return { mistake: 'has no host that can be understood' };
   // A path of dots stays as it is written: cleaning it up once values stand in it would let a value remove what stands
   // before.
   const parts = (target.startsWith('/') ? target : `/${target}`).split(everyMacro);
+  const foreign = macrosIn(text).find(({ name }) => !isField(name) && fieldMeant(name) !== undefined);
+  if (foreign !== undefined)
+    return { mistake: `has ${foreign.written}, which nobody fills: write {${fieldMeant(foreign.name)}}` };
   // Splitting by a pattern with one group gives text and macro in turns.
   if (parts.some((part, index) => index % 2 === 0 && /\{[\w-]*\}/.test(part))) {
-    return { mistake: `has a macro that is none of ${postbackFields.map((field) => `{${field}}`).join(' ')}` };
+    const macros = postbackFields.map((field) => `{${field}}`).join(' ');
+    return { mistake: `has a macro that is none of ${macros}: write one of these, or no braces` };
   }
   return {
     origin: url.origin,
     target: parts.map((part, index) => (index % 2 === 1 ? { macro: part as PostbackField } : encodeLiteral(part))),
   };
+}
+
+function isField(name: string): name is PostbackField {
+  return (postbackFields as readonly string[]).includes(name);
+}
+
+function fieldMeant(name: string): PostbackField | undefined {
+  const word = name.toLowerCase();
+  return postbackFields.find((field) => field === word || namesElsewhere[field].split(' ').includes(word));
 }
 
 /** Percent-encodes what may not stand in a path or query. What is encoded already stays. */

@@ -58,12 +58,17 @@ class DestinationNotes {
   look({ offer_id, source, is_active, destination_url }: Omit<Line, 'line'>): void {
     if (!is_active) return;
     if (destination_url === null) return this.#note('there is no destination: clicks are refused', offer_id);
-    const destination = readDestination(destination_url, this.#sources[source]?.append_click_id);
+    const settings = this.#sources[source];
+    const destination = readDestination(destination_url, settings);
     if ('mistake' in destination)
       return this.#note(`the destination ${destination.mistake}: clicks are refused`, offer_id);
     if (!namesClick(destination))
-      this.#note('the destination takes no click id, so that no conversion can be told: add {click_id}', offer_id);
-    for (const macro of unknownMacros(destination_url)) this.#note(`nobody fills ${macro}, which stays`, offer_id);
+      this.#note(
+        'the destination takes no click id, so that no conversion can be told: add {click_id}, or name the parameter for it in tracker.sources.<source>.append_click_id of offerline.json',
+        offer_id,
+      );
+    for (const { macro, remedy } of unknownMacros(destination_url, settings))
+      this.#note(`nobody fills ${macro}, which stays: ${remedy}`, offer_id);
   }
 
   tell({ logger }: Run): void {

@@ -45,7 +45,7 @@ export async function followLink(trial: TrialRequest): Promise<Pick<TrialReport,
   const arrived = await followedToReceiver(location, headers);
   if (!arrived.target.includes(clickId))
     throw new OfferlineError(
-      `The advertiser at ${arrived.host} is not told the click's id, so it cannot report what comes of it: its destination_url needs {click_id}, or tracker.sources of offerline.json an append_click_id for ${subject.route.source}.`,
+      `The advertiser at ${arrived.host} is not told the click's id, so it cannot report what comes of it: its destination_url needs {click_id}, or tracker.sources of offerline.json an append_click_id or macros for ${subject.route.source}.`,
     );
   tell({ step: 'destination', done: true, text: `${arrived.host} would be asked for ${arrived.target}` });
   tell({ step: 'click', done: true, text: JSON.stringify(tracked.row) });

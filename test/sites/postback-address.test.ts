@@ -27,6 +27,16 @@ describe('an address', () => {
     ['https://a.example/?json={"a":"b"}', 'https://a.example', '/?json=%7B%22a%22:%22b%22%7D'],
     ['https://a.example/to?{reward}{reward}', 'https://a.example', '/to?<reward><reward>'],
     ['https://a.example/a@b:c', 'https://a.example', '/a@b:c'],
+    // As other systems write macros, and as a page shows an address.
+    ['https://a.example/?u=%7Buser_id%7D&amp;amt={reward}', 'https://a.example', '/?u=<user_id>&amt=<reward>'],
+    ['https://a.example/?u=%7buser_id%7d&#38;e=1', 'https://a.example', '/?u=<user_id>&e=1'],
+    ['https://a.example/?u={{user_id}}&c=${click_id}x', 'https://a.example', '/?u=<user_id>&c=<click_id>x'],
+    ['https://a.example/[user_id]/?e=%event%&s={$site_key}', 'https://a.example', '/<user_id>/?e=<event>&s=<site_key>'],
+    ['https://a.example/?u=#user_id#&r=%23reward%23', 'https://a.example', '/?u=<user_id>&r=<reward>'],
+    ['https://a.example/?u=<user_id>&r=%3Creward%3E', 'https://a.example', '/?u=<user_id>&r=<reward>'],
+    // Names of parameters, and addresses within addresses, are none.
+    ['https://a.example/?f[user_id]=5', 'https://a.example', '/?f[user_id]=5'],
+    ['https://a.example/?to=b%3Fu%3D%7Buser_id%7D', 'https://a.example', '/?to=b%3Fu%3D%7Buser_id%7D'],
   ])('%s leads to %s with %s', (url, origin, target) => {
     expect(partsOf(url)).toEqual({ origin, target });
   });
@@ -37,8 +47,16 @@ describe('an address', () => {
     ['{event}://a.example/', 'macro outside'],
     ['https://{user_id}@a.example/', 'macro outside'],
     ['https://a.example/#{signature}', 'macro outside'],
-    ['https://a.example/?c={clickid}', 'macro that is none of {event}'],
-    ['https://a.example/?c={USER_ID}', 'macro that is none of {event}'],
+    ['https://a.example/?c={clickid}', 'has {clickid}, which nobody fills: write {click_id}'],
+    ['https://a.example/?c={USER_ID}', 'has {USER_ID}, which nobody fills: write {user_id}'],
+    ['https://a.example/?c={{clickId}}', 'has {{clickId}}, which nobody fills: write {click_id}'],
+    ['https://a.example/?c=%7Bpayout%7D', 'has %7Bpayout%7D, which nobody fills: write {reward}'],
+    ['https://a.example/?c=[amount]&u={user_id}', 'has [amount], which nobody fills: write {reward}'],
+    ['https://a.example/?c=#uid#', 'has #uid#, which nobody fills: write {user_id}'],
+    ['https://a.example/?c=%hash%', 'has %hash%, which nobody fills: write {signature}'],
+    ['https://a.example/<status>/', 'has <status>, which nobody fills: write {event}'],
+    ['https://a.example/?c={{nobody}}', 'macro that is none of {event}'],
+    ['https://%7Bsite_key%7D.example/', 'macro outside'],
     ['https://a.example/{}', 'macro that is none of {event}'],
     ['https://user:hidden@a.example/', 'user name'],
     ['https://user@a.example/', 'user name'],

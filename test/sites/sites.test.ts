@@ -20,6 +20,12 @@ function read(document: unknown) {
 }
 
 describe('sites.json', () => {
+  it('has no fallback address with a macro that nobody fills, and does not repeat it', () => {
+    const site = { site_key: 'one', site_secret: secret, fallback_url: 'https://a.example/?k=hidden&u={sub1}' };
+    expect(() => read({ sites: [site] })).toThrow('has a macro that is none of {reason} {offer_id}');
+    expect(() => read({ sites: [site] })).not.toThrow(/hidden|sub1/);
+  });
+
   it('needs only key and secret', () => {
     expect(read({ sites: [{ site_key: 'one', site_secret: secret }] }).sites).toEqual([
       {

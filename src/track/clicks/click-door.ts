@@ -148,8 +148,8 @@ export class ClickDoor {
   #destinationOf(route: Route): Destination | null {
     let destination = this.#destinations.get(route);
     if (destination === undefined) {
-      const clickParameter = this.#parts.settings.sources[route.source]?.append_click_id;
-      const read = route.destination_url === null ? null : readDestination(route.destination_url, clickParameter);
+      const settings = this.#parts.settings.sources[route.source];
+      const read = route.destination_url === null ? null : readDestination(route.destination_url, settings);
       destination = read === null || 'mistake' in read ? null : read;
       this.#destinations.set(route, destination);
     }

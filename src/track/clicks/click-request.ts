@@ -1,3 +1,4 @@
+import { unfilledMacro } from '../../text/macros.ts';
 import { parseQuery, repeated, undecodable, type Query } from '../../serve/http/query.ts';
 
 /** A link as somebody followed it. */
@@ -20,8 +21,6 @@ export interface LinkMistake {
 const largestOffer = 2 ** 31 - 1;
 const longestUser = 256;
 const longestSub = 500;
-/** What publishers were to replace. */
-const placeholders: ReadonlySet<string> = new Set(['{user_id}', '[USER_ID]']);
 // oxlint-disable-next-line no-control-regex -- these are what is looked for
 const controls = /[\u0000-\u001f\u007f-\u009f]/;
 
@@ -40,7 +39,9 @@ export function readLink(url: string): FollowedLink | LinkMistake {
   if (userId === undefined || siteKey === undefined) return { status: 404, message: 'the address is not UTF-8' };
   if (userId === '' || isLonger(userId, longestUser) || controls.test(userId))
     return mistake('user_id', `has 1 to ${longestUser} characters and no control characters`);
-  if (placeholders.has(userId)) return mistake('user_id', 'was not put in place of the placeholder');
+  // What publishers were to replace, `{user_id}` or in reports `[USER_ID]`.
+  if (unfilledMacro(userId)?.name.toLowerCase() === 'user_id')
+    return mistake('user_id', 'was not put in place of the placeholder');
   const query = search === undefined ? noQuery : parseQuery(search);
   const sub1 = readSub(query, 'sub1');
   if (typeof sub1 === 'object') return sub1;

@@ -1,6 +1,5 @@
 import { createHmac, randomInt } from 'node:crypto';
-import type { PersonalValue } from '../../config/tracker-settings.ts';
-import type { MacroValue } from '../routes/destination.ts';
+import type { DestinationMacro, PersonalValue } from '../../config/tracker-settings.ts';
 import type { Route } from '../routes/routes-file.ts';
 import type { Click } from './click-row.ts';
 
@@ -16,7 +15,7 @@ export function macroValue(
   { source, external_id }: Route,
   passed: readonly PersonalValue[],
   userKey: Buffer,
-): (value: MacroValue) => string {
+): (value: DestinationMacro) => string {
   const { clickId, link, agent, country, address, at } = click;
   return (value) => {
     switch (value) {

@@ -1,40 +1,29 @@
+import { destinationMacros, type DestinationMacro, type TrackerSettings } from '../../config/tracker-settings.ts';
+import { macrosIn, withPlainMacros } from '../../text/macros.ts';
 import { percentEncoded } from '../../text/percent-encoded.ts';
 
-/** What stands for a value of the click in a destination, each name with what it means. */
-export const macroValues = {
-  click_id: 'click_id',
-  clickid: 'click_id',
-  transaction_id: 'click_id',
-  offer_id: 'offer_id',
-  external_id: 'external_id',
-  source: 'source',
-  site_key: 'site_key',
-  affiliate_id: 'site_key',
-  aff_id: 'site_key',
-  user_hash: 'user_hash',
-  sub1: 'sub1',
-  aff_sub: 'sub1',
-  sub2: 'sub2',
-  country: 'country',
-  device: 'device',
-  os: 'os',
-  os_version: 'os_version',
-  timestamp: 'timestamp',
-  random: 'random',
-  user_id: 'user_id',
-  ip: 'ip',
-  user_agent: 'user_agent',
-  gaid: 'gaid',
-  idfa: 'idfa',
-} as const;
-export type MacroValue = (typeof macroValues)[keyof typeof macroValues];
+/** The macros of destinations, by all their names: ours, advertisers', and those of links of ayeT and AdGem. */
+export const macroValues: ReadonlyMap<string, DestinationMacro> = new Map([
+  ...destinationMacros.map((name) => [name, name] as const),
+  ['clickid', 'click_id'],
+  ['transaction_id', 'click_id'],
+  ['external_identifier', 'click_id'],
+  ['playerid', 'click_id'],
+  ['affiliate_id', 'site_key'],
+  ['aff_id', 'site_key'],
+  ['aff_sub', 'sub1'],
+]);
 
-const macroPattern = /\{([a-z][a-z0-9_]*)\}/g;
+/** What the settings say of a source's destinations. */
+export type DestinationSettings = Pick<TrackerSettings['sources'][string], 'append_click_id'> &
+  Partial<Pick<TrackerSettings['sources'][string], 'macros'>>;
+
+const macroPattern = /\{(\w+)\}/g;
 
 /** A destination as it is filled: `fixed[0]`, the first value, `fixed[1]`, … */
 export interface Destination {
   readonly fixed: readonly string[];
-  readonly values: readonly MacroValue[];
+  readonly values: readonly DestinationMacro[];
 }
 
 /** What cannot be led to says why. */
@@ -44,15 +33,18 @@ export interface Unusable {
 
 /**
  * Reads an offer's destination. Only web addresses, whose scheme, host and port are fixed: what a click brings along
- * may decide what a page shows, never whose page it is. `clickParameter`: the parameter that is added with the click's
- * id where nothing else tells it.
+ * may decide what a page shows, never whose page it is. Macros may be written as other systems write them. `settings`:
+ * those of its source.
  */
-export function readDestination(text: string, clickParameter?: string): Destination | Unusable {
-  const values: MacroValue[] = [];
+export function readDestination(written: string, settings?: DestinationSettings): Destination | Unusable {
+  const clickParameter = settings?.append_click_id;
+  const text = withPlainMacros(written, (name) => meaningOf(name, settings) !== undefined);
+  const values: DestinationMacro[] = [];
   const mark = markFor(text);
   const marked = text.replaceAll(macroPattern, (macro, name: string) => {
-    if (!isMacro(name)) return macro;
-    values.push(macroValues[name]);
+    const meaning = meaningOf(name, settings);
+    if (meaning === undefined) return macro;
+    values.push(meaning);
     return mark;
   });
   if (!URL.canParse(marked)) return { mistake: 'is no address' };
@@ -73,16 +65,24 @@ export function readDestination(text: string, clickParameter?: string): Destinat
 }
 
 /** Puts values in; each once, so that one that looks like a macro stays as it is. */
-export function fillDestination({ fixed, values }: Destination, valueOf: (value: MacroValue) => string): string {
+export function fillDestination({ fixed, values }: Destination, valueOf: (value: DestinationMacro) => string): string {
   let filled = fixed[0] as string;
   for (let index = 0; index < values.length; index++)
-    filled += encoded(valueOf(values[index] as MacroValue)) + (fixed[index + 1] as string);
+    filled += encoded(valueOf(values[index] as DestinationMacro)) + (fixed[index + 1] as string);
   return filled;
 }
 
-/** Macros in a destination that nobody fills, capitals among them: they stay as they are. */
-export function unknownMacros(text: string): string[] {
-  return [...text.matchAll(/\{(\w+)\}/g)].flatMap(([macro, name = '']) => (isMacro(name) ? [] : [macro]));
+/** Macros in a destination that nobody fills, capitals among them: they stay as they are. Each with what to do. */
+export function unknownMacros(written: string, settings?: DestinationSettings): { macro: string; remedy: string }[] {
+  const isKnown = (name: string) => meaningOf(name, settings) !== undefined;
+  return macrosIn(withPlainMacros(written, isKnown)).flatMap(({ written: macro, name }) => {
+    if (name === '' || isKnown(name)) return [];
+    const own = name.toLowerCase();
+    const remedy = isKnown(own)
+      ? `{${own}} is meant, perhaps`
+      : `tracker.sources.<source>.macros of offerline.json can say which macro of ours "${name}" stands for`;
+    return [{ macro, remedy }];
+  });
 }
 
 /** Whether conversions can be told by what the destination is handed. */
@@ -90,8 +90,9 @@ export function namesClick({ values }: Destination): boolean {
   return values.includes('click_id');
 }
 
-function isMacro(name: string): name is keyof typeof macroValues {
-  return Object.hasOwn(macroValues, name);
+function meaningOf(name: string, settings: DestinationSettings | undefined): DestinationMacro | undefined {
+  const { macros = {} } = settings ?? {};
+  return Object.hasOwn(macros, name) ? macros[name] : macroValues.get(name);
 }
 
 /** Most values are of characters that stay as they are. */

@@ -21,6 +21,10 @@ it('addresses that are none of a click', async () => {
     ['422 invalid_parameter', '/redirect/manual-offer/1/user/{user_id}/site/one'],
     ['422 invalid_parameter', '/redirect/manual-offer/1/user/%7Buser_id%7D/site/one'],
     ['422 invalid_parameter', '/redirect/manual-offer/1/user/[USER_ID]/site/one'],
+    ['422 invalid_parameter', '/redirect/manual-offer/1/user/[user_id]/site/one'],
+    ['422 invalid_parameter', '/redirect/manual-offer/1/user/{{user_id}}/site/one'],
+    ['422 invalid_parameter', '/redirect/manual-offer/1/user/%25user_id%25/site/one'],
+    ['422 invalid_parameter', '/redirect/manual-offer/1/user/%257Buser_id%257D/site/one'],
     ['422 invalid_parameter', `/redirect/manual-offer/1/user/${'x'.repeat(257)}/site/one`],
     ['422 invalid_parameter', `/redirect/manual-offer/1/user/u/site/one?sub2=${'x'.repeat(501)}`],
     ['422 invalid_parameter', '/redirect/manual-offer/1/user/u/site/one?sub1=%ff'],
@@ -52,6 +56,29 @@ it('macros are filled once, encoded, and never from one another', async () => {
     `https://a.example/1/%7Bclick_id%7D%26a%3D%2Fb%3F?c=${id}&t=${id}&s=one&e=n-1&n=north` +
       '&x=%24%26%241%0D%0A&u=&i=&d=desktop&o=Windows&v=&k={nonsense}&g=#one',
   );
+});
+
+it.each([
+  ['https://a.example/?c={{click_id}}&amp;o=${offer_id}', '/?c=<click_id>&o=<offer_id>'],
+  ['https://a.example/[sub1]/?c=%7Bclick_id%7D&u=%user_hash%', '/<sub1>/?c=<click_id>&u=<user_hash>'],
+  ['https://a.example/?c=#clickid#&f[country]=DE', '/?c=<click_id>&f[country]=DE'],
+  // Of ayeT and AdGem; a name of the source's own, by its settings.
+  ['https://a.example/?e={external_identifier}&p={playerid}', '/?e=<click_id>&p=<click_id>'],
+  ['https://a.example/?c=[CID]&u={visitor}&k={nonsense}', '/?c=<click_id>&u=<user_hash>&k={nonsense}'],
+])('%s is filled as its writer meant it', (written, expected) => {
+  const macros = { CID: 'click_id', visitor: 'user_hash' } as const;
+  const destination = readDestination(written, { append_click_id: 'never', macros });
+  if ('mistake' in destination) throw new Error(destination.mistake);
+  const filled = fillDestination(destination, (value) => `<${value}>`);
+  expect(decodeURIComponent(filled)).toBe(`https://a.example${expected}`);
+});
+
+it('macros by the settings of their source are filled', async () => {
+  const destination_url = 'https://a.example/?c={cid}';
+  const settings = { tracker: { sources: { north: { macros: { cid: 'click_id' } } } } };
+  await using test = await TrackerUnderTest.start({ settings, routes: [route({ offer_id: 1, destination_url })] });
+  const answer = await test.click(1, 'u');
+  expect(answer.headers.location).toBe(`https://a.example/?c=${clickIdOf(answer)}`);
 });
 
 it('what is of the person goes only to advertisers that may have it', async () => {
@@ -106,7 +133,7 @@ it('an offer whose destination leads nowhere is gone, whatever its link says', a
 
 it('destinations hold as they are written, with the click id added before the fragment', () => {
   const filled = (text: string, parameter?: string) => {
-    const destination = readDestination(text, parameter);
+    const destination = readDestination(text, parameter === undefined ? {} : { append_click_id: parameter });
     if ('mistake' in destination) throw new Error(destination.mistake);
     return fillDestination(destination, (value) => `<${value}>`);
   };

@@ -107,7 +107,7 @@ it('a refusal is short HTML for people and JSON for who asks for it', async () =
 });
 
 it('refusals that are nobody’s mistake lead to the fallback of the site, else of the tracker', async () => {
-  const settings = { tracker: { fallback_url: 'https://fall.example/{reason}/{offer_id}?x={sub1}' } };
+  const settings = { tracker: { fallback_url: 'https://fall.example/{{reason}}/[offer_id]?x=1&amp;o=%7Boffer_id%7D' } };
   const sites = [
     set.sites[0] as object,
     { site_key: 'two', site_secret: secret, fallback_url: 'https://two.example/' },
@@ -118,9 +118,9 @@ it('refusals that are nobody’s mistake lead to the fallback of the site, else 
     const { status, headers } = await test.ask(path);
     return `${status} ${headers.location ?? ''}`;
   };
-  expect(await led(at(2))).toBe('302 https://fall.example/offer_gone/2?x={sub1}');
-  expect(await led(at(4))).toBe('302 https://fall.example/device/4?x={sub1}');
-  expect(await led(at(6))).toBe('302 https://fall.example/daily_click_cap/6?x={sub1}');
+  expect(await led(at(2))).toBe('302 https://fall.example/offer_gone/2?x=1&o=2');
+  expect(await led(at(4))).toBe('302 https://fall.example/device/4?x=1&o=4');
+  expect(await led(at(6))).toBe('302 https://fall.example/daily_click_cap/6?x=1&o=6');
   expect(await led(at(7, 'u', 'two'))).toBe('302 https://two.example/');
   // A header takes ASCII only.
   expect(await led(at(2, 'u', 'three'))).toBe('302 https://xn--r8jz45g.example/%E6%97%A5%E6%9C%AC/offer_gone?o=2');

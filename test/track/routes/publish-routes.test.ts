@@ -95,6 +95,20 @@ it('that lead nowhere are told of by the refresh, with those that have no destin
   ]);
 });
 
+it('with macros that nobody fills are told of with what fills them', async () => {
+  await using pipeline = await published();
+  await pipeline.landOffers('alpha', [
+    { ...offers[0], destination_url: 'https://advertiser.example/?c={CLICK_ID}' },
+    { ...offers[1], destination_url: 'https://advertiser.example/?c={{click_id}}&k=[player]' },
+  ]);
+  const { stderr } = await endOf(pipeline.data.root, 'run', 'refresh', '--as-of', '2026-03-10T11:00:00Z');
+  const notes = stderr.split('\n').filter((line) => line.includes('nobody fills'));
+  expect(notes.map((line) => JSON.parse(line) as object)).toMatchObject([
+    { first: [1], msg: 'nobody fills {CLICK_ID}, which stays: {click_id} is meant, perhaps' },
+    { first: [2], msg: expect.stringContaining('nobody fills [player], which stays: tracker.sources.<source>.macros') },
+  ]);
+});
+
 it('are written again by a refresh that finds nothing new, where they are missing or of another snapshot', async () => {
   await using pipeline = await published();
   const { data } = pipeline;

@@ -1,5 +1,6 @@
 import type { PostbackSettings, ReportedField, StatusMeaning } from '../../../sources/config/postback-settings.ts';
 import { parseMoney, type Micros } from '../../../text/decimal-text.ts';
+import { unfilledMacro } from '../../../text/macros.ts';
 import { momentOf, momentOfMilliseconds, type Moment } from '../../../time/moment.ts';
 import { readTimestamp } from '../../../time/timestamp-text.ts';
 import type { SentParameters } from '../guard/sent-parameters.ts';
@@ -31,9 +32,6 @@ export interface ReportReading {
 const printableAscii = /^[\x20-\x7e]{1,128}$/;
 const longestName = 256;
 const longestReason = 500;
-
-/** What networks send where a macro of theirs has no value or is misspelt: `{payout}`, `[TID]`, `%goal%`, `#s1#`. */
-const unreplacedMacro = /^(?:\{\{?\$?[^{}]*\}?\}|\[\w+\]|%\w+%|#\w+#|\$\{\w+\})$/;
 
 /** Our own words, and what most networks call the same. */
 const commonStatuses: Record<string, StatusMeaning> = {
@@ -85,7 +83,7 @@ class ReportFields {
     if (value === undefined) return undefined;
     if (!value.isWellFormed()) throw this.mistake(field, 'has half of a surrogate pair');
     // A reason is any text, and no conversion is refused for what only people read.
-    if (field !== 'reason' && unreplacedMacro.test(value))
+    if (field !== 'reason' && unfilledMacro(value) !== undefined)
       throw this.mistake(field, 'is a macro that was not replaced');
     return value;
   }
