@@ -38,10 +38,12 @@ export function withPlainMacros(address: string, isKnown: (name: string) => bool
     const name = nameIn(groups);
     return isKnown(name) ? `{${name}}` : written;
   };
-  return address
-    .replaceAll(/&(?:(?:amp;)+|#0*38;|#x0*26;)/gi, '&')
-    .replaceAll(inBraces, plain)
-    .replaceAll(asWhole, plain);
+  return withPlainAmpersands(address).replaceAll(inBraces, plain).replaceAll(asWhole, plain);
+}
+
+/** An address that was copied out of a page, `&amp;` for `&`, as it is meant. */
+export function withPlainAmpersands(address: string): string {
+  return address.replaceAll(/&(?:(?:amp;)+|#0*38;|#x0*26;)/gi, '&');
 }
 
 /** Whatever looks like a macro in an address, `{}` included. */

@@ -302,6 +302,8 @@ describe('descriptive nonsense becomes the default, with a warning', () => {
     [{ preview_url: 'javascript:alert(1)' }, { preview_url: null }, 'bad_preview_url preview_url'],
     [{ image: 'data:image/png;base64,AA' }, { image_name: '', image_source: '' }, 'bad_image image'],
     [{ image: '../../etc/passwd' }, { image_source: '' }, 'bad_image image'],
+    [{ image: 'https://cdn.example/{w}x{h}bb.{f}' }, { image_source: '' }, 'bad_image image'],
+    [{ image: 'https://cdn.example/%7Bsize%7D.png' }, { image_source: '' }, 'bad_image image'],
     [{ categories: { a: 1 } }, { categories: [] }, 'bad_categories categories'],
     [{ categories: ['a', 5, null] }, { categories: ['a', '5'] }, 'bad_categories categories'],
     [{ description: false }, { descriptions: {} }, 'bad_description description'],
@@ -310,6 +312,12 @@ describe('descriptive nonsense becomes the default, with a warning', () => {
   ])('%j', (fields, expected, warning) => {
     expect(offerWith(fields)).toMatchObject({ ...expected, warned: [warning] });
   });
+});
+
+it('the address of a picture that was copied out of a page is read as it is meant', () => {
+  const image_source = 'https://cdn.example/a.png?w=64&h=64&q=1';
+  const copied = image_source.replace('&h', '&amp;h').replace('&q', '&#38;q');
+  expect(offerWith({ image: copied })).toMatchObject({ image_source, image_name: imageName(image_source), warned: [] });
 });
 
 describe('countries and devices', () => {

@@ -82,6 +82,24 @@ describe('a network that sources.json declares', () => {
     );
   });
 
+  it.each(['{{key}}', '${key}', '[key]', '%key%', '%7Bkey%7D', '#key#'])(
+    'with %s in a text is told what to write, before anything is sent',
+    async (written) => {
+      const url = await serve(() => '[{"id": 1}]');
+      const offers = { headers: { 'X-Key': written }, path: '/list', fields: { external_id: 'id' } };
+      const data = await dataWith({
+        source: 'mine',
+        connector: 'http',
+        base_url: url,
+        secrets: { key: 'secret' },
+        offers,
+      });
+      const [checked] = await checkSources({ data, console });
+      expect(checked?.error).toContain(`has ${written}: write {key}`);
+      expect(checked?.error).not.toContain('secret"');
+    },
+  );
+
   it('is pulled as CSV', async () => {
     const url = await serve(() => 'ID;Name;Pay\n7;"A; B";2,50\n');
     const fields = { external_id: 'ID', title: 'Name', payout: 'Pay' };

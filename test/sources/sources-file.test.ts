@@ -44,6 +44,20 @@ describe('a source whose conversions are pulled', () => {
   });
 });
 
+it.each([
+  [{ ...everflow, base_url: 'https://api.example/{api_key}/v3' }, 'base_url', 'nothing is filled there'],
+  [
+    { source: 'north', postback: { signature: { scheme: 'md5', secret: token, template: '{{secret}}.{tid}' } } },
+    'template',
+    'write names in single braces',
+  ],
+])('a macro that would not be filled is refused: %j', async (entry, place, advice) => {
+  const data = await dataOf(entry);
+  expect(() => readSources(data)).toThrow(advice);
+  expect(() => readSources(data)).toThrow(place);
+  expect(() => readSources(data)).not.toThrow(token);
+});
+
 it('commands that need a file that counts twice say what is wrong with it', async () => {
   const data = await dataOf({ ...everflow, pull: ['conversions'], postback: { token } });
   for (const words of [['list'], ['check'], ['pull', 'north']]) {

@@ -12,6 +12,7 @@ import {
 import { devices, formats, offerStatuses, type Device } from '../../vocabulary/values.ts';
 import { imageName } from './image-name.ts';
 import { duplicateKey, isJsonObject, parseJson } from '../../text/json-text.ts';
+import { withPlainAmpersands } from '../../text/macros.ts';
 import type { IngestWarning } from '../landing-file.ts';
 import { readOfferMoney, type CurrencyReading } from './offer-money.ts';
 import { isIdentifier, matchChoice, RecordFields, RecordReject } from './record-fields.ts';
@@ -61,7 +62,7 @@ function readOffer(fields: RecordFields, reading: OfferReading): CanonicalOffer 
   const titles = fields.localized('title');
   if (titles === undefined) throw new RecordReject(fields.value('title') === undefined ? 'missing_title' : 'bad_title');
   const { payout, events } = readOfferMoney(fields, reading);
-  const image = fields.text('image', isPicture) ?? '';
+  const image = withPlainAmpersands(fields.text('image', isPicture) ?? '');
   const content = readContent(fields, {
     titles: () => titles,
     descriptions: () => fields.localized('description') ?? {},
@@ -171,6 +172,8 @@ function readFormats(fields: RecordFields): CanonicalOffer['formats'] {
 
 /** A web address, or a bare file name that the operator mirrors. */
 function isPicture(text: string): boolean {
+  // A template such as `…/{w}x{h}.{f}`, which nobody fills.
+  if (/\{\w*\}|%7B\w*%7D/i.test(text)) return false;
   if (/^https?:\/\//i.test(text)) return URL.canParse(text);
   return !/^([a-z][a-z0-9+.-]*:|\/\/)|\p{Cc}|(^|[/\\])\.\.([/\\]|$)/iu.test(text);
 }

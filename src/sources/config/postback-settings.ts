@@ -32,7 +32,8 @@ const parameter = z.string().min(1).max(100);
 const md5Template = z
   .string()
   .max(1000)
-  .refine((template) => template.includes('{secret}'), { error: 'has no {secret}: anybody could make its MD5' });
+  .refine((template) => template.includes('{secret}'), { error: 'has no {secret}: anybody could make its MD5' })
+  .refine((template) => !/\{\{|\$\{/.test(template), { error: 'has {{ or ${: write names in single braces' });
 
 const signature = z.discriminatedUnion('scheme', [
   /** As our own postbacks are signed: over all parameters, with `timestamp`. */

@@ -23,6 +23,9 @@ const sourceSchema = z
     base_url: z
       .url({ protocol: /^https?$/ })
       .refine((url) => new URL(url).username === '', { error: 'has a user name: secrets belong into "secrets"' })
+      .refine((url) => !/\{\w*\}|%7B\w*%7D/i.test(url), {
+        error: 'has a macro, and nothing is filled there: "path", "query" and "headers" of "offers" may name secrets',
+      })
       .optional(),
     secrets: z.record(z.string().regex(/^\w+$/), secretSchema).default({}),
     /** When it is pulled, as a cron expression, UTC; at each run of the pipeline where not given. */

@@ -1,4 +1,5 @@
 import { UsageError } from '../../errors/errors.ts';
+import { macrosIn, unfilledMacro } from '../../text/macros.ts';
 import type { Stream } from '../connectors/declaration.ts';
 import type { HttpRequest } from './exchange.ts';
 
@@ -24,8 +25,15 @@ export function filledRequest(stream: Stream, baseUrl: string, values: FillValue
   return { method: stream.method, url, headers: { 'content-type': 'application/json', ...headers }, body };
 }
 
-/** The text with values in place of their names. Throws `UsageError` where there is none of a name. */
+/**
+ * The text with values in place of their names. Throws `UsageError` where there is none of a name, and where a name
+ * stands in another form, as other systems have it.
+ */
 export function filled(text: string, values: FillValues, encode: (value: string) => string = (value) => value): string {
+  const foreign = [unfilledMacro(text), ...macrosIn(text)].find(
+    (macro) => macro !== undefined && Object.hasOwn(values, macro.name) && macro.written !== `{${macro.name}}`,
+  );
+  if (foreign !== undefined) throw new UsageError(`"${text}" has ${foreign.written}: write {${foreign.name}}`);
   return text.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => {
     const value = values[name];
     if (value === undefined)
