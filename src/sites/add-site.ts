@@ -2,14 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { realEffects, replaceFile, type FileEffects } from '../files/effects.ts';
 import { UsageError } from '../errors/errors.ts';
-import { readSites, type Site } from './sites.ts';
+import { z } from 'zod';
+import { readSites, siteSchema, type Site } from './sites.ts';
 
 /** As many random bytes as the signature's digest has: a longer key would add nothing. */
 const secretBytes = 32;
 
 /**
  * Adds a site with a new secret to `sites.json`, leaving everything else in the file as it stands. Returns the secret,
- * which is told nowhere else. Throws `UsageError` where the key is taken or the file is broken.
+ * which is told nowhere else. Throws `UsageError` where the key is taken, the site cannot be used, or the file is
+ * broken.
  */
 export async function addSite(
   file: string,
@@ -19,9 +21,11 @@ export async function addSite(
   if (readSites(file).sites.some(({ site_key }) => site_key === site.site_key)) {
     throw new UsageError(`there is a site ${site.site_key} already; choose another key`);
   }
+  const site_secret = randomBytes(secretBytes).toString('hex');
+  const checked = siteSchema.safeParse({ ...site, site_secret });
+  if (!checked.success) throw new UsageError(`the site cannot be added:\n${z.prettifyError(checked.error)}`);
   const isNew = !existsSync(file);
   const document = isNew ? { sites: [] } : (JSON.parse(readFileSync(file, 'utf8')) as { sites: unknown[] });
-  const site_secret = randomBytes(secretBytes).toString('hex');
   document.sites.push({ ...site, site_secret });
   // The new file takes the old one's place, so it must not be open to more readers than that was.
   const mode = isNew ? 0o600 : statSync(file).mode & 0o777;

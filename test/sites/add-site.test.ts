@@ -1,9 +1,11 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { addSite } from '../../src/sites/add-site.ts';
 import { readSites } from '../../src/sites/sites.ts';
+import { endOf } from '../support/commands.ts';
+import { temporaryData } from '../support/published-snapshot.ts';
 import { watchedEffects } from '../fault/lives/watched-effects.ts';
 
 let folder: string;
@@ -27,6 +29,40 @@ it('gives each site a secret of its own from 32 random bytes', async () => {
     { site_key: 'two', site_secret: second, variant: 'B', status: 'active' },
   ]);
   expect(warnings).toEqual([]);
+});
+
+it('adds no site that could not be read again, and does not repeat what may be a secret', async () => {
+  writeFileSync(file, '{"sites": []}');
+  for (const url of ['https://a.example/?hidden={clickid}', 'ftp://hidden']) {
+    const adding = addSite(file, { site_key: 'one', postback: { url, method: 'POST' } });
+    await expect(adding).rejects.toThrow(/postback\.url/);
+    await expect(adding).rejects.not.toThrow(/hidden/);
+  }
+  expect(readFileSync(file, 'utf8')).toBe('{"sites": []}');
+});
+
+it('tells new sites by POST unless GET is asked for, and leaves those that say nothing of it at GET', async () => {
+  const { data, remove } = await temporaryData();
+  onTestFinished(remove);
+  const old = { site_key: 'old', site_secret: 'a-secret-of-more-than-16', postback: { url: 'https://a.example/old' } };
+  writeFileSync(data.sitesFile, JSON.stringify({ sites: [old] }));
+  const add = async (...words: string[]) => endOf(data.root, 'sites', 'add', ...words);
+  expect((await add('post', '--postback', 'https://a.example/post')).code).toBe(0);
+  const get = await add('get', '--postback', 'https://a.example/?u={user_id}', '--postback-method', 'GET', '--json');
+  expect(get.code).toBe(0);
+  const broken = await add('broken', '--postback', 'https://a.example/?u={uid}');
+  expect(broken).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('has {uid}, which nobody fills: write {user_id}'),
+  });
+  const { sites } = readSites(data.sitesFile);
+  expect(sites.map(({ site_key, postback }) => `${site_key} ${postback?.method}`)).toEqual([
+    'old GET',
+    'post POST',
+    'get GET',
+  ]);
+  // What stood in the file stays as it is written.
+  expect((JSON.parse(readFileSync(data.sitesFile, 'utf8')) as { sites: unknown[] }).sites[0]).toEqual(old);
 });
 
 it('keeps a new file to its owner, and an old one as open as it was', async () => {

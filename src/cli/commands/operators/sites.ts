@@ -28,17 +28,31 @@ export function addSitesCommands(program: Command, context: CommandContext): voi
     .option('--name <text>', 'display name')
     .addOption(new Option('--variant <variant>', 'of the publisher API').choices(['A', 'B', 'C']).default('C'))
     .option('--pending', 'not approved yet')
+    .option('--postback <address>', 'where rewards are told, over http or https')
+    .addOption(
+      new Option('--postback-method <method>', 'POST sends the fields as JSON, GET fills macros of the address')
+        .choices(['POST', 'GET'])
+        .default('POST'),
+    )
     .action(
       async (
         site_key: string,
-        options: { name?: string; variant: Site['variant']; pending?: boolean; json?: boolean },
+        options: {
+          name?: string;
+          variant: Site['variant'];
+          pending?: boolean;
+          postback?: string;
+          postbackMethod: 'POST' | 'GET';
+          json?: boolean;
+        },
       ) => {
-        const { name, variant, pending } = options;
+        const { name, variant, pending, postback: url, postbackMethod: method } = options;
         const site_secret = await addSite(existingData().sitesFile, {
           site_key,
           variant,
           status: pending ? 'pending' : 'active',
           ...(name === undefined ? {} : { name }),
+          ...(url === undefined ? {} : { postback: { url, method } }),
         });
         answer(context, options, { site_key, site_secret }, fieldLines({ site_key, site_secret }));
       },
