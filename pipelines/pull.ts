@@ -186,7 +186,7 @@ function lockOf(data: DataDirectory, source: string, onWaiting: (message: string
   return acquireProcessLock(
     {
       name: `source ${source}`,
-      lockFile: join(data.sources, `${source}.lock`),
+      lockFile: data.sourceLockFile(source),
       busy: (message) => new SourceBusyError(message),
     },
     { command: 'sources pull', waitSeconds: 3600, onWaiting },

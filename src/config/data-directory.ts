@@ -36,6 +36,10 @@ export class DataDirectory {
   get pullLedgerFile() {
     return join(this.sources, 'pulls.sqlite');
   }
+  /** Held by the one pull of a source. */
+  sourceLockFile(source: string) {
+    return join(this.sources, `${source}.lock`);
+  }
   /** What the simulated networks of a demo list. */
   get demo() {
     return join(this.root, 'demo');

@@ -3,6 +3,7 @@ import { readSettings } from '../config/settings.ts';
 import { OfferlineError } from '../errors/errors.ts';
 import { readPostbackSecrets } from '../sources/config/postback-settings.ts';
 import { readSources, type SourceEntry, type Sources } from '../sources/config/sources-file.ts';
+import { PullLedger } from '../sources/pull-ledger.ts';
 import { openSource } from '../sources/open-source.ts';
 import { note, trouble, type Finding } from './finding.ts';
 
@@ -25,7 +26,19 @@ export function examineSources(data: DataDirectory): Finding[] {
       ...examineSource(entry, modes[entry.source]?.mode ?? 'full'),
       ...examinePostback(entry),
     ]),
+    ...examinePulls(data, read),
   ];
+}
+
+/** A pull whose process died says nothing by itself. */
+function examinePulls(data: DataDirectory, { sources }: Sources): Finding[] {
+  using ledger = PullLedger.existing(data);
+  const newest = ledger?.newest();
+  return sources.flatMap(({ source }) => {
+    const last = newest?.get(source)?.last;
+    if (last?.status !== 'interrupted' || last.finished_at !== null) return [];
+    return [found(source, `its pull of ${last.started_at} ended by force`, `run \`offerline sources pull ${source}\``)];
+  });
 }
 
 function examineSource(entry: SourceEntry, mode: 'full' | 'delta'): Finding[] {

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { DataDirectory } from '../config/data-directory.ts';
 import { makePrivateFolder } from '../files/effects.ts';
+import { readHolder } from '../files/process-lock.ts';
 import type { Moment } from '../time/moment.ts';
 
 /** One pull of one source. */
@@ -33,7 +34,7 @@ export interface Pull {
 export type PullEnd = Pick<Pull, 'status'> & Partial<Omit<Pull, 'pull_id' | 'source' | 'started_at' | 'status'>>;
 
 /** What is said of a pull whose process is gone. */
-const endedByForce = 'ended by force, without a word';
+export const endedByForce = 'ended by force, without a word';
 /** Older ones are forgotten, but for each source's last whole one. */
 const keptPulls = 10_000;
 
@@ -62,10 +63,18 @@ CREATE INDEX IF NOT EXISTS pulls_by_source ON pulls (source, status, pull_id);`;
 export class PullLedger implements Disposable {
   readonly #database: DatabaseSync;
 
-  constructor({ pullLedgerFile }: DataDirectory) {
-    makePrivateFolder(dirname(pullLedgerFile));
-    this.#database = new DatabaseSync(pullLedgerFile, { timeout: 10_000 });
+  /** Pulls that are said to run, and whose processes are gone, are interrupted from now on. */
+  constructor(data: DataDirectory) {
+    makePrivateFolder(dirname(data.pullLedgerFile));
+    this.#database = new DatabaseSync(data.pullLedgerFile, { timeout: 10_000 });
     this.#database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${schema}`);
+    const running = this.#database.prepare(`SELECT pull_id, source FROM pulls WHERE status = 'running'`).all();
+    // A pull has a row only while it holds its source.
+    for (const { pull_id, source } of running)
+      if (readHolder(data.sourceLockFile(source as string)) === undefined)
+        this.#database
+          .prepare(`UPDATE pulls SET status = 'interrupted', error = ? WHERE pull_id = ? AND status = 'running'`)
+          .run(endedByForce, pull_id as number);
   }
 
   /** For those who only ask; undefined where nothing has ever been pulled. */

@@ -14,6 +14,8 @@ export interface PicturesStanding {
   age_seconds: number | null;
   /** Why the last pass failed as a whole. */
   error: string | null;
+  /** Its process died. */
+  ended_by_force: boolean;
 }
 
 /** `now` in milliseconds since the epoch. Throws SQLite's error where the index cannot be read. */
@@ -21,7 +23,7 @@ export function readPicturesStanding(data: DataDirectory, now: number): Pictures
   using index = PictureIndex.existing(data);
   const { mirrored, failing } = index?.counts() ?? { mirrored: 0, failing: 0 };
   const pass = index?.lastPass();
-  if (pass === undefined) return { mirrored, failing, last_pass_at: null, age_seconds: null, error: null };
+  if (pass === undefined) return { mirrored, failing, last_pass_at: null, age_seconds: null, error: null, ended_by_force: false };
   const isEnded = pass.ended_at !== null || readHolder(data.pictureLockFile) !== undefined;
   return {
     mirrored,
@@ -29,5 +31,6 @@ export function readPicturesStanding(data: DataDirectory, now: number): Pictures
     last_pass_at: momentOfMilliseconds(pass.started_at),
     age_seconds: Math.max(0, Math.round((now - pass.started_at) / 1000)),
     error: isEnded ? pass.error : 'ended by force, without a word',
+    ended_by_force: !isEnded,
   };
 }

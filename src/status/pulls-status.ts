@@ -12,6 +12,8 @@ export interface SourceStanding {
   /** Of its newest pull; null where there was none. */
   last_pull: Pull['status'] | null;
   error: string | null;
+  /** Its process died: nobody knows how far it came. */
+  ended_by_force: boolean;
 }
 
 /**
@@ -32,6 +34,7 @@ export function readSourceStandings(data: DataDirectory, now: number): SourceSta
       age_seconds: at === null ? null : Math.max(0, Math.round((now - dateOf(at).getTime()) / 1000)),
       last_pull: pulls?.last.status ?? null,
       error: pulls?.last.error ?? null,
+      ended_by_force: pulls?.last.status === 'interrupted' && pulls.last.finished_at === null,
     };
   });
 }

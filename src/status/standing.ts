@@ -168,7 +168,7 @@ function readPictures(data: DataDirectory, now: number): PicturesStanding {
     return readPicturesStanding(data, now);
   } catch (error) {
     const problem = `their index cannot be read: ${(error as Error).message}`;
-    return { mirrored: 0, failing: 0, last_pass_at: null, age_seconds: null, error: problem };
+    return { mirrored: 0, failing: 0, last_pass_at: null, age_seconds: null, error: problem, ended_by_force: false };
   }
 }
 

@@ -26,7 +26,7 @@ export async function readStatus(
   return { ...standing, stale, alarms: alarms(standing), to_do: thingsToDo(standing, stale) };
 }
 
-function alarms({ unreadable, snapshot, ahead, last_failure: failure, sources }: Standing): string[] {
+function alarms({ unreadable, snapshot, ahead, last_failure: failure, sources, pictures }: Standing): string[] {
   return [
     ...unreadable,
     ...(snapshot?.age_seconds === null
@@ -39,8 +39,9 @@ function alarms({ unreadable, snapshot, ahead, last_failure: failure, sources }:
       ? []
       : [`${describeFailure(failure)}, and no run has been good since; \`offerline runs --failed\` tells more`]),
     ...sources
-      .filter(({ last_pull }) => last_pull === 'failed')
+      .filter(({ last_pull, ended_by_force }) => last_pull === 'failed' || ended_by_force)
       .map(({ source, error }) => `source ${source} was not pulled: ${error}`),
+    ...(pictures?.ended_by_force === true ? [`the last pass over pictures ${pictures.error}`] : []),
   ];
 }
 

@@ -162,17 +162,25 @@ it('an address that leads on to a private one is refused there, and nobody is co
 it('status tells how many there are, how old the last pass is, and why it failed', async () => {
   const { server, mirrored } = await twoPictures();
   await using _ = server;
-  const none = { mirrored: 0, failing: 0, last_pass_at: null, age_seconds: null, error: null };
+  const none = { mirrored: 0, failing: 0, last_pass_at: null, age_seconds: null, error: null, ended_by_force: false };
   expect(readPicturesStanding(mirrored.data, begin)).toEqual(none);
   await mirrored.mirror();
-  const good = { mirrored: 1, failing: 1, last_pass_at: '2026-11-20T12:00:00Z', age_seconds: 60, error: null };
+  const good = {
+    mirrored: 1,
+    failing: 1,
+    last_pass_at: '2026-11-20T12:00:00Z',
+    age_seconds: 60,
+    error: null,
+    ended_by_force: false,
+  };
   expect(readPicturesStanding(mirrored.data, begin + 60_000)).toEqual(good);
   {
     using index = PictureIndex.existing(mirrored.data);
     index?.beginPass(begin + 60_000);
   }
   expect(readPicturesStanding(mirrored.data, begin + 60_000).error).toBe('ended by force, without a word');
-  const { stdout } = await endOf(mirrored.data.root, 'status', '--json');
+  const { stdout, code } = await endOf(mirrored.data.root, 'status', '--json');
+  expect(code).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject({
     pictures: { mirrored: 1, failing: 1 },
     to_do: expect.arrayContaining([

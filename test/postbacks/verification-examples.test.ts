@@ -1,6 +1,6 @@
 import { execFileSync, spawn, spawnSync, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
-import { request, type IncomingMessage } from 'node:http';
+import { request as ask, type IncomingMessage } from 'node:http';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -131,7 +131,7 @@ function missing(language: string, interpreter: string): string | undefined {
 /** The status with which a server answers a GET of these headers, whose target is sent as it stands. */
 async function statusOf(server: string, target: string, headers: Record<string, string>): Promise<number | undefined> {
   const { hostname, port } = new URL(server);
-  const sent = request({ hostname, port, path: target, headers, agent: false }).end();
+  const sent = ask({ hostname, port, path: target, headers, agent: false }).end();
   const [answer] = (await once(sent, 'response')) as [IncomingMessage];
   answer.resume();
   return answer.statusCode;

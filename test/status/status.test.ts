@@ -315,7 +315,7 @@ describe('what needs attention', () => {
   });
 
   it('tells of a source when all of it last came, a catalog or not', () => {
-    const source = { source: 'logs', last_pull: 'failed', error: '503' } as const;
+    const source = { source: 'logs', last_pull: 'failed', error: '503', ended_by_force: false } as const;
     const told = (last_whole_pull_at: string | null, age_seconds: number | null) =>
       thingsToDo({ ...well, sources: [{ ...source, last_whole_pull_at, age_seconds }] }, []).map(({ what }) => what);
     expect(told(noon, 90)).toEqual(['source logs was not pulled (503): its last whole pull was 1 min ago']);
@@ -326,7 +326,18 @@ describe('what needs attention', () => {
     ['damage', { damage: ['the state is damaged'] }, 'doctor --repair'],
     [
       'a network that cannot be pulled',
-      { sources: [{ source: 'north', last_whole_pull_at: noon, age_seconds: 90, last_pull: 'failed', error: '503' }] },
+      {
+        sources: [
+          {
+            source: 'north',
+            last_whole_pull_at: noon,
+            age_seconds: 90,
+            last_pull: 'failed',
+            error: '503',
+            ended_by_force: false,
+          },
+        ],
+      },
       'sources pull north',
     ],
     ['a bad sources.json', { sources_file: ['it is not valid JSON'] }, 'sources list'],
