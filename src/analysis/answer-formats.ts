@@ -1,4 +1,4 @@
-import { csvRow } from '../text/csv.ts';
+import { csvRow, type CsvReader } from '../text/csv.ts';
 import type { ColumnValue } from '../duckdb/dialect/rows.ts';
 import type { QueryAnswer } from './query.ts';
 
@@ -6,11 +6,16 @@ export const answerFormats = ['table', 'csv', 'json'] as const;
 export type AnswerFormat = (typeof answerFormats)[number];
 
 /** Writes an answer as CSV with a header row, as it comes. Resolves to the number of rows. */
-export async function writeCsv({ columns, chunks }: QueryAnswer, write: (text: string) => void): Promise<number> {
-  write(csvRow(columns.map(({ name }) => name)));
+export async function writeCsv(
+  { columns, chunks }: QueryAnswer,
+  write: (text: string) => void,
+  reader: CsvReader = 'program',
+): Promise<number> {
+  const names = columns.map(({ name }) => name);
+  write(csvRow(names, reader));
   let rows = 0;
   for await (const chunk of chunks) {
-    write(chunk.map(csvRow).join(''));
+    write(chunk.map((values) => csvRow(values, reader)).join(''));
     rows += chunk.length;
   }
   return rows;

@@ -1,20 +1,23 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { UsageError } from '../errors/errors.ts';
 import { identifier, quoted } from '../text/sql-text.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
+import { writeCsv } from './answer-formats.ts';
+import { askSnapshot } from './query.ts';
 
 export const exportFormats = ['parquet', 'csv'] as const;
 export type ExportFormat = (typeof exportFormats)[number];
 
 /**
- * Copies a whole table or view to a file. Resolves to the rows written. Throws `UsageError` naming the tables there
- * are.
+ * Copies a whole table or view to a file, for a spreadsheet as `sql` prints its CSV. Resolves to the rows written.
+ * Throws `UsageError` naming the tables there are.
  */
 export async function exportTable(
   connection: DuckDBConnection,
   table: string,
   file: string,
-  format: ExportFormat,
+  format: ExportFormat | 'spreadsheet',
 ): Promise<number> {
   const tables = await queryRows<{ name: string }>(
     connection,
@@ -22,6 +25,15 @@ export async function exportTable(
   );
   if (!tables.some(({ name }) => name === table)) {
     throw new UsageError(`the snapshot has no table "${table}"; it has ${tables.map(({ name }) => name).join(', ')}`);
+  }
+  if (format === 'spreadsheet') {
+    const answer = await askSnapshot(connection, `FROM ${identifier(table)}`);
+    const descriptor = openSync(file, 'w');
+    try {
+      return await writeCsv(answer, (text) => writeFileSync(descriptor, text), 'spreadsheet');
+    } finally {
+      closeSync(descriptor);
+    }
   }
   // Times as they may land: with their zone.
   const options =

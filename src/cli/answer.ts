@@ -14,6 +14,9 @@ export function addCommand(parent: Command, nameAndArguments: string, descriptio
     .option('--json', 'print one JSON document on standard output');
 }
 
+/** What `--spreadsheet` does, of each command that writes CSV. */
+export const spreadsheetOption = 'put an apostrophe before texts in the CSV that a spreadsheet would run as formulas';
+
 /** Prints an answer: one JSON document, or text for people. */
 export function answer({ print }: CommandContext, options: { json?: boolean }, document: unknown, text: string): void {
   print(options.json ? `${visibleJson(JSON.stringify(document, null, 2))}\n` : `${visibleLines(text)}\n`);

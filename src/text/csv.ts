@@ -1,22 +1,36 @@
 import { UsageError } from '../errors/errors.ts';
 
+/** Who reads a CSV: a program takes each text as it is, a spreadsheet takes some of them for formulas. */
+export type CsvReader = 'program' | 'spreadsheet';
+
 /**
  * Records as lines of CSV under a fixed header; an absent value is an empty cell, a list is `a|b|c`, anything nested
  * JSON text.
  */
-export function csvLine(columns: readonly string[], record: object): string {
+export function csvLine(columns: readonly string[], record: object, reader: CsvReader = 'program'): string {
   const values = record as Record<string, unknown>;
-  return csvRow(columns.map((column) => values[column]));
+  return csvRow(
+    columns.map((column) => values[column]),
+    reader,
+  );
 }
 
 /** The same of values in the order of their columns. */
-export function csvRow(values: readonly unknown[]): string {
-  return `${values.map(csvCell).join(',')}\n`;
+export function csvRow(values: readonly unknown[], reader: CsvReader = 'program'): string {
+  return `${values.map((value) => csvCell(value, reader)).join(',')}\n`;
 }
 
-function csvCell(value: unknown): string {
-  const text = cellText(value);
+function csvCell(value: unknown, reader: CsvReader): string {
+  const text = reader === 'spreadsheet' && typeof value !== 'number' ? disarmed(cellText(value)) : cellText(value);
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/**
+ * A text that a spreadsheet would take for a formula, with an apostrophe in front: advertisers and users write texts,
+ * and who opens the file must not run them. Signs of full width count as theirs do. Numbers stay as they are.
+ */
+function disarmed(text: string): string {
+  return /^[=+\-@＝＋－＠\t\r\n]/.test(text) && !/^-?\d+(\.\d+)?$/.test(text) ? `'${text}` : text;
 }
 
 function cellText(value: unknown): string {

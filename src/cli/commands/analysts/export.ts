@@ -9,7 +9,7 @@ import { withSnapshotDatabase } from '../../../analysis/snapshot-database.ts';
 import { realEffects } from '../../../files/effects.ts';
 import { OfferlineError, UsageError } from '../../../errors/errors.ts';
 import { showProgressWhenLong } from '../../../duckdb/query-progress.ts';
-import { addCommand, answer, existingData } from '../../answer.ts';
+import { addCommand, answer, existingData, spreadsheetOption } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 import { stopSignal } from '../../stop-signal.ts';
 
@@ -17,6 +17,7 @@ interface ExportOptions {
   format: ExportFormat;
   out?: string;
   snapshot?: string;
+  spreadsheet?: boolean;
   json?: boolean;
 }
 
@@ -32,7 +33,10 @@ export function addExportCommand(program: Command, context: CommandContext): voi
       '--snapshot <id>',
       'a kept snapshot, as `snapshots` lists them, or how its id begins (default: the current one)',
     )
+    .option('--spreadsheet', spreadsheetOption)
     .action(async (table: string, options: ExportOptions) => {
+      if (options.spreadsheet && options.format !== 'csv')
+        throw new UsageError('--spreadsheet is about CSV: say --format csv');
       const snapshot = await findSnapshot(existingData(), options.snapshot);
       const toStandardOutput = options.out === '-';
       if (toStandardOutput && options.json)
@@ -49,7 +53,7 @@ export function addExportCommand(program: Command, context: CommandContext): voi
           snapshot,
           (connection) =>
             showProgressWhenLong(connection, context.console.progress, `exporting ${table}`, () =>
-              exportTable(connection, table, part, options.format),
+              exportTable(connection, table, part, options.spreadsheet ? 'spreadsheet' : options.format),
             ),
           { writable: [part], stop: stopSignal() },
         );

@@ -5,10 +5,10 @@ import { parseAmount, type Amount } from '../../../text/decimal-text.ts';
 import { reconcile, type Reconciliation } from '../../../analysis/reconcile/reconcile.ts';
 import { replaceFile } from '../../../files/effects.ts';
 import { OfferlineError, UsageError } from '../../../errors/errors.ts';
-import { csvLine } from '../../../text/csv.ts';
+import { csvLine, type CsvReader } from '../../../text/csv.ts';
 import { dayOption } from '../../../time/moment.ts';
 import { visibleText } from '../../../text/visible-text.ts';
-import { addCommand, answer, existingData, table } from '../../answer.ts';
+import { addCommand, answer, existingData, spreadsheetOption, table } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 import { stopSignal } from '../../stop-signal.ts';
 
@@ -20,6 +20,7 @@ interface ReconcileOptions {
   tolerance?: Amount;
   snapshot?: string;
   out?: string;
+  spreadsheet?: boolean;
   json?: boolean;
 }
 
@@ -56,7 +57,10 @@ export function addReconcileCommand(program: Command, context: CommandContext): 
       'a kept snapshot, as `snapshots` lists them, or how its id begins (default: the current one)',
     )
     .option('--out <file>', 'write all differences to a CSV file')
+    .option('--spreadsheet', spreadsheetOption)
     .action(async ({ site, file, out, ...options }: ReconcileOptions) => {
+      if (options.spreadsheet && out === undefined)
+        throw new UsageError('--spreadsheet is about the CSV file of --out: name one');
       const from = options.from === undefined ? undefined : dayOption(options.from, '--from');
       const to = options.to === undefined ? undefined : dayOption(options.to, '--to');
       if (from !== undefined && to !== undefined && from > to)
@@ -70,7 +74,8 @@ export function addReconcileCommand(program: Command, context: CommandContext): 
         tolerance: options.tolerance ?? 0n,
         stop: stopSignal(),
       });
-      if (out !== undefined) await writeDifferences(resolve(out), report);
+      if (out !== undefined)
+        await writeDifferences(resolve(out), report, options.spreadsheet ? 'spreadsheet' : 'program');
       answer(context, options, report, describe(report, out));
     });
 }
@@ -81,8 +86,9 @@ function tolerance(text: string): Amount {
   return amount;
 }
 
-async function writeDifferences(file: string, { differences }: Reconciliation): Promise<void> {
-  const lines = [`${outColumns.join(',')}\n`, ...differences.map((difference) => csvLine(outColumns, difference))];
+async function writeDifferences(file: string, { differences }: Reconciliation, reader: CsvReader): Promise<void> {
+  const rows = differences.map((difference) => csvLine(outColumns, difference, reader));
+  const lines = [`${outColumns.join(',')}\n`, ...rows];
   await replaceFile(file, lines.join(''), 'reconciliation').catch((error: Error) => {
     throw new OfferlineError(`${file} cannot be written: ${error.message}`, undefined, { cause: error });
   });

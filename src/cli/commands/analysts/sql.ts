@@ -5,16 +5,18 @@ import { answerFormats, firstRows, writeCsv, writeJson, type AnswerFormat } from
 import { findSnapshot } from '../../../analysis/kept-snapshots.ts';
 import { askSnapshot, type QueryAnswer } from '../../../analysis/query.ts';
 import { withSnapshotDatabase } from '../../../analysis/snapshot-database.ts';
+import { UsageError } from '../../../errors/errors.ts';
 import { visibleJson, visibleLines, visibleText } from '../../../text/visible-text.ts';
 import type { ColumnValue } from '../../../duckdb/dialect/rows.ts';
 import { showProgressWhenLong } from '../../../duckdb/query-progress.ts';
-import { addCommand, existingData, table } from '../../answer.ts';
+import { addCommand, existingData, spreadsheetOption, table } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 import { stopSignal } from '../../stop-signal.ts';
 
 interface SqlOptions {
   snapshot?: string;
   format: AnswerFormat;
+  spreadsheet?: boolean;
   json?: boolean;
 }
 
@@ -31,7 +33,10 @@ export function addSqlCommand(program: Command, context: CommandContext): void {
       'a kept snapshot, as `snapshots` lists them, or how its id begins (default: the current one)',
     )
     .addOption(new Option('--format <format>', 'of the answer').choices([...answerFormats]).default('table'))
+    .option('--spreadsheet', spreadsheetOption)
     .action(async (query: string, options: SqlOptions) => {
+      if (options.spreadsheet && (options.json || options.format !== 'csv'))
+        throw new UsageError('--spreadsheet is about CSV: add --format csv');
       const snapshot = await findSnapshot(existingData(), options.snapshot);
       const sql = query === '-' ? await text(process.stdin) : query;
       const ask = async (connection: DuckDBConnection) => {
@@ -41,7 +46,8 @@ export function addSqlCommand(program: Command, context: CommandContext): void {
         const { snapshot_id, as_of } = snapshot.manifest;
         const printJson = (json: string) => context.print(visibleJson(json));
         if (options.json || options.format === 'json') await writeJson({ snapshot_id, as_of }, answer, printJson);
-        else if (options.format === 'csv') await writeCsv(answer, context.print);
+        else if (options.format === 'csv')
+          await writeCsv(answer, context.print, options.spreadsheet ? 'spreadsheet' : 'program');
         else await printTable(answer, context);
       };
       await withSnapshotDatabase(snapshot, ask, { stop: stopSignal() });
