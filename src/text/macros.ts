@@ -25,7 +25,7 @@ const inBraces = /\{\{ ?(\w+) ?\}\}|\$\{(\w+)\}|\{\$(\w+)\}/g;
 /** The others only where they are a whole value or step of a path: `filter[country]=…` is none. */
 const asWhole = new RegExp(String.raw`(?<=[=/])(?:${otherSpellings})(?=[&/?#;]|$)`, 'gi');
 const anySpelling = new RegExp(String.raw`\{(\w*)\}|${inBraces.source}|${asWhole.source}`, 'gi');
-const onlyMacro = new RegExp(String.raw`^(?:\{([^{}]*)\}|${otherSpellings})$`, 'i');
+const onlyMacro = new RegExp(String.raw`^(?:${otherSpellings}|\{\{?([^{}]*)\}?\})$`, 'i');
 
 /**
  * An address with its macros as `{name}`, however they are written, where a macro of that name is known. What HTML
