@@ -22,6 +22,7 @@ import { examineDeliveries } from './examine-deliveries.ts';
 import { examineCopies, examineLanding, examineMachine, examineSnapshots } from './examine-disk.ts';
 import { examinePictures } from './examine-pictures.ts';
 import { examineSites } from './examine-sites.ts';
+import { examineLandingFolder } from './landing-folder.ts';
 import { examineSources } from './examine-sources.ts';
 import { examineState } from './examine-state.ts';
 import { trouble, type Finding } from './finding.ts';
@@ -64,6 +65,7 @@ export async function examine(opening: Opening, request: DoctorRequest): Promise
     ...(await examinePublishedTime(data, opening.effects.now())),
     ...examineSites(data),
     ...examineSources(data),
+    ...(await examineLandingFolder(data, opening.effects.now())),
   );
   const damaged = deliveries.filter(({ repairable }) => repairable);
   if (request.repair && damaged.length > 0) {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { catalogRecords } from '../landing/catalog/catalog-records.ts';
 import { checkFiles, type CheckedLanding } from '../landing/files/check-files.ts';
 import { findLandingFiles } from '../landing/files/find-files.ts';
+import { knownFiles, landingTrouble, type KnownFile } from '../landing/files/landing-trouble.ts';
 import { QuarantineError, type CheckedFile, type LandingFile } from '../landing/landing-file.ts';
 import { eventKinds } from '../vocabulary/values.ts';
 import type { Sites } from '../sites/sites.ts';
@@ -29,6 +30,7 @@ import { knownLogs, latestCatalogDigests, logKey, rememberFiles, seenFiles, type
 import { filesToReadAgain, type NewFile, type LedgerRow } from './ledger/read-again.ts';
 import { openNewFiles, maxUnpackedBytesOf, type NewContent, type NewFiles } from './open-new-files.ts';
 import { removeNote, admit, type Admitted } from './suspects.ts';
+import { unreadableFiles } from './ledger/unreadable.ts';
 import { sweepUnnamedFiles } from './ledger/sweep.ts';
 
 export interface IngestInput {
@@ -72,6 +74,8 @@ export const ingestStage: Stage<IngestInput, IngestSummary> = {
     const scan = await findLandingFiles(run.data.landing);
     const seenAt = run.effects.now();
     for (const ignored of scan.ignored) run.logger.warn(ignored, 'ignored');
+    const trouble = landingTrouble(run.data.landing, await filesOfLedger(run, state));
+    if (trouble !== undefined) run.logger.warn(trouble);
     const seen = await seenFiles(state, scan.files);
     const seenPaths = new Set(seen.map(({ path }) => path));
     const again = await filesToReadAgain(state, run.settings, seen);
@@ -106,7 +110,7 @@ export async function ingestFiles(
     files.filter(({ path }) => !seenPaths.has(path)),
     'new',
   );
-  unseen.broken.push(...broken);
+  unseen.broken.push(...broken, ...(await unreadableFiles(state, unseen.unstable)));
   const landed = [...seen, ...lookedAt(unseen)];
   const again = await filesToReadAgain(state, run.settings, landed);
   const checked = byPath(
@@ -143,6 +147,11 @@ function configuredEngine(run: Run, connection: DuckDBConnection): EventEngine {
 
 /** A CSV file that is still written may break off anywhere, also within its last cell. */
 const unfinishedForNs = 600n * 1_000_000_000n;
+
+/** Those that the landing folder should have. */
+async function filesOfLedger({ wallClock }: Run, { connection }: StateDatabase): Promise<KnownFile[]> {
+  return queryRows<KnownFile>(connection, knownFiles(`TIMESTAMPTZ '${wallClock}'`));
+}
 
 async function emptyScratch({ data, effects }: Run): Promise<void> {
   await effects.files.remove(data.scratch, 'scratch: emptied');
@@ -184,8 +193,13 @@ async function checkFilesOf(run: Run, files: LandingFile[], name: string): Promi
         },
       }),
     );
-    for (const { path } of checked.unstable)
-      run.logger.warn({ file: path }, 'changed while it was read, or could not be opened; the next run looks again');
+    for (const { path, unreadable } of checked.unstable)
+      run.logger.warn(
+        { file: path, ...(unreadable && { error: unreadable }) },
+        unreadable
+          ? 'cannot be opened: let the user who runs offerline read it; the next run looks again'
+          : 'changed while it was read; the next run looks again',
+      );
     for (const { path } of checked.unfinished)
       run.logger.info(
         { file: path },

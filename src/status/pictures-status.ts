@@ -23,7 +23,8 @@ export function readPicturesStanding(data: DataDirectory, now: number): Pictures
   using index = PictureIndex.existing(data);
   const { mirrored, failing } = index?.counts() ?? { mirrored: 0, failing: 0 };
   const pass = index?.lastPass();
-  if (pass === undefined) return { mirrored, failing, last_pass_at: null, age_seconds: null, error: null, ended_by_force: false };
+  if (pass === undefined)
+    return { mirrored, failing, last_pass_at: null, age_seconds: null, error: null, ended_by_force: false };
   const isEnded = pass.ended_at !== null || readHolder(data.pictureLockFile) !== undefined;
   return {
     mirrored,

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { duePostbacks, earlierEvent } from '../postbacks/due-postbacks.ts';
 import type { DataDirectory } from '../config/data-directory.ts';
 import type { Settings } from '../config/settings.ts';
+import { readLanding, type LandingStanding } from '../doctor/landing-folder.ts';
 import { examineMachine } from '../doctor/examine-disk.ts';
 import { OfferlineError } from '../errors/errors.ts';
 import { hasStore, isShared, openStore, type StoreSettings } from '../postbacks/open-store.ts';
@@ -43,6 +44,7 @@ export interface Standing extends PublishedStatus {
   machine: string[];
   /** What is wrong with `sites.json`; never a secret. */
   sites: string[];
+  landing: LandingStanding;
   /** The networks that are pulled. */
   sources: SourceStanding[];
   /** Mirrored pictures; null where none are mirrored. */
@@ -76,6 +78,7 @@ export async function readStanding(
     damage: await damageOfState(data),
     machine: (await examineMachine(data)).map(({ subject, problem, advice }) => `${subject} ${problem}: ${advice}`),
     sites: [],
+    landing: await readLanding(data, now),
     sources: [],
     pictures: pictures ? readPictures(data, now) : null,
     sources_file: [],

@@ -26,7 +26,15 @@ export async function readStatus(
   return { ...standing, stale, alarms: alarms(standing), to_do: thingsToDo(standing, stale) };
 }
 
-function alarms({ unreadable, snapshot, ahead, last_failure: failure, sources, pictures }: Standing): string[] {
+function alarms({
+  unreadable,
+  snapshot,
+  ahead,
+  last_failure: failure,
+  landing,
+  sources,
+  pictures,
+}: Standing): string[] {
   return [
     ...unreadable,
     ...(snapshot?.age_seconds === null
@@ -38,6 +46,7 @@ function alarms({ unreadable, snapshot, ahead, last_failure: failure, sources, p
     ...(failure === null || failure.recovered
       ? []
       : [`${describeFailure(failure)}, and no run has been good since; \`offerline runs --failed\` tells more`]),
+    ...(landing.trouble === null ? [] : [landing.trouble]),
     ...sources
       .filter(({ last_pull, ended_by_force }) => last_pull === 'failed' || ended_by_force)
       .map(({ source, error }) => `source ${source} was not pulled: ${error}`),

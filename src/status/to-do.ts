@@ -22,6 +22,7 @@ export function thingsToDo(standing: Standing, stale: readonly string[]): ToDo[]
     ...damageToDo(standing),
     ...clockToDo(standing),
     ...runsToDo(standing),
+    ...landingToDo(standing),
     ...filesToDo(standing),
     ...sourcesToDo(standing),
     ...picturesToDo(standing),
@@ -69,6 +70,22 @@ const againCommands: Record<string, string> = {
   maintenance: 'offerline run maintenance',
   backfill: 'offerline backfill reports',
 };
+
+function landingToDo({ landing: { trouble, ignored, ignored_files } }: Standing): ToDo[] {
+  const named = ignored_files.map(({ path }) => path).join(', ');
+  const [first] = ignored_files;
+  return [
+    ...(trouble === null ? [] : [{ what: trouble, command: doctor }]),
+    ...(first === undefined
+      ? []
+      : [
+          {
+            what: `${counted(ignored, 'landing file')} not read (${named}${ignored > ignored_files.length ? ', …' : ''}), the first since ${first.why}`,
+            command: doctor,
+          },
+        ]),
+  ];
+}
 
 function filesToDo({ held, quarantined, set_aside, rejects_of_last_day, rejected_rows_of_last_day }: Standing): ToDo[] {
   const todo: ToDo[] = held.map(({ file_id, source, path, reason }) => ({

@@ -301,6 +301,7 @@ const well: Standing = {
   damage: [],
   machine: [],
   sites: [],
+  landing: { trouble: null, ignored: 0, ignored_files: [] },
   sources: [],
   pictures: null,
   sources_file: [],

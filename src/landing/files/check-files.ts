@@ -23,8 +23,8 @@ const minWorkerBytes = 16 * 1024 * 1024;
 export interface CheckedLanding {
   readable: CheckedFile[];
   broken: { file: CheckedFile; reason: string; detail: string }[];
-  /** Changed while we read them; the next run looks again. */
-  unstable: LandingFile[];
+  /** Changed while we read them, or could not be opened (`unreadable`: why); the next run looks again. */
+  unstable: (LandingFile & { unreadable?: string })[];
   /** Their last line has no end, and they were changed lately; a later run looks again. */
   unfinished: LandingFile[];
 }
@@ -78,9 +78,9 @@ export async function checkFiles(
 
   const landing: CheckedLanding = { readable: [], broken: [], unstable: [], unfinished: [] };
   files.forEach((file, index) => {
-    const { problem, unstable, unfinished, ...check } = checks[index] as FileCheck;
+    const { problem, unstable, unreadable, unfinished, ...check } = checks[index] as FileCheck;
     const checked: CheckedFile = { ...file, ...check };
-    if (unstable) landing.unstable.push(file);
+    if (unstable) landing.unstable.push({ ...file, ...(unreadable !== undefined && { unreadable }) });
     else if (unfinished) landing.unfinished.push(file);
     else if (problem) landing.broken.push({ file: checked, ...problem });
     else landing.readable.push(checked);
@@ -120,6 +120,8 @@ export interface FileCheck extends FileLines {
    * Look again at the next run.
    */
   unstable: boolean;
+  /** Why it could not be opened, where it is there. */
+  unreadable?: string;
   /** A CSV file whose last line has no end, and that was changed lately: its writer may not be done. */
   unfinished: boolean;
 }
@@ -154,7 +156,13 @@ export async function checkFile(
   } catch (error) {
     const { code = '', path, syscall } = error as NodeJS.ErrnoException;
     if (syscall === 'open' && path === file.absolutePath)
-      return { ...asItLies(file), sha256: '', unstable: true, unfinished: false };
+      return {
+        ...asItLies(file),
+        sha256: '',
+        unstable: true,
+        unfinished: false,
+        ...(code !== 'ENOENT' && { unreadable: code }),
+      };
     if (error instanceof TooManyBytes) read.problem = tooLarge(file, limits.maxUnpackedBytes);
     else if (error instanceof UnusableFile) read.problem = error.problem;
     else if (code.startsWith('Z_'))
