@@ -157,6 +157,8 @@ const settingsSchema = z.strictObject({
       offers_minutes: z.number().positive().optional(),
       /** Of the last whole pull of each source of `sources.json`, by this machine's clock. */
       pulls_minutes: z.number().positive().optional(),
+      /** For how long a site may take no postback while some fail; 60 where nothing is said. */
+      postbacks_minutes: z.number().positive().optional(),
     })
     .default({}),
   /**

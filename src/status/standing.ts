@@ -5,6 +5,7 @@ import type { Settings } from '../config/settings.ts';
 import { readLanding, type LandingStanding } from '../doctor/landing-folder.ts';
 import { examineMachine } from '../doctor/examine-disk.ts';
 import { OfferlineError } from '../errors/errors.ts';
+import type { FailingSite } from '../postbacks/store/delivery-store.ts';
 import { hasStore, isShared, openStore, type StoreSettings } from '../postbacks/open-store.ts';
 import { readHolder } from '../runs/lock.ts';
 import { readSites } from '../sites/sites.ts';
@@ -34,6 +35,8 @@ export interface Standing extends PublishedStatus {
    * failures.
    */
   waiting_postbacks: { site_key: string; due: number; waits_for: string }[];
+  /** Sites that have taken nothing since, of those with postbacks that failed and wait; the longest first. */
+  silent_sites: SilentSite[];
   last_failure: LastFailure | null;
   /** What of the state, the snapshot or the store of deliveries cannot be trusted or read. */
   damage: string[];
@@ -74,6 +77,7 @@ export async function readStanding(
     ...nothingPublished,
     postbacks: null,
     waiting_postbacks: [],
+    silent_sites: [],
     last_failure: readLastFailure(data),
     damage: await damageOfState(data),
     machine: (await examineMachine(data)).map(({ subject, problem, advice }) => `${subject} ${problem}: ${advice}`),
@@ -85,7 +89,7 @@ export async function readStanding(
     unreadable: [],
   };
   const snapshotTrouble = await readSnapshot(data, standing, now);
-  const storeTrouble = await readDeliveries(data, settings, standing);
+  const storeTrouble = await readDeliveries(data, settings, standing, now);
   standing.unreadable.push(...snapshotTrouble, ...storeTrouble);
   standing.damage.push(...snapshotTrouble);
   // A store elsewhere that cannot be reached is no damage, and no repair here helps.
@@ -93,6 +97,32 @@ export async function readStanding(
   await readSitesFile(data, standing);
   readPulls(data, standing, now);
   return standing;
+}
+
+/** A site that takes no postback. */
+export interface SilentSite {
+  site_key: string;
+  /** Since it last took one, or since the first that failed was written. */
+  silent_seconds: number;
+  waiting: number;
+  last_error: string;
+  last_status: number | null;
+}
+
+/** Seconds: a receiver that is started again misses as much. */
+const shortSilence = 60;
+
+function silentSites(failing: readonly FailingSite[], now: number): SilentSite[] {
+  return failing
+    .map(({ siteKey, waiting, failingSince, lastDeliveredAt, lastError, lastStatus }) => ({
+      site_key: siteKey,
+      silent_seconds: Math.max(0, Math.round((now - Math.max(failingSince, lastDeliveredAt ?? 0)) / 1000)),
+      waiting,
+      last_error: lastError,
+      last_status: lastStatus,
+    }))
+    .filter(({ silent_seconds }) => silent_seconds > shortSilence)
+    .toSorted((one, other) => other.silent_seconds - one.silent_seconds);
 }
 
 async function damageOfState(data: DataDirectory): Promise<string[]> {
@@ -139,10 +169,15 @@ async function whyNoManifest(data: DataDirectory): Promise<string[]> {
 }
 
 /** Fills in how postbacks stand. Gives what is wrong with their store. */
-async function readDeliveries(data: DataDirectory, settings: StoreSettings, standing: Standing): Promise<string[]> {
+async function readDeliveries(
+  data: DataDirectory,
+  settings: StoreSettings,
+  standing: Standing,
+  now: number,
+): Promise<string[]> {
   if (!hasStore(data, settings)) return [];
   try {
-    standing.postbacks = await countPostbacks(data, settings);
+    Object.assign(standing, await countPostbacks(data, settings, now));
     return [];
   } catch (error) {
     if (!(error instanceof OfferlineError)) throw error;
@@ -189,10 +224,14 @@ function readPulls(data: DataDirectory, standing: Standing, now: number): void {
 async function countPostbacks(
   data: DataDirectory,
   settings: StoreSettings,
-): Promise<NonNullable<Standing['postbacks']>> {
+  now: number,
+): Promise<Pick<Standing, 'postbacks' | 'silent_sites'>> {
   const store = await openStore(data, settings);
   try {
-    return { pending: await store.count({ state: 'pending' }), dead: await store.count({ state: 'dead' }) };
+    return {
+      postbacks: { pending: await store.count({ state: 'pending' }), dead: await store.count({ state: 'dead' }) },
+      silent_sites: silentSites(await store.failingSites(), now),
+    };
   } finally {
     await store.close();
   }

@@ -54,9 +54,12 @@ function alarms({
   ];
 }
 
+/** Minutes: a site whose receiver is away for longer costs its users their rewards. */
+const usualSilence = 60;
+
 /** What exceeds the limits of offerline.json, in words. */
 function staleness(
-  { snapshot, newest, sources }: Standing,
+  { snapshot, newest, sources, silent_sites }: Standing,
   { snapshot_max_age_minutes, freshness }: Pick<Settings, 'snapshot_max_age_minutes' | 'freshness'>,
 ): string[] {
   const stale: string[] = [];
@@ -78,6 +81,12 @@ function staleness(
     for (const each of newest.filter((candidate) => data.test(candidate.data)))
       check(`the newest of ${each.data}`, each.age_seconds, minutes, key);
   }
+  const silence = freshness.postbacks_minutes ?? usualSilence;
+  for (const { site_key, silent_seconds } of silent_sites)
+    if (silent_seconds > silence * 60)
+      stale.push(
+        `site ${site_key} has taken no postback for ${Math.floor(silent_seconds / 60)} minutes, freshness.postbacks_minutes allows ${silence}`,
+      );
   for (const { source, age_seconds } of sources)
     check(`the last whole pull of ${source}`, age_seconds, freshness.pulls_minutes, 'freshness.pulls_minutes');
   return stale;

@@ -1,6 +1,6 @@
 import { leadBackAdvice } from '../time/ahead-of-clock.ts';
 import { describeBeginnings } from '../runs/beginnings.ts';
-import { ageText } from '../time/age.ts';
+import { ageText, durationText } from '../time/age.ts';
 import { describeFailure } from './last-failure.ts';
 import type { Standing } from './standing.ts';
 
@@ -140,7 +140,7 @@ function reportsToDo({ reports: { outdated, missing } }: Standing): ToDo[] {
   ];
 }
 
-function postbacksToDo({ postbacks, waiting_postbacks, sites, unknown_sites }: Standing): ToDo[] {
+function postbacksToDo({ postbacks, waiting_postbacks, silent_sites, sites, unknown_sites }: Standing): ToDo[] {
   const todo: ToDo[] = sites.map((what) => ({ what, command: 'offerline sites list' }));
   for (const { site_key, conversions } of unknown_sites)
     todo.push({
@@ -151,6 +151,11 @@ function postbacksToDo({ postbacks, waiting_postbacks, sites, unknown_sites }: S
     todo.push({
       what: `${counted(due, 'postback')} to site ${site_key} ${due === 1 ? 'waits' : 'wait'} for ${waits_for}`,
       command: waits_for.startsWith('a ') ? 'offerline sites list' : `offerline postbacks test ${shellWord(site_key)}`,
+    });
+  for (const { site_key, silent_seconds, waiting, last_error, last_status } of silent_sites)
+    todo.push({
+      what: `site ${site_key} has taken nothing for ${durationText(silent_seconds)}: ${waiting} ${waiting === 1 ? 'waits' : 'wait'}, last ${last_status === null ? last_error : `HTTP ${last_status}`}; once its receiver is mended, \`offerline postbacks retry --pending --site ${shellWord(site_key)}\` makes them due`,
+      command: `offerline postbacks test ${shellWord(site_key)}`,
     });
   if (postbacks !== null && postbacks.dead > 0)
     todo.push({

@@ -11,6 +11,11 @@ export function ageText(seconds: number): string {
   return seconds < 0 ? `in ${amount}` : `${amount} ago`;
 }
 
+/** How long something took, or lasts; in the unit that people would name. */
+export function durationText(seconds: number): string {
+  return amountText(Math.floor(seconds)) ?? '0 s';
+}
+
 function amountText(seconds: number): string | undefined {
   if (seconds < 1) return undefined;
   if (seconds < minute) return `${seconds} s`;

@@ -14,7 +14,8 @@ const ruling = /(?!\n)[\p{Cc}\u2028-\u202e]|^FAKED/mu;
 let pipeline: PipelineUnderTest;
 let root: string;
 beforeAll(async () => {
-  pipeline = await smallData();
+  // Its postback fails, and long ago.
+  pipeline = await smallData({ freshness: { postbacks_minutes: 1e9 } });
   root = pipeline.data.root;
   const postback = { url: 'https://publisher.example/cb' };
   const site = { site_key: 'site-1', site_secret: secrets[0], name: nasty, postback };

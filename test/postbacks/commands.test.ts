@@ -9,7 +9,7 @@ import { SqliteStore } from '../../src/postbacks/store/sqlite-store.ts';
 import { deliverAfterRefresh } from '../../pipelines/postbacks.ts';
 import { createLogger } from '../../src/logging/log.ts';
 import { noProgress } from '../../src/logging/progress.ts';
-import { command, usageErrorOf } from '../support/commands.ts';
+import { command, endOf, usageErrorOf } from '../support/commands.ts';
 import { outboxRow } from '../support/deliveries.ts';
 import { temporaryData } from '../support/published-snapshot.ts';
 
@@ -173,6 +173,20 @@ describe('postbacks list and show', () => {
 });
 
 describe('postbacks retry', () => {
+  it('makes pending ones due, and status says so long as a site takes nothing', async () => {
+    await enqueue(outboxRow(1), outboxRow(2));
+    status = 503;
+    await run('deliver');
+    const { stdout, code } = await endOf(data.root, 'status');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/site s has taken nothing for \d+ \w+: 2 wait, last HTTP 503/);
+    expect(stdout).toContain('offerline postbacks test s');
+    status = 200;
+    expect(await json('retry', '--pending', '--all')).toEqual({ revived: 2, dry_run: false });
+    await run('deliver');
+    expect((await endOf(data.root, 'status')).stdout).not.toContain('has taken nothing');
+  });
+
   it('revives the dead ones it is told to, and no others', async () => {
     await enqueue(outboxRow(1), outboxRow(2), outboxRow(3, { occurredAt: '2026-11-19T00:00:00Z' }), outboxRow(4));
     status = 410;

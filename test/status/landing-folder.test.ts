@@ -68,7 +68,7 @@ it('a landing file that may not be read gets a row in the ledger from the second
   // Root reads any file, unless it gives that right up.
   const isRoot = process.getuid?.() === 0;
   const wrapper = isRoot ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search'] : [];
-  const [program = '', ...words] = [...wrapper, launcher.executable, ...launcher.words, 'run', 'refresh'];
+  const [program, ...words] = [...wrapper, launcher.executable, ...launcher.words, 'run', 'refresh'];
   const run = (minute: number) =>
     promisify(execFile)(program, [...words, '--as-of', `2025-03-10T12:0${minute}:00Z`], {
       env: { ...process.env, OFFERLINE_DATA: data.root },

@@ -297,6 +297,7 @@ const well: Standing = {
   running: null,
   postbacks: { pending: 3, dead: 0 },
   waiting_postbacks: [],
+  silent_sites: [],
   last_failure: null,
   damage: [],
   machine: [],

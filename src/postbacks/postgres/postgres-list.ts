@@ -1,9 +1,10 @@
-import { attemptRecordOf, sortableText, stateColumns } from '../store/delivery-rows.ts';
+import { attemptRecordOf, failingSiteOf, sortableText, stateColumns } from '../store/delivery-rows.ts';
 import type {
   AttemptRecord,
   DeliveryFilter,
   DeliveryState,
   FailedPostbacks,
+  FailingSite,
   SitePostbacks,
   StatePostbacks,
 } from '../store/delivery-store.ts';
@@ -66,6 +67,19 @@ export class PostgresList {
     return rows as unknown as FailedPostbacks[];
   }
 
+  async failingSites(): Promise<FailingSite[]> {
+    const rows = await this.#session.query(
+      `SELECT site_key, failing_since, last_error, last_status,
+         (SELECT count(*) FROM postbacks AS waiting WHERE waiting.state IN ('pending', 'delivering') AND waiting.site_key = failing.site_key) AS waiting,
+         (SELECT max(delivered_at) FROM (SELECT delivered_at FROM postbacks AS taken
+            WHERE taken.state = 'delivered' AND taken.site_key = failing.site_key ORDER BY sort_key LIMIT 1000) AS newest) AS last_delivered_at
+       FROM (SELECT DISTINCT ON (site_key) site_key, min(enqueued_at) OVER (PARTITION BY site_key) AS failing_since, last_error, last_status
+         FROM postbacks WHERE last_error IS NOT NULL AND state IN ('pending', 'delivering') ORDER BY site_key, last_attempt_at DESC) AS failing
+       ORDER BY site_key COLLATE "C"`,
+    );
+    return rows.map(failingSiteOf);
+  }
+
   async nextOfClick(clickId: string): Promise<string | undefined> {
     const [next] = await this.#session.query(
       `SELECT webhook_id FROM postbacks WHERE click_id = $1 AND state IN ('pending', 'delivering') ORDER BY is_next DESC LIMIT 1`,
@@ -92,7 +106,7 @@ export class PostgresList {
   }
 
   async revive(filter: DeliveryFilter, now: number): Promise<number> {
-    const { where, values } = conditionOf({ ...filter, state: 'dead' });
+    const { where, values } = conditionOf({ ...filter, state: filter.state ?? 'dead' });
     return this.#session.write(async (changes) => {
       const next = values.length + 1;
       const revived = await this.#session.query(
@@ -102,6 +116,11 @@ export class PostgresList {
         [...values, now, changes.last],
       );
       changes.last += revived.length;
+      // A list of none that is of no site is that of all.
+      if (filter.state === 'pending')
+        await this.#session.query('DELETE FROM circuit_breakers WHERE $1::text IS NULL OR site_key = $1', [
+          filter.site ?? null,
+        ]);
       await refreshHeads(
         this.#session,
         revived.map(({ click_id }) => click_id as string),

@@ -79,6 +79,9 @@ export class PostgresStore implements DeliveryStore {
   countByError() {
     return this.#list.countByError();
   }
+  failingSites() {
+    return this.#list.failingSites();
+  }
   nextOfClick(clickId: string) {
     return this.#list.nextOfClick(clickId);
   }

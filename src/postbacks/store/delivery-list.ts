@@ -2,12 +2,13 @@ import { createHash, type Hash } from 'node:crypto';
 import type { DeliveryStatus } from '../../vocabulary/values.ts';
 import type { DeliveryDatabase } from './delivery-database.ts';
 import { ClickOrder } from './click-order.ts';
-import { attemptRecordOf, deliveryStateOf, sortableText, stateColumns } from './delivery-rows.ts';
+import { attemptRecordOf, deliveryStateOf, failingSiteOf, sortableText, stateColumns } from './delivery-rows.ts';
 import type {
   AttemptRecord,
   DeliveryFilter,
   DeliveryState,
   FailedPostbacks,
+  FailingSite,
   SitePostbacks,
   StateCounts,
   StatePostbacks,
@@ -128,6 +129,20 @@ export class DeliveryList {
     return counted.all() as unknown as FailedPostbacks[];
   }
 
+  failingSites(): FailingSite[] {
+    // Of a bare column beside max() SQLite gives the value of the row that has it.
+    const failing = this.#database.prepare(
+      `SELECT site_key, max(last_attempt_at), last_error, last_status,
+         (SELECT min(enqueued_at) FROM postbacks AS first
+            WHERE first.last_error IS NOT NULL AND first.state IN ('pending', 'delivering') AND first.site_key = failing.site_key) AS failing_since,
+         (SELECT count(*) FROM postbacks AS waiting WHERE waiting.state IN ('pending', 'delivering') AND waiting.site_key = failing.site_key) AS waiting,
+         (SELECT max(delivered_at) FROM (SELECT delivered_at FROM postbacks AS taken
+            WHERE taken.state = 'delivered' AND taken.site_key = failing.site_key ORDER BY sort_key LIMIT 1000)) AS last_delivered_at
+       FROM postbacks AS failing WHERE last_error IS NOT NULL AND state IN ('pending', 'delivering') GROUP BY site_key ORDER BY site_key`,
+    );
+    return failing.all().map(failingSiteOf);
+  }
+
   nextOfClick(clickId: string): string | undefined {
     const next = this.#database.prepare(
       `SELECT webhook_id FROM postbacks WHERE click_id = ? AND state IN ('pending', 'delivering') ORDER BY is_next DESC LIMIT 1`,
@@ -151,7 +166,7 @@ export class DeliveryList {
   }
 
   revive(filter: DeliveryFilter, now: number): number {
-    const { where, values } = conditionOf({ ...filter, state: 'dead' });
+    const { where, values } = conditionOf({ ...filter, state: filter.state ?? 'dead' });
     const order = new ClickOrder(this.#database);
     const revive = this.#database.prepare(
       `UPDATE postbacks SET state = 'pending', plan_attempts = 0, next_attempt_at = ?, change = ? WHERE sequence = ?`,
@@ -159,9 +174,15 @@ export class DeliveryList {
     return this.#database.write(() => {
       const dead = this.#database.prepare(`SELECT sequence, click_id FROM postbacks WHERE ${where}`).all(...values);
       for (const { sequence } of dead) revive.run(now, this.#database.nextChange(), sequence as number);
+      if (filter.state === 'pending') this.#endPauses(filter.site);
       for (const { click_id } of dead) order.refreshHead(click_id as string);
       return dead.length;
     });
+  }
+
+  #endPauses(site: string | undefined): void {
+    if (site === undefined) this.#database.prepare('DELETE FROM circuit_breakers').run();
+    else this.#database.prepare('DELETE FROM circuit_breakers WHERE site_key = ?').run(site);
   }
 
   purgeAttempts(before: number): number {

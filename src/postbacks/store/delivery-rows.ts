@@ -32,7 +32,32 @@ export interface DeliveryState extends Omit<OutboxRow, 'number'> {
   nextAttemptAt: Moment | null;
 }
 
+/** A site with postbacks that failed and are tried again. Moments are milliseconds since the epoch. */
+export interface FailingSite {
+  siteKey: string;
+  /** Neither delivered nor dead, those that were not tried yet among them. */
+  waiting: number;
+  /** When the first of those that failed was written. */
+  failingSince: number;
+  /** Of the newest thousand that it took; null where it took none. */
+  lastDeliveredAt: number | null;
+  /** Of the newest failed attempt at one that waits. */
+  lastError: string;
+  lastStatus: number | null;
+}
+
 /** One request that was sent, or refused before it was. */
+export function failingSiteOf(row: Readonly<Record<string, unknown>>): FailingSite {
+  return {
+    siteKey: row['site_key'] as string,
+    waiting: Number(row['waiting']),
+    failingSince: dateOf(row['failing_since'] as Moment).getTime(),
+    lastDeliveredAt: row['last_delivered_at'] === null ? null : Number(row['last_delivered_at']),
+    lastError: row['last_error'] as string,
+    lastStatus: row['last_status'] === null ? null : Number(row['last_status']),
+  };
+}
+
 export interface AttemptRecord {
   webhookId: string;
   /** 1 is the first of this postback. */

@@ -4,9 +4,9 @@ import type { DeliveryStatus } from '../../vocabulary/values.ts';
 import type { OpenCircuit } from '../rules/circuit-breaker.ts';
 import type { Outcome } from '../rules/outcome.ts';
 import type { Postback } from '../rules/postback.ts';
-import type { AttemptRecord, DeliveryState, OutboxRow } from './delivery-rows.ts';
+import type { AttemptRecord, DeliveryState, FailingSite, OutboxRow } from './delivery-rows.ts';
 
-export type { AttemptRecord, DeliveryState, OutboxRow } from './delivery-rows.ts';
+export type { AttemptRecord, DeliveryState, FailingSite, OutboxRow } from './delivery-rows.ts';
 
 /**
  * The state of every postback and each attempt. Several processes write to it at the same time: refreshes hand over
@@ -37,12 +37,15 @@ export interface DeliveryStore {
   countByState(before?: StateCounts): Promise<StateCounts>;
   /** Why the last attempt at postbacks failed that are not delivered, the most frequent reason first. */
   countByError(): Promise<FailedPostbacks[]>;
+  /** Sites with postbacks that failed and wait, how they stand; by key. Of a site that takes others, too. */
+  failingSites(): Promise<FailingSite[]>;
   /** The webhook id of that one of a click which is sent before its others; undefined where none is to be sent. */
   nextOfClick(clickId: string): Promise<string | undefined>;
   /** The postbacks with that webhook or conversion id in their order, each with its attempts. */
   show(id: string): Promise<{ postback: DeliveryState; attempts: AttemptRecord[] }[]>;
   /**
-   * Gives dead ones a new plan of attempts that begins at `now`, in milliseconds since the epoch. Returns how many.
+   * Gives dead ones, or pending ones where the filter says so, a new plan of attempts that begins at `now`, in
+   * milliseconds since the epoch; pending ones wait for no pause of their sites either. Returns how many.
    */
   revive(filter: DeliveryFilter, now: number): Promise<number>;
   /**

@@ -142,6 +142,9 @@ export class SqliteStore implements DeliveryStore {
   async countByError() {
     return this.#list.countByError();
   }
+  async failingSites() {
+    return this.#list.failingSites();
+  }
   async nextOfClick(clickId: string) {
     return this.#list.nextOfClick(clickId);
   }

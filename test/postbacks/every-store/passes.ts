@@ -304,6 +304,23 @@ export function describePasses(storeForTest: () => Promise<StoreForTest>): void 
       ]);
     });
 
+    it('makes pending ones due at once where somebody says that the receiver is mended', async () => {
+      const passes = await passesOver(outboxRow(1), outboxRow(2, { siteKey: 'another' }), outboxRow(3));
+      expect(await passes.store.failingSites()).toEqual([]);
+      const sender = receiver((id) => (id === 'w2' ? delivered : refused));
+      await passes.pass(start, { sender });
+      const failingSince = Date.parse(outboxRow(1).enqueuedAt);
+      const failing = { siteKey: 's', waiting: 2, failingSince, lastError: 'http_status', lastStatus: 500 };
+      expect(await passes.store.failingSites()).toEqual([{ ...failing, lastDeliveredAt: null }]);
+      const mended = receiver();
+      await passes.pass(start + second, { sender: mended });
+      expect(mended.sent).toEqual([]);
+      expect(await passes.store.revive({ site: 'third', state: 'pending' }, start + second)).toBe(0);
+      expect(await passes.store.revive({ site: 's', state: 'pending' }, start + second)).toBe(2);
+      expect(await passes.pass(start + second, { sender: mended })).toMatchObject({ delivered: 2 });
+      expect(await passes.store.failingSites()).toEqual([]);
+    });
+
     it.each([
       ['a fifth sooner at most', 0, null, 4 * second],
       ['a fifth later at most', 0.999999, null, 6 * second],

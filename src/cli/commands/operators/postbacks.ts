@@ -87,21 +87,30 @@ function addShow(postbacks: Command, context: CommandContext): void {
     });
 }
 
+interface RetryOptions extends FilterOptions {
+  all?: boolean;
+  pending?: boolean;
+  dryRun?: boolean;
+  json?: boolean;
+}
+
 function addRetry(postbacks: Command, context: CommandContext): void {
   withFilter(addCommand(postbacks, 'retry', 'give dead postbacks a new plan of attempts; the next pass sends them'))
     .argument('[ids...]', 'webhook or conversion ids')
-    .option('--all', 'all dead ones')
+    .option('--all', 'all of them')
+    .option('--pending', 'pending ones in place of dead ones: due at once, whatever their sites are paused for')
     .option('--dry-run', 'say how many there are and change nothing')
-    .action(async (ids: string[], options: FilterOptions & { all?: boolean; dryRun?: boolean; json?: boolean }) => {
-      const filter: DeliveryFilter = { ...filterOf(options), state: 'dead', ...(ids.length === 0 ? {} : { ids }) };
+    .action(async (ids: string[], options: RetryOptions) => {
+      const state = options.pending ? 'pending' : 'dead';
+      const filter: DeliveryFilter = { ...filterOf(options), state, ...(ids.length === 0 ? {} : { ids }) };
       const isNarrow =
         ids.length > 0 || [options.site, options.since, options.until].some((value) => value !== undefined);
       if (!isNarrow && !options.all)
-        throw new UsageError('say which dead postbacks to revive: ids, --site, --since, --until, or --all');
+        throw new UsageError(`say which ${state} postbacks to revive: ids, --site, --since, --until, or --all`);
       const unknown = await inStore((store) => unknownIds(store, ids));
       if (unknown.length > 0)
         throw new UsageError(
-          `there is no postback with the webhook or conversion id ${unknown.join(', ')}; \`offerline postbacks list --state dead\` shows what can be revived`,
+          `there is no postback with the webhook or conversion id ${unknown.join(', ')}; \`offerline postbacks list --state ${state}\` shows what can be revived`,
         );
       if (options.dryRun) {
         const sites = (await inStore((store) => store.countBySite(filter))).map((site) => ({
