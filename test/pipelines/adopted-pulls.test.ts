@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest';
+import { OfferlineError } from '../../src/errors/errors.ts';
+import { acquireProcessLock } from '../../src/files/process-lock.ts';
 import { readRecentRuns } from '../../src/runs/recent-runs.ts';
 import { PullLedger } from '../../src/sources/pull-ledger.ts';
 import { readLastFailure } from '../../src/status/last-failure.ts';
@@ -13,6 +15,15 @@ it('pulls stand in the run ledger once the next run has begun, each once, and ar
     ledger.end(ledger.begin('north', at), at, { status, records: 3, ...(error === undefined ? {} : { error }) });
   pull('done', '2026-03-10T11:00:00Z');
   pull('failed', '2026-03-10T11:20:00Z', 'HTTP 503');
+  // As a pull does for as long as it is under way.
+  const lock = await acquireProcessLock(
+    {
+      name: 'source south',
+      lockFile: pipeline.data.sourceLockFile('south'),
+      busy: (message) => new OfferlineError(message),
+    },
+    { command: 'sources pull', waitSeconds: 0, onWaiting: () => undefined },
+  );
   const underWay = ledger.begin('south', '2026-03-10T11:30:00Z');
   await pipeline.ingest(noon);
   const runs = () =>
@@ -21,6 +32,7 @@ it('pulls stand in the run ledger once the next run has begun, each once, and ar
   expect(readLastFailure(pipeline.data)).toBeNull();
   await pipeline.refresh(noon);
   ledger.end(underWay, '2026-03-10T11:40:00Z', { status: 'done' });
+  lock.release();
   pull('done', '2026-03-10T11:50:00Z');
   await pipeline.ingest(noon);
   expect(runs()).toEqual([
