@@ -110,7 +110,7 @@ export async function ingestFiles(
     files.filter(({ path }) => !seenPaths.has(path)),
     'new',
   );
-  unseen.broken.push(...broken, ...(await unreadableFiles(state, unseen.unstable)));
+  unseen.broken.push(...broken);
   const landed = [...seen, ...lookedAt(unseen)];
   const again = await filesToReadAgain(state, run.settings, landed);
   const checked = byPath(
@@ -121,7 +121,10 @@ export async function ingestFiles(
       'again',
     ),
   );
-  const newFiles = await openNewFiles(run, state, await withoutKnownContent(state, checked, again));
+  const content = await withoutKnownContent(state, checked, again);
+  // Nothing is known of their bytes: no other file has the same, and the next run tries them again.
+  content.broken.push(...(await unreadableFiles(state, unseen.unstable)));
+  const newFiles = await openNewFiles(run, state, content);
   await using eventEngine = engine(run, state.connection);
   const ingested = await state.transaction(async () => {
     const { summary, contentChanged } = await promoteNewFiles(run, state, eventEngine, { newFiles, landed, seenAt });

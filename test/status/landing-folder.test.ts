@@ -74,8 +74,10 @@ it('a landing file that may not be read gets a row in the ledger from the second
       env: { ...process.env, OFFERLINE_DATA: data.root },
     });
   await run(1).catch((error: NodeJS.ErrnoException) => skip(error.code === 'ENOENT', 'setpriv cannot be found'));
+  const other = join(data.landing, 'clicks/closed-too.ndjson');
   await writeFile(file, ndjson(clicks('closed', 4, '2025-03-10T11:30:00Z')));
-  await chmod(file, 0o000);
+  await writeFile(other, ndjson(clicks('closed-too', 4, '2025-03-10T11:30:00Z')));
+  for (const closed of [file, other]) await chmod(closed, 0o000);
   const ledger = () =>
     pipeline.ask(`SELECT status, reason FROM ingest_files WHERE path = 'clicks/closed.ndjson' ORDER BY file_id`);
   await run(2);
@@ -86,7 +88,10 @@ it('a landing file that may not be read gets a row in the ledger from the second
     { status: 'quarantined', reason: expect.stringMatching(/^unreadable: .*EACCES.*let the user/) as string },
   ]);
   expect((await status(data.root)).told).toContain('clicks/closed.ndjson (unreadable');
-  await chmod(file, 0o644);
+  expect(
+    await pipeline.ask(`SELECT path FROM ingest_files WHERE starts_with(reason, 'unreadable') ORDER BY path`),
+  ).toEqual([{ path: 'clicks/closed-too.ndjson' }, { path: 'clicks/closed.ndjson' }]);
+  for (const closed of [file, other]) await chmod(closed, 0o644);
   await run(5);
   expect(await ledger()).toMatchObject([{ status: 'quarantined' }, { status: 'loaded' }]);
   expect((await status(data.root)).told).not.toContain('unreadable');
