@@ -21,11 +21,11 @@ const mostNamed = 10;
 
 /** Of the folder itself, and what the published snapshot knows of it. `now` in milliseconds since the epoch. */
 export async function readLanding(data: DataDirectory, now: number): Promise<LandingStanding> {
-  const { ignored } = await findLandingFiles(data.landing);
+  const { files, ignored } = await findLandingFiles(data.landing);
   const all = [...ignored, ...(await strayFiles(data.landing))];
   const known = await filesOfSnapshot(data, now);
   return {
-    trouble: landingTrouble(data.landing, known) ?? null,
+    trouble: landingTrouble(data.landing, known, files) ?? null,
     ignored: all.length,
     ignored_files: all.slice(0, mostNamed),
   };

@@ -74,7 +74,7 @@ export const ingestStage: Stage<IngestInput, IngestSummary> = {
     const scan = await findLandingFiles(run.data.landing);
     const seenAt = run.effects.now();
     for (const ignored of scan.ignored) run.logger.warn(ignored, 'ignored');
-    const trouble = landingTrouble(run.data.landing, await filesOfLedger(run, state));
+    const trouble = landingTrouble(run.data.landing, await filesOfLedger(run, state), scan.files);
     if (trouble !== undefined) run.logger.warn(trouble);
     const seen = await seenFiles(state, scan.files);
     const seenPaths = new Set(seen.map(({ path }) => path));

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import type { LandingFile } from '../landing-file.ts';
 
 /** A file that the ledger knows as loaded. */
 export interface KnownFile {
   path: string;
-  /** The export that decides for its source: the one log or catalog that nobody may archive. */
+  /** The export that decides for its source: the one file that nobody may archive. */
   is_newest_catalog: boolean;
 }
 
@@ -24,14 +24,19 @@ const nearlyAll = 0.9;
 
 /**
  * Why nothing would come in though all is well: the folder is gone, or is none of ours. Undefined where it is as it
- * should be. Files that were archived are no trouble as long as a newest export is there.
+ * should be. Files that were archived are no trouble as long as a newest export is there. `found`: what a scan lists.
  */
-export function landingTrouble(landing: string, known: readonly KnownFile[]): string | undefined {
+export function landingTrouble(
+  landing: string,
+  known: readonly KnownFile[],
+  found: readonly Pick<LandingFile, 'path'>[],
+): string | undefined {
   if (known.length === 0) return undefined;
   const advice =
     'mount it again, or put right where it leads to; the catalog and the figures stay as they are until then';
   if (!existsSync(landing)) return `${landing} does not exist: ${advice}`;
-  const present = known.filter(({ path }) => existsSync(join(landing, path)));
+  const paths = new Set(found.map(({ path }) => path));
+  const present = known.filter(({ path }) => paths.has(path));
   if (present.some((file) => file.is_newest_catalog) || present.length > known.length * (1 - nearlyAll))
     return undefined;
   return `${known.length - present.length} of the ${known.length} files that ${landing} should have are not there, each source's newest export among them: ${advice}`;
