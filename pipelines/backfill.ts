@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { realEffects, type Effects } from '../src/files/effects.ts';
-import { UsageError } from '../src/errors/errors.ts';
+import { assertNotStopped, UsageError } from '../src/errors/errors.ts';
 import { modelsStage } from '../src/models/models-stage.ts';
 import { currentMarts, martsAsOf } from '../src/warehouse/stale-partitions.ts';
 import {
@@ -13,7 +13,7 @@ import {
 import type { ReportDay } from '../src/models/report-days.ts';
 import { publishStage } from '../src/snapshot/publish-stage.ts';
 import { aheadOfClock, leadBackAdvice } from '../src/time/ahead-of-clock.ts';
-import { assertNotStopped, runPipeline, withWarehouse, type RunRequest } from './run-pipeline.ts';
+import { runPipeline, withWarehouse, type RunRequest } from './run-pipeline.ts';
 
 export interface BackfillRequest extends RunRequest {
   scope: BackfillScope;

@@ -2,7 +2,7 @@ import type { DataDirectory } from '../src/config/data-directory.ts';
 import { adoptPulls } from './adopt-pulls.ts';
 import { readSettings, type Settings } from '../src/config/settings.ts';
 import { realEffects, type Effects } from '../src/files/effects.ts';
-import { StoppedError } from '../src/errors/errors.ts';
+import { assertNotStopped, StoppedError } from '../src/errors/errors.ts';
 import { keepCopy, noteDamage } from '../src/recovery/damage-note.ts';
 import { openWarehouse, type Opening } from '../src/recovery/recover-state.ts';
 import { readSites, type Sites } from '../src/sites/sites.ts';
@@ -222,9 +222,4 @@ async function ledgeredRun<Result extends object>(
 
 function interrupted(pipeline: string, stage: string): string {
   return `${pipeline} was asked to end, and its stage ${stage} was interrupted: nothing of that stage is kept, and the next run does it again`;
-}
-
-/** Throws `StoppedError` with the message once the signal is aborted. */
-export function assertNotStopped(stop: AbortSignal | undefined, message: string): void {
-  if (stop?.aborted === true) throw new StoppedError(message);
 }

@@ -29,6 +29,11 @@ export class WarehouseBusyError extends OfferlineError {
 /** Somebody asked the process to end, and it did so between two steps of its work. */
 export class StoppedError extends OfferlineError {}
 
+/** Throws `StoppedError` with the message once the signal is aborted. */
+export function assertNotStopped(stop: AbortSignal | undefined, message: string): void {
+  if (stop?.aborted === true) throw new StoppedError(message);
+}
+
 /** What one audit found: the model's grain or a law of the figures does not hold. */
 export interface AuditFailure {
   audit: string;

@@ -6,10 +6,9 @@ import { rm, stat } from 'node:fs/promises';
 import type { CheckedFile, LandingFile, FileLines, FileProblem } from '../landing-file.ts';
 import { TooManyBytes } from '../lines/line-file.ts';
 import { sha256Of } from '../../files/read-through.ts';
-import { StoppedError } from '../../errors/errors.ts';
+import { assertNotStopped, StoppedError } from '../../errors/errors.ts';
 import {
   asItLies,
-  assertGoingOn,
   stoppedReading,
   takeApart,
   UnusableFile,
@@ -53,7 +52,7 @@ export async function checkFiles(
 
   const drain = async (check: (task: (typeof queue)[number]) => Promise<FileCheck>) => {
     for (let task = queue.shift(); task !== undefined; task = queue.shift()) {
-      assertGoingOn(stop);
+      assertNotStopped(stop, stoppedReading);
       checks[task.index] = await check(task);
       onRead(task.file.bytes);
     }

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { StoppedError } from '../../errors/errors.ts';
+import { assertNotStopped } from '../../errors/errors.ts';
 import { CsvRecords } from './csv-records.ts';
 import { JsonRecords } from './json-records.ts';
 import { byteOrderMark, longLineBytes, type FileLines, type FileProblem, type LandingFile } from '../landing-file.ts';
@@ -54,7 +54,7 @@ export async function takeApart(
   if (file.gzip || file.format === 'json' || file.format === 'csv')
     return unfold(file, text, scratchPath, maxUnpackedBytes, onBytes, stop);
   await readThrough(file.absolutePath, (chunk) => {
-    assertGoingOn(stop);
+    assertNotStopped(stop, stoppedReading);
     onBytes(chunk);
     text.see(chunk);
     stopAtLongLine(text.problemSoFar);
@@ -79,7 +79,7 @@ async function unfold(
   const records = csv ?? (file.format === 'json' ? new JsonRecords(lines) : new PlainLines(lines));
   let read = 0;
   const take = (chunk: Buffer) => {
-    assertGoingOn(stop);
+    assertNotStopped(stop, stoppedReading);
     const isFirst = read === 0;
     read += chunk.length;
     if (read > maxUnpackedBytes && (file.gzip || file.format === 'json')) throw new TooManyBytes();
@@ -114,13 +114,9 @@ async function unfold(
   }
 }
 
+/** Of `StoppedError`: a few kilobytes may unpack to gigabytes, so reading ends within a file, too. */
 export const stoppedReading =
   'the run was asked to end while it read landing files; nothing of that is kept, and the next run reads them';
-
-/** Throws `StoppedError` once the signal is aborted: a few kilobytes may unpack to gigabytes. */
-export function assertGoingOn(stop: AbortSignal | undefined): void {
-  if (stop?.aborted === true) throw new StoppedError(stoppedReading);
-}
 
 /** Gigabytes may follow, of which nothing would be used. What else is wrong is known when all was read. */
 function stopAtLongLine(problem: FileProblem | undefined): void {
