@@ -200,14 +200,13 @@ async function ledgeredRun<Result extends object>(
       throw error;
     }
   };
+  let result: Result;
   try {
-    const result = await work({ run, state, sites, stage });
+    result = await work({ run, state, sites, stage });
     await ledger.end(runId, now(), {
       status: 'done',
       snapshotId: 'snapshotId' in result ? (result.snapshotId as string | null) : null,
     });
-    await copyRecentRuns(run, state);
-    return { ...result, runId, asOf: run.asOf };
   } catch (error) {
     const status = error instanceof StoppedError ? 'interrupted' : 'failed';
     try {
@@ -218,6 +217,8 @@ async function ledgeredRun<Result extends object>(
     }
     throw error;
   }
+  await copyRecentRuns(run, state);
+  return { ...result, runId, asOf: run.asOf };
 }
 
 function interrupted(pipeline: string, stage: string): string {
