@@ -34,7 +34,7 @@ export interface Pull {
 export type PullEnd = Pick<Pull, 'status'> & Partial<Omit<Pull, 'pull_id' | 'source' | 'started_at' | 'status'>>;
 
 /** What is said of a pull whose process is gone. */
-export const endedByForce = 'ended by force, without a word';
+const endedByForce = 'ended by force, without a word';
 /** Older ones are forgotten, but for each source's last whole one. */
 const keptPulls = 10_000;
 

@@ -46,6 +46,11 @@ export function withPlainAmpersands(address: string): string {
   return address.replaceAll(/&(?:(?:amp;)+|#0*38;|#x0*26;)/gi, '&');
 }
 
+/** Whether something in braces stands in a text that nobody fills, `{}` included. */
+export function hasBraces(text: string): boolean {
+  return /\{\w*\}|%7B\w*%7D/i.test(text);
+}
+
 /** Whatever looks like a macro in an address, `{}` included. */
 export function macrosIn(address: string): WrittenMacro[] {
   return Array.from(address.matchAll(anySpelling), ([written, ...groups]) => ({ written, name: nameIn(groups) }));

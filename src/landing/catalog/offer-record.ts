@@ -12,7 +12,7 @@ import {
 import { devices, formats, offerStatuses, type Device } from '../../vocabulary/values.ts';
 import { imageName } from './image-name.ts';
 import { duplicateKey, isJsonObject, parseJson } from '../../text/json-text.ts';
-import { withPlainAmpersands } from '../../text/macros.ts';
+import { hasBraces, withPlainAmpersands } from '../../text/macros.ts';
 import type { IngestWarning } from '../landing-file.ts';
 import { readOfferMoney, type CurrencyReading } from './offer-money.ts';
 import { isIdentifier, matchChoice, RecordFields, RecordReject } from './record-fields.ts';
@@ -173,7 +173,7 @@ function readFormats(fields: RecordFields): CanonicalOffer['formats'] {
 /** A web address, or a bare file name that the operator mirrors. */
 function isPicture(text: string): boolean {
   // A template such as `…/{w}x{h}.{f}`, which nobody fills.
-  if (/\{\w*\}|%7B\w*%7D/i.test(text)) return false;
+  if (hasBraces(text)) return false;
   if (/^https?:\/\//i.test(text)) return URL.canParse(text);
   return !/^([a-z][a-z0-9+.-]*:|\/\/)|\p{Cc}|(^|[/\\])\.\.([/\\]|$)/iu.test(text);
 }

@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
+import { hasBraces } from '../../text/macros.ts';
 import { z } from 'zod';
 import { UsageError } from '../../errors/errors.ts';
 import type { DataDirectory } from '../../config/data-directory.ts';
@@ -23,7 +24,7 @@ const sourceSchema = z
     base_url: z
       .url({ protocol: /^https?$/ })
       .refine((url) => new URL(url).username === '', { error: 'has a user name: secrets belong into "secrets"' })
-      .refine((url) => !/\{\w*\}|%7B\w*%7D/i.test(url), {
+      .refine((url) => !hasBraces(url), {
         error: 'has a macro, and nothing is filled there: "path", "query" and "headers" of "offers" may name secrets',
       })
       .optional(),

@@ -104,13 +104,9 @@ function unpackerOf(encoding: string | undefined): Transform | undefined {
   return undefined;
 }
 
+/** Of zlib, and of brotli, such as `ERR__ERROR_FORMAT_PADDING_2`. */
 function isOfUnpacking({ code = '' }: NodeJS.ErrnoException): boolean {
-  return (
-    code.startsWith('Z_') ||
-    code.startsWith('ERR__ERROR_') ||
-    code.startsWith('ERR_BROTLI') ||
-    code.startsWith('ERR_PADDING')
-  );
+  return code.startsWith('Z_') || code.startsWith('ERR__ERROR_');
 }
 
 /** Such as `ECONNREFUSED`. The message of a failed connection may name an address with its query. */
