@@ -21,7 +21,7 @@ export const fallbackUrl = z
 export const personalValues = ['user_id', 'ip', 'user_agent', 'gaid', 'idfa'] as const;
 export type PersonalValue = (typeof personalValues)[number];
 
-/** What stands for a value of the click in a destination. */
+/** Macros of destinations: each is replaced by that value of the click. */
 export const destinationMacros = [
   'click_id',
   'offer_id',
@@ -44,7 +44,7 @@ export type DestinationMacro = (typeof destinationMacros)[number];
 const source = z.strictObject({
   /** The parameter by which the click's id is added to destinations that have no place for it. */
   append_click_id: z.string().min(1).max(100).optional(),
-  /** Names of macros in its destinations that are not ours, each with the macro of ours that it stands for. */
+  /** Other names for macros in its destinations, each with our macro that fills it. */
   macros: z.record(z.string().regex(/^\w+$/), z.enum(destinationMacros)).default({}),
   /** What this advertiser may be told of the person, where its destinations ask for it. */
   pass: z.array(z.enum(personalValues)).default([]),

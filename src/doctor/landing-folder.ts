@@ -31,7 +31,7 @@ export async function readLanding(data: DataDirectory, now: number): Promise<Lan
   };
 }
 
-/** What lies beside the folders that are read. */
+/** Files and folders beside those that landing reads. */
 async function strayFiles(landing: string): Promise<LandingStanding['ignored_files']> {
   const names = await readdir(landing).catch((): string[] => []);
   const folders = landingKinds.map((kind) => `landing/${kind}`).join(', ');
@@ -40,7 +40,7 @@ async function strayFiles(landing: string): Promise<LandingStanding['ignored_fil
     .map((name) => ({ path: name, why: `it is in none of ${folders}` }));
 }
 
-/** None where there is no snapshot that can be read, which is told by itself. */
+/** None where no snapshot can be read: `status` and `doctor` report that themselves. */
 async function filesOfSnapshot(data: DataDirectory, now: number): Promise<KnownFile[]> {
   if ((await currentManifest(data)) === undefined) return [];
   const sql = knownFiles(`TIMESTAMPTZ '${momentOfMilliseconds(now)}'`);

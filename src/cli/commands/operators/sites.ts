@@ -28,7 +28,7 @@ export function addSitesCommands(program: Command, context: CommandContext): voi
     .option('--name <text>', 'display name')
     .addOption(new Option('--variant <variant>', 'of the publisher API').choices(['A', 'B', 'C']).default('C'))
     .option('--pending', 'not approved yet')
-    .option('--postback <address>', 'where rewards are told, over http or https')
+    .option('--postback <address>', 'the address that gets the postbacks, over http or https')
     .addOption(
       new Option('--postback-method <method>', 'POST sends the fields as JSON, GET fills macros of the address')
         .choices(['POST', 'GET'])
