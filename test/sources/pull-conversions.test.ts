@@ -66,6 +66,14 @@ describe('lines of a log that takes nothing back', () => {
       }),
     );
   });
+
+  it('say how much was rejected where it never was credited, since nothing else does', () => {
+    const rejected = linesFor(conversionOf({ status: 'rejected', payout: '1.5' }), undefined);
+    expect(rejected.lines).toMatchObject([{ kind: 'reject', payout: '1.5' }]);
+    const credit = linesFor(conversionOf({ status: 'approved', payout: '1.5' }), undefined);
+    const taken = linesFor(conversionOf({ status: 'rejected', payout: '0' }), credit.told);
+    expect(taken.lines.map(({ kind, payout }) => [kind, payout])).toEqual([['reject', undefined]]);
+  });
 });
 
 const listing = Object.entries(dialects).filter(([, { conversions }]) => conversions !== undefined);

@@ -46,7 +46,10 @@ export function linesFor(
   if (status === 'pending') return { lines: [], told };
   if (status === 'rejected') {
     if (told?.state === 'reversed') return { lines: [], told };
-    return { lines: [lineOf(conversion, 'reject', version)], told: { version, state: 'reversed', payout } };
+    const reject = lineOf(conversion, 'reject', version);
+    // Without a credit to go by, the catalog's payout would stand for an amount that the network has told.
+    const amount = told === undefined && payout !== null ? { payout } : {};
+    return { lines: [{ ...reject, ...amount }], told: { version, state: 'reversed', payout } };
   }
   if (told === undefined)
     return { lines: [lineOf(conversion, 'credit', 1)], told: { version: 1, state: 'credited', payout } };
