@@ -58,6 +58,25 @@ const signature = z.discriminatedUnion('scheme', [
 ]);
 export type SignatureSettings = z.output<typeof signature>;
 
+/** How a source takes a conversion back where its statuses do not say so; any of these signs is enough. */
+const reversal = z
+  .strictObject({
+    /** Before the transaction's id: what follows it is the id of the conversion that is taken back. */
+    id_prefix: z.string().min(1).max(20).optional(),
+    /** An amount below zero. */
+    negative_payout: z.boolean().default(false),
+    /** A word in a parameter, without regard to case. */
+    word: z.strictObject({ parameter, values: z.array(z.string().min(1).max(100)).min(1) }).optional(),
+    kind: z.enum(['reject', 'chargeback']).default('chargeback'),
+  })
+  .refine(({ id_prefix, negative_payout, word }) => id_prefix !== undefined || negative_payout || word !== undefined, {
+    error: 'says no sign of a reversal: give "id_prefix", "negative_payout": true or "word"',
+  });
+export type ReversalSettings = z.output<typeof reversal>;
+
+/** As ayeT-Studios documents its chargebacks. */
+const ayetReversal: ReversalSettings = { id_prefix: 'r-', negative_payout: true, kind: 'chargeback' };
+
 /** Room for `<source>:~` and a SHA-256 in hex, in the 128 characters that an id may have. */
 const longestSourceName = 62;
 
@@ -77,6 +96,8 @@ export const postbackSchema = z
     parameters: z.partialRecord(z.enum(reportedFields), parameter).default({}),
     /** Beside our own words, without regard to case. */
     statuses: z.record(z.string().min(1).max(100), z.enum(statusMeanings)).default({}),
+    /** Default: of `ayet` as its documentation says, else none. */
+    reversal: reversal.optional(),
     /** A credit whose click is older is refused. */
     click_window_days: z.int().min(1).max(365).default(30),
     /** Refusals of authentic requests are answered with 200 too, for senders that switch an address off. */
@@ -95,6 +116,14 @@ export const postbackSchema = z
     { path: ['parameters'], error: 'has one name for two fields' },
   );
 export type PostbackSettings = z.output<typeof postbackSchema>;
+
+/** Undefined where only statuses take a conversion back. */
+export function reversalOf({
+  reversal: given,
+  signature: signed,
+}: Pick<PostbackSettings, 'reversal' | 'signature'>): ReversalSettings | undefined {
+  return given ?? (signed?.scheme === 'ayet' ? ayetReversal : undefined);
+}
 
 /** What is wrong with the name of a source that reports conversions; undefined where nothing is. */
 export function reportingNameMistake(source: string): string | undefined {

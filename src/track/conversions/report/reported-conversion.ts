@@ -1,4 +1,10 @@
-import type { PostbackSettings, ReportedField, StatusMeaning } from '../../../sources/config/postback-settings.ts';
+import {
+  reversalOf,
+  type PostbackSettings,
+  type ReportedField,
+  type ReversalSettings,
+  type StatusMeaning,
+} from '../../../sources/config/postback-settings.ts';
 import { parseMoney, type Micros } from '../../../text/decimal-text.ts';
 import { unfilledMacro } from '../../../text/macros.ts';
 import { momentOf, momentOfMilliseconds, type Moment } from '../../../time/moment.ts';
@@ -22,7 +28,7 @@ export interface ReportedConversion {
 
 /** How a source's parameters are to be read. */
 export interface ReportReading {
-  settings: Pick<PostbackSettings, 'parameters' | 'statuses'>;
+  settings: Pick<PostbackSettings, 'parameters' | 'statuses' | 'reversal' | 'signature'>;
   /** Of amounts that come without one. */
   currency: string;
   /** Of times without an offset. */
@@ -57,12 +63,23 @@ export function readReport(parameters: SentParameters, reading: ReportReading, r
   const eventId = fields.get('event_id');
   if (eventId !== undefined && Array.from(eventId).length > longestName)
     throw fields.mistake('event_id', `has more than ${longestName} characters`);
+  const reversal = reversalOf(reading.settings);
+  const { transactionId, isPrefixed } = transactionOf(fields, reversal?.id_prefix);
+  const amount = amountOf(fields);
+  const isReversal =
+    isPrefixed ||
+    (reversal?.negative_payout === true && amount?.isNegative === true) ||
+    (reversal?.word !== undefined && fields.says(reversal.word));
+  const status = kindOf(fields, reading.settings, isReversal);
+  const kind = isReversal && status === 'credit' ? (reversal?.kind ?? status) : status;
+  if (kind === 'credit' && amount?.isNegative === true)
+    throw fields.mistake('payout', 'is negative, and nothing says that this takes a conversion back');
   return {
     clickId,
-    transactionId: fields.get('transaction_id'),
+    transactionId,
     eventId,
-    kind: kindOf(fields, reading.settings),
-    payout: payoutOf(fields),
+    kind,
+    payout: amount?.payout,
     currency: currencyOf(fields, reading.currency),
     occurredAt: occurredAtOf(fields, reading.timeZone, receivedAt),
     reason: reasonOf(fields.get('reason')),
@@ -88,6 +105,12 @@ class ReportFields {
     return value;
   }
 
+  /** Whether a parameter of the source's own holds one of the words. */
+  says({ parameter, values }: NonNullable<ReversalSettings['word']>): boolean {
+    const word = this.#parameters.get(parameter)?.trim().toLowerCase();
+    return values.some((value) => value.toLowerCase() === word);
+  }
+
   /** Whether the source is said to have a name of its own for it. */
   isNamed(field: ReportedField): boolean {
     return this.#names[field] !== undefined;
@@ -102,11 +125,30 @@ class ReportFields {
   }
 }
 
-/** Without a status it is a credit, unless the source is known to send one. */
-function kindOf(fields: ReportFields, { statuses }: Pick<PostbackSettings, 'statuses'>): StatusMeaning {
+/** The transaction that a report is of: of a reversal that has an id of its own the one that it takes back. */
+function transactionOf(
+  fields: ReportFields,
+  prefix: string | undefined,
+): { transactionId: string | undefined; isPrefixed: boolean } {
+  const id = fields.get('transaction_id');
+  if (prefix === undefined || id?.startsWith(prefix) !== true) return { transactionId: id, isPrefixed: false };
+  const named = id.slice(prefix.length);
+  if (named === '') throw fields.mistake('transaction_id', `names no conversion after ${prefix}`);
+  return { transactionId: named, isPrefixed: true };
+}
+
+/**
+ * Without a status it is a credit, unless the source is known to send one; what says by another sign that it takes a
+ * conversion back needs none.
+ */
+function kindOf(
+  fields: ReportFields,
+  { statuses }: Pick<PostbackSettings, 'statuses'>,
+  isReversal: boolean,
+): StatusMeaning {
   const status = fields.get('status');
   if (status === undefined) {
-    if (fields.isNamed('status')) throw fields.mistake('status', 'is missing');
+    if (fields.isNamed('status') && !isReversal) throw fields.mistake('status', 'is missing');
     return 'credit';
   }
   const word = status.trim().toLowerCase();
@@ -116,13 +158,15 @@ function kindOf(fields: ReportFields, { statuses }: Pick<PostbackSettings, 'stat
   return kind;
 }
 
-function payoutOf(fields: ReportFields): Micros | undefined {
+/** How much, whatever its sign. */
+function amountOf(fields: ReportFields): { payout: Micros; isNegative: boolean } | undefined {
   const text = fields.get('payout');
   if (text === undefined) return undefined;
-  const amount = parseMoney(text);
-  if (amount === undefined)
-    throw fields.mistake('payout', 'is not plain digits with up to 6 places, not negative and below a billion');
-  return amount;
+  const [, minus, digits] = /^(-?)(.*)$/s.exec(text) as unknown as [string, string, string];
+  const payout = parseMoney(digits);
+  if (payout === undefined)
+    throw fields.mistake('payout', 'is not plain digits with up to 6 places and below a billion');
+  return { payout, isNegative: minus !== '' && payout > 0n };
 }
 
 function currencyOf(fields: ReportFields, otherwise: string): string {
