@@ -20,6 +20,7 @@ import type { EventEngine } from './engine/event-engine.ts';
 import { driversOfRun } from './engine/spark/drivers-of-run.ts';
 import { SparkEngine } from './engine/spark/spark-engine.ts';
 import { attributeConversions, recordConversionEvents } from './events/attribution.ts';
+import { tellOddCredits } from './events/odd-credits.ts';
 import { syncCatalogs, type CatalogSyncResult } from './catalog/catalog.ts';
 import { firstSeen } from './catalog/catalog-files.ts';
 import { rollUpClicks } from './events/click-roll-up.ts';
@@ -284,6 +285,7 @@ async function promoteNewFiles(
     const newEvents = await recordConversionEvents(connection, newConversionFiles);
     await awaitPostbacks(connection, newEvents);
     const foundClicks = await attributeConversions({ ...run, connection }, engine, newEvents, newClickFiles);
+    await tellOddCredits(run, connection, newEvents, foundClicks);
     const newHours = await rollUpClicks(connection, engine, newClickFiles);
     await markReportsOfNewEvents(connection, run.runId, { newEvents, foundClicks, newHours });
   }

@@ -122,7 +122,7 @@ describe('a reported conversion', () => {
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         body: Buffer.from(JSON.stringify(json)),
       });
-    const data = { sub: test.click() };
+    const data = { sub: test.ids.mint(7, start - 3 * 3_600_000) };
     expect(saying(await receive({ data, state: 1, amount: '2', at: '2026-11-18 09:00:00' }))).toEqual([
       200,
       'recorded',
@@ -149,6 +149,17 @@ describe('the first check that fails answers', () => {
       [403, 'foreign_click'],
     ],
     ['410 before 422', { click_id: 'old', event_id: 'none', payout: '999' }, [410, 'click_too_old']],
+    [
+      '422 for more than an hour before the click',
+      { click_id: 'good', occurred_at: '2026-11-18T08:59:59.999Z', event_id: 'none' },
+      [422, 'before_click'],
+    ],
+    ['200 for an hour before it', { click_id: 'good', occurred_at: '2026-11-18T09:00:00Z' }, [200, 'recorded']],
+    [
+      '200 for one taken back before it',
+      { click_id: 'good', occurred_at: '2020-11-18T09:00:00Z', status: 'reject' },
+      [200, 'recorded'],
+    ],
     ['422 for a milestone', { click_id: 'good', event_id: 'none' }, [422, 'unknown_event']],
     ['422 for a payout', { click_id: 'good', payout: '25.000001' }, [422, 'payout_too_high']],
     [

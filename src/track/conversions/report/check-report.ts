@@ -30,6 +30,8 @@ export interface ReportTerms {
 }
 
 const dayMilliseconds = 86_400_000;
+/** Clocks differ by less: what is older than its click was not caused by it. Milliseconds. */
+const furthestBeforeClick = 3_600_000;
 /** More than that of what the catalog pays is a mistake, or no honest report. */
 const mostTimesThePayout = 10n;
 
@@ -67,8 +69,12 @@ function checkWindow(
   { clickedAt }: NamedClick,
   { receivedAt, windowDays }: ReportTerms,
 ): void {
-  if (Math.min(dateOf(occurredAt).getTime(), receivedAt) - clickedAt > windowDays * dayMilliseconds)
+  const at = dateOf(occurredAt).getTime();
+  if (Math.min(at, receivedAt) - clickedAt > windowDays * dayMilliseconds)
     throw new Refusal('click_too_old', `the click is more than ${windowDays} days older than the conversion`);
+  // Else who is paid would choose the price and the day: each is of the time that a credit claims.
+  if (clickedAt - at > furthestBeforeClick)
+    throw new Refusal('before_click', 'the conversion is more than an hour older than its click');
 }
 
 /** Undefined where the offer has no such milestone. */

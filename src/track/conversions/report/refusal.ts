@@ -4,6 +4,7 @@ export const refusalStatus = {
   unknown_click: 404,
   foreign_click: 403,
   click_too_old: 410,
+  before_click: 422,
   unknown_event: 422,
   no_rate: 422,
   payout_too_high: 422,
