@@ -1,6 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { chunksOf } from '../duckdb/dialect/rows.ts';
 import type { Run } from '../runs/stage.ts';
+import { dateOf } from '../time/moment.ts';
 import { namesClick, readDestination, unknownMacros } from '../track/routes/destination.ts';
 import { writeRoutes } from '../track/routes/publish-routes.ts';
 
@@ -8,7 +9,7 @@ import { writeRoutes } from '../track/routes/publish-routes.ts';
 export async function publishRoutes(run: Run, connection: DuckDBConnection, snapshotId: string): Promise<void> {
   const lines: Buffer[] = [];
   const notes = new DestinationNotes(run.settings.tracker.sources);
-  const rows = chunksOf(await connection.stream(routeLines)) as AsyncIterable<Line[]>;
+  const rows = chunksOf(await connection.stream(routeLines(dateOf(run.asOf).getTime()))) as AsyncIterable<Line[]>;
   for await (const chunk of rows) {
     for (const { line, ...offer } of chunk) {
       lines.push(Buffer.from(`${line}\n`));
@@ -27,20 +28,47 @@ interface Line {
   destination_url: string | null;
 }
 
-/** The engine makes the lines, as it does those of the feed. Milestones' descriptions are left out. */
-const routeLines = `
+/** As old as the oldest click that a source may have credited. Milliseconds. */
+const oldestFormer = 366 * 86_400_000;
+/** An offer whose payout changes with each export would grow for ever. */
+const mostFormer = 100;
+
+/**
+ * The engine makes the lines, as it does those of the feed. Milestones' descriptions are left out. `asOf` in
+ * milliseconds since the epoch.
+ */
+const routeLines = (asOf: number) => `
+  WITH followed AS (
+    SELECT offer_id, version, payout, events, epoch_ms(lead(valid_from) OVER by_version) AS until,
+      lead(payout) OVER by_version AS next_payout, lead(events) OVER by_version AS next_events
+    FROM offer_versions
+    WINDOW by_version AS (PARTITION BY offer_id ORDER BY version)
+  ),
+  former AS (
+    SELECT offer_id,
+      list({
+        until: until,
+        payout: rtrim(rtrim(payout::VARCHAR, '0'), '.'),
+        events: from_json(events, '[{"event_id":"VARCHAR","payout":"VARCHAR"}]')
+      } ORDER BY version)[-${mostFormer}:] AS former
+    FROM followed
+    WHERE until > ${asOf - oldestFormer} AND (payout, events) IS DISTINCT FROM (next_payout, next_events)
+    GROUP BY offer_id
+  )
   SELECT to_json(route)::VARCHAR AS line, route.offer_id, route.source, route.status = 'active' AS is_active,
     route.destination_url
   FROM (
     SELECT version.offer_id, offers.source, offers.external_id, version.status,
       rtrim(rtrim(version.payout::VARCHAR, '0'), '.') AS payout,
       from_json(version.events, '[{"event_id":"VARCHAR","payout":"VARCHAR"}]') AS events,
+      coalesce(former.former, []) AS former,
       version.destination_url, version.countries, version.devices, version.android_min_os, version.ios_min_os,
       version.daily_cap, version.daily_click_cap
     FROM offer_versions AS version
     JOIN offers ON offers.offer_id = version.offer_id
     JOIN (SELECT offer_id, max(version) AS version FROM offer_versions GROUP BY offer_id) AS last
       ON last.offer_id = version.offer_id AND last.version = version.version
+    LEFT JOIN former ON former.offer_id = version.offer_id
   ) AS route
   ORDER BY route.offer_id`;
 

@@ -6,6 +6,14 @@ import { OfferlineError } from '../../errors/errors.ts';
 import { decimalText } from '../../vocabulary/offer-fields.ts';
 import { devices, versionStatuses } from '../../vocabulary/values.ts';
 
+/** What an offer pays. */
+const terms = {
+  /** Gross USD. */
+  payout: decimalText,
+  /** Milestones; none for a single-reward offer. */
+  events: z.array(z.strictObject({ event_id: z.string(), payout: decimalText })),
+};
+
 /** What the tracker knows of an offer. */
 export const routeSchema = z.strictObject({
   offer_id: z.int().min(1),
@@ -13,10 +21,12 @@ export const routeSchema = z.strictObject({
   external_id: z.string(),
   /** Offers that are gone stay, since conversions of their clicks still come. */
   status: z.enum(versionStatuses),
-  /** Gross USD. */
-  payout: decimalText,
-  /** Milestones; none for a single-reward offer. */
-  events: z.array(z.strictObject({ event_id: z.string(), payout: decimalText })),
+  ...terms,
+  /**
+   * What it paid before, the oldest first, each until a moment in milliseconds since the epoch: what a user was promised
+   * who clicked then. As far back as a click may be credited.
+   */
+  former: z.array(z.strictObject({ until: z.int(), ...terms })).optional(),
   destination_url: z.string().nullable(),
   /** Empty means worldwide. */
   countries: z.array(z.string()),

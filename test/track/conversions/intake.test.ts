@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { NotRecordedError } from '../../../src/track/logs/row-log.ts';
-import { IntakeUnderTest, saying, start, token } from './intake-under-test.ts';
+import { IntakeUnderTest, northOffer, saying, start, token } from './intake-under-test.ts';
 
 const day = 86_400_000;
 
@@ -135,6 +135,46 @@ describe('a reported conversion', () => {
       { kind: 'reject', payout: 1.25, occurred_at: '2025-11-13T02:13:20Z' },
     ]);
     expect(saying(await receive({ data, amount: '2' }))).toEqual([400, 'invalid_parameter']);
+  });
+});
+
+describe('a milestone or payout that is another now', () => {
+  const hour = 3_600_000;
+  const former = [
+    { until: start - 2 * hour, payout: '9', events: [] },
+    {
+      until: start - hour,
+      payout: '10',
+      events: [
+        { event_id: 'level-5', payout: '0.5' },
+        { event_id: 'gone', payout: '0.75' },
+      ],
+    },
+  ];
+  const offers = new Map([[7, { ...northOffer, former }]]);
+  const clickAt = (test: IntakeUnderTest, at: number) => test.ids.mint(7, at);
+
+  it('counts as it was when the user clicked, and as it is now', async () => {
+    await using test = await IntakeUnderTest.create({ offers });
+    const [before, after] = [clickAt(test, start - hour - 1), clickAt(test, start - hour)];
+    const dear = { payout: '100', transaction_id: 'dear' };
+    expect(saying(await test.get({ click_id: after, ...dear }))).toEqual([422, 'payout_too_high']);
+    expect(saying(await test.get({ click_id: before, ...dear }))).toEqual([200, 'recorded']);
+    expect(saying(await test.get({ click_id: before, payout: '100.01', transaction_id: 'dearer' }))).toEqual([
+      422,
+      'payout_too_high',
+    ]);
+    expect(saying(await test.get({ click_id: after, event_id: 'gone' }))).toEqual([422, 'unknown_event']);
+    expect(saying(await test.get({ click_id: before, event_id: 'gone' }))).toEqual([200, 'recorded']);
+    // New since the click.
+    const old = clickAt(test, start - 3 * hour);
+    expect(saying(await test.get({ click_id: old, event_id: 'level-5' }))).toEqual([200, 'recorded']);
+    expect(test.rows.map(({ event_id, payout }) => [event_id, payout])).toEqual([
+      [undefined, 100],
+      // What the user was promised: the catalog of the credit's time does not know it any more.
+      ['gone', 0.75],
+      ['level-5', undefined],
+    ]);
   });
 });
 

@@ -50,6 +50,7 @@ it('are written with the snapshot, for their owner alone', async () => {
     status: 'active',
     payout: '1.5',
     events: [],
+    former: [],
     destination_url: destination,
     countries: ['DE'],
     devices: [],
@@ -78,6 +79,30 @@ it('follow each snapshot, keep gone offers, and leave nothing behind', async () 
   expect(head.snapshot_id).toBe(await currentName(data));
   expect([routes.get(1)?.status, routes.get(2)?.status]).toEqual(['vanished', 'active']);
   expect(readdirSync(data.routes).toSorted()).toEqual([`${head.snapshot_id}.json`, 'current']);
+});
+
+it('say what an offer paid before, and until when, without what changed nothing of that', async () => {
+  await using pipeline = await published();
+  const { data } = pipeline;
+  const [one, two] = offers as [object, { events: object[] }];
+  await pipeline.landOffers('alpha', [{ ...one, title: 'Another title' }, two]);
+  await pipeline.refresh('2026-03-10T11:00:00Z');
+  await pipeline.landOffers('alpha', [
+    { ...one, payout: '1' },
+    { ...two, events: two.events.slice(1) },
+  ]);
+  await pipeline.refresh('2026-03-10T12:00:00Z');
+  const { offers: routes } = await readRoutes(data.currentRoutes);
+  const until = Date.parse('2026-03-10T12:00:00Z');
+  expect(routes.get(1)).toMatchObject({ payout: '1', former: [{ until, payout: '1.5', events: [] }] });
+  const before = [
+    { event_id: 'install', payout: '0.25' },
+    { event_id: 'level', payout: '2' },
+  ];
+  expect(routes.get(2)).toMatchObject({
+    events: before.slice(1),
+    former: [{ until, payout: '2.25', events: before }],
+  });
 });
 
 it('that lead nowhere are told of by the refresh, with those that have no destination', async () => {

@@ -7,12 +7,18 @@ import type { NamedClick } from './known-clicks.ts';
 import { Refusal } from './refusal.ts';
 import type { ReportedConversion } from './reported-conversion.ts';
 
-/** What is to be known of a click's offer, gone ones too. */
-export interface OfferTerms {
-  source: string;
+/** What an offer pays, at a time. */
+interface Terms {
   /** Gross USD. */
   payout: string;
   events: readonly { event_id: string; payout: string }[];
+}
+
+/** What is to be known of a click's offer, gone ones too. */
+export interface OfferTerms extends Terms {
+  source: string;
+  /** What it paid before, the oldest first, each until a moment in milliseconds since the epoch. */
+  former?: readonly (Terms & { until: number })[] | undefined;
 }
 
 /** Whose report it is, and what it is measured by. */
@@ -37,7 +43,7 @@ const mostTimesThePayout = 10n;
 
 /**
  * Makes a report a row, if all holds: its click is known and on an offer of the source, recent enough, its milestone is
- * one of the offer's, and its payout credible. What takes a conversion back is not asked how old or how much it is.
+ * one of the offer's, and its payout credible, by the terms of the click's time or by those of now. What takes a conversion back is not asked how old or how much it is.
  * Throws `Refusal` for the first that does not hold; rejects otherwise where a click cannot be looked up now.
  */
 export async function checkReport(
@@ -54,14 +60,23 @@ export async function checkReport(
   const conversionId = conversionIdOf(terms.source, { ...report, clickId });
   // A milestone may have left the catalog between a credit and what takes it back.
   const isKnownCredit = report.kind !== 'credit' && terms.isCredited(conversionId);
-  const catalogPayout = catalogPayoutOf(offer, report.eventId);
-  if (catalogPayout === undefined && !isKnownCredit)
+  const payoutNow = catalogPayoutOf(offer, report.eventId);
+  const promised = catalogPayoutOf(termsAt(offer, click.clickedAt), report.eventId);
+  if (payoutNow === undefined && promised === undefined && !isKnownCredit)
     throw new Refusal('unknown_event', 'the offer of this click has no such event');
   const payout = inUsd(report, terms.rates);
-  if (report.kind === 'credit' && payout !== undefined && payout > (catalogPayout ?? 0n) * mostTimesThePayout)
-    throw new Refusal('payout_too_high', `more than ten times the catalog's ${moneyText(catalogPayout ?? 0n)} USD`);
+  const most = [payoutNow ?? 0n, promised ?? 0n].reduce((one, other) => (one > other ? one : other));
+  if (report.kind === 'credit' && payout !== undefined && payout > most * mostTimesThePayout)
+    throw new Refusal('payout_too_high', `more than ten times the catalog's ${moneyText(most)} USD`);
   const { kind, occurredAt, eventId, reason } = report;
-  return { row: { conversionId, clickId, kind, occurredAt, eventId, payout, reason }, offerId };
+  // The pipeline prices by the catalog of the credit's time, which may know a milestone no more that the user was promised.
+  const priced = payout ?? (payoutNow === undefined ? promised : undefined);
+  return { row: { conversionId, clickId, kind, occurredAt, eventId, payout: priced, reason }, offerId };
+}
+
+/** The terms that held when a click was made: those of now where none before are known. */
+function termsAt(offer: OfferTerms, clickedAt: number): Terms {
+  return offer.former?.find(({ until }) => clickedAt < until) ?? offer;
 }
 
 function checkWindow(
@@ -78,7 +93,7 @@ function checkWindow(
 }
 
 /** Undefined where the offer has no such milestone. */
-function catalogPayoutOf({ payout, events }: OfferTerms, eventId: string | undefined): Micros | undefined {
+function catalogPayoutOf({ payout, events }: Terms, eventId: string | undefined): Micros | undefined {
   const text = eventId === undefined ? payout : events.find(({ event_id }) => event_id === eventId)?.payout;
   return text === undefined ? undefined : parseMoney(text);
 }
