@@ -201,6 +201,10 @@ export class DataDirectory {
   get refusedConversions() {
     return join(this.tracker, 'refused');
   }
+  /** What users have completed, of sources that pay each once. */
+  get completionsFile() {
+    return join(this.tracker, 'completions.ndjson');
+  }
   /** By which the running tracker knows that what is replayed to it was kept by itself. */
   get replayKeyFile() {
     return join(this.tracker, 'replay.key');

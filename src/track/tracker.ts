@@ -16,11 +16,13 @@ import { openClickKeys } from './clicks/click-keys.ts';
 import { DailyCounts } from './clicks/daily-counts.ts';
 import { countImported, restoreCounts } from './clicks/restore-counts.ts';
 import { boundYoungGeneration, collectSeldom } from './collector.ts';
+import { Completions } from './conversions/completions.ts';
 import { ConversionIntake } from './conversions/intake.ts';
 import { ConversionLog } from './conversions/conversion-log.ts';
 import { PostbackSources } from './conversions/postback-sources.ts';
 import { RefusedConversions } from './conversions/refused-conversions.ts';
 import { makeReplayKey } from './conversions/replay-key.ts';
+import { ClickUsers } from './conversions/report/click-users.ts';
 import { ImportedClicks } from './conversions/report/imported-clicks.ts';
 import { KnownClicks } from './conversions/report/known-clicks.ts';
 import { dayNumberOf } from './logs/log-names.ts';
@@ -115,11 +117,16 @@ export async function createTracker({
     sink: clicks,
     now,
   });
+  const published = (clickId: string) => imported.find(clickId);
+  const recorded = await ConversionLog.open(data, conversions, now());
+  const completions = await Completions.open(data, recorded, now(), effects.files);
   const intake = new ConversionIntake({
     sources,
     offers: () => (routes.current === undefined ? undefined : { offerOf: (offerId) => routes.route(offerId) }),
-    clicks: new KnownClicks(ids, (clickId) => imported.find(clickId)),
-    conversions: await ConversionLog.open(data, conversions, now()),
+    clicks: new KnownClicks(ids, published),
+    users: new ClickUsers(data, published),
+    conversions: recorded,
+    completions,
     refusals,
     replayKey: await makeReplayKey(data),
     now,

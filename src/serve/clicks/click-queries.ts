@@ -38,7 +38,7 @@ export const clickQuery = (clicks: string, key: string) => `
 
 /** Of any site's click: its offer and its time. */
 export const clickedOfferQuery = (clicks: string, key: string) => `
-  SELECT ${asJson({ offer_id: 'clicks.offer_id', clicked_at: 'epoch_us(clicks.clicked_at)::VARCHAR' })}
+  SELECT ${asJson({ offer_id: 'clicks.offer_id', site_key: 'clicks.site_key', user_id: 'clicks.user_id', clicked_at: 'epoch_us(clicks.clicked_at)::VARCHAR' })}
   FROM ${clicks} AS clicks WHERE clicks.event_key = ${key} AND clicks.click_id = $1`;
 
 /**

@@ -40,6 +40,8 @@ export interface FoundClick {
 export interface ClickedOffer {
   /** Null where no catalog has the offer yet. */
   offer_id: number | null;
+  site_key: string;
+  user_id: string;
   /** Microseconds since the epoch, as text. */
   clicked_at: string;
 }

@@ -100,6 +100,10 @@ export const postbackSchema = z
     reversal: reversal.optional(),
     /** A credit whose click is older is refused. */
     click_window_days: z.int().min(1).max(365).default(30),
+    /** A credit without `event_id` is refused where the offer has milestones: it would pay for all of them at once. */
+    event_required: z.boolean().default(false),
+    /** A user is credited once for an offer, or for each of its milestones. */
+    once_per_user: z.boolean().default(false),
     /** Refusals of authentic requests are answered with 200 too, for senders that switch an address off. */
     always_200: z.boolean().default(false),
     /** What stands in answers of status 200 in place of our JSON, for senders that look for it. */

@@ -5,7 +5,7 @@ import { conversionKinds, type ConversionKind } from '../../vocabulary/values.ts
 import { dayNumberOf, dayText } from '../logs/log-names.ts';
 import { readOwnRows } from '../logs/own-rows.ts';
 import type { RowSink } from '../logs/row-log.ts';
-import { daysRemembered, RecordedConversions, type ConversionContent } from './recorded-conversions.ts';
+import { daysRemembered, RecordedConversions, type ConversionContent, type Standing } from './recorded-conversions.ts';
 import { conversionLine, type ConversionRow } from './report/conversion-row.ts';
 
 export type RecordOutcome = 'recorded' | 'duplicate' | 'contradiction';
@@ -34,6 +34,17 @@ export class ConversionLog {
 
   isCredited(conversionId: string, now: number): boolean {
     return this.#recorded.has(conversionId, 'credit', dayNumberOf(now));
+  }
+
+  /** Whether a conversion was rejected or charged back. */
+  isUndone(conversionId: string, now: number): boolean {
+    const day = dayNumberOf(now);
+    return this.#recorded.has(conversionId, 'reject', day) || this.#recorded.has(conversionId, 'chargeback', day);
+  }
+
+  /** How a row stands to those recorded before, those on their way to the disk left aside. */
+  standing(row: ConversionRow, now: number): Standing {
+    return this.#recorded.standingOf(row, dayNumberOf(now));
   }
 
   /** Rejects where it could not be recorded. `now` in milliseconds since the epoch. */

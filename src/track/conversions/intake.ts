@@ -12,7 +12,8 @@ import {
   unauthorized,
   type ConversionAnswer,
 } from './conversion-answer.ts';
-import type { ConversionLog } from './conversion-log.ts';
+import type { Completions } from './completions.ts';
+import type { ConversionLog, RecordOutcome } from './conversion-log.ts';
 import { singleHeader, type ConversionRequest } from './guard/conversion-request.ts';
 import { sameText } from './guard/secret-text.ts';
 import { SentParameters } from './guard/sent-parameters.ts';
@@ -22,7 +23,8 @@ import { keptParameters, refusedConversion, refusedSchema, type RefusedConversio
 import { claimedReplayKey } from './replay-key.ts';
 import { checkReport, type OfferTerms } from './report/check-report.ts';
 import type { ConversionRow } from './report/conversion-row.ts';
-import type { KnownClicks } from './report/known-clicks.ts';
+import type { ClickUsers } from './report/click-users.ts';
+import type { KnownClicks, NamedClick } from './report/known-clicks.ts';
 import { Refusal } from './report/refusal.ts';
 import { readReport } from './report/reported-conversion.ts';
 
@@ -32,6 +34,8 @@ export interface IntakeParts {
   offers: () => { offerOf(offerId: number): OfferTerms | undefined } | undefined;
   clicks: Pick<KnownClicks, 'find'>;
   conversions: ConversionLog;
+  users: Pick<ClickUsers, 'find'>;
+  completions: Completions;
   refusals: RefusedConversions;
   /** By which `track replay` shows that it may read the data directory. */
   replayKey: string;
@@ -127,26 +131,46 @@ export class ConversionIntake {
     const catalog = offers();
     // Without offers nobody can tell whose a click is.
     if (catalog === undefined) return notRecorded(source.name);
-    const { row, offerId } = await checkReport(
+    const { row, offerId, click } = await checkReport(
       { ...said, kind },
       {
         source: source.name,
         receivedAt,
         windowDays: source.settings.click_window_days,
+        isEventRequired: source.settings.event_required,
         rates: source.rates,
         offerOf: (id) => catalog.offerOf(id),
         clickOf: (clickId) => clicks.find(clickId),
         isCredited: (conversionId) => conversions.isCredited(conversionId, now),
       },
     );
-    const outcome = await conversions.record(row, now);
+    const isOnce = source.settings.once_per_user && row.kind === 'credit';
+    const outcome = isOnce ? await this.#recordOnce(row, offerId, click, now) : await conversions.record(row, now);
     if (outcome === 'contradiction')
       throw new Refusal(
         'contradiction',
         'this conversion was reported before, and otherwise: another click, event or payout',
       );
+    if (outcome === 'already_completed')
+      throw new Refusal('already_completed', 'the user of this click has completed this before, by another conversion');
     if (outcome === 'recorded') onRecorded?.(row, offerId, now);
     return accepted(outcome, row.conversionId, wishes);
+  }
+
+  async #recordOnce(
+    row: ConversionRow,
+    offerId: number,
+    click: NamedClick,
+    now: number,
+  ): Promise<RecordOutcome | 'already_completed'> {
+    const { users, completions, conversions, log } = this.#parts;
+    const user = await users.find(click);
+    if (user !== undefined) return completions.record(row, { offerId, eventId: row.eventId, user }, now);
+    log.warn(
+      { click_id: row.clickId },
+      'nobody knows any more whose click this is: its conversion is not held to once',
+    );
+    return conversions.record(row, now);
   }
 }
 

@@ -49,6 +49,11 @@ export function newLogName(instance: string, now: number, sequence: number): str
   return `${instance}-${now}-${String(sequence).padStart(6, '0')}${wholeEnding}${partEnding}`;
 }
 
+/** When a log of ours began, by its name; of one that somebody else named, 0. Milliseconds since the epoch. */
+export function beganAt(path: string): number {
+  return Number(/-(\d+)-\d+\.ndjson(?:\.part)?$/.exec(path)?.[1] ?? 0);
+}
+
 /** The name of a log that nothing more comes to. */
 export function finalName(part: string): string {
   return part.slice(0, -partEnding.length);

@@ -23,8 +23,8 @@ export const routeSchema = z.strictObject({
   status: z.enum(versionStatuses),
   ...terms,
   /**
-   * What it paid before, the oldest first, each until a moment in milliseconds since the epoch: what a user was promised
-   * who clicked then. As far back as a click may be credited.
+   * What it paid before, the oldest first, each until a moment in milliseconds since the epoch: what users were
+   * promised who clicked then. As far back as a click may be credited.
    */
   former: z.array(z.strictObject({ until: z.int(), ...terms })).optional(),
   destination_url: z.string().nullable(),

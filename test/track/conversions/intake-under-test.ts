@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { DataDirectory } from '../../../src/config/data-directory.ts';
 import { createLogger } from '../../../src/logging/log.ts';
 import { ClickIds } from '../../../src/track/clicks/click-id.ts';
+import { realEffects } from '../../../src/files/effects.ts';
+import { Completions } from '../../../src/track/conversions/completions.ts';
 import { ConversionIntake } from '../../../src/track/conversions/intake.ts';
 import { ConversionLog } from '../../../src/track/conversions/conversion-log.ts';
 import type { ConversionAnswer } from '../../../src/track/conversions/conversion-answer.ts';
@@ -11,6 +13,7 @@ import type { ConversionRequest } from '../../../src/track/conversions/guard/con
 import { PostbackSources } from '../../../src/track/conversions/postback-sources.ts';
 import { RefusedConversions } from '../../../src/track/conversions/refused-conversions.ts';
 import type { OfferTerms } from '../../../src/track/conversions/report/check-report.ts';
+import { ClickUsers } from '../../../src/track/conversions/report/click-users.ts';
 import { KnownClicks, type NamedClick } from '../../../src/track/conversions/report/known-clicks.ts';
 import type { RowSink } from '../../../src/track/logs/row-log.ts';
 
@@ -96,11 +99,16 @@ export class IntakeUnderTest implements AsyncDisposable {
         [7, northOffer],
         [8, { ...northOffer, source: 'south' }],
       ]);
+    const imported = this.#options.imported ?? (() => Promise.resolve(undefined));
+    const conversions = await ConversionLog.open(this.data, this.sink, this.now);
+    const completions = await Completions.open(this.data, conversions, this.now, realEffects.files);
     this.intake = new ConversionIntake({
       sources: this.sources,
       offers: () => ({ offerOf: (id) => offers.get(id) }),
-      clicks: new KnownClicks(this.ids, this.#options.imported ?? (() => Promise.resolve(undefined))),
-      conversions: await ConversionLog.open(this.data, this.sink, this.now),
+      clicks: new KnownClicks(this.ids, imported),
+      users: new ClickUsers(this.data, imported),
+      conversions,
+      completions,
       refusals: this.refusals,
       replayKey,
       now: () => this.now,

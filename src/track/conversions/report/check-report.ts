@@ -27,6 +27,8 @@ export interface ReportTerms {
   /** Milliseconds since the epoch. */
   receivedAt: number;
   windowDays: number;
+  /** Whether a credit has to name a milestone where the offer has some. */
+  isEventRequired: boolean;
   /** USD for one unit of a currency, as decimal text. */
   rates: Readonly<Record<string, string>>;
   offerOf(offerId: number): OfferTerms | undefined;
@@ -43,13 +45,14 @@ const mostTimesThePayout = 10n;
 
 /**
  * Makes a report a row, if all holds: its click is known and on an offer of the source, recent enough, its milestone is
- * one of the offer's, and its payout credible, by the terms of the click's time or by those of now. What takes a conversion back is not asked how old or how much it is.
- * Throws `Refusal` for the first that does not hold; rejects otherwise where a click cannot be looked up now.
+ * one of the offer's, and its payout credible, by the terms of the click's time or by those of now. What takes a
+ * conversion back is not asked how old or how much it is. Throws `Refusal` for the first that does not hold; rejects
+ * otherwise where a click cannot be looked up now.
  */
 export async function checkReport(
   report: ReportedConversion & { kind: ConversionKind },
   terms: ReportTerms,
-): Promise<{ row: ConversionRow; offerId: number }> {
+): Promise<{ row: ConversionRow; offerId: number; click: NamedClick }> {
   const click = await terms.clickOf(report.clickId);
   if (click === undefined) throw new Refusal('unknown_click', 'no click has this id');
   const { clickId, offerId } = click;
@@ -61,7 +64,11 @@ export async function checkReport(
   // A milestone may have left the catalog between a credit and what takes it back.
   const isKnownCredit = report.kind !== 'credit' && terms.isCredited(conversionId);
   const payoutNow = catalogPayoutOf(offer, report.eventId);
-  const promised = catalogPayoutOf(termsAt(offer, click.clickedAt), report.eventId);
+  const promisedTerms = termsAt(offer, click.clickedAt);
+  const promised = catalogPayoutOf(promisedTerms, report.eventId);
+  const isWhole = report.eventId === undefined && offer.events.length > 0 && promisedTerms.events.length > 0;
+  if (terms.isEventRequired && report.kind === 'credit' && isWhole)
+    throw new Refusal('event_required', 'the offer of this click has milestones, and the report names none');
   if (payoutNow === undefined && promised === undefined && !isKnownCredit)
     throw new Refusal('unknown_event', 'the offer of this click has no such event');
   const payout = inUsd(report, terms.rates);
@@ -69,9 +76,9 @@ export async function checkReport(
   if (report.kind === 'credit' && payout !== undefined && payout > most * mostTimesThePayout)
     throw new Refusal('payout_too_high', `more than ten times the catalog's ${moneyText(most)} USD`);
   const { kind, occurredAt, eventId, reason } = report;
-  // The pipeline prices by the catalog of the credit's time, which may know a milestone no more that the user was promised.
+  // The pipeline prices by the catalog of the credit's time, which may lack a milestone that the user was promised.
   const priced = payout ?? (payoutNow === undefined ? promised : undefined);
-  return { row: { conversionId, clickId, kind, occurredAt, eventId, payout: priced, reason }, offerId };
+  return { row: { conversionId, clickId, kind, occurredAt, eventId, payout: priced, reason }, offerId, click };
 }
 
 /** The terms that held when a click was made: those of now where none before are known. */

@@ -23,6 +23,7 @@ export class ImportedClicks {
       clickId,
       offerId: found.offer_id ?? undefined,
       clickedAt: Number(BigInt(found.clicked_at) / 1000n),
+      user: { siteKey: found.site_key, userId: found.user_id },
     };
   }
 

@@ -1,5 +1,11 @@
 import type { ClickIds } from '../../clicks/click-id.ts';
 
+/** A user of a site: the same name on another site is somebody else. */
+export interface ClickUser {
+  siteKey: string;
+  userId: string;
+}
+
 /** What is known of the click that a report names. */
 export interface NamedClick {
   /** As its row has it. */
@@ -8,6 +14,8 @@ export interface NamedClick {
   offerId: number | undefined;
   /** Milliseconds since the epoch. */
   clickedAt: number;
+  /** Of one that was looked up: an id of ours does not say it. */
+  user?: ClickUser | undefined;
 }
 
 /** Clicks that the tracker did not make: those of the published snapshot. */

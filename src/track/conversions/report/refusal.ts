@@ -6,9 +6,11 @@ export const refusalStatus = {
   click_too_old: 410,
   before_click: 422,
   unknown_event: 422,
+  event_required: 422,
   no_rate: 422,
   payout_too_high: 422,
   contradiction: 409,
+  already_completed: 409,
 } as const;
 export type RefusalReason = keyof typeof refusalStatus;
 
