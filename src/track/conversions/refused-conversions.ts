@@ -8,6 +8,7 @@ import { makePrivateFolder } from '../../files/effects.ts';
 import type { Logger } from '../../logging/log.ts';
 import { addDays, dayOf, momentOfMilliseconds, type Day } from '../../time/moment.ts';
 import { SentParameters } from './guard/sent-parameters.ts';
+import { reportedFields } from '../../sources/config/postback-settings.ts';
 import type { ReportingSource } from './postback-sources.ts';
 import type { RefusalReason } from './report/refusal.ts';
 
@@ -17,6 +18,15 @@ const mostBytesPerDay = 16 * 1024 * 1024;
 /** Where so many wait to be written the disk stands still, and the next ones are let go: they would take memory. */
 const mostWaiting = 1000;
 
+/**
+ * A report is as short in what is kept of it, but for one whose body nests so that names repeat: of that the longest
+ * parameters are left out. Characters of JSON.
+ */
+const mostCharacters = 64 * 1024;
+
+/** What a tracker takes of a replay: query and body of a report, in JSON, which may write a byte as six. Bytes. */
+export const longestReplay = 256 * 1024;
+
 /** A report whose sender is known and that was refused. It holds no secret. */
 export const refusedSchema = z.strictObject({
   received_at: z.iso.datetime(),
@@ -24,6 +34,8 @@ export const refusedSchema = z.strictObject({
   reason: z.string(),
   /** As they came, but for what let the request pass. */
   parameters: z.array(z.tuple([z.string(), z.string()])),
+  /** How many parameters were too long to be kept; none of those that the source has names for. */
+  left_out: z.int().optional(),
   /** Why they could not be read, or not all of them. */
   mistake: z.strictObject({ error: z.enum(['unreadable', 'repeated']), message: z.string() }).optional(),
 });
@@ -31,20 +43,35 @@ export type RefusedConversion = z.output<typeof refusedSchema>;
 
 /** What is kept of a report. `receivedAt` in milliseconds since the epoch. */
 export function refusedConversion(
-  { name, guard, redactor }: ReportingSource,
+  { name, settings, guard, redactor }: ReportingSource,
   { pairs, mistake }: SentParameters,
   reason: RefusalReason,
   receivedAt: number,
 ): RefusedConversion {
+  const isField = (parameter: string) =>
+    reportedFields.some((field) => (settings.parameters[field] ?? field) === parameter);
+  const told = pairs.filter(([parameter]) => !guard.isCredential(parameter));
+  const parameters = shortEnough(told, isField);
+  const leftOut = told.length - parameters.length;
   return {
     received_at: new Date(receivedAt).toISOString(),
     source: name,
     reason,
-    parameters: pairs
-      .filter(([parameter]) => !guard.isCredential(parameter))
-      .map(([parameter, value]) => [redactor.redact(parameter), redactor.redact(value)]),
+    parameters: parameters.map(([parameter, value]) => [redactor.redact(parameter), redactor.redact(value)]),
+    ...(leftOut > 0 && { left_out: leftOut }),
     ...(mistake !== undefined && { mistake }),
   };
+}
+
+/** As many as there is room for, the shortest first, in the order in which they came. */
+function shortEnough(pairs: SentParameters['pairs'], isNeeded: (name: string) => boolean): SentParameters['pairs'] {
+  const sized = pairs.map((pair) => ({ pair, characters: JSON.stringify(pair).length, isNeeded: isNeeded(pair[0]) }));
+  if (sized.reduce((sum, { characters }) => sum + characters, 0) <= mostCharacters) return pairs;
+  const kept = new Set<(typeof pairs)[number]>();
+  let room = mostCharacters;
+  const order = sized.toSorted((a, b) => Number(b.isNeeded) - Number(a.isNeeded) || a.characters - b.characters);
+  for (const { pair, characters, isNeeded: needed } of order) if ((room -= characters) >= 0 || needed) kept.add(pair);
+  return pairs.filter((pair) => kept.has(pair));
 }
 
 /** The parameters of a report that was kept. */
@@ -98,7 +125,7 @@ export class RefusedConversions {
     await this.#written;
   }
 
-  async #keep(refused: RefusedConversion): Promise<void> {
+  async #keep(refused: RefusedConversion, isAgain = false): Promise<void> {
     const { source } = refused;
     const file = this.#fileOf(source, refused.received_at.slice(0, 10));
     const line = `${JSON.stringify(refused)}\n`;
@@ -111,7 +138,14 @@ export class RefusedConversions {
     }
     const begun = file.newline;
     file.newline = '\n';
-    await appendFile(file.path, begun + line, { mode: 0o600 });
+    try {
+      await appendFile(file.path, begun + line, { mode: 0o600 });
+    } catch (error) {
+      // Somebody has moved the folder since its file was begun.
+      if (isAgain || (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      this.#files.delete(source);
+      return this.#keep(refused, true);
+    }
     file.newline = '';
     file.bytes += Buffer.byteLength(line);
   }

@@ -2,7 +2,7 @@ import { request } from 'undici';
 import type { DataDirectory } from '../../config/data-directory.ts';
 import { OfferlineError } from '../../errors/errors.ts';
 import type { Day } from '../../time/moment.ts';
-import { readRefused, type RefusedConversion } from './refused-conversions.ts';
+import { longestReplay, readRefused, type RefusedConversion } from './refused-conversions.ts';
 import { readReplayKey, replayAuthorization } from './replay-key.ts';
 import { refusalStatus } from './report/refusal.ts';
 
@@ -34,6 +34,8 @@ export interface ReplayedGroup {
   duplicate: number;
   /** Refused once more; none of them is kept a second time. */
   refused: number;
+  /** Too long for the tracker, as they were kept: told by their time, and left where they are. */
+  passed_over: number;
 }
 
 /**
@@ -60,10 +62,24 @@ export async function replayRefused({
       continue;
     }
     const name = JSON.stringify([source, reason]);
-    const group = groups.get(name) ?? { source, reason, reports: 0, recorded: 0, duplicate: 0, refused: 0 };
+    const group = groups.get(name) ?? {
+      source,
+      reason,
+      reports: 0,
+      recorded: 0,
+      duplicate: 0,
+      refused: 0,
+      passed_over: 0,
+    };
     groups.set(name, group);
     group.reports++;
-    if (!dryRun) group[await submit(data, tracker, refused)]++;
+    if (dryRun) continue;
+    const outcome = await submit(data, tracker, refused);
+    if (typeof outcome === 'string') group[outcome]++;
+    else {
+      group.passed_over++;
+      warn(`a report of ${source} of ${refused.received_at} is passed over and stays where it is: ${outcome.mistake}`);
+    }
   }
   for (const [source, reports] of left)
     warn(`left: ${reports} of ${source}, which reports by no postback any more, as sources.json says`);
@@ -74,15 +90,18 @@ async function submit(
   data: DataDirectory,
   tracker: string,
   refused: RefusedConversion,
-): Promise<'recorded' | 'duplicate' | 'refused'> {
+): Promise<'recorded' | 'duplicate' | 'refused' | { mistake: string }> {
   const key = readReplayKey(data);
   if (key === undefined) throw notRunning(tracker);
   const address = new URL(`/postback/${encodeURIComponent(refused.source)}`, tracker);
   const headers = { authorization: replayAuthorization(key), 'content-type': 'application/json' };
+  const body = JSON.stringify(refused);
+  // As one was kept before there was a bound: others behind it may hold.
+  if (Buffer.byteLength(body) > longestReplay) return { mistake: `it is longer than ${longestReplay} bytes` };
   let status: number;
   let text: string;
   try {
-    const answer = await request(address, { method: 'POST', headers, body: JSON.stringify(refused) });
+    const answer = await request(address, { method: 'POST', headers, body });
     status = answer.statusCode;
     text = await answer.body.text();
   } catch (error) {

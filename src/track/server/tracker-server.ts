@@ -12,6 +12,7 @@ import type { ClickAnswer } from '../clicks/click-answer.ts';
 import type { ClickDoor } from '../clicks/click-door.ts';
 import type { ConversionAnswer } from '../conversions/conversion-answer.ts';
 import type { ConversionRequest } from '../conversions/guard/conversion-request.ts';
+import { longestReplay } from '../conversions/refused-conversions.ts';
 import { readBody } from './read-body.ts';
 import { Redirects } from './redirects.ts';
 import { refusalPage } from './refusal-page.ts';
@@ -42,8 +43,6 @@ const keepAliveTimeout = 72_000;
 const maxHeaderSize = 16 * 1024;
 /** Of a reported conversion. Bytes. */
 const longestBody = 16 * 1024;
-/** Of one that was kept: query and body of a report, in JSON, which may write a byte as six. Bytes. */
-const longestReplay = 256 * 1024;
 /** How often Node looks for requests that overran their time. Milliseconds. */
 const connectionsCheckingInterval = 5_000;
 

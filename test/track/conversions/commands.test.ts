@@ -72,7 +72,7 @@ it('`track replay` submits what was refused to the tracker that runs', async () 
       { source: 'north', reason: 'unknown_click', reports: 1 },
     ],
   });
-  const counts = { recorded: 0, duplicate: 0, refused: 0 };
+  const counts = { recorded: 0, duplicate: 0, refused: 0, passed_over: 0 };
   expect(await replay()).toEqual({
     replayed: [
       { source: 'north', reason: 'unknown_event', reports: 2, ...counts, recorded: 2 },

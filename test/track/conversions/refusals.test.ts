@@ -112,6 +112,34 @@ describe('a refused report', () => {
     expect(await kept(test)).toContain('later');
   });
 
+  it('is kept whole but for parameters that nesting makes long', async () => {
+    await using test = await IntakeUnderTest.create({ postback: { token, parameters: { reason: 'deep.reason' } } });
+    const leaves = Object.fromEntries(Array.from({ length: 400 }, (_, n) => [n, n]));
+    const json = { click_id: 'nobody', deep: { reason: 'r'.repeat(1000), ['path'.repeat(60)]: leaves } };
+    const body = Buffer.from(JSON.stringify(json));
+    expect(body.length).toBeLessThan(16 * 1024);
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    expect(saying(await test.receive({ method: 'POST', headers, body }))).toEqual([404, 'unknown_click']);
+    const line = await kept(test);
+    expect(line.length).toBeLessThan(66 * 1024);
+    const { parameters, left_out } = JSON.parse(line) as { parameters: [string, string][]; left_out: number };
+    expect(parameters.slice(0, 2)).toEqual([
+      ['click_id', 'nobody'],
+      ['deep.reason', 'r'.repeat(1000)],
+    ]);
+    expect(parameters.length + left_out).toBe(402);
+    expect(left_out).toBeGreaterThan(100);
+  });
+
+  it('is kept where its folder was moved since', async () => {
+    await using test = await IntakeUnderTest.create();
+    await test.get({ click_id: 'before' });
+    await test.refusals.settled();
+    await rename(test.data.refusedConversions, join(test.data.root, 'elsewhere'));
+    await test.get({ click_id: 'after' });
+    expect(await kept(test)).toContain('after');
+  });
+
   it('that cannot be kept is answered as ever', async () => {
     await using test = await IntakeUnderTest.create();
     await writeFile(test.data.refusedConversions, 'a file where the folder should be');
@@ -142,6 +170,8 @@ it('a refused report after one that a full disk cut off is whole', async () => {
 });
 
 describe('a replay', () => {
+  const none = { recorded: 0, duplicate: 0, refused: 0, passed_over: 0 };
+
   it('records what holds by now, as of when it first came, and nothing twice', async () => {
     await using test = await IntakeUnderTest.create({ postback: { token, always_200: true, reply: 'OK' } });
     const [open, late] = [test.click(), test.ids.mint(7, start - 29 * day)];
@@ -161,12 +191,10 @@ describe('a replay', () => {
     test.now += 5 * day;
     await test.open();
     await using server = await listening(test);
-    const expected = [
-      { source: 'north', reason: 'invalid_parameter', reports: 2, recorded: 2, duplicate: 0, refused: 0 },
-    ];
+    const expected = [{ source: 'north', reason: 'invalid_parameter', reports: 2, ...none, recorded: 2 }];
     const rest = [
-      { source: 'north', reason: 'unknown_click', reports: 1, recorded: 0, duplicate: 0, refused: 1 },
-      { source: 'north', reason: 'payout_too_high', reports: 1, recorded: 0, duplicate: 0, refused: 1 },
+      { source: 'north', reason: 'unknown_click', reports: 1, ...none, refused: 1 },
+      { source: 'north', reason: 'payout_too_high', reports: 1, ...none, refused: 1 },
     ];
     const before = await kept(test);
     expect((await replay(test, { ...server, dryRun: true })).groups.map(({ reports }) => reports)).toEqual([2, 1, 1]);
@@ -182,6 +210,25 @@ describe('a replay', () => {
     expect(test.rows).toHaveLength(2);
     expect(await kept(test)).toBe(before);
     expect((await replay(test, { ...server, sinceDay: '2026-11-19' })).groups).toEqual([]);
+  });
+
+  it('passes over what the tracker cannot take, and goes on behind it', async () => {
+    await using test = await IntakeUnderTest.create({ offers: new Map() });
+    await test.get({ click_id: test.click(), transaction_id: 'T1' });
+    await test.refusals.settled();
+    const file = join(test.data.refusedConversions, '2026-11-18.north.ndjson');
+    const first = JSON.parse(await readFile(file, 'utf8')) as { parameters: [string, string][] };
+    // As it was kept before there was a bound.
+    const long = { ...first, parameters: [...first.parameters, ['x', 'x'.repeat(300_000)]] };
+    await writeFile(file, [long, first].map((each) => `${JSON.stringify(each)}\n`).join(''));
+    await using server = await listening(test);
+    const { groups, warnings } = await replay(test, server);
+    expect(groups).toEqual([
+      { source: 'north', reason: 'foreign_click', reports: 2, ...none, refused: 1, passed_over: 1 },
+    ]);
+    expect(warnings).toEqual([
+      'a report of north of 2026-11-18T10:00:00.000Z is passed over and stays where it is: it is longer than 262144 bytes',
+    ]);
   });
 
   it('takes in what was kept when all sources shared a file, and goes on behind what a kill left of a line', async () => {
