@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { constants, open as openFile } from 'node:fs/promises';
+import { constants, open as openFile, stat } from 'node:fs/promises';
 
 /** An open file that is only added to. */
 export interface LogFile {
@@ -12,6 +12,10 @@ export interface LogFile {
   sync(step: string): Promise<void>;
   /** Cuts it to so many bytes. */
   truncate(bytes: number, step: string): Promise<void>;
+  /** False where the path leads to nothing or to another file: somebody moved or removed this one, or its folder. */
+  isAt(path: string): Promise<boolean>;
+  /** What stands there, also of a file that was removed. */
+  read(at: number, bytes: number): Promise<Buffer>;
   close(): Promise<void>;
 }
 
@@ -23,7 +27,7 @@ const firstRoomBytes = 256 * 1024;
 const leastRoom = 128 * 1024;
 const zeros = Buffer.alloc(roomBytes);
 
-const { O_CREAT, O_EXCL, O_WRONLY, O_DSYNC } = constants;
+const { O_CREAT, O_EXCL, O_WRONLY, O_RDWR, O_DSYNC } = constants;
 
 /**
  * Opens a file that is not there yet. Behind what was added it may have zeros: what is written over them changes
@@ -34,7 +38,7 @@ const { O_CREAT, O_EXCL, O_WRONLY, O_DSYNC } = constants;
  */
 export async function openLogFile(path: string, isForced: boolean, open = openFile): Promise<LogFile> {
   const forced = isForced ? O_DSYNC : 0;
-  const handle = await open(path, O_CREAT | O_EXCL | O_WRONLY | forced);
+  const handle = await open(path, O_CREAT | O_EXCL | O_RDWR | forced);
   // Its own: where two calls of one handle are under way, the system tells only one of them that the disk failed.
   const roomHandle = await open(path, O_WRONLY | forced).catch(async (error: unknown) => {
     await handle.close();
@@ -83,9 +87,27 @@ export async function openLogFile(path: string, isForced: boolean, open = openFi
       await handle.truncate(bytes);
       end = room = bytes;
     },
+    async isAt(at) {
+      const [own, there] = await Promise.all([handle.stat(), statOf(at)]);
+      return there !== 'nothing' && (there === undefined || (own.dev === there.dev && own.ino === there.ino));
+    },
+    async read(at, bytes) {
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytes), 0, bytes, at);
+      return buffer.subarray(0, bytesRead);
+    },
     async close() {
       await makingRoom?.catch(() => undefined);
       await Promise.all([handle.close(), roomHandle.close()]);
     },
   };
+}
+
+/** Undefined where the system does not say. */
+async function statOf(path: string): Promise<{ dev: number; ino: number } | 'nothing' | undefined> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === 'ENOENT' || code === 'ENOTDIR' ? 'nothing' : undefined;
+  }
 }

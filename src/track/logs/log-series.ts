@@ -23,6 +23,10 @@ export interface LogSeriesOptions {
 }
 
 const minute = 60_000;
+/** How often it is looked whether the file is still where it is written. Milliseconds. */
+const lookEvery = 1000;
+/** Bytes that are written again at once, of a file that is lost. */
+const copiedBytes = 1024 * 1024;
 /** Or when it is so large. Bytes. */
 const largest = 64 * 1024 * 1024;
 
@@ -39,7 +43,8 @@ interface Part {
 /**
  * The files of one log, one after the other: each is written as `.part` and renamed when it is old or large enough, the
  * day ends or the tracker stops. None is ever opened again, and none is handed over empty. Whoever adds waits for the
- * addition before.
+ * addition before. Where somebody moves or removes a file before it has its final name, its rows are written again into
+ * another one: they were answered for. Should the old one come back, they are known by their ids.
  */
 export class LogSeries {
   readonly syncSeconds = new Histogram([0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 2.5]);
@@ -56,8 +61,11 @@ export class LogSeries {
   #part: Part | undefined;
   #sequence = 0;
   #finishing: Promise<void> = Promise.resolve();
-  /** Files that nothing more comes to and that have no final name yet, with their bytes. */
-  readonly #unnamed = new Map<string, number>();
+  /** Files that nothing more comes to and that have no final name yet. */
+  readonly #unnamed = new Set<Part>();
+  /** Files that are not where they were written, with whether that was told. */
+  readonly #lost = new Map<Part, { isTold: boolean }>();
+  #lookedAt = Number.NEGATIVE_INFINITY;
 
   constructor({ data, kind, instance, isForced, longestOpen = minute, effects, log, onBroken }: LogSeriesOptions) {
     this.#root = trackerLogs(data, kind);
@@ -80,6 +88,7 @@ export class LogSeries {
    * that cannot be known the log is broken.
    */
   async add(rows: Buffer, now: number): Promise<void> {
+    await this.#look(now);
     if (this.#part !== undefined && this.#isDue(this.#part, now)) this.#finishInBackground();
     const part = (this.#part ??= await this.#open(now));
     try {
@@ -101,6 +110,7 @@ export class LogSeries {
 
   /** Hands the present file over where that is due. Not to be called while something is added. */
   async finishWhereDue(now: number): Promise<void> {
+    await this.#look(now);
     if (this.#part !== undefined && this.#isDue(this.#part, now)) this.#finishInBackground();
     else if (this.#unnamed.size > 0) this.#finishing = this.#finishing.then(() => this.#renameLeft());
     await this.#finishing;
@@ -110,6 +120,58 @@ export class LogSeries {
   async close(): Promise<void> {
     if (this.#part !== undefined) this.#finishInBackground();
     await this.#finishing;
+    await this.#saveLost();
+  }
+
+  async #look(now: number): Promise<void> {
+    if (now >= this.#lookedAt && now - this.#lookedAt < lookEvery) return;
+    this.#lookedAt = now;
+    const part = this.#part;
+    if (part !== undefined && !(await part.file.isAt(part.path))) {
+      this.#part = undefined;
+      this.#lost.set(part, { isTold: false });
+    }
+    if (this.#lost.size > 0) this.#finishing = this.#finishing.then(() => this.#saveLost());
+  }
+
+  /** Writes the rows of lost files again where landing looks; what cannot be written now is tried again. */
+  async #saveLost(): Promise<void> {
+    for (const [lost, { isTold }] of this.#lost) {
+      const about = { kind: this.#kind, file: lost.path, bytes: lost.bytes };
+      try {
+        if (lost.bytes > 0) await this.#writeAgain(lost);
+        this.#lost.delete(lost);
+        this.#log.error(
+          about,
+          'a log was moved or removed before it was handed over; its rows are written again, into another',
+        );
+        await lost.file.close().catch(() => undefined);
+      } catch (error) {
+        this.#lost.set(lost, { isTold: true });
+        if (isTold) continue;
+        const reason = (error as Error).message;
+        this.#log.error(
+          { ...about, reason },
+          'a log was moved or removed before it was handed over; its rows cannot be written again yet, which is tried each second: make its folder writable, and do not end the tracker before',
+        );
+      }
+    }
+  }
+
+  async #writeAgain(lost: Part): Promise<void> {
+    // Where it was moved, nobody is to find zeros behind its rows.
+    await lost.file.truncate(lost.bytes, this.#step('room cut')).catch(() => undefined);
+    const part = await this.#open(this.#effects.now());
+    try {
+      for (let at = 0; at < lost.bytes; at += copiedBytes)
+        await this.#appendWhole(part.file, await lost.file.read(at, Math.min(copiedBytes, lost.bytes - at)));
+    } catch (error) {
+      await part.file.close().catch(() => undefined);
+      await this.#effects.files.remove(part.path, this.#step('unused one removed')).catch(() => undefined);
+      throw error;
+    }
+    part.bytes = lost.bytes;
+    await this.#finish(part);
   }
 
   async #open(now: number): Promise<Part> {
@@ -197,8 +259,7 @@ export class LogSeries {
       // Told of, and the process ends.
       return;
     }
-    await part.file.close().catch(() => undefined);
-    this.#unnamed.set(part.path, part.bytes);
+    this.#unnamed.add(part);
     await this.#renameLeft();
     if (part.bytes > 0) this.#log.debug({ kind: this.#kind, bytes: part.bytes }, 'a log is handed to landing');
   }
@@ -206,11 +267,18 @@ export class LogSeries {
   /** What cannot be renamed now is tried again, and by the next start at the latest. */
   async #renameLeft(): Promise<void> {
     const { files } = this.#effects;
-    for (const [path, bytes] of this.#unnamed) {
+    for (const part of this.#unnamed) {
+      const { path, bytes, file } = part;
       try {
+        if (!(await file.isAt(path))) {
+          this.#unnamed.delete(part);
+          this.#lost.set(part, { isTold: false });
+          continue;
+        }
         if (bytes === 0) await files.remove(path, this.#step('unused one removed'));
         else await files.rename(path, finalName(path), this.#step('renamed'));
-        this.#unnamed.delete(path);
+        this.#unnamed.delete(part);
+        await file.close().catch(() => undefined);
         await this.#syncFolder(dirname(path), 'folder synced');
       } catch (error) {
         this.#log.error(

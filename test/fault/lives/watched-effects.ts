@@ -67,6 +67,8 @@ export function watchedEffects(wallClock: number, at: (point: StepPoint) => void
         },
         sync: (synced) => watch(synced, () => log.sync(synced)),
         truncate: (bytes, cut) => watch(cut, () => log.truncate(bytes, cut)),
+        isAt: (where) => log.isAt(where),
+        read: (from, bytes) => log.read(from, bytes),
         close: () => log.close(),
       };
     },

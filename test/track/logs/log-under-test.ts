@@ -100,6 +100,8 @@ export class LogUnderTest implements AsyncDisposable {
             await step(cut);
             await file.truncate(bytes, cut);
           },
+          isAt: (at) => file.isAt(at),
+          read: (at, bytes) => file.read(at, bytes),
           close: () => file.close(),
         };
       },

@@ -31,6 +31,8 @@ export class FailingDisk implements AsyncDisposable {
         await file.sync(name);
       },
       truncate: (bytes, name) => file.truncate(bytes, name),
+      isAt: (at) => file.isAt(at),
+      read: (at, bytes) => file.read(at, bytes),
       close: () => file.close(),
     };
   }

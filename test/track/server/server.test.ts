@@ -163,6 +163,8 @@ it.each([
         await file.sync(syncing);
       },
       truncate: (bytes, cutting) => file.truncate(bytes, cutting),
+      isAt: (at) => file.isAt(at),
+      read: (at, bytes) => file.read(at, bytes),
       close: () => file.close(),
     };
   };
