@@ -14,7 +14,7 @@ import {
 } from './conversion-answer.ts';
 import type { Completions } from './completions.ts';
 import type { ConversionLog, RecordOutcome } from './conversion-log.ts';
-import { singleHeader, type ConversionRequest } from './guard/conversion-request.ts';
+import { singleHeader, withForm, type ConversionRequest } from './guard/conversion-request.ts';
 import { sameText } from './guard/secret-text.ts';
 import { SentParameters } from './guard/sent-parameters.ts';
 import { refuseUnknown } from './guard/source-guard.ts';
@@ -66,6 +66,9 @@ export class ConversionIntake {
   readonly #parts: IntakeParts;
   readonly #failures = new SlidingWindows({ maxWindows: maxFailingAddresses });
 
+  /** When a source was warned of last, by its name. Milliseconds since the epoch. */
+  readonly #warnedAt = new Map<string, number>();
+
   constructor(parts: IntakeParts) {
     this.#parts = parts;
   }
@@ -81,7 +84,7 @@ export class ConversionIntake {
     const bucket = failuresOf(addressGroup(request.address));
     const failures = this.#failures.peek(bucket, now);
     if (!failures.allowed) return tooManyFailures(retryAfterHeader(failures, now));
-    const report = this.#identify(request, now);
+    const report = this.#identify(await withForm(request), now);
     if (report === undefined) {
       this.#failures.consume(bucket, now);
       return unauthorized();
@@ -98,7 +101,19 @@ export class ConversionIntake {
     const passes = source?.guard.letsPass(request, parameters, now) ?? refuseUnknown(request, parameters);
     if (!passes || source === undefined) return undefined;
     const vouchedFor = source.guard.vouchedFor(request, parameters);
+    this.#warnOfDamage(source, vouchedFor, now);
     return { source, parameters: vouchedFor, receivedAt: now, occurredAt: now, isReplay: false };
+  }
+
+  /** Once a minute for each source, which may send such all day long. */
+  #warnOfDamage({ name: source, redactor }: ReportingSource, { damaged }: SentParameters, now: number): void {
+    const [parameter] = damaged.keys();
+    if (parameter === undefined || now - (this.#warnedAt.get(source) ?? 0) < minute) return;
+    this.#warnedAt.set(source, now);
+    this.#parts.log.warn(
+      { source, parameter: redactor.redact(parameter) },
+      'a parameter is no UTF-8: it is taken with U+FFFD in place of its bytes where nothing but people reads it',
+    );
   }
 
   async #judge(report: Report, now: number): Promise<ConversionAnswer> {

@@ -34,6 +34,8 @@ export const refusedSchema = z.strictObject({
   reason: z.string(),
   /** As they came, but for what let the request pass. */
   parameters: z.array(z.tuple([z.string(), z.string()])),
+  /** Names of those whose bytes were no UTF-8. */
+  damaged: z.array(z.string()).optional(),
   /** How many parameters were too long to be kept; none of those that the source has names for. */
   left_out: z.int().optional(),
   /** Why they could not be read, or not all of them. */
@@ -44,7 +46,7 @@ export type RefusedConversion = z.output<typeof refusedSchema>;
 /** What is kept of a report. `receivedAt` in milliseconds since the epoch. */
 export function refusedConversion(
   { name, settings, guard, redactor }: ReportingSource,
-  { pairs, mistake }: SentParameters,
+  { pairs, mistake, damaged }: SentParameters,
   reason: RefusalReason,
   receivedAt: number,
 ): RefusedConversion {
@@ -58,6 +60,7 @@ export function refusedConversion(
     source: name,
     reason,
     parameters: parameters.map(([parameter, value]) => [redactor.redact(parameter), redactor.redact(value)]),
+    ...(damaged.size > 0 && { damaged: [...damaged.keys()].map((parameter) => redactor.redact(parameter)) }),
     ...(leftOut > 0 && { left_out: leftOut }),
     ...(mistake !== undefined && { mistake }),
   };
@@ -78,8 +81,9 @@ function shortEnough(pairs: SentParameters['pairs'], isNeeded: (name: string) =>
 export function keptParameters({
   parameters,
   mistake,
-}: Pick<RefusedConversion, 'parameters' | 'mistake'>): SentParameters {
-  return new SentParameters(parameters, mistake);
+  damaged = [],
+}: Pick<RefusedConversion, 'parameters' | 'mistake' | 'damaged'>): SentParameters {
+  return new SentParameters(parameters, mistake, new Map(damaged.map((name) => [name, ''])));
 }
 
 /** The file of a source and a day. */

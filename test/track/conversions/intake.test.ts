@@ -271,11 +271,15 @@ describe('the first check that fails answers', () => {
         body: Buffer.from(body),
       });
     const answers = [
-      await test.receive({ query: `${query}&reason=%ff` }),
-      await test.receive({ query: `${query}&reason=%` }),
+      await test.receive({ query: `${query}&transaction_id=%ff` }),
+      await test.receive({ query: `${query}&transaction_id=%` }),
       await post('application/json', '[1]'),
       await post('application/json', '{'),
       await post('application/json', Buffer.from([0x7b, 0xff, 0x7d])),
+      await post('application/json', Buffer.from('{"transaction_id":"caf\xe9"}', 'latin1')),
+      await post('application/x-www-form-urlencoded', Buffer.from('transaction_id=caf\xe9', 'latin1')),
+      await post('multipart/form-data; boundary=b', 'a=b'),
+      await post('multipart/form-data', '--b--'),
       await post('text/plain', 'a=b'),
       await post(undefined, 'a=b'),
       await post('application/json', '{}', { 'content-encoding': 'gzip' }),

@@ -9,8 +9,18 @@ export interface ConversionRequest {
   query: string;
   headers: IncomingHttpHeaders;
   body: Buffer;
+  /** The body where it is `multipart/form-data`, as PHP sends an array. */
+  form?: FormData | 'unreadable' | undefined;
   /** Whose request it is, in full. */
   address: string;
+}
+
+/** Reads a body in several parts, which takes its time. */
+export async function withForm(request: ConversionRequest): Promise<ConversionRequest> {
+  const type = singleHeader(request.headers, 'content-type') ?? '';
+  if (request.method !== 'POST' || !/^\s*multipart\/form-data\s*;/i.test(type)) return request;
+  const form = new Response(new Uint8Array(request.body), { headers: { 'content-type': type } }).formData();
+  return { ...request, form: await form.catch(() => 'unreadable' as const) };
 }
 
 /** What a signature over the whole request covers: the body, or where it has none, path and query. */

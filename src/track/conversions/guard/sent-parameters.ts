@@ -1,4 +1,6 @@
 import { isJsonObject, JsonNumber, duplicateKey, parseJson, type JsonObject } from '../../../text/json-text.ts';
+import { isUtf8 } from 'node:buffer';
+import { percentEncoded } from '../../../text/percent-encoded.ts';
 import { singleHeader, type ConversionRequest } from './conversion-request.ts';
 
 /** Why the parameters of a request cannot be told. */
@@ -6,15 +8,23 @@ export type ParameterMistake = { error: 'unreadable' | 'repeated'; message: stri
 
 /**
  * The parameters of a request, as text and in the order in which they came: those of the query, then those of the body.
- * Where a part cannot be read the rest is here all the same, since a token in it tells whose mistake it is.
+ * Where a part cannot be read the rest is here all the same, since a token in it tells whose mistake it is. A value
+ * whose bytes are no UTF-8 is here with U+FFFD in their place: it may be one that nobody needs.
  */
 export class SentParameters {
   readonly pairs: readonly (readonly [name: string, value: string])[];
   readonly mistake: ParameterMistake | undefined;
+  /** Names of values that are not as they were sent, each with the value percent-encoded as it was. */
+  readonly damaged: ReadonlyMap<string, string>;
   readonly #values: ReadonlyMap<string, string>;
 
-  constructor(pairs: readonly (readonly [string, string])[], mistake?: ParameterMistake) {
+  constructor(
+    pairs: readonly (readonly [string, string])[],
+    mistake?: ParameterMistake,
+    damaged: ReadonlyMap<string, string> = new Map(),
+  ) {
     this.pairs = pairs;
+    this.damaged = damaged;
     this.#values = new Map(pairs);
     const repeated = this.#values.size < pairs.length;
     this.mistake =
@@ -23,13 +33,19 @@ export class SentParameters {
 
   static of(request: ConversionRequest): SentParameters {
     const query = formPairs(request.query);
-    const body = request.method === 'POST' && request.body.length > 0 ? bodyPairs(request) : { pairs: [] };
-    return new SentParameters([...query.pairs, ...body.pairs], query.mistake ?? body.mistake);
+    const body: Pairs = request.method === 'POST' && request.body.length > 0 ? bodyPairs(request) : { pairs: [] };
+    const damaged = new Map([...(query.damaged ?? []), ...(body.damaged ?? [])]);
+    return new SentParameters([...query.pairs, ...body.pairs], query.mistake ?? body.mistake, damaged);
   }
 
   /** Those of the body alone. */
   static ofBody(request: ConversionRequest): SentParameters {
     return SentParameters.of({ ...request, query: '' });
+  }
+
+  /** As RFC 3986 writes it, byte by byte as it was sent. */
+  encoded(name: string, value: string): string {
+    return this.damaged.get(name) ?? percentEncoded(value);
   }
 
   /** Undefined where it is absent or empty. */
@@ -41,57 +57,93 @@ export class SentParameters {
 interface Pairs {
   pairs: [string, string][];
   mistake?: ParameterMistake;
+  /** Values percent-encoded as they were sent, by their names. */
+  damaged?: Map<string, string>;
 }
 
 function unreadable(message: string): ParameterMistake {
   return { error: 'unreadable', message };
 }
 
-/** Reads what a form writes: `&` between pairs, `+` for a space, percent-encoded UTF-8. */
+/**
+ * Reads what a form writes: `&` between pairs, `+` for a space, percent-encoded UTF-8. `text`: a character for each
+ * byte, as it came.
+ */
 function formPairs(text: string): Pairs {
   const pairs: [string, string][] = [];
-  let mistake: ParameterMistake | undefined;
-  for (const pair of text.split('&')) {
+  const damaged = new Map<string, string>();
+  for (const pair of text.replaceAll(/[\x80-\xff]/g, percentEncodedByte).split('&')) {
     const equals = pair.indexOf('=');
-    try {
-      const name = decoded(equals === -1 ? pair : pair.slice(0, equals));
-      if (name !== '') pairs.push([name, equals === -1 ? '' : decoded(pair.slice(equals + 1))]);
-    } catch {
-      mistake = unreadable('a parameter is not percent-encoded UTF-8');
-    }
+    const name = decoded(equals === -1 ? pair : pair.slice(0, equals)).text;
+    if (name === '') continue;
+    const written = equals === -1 ? '' : pair.slice(equals + 1);
+    const value = decoded(written);
+    pairs.push([name, value.text]);
+    if (value.isDamaged) damaged.set(name, reencoded(written));
   }
-  return mistake === undefined ? { pairs } : { pairs, mistake };
+  return { pairs, damaged };
 }
 
-function decoded(encoded: string): string {
-  return decodeURIComponent(encoded.replaceAll('+', ' '));
+/** Where it is no percent-encoded UTF-8, as browsers read it: a stray `%` as itself, other bytes as U+FFFD. */
+function decoded(encoded: string): { text: string; isDamaged: boolean } {
+  try {
+    return { text: decodeURIComponent(encoded.replaceAll('+', ' ')), isDamaged: false };
+  } catch {
+    return { text: new URLSearchParams(`v=${encoded}`).get('v') ?? '', isDamaged: true };
+  }
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+function percentEncodedByte(byte: string): string {
+  return `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
+}
 
-function bodyPairs({ headers, body }: ConversionRequest): Pairs {
+/** What a form wrote, as RFC 3986 writes the same bytes. */
+function reencoded(written: string): string {
+  return written.replaceAll('+', ' ').replaceAll(/%[0-9a-f]{2}|./gisu, (part) => {
+    if (part.length < 3) return percentEncoded(part);
+    const byte = String.fromCharCode(Number.parseInt(part.slice(1), 16));
+    return byte < '\x80' ? percentEncoded(byte) : percentEncodedByte(byte);
+  });
+}
+
+const utf8 = new TextDecoder();
+
+function bodyPairs({ headers, body, form }: ConversionRequest): Pairs {
   const type = singleHeader(headers, 'content-type')?.split(';', 1)[0]?.trim().toLowerCase();
   if (headers['content-encoding'] !== undefined)
     return { pairs: [], mistake: unreadable('the body is packed; send it as it is') };
-  let text: string;
-  try {
-    text = utf8.decode(body);
-  } catch {
-    return { pairs: [], mistake: unreadable('the body is not UTF-8') };
-  }
-  if (type === 'application/x-www-form-urlencoded') return formPairs(text);
+  if (type === 'application/x-www-form-urlencoded') return formPairs(body.toString('latin1'));
+  if (form !== undefined) return multipartPairs(form, body);
   if (type !== 'application/json')
     return {
       pairs: [],
       mistake: unreadable('the Content-Type of the body is neither application/json nor that of a form'),
     };
+  const text = utf8.decode(body);
   const json = parseJson(text);
   if (!isJsonObject(json)) return { pairs: [], mistake: unreadable('the body is not one JSON object') };
   const { pairs, mistake } = jsonPairs(json);
-  if (mistake !== undefined) return { pairs, mistake };
+  const damaged = isUtf8(body) ? new Map<string, string>() : damagedIn(pairs);
+  if (mistake !== undefined) return { pairs, mistake, damaged };
   return hasMemberTwice(text, json)
-    ? { pairs, mistake: { error: 'repeated', message: 'the body has a member twice; send each once' } }
-    : { pairs };
+    ? { pairs, mistake: { error: 'repeated', message: 'the body has a member twice; send each once' }, damaged }
+    : { pairs, damaged };
+}
+
+/** Values of a body that is no UTF-8 which are not as they were sent. */
+function damagedIn(pairs: readonly [string, string][]): Map<string, string> {
+  const damaged = pairs.filter(([, value]) => value.includes('\ufffd'));
+  return new Map(damaged.map(([name, value]) => [name, percentEncoded(value)]));
+}
+
+/** Files mean nothing to us. */
+function multipartPairs(form: FormData | 'unreadable', body: Buffer): Pairs {
+  if (form === 'unreadable')
+    return { pairs: [], mistake: unreadable('the body is not what its Content-Type multipart/form-data says') };
+  const pairs = [...form].flatMap(([name, value]): [string, string][] =>
+    typeof value === 'string' ? [[name, value]] : [],
+  );
+  return { pairs, damaged: isUtf8(body) ? new Map<string, string>() : damagedIn(pairs) };
 }
 
 /**

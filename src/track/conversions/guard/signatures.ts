@@ -58,14 +58,15 @@ function sortedPairs({ pairs }: SentParameters): SentParameters['pairs'] {
 export function ownText(parameters: SentParameters, signatureParameter: string): string {
   return sortedPairs(parameters)
     .filter(([name]) => name !== signatureParameter)
-    .map(([name, value]) => `${percentEncoded(name)}=${percentEncoded(value)}`)
+    .map(([name, value]) => `${percentEncoded(name)}=${parameters.encoded(name, value)}`)
     .join('&');
 }
 
 /** The Standard Webhooks specification. Several signatures may be given, each with its version. */
 function isSignedWebhook(secrets: readonly string[], request: ConversionRequest, now: number): boolean {
-  const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
-    singleHeader(request.headers, name),
+  // Svix's own names are the older ones of the same.
+  const [id, timestamp, signatures] = ['id', 'timestamp', 'signature'].map(
+    (name) => singleHeader(request.headers, `webhook-${name}`) ?? singleHeader(request.headers, `svix-${name}`),
   );
   if (!id || timestamp === undefined || signatures === undefined || !isRecent(timestamp, now)) return false;
   const expected = secrets.map((secret) => webhookSignature(secret, id, timestamp, signedContent(request)));
@@ -85,10 +86,11 @@ function webhookKey(secret: string): Buffer {
 
 /** What PHP's `http_build_query` makes of the sorted parameters. */
 export function ayetText(parameters: SentParameters): string {
-  const encoded = (text: string) => percentEncoded(text).replaceAll('%20', '+').replaceAll('~', '%7E');
   return sortedPairs(parameters)
-    .map(([name, value]) => `${encoded(name)}=${encoded(value)}`)
-    .join('&');
+    .map(([name, value]) => `${percentEncoded(name)}=${parameters.encoded(name, value)}`)
+    .join('&')
+    .replaceAll('%20', '+')
+    .replaceAll('~', '%7E');
 }
 
 /** A template with the parameters' values, and the secret, in place of the names in braces. */

@@ -98,6 +98,8 @@ class ReportFields {
   get(field: ReportedField): string | undefined {
     const value = this.#parameters.get(this.#nameOf(field));
     if (value === undefined) return undefined;
+    if (field !== 'reason' && this.#parameters.damaged.has(this.#nameOf(field)))
+      throw this.mistake(field, 'is not percent-encoded UTF-8');
     if (!value.isWellFormed()) throw this.mistake(field, 'has half of a surrogate pair');
     // A reason is any text, and no conversion is refused for what only people read.
     if (field !== 'reason' && unfilledMacro(value) !== undefined)

@@ -132,6 +132,10 @@ describe('a signature of Standard Webhooks', () => {
     expect(letsPass(postback, { method: 'POST', headers, body: Buffer.from(`${content} `) })).toBe(false);
     expect(letsPass(postback, { method: 'POST', headers: { ...headers, 'webhook-id': 'msg_2' }, body })).toBe(false);
     expect(letsPass(postback, { method: 'POST', headers, body }, now + 301_000)).toBe(false);
+    const svix = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name.replace('webhook-', 'svix-'), value]),
+    );
+    expect(letsPass(postback, { method: 'POST', headers: svix, body })).toBe(true);
     const query = 'click_id=c&payout=1';
     const get = signed(webhook, `/postback/north?${query}`);
     expect(letsPass(postback, { query, headers: get })).toBe(true);
