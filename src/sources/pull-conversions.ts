@@ -102,12 +102,14 @@ function newsOf(
   const lines: ConversionLine[] = [];
   const told = new Map<string, Told>();
   for (const conversion of listed) {
-    const ready = conversion === undefined ? 'unreadable' : readyConversion(conversion, reading);
-    if (typeof ready === 'string') {
-      count(ready);
+    const read = conversion === undefined ? 'unreadable' : readyConversion(conversion, reading);
+    if (typeof read === 'string') {
+      count(read);
       continue;
     }
-    const before = store.get(ready.id);
+    const toldBefore = read.idBefore === undefined ? undefined : store.get(read.idBefore);
+    const ready = toldBefore === undefined ? read : { ...read, id: read.idBefore ?? read.id };
+    const before = toldBefore ?? store.get(ready.id);
     const news = linesFor(ready, before);
     if (ready.status === 'pending') count('pending');
     lines.push(...news.lines);

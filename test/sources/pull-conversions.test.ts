@@ -6,6 +6,8 @@ import type { DataDirectory } from '../../src/config/data-directory.ts';
 import { realEffects } from '../../src/files/effects.ts';
 import { createLogger } from '../../src/logging/log.ts';
 import { noProgress } from '../../src/logging/progress.ts';
+import { readyConversion } from '../../src/sources/conversions/ready-conversion.ts';
+import { ToldStore } from '../../src/sources/conversions/told-store.ts';
 import { linesFor, type ConversionLine, type ReadyConversion, type Told } from '../../src/sources/conversions/told.ts';
 import type { Dialect } from '../../src/simulator/dialect.ts';
 import { dialects, SimulatedNetwork } from '../../src/simulator/network.ts';
@@ -65,6 +67,39 @@ describe('lines of a log that takes nothing back', () => {
         expect(new Set(lines.map(({ conversion_id, kind }) => `${kind} ${conversion_id}`)).size).toBe(lines.length);
       }),
     );
+  });
+
+  it('have ids that no two conversions share, whatever sources and ids are called and however often credited', () => {
+    const text = (alphabet: string) =>
+      fc
+        .array(fc.constantFrom(...Array.from(alphabet)), { minLength: 1, maxLength: 4 })
+        .map((characters) => characters.join(''));
+    const conversionOfSource = fc.record({
+      source: text('a1-._'),
+      id: text('a1-~/2'),
+      credited: fc.constantFrom(1, 2, 3),
+    });
+    const idOf = ({ source, id, credited: times }: { source: string; id: string; credited: number }) => {
+      const at = '2026-11-19T08:00:00Z';
+      const listed = { id, clickId: 'c', status: 'approved' as const, occurredAt: at, payout: '1' };
+      const reading = { source, timeZone: undefined, currency: undefined, rates: {}, pulledAt: at };
+      const ready = readyConversion(
+        { ...listed, changedAt: undefined, currency: undefined, reason: undefined },
+        reading,
+      );
+      if (typeof ready === 'string') throw new Error(ready);
+      const told: Told | undefined = times === 1 ? undefined : { version: times - 1, state: 'reversed', payout: '1' };
+      return linesFor(ready, told).lines[0]?.conversion_id;
+    };
+    fc.assert(
+      fc.property(conversionOfSource, conversionOfSource, (one, other) => {
+        fc.pre(JSON.stringify(one) !== JSON.stringify(other));
+        expect(idOf(one)).not.toBe(idOf(other));
+      }),
+      { numRuns: 3000 },
+    );
+    expect(idOf({ source: 'net-1', id: '5', credited: 1 })).toBe('net-1-5');
+    expect(idOf({ source: 'net', id: '1-5', credited: 1 })).toBe('net/1-5');
   });
 
   it('say how much was rejected where it never was credited, since nothing else does', () => {
@@ -127,6 +162,24 @@ describe.for(listing)('conversions that %s lists', ([connector, dialect]) => {
     );
     expect(await landing.query('SELECT sum(rejected) AS rejected FROM ingest_files')).toEqual([{ rejected: 0 }]);
   });
+});
+
+it('a conversion that was told under an id of before keeps it', async () => {
+  await using landing = await LogLanding.create();
+  const [[connector, dialect]] = listing as [[string, Dialect]];
+  await using served = await SimulatedNetwork.start(connector, { key });
+  await configure(landing.data, connector, dialect, served);
+  {
+    using store = new ToldStore(landing.data);
+    store.put(new Map([['north-v-1', { version: 1, state: 'credited', payout: '2.25' }]]));
+  }
+  const at = '2026-11-18T22:30:00Z';
+  served.conversions = ['v-1', 'v-2'].map((id) => ({ id, clickId: id, status: 'approved', payout: '2.25', at }));
+  await pullAt(landing.data, '2026-11-20T12:00:00Z');
+  served.conversions = served.conversions.map((each) => ({ ...each, status: 'rejected' }));
+  await pullAt(landing.data, '2026-11-20T13:00:00Z');
+  await landing.ingest({ asOf: '2026-11-20T16:00:00Z' });
+  expect(await landing.ids('conversions')).toEqual(['north-v-1 reject', 'north/v-2 credit', 'north/v-2 reject']);
 });
 
 async function configure(data: DataDirectory, connector: string, dialect: Dialect, network: SimulatedNetwork) {

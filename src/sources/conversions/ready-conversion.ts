@@ -19,10 +19,7 @@ export interface ConversionReading {
 /** Why a conversion is left out, and counted. */
 export type NotReady = 'no_click' | 'bad_time' | 'time_without_zone' | 'bad_payout' | 'no_rate';
 
-/**
- * A conversion with its times in UTC and its amount in USD. Ids are those of the source, since two networks may give
- * the same.
- */
+/** A conversion with its times in UTC and its amount in USD. */
 export function readyConversion(
   { id, clickId, status, occurredAt, changedAt, payout, currency, reason }: NetworkConversion,
   { source, timeZone, currency: otherwise, rates, pulledAt }: ConversionReading,
@@ -35,7 +32,7 @@ export function readyConversion(
   const amount = amountOf(payout, (currency ?? otherwise ?? 'USD').toUpperCase(), rates);
   if ('fault' in amount) return amount.fault;
   return {
-    id: `${source}-${id}`,
+    ...idsOf(source, id),
     clickId,
     status,
     occurredAt: happened.moment,
@@ -43,6 +40,16 @@ export function readyConversion(
     payout: amount.usd,
     reason,
   };
+}
+
+/**
+ * Ids are told with their source, since two networks may give the same: behind a line, and where an id has one itself,
+ * behind a slash, which no source's name has; else `1-5` of `net` would be `5` of `net-1`. A tilde is doubled: a single
+ * one counts how often a conversion was credited. `idBefore`: as it was told until 2026-11-25.
+ */
+function idsOf(source: string, id: string): Pick<ReadyConversion, 'id' | 'idBefore'> {
+  const idBefore = `${source}-${id}`;
+  return /[-~]/.test(id) ? { id: `${source}/${id.replaceAll('~', '~~')}`, idBefore } : { id: idBefore };
 }
 
 /** In USD, shortest decimal text; null where the network says none, so that the catalog's counts. */
