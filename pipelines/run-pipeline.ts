@@ -16,6 +16,7 @@ import { openStateDatabase, type StateDatabase } from '../src/warehouse/database
 import { tellsInterruption, untilInterrupted } from '../src/duckdb/interruption.ts';
 import { acquireWriterLock } from '../src/runs/lock.ts';
 import { copyRecentRuns } from '../src/runs/recent-runs.ts';
+import { forgetRefusedRuns, noteRefusedRun } from '../src/runs/refused-runs.ts';
 import { runOnStorage } from './run-on-storage.ts';
 import { RunLedger, type StageRows } from '../src/runs/run-ledger.ts';
 
@@ -65,18 +66,32 @@ export async function runPipeline<Result extends object>(
   const clock = readRunClock(effects, request.asOf);
   if (!request.allowFuture) assertNotAhead(clock.asOf, clock.wallClock);
   await effects.files.makeDirectory(data.published);
-  return withWarehouse(
-    `run ${pipeline}`,
-    data,
-    console,
-    async (state) => {
-      const published = await currentManifest(data);
-      if (published !== undefined && !request.allowOlder) assertNotOlder(clock, published.as_of);
-      return ledgeredRun(pipeline, request, { ...clock, data, settings, ...console, effects }, state, sites, work);
-    },
-    settings,
-    effects,
-  );
+  const noting = { data, effects, logger: console.logger };
+  const command = `run ${pipeline}`;
+  // Whether a failure is told without a note: by the ledger, or to whoever asked for what cannot be.
+  let isTold = settings.storage?.follow === true;
+  const open = async (state: StateDatabase) => {
+    const published = await currentManifest(data);
+    if (published !== undefined && !request.allowOlder) {
+      isTold = true;
+      assertNotOlder(clock, published.as_of);
+      isTold = false;
+    }
+    const parts = { ...clock, data, settings, ...console, effects };
+    const onBegun = () => void (isTold = true);
+    const result = await ledgeredRun(pipeline, { ...request, onBegun }, parts, state, sites, work);
+    // What fails from here on the ledger has as done.
+    isTold = false;
+    return result;
+  };
+  try {
+    const result = await withWarehouse(command, data, console, open, settings, effects);
+    await forgetRefusedRuns(noting);
+    return result;
+  } catch (error) {
+    if (!isTold) await noteRefusedRun(noting, command, error);
+    throw error;
+  }
 }
 
 /**
@@ -164,7 +179,7 @@ class UnendedRun extends Error {
 
 async function ledgeredRun<Result extends object>(
   pipeline: string,
-  { scheduledAt, stop }: Pick<RunRequest, 'scheduledAt' | 'stop'>,
+  { scheduledAt, stop, onBegun }: Pick<RunRequest, 'scheduledAt' | 'stop'> & { onBegun: () => void },
   parts: Omit<Run, 'runId'>,
   state: StateDatabase,
   sites: Sites,
@@ -174,6 +189,7 @@ async function ledgeredRun<Result extends object>(
   await adoptPulls(parts.data, state);
   const now = () => momentOfMilliseconds(parts.effects.now());
   const runId = await ledger.begin(pipeline, parts.asOf, parts.wallClock, scheduledAt);
+  onBegun();
   const run: Run = { ...parts, runId, stop };
   await copyRecentRuns(run, state);
   run.logger.info({ run: runId, as_of: run.asOf }, `${pipeline} begins`);

@@ -84,6 +84,10 @@ export class DataDirectory {
   get recentRunsFile() {
     return join(this.warehouse, 'recent-runs.json');
   }
+  /** Runs since the last good one that the ledger does not have as failed. */
+  get refusedRunsFile() {
+    return join(this.warehouse, 'refused-runs.json');
+  }
   /** Work in progress of the run that holds the lock; swept by the next one. */
   get scratch() {
     return join(this.warehouse, 'scratch');

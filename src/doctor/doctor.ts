@@ -21,6 +21,7 @@ import { examinePublishedTime, examineTimes } from './examine-clock.ts';
 import { examineDeliveries } from './examine-deliveries.ts';
 import { examineCopies, examineLanding, examineMachine, examineSnapshots } from './examine-disk.ts';
 import { examinePictures } from './examine-pictures.ts';
+import { examineRuns } from './examine-runs.ts';
 import { examineSites } from './examine-sites.ts';
 import { examineLandingFolder } from './landing-folder.ts';
 import { examineSources } from './examine-sources.ts';
@@ -63,6 +64,7 @@ export async function examine(opening: Opening, request: DoctorRequest): Promise
     ...deliveries,
     ...pictures.findings,
     ...(await examinePublishedTime(data, opening.effects.now())),
+    ...examineRuns(data),
     ...examineSites(data),
     ...examineSources(data),
     ...(await examineLandingFolder(data, opening.effects.now())),

@@ -14,6 +14,7 @@ export interface Finding {
     | 'copies'
     | 'deliveries'
     | 'clock'
+    | 'runs'
     | 'sites'
     | 'sources'
     | 'pictures'

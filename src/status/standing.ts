@@ -8,6 +8,7 @@ import { OfferlineError } from '../errors/errors.ts';
 import type { FailingSite } from '../postbacks/store/delivery-store.ts';
 import { hasStore, isShared, openStore, type StoreSettings } from '../postbacks/open-store.ts';
 import { readHolder } from '../runs/lock.ts';
+import { readRefusedRuns, type RefusedRuns } from '../runs/refused-runs.ts';
 import { readSites } from '../sites/sites.ts';
 import { currentManifest, currentName, snapshotNames } from '../snapshot/catalogue.ts';
 import { aheadOfClock } from '../time/ahead-of-clock.ts';
@@ -38,6 +39,8 @@ export interface Standing extends PublishedStatus {
   /** Sites that have taken nothing since, of those with postbacks that failed and wait; the longest first. */
   silent_sites: SilentSite[];
   last_failure: LastFailure | null;
+  /** What failed since a run was good last, and is in no ledger as failed. */
+  refused_runs: RefusedRuns | null;
   /** What of the state, the snapshot or the store of deliveries cannot be trusted or read. */
   damage: string[];
   /**
@@ -79,6 +82,7 @@ export async function readStanding(
     waiting_postbacks: [],
     silent_sites: [],
     last_failure: readLastFailure(data),
+    refused_runs: readRefusedRuns(data),
     damage: await damageOfState(data),
     machine: (await examineMachine(data)).map(({ subject, problem, advice }) => `${subject} ${problem}: ${advice}`),
     sites: [],

@@ -1,6 +1,7 @@
 import type { DataDirectory } from '../config/data-directory.ts';
 import type { Settings } from '../config/settings.ts';
 import { describeBeginnings } from '../runs/beginnings.ts';
+import { describeRefusedRuns, isRefusalTrouble } from '../runs/refused-runs.ts';
 import { leadBackAdvice } from '../time/ahead-of-clock.ts';
 import { describeFailure } from './last-failure.ts';
 import { readStanding, type Standing } from './standing.ts';
@@ -31,6 +32,7 @@ function alarms({
   snapshot,
   ahead,
   last_failure: failure,
+  refused_runs: refused,
   landing,
   sources,
   pictures,
@@ -46,6 +48,7 @@ function alarms({
     ...(failure === null || failure.recovered
       ? []
       : [`${describeFailure(failure)}, and no run has been good since; \`offerline runs --failed\` tells more`]),
+    ...(refused === null || !isRefusalTrouble(refused) ? [] : [describeRefusedRuns(refused)]),
     ...(landing.trouble === null ? [] : [landing.trouble]),
     ...sources
       .filter(({ last_pull, ended_by_force }) => last_pull === 'failed' || ended_by_force)

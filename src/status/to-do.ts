@@ -1,5 +1,6 @@
 import { leadBackAdvice } from '../time/ahead-of-clock.ts';
 import { describeBeginnings } from '../runs/beginnings.ts';
+import { describeRefusedRuns, isRefusalTrouble } from '../runs/refused-runs.ts';
 import { ageText, durationText } from '../time/age.ts';
 import { describeFailure } from './last-failure.ts';
 import type { Standing } from './standing.ts';
@@ -52,7 +53,7 @@ function clockToDo({ snapshot, ahead }: Standing): ToDo[] {
   return told.map((what) => ({ what: `${what}; ${leadBackAdvice}`, command: doctorRepair }));
 }
 
-function runsToDo({ snapshot, damage, last_failure: failure }: Standing): ToDo[] {
+function runsToDo({ snapshot, damage, last_failure: failure, refused_runs: refused }: Standing): ToDo[] {
   const todo: ToDo[] = [];
   if (snapshot === null && damage.length === 0)
     todo.push({ what: 'no snapshot was published yet, so there is nothing to serve', command: refresh });
@@ -61,6 +62,11 @@ function runsToDo({ snapshot, damage, last_failure: failure }: Standing): ToDo[]
     todo.push({
       what: `${describeFailure(failure)} (${firstLine(failure.error)}), and no run has been good since; \`offerline runs --failed\` tells more`,
       command: againCommands[failure.pipeline] ?? refresh,
+    });
+  if (refused !== null && isRefusalTrouble(refused))
+    todo.push({
+      what: `${describeRefusedRuns(refused)}; no run has been good since`,
+      command: againCommands[refused.command.replace(/^run /, '')] ?? refresh,
     });
   return todo;
 }

@@ -299,6 +299,7 @@ const well: Standing = {
   waiting_postbacks: [],
   silent_sites: [],
   last_failure: null,
+  refused_runs: null,
   damage: [],
   machine: [],
   sites: [],

@@ -4,6 +4,7 @@ import { duePostbacks } from '../../../postbacks/due-postbacks.ts';
 import { hasStore } from '../../../postbacks/open-store.ts';
 import { isRefreshDue } from '../../../schedule/refresh-due.ts';
 import { watchLanding } from '../../../schedule/landing-watch.ts';
+import { notedRuns } from '../../../schedule/noted-runs.ts';
 import { nextMoments, startSchedule, type Schedule } from '../../../schedule/schedule.ts';
 import type { ScheduledPipeline, ScheduledRun } from '../../../schedule/schedule-lane.ts';
 import { scheduledProcesses } from '../../../schedule/scheduled-process.ts';
@@ -99,15 +100,18 @@ async function openOwnSchedule(
   const processes = scheduledProcesses(process.execPath, (run) => [...process.execArgv, main, ...wordsOf(run)], {
     environment,
   });
+  const { logger } = context.console;
+  let isStopping = false;
   const schedule = await startSchedule(
     data,
     await pipelinesOf(data, settings, context),
-    (run) => processes.start(run),
-    context.console.logger,
+    notedRuns((run) => processes.start(run), { data, effects: realEffects, logger, isStopping: () => isStopping }),
+    logger,
   );
   return {
     caughtUp: schedule.caughtUp,
     async stop() {
+      isStopping = true;
       await Promise.all([schedule.stop(), processes.stop()]);
     },
   };

@@ -1,0 +1,82 @@
+import { existsSync, readFileSync } from 'node:fs';
+import type { DataDirectory } from '../config/data-directory.ts';
+import { WarehouseBusyError } from '../errors/errors.ts';
+import { replaceFile, type Effects } from '../files/effects.ts';
+import type { Logger } from '../logging/log.ts';
+import { momentOfMilliseconds, type Moment } from '../time/moment.ts';
+
+/**
+ * Runs that failed and that no ledger knows of as failed: they were refused before they had a row, or ended well here
+ * and were not brought to object storage.
+ */
+export interface RefusedRuns {
+  /** The last one, such as `run refresh`. */
+  command: string;
+  at: Moment;
+  error: string;
+  /** Since a run was good last: how many, and when the first of them was. */
+  times: number;
+  since: Moment;
+  /** Each of them found another process at work. */
+  busy: boolean;
+}
+
+interface Noting {
+  data: DataDirectory;
+  effects: Effects;
+  logger: Logger;
+}
+
+/** Null where the last run was good, or the ledger tells of it. */
+export function readRefusedRuns({ refusedRunsFile }: DataDirectory): RefusedRuns | null {
+  try {
+    return JSON.parse(readFileSync(refusedRunsFile, 'utf8')) as RefusedRuns;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** For `status`. Where it cannot be written the run fails by its own error all the same. */
+export async function noteRefusedRun(
+  { data, effects, logger }: Noting,
+  command: string,
+  cause: unknown,
+): Promise<void> {
+  const at = momentOfMilliseconds(effects.now());
+  const busy = cause instanceof WarehouseBusyError;
+  try {
+    const before = readRefusedRuns(data);
+    const noted: RefusedRuns = {
+      command,
+      at,
+      error: cause instanceof Error ? cause.message : String(cause),
+      times: (before?.times ?? 0) + 1,
+      since: before?.since ?? at,
+      busy: busy && before?.busy !== false,
+    };
+    await replaceFile(data.refusedRunsFile, `${JSON.stringify(noted)}\n`, 'refused runs', effects.files, 0o600);
+  } catch (error) {
+    logger.warn({ err: error }, 'it could not be written down that this run was refused; `status` does not know of it');
+  }
+}
+
+/** A run was good, or another machine's stand here. */
+export async function forgetRefusedRuns({ data, effects, logger }: Noting): Promise<void> {
+  if (!existsSync(data.refusedRunsFile)) return;
+  try {
+    await effects.files.remove(data.refusedRunsFile, 'refused runs: forgotten');
+  } catch (error) {
+    logger.warn({ err: error }, 'the note of refused runs cannot be removed; `status` tells of them on');
+  }
+}
+
+/** Such as "run refresh failed, 3 times since …: …". */
+export function describeRefusedRuns({ command, times, since, error }: RefusedRuns): string {
+  return `${command} failed${times === 1 ? ' at' : `, ${times} times since`} ${since}: ${error.split('\n')[0]}`;
+}
+
+/** One that finds another at work is as it should be: the next moment of the schedule tries again. */
+export function isRefusalTrouble({ busy, times }: RefusedRuns): boolean {
+  return !busy || times > 1;
+}
