@@ -112,6 +112,18 @@ export class DataDirectory {
   get writerLeaseFile() {
     return join(this.warehouse, 'writer-lease.json');
   }
+  /** Held by the schedule of this machine that writes to storage, or stands by. */
+  get storageScheduleLockFile() {
+    return join(this.warehouse, 'storage-schedule.lock');
+  }
+  /** What that schedule does, and what is wrong with storage. */
+  get scheduleRoleFile() {
+    return join(this.warehouse, 'schedule-role.json');
+  }
+  /** The same of the service that follows storage. */
+  get followingRoleFile() {
+    return join(this.root, 'serve', 'following-role.json');
+  }
   /** What Spark said during the last run that asked it. */
   get sparkLog() {
     return join(this.warehouse, 'spark-driver.log');

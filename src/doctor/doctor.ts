@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DuckdbEngine } from '../ingest/engine/duckdb-engine.ts';
 import { rollUpClicks } from '../ingest/events/click-roll-up.ts';
+import { readSettings } from '../config/settings.ts';
 import { UsageError } from '../errors/errors.ts';
 import { putDeliveriesAside } from '../postbacks/store/put-deliveries-aside.ts';
 import type { Day } from '../time/moment.ts';
@@ -23,6 +24,7 @@ import { examineCopies, examineLanding, examineMachine, examineSnapshots } from 
 import { examinePictures } from './examine-pictures.ts';
 import { examineRuns } from './examine-runs.ts';
 import { examineSites } from './examine-sites.ts';
+import { examineSchedule } from './schedule-standing.ts';
 import { examineLandingFolder } from './landing-folder.ts';
 import { examineSources } from './examine-sources.ts';
 import { examineState } from './examine-state.ts';
@@ -65,6 +67,7 @@ export async function examine(opening: Opening, request: DoctorRequest): Promise
     ...pictures.findings,
     ...(await examinePublishedTime(data, opening.effects.now())),
     ...examineRuns(data),
+    ...examineSchedule(data, readSettings(data)),
     ...examineSites(data),
     ...examineSources(data),
     ...(await examineLandingFolder(data, opening.effects.now())),

@@ -15,6 +15,7 @@ export interface Finding {
     | 'deliveries'
     | 'clock'
     | 'runs'
+    | 'schedule'
     | 'sites'
     | 'sources'
     | 'pictures'

@@ -2,7 +2,7 @@ import cron from 'node-cron';
 import type { DataDirectory } from '../config/data-directory.ts';
 import { exitCode, OfferlineError } from '../errors/errors.ts';
 import type { Logger } from '../logging/log.ts';
-import { acquireProcessLock } from '../files/process-lock.ts';
+import { acquireProcessLock, type ProcessLock } from '../files/process-lock.ts';
 import { CronTimes } from './cron-times.ts';
 import { ScheduleLane, type ScheduledPipeline, type StartRun } from './schedule-lane.ts';
 
@@ -73,14 +73,7 @@ export async function startSchedule(
     const times = new CronTimes(pipeline.plan.cron, keyOf(pipeline));
     return { times, watch: pipeline.watch, lane: new ScheduleLane(pipeline, times, start, logger) };
   });
-  const lock = await acquireProcessLock(
-    {
-      name: 'scheduler',
-      lockFile: data.scheduleLockFile,
-      busy: (message) => new SchedulerBusyError(`${message} One scheduler works on a data directory.`),
-    },
-    { command: 'schedule', waitSeconds: 0, onWaiting: () => undefined },
-  );
+  const lock = await acquireSchedulerLock(data.scheduleLockFile);
   const caughtUp = Promise.all(lanes.map(({ lane }) => lane.begin(effects.now()))).then(() => undefined);
   const ticks = lanes.map(({ times, lane }) => effects.tick(times.expression, () => lane.tick(effects.now())));
   const watches = lanes.map(({ watch, lane }) => watch?.(() => lane.wake(effects.now())));
@@ -94,6 +87,18 @@ export async function startSchedule(
       lock.release();
     },
   };
+}
+
+/** Throws `SchedulerBusyError` where another scheduler has it. */
+export function acquireSchedulerLock(lockFile: string): Promise<ProcessLock> {
+  return acquireProcessLock(
+    {
+      name: 'scheduler',
+      lockFile,
+      busy: (message) => new SchedulerBusyError(`${message} One scheduler works on a data directory.`),
+    },
+    { command: 'schedule', waitSeconds: 0, onWaiting: () => undefined },
+  );
 }
 
 /** The next moments of a plan, in milliseconds since the epoch. */

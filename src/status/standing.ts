@@ -3,6 +3,7 @@ import { duePostbacks, earlierEvent } from '../postbacks/due-postbacks.ts';
 import type { DataDirectory } from '../config/data-directory.ts';
 import type { Settings } from '../config/settings.ts';
 import { readLanding, type LandingStanding } from '../doctor/landing-folder.ts';
+import { readSchedule, type ScheduleStanding } from '../doctor/schedule-standing.ts';
 import { examineMachine } from '../doctor/examine-disk.ts';
 import { OfferlineError } from '../errors/errors.ts';
 import type { FailingSite } from '../postbacks/store/delivery-store.ts';
@@ -29,6 +30,7 @@ export interface Standing extends PublishedStatus {
   } | null;
   /** Who holds the warehouse. */
   running: { pid: number; command: string; since: string } | null;
+  schedule: ScheduleStanding;
   /** Null where there has never been a postback, or their store cannot be read. */
   postbacks: { pending: number; dead: number } | null;
   /**
@@ -70,13 +72,14 @@ export interface Standing extends PublishedStatus {
  */
 export async function readStanding(
   data: DataDirectory,
-  settings: StoreSettings & Pick<Settings, 'pictures'>,
+  settings: StoreSettings & Pick<Settings, 'pictures' | 'storage'>,
   now: number,
 ): Promise<Standing> {
   const { pictures } = settings;
   const standing: Standing = {
     snapshot: null,
     running: readHolder(data) ?? null,
+    schedule: readSchedule(data, settings),
     ...nothingPublished,
     postbacks: null,
     waiting_postbacks: [],

@@ -1,6 +1,7 @@
 import type { DataDirectory } from '../config/data-directory.ts';
 import type { Settings } from '../config/settings.ts';
 import { describeBeginnings } from '../runs/beginnings.ts';
+import { scheduleTrouble } from '../doctor/schedule-standing.ts';
 import { describeRefusedRuns, isRefusalTrouble } from '../runs/refused-runs.ts';
 import { leadBackAdvice } from '../time/ahead-of-clock.ts';
 import { describeFailure } from './last-failure.ts';
@@ -19,7 +20,7 @@ export interface Status extends Standing {
 /** How all stands, held against the limits of `offerline.json`. `now` in milliseconds since the epoch. */
 export async function readStatus(
   data: DataDirectory,
-  settings: Pick<Settings, 'snapshot_max_age_minutes' | 'freshness' | 'pictures' | 'postbacks'>,
+  settings: Pick<Settings, 'snapshot_max_age_minutes' | 'freshness' | 'pictures' | 'postbacks' | 'storage'>,
   now: number,
 ): Promise<Status> {
   const standing = await readStanding(data, settings, now);
@@ -33,6 +34,7 @@ function alarms({
   ahead,
   last_failure: failure,
   refused_runs: refused,
+  schedule,
   landing,
   sources,
   pictures,
@@ -49,6 +51,7 @@ function alarms({
       ? []
       : [`${describeFailure(failure)}, and no run has been good since; \`offerline runs --failed\` tells more`]),
     ...(refused === null || !isRefusalTrouble(refused) ? [] : [describeRefusedRuns(refused)]),
+    ...[scheduleTrouble(schedule)].filter((what) => what !== undefined),
     ...(landing.trouble === null ? [] : [landing.trouble]),
     ...sources
       .filter(({ last_pull, ended_by_force }) => last_pull === 'failed' || ended_by_force)

@@ -1,5 +1,6 @@
 import { leadBackAdvice } from '../time/ahead-of-clock.ts';
 import { describeBeginnings } from '../runs/beginnings.ts';
+import { scheduleAdvice, scheduleTrouble } from '../doctor/schedule-standing.ts';
 import { describeRefusedRuns, isRefusalTrouble } from '../runs/refused-runs.ts';
 import { ageText, durationText } from '../time/age.ts';
 import { describeFailure } from './last-failure.ts';
@@ -23,6 +24,7 @@ export function thingsToDo(standing: Standing, stale: readonly string[]): ToDo[]
     ...damageToDo(standing),
     ...clockToDo(standing),
     ...runsToDo(standing),
+    ...scheduleToDo(standing),
     ...landingToDo(standing),
     ...filesToDo(standing),
     ...sourcesToDo(standing),
@@ -76,6 +78,11 @@ const againCommands: Record<string, string> = {
   maintenance: 'offerline run maintenance',
   backfill: 'offerline backfill reports',
 };
+
+function scheduleToDo({ schedule }: Standing): ToDo[] {
+  const what = scheduleTrouble(schedule);
+  return what === undefined ? [] : [{ what: `${what}; ${scheduleAdvice}`, command: doctor }];
+}
 
 function landingToDo({ landing: { trouble, ignored, ignored_files } }: Standing): ToDo[] {
   const named = ignored_files.map(({ path }) => path).join(', ');

@@ -4,8 +4,9 @@ import type { Logger } from '../logging/log.ts';
 import { currentName, snapshotNames } from '../snapshot/catalogue.ts';
 import { heldOpen } from '../snapshot/held-open.ts';
 import { ObjectStore } from './object-store.ts';
-import { readPointer, type StoredPointer } from './pointer.ts';
+import { lostPointer, readPointer, type StoredPointer } from './pointer.ts';
 import { bringSnapshot, removeSnapshot, type BringingSnapshots } from './snapshots.ts';
+import { RoleNote } from './storage-role.ts';
 
 const lookMilliseconds = 2_000;
 /** After failures the next looks come later and later: each may fetch a whole snapshot in vain. */
@@ -27,14 +28,17 @@ export async function followStorage(
 ): Promise<Following> {
   const store = await ObjectStore.open(settings);
   const ending = new AbortController();
-  let etag: string | undefined;
+  const note = new RoleNote(data.followingRoleFile, store.url, { effects, logger });
+  let known: StoredPointer | undefined;
   let complaint: string | undefined;
   let failures = 0;
 
   async function look(): Promise<void> {
     try {
-      const stored = await readPointer(store, etag);
-      if (stored !== undefined) await bring(stored);
+      const stored = await readPointer(store, known);
+      // Nothing was published yet, or what was is gone.
+      if (stored === undefined && (await currentName(data)) !== undefined) throw lostPointer(store);
+      if (stored !== undefined && stored !== known) await bring(stored);
       if (complaint !== undefined) logger.info({ storage: store.url }, 'storage is followed again');
       complaint = undefined;
       failures = 0;
@@ -44,14 +48,16 @@ export async function followStorage(
       complaint = message;
       failures++;
     }
+    await note.tell({ role: 'follows', error: complaint ?? null });
   }
 
-  async function bring({ pointer: { snapshots }, etag: found }: StoredPointer): Promise<void> {
+  async function bring(stored: StoredPointer): Promise<void> {
+    const { snapshots } = stored.pointer;
     const [newest] = snapshots;
     // A storage where nothing was published yet takes nothing away.
     if (newest === undefined) return;
     await bringSnapshot({ data, effects, store }, newest);
-    etag = found;
+    known = stored;
     const stay = new Set([...snapshots.map(({ snapshot_id }) => snapshot_id), ...(await heldOpen(data))]);
     for (const name of await snapshotNames(data)) if (!stay.has(name)) await removeSnapshot(data, name, effects);
   }
@@ -71,6 +77,7 @@ export async function followStorage(
     async stop() {
       ending.abort();
       await following;
+      await note.forget();
       store[Symbol.dispose]();
     },
   };

@@ -35,11 +35,19 @@ export async function writeHeldLease(data: DataDirectory, lease: HeldLease, { fi
  * its processes find this false before another machine can have taken over.
  */
 export function holdsLease(data: DataDirectory, epoch: number, clocks: LeaseClocks = realLeaseClocks): boolean {
-  let held: HeldLease;
+  const held = readHeldLease(data, clocks);
+  return held?.epoch === epoch && held.left > 0;
+}
+
+/**
+ * The lease as the schedule here last renewed it, and for how many milliseconds it still holds; undefined where there
+ * never was one.
+ */
+export function readHeldLease(data: DataDirectory, clocks: LeaseClocks): { epoch: number; left: number } | undefined {
   try {
-    held = JSON.parse(readFileSync(data.writerLeaseFile, 'utf8')) as HeldLease;
+    const { epoch, until } = JSON.parse(readFileSync(data.writerLeaseFile, 'utf8')) as HeldLease;
+    return { epoch, left: Math.min(until.steady - clocks.steady(), until.wall - clocks.wall()) };
   } catch {
-    return false;
+    return undefined;
   }
-  return held.epoch === epoch && clocks.steady() < held.until.steady && clocks.wall() < held.until.wall;
 }

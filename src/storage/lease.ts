@@ -7,6 +7,7 @@ import type { Effects } from '../files/effects.ts';
 import type { Logger } from '../logging/log.ts';
 import { realLeaseClocks, writeHeldLease, type LeaseClocks } from './held-lease.ts';
 import { LostSwapError, StorageError, type Condition, type ObjectStore } from './object-store.ts';
+import type { ToldRole } from './storage-role.ts';
 
 const leaseKey = 'lease.json';
 const leaseSchema = z.object({
@@ -36,8 +37,10 @@ export interface Leasing {
   effects: Effects;
   clocks?: LeaseClocks;
   times?: typeof leaseTimes;
-  /** Called at each look while another writes. */
-  standBy?: () => Promise<void>;
+  /** Called at each look while another writes. Gives what is wrong with what that publishes. */
+  standBy?: () => Promise<string | undefined>;
+  /** Called with each look and renewal: who writes, and what storage does not do. */
+  tellRole?: (told: ToldRole) => Promise<void>;
 }
 
 /** The right of one `schedule` among all on a storage to write. */
@@ -64,8 +67,9 @@ export class WriterLease {
     takeEpoch: (assertHeld: () => Promise<void>) => Promise<number>,
     stop: AbortSignal,
   ): Promise<WriterLease | undefined> {
-    const all = { clocks: realLeaseClocks, times: leaseTimes, standBy: async () => undefined, ...leasing };
-    const { store, logger, clocks, times } = all;
+    const nothing = async () => undefined;
+    const all = { clocks: realLeaseClocks, times: leaseTimes, standBy: nothing, tellRole: nothing, ...leasing };
+    const { store, logger, clocks, times, tellRole } = all;
     let seen: { etag: string; since: number } | undefined;
     let told: string | undefined;
     const tell = (message: string) => {
@@ -86,11 +90,15 @@ export class WriterLease {
           const etag = await writeLease(store, id, found === undefined ? 'none' : { etag: found.etag });
           return await new WriterLease(all, id, etag, renewed).#begun(takeEpoch);
         }
-        tell(`standing by: ${lease?.holder ?? 'another schedule'} writes`);
-        await all.standBy();
+        const writer = lease?.holder ?? 'another schedule';
+        tell(`standing by: ${writer} writes`);
+        await tellRole({ role: 'stands_by', writer, error: (await all.standBy()) ?? null });
       } catch (error) {
         if (!(error instanceof StorageError)) throw error;
-        if (!(error instanceof LostSwapError)) tell(`standing by: ${error.message}`);
+        if (!(error instanceof LostSwapError)) {
+          tell(`standing by: ${error.message}`);
+          await tellRole({ role: 'stands_by', error: error.message });
+        }
       }
       await setTimeout(times.look, undefined, { signal: stop }).catch(() => undefined);
     }
@@ -111,10 +119,11 @@ export class WriterLease {
   }
 
   async #begun(takeEpoch: (assertHeld: () => Promise<void>) => Promise<number>): Promise<this> {
-    const { logger, store } = this.#leasing;
+    const { logger, store, tellRole } = this.#leasing;
     try {
       this.#epoch = await takeEpoch(() => this.#assertHeld());
       await this.#tellProcesses();
+      await tellRole({ role: 'writes' });
     } catch (error) {
       await this.release();
       throw error;
@@ -132,8 +141,11 @@ export class WriterLease {
   }
 
   async #renew(): Promise<void> {
-    const { store, logger, clocks, times } = this.#leasing;
+    const { store, logger, clocks, times, tellRole } = this.#leasing;
     let told: string | undefined;
+    const tellWriting = async (error: string | null) => {
+      if (this.#epoch !== undefined) await tellRole({ role: 'writes', error });
+    };
     const left = () => this.#renewed.steady + times.believed - clocks.steady();
     for (;;) {
       await setTimeout(times.renewal, undefined, { signal: this.#ending.signal }).catch(() => undefined);
@@ -146,15 +158,17 @@ export class WriterLease {
         this.#renewed = began;
         told = undefined;
         await this.#tellProcesses();
+        await tellWriting(null);
       } catch (error) {
         const { message } = error as Error;
-        if (error instanceof LostSwapError) return this.#lose(message);
+        if (error instanceof LostSwapError) return this.#lose(message, null);
+        await tellWriting(message);
         if (!(error instanceof StorageError)) logger.error({ err: error }, 'the lease cannot be renewed');
         else if (told !== message && !this.#ending.signal.aborted)
           logger.warn({ storage: store.url }, `the lease cannot be renewed: ${message}`);
         told = message;
       }
-      if (left() <= 0) return this.#lose('it could not be renewed for too long');
+      if (left() <= 0) return this.#lose('it could not be renewed for too long', told ?? null);
     }
   }
 
@@ -178,12 +192,14 @@ export class WriterLease {
     await told;
   }
 
-  #lose(reason: string): void {
+  /** `error`: what storage does not do, where that is why. */
+  async #lose(reason: string, error: string | null): Promise<void> {
     this.#leasing.logger.warn(
       { storage: this.#leasing.store.url, epoch: this.#epoch },
       `another schedule may write now (${reason}): this one stops and stands by`,
     );
     this.#losing.abort();
+    await this.#leasing.tellRole({ role: 'stands_by', error });
   }
 
   /** Lets another take over at once. */

@@ -93,17 +93,17 @@ export class ObjectStore implements Disposable {
     this.#tries = tries;
   }
 
-  /** Undefined where there is none, and where it is still the one of `unless`. */
-  async readText(
+  /** Undefined where there is none; `unless` itself where it is still that one. */
+  async readText<Known extends { etag: string } = StoredText>(
     key: string,
-    { unless, signal }: { unless?: string | undefined; signal?: AbortSignal | undefined } = {},
-  ): Promise<StoredText | undefined> {
+    { unless, signal }: { unless?: Known | undefined; signal?: AbortSignal | undefined } = {},
+  ): Promise<StoredText | Known | undefined> {
     this.cost.reads++;
     try {
       const { Body, ETag } = await this.#client.send(
         new this.#sdk.GetObjectCommand({
           ...this.#place(key),
-          ...(unless === undefined ? {} : { IfNoneMatch: unless }),
+          ...(unless === undefined ? {} : { IfNoneMatch: unless.etag }),
         }),
         abortable(signal),
       );
@@ -111,7 +111,7 @@ export class ObjectStore implements Disposable {
       return { text: await Body.transformToString(), etag: ETag };
     } catch (error) {
       if (statusOf(error) === 404 && (error as Error).name !== 'NoSuchBucket') return undefined;
-      if (statusOf(error) === 304) return undefined;
+      if (statusOf(error) === 304) return unless;
       throw this.#told('read', key, error);
     }
   }

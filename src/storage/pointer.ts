@@ -32,10 +32,10 @@ export interface StoredPointer {
 const pointerKey = 'current.json';
 export const probePrefix = 'probe-';
 
-/** Undefined where nothing was published yet, and where it is still the one of `unless`. */
-export async function readPointer(store: ObjectStore, unless?: string): Promise<StoredPointer | undefined> {
-  const found = await store.readText(pointerKey, { unless });
-  if (found === undefined) return undefined;
+/** Undefined where nothing was published yet; `known` itself where that is still the one. */
+export async function readPointer(store: ObjectStore, known?: StoredPointer): Promise<StoredPointer | undefined> {
+  const found = await store.readText(pointerKey, { unless: known });
+  if (found === undefined || 'pointer' in found) return found;
   try {
     return { pointer: pointerSchema.parse(JSON.parse(found.text)), etag: found.etag };
   } catch (error) {
@@ -43,6 +43,13 @@ export async function readPointer(store: ObjectStore, unless?: string): Promise<
       cause: error,
     });
   }
+}
+
+/** What is to be told where a machine that has seen a pointer finds none any more. */
+export function lostPointer({ url }: Pick<ObjectStore, 'url'>): StorageError {
+  return new StorageError(
+    `${url} has no ${pointerKey} any more, which this machine has seen there: is it the right bucket and prefix? Where what lay there is lost for good, give storage.url a new prefix: the machine that wrote last publishes all that it has there`,
+  );
 }
 
 /** Takes the place of the pointer that was read; of none where that is undefined. Throws `LostSwapError`. */

@@ -10,8 +10,8 @@ import { putDeliveriesAside } from '../../postbacks/store/put-deliveries-aside.t
 import { currentName, snapshotNames } from '../../snapshot/catalogue.ts';
 import { checkNamedFile } from '../../warehouse/named-files.ts';
 import { fetchFile } from '../contents.ts';
-import { StorageError, type ObjectStore } from '../object-store.ts';
-import { proveConditionalWrites, readPointer, type Pointer, type StoredPointer } from '../pointer.ts';
+import type { ObjectStore } from '../object-store.ts';
+import { lostPointer, proveConditionalWrites, readPointer, type Pointer, type StoredPointer } from '../pointer.ts';
 import { bringSnapshot, removeSnapshot } from '../snapshots.ts';
 import { fetchBlocks } from './database-blocks.ts';
 import { swap, type NextPointer } from './publish-run.ts';
@@ -61,10 +61,7 @@ export async function assertFitStorage(standing: Standing): Promise<void> {
 /** Where nothing was published yet: shows that storage is fit for it. */
 async function firstMemory({ data, effects, store }: Standing): Promise<StorageMemory> {
   const memory = readStorageMemory(data, store.url);
-  if (memory?.stored)
-    throw new StorageError(
-      `${store.url} has no current.json any more, which this machine has seen there: is it the right bucket and prefix?`,
-    );
+  if (memory?.stored) throw lostPointer(store);
   await proveConditionalWrites(store);
   if (memory !== undefined) return memory;
   const first: StorageMemory = {

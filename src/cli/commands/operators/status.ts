@@ -28,7 +28,7 @@ function describe(status: Status): string {
   const { snapshot, damage, newest, files, rejects_of_last_day, reports, postbacks } = status;
   if (snapshot === null) {
     const what = damage.length === 0 ? 'No snapshot was published yet.' : 'No published snapshot can be read.';
-    return [what, ...runs(status), ...pulls(status), ...toDo(status)].join('\n');
+    return [what, ...runs(status), scheduleLine(status), ...pulls(status), ...toDo(status)].join('\n');
   }
   const counts = Object.entries(snapshot.row_counts)
     .map(([name, rows]) => `${name} ${rows}`)
@@ -37,6 +37,7 @@ function describe(status: Status): string {
     `snapshot ${snapshot.snapshot_id}, as of ${snapshot.as_of}, ${snapshot.age_seconds === null ? "ahead of this machine's clock" : ageText(snapshot.age_seconds)}`,
     `  ${counts}`,
     ...runs(status),
+    scheduleLine(status),
     reports.outdated + reports.missing === 0
       ? 'every daily report is there and agrees with the events'
       : `daily reports: ${reports.outdated} outdated, ${reports.missing} missing`,
@@ -67,6 +68,18 @@ function runs({ running, last_failure: failure }: Status): string[] {
       ? 'no run has failed lately'
       : `${describeFailure(failure)}${failure.recovered ? ', a later one was good' : ''}: ${failure.error?.split('\n')[0]}`,
   ];
+}
+
+function scheduleLine({ schedule }: Status): string {
+  const { role, pid, storage, writer, lease_age_seconds: age } = schedule;
+  const lease = age === null ? '' : `, its lease renewed ${ageText(age)}`;
+  const words = {
+    writes: `the schedule writes${storage === null ? '' : ` to ${storage}${lease}`}`,
+    stands_by: `the schedule stands by for ${storage}${writer === null ? '' : `, ${writer} writes`}`,
+    follows: `the service follows ${storage}`,
+    neither: `no schedule runs here${storage === null ? '' : `, nor does anything use ${storage}`}`,
+  };
+  return visibleText(`${words[role]}${pid === null ? '' : ` (process ${pid})`}`);
 }
 
 function pulls({ sources }: Status): string[] {

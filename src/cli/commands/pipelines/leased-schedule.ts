@@ -4,12 +4,15 @@ import type { DataDirectory } from '../../../config/data-directory.ts';
 import type { Settings } from '../../../config/settings.ts';
 import { WarehouseBusyError } from '../../../errors/errors.ts';
 import { realEffects } from '../../../files/effects.ts';
-import type { Schedule } from '../../../schedule/schedule.ts';
+import { forgetRefusedRuns } from '../../../runs/refused-runs.ts';
+import { acquireSchedulerLock, type Schedule } from '../../../schedule/schedule.ts';
 import { writerEpochVariable } from '../../../storage/held-lease.ts';
 import { leaseTimes, WriterLease } from '../../../storage/lease.ts';
 import { ObjectStore } from '../../../storage/object-store.ts';
+import { RoleNote, type ToldRole } from '../../../storage/storage-role.ts';
+import { readStorageMemory } from '../../../storage/writer/storage-memory.ts';
 import { assertFitStorage, standOnStorage, takeEpoch } from '../../../storage/writer/stand-on-storage.ts';
-import { readPointer } from '../../../storage/pointer.ts';
+import { readPointer, type StoredPointer } from '../../../storage/pointer.ts';
 import type { CommandContext } from '../../context.ts';
 
 /**
@@ -25,33 +28,55 @@ export async function openLeasedSchedule(
   const store = await ObjectStore.open(settings.storage);
   const effects = realEffects;
   const standing = { data, settings, logger, effects, store };
-  await assertFitStorage(standing);
+  // For as long as it stands by, too: by this lock `status` knows that it lives.
+  await effects.files.makeDirectory(data.warehouse);
+  const lock = await acquireSchedulerLock(data.storageScheduleLockFile);
+  const note = new RoleNote(data.scheduleRoleFile, store.url, { effects, logger });
+  try {
+    await assertFitStorage(standing);
+  } catch (error) {
+    await note.tellError((error as Error).message);
+    lock.release();
+    throw error;
+  }
   const ending = new AbortController();
   const epochTaken = (assertHeld: () => Promise<void>) =>
     withWriterLock('schedule', { data, settings, logger, effects }, () => takeEpoch(standing, assertHeld));
 
-  let etag: string | undefined;
+  let known: StoredPointer | undefined;
   let complaint: string | undefined;
-  /** Brings what the writer has published, so that a takeover has little to fetch and `start` serves what is new. */
-  async function keepUp(): Promise<void> {
+  /**
+   * Brings what the writer has published, so that a takeover has little to fetch and `start` serves what is new. Gives
+   * why it cannot.
+   */
+  async function keepUp(): Promise<string | undefined> {
     try {
-      const stored = await readPointer(store, etag);
-      if (stored === undefined) return;
-      // A run by hand has the lock: what is here is its business until the next look.
-      const now = { ...settings, lock_wait_seconds: 0 };
-      await withWriterLock('schedule', { data, settings: now, logger, effects }, () => standOnStorage(standing));
-      etag = stored.etag;
+      const stored = await readPointer(store, known);
+      const isNews = stored === undefined ? hasSeenPointer() : stored !== known;
+      if (isNews) {
+        // A run by hand has the lock: what is here is its business until the next look.
+        const now = { ...settings, lock_wait_seconds: 0 };
+        await withWriterLock('schedule', { data, settings: now, logger, effects }, () => standOnStorage(standing));
+      }
+      known = stored;
       complaint = undefined;
+      // What stands here now is the writer's, whatever became of our own runs.
+      await forgetRefusedRuns({ data, effects, logger });
     } catch (error) {
+      if (error instanceof WarehouseBusyError) return complaint;
       const { message } = error as Error;
-      if (!(error instanceof WarehouseBusyError) && message !== complaint)
+      if (message !== complaint)
         logger.warn({ storage: store.url }, `what is published is not brought here: ${message}`);
       complaint = message;
     }
+    return complaint;
   }
 
+  /** Where nothing was published yet, there is nothing to be brought. */
+  const hasSeenPointer = () => Boolean(readStorageMemory(data, store.url)?.stored);
+
   async function writeOnce(): Promise<void> {
-    const leasing = { data, store, logger, effects, standBy: keepUp };
+    const leasing = { data, store, logger, effects, standBy: keepUp, tellRole: (told: ToldRole) => note.tell(told) };
     const lease = await WriterLease.acquire(leasing, epochTaken, ending.signal);
     if (lease === undefined) return;
     try {
@@ -69,6 +94,7 @@ export async function openLeasedSchedule(
         await writeOnce();
       } catch (error) {
         logger.error({ err: error }, 'the schedule ended; it stands by and begins again');
+        await note.tell({ role: 'stands_by', error: (error as Error).message });
         await setTimeout(leaseTimes.look, undefined, { signal: ending.signal }).catch(() => undefined);
       }
     }
@@ -79,6 +105,8 @@ export async function openLeasedSchedule(
     async stop() {
       ending.abort();
       await writing;
+      await note.forget();
+      lock.release();
       store[Symbol.dispose]();
     },
   };
