@@ -58,7 +58,7 @@ export async function examine(opening: Opening, request: DoctorRequest): Promise
   const findings = await examineMachine(data);
   const snapshots = await examineSnapshots(data, request.deep);
   const copies = await examineCopies(data, request.deep);
-  const deliveries = await examineDeliveries(data, request.deep);
+  const deliveries = await examineDeliveries(data, request.deep, opening.effects.now());
   const pictures = request.deep ? await examinePictures(data) : { findings: [], damaged: [] };
   findings.push(
     ...snapshots.findings,

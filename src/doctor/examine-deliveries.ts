@@ -3,29 +3,52 @@ import { DatabaseSync } from 'node:sqlite';
 import type { DataDirectory } from '../config/data-directory.ts';
 import { readSettings } from '../config/settings.ts';
 import { OfferlineError } from '../errors/errors.ts';
-import { isShared, openStore } from '../postbacks/open-store.ts';
-import { trouble, type Finding } from './finding.ts';
+import { hasStore, isShared, openStore } from '../postbacks/open-store.ts';
+import { allowedSilence, describeSilence, readSilentSites, type SilentSite } from '../postbacks/silent-sites.ts';
+import { note, trouble, type Finding } from './finding.ts';
 
-/** The store of deliveries: whether the file is whole, or whether PostgreSQL answers and holds a store of ours. */
-export async function examineDeliveries(data: DataDirectory, deep: boolean): Promise<Finding[]> {
+/**
+ * The store of deliveries: whether the file is whole, or whether PostgreSQL answers and holds a store of ours; and the
+ * sites that take nothing of it. `now` in milliseconds since the epoch.
+ */
+export async function examineDeliveries(data: DataDirectory, deep: boolean, now: number): Promise<Finding[]> {
   const settings = readSettings(data);
-  if (!isShared(settings)) return examineFile(data, deep);
+  if (!isShared(settings)) {
+    const damage = examineFile(data, deep);
+    if (damage.length > 0 || !hasStore(data, settings)) return damage;
+  }
   try {
     const store = await openStore(data, settings);
-    await store.close();
-    return [];
+    try {
+      return silences(await readSilentSites(store, now), allowedSilence(settings));
+    } finally {
+      await store.close();
+    }
   } catch (error) {
     if (!(error instanceof OfferlineError)) throw error;
     return [
       trouble(
         'deliveries',
-        'postbacks.store',
+        isShared(settings) ? 'postbacks.store' : data.deliveriesFile,
         error.message,
         'put that right; the next refresh hands over what waits in the outbox',
         { repairable: false },
       ),
     ];
   }
+}
+
+/** In trouble is a site that is silent for more minutes than are allowed; others may only be started again. */
+function silences(sites: readonly SilentSite[], allowed: number): Finding[] {
+  return sites.map((site) => {
+    const about = [
+      'deliveries',
+      `site ${site.site_key}`,
+      describeSilence(site),
+      'see what `offerline postbacks test` says of it; once its receiver is mended, `offerline postbacks retry --pending` makes them due',
+    ] as const;
+    return site.silent_seconds > allowed * 60 ? trouble(...about, { repairable: false }) : note(...about);
+  });
 }
 
 function examineFile(data: DataDirectory, deep: boolean): Finding[] {

@@ -16,7 +16,7 @@ export const manifestSchema = z.object({
   /** Digest of all that decides the content: the same fingerprint means nothing new to publish. */
   fingerprint: z.string(),
   row_counts: z.record(z.string(), z.int()),
-  /** How postbacks stand, for `/metrics`: `sql/marts/delivery_summary.sql` tells the fields. */
+  /** How postbacks stand, for `/metrics`: `sql/marts/delivery_summary.sql` and `delivery_sites.sql` tell the fields. */
   deliveries: z.object({
     pending: z.int(),
     delivered: z.int(),
@@ -25,6 +25,18 @@ export const manifestSchema = z.object({
     failed_attempts: z.int(),
     oldest_pending_at: z.string().nullable(),
     lag_seconds_p95: z.number().nullable(),
+    /** None in a snapshot of an earlier version. */
+    sites: z
+      .array(
+        z.object({
+          site_key: z.string(),
+          waiting: z.int(),
+          failing: z.int(),
+          dead: z.int(),
+          oldest_waiting_at: z.string().nullable(),
+        }),
+      )
+      .default([]),
   }),
   /** By path within the snapshot's folder; the manifest itself is not among them. */
   files: z.record(z.string(), z.object({ sha256: z.string(), bytes: z.int() })),

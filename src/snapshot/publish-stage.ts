@@ -182,10 +182,11 @@ async function buildDatabase(
       postback_attempts: rowsOf('marts/postback_attempts'),
       ...tableRows,
     };
-    const [deliveries] = await readMart(connection, 'delivery_summary');
-    if (deliveries === undefined) throw new Error('delivery_summary gave no row');
+    const [summary] = await readMart(connection, 'delivery_summary');
+    if (summary === undefined) throw new Error('delivery_summary gave no row');
+    const bySite = await readMart(connection, 'delivery_sites');
     await run.effects.perform('analytics.duckdb: checkpointed', () => connection.run('CHECKPOINT snapshot'));
-    return { audits, rowCounts, deliveries };
+    return { audits, rowCounts, deliveries: { ...summary, sites: bySite } };
   } catch (error) {
     await connection.run('ROLLBACK').catch(() => undefined);
     throw error;

@@ -38,6 +38,13 @@ export interface ModelRows {
       clicked_at: string | null;
       occurred_at: string;
     };
+    delivery_sites: {
+      site_key: string;
+      waiting: number;
+      failing: number;
+      dead: number;
+      oldest_waiting_at: string | null;
+    };
     delivery_summary: {
       pending: number;
       delivered: number;

@@ -6,8 +6,8 @@ import { readLanding, type LandingStanding } from '../doctor/landing-folder.ts';
 import { readSchedule, type ScheduleStanding } from '../doctor/schedule-standing.ts';
 import { examineMachine } from '../doctor/examine-disk.ts';
 import { OfferlineError } from '../errors/errors.ts';
-import type { FailingSite } from '../postbacks/store/delivery-store.ts';
 import { hasStore, isShared, openStore, type StoreSettings } from '../postbacks/open-store.ts';
+import { readSilentSites, type SilentSite } from '../postbacks/silent-sites.ts';
 import { readHolder } from '../runs/lock.ts';
 import { readRefusedRuns, type RefusedRuns } from '../runs/refused-runs.ts';
 import { readSites } from '../sites/sites.ts';
@@ -104,32 +104,6 @@ export async function readStanding(
   await readSitesFile(data, standing);
   readPulls(data, standing, now);
   return standing;
-}
-
-/** A site that takes no postback. */
-export interface SilentSite {
-  site_key: string;
-  /** Since it last took one, or since the first that failed was written. */
-  silent_seconds: number;
-  waiting: number;
-  last_error: string;
-  last_status: number | null;
-}
-
-/** Seconds: a receiver that is started again misses as much. */
-const shortSilence = 60;
-
-function silentSites(failing: readonly FailingSite[], now: number): SilentSite[] {
-  return failing
-    .map(({ siteKey, waiting, failingSince, lastDeliveredAt, lastError, lastStatus }) => ({
-      site_key: siteKey,
-      silent_seconds: Math.max(0, Math.round((now - Math.max(failingSince, lastDeliveredAt ?? 0)) / 1000)),
-      waiting,
-      last_error: lastError,
-      last_status: lastStatus,
-    }))
-    .filter(({ silent_seconds }) => silent_seconds > shortSilence)
-    .toSorted((one, other) => other.silent_seconds - one.silent_seconds);
 }
 
 async function damageOfState(data: DataDirectory): Promise<string[]> {
@@ -237,7 +211,7 @@ async function countPostbacks(
   try {
     return {
       postbacks: { pending: await store.count({ state: 'pending' }), dead: await store.count({ state: 'dead' }) },
-      silent_sites: silentSites(await store.failingSites(), now),
+      silent_sites: await readSilentSites(store, now),
     };
   } finally {
     await store.close();

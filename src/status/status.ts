@@ -1,6 +1,7 @@
 import type { DataDirectory } from '../config/data-directory.ts';
 import type { Settings } from '../config/settings.ts';
 import { describeBeginnings } from '../runs/beginnings.ts';
+import { allowedSilence } from '../postbacks/silent-sites.ts';
 import { scheduleTrouble } from '../doctor/schedule-standing.ts';
 import { describeRefusedRuns, isRefusalTrouble } from '../runs/refused-runs.ts';
 import { leadBackAdvice } from '../time/ahead-of-clock.ts';
@@ -60,14 +61,12 @@ function alarms({
   ];
 }
 
-/** Minutes: a site whose receiver is away for longer costs its users their rewards. */
-const usualSilence = 60;
-
 /** What exceeds the limits of offerline.json, in words. */
 function staleness(
   { snapshot, newest, sources, silent_sites }: Standing,
-  { snapshot_max_age_minutes, freshness }: Pick<Settings, 'snapshot_max_age_minutes' | 'freshness'>,
+  settings: Pick<Settings, 'snapshot_max_age_minutes' | 'freshness'>,
 ): string[] {
+  const { snapshot_max_age_minutes, freshness } = settings;
   const stale: string[] = [];
   const check = (what: string, ageSeconds: number | null, minutes: number | undefined, key: string) => {
     if (minutes === undefined || (ageSeconds !== null && ageSeconds <= minutes * 60)) return;
@@ -87,7 +86,7 @@ function staleness(
     for (const each of newest.filter((candidate) => data.test(candidate.data)))
       check(`the newest of ${each.data}`, each.age_seconds, minutes, key);
   }
-  const silence = freshness.postbacks_minutes ?? usualSilence;
+  const silence = allowedSilence(settings);
   for (const { site_key, silent_seconds } of silent_sites)
     if (silent_seconds > silence * 60)
       stale.push(

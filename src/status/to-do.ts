@@ -1,8 +1,9 @@
 import { leadBackAdvice } from '../time/ahead-of-clock.ts';
 import { describeBeginnings } from '../runs/beginnings.ts';
+import { describeSilence } from '../postbacks/silent-sites.ts';
 import { scheduleAdvice, scheduleTrouble } from '../doctor/schedule-standing.ts';
 import { describeRefusedRuns, isRefusalTrouble } from '../runs/refused-runs.ts';
-import { ageText, durationText } from '../time/age.ts';
+import { ageText } from '../time/age.ts';
 import { describeFailure } from './last-failure.ts';
 import type { Standing } from './standing.ts';
 
@@ -165,11 +166,13 @@ function postbacksToDo({ postbacks, waiting_postbacks, silent_sites, sites, unkn
       what: `${counted(due, 'postback')} to site ${site_key} ${due === 1 ? 'waits' : 'wait'} for ${waits_for}`,
       command: waits_for.startsWith('a ') ? 'offerline sites list' : `offerline postbacks test ${shellWord(site_key)}`,
     });
-  for (const { site_key, silent_seconds, waiting, last_error, last_status } of silent_sites)
+  for (const silent of silent_sites) {
+    const site = shellWord(silent.site_key);
     todo.push({
-      what: `site ${site_key} has taken nothing for ${durationText(silent_seconds)}: ${waiting} ${waiting === 1 ? 'waits' : 'wait'}, last ${last_status === null ? last_error : `HTTP ${last_status}`}; once its receiver is mended, \`offerline postbacks retry --pending --site ${shellWord(site_key)}\` makes them due`,
-      command: `offerline postbacks test ${shellWord(site_key)}`,
+      what: `site ${silent.site_key} ${describeSilence(silent)}; once its receiver is mended, \`offerline postbacks retry --pending --site ${site}\` makes them due`,
+      command: `offerline postbacks test ${site}`,
     });
+  }
   if (postbacks !== null && postbacks.dead > 0)
     todo.push({
       what: `${counted(postbacks.dead, 'postback')} given up; \`offerline postbacks list --state dead\` tells which and why`,

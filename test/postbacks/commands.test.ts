@@ -180,6 +180,11 @@ describe('postbacks retry', () => {
     const { stdout, code } = await endOf(data.root, 'status');
     expect(code).toBe(1);
     expect(stdout).toMatch(/site s has taken nothing for \d+ \w+: 2 wait, last HTTP 503/);
+    const doctor = await endOf(data.root, 'doctor');
+    process.exitCode = exitCode.done;
+    expect(doctor.stdout).toMatch(
+      /TROUBLE {2}deliveries: site s has taken nothing for \d+ \w+: 2 wait, last HTTP 503\n.*`offerline postbacks test`/,
+    );
     expect(stdout).toContain('offerline postbacks test s');
     status = 200;
     expect(await json('retry', '--pending', '--all')).toEqual({ revived: 2, dry_run: false });

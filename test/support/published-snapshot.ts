@@ -86,6 +86,7 @@ export async function writeSnapshot(data: DataDirectory, id: string, snapshot: S
       failed_attempts: 0,
       oldest_pending_at: null,
       lag_seconds_p95: null,
+      sites: [],
       ...snapshot.deliveries,
     },
     files: {},

@@ -84,7 +84,9 @@ export class AccessLog {
         ...head(gauge.name, gauge.help, 'type' in gauge ? (gauge.type ?? 'gauge') : 'gauge'),
         ...('value' in gauge
           ? [`${gauge.name} ${valueText(gauge.value)}`]
-          : gauge.values.map(([label, value]) => `${gauge.name}{${gauge.label}="${label}"} ${valueText(value)}`)),
+          : gauge.values.map(
+              ([label, value]) => `${gauge.name}{${gauge.label}="${labelText(label)}"} ${valueText(value)}`,
+            )),
       ]),
       '',
     ].join('\n');
@@ -129,6 +131,14 @@ function head(name: string, help: string, type: string): string[] {
  */
 export function pathOf(request: FastifyRequest): string {
   return /^[\w/.-]{0,200}/.exec(request.raw.url ?? '')?.[0] ?? '';
+}
+
+/** As Prometheus reads it: a site's key may have any character. */
+function labelText(label: string): string {
+  return label
+    .replaceAll('\\', String.raw`\\`)
+    .replaceAll('"', String.raw`\"`)
+    .replaceAll('\n', String.raw`\n`);
 }
 
 function valueText(value: number): string {

@@ -6,11 +6,15 @@ import type { FixedRoutes, HttpResponse } from '../http/response.ts';
 import { cacheControl } from '../http/caching.ts';
 import type { Gauge, LabelledGauge } from '../http/gauge.ts';
 import type { AccessLog } from './access-log.ts';
+import { deliveryGauges } from './delivery-gauges.ts';
 import { openApiDocument } from '../api/openapi/document.ts';
 import { pageBody, PreparedPage } from '../pages/prepared-page.ts';
 import type { PublishedSnapshot } from '../snapshot/published-snapshot.ts';
 
-/** What a machine asks of the service. No credentials, nothing of any site. */
+/**
+ * What a machine asks of the service. No credentials; of sites their keys and how their postbacks stand, so `/metrics`
+ * is for whoever runs the service, and no publisher's.
+ */
 export class Health {
   readonly #settings: Pick<Settings, 'snapshot_max_age_minutes'>;
   readonly #snapshot: () => PublishedSnapshot | undefined;
@@ -103,68 +107,13 @@ export class Health {
           value: snapshot.offers.length,
         },
         ...snapshot.gauges,
-        ...this.#deliveries(snapshot),
+        ...deliveryGauges(snapshot),
       );
     }
     const answer = withHeaders(noStoreResponse(200, {}, snapshot), {
       'content-type': 'text/plain; version=0.0.4; charset=utf-8',
     });
     return { ...answer, body: Buffer.from(this.#accessLog.text(gauges)) };
-  }
-
-  /** Postbacks as the run that built the snapshot found them. */
-  #deliveries({ deliveries, asOf }: PublishedSnapshot): Gauge[] {
-    const {
-      pending,
-      delivered,
-      dead,
-      attempts,
-      failed_attempts,
-      oldest_pending_at: oldest,
-      lag_seconds_p95: lag,
-    } = deliveries;
-    const waited = oldest === null ? 0 : Math.max(0, (Date.parse(asOf) - Date.parse(oldest)) / 1000);
-    return [
-      {
-        name: 'offerline_postbacks_pending',
-        help: 'Postbacks that wait for an attempt, as of the snapshot.',
-        value: pending,
-      },
-      {
-        name: 'offerline_postbacks_delivered',
-        help: 'Postbacks that their sites have taken, as of the snapshot.',
-        value: delivered,
-      },
-      {
-        name: 'offerline_postbacks_dead',
-        help: 'Postbacks that nothing more is tried for until somebody revives them, as of the snapshot.',
-        value: dead,
-      },
-      {
-        name: 'offerline_postback_attempts',
-        help: 'Attempts at delivering postbacks, as of the snapshot.',
-        value: attempts,
-      },
-      {
-        name: 'offerline_postback_attempts_failed',
-        help: 'Attempts that failed, as of the snapshot.',
-        value: failed_attempts,
-      },
-      {
-        name: 'offerline_postbacks_oldest_pending_seconds',
-        help: 'How long the oldest pending postback had waited at the as-of of the snapshot.',
-        value: waited,
-      },
-      ...(lag === null
-        ? []
-        : [
-            {
-              name: 'offerline_postbacks_lag_seconds_p95',
-              help: 'From writing a postback to its delivery, 95th percentile of the last 24 hours of deliveries.',
-              value: lag,
-            },
-          ]),
-    ];
   }
 
   /** The interface as OpenAPI. */

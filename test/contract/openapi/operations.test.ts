@@ -105,6 +105,10 @@ describe('metrics', () => {
       failed_attempts: 12,
       oldest_pending_at: '2026-11-20T11:59:00Z',
       lag_seconds_p95: 4.25,
+      sites: [
+        { site_key: 'a', waiting: 2, failing: 1, dead: 0, oldest_waiting_at: '2026-11-20T11:59:00Z' },
+        { site_key: 'b"\n\\', waiting: 0, failing: 0, dead: 1, oldest_waiting_at: null },
+      ],
     };
     await writeSnapshot(own, 'one', { offers: [], deliveries });
     await makeCurrent(own, 'one');
@@ -118,6 +122,12 @@ describe('metrics', () => {
         'offerline_postback_attempts_failed 12',
         'offerline_postbacks_oldest_pending_seconds 60',
         'offerline_postbacks_lag_seconds_p95 4.25',
+        'offerline_site_postbacks_waiting{site="a"} 2',
+        'offerline_site_postbacks_failing{site="a"} 1',
+        'offerline_site_postbacks_dead{site="a"} 0',
+        'offerline_site_postbacks_oldest_waiting_seconds{site="a"} 60',
+        String.raw`offerline_site_postbacks_dead{site="b\"\n\\"} 1`,
+        String.raw`offerline_site_postbacks_oldest_waiting_seconds{site="b\"\n\\"} 0`,
       ]),
     );
   });
