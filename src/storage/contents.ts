@@ -20,14 +20,19 @@ export function contentOf(bytes: Buffer): Content {
 /** The bytes of a content; throws `StorageError` where they are not those of its name. */
 export async function readContent(store: ObjectStore, content: Content): Promise<Buffer> {
   const chunks: Buffer[] = [];
+  let read = 0;
   const stream = await store.read(contentKey(content));
   try {
-    for await (const chunk of stream as AsyncIterable<Buffer>) chunks.push(chunk);
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      // Whatever goes on behind them is none of it.
+      if ((read += chunk.length) > content.bytes) break;
+      chunks.push(chunk);
+    }
   } catch (error) {
     throw brokeOff(store, content, error as Error);
   }
   const bytes = Buffer.concat(chunks);
-  if (contentOf(bytes).sha256 !== content.sha256) throw damaged(store, content);
+  if (read > content.bytes || contentOf(bytes).sha256 !== content.sha256) throw damaged(store, content);
   return bytes;
 }
 
@@ -38,10 +43,13 @@ export async function readContent(store: ObjectStore, content: Content): Promise
 export async function fetchFile(store: ObjectStore, content: Content, path: string, files: FileEffects): Promise<void> {
   await files.writeFile(path, '', 'storage: file begun');
   const hash = createHash('sha256');
+  let read = 0;
   const seen = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       hash.update(chunk);
-      done(null, chunk);
+      // Whatever goes on behind its bytes would fill the disk.
+      if ((read += chunk.length) > content.bytes) done(damaged(store, content));
+      else done(null, chunk);
     },
   });
   const source = await store.read(contentKey(content));
@@ -50,6 +58,7 @@ export async function fetchFile(store: ObjectStore, content: Content, path: stri
   try {
     await pipeline(source, seen, createWriteStream(path));
   } catch (error) {
+    if (error instanceof StorageError) throw error;
     throw broken === undefined ? error : brokeOff(store, content, broken);
   }
   if (hash.digest('hex') !== content.sha256) throw damaged(store, content);

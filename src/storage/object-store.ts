@@ -7,6 +7,7 @@ import { OfferlineError } from '../errors/errors.ts';
 import type { StorageSettings } from '../config/storage-settings.ts';
 import { readSecret, Redactor } from '../config/secrets.ts';
 import { readThrough } from '../files/read-through.ts';
+import { boundAnswers, OverlongAnswerError } from '../guard/bounded-answers.ts';
 
 /** Object storage did not do what was asked of it; what was published before stands. */
 export class StorageError extends OfferlineError {}
@@ -35,6 +36,8 @@ export const storePatience = { tries: 4, connect: 5_000, silence: 30_000 };
 /** A larger file is sent as it is read. */
 const mostBytesInMemory = 8 * 1024 * 1024;
 const firstWaitMilliseconds = 100;
+/** Of the pointer, which names the kept snapshots. */
+const mostTextMebibytes = 16;
 
 /**
  * One prefix of a bucket, by the official client. Keys are those below the prefix. Errors are `StorageError`s without a
@@ -79,6 +82,7 @@ export class ObjectStore implements Disposable {
       // No bound for a whole request: a large file takes its time.
       requestHandler: { connectionTimeout: patience.connect, socketTimeout: patience.silence },
     });
+    boundAnswers(client);
     return new ObjectStore(sdk, client, settings.url, new Redactor(secrets), patience.tries);
   }
 
@@ -108,7 +112,7 @@ export class ObjectStore implements Disposable {
         abortable(signal),
       );
       if (Body === undefined || ETag === undefined) throw new Error('the answer has no body or no ETag');
-      return { text: await Body.transformToString(), etag: ETag };
+      return { text: await boundedText(Body as Readable), etag: ETag };
     } catch (error) {
       if (statusOf(error) === 404 && (error as Error).name !== 'NoSuchBucket') return undefined;
       if (statusOf(error) === 304) return unless;
@@ -238,6 +242,7 @@ export class ObjectStore implements Disposable {
     const { name, message, code } = error as Error & { code?: string };
     const status = statusOf(error);
     let reason = status === undefined ? `no whole answer (${code ?? name})` : `HTTP ${status} ${name}: ${message}`;
+    if (error instanceof OverlongAnswerError) reason = message;
     if (name === 'CredentialsProviderError') reason = 'there are no keys: give access_key_id and secret_access_key';
     return new StorageError(
       this.#redactor.redact(`${this.url} cannot ${doing} ${key}: ${reason.replaceAll(/\s+/g, ' ').slice(0, 300)}`),
@@ -249,6 +254,19 @@ export class ObjectStore implements Disposable {
 
 function statusOf(error: unknown): number | undefined {
   return (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
+}
+
+/** Throws `OverlongAnswerError` where it goes on for ever. */
+async function boundedText(body: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > mostTextMebibytes * 2 ** 20)
+      throw new OverlongAnswerError(`it has more than ${mostTextMebibytes} MiB, which no text of ours has`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
 }
 
 function ignored(): void {

@@ -1,3 +1,5 @@
+import { OverlongAnswerError } from '../../guard/bounded-answers.ts';
+
 /**
  * What went wrong with a bucket, in words for an operator.
  * - `moved`: the object is not the listed one any more
@@ -52,6 +54,10 @@ export function bucketError(error: unknown, bucket: string, key?: string): Bucke
     return new BucketError('moved', `${where}: it is not the listed one any more`, { cause: error });
   if (key !== undefined && name === 'InvalidObjectState')
     return new BucketError('archived', `${where}: it is archived`, { cause: error });
+  if (error instanceof OverlongAnswerError)
+    return new BucketError('bucket', `${where}: ${error.message}, which none of S3 has; see base_url`, {
+      cause: error,
+    });
   const advice = advices[name];
   const isOfObject = key !== undefined && status !== undefined && status >= 400 && status < 500 && status !== 429;
   return new BucketError(
@@ -80,7 +86,7 @@ const passingNames = ['SlowDown', 'Throttling', 'ThrottlingException', 'RequestT
  * itself.
  */
 export function isPassing(error: unknown): boolean {
-  if (error instanceof BucketError) return false;
+  if (error instanceof BucketError || error instanceof OverlongAnswerError) return false;
   const { name = '', $metadata } = error as ClientError;
   const status = $metadata?.httpStatusCode;
   if (passingNames.includes(name)) return true;

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type * as Client from '@aws-sdk/client-s3';
 import type { Redactor } from '../../config/secrets.ts';
 import type { S3Settings } from '../config/s3-settings.ts';
+import { boundAnswers } from '../../guard/bounded-answers.ts';
 import { BucketError, bucketError } from './bucket-error.ts';
 import type { ListedObject } from './listed-object.ts';
 import { withTries, type Asking } from './tries.ts';
@@ -62,6 +63,7 @@ export class Bucket implements Disposable {
         throwOnRequestTimeout: true,
       },
     });
+    boundAnswers(client);
     try {
       const found = await client.config.credentials();
       for (const secret of [found.accessKeyId, found.secretAccessKey, found.sessionToken])

@@ -35,6 +35,8 @@ export interface ObjectsRequest extends BucketAccess {
 /** One pull fetches so much at most; the rest comes with the next. */
 const maxPullBytes = 2 * 1024 * 1024 * 1024;
 const objectsAtOnce = 4;
+/** Where a store says for so many pages that there is more, and names none of it, there is no end. */
+const mostEmptyPages = 100;
 /** A store that refuses so many objects refuses all. */
 const maxFaults = 20;
 
@@ -84,9 +86,16 @@ class BucketPull {
     const list = { source, bucket: settings.bucket, kind };
     const leftovers = await this.#partsOf(kind);
     let from: string | undefined;
+    let emptyPages = 0;
     do {
       const page = await this.#bucket.list(prefix, from, this.#asking);
       this.#sum.pages++;
+      emptyPages = page.objects.length === 0 ? emptyPages + 1 : 0;
+      if (emptyPages === mostEmptyPages)
+        throw new BucketError(
+          'bucket',
+          `bucket ${settings.bucket}: its list has ${mostEmptyPages} pages in a row that name no object; see base_url`,
+        );
       // What was taken may be archived by now.
       const wanted = taken.newOf(list, page.objects).filter((object) => {
         const reason = leftOutFor(object, prefix);
