@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { fileLines } from '../landing/lines/file-lines.ts';
+import type { KnownColumns } from '../landing/lines/parquet-columns.ts';
 import { QuarantineError, type CheckedFile } from '../landing/landing-file.ts';
 import { clickSchema, conversionSchema } from '../landing/logs/log-fields.ts';
 import type { Run } from '../runs/stage.ts';
+import { landingFieldNames } from '../vocabulary/offer-fields.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../duckdb/dialect/rows.ts';
 import type { BrokenFile, OpenedLog } from './logs/ingest-log.ts';
@@ -28,8 +30,10 @@ export interface NewFiles {
   nextFileId: () => number;
 }
 
-/** Columns without which a catalog with a header is none. */
-export const catalogColumns = ['external_id', 'title'];
+export const catalogColumns: KnownColumns = {
+  required: ['external_id', 'title'],
+  fields: landingFieldNames.map((name) => ({ name })),
+};
 
 /**
  * Makes lines of all files, as far as that is not done yet. This comes before the run's transaction, since a statement
@@ -48,8 +52,8 @@ export async function openNewFiles(
   let fileId = last?.file_id ?? 0;
   const nextFileId = () => ++fileId;
   let tables = 0;
-  const withLines = (file: CheckedFile, required: readonly string[]) =>
-    fileLines(connection, file, required, join(run.data.scratch, `table-${tables++}`), maxUnpackedBytesOf(run));
+  const withLines = (file: CheckedFile, known: KnownColumns) =>
+    fileLines(connection, file, known, join(run.data.scratch, `table-${tables++}`), maxUnpackedBytesOf(run));
   const catalogs: NewContent = { readable: [], broken: broken.filter(({ file }) => file.kind === 'offers') };
   for (const file of readable.filter(({ kind }) => kind === 'offers')) {
     try {

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { catalogRecords } from '../../src/landing/catalog/catalog-records.ts';
 import { checkFiles } from '../../src/landing/files/check-files.ts';
 import { fileLines } from '../../src/landing/lines/file-lines.ts';
+import type { KnownColumns } from '../../src/landing/lines/parquet-columns.ts';
 import { findLandingFiles } from '../../src/landing/files/find-files.ts';
 import type { CheckedFile } from '../../src/landing/landing-file.ts';
+import { catalogColumns } from '../../src/ingest/open-new-files.ts';
 import { numberedLines, parsedLog } from '../../src/landing/logs/log-parser.ts';
 import { clickSchema, conversionSchema } from '../../src/landing/logs/log-fields.ts';
 
@@ -39,8 +41,8 @@ export async function readLanding(root: string, wallClock: Date, conversionZone:
   const connection = await instance.connect();
   try {
     await connection.run(`SET TimeZone = 'UTC'`);
-    const withLines = (file: CheckedFile, required: readonly string[]) =>
-      fileLines(connection, file, required, join(scratch, `table-${readable.indexOf(file)}`), 1e9);
+    const withLines = (file: CheckedFile, known: KnownColumns) =>
+      fileLines(connection, file, known, join(scratch, `table-${readable.indexOf(file)}`), 1e9);
     const readLog = async (kind: 'clicks' | 'conversions'): Promise<LogRow[]> => {
       const logs = readable.filter((file) => file.kind === kind);
       const reading = {
@@ -50,7 +52,7 @@ export async function readLanding(root: string, wallClock: Date, conversionZone:
       const schema = kind === 'clicks' ? clickSchema(reading) : conversionSchema(reading);
       await connection.run(`CREATE OR REPLACE TEMP TABLE log_rows (file_id BIGINT, line BIGINT, raw VARCHAR)`);
       for (const [index, file] of logs.entries()) {
-        for (const lines of numberedLines(await withLines(file, schema.required)))
+        for (const lines of numberedLines(await withLines(file, schema)))
           await connection.run(`INSERT INTO log_rows SELECT ${index}, line, raw FROM ${lines}`);
       }
       const parsed = await connection.runAndReadAll(
@@ -68,7 +70,7 @@ export async function readLanding(root: string, wallClock: Date, conversionZone:
     const catalogs = new Map<string, string[]>();
     for (const file of readable.filter(({ kind }) => kind === 'offers')) {
       const raws: string[] = [];
-      for await (const records of catalogRecords(await withLines(file, ['external_id', 'title'])))
+      for await (const records of catalogRecords(await withLines(file, catalogColumns)))
         raws.push(...records.map(({ raw }) => raw));
       catalogs.set(file.path, raws);
     }

@@ -29,7 +29,7 @@ export async function openLogBatch(
   connection: DuckDBConnection,
   schema: LogSchema,
   files: LogFile[],
-  withLines: (file: CheckedFile, required: readonly string[]) => Promise<CheckedFile>,
+  withLines: (file: CheckedFile, known: LogSchema) => Promise<CheckedFile>,
 ): Promise<LogBatch> {
   const positions = await makeEmptyTempTable(
     connection,
@@ -39,7 +39,7 @@ export async function openLogBatch(
   const batch: LogBatch = { files: [], rows: [], positions, quarantined: [] };
   for (const file of files) {
     try {
-      const opened = { ...file, ...(await withLines(file, schema.required)) };
+      const opened = { ...file, ...(await withLines(file, schema)) };
       await assertSomeFit(connection, schema, opened);
       batch.files.push(opened);
     } catch (error) {

@@ -46,7 +46,7 @@ export function parseOfferRecord(raw: string, reading: OfferReading): OfferReadi
     return { offer: readOffer(fields, reading), warnings: fields.warnings };
   } catch (error) {
     if (!(error instanceof RecordReject)) throw error;
-    const externalId = fields.scalar('external_id') ?? null;
+    const externalId = fields.name('external_id') ?? null;
     return {
       reject: error.reason,
       externalId: isIdentifier(externalId) ? externalId : null,
@@ -99,7 +99,7 @@ function readContent(
 }
 
 function readId(fields: RecordFields): number | null {
-  const text = fields.scalar('id');
+  const text = fields.name('id');
   if (text === undefined) return null;
   if (text === null || !/^[1-9]\d{0,9}$/.test(text) || Number(text) > maxInteger) throw new RecordReject('bad_id');
   return Number(text);

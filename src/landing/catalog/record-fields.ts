@@ -53,9 +53,15 @@ export class RecordFields {
     return value === undefined ? undefined : scalarText(value);
   }
 
+  /** As `scalar`, but of a number only the integer that was meant; null where nobody can know it. */
+  name(name: string): string | null | undefined {
+    const value = this.value(name);
+    return value instanceof JsonNumber ? integerText(value.text) : this.scalar(name);
+  }
+
   /** 1–256 characters kept as they are, without control characters. */
   identifier(name: string): string {
-    const text = this.scalar(name);
+    const text = this.name(name);
     if (text === undefined) throw new RecordReject(`missing_${name}`);
     if (!isIdentifier(text)) throw new RecordReject(`bad_${name}`);
     return text;
@@ -141,6 +147,19 @@ export function matchChoice<Choice extends string>(text: string, choices: readon
 function scalarText(value: JsonValue): string | null {
   if (value instanceof JsonNumber) return value.text;
   return typeof value === 'string' ? value : null;
+}
+
+/**
+ * Writers that have only floating point write the integer 101 as `101.0` and 100000 as `1e+05`. Beyond 2^53 they have
+ * the same number for several integers; one that is written as an integer is none of theirs, whatever its size.
+ */
+function integerText(number: string): string | null {
+  if (/^-?\d+$/.test(number)) return number;
+  const [, sign, digits, fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d*?)0*)?(?:[eE]\+?(\d{1,2}))?$/.exec(number) ?? [];
+  if (digits === undefined || fraction.length > Number(exponent)) return null;
+  const integer = Number(`${sign}${digits}${fraction.padEnd(Number(exponent), '0')}`);
+  return Number.isSafeInteger(integer) ? BigInt(integer).toString() : null;
 }
 
 /** Trimmed; half surrogates and NUL, which no database text holds faithfully, are replaced and left out. */

@@ -2,8 +2,9 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { rm } from 'node:fs/promises';
 import { type CheckedFile, maxLineBytes, longLineBytes, QuarantineError } from '../landing-file.ts';
 import { setLongLinesApart } from './long-lines.ts';
+import { asJsonRecord, parquetColumns, parquetRows, unreadBytes, type KnownColumns } from './parquet-columns.ts';
 import { readThrough } from '../../files/read-through.ts';
-import { identifier, quoted, quotedPath } from '../../text/sql-text.ts';
+import { quoted } from '../../text/sql-text.ts';
 import { TextCheck } from './text-check.ts';
 
 /**
@@ -14,17 +15,19 @@ import { TextCheck } from './text-check.ts';
 export async function fileLines(
   connection: DuckDBConnection,
   file: CheckedFile,
-  required: readonly string[],
+  known: KnownColumns,
   scratchPath: string,
   maxUnpackedBytes: number,
 ): Promise<CheckedFile> {
   if (file.format === 'parquet' && file.bytes > 0)
-    return unfoldParquet(connection, file, required, scratchPath, maxUnpackedBytes);
-  if (file.columns !== null) assertColumns(file.columns, required);
+    return unfoldParquet(connection, file, known, scratchPath, maxUnpackedBytes);
+  if (file.columns !== null) assertColumns(file.columns, known);
   return file;
 }
 
 const tooLarge = 'records of more bytes than are allowed';
+/** DuckDB's words. */
+const notText = 'is not valid UTF8';
 
 /**
  * Writes a Parquet file's records beside `scratchPath` as JSON, one a line, and gives the file with its lines known.
@@ -33,33 +36,36 @@ const tooLarge = 'records of more bytes than are allowed';
 async function unfoldParquet(
   connection: DuckDBConnection,
   file: CheckedFile,
-  required: readonly string[],
+  known: KnownColumns,
   scratchPath: string,
   maxUnpackedBytes: number,
 ): Promise<CheckedFile> {
-  const parquet = `read_parquet(${quotedPath(file.readablePath)}, hive_partitioning = false)`;
+  const rows = parquetRows(file.readablePath);
   const readablePath = `${scratchPath}.ndjson`;
-  let columns: { name: string; type: string }[];
-  try {
-    const described = await connection.runAndReadAll(`DESCRIBE SELECT * FROM ${parquet}`);
-    columns = described.getRows().map(([name, type]) => ({ name: String(name), type: String(type) }));
-    assertColumns(
-      columns.map(({ name }) => name),
-      required,
-    );
-    const fields = columns.map(({ name, type }) => `${quoted(name)}, ${asJsonValue(identifier(name), type)}`);
-    // A few bytes may stand for any number of equal values, so the bytes are counted while they are written.
-    await connection.run(
+  // A few bytes may stand for any number of equal values, so the bytes are counted while they are written.
+  const write = (record: string) =>
+    connection.run(
       `COPY (
          SELECT CASE WHEN sum(strlen(raw) + 1) OVER (ROWS UNBOUNDED PRECEDING) > ${maxUnpackedBytes} THEN error('${tooLarge}') ELSE raw END
-         FROM (SELECT json_object(${fields.join(', ')})::VARCHAR AS raw FROM ${parquet})
+         FROM (SELECT ${record} AS raw FROM ${rows})
        ) TO ${quoted(readablePath)} (FORMAT csv, HEADER false, QUOTE '', ESCAPE '', DELIMITER '\u0001')`,
     );
+  let names: string[];
+  try {
+    const columns = await parquetColumns(connection, rows);
+    names = columns.map(({ name }) => name);
+    assertColumns(names, known);
+    try {
+      await write(asJsonRecord(columns));
+    } catch (error) {
+      if (!(error as Error).message.includes(notText)) throw error;
+      await write(asJsonRecord(columns, await unreadBytes(connection, file.readablePath, known)));
+    }
   } catch (error) {
     await rm(readablePath, { force: true });
     throw unreadable(error as Error, file, maxUnpackedBytes);
   }
-  const unfolded: CheckedFile = { ...file, readablePath, columns: columns.map(({ name }) => name) };
+  const unfolded: CheckedFile = { ...file, readablePath, columns: names };
   const text = new TextCheck('ndjson');
   await readThrough(readablePath, (chunk) => text.see(chunk));
   if (text.longestLine > maxLineBytes)
@@ -73,7 +79,7 @@ async function unfoldParquet(
   return { ...unfolded, ...apart };
 }
 
-function assertColumns(names: readonly string[], required: readonly string[]): void {
+function assertColumns(names: readonly string[], { required }: KnownColumns): void {
   const missing = required.filter((name) => !names.includes(name));
   if (missing.length > 0) throw new QuarantineError('missing_column', `there is no column ${missing.join(', ')}`);
 }
@@ -87,16 +93,7 @@ function unreadable(error: Error, file: CheckedFile, maxUnpackedBytes: number): 
       'unpacked_too_large',
       `its records take more than ${maxUnpackedBytes} bytes: land it in parts; unpacked_gigabytes in offerline.json is the limit for files to come`,
     );
+  if (message.includes(notText))
+    return new QuarantineError('bad_utf8', 'the text of a column that is read is not valid UTF-8');
   return new QuarantineError('not_parquet', (message.split('\n')[0] ?? '').replaceAll(file.readablePath, file.path));
-}
-
-/**
- * Numbers as text so that no digit is lost on the way; nested values as they are; a zone is written only where there is
- * one.
- */
-function asJsonValue(column: string, type: string): string {
-  if (type === 'TIMESTAMP WITH TIME ZONE') return `strftime(timezone('UTC', ${column}), '%Y-%m-%dT%H:%M:%S.%fZ')`;
-  if (type.startsWith('TIMESTAMP')) return `strftime(${column}, '%Y-%m-%dT%H:%M:%S.%f')`;
-  if (/\[|STRUCT|MAP|JSON|BOOLEAN/.test(type)) return `to_json(${column})`;
-  return `${column}::VARCHAR`;
 }

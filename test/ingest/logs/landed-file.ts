@@ -181,6 +181,9 @@ export async function landedFile(): Promise<fc.Arbitrary<LandedFile>> {
     parquet(
       `SELECT range AS click_id, 'net' AS source, 1.5 AS external_id, ['s'] AS site_key, {'u': 1} AS user_id, 'infinity'::TIMESTAMP AS clicked_at, '\\xAA'::BLOB AS sub1, DATE '2020-01-01' AS country FROM range(9)`,
     ),
+    parquet(
+      `SELECT range AS click_id, 'net' AS source, 1.5 AS external_id, ['s'] AS site_key, 'nan'::DOUBLE AS user_id, 'infinity'::TIMESTAMP AS clicked_at, '\\xAA'::BLOB AS other, encode('é') AS sub1, 1e300 AS offer_id FROM range(9)`,
+    ),
   ]);
   return fc
     .tuple(

@@ -224,7 +224,7 @@ describe('Parquet', () => {
       'clicks/a.parquet',
       await parquet(
         `SELECT * FROM (VALUES
-         (9007199254740993, 7.0::DOUBLE, TIMESTAMPTZ '2026-11-18 10:00:00.123456+02', ['a', 'b']),
+         (1, 7.25::DOUBLE, TIMESTAMPTZ '2026-11-18 10:00:00.123456+02', ['a', 'b']),
          (2, 7.5, TIMESTAMPTZ '2026-11-18 10:00:00+00', NULL),
          (3, NULL, NULL, NULL)) AS t (click_id, offer_id, clicked_at, sub1), (SELECT 's' AS site_key, 'u' AS user_id)`,
       ),
