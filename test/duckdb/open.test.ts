@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { insertRows } from '../../src/duckdb/insert-rows.ts';
 import { queryRows } from '../../src/duckdb/dialect/rows.ts';
 import { inMemory, openDuckDB, readOnly, withDuckDB } from '../../src/duckdb/open.ts';
 
@@ -36,4 +37,36 @@ it('may be closed twice, and gives nothing to ask after that', async () => {
   database.close();
   database.close();
   await expect(database.connect()).rejects.toThrow('closed');
+});
+
+it('gives every text as it is, also one that begins like a file of UTF-8', async () => {
+  const database = await openDuckDB(inMemory);
+  onTestFinished(() => database.close());
+  const { connection } = database;
+  const texts = ['\ufeffanna', `\ufeff${'long '.repeat(9)}`, '\ufeff', '\ufeff\ufeff', 'a\ufeff', '\ufffe'];
+  await connection.run('CREATE TABLE texts (t VARCHAR)');
+  await insertRows(
+    connection,
+    'texts',
+    { t: 'VARCHAR' },
+    texts.map((t) => ({ t })),
+  );
+  const shapes = await queryRows(
+    connection,
+    `SELECT t, [t] AS list, {'t': t} AS struct, MAP {t: t} AS map, to_json([t]) AS json, t = $1 AS bound, strlen(t)::INTEGER AS bytes FROM texts`,
+    [texts[0]],
+  );
+  expect(shapes).toEqual(
+    texts.map((t) => ({
+      t,
+      list: [t],
+      struct: { t },
+      map: [{ key: t, value: t }],
+      json: JSON.stringify([t]),
+      bound: t === texts[0],
+      bytes: Buffer.byteLength(t),
+    })),
+  );
+  const streamed = await connection.stream('FROM texts');
+  expect((await streamed.getRows()).flat()).toEqual(texts);
 });
