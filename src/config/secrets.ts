@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { UsageError } from '../errors/errors.ts';
+import { readTextFile } from './regular-file.ts';
 
 /** A secret in a configuration: the text itself, or where it is kept. */
 export const secretSchema = z.union(
@@ -26,11 +26,10 @@ export function readSecret(name: string, secret: Secret, environment: NodeJS.Pro
   }
   let text: string;
   try {
-    text = readFileSync(secret.file, 'utf8').trim();
+    text = readTextFile(secret.file).trim();
   } catch (error) {
-    throw new UsageError(`${name}: ${secret.file} cannot be read: ${(error as NodeJS.ErrnoException).code}`, {
-      cause: error,
-    });
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new UsageError(`${name}: ${secret.file} cannot be read: ${code ?? message}`, { cause: error });
   }
   if (text === '') throw new UsageError(`${name}: ${secret.file} is empty`);
   return text;

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { UsageError } from '../errors/errors.ts';
 import { consoleSchema } from './console-settings.ts';
 import type { DataDirectory } from './data-directory.ts';
+import { readTextFile } from './regular-file.ts';
 import { storageSchema } from './storage-settings.ts';
 import { secretSchema } from './secrets.ts';
 import { trackerSchema } from './tracker-settings.ts';
@@ -218,7 +218,7 @@ export const defaultSettings: Settings = settingsSchema.parse({});
 export function readSettings(data: DataDirectory): Settings {
   let text: string;
   try {
-    text = readFileSync(data.settingsFile, 'utf8');
+    text = readTextFile(data.settingsFile);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return defaultSettings;
     throw new UsageError(`${data.settingsFile} cannot be read: ${(error as Error).message}`, { cause: error });

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { platform } from 'node:os';
 import { Agent, request } from 'undici';
 import { z } from 'zod';
 import type { DataDirectory } from '../config/data-directory.ts';
+import { readTextFile } from '../config/regular-file.ts';
 import { UsageError } from '../errors/errors.ts';
 import type { Network } from '../generate/network/network.ts';
 import { userAgents } from '../generate/network/offer-texts.ts';
@@ -140,7 +140,7 @@ function nameOf({ source, external_id }: { source: string; external_id: string }
 function readPlan({ demoTrafficFile }: DataDirectory): TrafficPlan {
   let text: string;
   try {
-    text = readFileSync(demoTrafficFile, 'utf8');
+    text = readTextFile(demoTrafficFile);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return planSchema.parse({});
     throw error;

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
+import { readTextFile } from '../config/regular-file.ts';
 import { realEffects, replaceFile, type FileEffects } from '../files/effects.ts';
 import { UsageError } from '../errors/errors.ts';
 import { z } from 'zod';
@@ -25,7 +26,7 @@ export async function addSite(
   const checked = siteSchema.safeParse({ ...site, site_secret });
   if (!checked.success) throw new UsageError(`the site cannot be added:\n${z.prettifyError(checked.error)}`);
   const isNew = !existsSync(file);
-  const document = isNew ? { sites: [] } : (JSON.parse(readFileSync(file, 'utf8')) as { sites: unknown[] });
+  const document = isNew ? { sites: [] } : (JSON.parse(readTextFile(file)) as { sites: unknown[] });
   document.sites.push({ ...site, site_secret });
   // The new file takes the old one's place, so it must not be open to more readers than that was.
   const mode = isNew ? 0o600 : statSync(file).mode & 0o777;

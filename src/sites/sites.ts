@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { readTextFile } from '../config/regular-file.ts';
 import { fallbackUrl } from '../config/tracker-settings.ts';
 import { UsageError } from '../errors/errors.ts';
 import { readPostbackAddress } from './postback-address.ts';
@@ -66,7 +66,7 @@ export interface Sites {
 export function readSites(file: string): Sites {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readTextFile(file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
       throw new UsageError(`${file} cannot be read: ${(error as Error).message}`, { cause: error });

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
+import { readRegularFile } from '../../config/regular-file.ts';
 import type { Settings } from '../../config/settings.ts';
 import { UsageError } from '../../errors/errors.ts';
 import { isLoopbackHost } from '../../serve/access/loopback.ts';
@@ -42,7 +42,7 @@ export function readTls(tls: NonNullable<Settings['console']['tls']>): { key: Bu
 
 function read(name: 'key' | 'cert', file: string): Buffer {
   try {
-    return readFileSync(file);
+    return readRegularFile(file);
   } catch (error) {
     throw new UsageError(`console.tls.${name} of offerline.json cannot be read: ${(error as Error).message}`, {
       cause: error,

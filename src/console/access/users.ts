@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
+import { readTextFile } from '../../config/regular-file.ts';
 import { UsageError } from '../../errors/errors.ts';
 import { makePrivateFolder, realEffects, replaceFile, type FileEffects } from '../../files/effects.ts';
 
@@ -50,7 +50,7 @@ export function newToken(): string {
 export function readUsers(file: string): StoredUser[] {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readTextFile(file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw new UsageError(`${file} cannot be read: ${(error as Error).message}`, { cause: error });

@@ -1,8 +1,9 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { hasBraces } from '../../text/macros.ts';
 import { z } from 'zod';
 import { UsageError } from '../../errors/errors.ts';
 import type { DataDirectory } from '../../config/data-directory.ts';
+import { readTextFile } from '../../config/regular-file.ts';
 import { isCurrencyCode, isTimeZone } from '../../config/settings.ts';
 import { connectorNames, connectors } from '../connectors/connectors.ts';
 import { streamSchema } from '../connectors/declaration.ts';
@@ -97,7 +98,7 @@ const readableByOthers = 0o077;
 export function readSources({ sourcesFile }: DataDirectory): Sources {
   let text: string;
   try {
-    text = readFileSync(sourcesFile, 'utf8');
+    text = readTextFile(sourcesFile);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { sources: [], warnings: [] };
     throw new UsageError(`${sourcesFile} cannot be read: ${(error as Error).message}`, { cause: error });

@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { LRUCache } from 'lru-cache';
 import { Reader, type Response } from 'maxmind';
+import { openRegularFile } from '../../config/regular-file.ts';
 import { FailedReadings, mayPass, toBeReadAgain } from '../../files/failed-readings.ts';
 import { fileVersion } from '../../files/file-version.ts';
 import type { Logger } from '../../logging/log.ts';
@@ -13,6 +13,9 @@ interface CountryRecord {
 
 /** What a file says of many networks is one record, decoded once while it is asked for again. */
 const recordsKept = 10_000;
+
+/** All that is sold has a few hundred megabytes at most. */
+const mostBytes = 2 ** 30;
 
 /**
  * Countries of addresses, by a file in MaxMind's format that the operator keeps. It is read again when it is replaced;
@@ -43,7 +46,7 @@ export class Countries {
     if (version === this.#version) return;
     this.#version = version;
     try {
-      this.#reader = new Reader(await readFile(this.#file), { cache: new LRUCache({ max: recordsKept }) });
+      this.#reader = new Reader(await bytesOf(this.#file), { cache: new LRUCache({ max: recordsKept }) });
       this.#failures.end();
       const { buildEpoch, databaseType } = this.#reader.metadata;
       this.#log.info({ type: databaseType, built: buildEpoch.toISOString() }, 'countries of addresses read');
@@ -53,6 +56,15 @@ export class Countries {
       const stays = this.#reader === undefined ? 'no country is known' : 'those read before stay';
       this.#log.error({ file: this.#file, reason: (error as Error).message }, `countries cannot be read: ${stays}`);
     }
+  }
+}
+
+async function bytesOf(path: string): Promise<Buffer> {
+  const file = await openRegularFile(path, mostBytes);
+  try {
+    return await file.readFile();
+  } finally {
+    await file.close();
   }
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { DataDirectory } from '../../config/data-directory.ts';
+import { readTextFile } from '../../config/regular-file.ts';
 import { UsageError } from '../../errors/errors.ts';
 import { makePrivateFolder, realEffects, replaceFile, type Effects } from '../../files/effects.ts';
 
@@ -24,7 +24,7 @@ export async function openClickKeys(
   const path = data.clickKeysFile;
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = readTextFile(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
       throw new UsageError(`${path} cannot be read: ${(error as Error).message}`, { cause: error });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { open } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
+import { openRegularFile } from '../../config/regular-file.ts';
 import { OfferlineError } from '../../errors/errors.ts';
 import { decimalText } from '../../vocabulary/offer-fields.ts';
 import { devices, versionStatuses } from '../../vocabulary/values.ts';
@@ -62,6 +62,8 @@ export class BrokenRoutesError extends OfferlineError {}
 const newline = 10;
 /** Read so much at a time, and clicks are answered in between. Bytes. */
 const chunkBytes = 64 * 1024;
+/** A longer line is no offer. Bytes. */
+const mostOfLine = 32 * 2 ** 20;
 
 /** A file of routes: its head, then a line of JSON for each offer. */
 export function routesText(about: Pick<RoutesHead, 'snapshot_id' | 'as_of'>, lines: readonly Buffer[]): Buffer {
@@ -105,14 +107,17 @@ export async function readRoutes(path: string): Promise<Routes> {
 
 /** `seeBody`: called with what follows the first line, piece by piece. */
 async function* linesOf(path: string, seeBody: (bytes: Buffer) => void): AsyncGenerator<string, void> {
-  const file = await open(path);
+  const file = await openRegularFile(path);
   try {
-    let rest: Buffer = Buffer.alloc(0);
+    /** Of the line that has not ended. */
+    const begun: Buffer[] = [];
+    let begunBytes = 0;
     let isFirst = true;
     for (;;) {
       const { bytesRead, buffer } = await file.read({ buffer: Buffer.allocUnsafe(chunkBytes) });
       if (bytesRead === 0) break;
-      rest = Buffer.concat([rest, buffer.subarray(0, bytesRead)]);
+      let rest: Buffer = buffer.subarray(0, bytesRead);
+      if (rest.includes(newline)) rest = Buffer.concat([...begun.splice(0), rest]);
       let from = 0;
       for (let end = rest.indexOf(newline); end !== -1; end = rest.indexOf(newline, from)) {
         if (!isFirst) seeBody(rest.subarray(from, end + 1));
@@ -120,10 +125,12 @@ async function* linesOf(path: string, seeBody: (bytes: Buffer) => void): AsyncGe
         yield rest.toString('utf8', from, end);
         from = end + 1;
       }
-      rest = rest.subarray(from);
+      begun.push(rest.subarray(from));
+      begunBytes = from === 0 ? begunBytes + rest.length : rest.length - from;
+      if (begunBytes > mostOfLine) throw new BrokenRoutesError(`${path} has more than ${mostOfLine} bytes in a line`);
       await setImmediate();
     }
-    if (rest.length > 0) throw new BrokenRoutesError(`${path} ends within a line`);
+    if (begunBytes > 0) throw new BrokenRoutesError(`${path} ends within a line`);
   } finally {
     await file.close();
   }
