@@ -138,7 +138,6 @@ export async function withWriterLock<Result>(
   work: (opening: Opening) => Promise<Result>,
 ): Promise<Result> {
   const { data, settings, logger, effects } = opening;
-  await effects.files.makeDirectory(data.warehouse);
   const lock = await effects.perform('lock: taken', () =>
     acquireWriterLock(data, {
       command,

@@ -19,6 +19,10 @@ export class DataDirectory {
     return new DataDirectory(environment['OFFERLINE_DATA'] || 'data/var');
   }
 
+  /** Those that tell of users, addresses and devices, for their owner alone. */
+  get privateFolders() {
+    return [this.warehouse, this.sources, this.postbacks, this.pictures, this.serve, this.tracker, this.console];
+  }
   get settingsFile() {
     return join(this.root, 'offerline.json');
   }
@@ -140,13 +144,17 @@ export class DataDirectory {
   get marts() {
     return join(this.warehouse, 'marts');
   }
+  /** The HTTP service's own. */
+  get serve() {
+    return join(this.root, 'serve');
+  }
   /** What the HTTP service counts: requests within the windows of their rate limits. */
   get rateLimits() {
-    return join(this.root, 'serve', 'rate-limits');
+    return join(this.serve, 'rate-limits');
   }
   /** Held by the one service of the data directory. */
   get serviceLockFile() {
-    return join(this.root, 'serve', 'service.lock');
+    return join(this.serve, 'service.lock');
   }
   /** The console's own: who may use it, and what was done by it. */
   get console() {

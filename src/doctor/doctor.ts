@@ -20,6 +20,7 @@ import { AsideFolder } from '../warehouse/put-aside.ts';
 import { dateBack } from './date-back.ts';
 import { examinePublishedTime, examineTimes } from './examine-clock.ts';
 import { examineDeliveries } from './examine-deliveries.ts';
+import { closeFolders, examineAccess } from './examine-access.ts';
 import { examineCopies, examineLanding, examineMachine, examineSnapshots } from './examine-disk.ts';
 import { examinePictures } from './examine-pictures.ts';
 import { examineRuns } from './examine-runs.ts';
@@ -55,7 +56,7 @@ export interface Diagnosis {
 /** Examines the data directory and, where asked to, repairs it. The caller holds the writer lock. */
 export async function examine(opening: Opening, request: DoctorRequest): Promise<Diagnosis> {
   const { data } = opening;
-  const findings = await examineMachine(data);
+  const findings = [...(await examineMachine(data)), ...examineAccess(data)];
   const snapshots = await examineSnapshots(data, request.deep);
   const copies = await examineCopies(data, request.deep);
   const deliveries = await examineDeliveries(data, request.deep, opening.effects.now());
@@ -72,6 +73,7 @@ export async function examine(opening: Opening, request: DoctorRequest): Promise
     ...examineSources(data),
     ...(await examineLandingFolder(data, opening.effects.now())),
   );
+  if (request.repair) closeFolders(findings);
   const damaged = deliveries.filter(({ repairable }) => repairable);
   if (request.repair && damaged.length > 0) {
     const reason = damaged.map(({ problem }) => problem).join('\n');

@@ -19,6 +19,7 @@ export interface Finding {
     | 'sites'
     | 'sources'
     | 'pictures'
+    | 'access'
     | 'machine';
   /** What it is about: a path, a table or a setting. */
   subject: string;

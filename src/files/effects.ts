@@ -1,4 +1,4 @@
-import { linkSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, linkSync, mkdirSync, rmSync } from 'node:fs';
 import { constants, copyFile, open, mkdir, rename, statfs, symlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { openLogFile, type LogFile } from './log-file.ts';
@@ -104,6 +104,13 @@ export async function replaceFile(
   await files.syncDirectory(dirname(path), `${step}: folder synced`);
 }
 
+/** Takes a folder that was made open to everybody back to its owner alone. */
+export function closeFolder(path: string): void {
+  chmodSync(path, privateMode);
+}
+
+const privateMode = 0o700;
+
 /**
  * Makes a folder for its owner alone, for what tells of people: addresses, user ids, devices. What is in it needs no
  * mode of its own then, such as the files that a database makes beside its own. A folder that is there keeps its mode:
@@ -111,5 +118,5 @@ export async function replaceFile(
  */
 export function makePrivateFolder(path: string): void {
   mkdirSync(dirname(path), { recursive: true });
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  mkdirSync(path, { recursive: true, mode: privateMode });
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { DataDirectory } from '../config/data-directory.ts';
-import { replaceFile, type Effects } from '../files/effects.ts';
+import { makePrivateFolder, replaceFile, type Effects } from '../files/effects.ts';
 
 /** The epoch of the schedule that started this process, which must write nothing once another one has taken over. */
 export const writerEpochVariable = 'OFFERLINE_WRITER_EPOCH';
@@ -26,7 +26,7 @@ interface HeldLease {
 
 /** Written by the schedule after each renewal, for the processes that it starts. */
 export async function writeHeldLease(data: DataDirectory, lease: HeldLease, { files }: Effects): Promise<void> {
-  await files.makeDirectory(data.warehouse);
+  makePrivateFolder(data.warehouse);
   await replaceFile(data.writerLeaseFile, JSON.stringify(lease), 'writer lease', files);
 }
 

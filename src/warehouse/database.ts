@@ -3,7 +3,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Kysely } from 'kysely';
 import type { DataDirectory } from '../config/data-directory.ts';
 import type { Settings } from '../config/settings.ts';
-import { realEffects, type Effects } from '../files/effects.ts';
+import { makePrivateFolder, realEffects, type Effects } from '../files/effects.ts';
 import { OfferlineError, WarehouseBusyError } from '../errors/errors.ts';
 import { machineFailure } from '../errors/machine-failure.ts';
 import { commitTransaction, inTransaction } from '../duckdb/dialect/transaction.ts';
@@ -47,6 +47,7 @@ export async function openStateDatabase(
   migrations: string = migrationsFolder,
   effects: Effects = realEffects,
 ): Promise<StateDatabase> {
+  makePrivateFolder(data.warehouse);
   await effects.files.makeDirectory(data.scratch);
   // What a process that ended by force spilled.
   await effects.files.remove(data.spill, 'spill: emptied');

@@ -1,12 +1,16 @@
+import { existsSync, statSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { DataDirectory } from '../../src/config/data-directory.ts';
+import { realEffects } from '../../src/files/effects.ts';
 import { SqliteStore } from '../../src/postbacks/store/sqlite-store.ts';
 import { RateLimitJournal } from '../../src/serve/access/rate-limit-journal.ts';
 import { acquireWriterLock } from '../../src/runs/lock.ts';
+import { writeHeldLease } from '../../src/storage/held-lease.ts';
+import { endOf } from '../support/commands.ts';
 
 let data: DataDirectory;
 beforeEach(async () => {
@@ -28,19 +32,57 @@ async function useAll(): Promise<void> {
 
 const modes = async () =>
   Promise.all(
-    [data.root, data.warehouse, data.postbacks, data.rateLimits].map(async (path) => (await stat(path)).mode & 0o777),
+    [data.root, data.warehouse, data.postbacks, data.serve, data.rateLimits].map(
+      async (path) => (await stat(path)).mode & 0o777,
+    ),
   );
 
 it('keeps what tells of people to the owner, whatever the umask, and nothing else', async () => {
   await useAll();
-  expect(await modes()).toEqual([0o777, 0o700, 0o700, 0o700]);
+  expect(await modes()).toEqual([0o777, 0o700, 0o700, 0o700, 0o700]);
+});
+
+it.for([
+  ['run', 'refresh'],
+  ['run', 'ingest'],
+  ['run', 'maintenance'],
+  ['backfill', 'reports', '--all'],
+  ['doctor'],
+  ['rebuild'],
+  ['offers', 'held'],
+  ['postbacks', 'deliver'],
+  ['sources', 'pull'],
+  ['sources', 'list'],
+  ['console', 'add', 'anna', '--role', 'viewer'],
+  ['pictures'],
+  ['status'],
+])('is so whichever command comes first: %s %s', async (words) => {
+  await mkdir(data.landing, { recursive: true });
+  const before = process.umask(0);
+  try {
+    await endOf(data.root, ...words);
+  } finally {
+    process.umask(before);
+  }
+  const made = data.privateFolders.filter((folder) => existsSync(folder));
+  expect(made.map((folder) => [folder, statSync(folder).mode & 0o777])).toEqual(made.map((folder) => [folder, 0o700]));
+});
+
+it('is so where the schedule of several machines writes its lease first', async () => {
+  const before = process.umask(0);
+  try {
+    await writeHeldLease(data, { epoch: 1, until: { steady: 0, wall: 0 } }, realEffects);
+  } finally {
+    process.umask(before);
+  }
+  expect(statSync(data.warehouse).mode & 0o777).toBe(0o700);
 });
 
 it('leaves folders that are there as open as they are', async () => {
-  for (const folder of [data.warehouse, data.postbacks, data.rateLimits]) {
+  for (const folder of [data.warehouse, data.postbacks, data.serve, data.rateLimits]) {
     await mkdir(folder, { recursive: true });
     await chmod(folder, 0o750);
   }
   await useAll();
-  expect((await modes()).slice(1)).toEqual([0o750, 0o750, 0o750]);
+  expect((await modes()).slice(1)).toEqual([0o750, 0o750, 0o750, 0o750]);
 });

@@ -1,7 +1,8 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DataDirectory } from '../../src/config/data-directory.ts';
+import { makePrivateFolder } from '../../src/files/effects.ts';
 import { openStateDatabase } from '../../src/warehouse/database.ts';
 
 /**
@@ -13,7 +14,7 @@ let migrated: Promise<Buffer> | undefined;
 /** Puts the state of a warehouse that nothing has been done with into a data directory. */
 export async function putNewState(data: DataDirectory): Promise<void> {
   const state = await (migrated ??= migratedState());
-  await mkdir(data.warehouse, { recursive: true });
+  makePrivateFolder(data.warehouse);
   await writeFile(data.stateFile, state);
 }
 

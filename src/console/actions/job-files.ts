@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { open, readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { DataDirectory } from '../../config/data-directory.ts';
 import { makePrivateFolder } from '../../files/effects.ts';
 
@@ -21,6 +21,7 @@ export class JobFiles {
 
   /** Opens both for a process to write to; to be closed once it has them. */
   open(job: string): { answer: number; log: number; close(): void } {
+    makePrivateFolder(dirname(this.#folder));
     makePrivateFolder(this.#folder);
     const answer = openSync(this.#answerFile(job), 'wx', 0o600);
     try {

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
 import { makePrivateFolder } from '../../files/effects.ts';
 import { OfferlineError } from '../../errors/errors.ts';
@@ -127,6 +127,7 @@ export class RateLimitJournal {
 
   /** Begins a file and removes those, of any process, whose last requests have left their windows. */
   #begin(now: number): { descriptor: number; from: number } {
+    makePrivateFolder(dirname(this.#folder));
     makePrivateFolder(this.#folder);
     const descriptor = openSync(join(this.#folder, `${now}-${process.pid}.ndjson`), 'a');
     const longest = this.#windowLength + this.#windowLength / filesPerWindow;
