@@ -1,0 +1,122 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import type { DataDirectory } from '../../src/config/data-directory.ts';
+import { realEffects } from '../../src/files/effects.ts';
+import { writeRoutes } from '../../src/track/routes/publish-routes.ts';
+import { launcher } from '../support/command-line.ts';
+import { feedOffer, makeCurrent, temporaryData, writeSites, writeSnapshot } from '../support/published-snapshot.ts';
+import { route } from '../track/tracker-under-test.ts';
+
+const secret = 'a-long-enough-secret';
+const token = 'a-token-of-the-source-0123456789';
+const mostMegabytes = 400;
+
+interface Running {
+  address: string;
+  /** Resolves once the log has so many lines that hold the text. */
+  told: (text: string, times: number) => Promise<void>;
+  peakMegabytes: () => number;
+}
+
+async function running(data: DataDirectory, ...words: string[]): Promise<Running> {
+  const child = spawn(launcher.executable, [...launcher.words, ...words, '--port', '0', '--json'], {
+    env: { ...process.env, OFFERLINE_DATA: data.root },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(async () => {
+    const exit = once(child, 'exit');
+    if (child.kill('SIGKILL')) await exit;
+  });
+  let log = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (log += text));
+  let printed = '';
+  for await (const text of child.stdout.setEncoding('utf8')) if ((printed += text as string).includes('}')) break;
+  return {
+    address: (JSON.parse(printed) as { address: string }).address,
+    async told(text, times) {
+      for (let waited = 0; log.split(text).length - 1 < times; waited++) {
+        if (waited > 150) throw new Error(`${words.join(' ')} never said "${text}" ${times} times:\n${log}`);
+        await setTimeout(100);
+      }
+    },
+    peakMegabytes() {
+      const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? [];
+      return Math.round(Number(kilobytes) / 1024);
+    },
+  };
+}
+
+/** What may lie where a file should. */
+const odd: ((path: string) => void)[] = [
+  (path) => void execFileSync('mkfifo', [path]),
+  (path) => symlinkSync('/dev/zero', path),
+  (path) => {
+    writeFileSync(path, '');
+    truncateSync(path, 8 * 2 ** 30);
+  },
+  (path) => mkdirSync(path),
+];
+
+test.runIf(process.platform === 'linux')(
+  'serve and track go on with what they know, in little memory, whatever lies where a file should and is reported',
+  async () => {
+    const { data, remove } = await temporaryData();
+    onTestFinished(remove);
+    await writeSites(data, [{ site_key: 'list', site_secret: secret, variant: 'C' }]);
+    writeFileSync(data.sourcesFile, JSON.stringify({ sources: [{ source: 'north', postback: { token } }] }), {
+      mode: 0o600,
+    });
+    await writeSnapshot(data, 'one', { offers: [feedOffer({ id: 1 })] });
+    await makeCurrent(data, 'one');
+    const about = { snapshot_id: 'one', as_of: '2026-11-20T12:00:00Z' };
+    const line = Buffer.from(`${JSON.stringify(route({ offer_id: 1 }))}\n`);
+    await writeRoutes(data, about, [line], realEffects.files);
+    const [serve, track] = [await running(data, 'serve'), await running(data, 'track')];
+
+    for (const [index, put] of odd.entries()) {
+      for (const path of [data.sitesFile, data.sourcesFile]) {
+        rmSync(path, { recursive: true });
+        put(path);
+      }
+      // The tracker tells of both, the service of its sites.
+      await Promise.all([serve.told('sites.json', index + 1), track.told('sources.json', index + 1)]);
+      const list = await fetch(`${serve.address}/c/api/v1/offers?site_key=list&site_secret=${secret}`);
+      expect(list.status).toBe(200);
+    }
+
+    const leaves = Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [n, 0]));
+    const hostile = JSON.stringify({ token, ['path'.repeat(30)]: leaves });
+    expect(hostile.length).toBeLessThan(10_000);
+    const report = () =>
+      fetch(`${track.address}/postback/north`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: hostile,
+      });
+    for (let sent = 0; sent < 400; sent += 20) {
+      const answers = await Promise.all(Array.from({ length: 20 }, report));
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 400));
+      for (const answer of answers) await answer.arrayBuffer();
+    }
+    const kept = readdirSync(data.refusedConversions).map((name) => statSync(join(data.refusedConversions, name)).size);
+    expect(kept).toHaveLength(1);
+    expect(kept[0]).toBeLessThan(16 * 2 ** 20 + 1);
+    const peaks = [serve, track].map((each) => each.peakMegabytes());
+    expect(Math.max(...peaks), `megabytes at the peaks of serve and track: ${peaks.join(', ')}`).toBeLessThan(
+      mostMegabytes,
+    );
+  },
+);
