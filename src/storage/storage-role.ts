@@ -25,6 +25,7 @@ export class RoleNote {
   readonly #effects: Effects;
   readonly #logger: Logger;
   #written: StorageRole | undefined;
+  #complaint: string | undefined;
   #writing: Promise<void> = Promise.resolve();
 
   constructor(file: string, url: string, { effects, logger }: { effects: Effects; logger: Logger }) {
@@ -61,8 +62,13 @@ export class RoleNote {
       await files.makeDirectory(dirname(this.#file));
       await replaceFile(this.#file, `${JSON.stringify(next)}\n`, 'storage role', files, 0o600);
       this.#written = next;
+      this.#complaint = undefined;
     } catch (failure) {
-      this.#logger.warn({ err: failure }, 'how this process stands with storage cannot be written down for `status`');
+      const { message } = failure as Error;
+      // It is tried with each look.
+      if (message !== this.#complaint)
+        this.#logger.warn({ err: failure }, 'how this process stands with storage cannot be written down for `status`');
+      this.#complaint = message;
     }
   }
 

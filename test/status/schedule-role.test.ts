@@ -4,7 +4,7 @@ import { DataDirectory } from '../../src/config/data-directory.ts';
 import { storageSchema } from '../../src/config/storage-settings.ts';
 import { readSchedule, scheduleTrouble } from '../../src/doctor/schedule-standing.ts';
 import { exitCode } from '../../src/errors/errors.ts';
-import { realEffects } from '../../src/files/effects.ts';
+import { realEffects, type Effects } from '../../src/files/effects.ts';
 import { createLogger } from '../../src/logging/log.ts';
 import { acquireSchedulerLock } from '../../src/schedule/schedule.ts';
 import { writeHeldLease } from '../../src/storage/held-lease.ts';
@@ -91,6 +91,29 @@ it('since when storage is away stays the same until it is back, also for a proce
   await again.tell({ role: 'stands_by' });
   expect(readSchedule(data, { storage })).toMatchObject({ error: null, error_since: null });
   expect((await stat(data.scheduleRoleFile)).mode & 0o777).toBe(0o600);
+});
+
+it('a role that cannot be written down is said once, and written as soon as it can be', async () => {
+  await using here = await place();
+  let isFull = true;
+  let logged = '';
+  const files: Effects['files'] = {
+    ...effects.files,
+    rename: async (...file) => {
+      if (isFull) throw new Error('no room');
+      return effects.files.rename(...file);
+    },
+  };
+  const telling = createLogger({ write: (line: string) => ((logged += line), true) });
+  const note = new RoleNote(here.data.scheduleRoleFile, storage.url, {
+    effects: { ...effects, files },
+    logger: telling,
+  });
+  for (const _ of [1, 2]) await note.tell({ role: 'stands_by', error: 'away' });
+  expect(logged.match(/cannot be written down/g)).toHaveLength(1);
+  isFull = false;
+  await note.tell({ role: 'stands_by', error: 'away' });
+  expect(readSchedule(here.data, { storage })).toMatchObject({ error: 'away' });
 });
 
 it('one that stands by while storage is away tells it at each look, and goes on looking', async () => {
