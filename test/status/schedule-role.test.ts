@@ -150,6 +150,9 @@ it('a schedule that cannot begin, since storage is away, leaves word for status 
   const { stdout: doctor } = await endOf(data.root, 'doctor');
   process.exitCode = exitCode.done;
   expect(doctor).toMatch(/TROUBLE {2}schedule: s3:\/\/bucket\/network what ran here last could not use storage/);
+  await pipeline.configure({ storage: { ...awayStorage, secret_access_key: { env: 'NOT_THERE_AT_ALL' } } });
+  expect((await offerline(data.root, 'schedule')).code).toBe(exitCode.usage);
+  expect((await endOf(data.root, 'status')).stderr).toContain('the environment has no NOT_THERE_AT_ALL');
   await pipeline.configure({});
   expect((await endOf(data.root, 'status')).code).toBe(0);
 });

@@ -4,6 +4,7 @@ import type { DataDirectory } from '../../../config/data-directory.ts';
 import type { Settings } from '../../../config/settings.ts';
 import { WarehouseBusyError } from '../../../errors/errors.ts';
 import { realEffects } from '../../../files/effects.ts';
+import type { ProcessLock } from '../../../files/process-lock.ts';
 import { forgetRefusedRuns } from '../../../runs/refused-runs.ts';
 import { acquireSchedulerLock, type Schedule } from '../../../schedule/schedule.ts';
 import { writerEpochVariable } from '../../../storage/held-lease.ts';
@@ -11,7 +12,12 @@ import { leaseTimes, WriterLease } from '../../../storage/lease.ts';
 import { ObjectStore } from '../../../storage/object-store.ts';
 import { RoleNote, type ToldRole } from '../../../storage/storage-role.ts';
 import { readStorageMemory } from '../../../storage/writer/storage-memory.ts';
-import { assertFitStorage, standOnStorage, takeEpoch } from '../../../storage/writer/stand-on-storage.ts';
+import {
+  assertFitStorage,
+  standOnStorage,
+  takeEpoch,
+  type Standing,
+} from '../../../storage/writer/stand-on-storage.ts';
 import { readPointer, type StoredPointer } from '../../../storage/pointer.ts';
 import type { CommandContext } from '../../context.ts';
 
@@ -25,20 +31,33 @@ export async function openLeasedSchedule(
   { console: { logger } }: CommandContext,
   open: (environment: NodeJS.ProcessEnv) => Promise<Schedule>,
 ): Promise<Schedule> {
-  const store = await ObjectStore.open(settings.storage);
   const effects = realEffects;
-  const standing = { data, settings, logger, effects, store };
   // For as long as it stands by, too: by this lock `status` knows that it lives.
   await effects.files.makeDirectory(data.warehouse);
   const lock = await acquireSchedulerLock(data.storageScheduleLockFile);
-  const note = new RoleNote(data.scheduleRoleFile, store.url, { effects, logger });
+  const note = new RoleNote(data.scheduleRoleFile, settings.storage.url, { effects, logger });
+  let store: ObjectStore | undefined;
   try {
+    store = await ObjectStore.open(settings.storage);
+    const standing = { data, settings, logger, effects, store };
     await assertFitStorage(standing);
+    return leasedSchedule(standing, note, lock, open);
   } catch (error) {
     await note.tellError((error as Error).message);
+    store?.[Symbol.dispose]();
     lock.release();
     throw error;
   }
+}
+
+/** Ends `lock`, `note` and the store of `standing` with itself. */
+function leasedSchedule(
+  standing: Standing & { settings: Settings },
+  note: RoleNote,
+  lock: ProcessLock,
+  open: (environment: NodeJS.ProcessEnv) => Promise<Schedule>,
+): Schedule {
+  const { data, settings, logger, effects, store } = standing;
   const ending = new AbortController();
   const epochTaken = (assertHeld: () => Promise<void>) =>
     withWriterLock('schedule', { data, settings, logger, effects }, () => takeEpoch(standing, assertHeld));
