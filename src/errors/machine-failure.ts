@@ -65,6 +65,18 @@ export function machineFailure(error: unknown): OfferlineError | undefined {
   return cause instanceof Error ? machineFailure(cause) : undefined;
 }
 
+/** Whether an error, or what caused it, says that the disk takes nothing more, while what is on it may be read. */
+export function tellsUnwritableDisk(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  return (
+    code === 'EROFS' ||
+    fullDisk.includes(code) ||
+    /database or disk is full/.test(message) ||
+    tellsUnwritableDisk(error.cause)
+  );
+}
+
 /** Whether the operating system said that there is no room. */
 export function tellsFullDisk(error: unknown): boolean {
   return fullDisk.includes((error as NodeJS.ErrnoException).code ?? '');

@@ -1,4 +1,4 @@
-import { chmodSync, linkSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, linkSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { constants, copyFile, open, mkdir, rename, statfs, symlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { openLogFile, type LogFile } from './log-file.ts';
@@ -118,5 +118,10 @@ const privateMode = 0o700;
  */
 export function makePrivateFolder(path: string): void {
   mkdirSync(dirname(path), { recursive: true });
-  mkdirSync(path, { recursive: true, mode: privateMode });
+  try {
+    // Were it `recursive`, too, a disk that is read-only would be told as a folder that does not exist.
+    mkdirSync(path, { mode: privateMode });
+  } catch (error) {
+    if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error;
+  }
 }

@@ -1,7 +1,9 @@
 import {
   accessSync,
+  closeSync,
   constants,
   existsSync,
+  openSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -13,7 +15,7 @@ import { setTimeout } from 'node:timers/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { makePrivateFolder } from './effects.ts';
 import { OfferlineError } from '../errors/errors.ts';
-import { machineFailure } from '../errors/machine-failure.ts';
+import { machineFailure, tellsUnwritableDisk } from '../errors/machine-failure.ts';
 import { momentOfMilliseconds } from '../time/moment.ts';
 
 /** What one process at a time may hold. */
@@ -131,13 +133,18 @@ class HeldLock implements ProcessLock {
   constructor(lockFile: string, database: DatabaseSync, holder: LockHolder) {
     this.#lockFile = lockFile;
     this.#database = database;
+    const temporary = `${holderFile(lockFile)}.tmp`;
     try {
-      const temporary = `${holderFile(lockFile)}.tmp`;
       writeFileSync(temporary, `${JSON.stringify(holder)}\n`);
       renameSync(temporary, holderFile(lockFile));
     } catch (error) {
-      this.release();
-      throw error;
+      if (!tellsUnwritableDisk(error)) {
+        this.release();
+        throw error;
+      }
+      // It is held all the same. Nobody else's name must stand for ours, or the half of one.
+      rmSync(holderFile(lockFile), { force: true });
+      rmSync(temporary, { force: true });
     }
   }
 
@@ -154,8 +161,11 @@ function tryLock(lockFile: string, isEmptied = false): DatabaseSync | undefined 
   makePrivateFolder(dirname(lockFile));
   let database: DatabaseSync | undefined;
   try {
+    // SQLite does not say why it cannot make a file.
+    if (!existsSync(lockFile)) closeSync(openSync(lockFile, 'a'));
     database = new DatabaseSync(lockFile, { timeout: lookedAtMilliseconds });
-    database.exec('BEGIN EXCLUSIVE');
+    // Nothing is ever written, but its journal would be begun, for which a full disk has no room.
+    database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     // Of a file that it may only read SQLite takes a lock that others may have, too.
     accessSync(lockFile, constants.W_OK);
     return database;

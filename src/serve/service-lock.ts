@@ -1,7 +1,9 @@
 import type { DataDirectory } from '../config/data-directory.ts';
 import { exitCode, OfferlineError } from '../errors/errors.ts';
+import { tellsUnwritableDisk } from '../errors/machine-failure.ts';
 import { acquireProcessLock } from '../files/process-lock.ts';
 import type { LockRequest, ProcessLock } from '../files/process-lock.ts';
+import type { Logger } from '../logging/log.ts';
 
 /** Another process serves the data directory. */
 export class ServiceBusyError extends OfferlineError {
@@ -13,16 +15,25 @@ export class ServiceBusyError extends OfferlineError {
 /**
  * The right to serve a data directory, for one process at a time: each counts the rate limits by itself, so that two
  * would let twice as many requests pass. Waits for another, which may be finishing its answers, and then throws
- * `ServiceBusyError`.
+ * `ServiceBusyError`. Where the disk takes nothing more there is no lock to be had, and what was published is served
+ * all the same.
  */
-export function acquireServiceLock({ serviceLockFile }: DataDirectory, request: LockRequest): Promise<ProcessLock> {
-  return acquireProcessLock(
-    {
-      name: 'HTTP service',
-      lockFile: serviceLockFile,
-      busy: (message) =>
-        new ServiceBusyError(`${message} One service works on a data directory, since it counts the rate limits.`),
-    },
-    request,
-  );
+export async function acquireServiceLock(
+  { serviceLockFile }: DataDirectory,
+  request: LockRequest,
+  log: Logger,
+  acquire: typeof acquireProcessLock = acquireProcessLock,
+): Promise<ProcessLock> {
+  const busy = (message: string) =>
+    new ServiceBusyError(`${message} One service works on a data directory, since it counts the rate limits.`);
+  try {
+    return await acquire({ name: 'HTTP service', lockFile: serviceLockFile, busy }, request);
+  } catch (error) {
+    if (!tellsUnwritableDisk(error)) throw error;
+    log.error(
+      { reason: (error as Error).message },
+      'the disk takes nothing more: what was published is served without the lock of the service; free some room, and start no other service here until then',
+    );
+    return { release: () => undefined };
+  }
 }

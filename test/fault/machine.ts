@@ -9,13 +9,15 @@ import { verifySnapshot } from '../../src/snapshot/verify.ts';
 import { nodeArguments } from '../support/command-line.ts';
 import { GrowingLanding } from './lives/growing-landing.ts';
 import { refreshesInLittleMemory } from './little-memory.ts';
+import { serviceProblems } from './unwritable-service.ts';
 import { differences, publishedTables } from './lives/published-tables.ts';
 
 /**
  * Real shortages of a machine: a full disk, a folder that cannot be written, few file descriptors, small files, little
  * memory. A refresh must fail with a plain message and leave the published snapshot as it was; once there is enough,
- * the next one must publish what a run without any shortage publishes. Whole refreshes of a million clicks follow, in
- * little memory, which has to be enough. Prints a line for each and "N passed, N failed".
+ * the next one must publish what a run without any shortage publishes. A service that is started on a disk that takes
+ * nothing must serve what there is. Whole refreshes of a million clicks follow, in little memory, which has to be
+ * enough. Prints a line for each and "N passed, N failed".
  */
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 /** The clock is the machine's here. */
@@ -57,6 +59,33 @@ const setting =
     return () => landing.prepare(data);
   };
 
+const readOnlyDisk = async (): Promise<() => Promise<void>> => {
+  mounted('-o', 'remount,ro', disk);
+  return async () => mounted('-o', 'remount,rw', disk);
+};
+
+/** Takes all inodes, too. */
+const noFiles = async (data: DataDirectory): Promise<() => Promise<void>> => {
+  const end = await leaving(0)(data);
+  const folder = join(disk, 'ballast-of-names');
+  await mkdir(folder);
+  for (let file = 0, isFull = false; !isFull; file++)
+    isFull = await writeFile(join(folder, String(file)), '').then(
+      () => false,
+      () => true,
+    );
+  return async () => {
+    await rm(folder, { recursive: true });
+    await end();
+  };
+};
+
+const unwritable: [name: string, begin: NonNullable<Shortage['begin']>][] = [
+  ['a full disk', leaving(0)],
+  ['a disk that can hold no file more', noFiles],
+  ['a disk that cannot be written', readOnlyDisk],
+];
+
 const shortages: Shortage[] = [
   ...[0, 64 * 1024, 256 * 1024, mebibyte, 2 * mebibyte, 4 * mebibyte, 6 * mebibyte, 8 * mebibyte].map(
     (bytes): Shortage => ({
@@ -69,10 +98,7 @@ const shortages: Shortage[] = [
   {
     name: 'a disk that cannot be written',
     told: /cannot be read or written/,
-    begin: () => {
-      mounted('-o', 'remount,ro', disk);
-      return Promise.resolve(() => Promise.resolve(mounted('-o', 'remount,rw', disk)));
-    },
+    begin: readOnlyDisk,
   },
   ...[24, 30, 36, 48].map((files): Shortage => ({
     name: `${files} file descriptors`,
@@ -132,10 +158,14 @@ async function good(data: DataDirectory, round: number): Promise<void> {
   if (code !== 0) throw new Error(`a refresh without shortage ended with ${code}: ${told}`);
 }
 
-async function problemsOf(shortage: Shortage, saved: string, expected: Map<string, string[]>): Promise<string[]> {
-  const data = new DataDirectory(join(disk, 'data'));
+async function restored(data: DataDirectory, saved: string): Promise<void> {
   await rm(data.root, { recursive: true, force: true });
   await cp(saved, data.root, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true });
+}
+
+async function problemsOf(shortage: Shortage, saved: string, expected: Map<string, string[]>): Promise<string[]> {
+  const data = new DataDirectory(join(disk, 'data'));
+  await restored(data, saved);
   const before = await readlink(data.current);
   const end = await shortage.begin?.(data);
   let ended: Awaited<ReturnType<typeof refresh>>;
@@ -163,6 +193,24 @@ async function problemsOf(shortage: Shortage, saved: string, expected: Map<strin
   return problems;
 }
 
+/** The service started while the disk takes nothing: where it never served before, and where it did. */
+async function problemsOfService(begin: NonNullable<Shortage['begin']>, saved: string): Promise<string[]> {
+  const data = new DataDirectory(join(disk, 'data'));
+  const problems: string[] = [];
+  await restored(data, saved);
+  for (const isFirst of [true, false]) {
+    if (!isFirst) await serviceProblems(data);
+    const end = await begin(data);
+    try {
+      for (const problem of await serviceProblems(data))
+        problems.push(`${isFirst ? 'the first time' : 'again'}: ${problem}`);
+    } finally {
+      await end();
+    }
+  }
+  return problems;
+}
+
 let [passed, failed] = [0, 0];
 function count(name: string, problems: string[]): void {
   if (problems.length === 0) passed++;
@@ -171,7 +219,7 @@ function count(name: string, problems: string[]): void {
 }
 let isMounted = false;
 try {
-  mounted('-t', 'tmpfs', '-o', `size=${diskBytes}`, 'tmpfs', disk);
+  mounted('-t', 'tmpfs', '-o', `size=${diskBytes},nr_inodes=20000`, 'tmpfs', disk);
   isMounted = true;
 } catch (error) {
   console.log(
@@ -191,6 +239,11 @@ try {
     await cp(data.root, saved, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true });
     await good(data, 1);
     const expected = await published(data);
+    for (const [name, begin] of unwritable) {
+      const problems = await problemsOfService(begin, saved).catch((error: unknown) => [(error as Error).stack ?? '']);
+      if (problems.length === 0) console.log(`passed: the service, started on ${name}`);
+      count(`the service, started on ${name}`, problems);
+    }
     for (const shortage of shortages) {
       const problems = await problemsOf(shortage, saved, expected).catch((error: unknown) => [
         (error as Error).stack ?? '',

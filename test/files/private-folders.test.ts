@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { DataDirectory } from '../../src/config/data-directory.ts';
 import { realEffects } from '../../src/files/effects.ts';
 import { SqliteStore } from '../../src/postbacks/store/sqlite-store.ts';
-import { RateLimitJournal } from '../../src/serve/access/rate-limit-journal.ts';
+import { RequestLimits } from '../../src/serve/access/limits.ts';
 import { acquireWriterLock } from '../../src/runs/lock.ts';
 import { writeHeldLease } from '../../src/storage/held-lease.ts';
 import { endOf } from '../support/commands.ts';
@@ -24,7 +24,7 @@ async function useAll(): Promise<void> {
   try {
     (await acquireWriterLock(data, { command: 'test', waitSeconds: 0, onWaiting: () => undefined })).release();
     await SqliteStore.open(data).close();
-    new RateLimitJournal(data.rateLimits, 1000, 0, pino({ level: 'silent' })).close();
+    RequestLimits.embedded(data, 0, pino({ level: 'silent' })).close();
   } finally {
     process.umask(before);
   }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -91,6 +91,20 @@ describe('the writer lock', () => {
     (await lock()).release();
     expect(messages).toEqual([]);
   });
+
+  it.skipIf(!existsSync('/dev/full'))(
+    'is held on a full disk, where nothing is written and its holder has no name',
+    async () => {
+      await mkdir(data.warehouse);
+      await writeFile(`${data.lockFile}.json`, '{"pid": 1, "command": "one that was killed", "since": "long ago"}');
+      await symlink('/dev/full', `${data.lockFile}.json.tmp`);
+      const held = await lock();
+      expect(await readdir(data.warehouse)).toEqual(['writer.lock']);
+      await expect(lock()).rejects.toThrow('another process');
+      held.release();
+      (await lock()).release();
+    },
+  );
 
   it('keeps out a second one in the same process', async () => {
     const held = await lock();

@@ -3,6 +3,7 @@ import type { Bucket, LimitStatus, RateLimits } from './sliding-windows.ts';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { DataDirectory } from '../../config/data-directory.ts';
+import { makePrivateFolder } from '../../files/effects.ts';
 import { JournaledWindows, RateLimitJournal } from './rate-limit-journal.ts';
 import { SlidingWindows } from './sliding-windows.ts';
 
@@ -71,6 +72,21 @@ export function limitHeaders({ limit, remaining, resetAt }: LimitStatus): Record
 export const maxClients = 100_000;
 export const maxFailingAddresses = 10_000;
 
+/** What was counted of sites and of their clients. Throws as `RateLimitJournal` does. */
+export function openJournals(
+  { serve, rateLimits }: DataDirectory,
+  now: number,
+  log: Logger,
+): Record<'sites' | 'clients', RateLimitJournal> {
+  const makeFolder = (journal: string) => {
+    for (const folder of [serve, rateLimits, journal]) makePrivateFolder(folder);
+  };
+  return {
+    sites: new RateLimitJournal(join(rateLimits, 'sites'), hour, now, log, makeFolder),
+    clients: new RateLimitJournal(join(rateLimits, 'clients'), minute, now, log, makeFolder),
+  };
+}
+
 /** The limits of everything that is asked for. */
 export class RequestLimits {
   readonly #byScope: Record<LimitRule['scope'], RateLimits>;
@@ -88,8 +104,7 @@ export class RequestLimits {
    * minute.
    */
   static embedded(data: DataDirectory, now: number, log: Logger): RequestLimits {
-    const sites = new RateLimitJournal(join(data.rateLimits, 'sites'), hour, now, log);
-    const clients = new RateLimitJournal(join(data.rateLimits, 'clients'), minute, now, log);
+    const { sites, clients } = openJournals(data, now, log);
     const byScope = {
       site: new JournaledWindows(sites, now),
       address: new JournaledWindows(clients, now, { maxWindows: maxClients }),

@@ -1,8 +1,9 @@
-import { closeSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { makePrivateFolder } from '../../files/effects.ts';
 import { OfferlineError } from '../../errors/errors.ts';
+import { tellsUnwritableDisk } from '../../errors/machine-failure.ts';
 import type { Bucket, LimitStatus, RateLimits } from './sliding-windows.ts';
 import { SlidingWindows } from './sliding-windows.ts';
 
@@ -40,17 +41,25 @@ export class RateLimitJournal {
   #pendingSince: number | undefined;
   #written: Promise<void> | undefined;
   #failing = false;
+  #closed = false;
+  readonly #makeFolder: (path: string) => void;
 
   /**
-   * The length is that of its longest window, in milliseconds. Throws `OfferlineError` where the folder cannot be used.
+   * The length is that of its longest window, in milliseconds. Throws `OfferlineError` where the folder cannot be used,
+   * but for a disk that takes nothing more: that must not keep the feeds from opening.
    */
-  constructor(folder: string, windowLength: number, now: number, log: Logger) {
+  constructor(folder: string, windowLength: number, now: number, log: Logger, makeFolder = makePrivateFolder) {
     this.#folder = folder;
     this.#windowLength = windowLength;
     this.#log = log;
+    this.#makeFolder = makeFolder;
     try {
       this.#file = this.#begin(now);
     } catch (error) {
+      if (tellsUnwritableDisk(error)) {
+        this.#complain(error as Error);
+        return;
+      }
       throw new OfferlineError(
         `${folder} cannot be used: ${(error as Error).message}. Rate limits are kept there: make it a folder that can be written to`,
         undefined,
@@ -83,9 +92,10 @@ export class RateLimitJournal {
   }
 
   close(): void {
-    if (this.#file === undefined) return;
+    if (this.#closed) return;
     this.#write();
-    closeSync(this.#file.descriptor);
+    this.#closed = true;
+    if (this.#file !== undefined) closeSync(this.#file.descriptor);
     this.#file = undefined;
   }
 
@@ -98,7 +108,8 @@ export class RateLimitJournal {
     this.#pendingSince = undefined;
     if (now === undefined) return;
     try {
-      if (this.#file === undefined) throw new Error('the journal is closed');
+      if (this.#closed) throw new Error('the journal is closed');
+      this.#file ??= this.#begin(now);
       const isInTime =
         Math.abs(now - this.#file.from) < this.#windowLength / filesPerWindow ||
         this.#rotate(this.#file.descriptor, now);
@@ -127,8 +138,7 @@ export class RateLimitJournal {
 
   /** Begins a file and removes those, of any process, whose last requests have left their windows. */
   #begin(now: number): { descriptor: number; from: number } {
-    makePrivateFolder(dirname(this.#folder));
-    makePrivateFolder(this.#folder);
+    this.#makeFolder(this.#folder);
     const descriptor = openSync(join(this.#folder, `${now}-${process.pid}.ndjson`), 'a');
     const longest = this.#windowLength + this.#windowLength / filesPerWindow;
     for (const { name, from } of this.#files())
@@ -140,12 +150,14 @@ export class RateLimitJournal {
     if (!this.#failing)
       this.#log.error(
         { reason: message },
-        'counted requests cannot be written down as they should; until they can, a restart may forget them',
+        'counted requests cannot be written down as they should; they are counted in memory, and a restart may forget them',
       );
     this.#failing = true;
   }
 
   #files(): { name: string; from: number }[] {
+    // Where it could not be made, nothing was counted.
+    if (!existsSync(this.#folder)) return [];
     return readdirSync(this.#folder).flatMap((name) => {
       const from = fileName.exec(name)?.[1];
       return from === undefined ? [] : [{ name, from: Number(from) }];

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import { appendFile, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -109,6 +110,26 @@ test('a journal that cannot be written to is complained about once, and counting
   const allowed: boolean[] = [];
   for (const at of [1, 2, 3]) allowed.push((await windows.consume(bucket(2), at)).allowed);
   expect(allowed).toEqual([true, true, false]);
+  expect(lines).toHaveLength(1);
+});
+
+test('on a full disk requests are counted in memory, said once, and written down once there is room', async () => {
+  let isFull = true;
+  const makeFolder = (path: string) => {
+    if (isFull) throw Object.assign(new Error('ENOSPC: no space left on device, mkdir'), { code: 'ENOSPC' });
+    mkdirSync(path);
+  };
+  const log = pino({}, { write: (line: string) => void lines.push(line) });
+  const journal = new RateLimitJournal(join(folder, 'limits'), length, 0, log, makeFolder);
+  onTestFinished(() => journal.close());
+  const windows = new JournaledWindows(journal, 0);
+  const allowed: boolean[] = [];
+  for (const at of [1, 2, 3]) allowed.push((await windows.consume(bucket(2), at)).allowed);
+  expect(allowed).toEqual([true, true, false]);
+  expect(lines).toEqual([expect.stringContaining('they are counted in memory')]);
+  isFull = false;
+  await windows.consume(bucket(2, 'other'), 4);
+  expect([...open(5).remembered(5)].map((request) => request.bucket)).toEqual(['other']);
   expect(lines).toHaveLength(1);
 });
 

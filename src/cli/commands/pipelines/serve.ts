@@ -99,11 +99,11 @@ async function alone(
   work: (settings: Settings) => Promise<void>,
 ): Promise<void> {
   const settings = readSettings(data);
-  const lock = await acquireServiceLock(data, {
-    command,
-    waitSeconds: settings.lock_wait_seconds,
-    onWaiting: (message) => logger.info(message),
-  });
+  const lock = await acquireServiceLock(
+    data,
+    { command, waitSeconds: settings.lock_wait_seconds, onWaiting: (message) => logger.info(message) },
+    logger,
+  );
   try {
     await work(settings);
   } finally {

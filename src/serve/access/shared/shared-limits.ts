@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { DataDirectory } from '../../../config/data-directory.ts';
 import { readSecret, Redactor } from '../../../config/secrets.ts';
@@ -7,8 +6,7 @@ import { isRedisAddress } from '../../../config/settings.ts';
 import type { Settings } from '../../../config/settings.ts';
 import { UsageError } from '../../../errors/errors.ts';
 import type { Gauge } from '../../http/gauge.ts';
-import { hour, maxClients, maxFailingAddresses, minute, RequestLimits } from '../limits.ts';
-import { RateLimitJournal } from '../rate-limit-journal.ts';
+import { hour, maxClients, maxFailingAddresses, minute, openJournals, RequestLimits } from '../limits.ts';
 import { redisClock, scriptsBy } from './redis-scripts.ts';
 import type { Scripts } from './redis-scripts.ts';
 import { reasonOf, RedisSession } from './redis-session.ts';
@@ -64,8 +62,7 @@ export class SharedLimits implements Fleet {
     this.#now = now;
     this.#log = log;
     this.parts = { servers: settings.servers, apart: 0 };
-    const sites = new RateLimitJournal(join(data.rateLimits, 'sites'), hour, now(), log);
-    const clients = new RateLimitJournal(join(data.rateLimits, 'clients'), minute, now(), log);
+    const { sites, clients } = openJournals(data, now(), log);
     const site = new SharedWindows('site', hour, this, sites);
     const client = new SharedWindows('client', minute, this, clients, { maxWindows: maxClients });
     const failure = new SharedWindows('failure', minute, this, undefined, { maxWindows: maxFailingAddresses });
