@@ -32,7 +32,7 @@ import { examineState } from './examine-state.ts';
 import { trouble, type Finding } from './finding.ts';
 import { assertLogsLanded, resetLogs } from '../recovery/reset-logs.ts';
 import { invalidateMarts, markMartDays } from '../warehouse/stale-partitions.ts';
-import { newestGoodSnapshot, publishedFolders } from '../recovery/published-folders.ts';
+import { newestGoodToPublish, publishedFolders } from '../recovery/published-folders.ts';
 import { recoverState, type Opening } from '../recovery/recover-state.ts';
 import { restoreFiles } from '../recovery/restore-files.ts';
 
@@ -103,9 +103,9 @@ export async function examine(opening: Opening, request: DoctorRequest): Promise
     for (const path of pictures.damaged) await opening.effects.files.remove(path, 'damaged picture: removed');
   // Last of all: what is damaged may still have what the state needs.
   if (request.repair) {
-    // Where no snapshot is whole the damaged ones stay until a refresh has published: they are better than none.
-    const replaced =
-      (await newestGoodSnapshot(data)) === undefined ? [] : snapshots.damaged.map((name) => join(data.published, name));
+    // Where none can take their place the damaged ones stay until a refresh has published: they are better than none.
+    const good = await newestGoodToPublish(data, opening.effects.now());
+    const replaced = good === undefined ? [] : snapshots.damaged.map((name) => join(data.published, name));
     await repairFolders(opening, [...replaced, ...copies.damaged], findings);
   }
   return { findings, repaired: request.repair ? findings.filter(({ repairable }) => repairable) : [] };
@@ -252,7 +252,7 @@ async function repairFolders(
     for (const path of damaged) await aside.take(path);
   }
   if (existsSync(data.current)) return;
-  const good = await newestGoodSnapshot(data);
+  const good = await newestGoodToPublish(data, effects.now());
   if (good === undefined) return;
   await switchCurrent(data, good.manifest.snapshot_id, effects.files);
 }

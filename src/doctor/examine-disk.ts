@@ -47,7 +47,7 @@ export async function examineSnapshots(
         'snapshots',
         data.current,
         current === undefined ? 'is missing' : `names ${current}, which is not there`,
-        'it is switched to the newest snapshot that is whole',
+        'it is switched to the newest snapshot that is whole and does not lie ahead of the clock; without one a new one is published',
       ),
     );
   }

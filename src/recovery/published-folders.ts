@@ -3,6 +3,7 @@ import type { DataDirectory } from '../config/data-directory.ts';
 import { currentName, manifestOf, snapshotNames } from '../snapshot/catalogue.ts';
 import type { Manifest } from '../snapshot/manifest.ts';
 import { verifySnapshot } from '../snapshot/verify.ts';
+import { aheadOfClock } from '../time/ahead-of-clock.ts';
 
 export interface PublishedFolder {
   path: string;
@@ -29,12 +30,28 @@ export async function publishedFolders(data: DataDirectory): Promise<PublishedFo
     .toSorted((a, b) => b.manifest.run_id - a.manifest.run_id);
 }
 
-/** The newest snapshot of which all files, or those that are needed, are as its manifest says, byte for byte. */
-export async function newestGoodSnapshot(
+/** The newest snapshot of which the files that are needed are as its manifest says, byte for byte. */
+export function newestGoodSnapshot(
   data: DataDirectory,
-  isNeeded?: (path: string) => boolean,
+  isNeeded: (path: string) => boolean,
 ): Promise<PublishedFolder | undefined> {
-  for (const folder of await publishedFolders(data)) {
+  return newestGood(data, isNeeded, () => true);
+}
+
+/**
+ * The newest good one that may be published, `now` in milliseconds since the epoch: none as of a time that is yet to
+ * come, beside which no refresh is let in.
+ */
+export function newestGoodToPublish(data: DataDirectory, now: number): Promise<PublishedFolder | undefined> {
+  return newestGood(data, undefined, ({ manifest }) => aheadOfClock(manifest.as_of, now) === 0);
+}
+
+async function newestGood(
+  data: DataDirectory,
+  isNeeded: ((path: string) => boolean) | undefined,
+  isEligible: (folder: PublishedFolder) => boolean,
+): Promise<PublishedFolder | undefined> {
+  for (const folder of (await publishedFolders(data)).filter(isEligible)) {
     try {
       await verifySnapshot(folder.path, isNeeded);
       return folder;

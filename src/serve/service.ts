@@ -75,7 +75,7 @@ export async function createService({
   // known.
   const prepare = async (snapshot: PublishedSnapshot) =>
     listening ? snapshot.prepareTemplates(preparedTemplates, state.links(snapshot)) : undefined;
-  const follower = new SnapshotFollower(data, log, snapshotId, prepare);
+  const follower = new SnapshotFollower(data, log, snapshotId, prepare, () => effects.now());
   await sites.start();
   // Before the snapshot is read: what cannot be counted into is told at once. Measured, too: opened after it, V8 keeps
   // `process.nextTick` six times as slow, of which a request takes seven.

@@ -1,10 +1,12 @@
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { examine, type Diagnosis } from '../../src/doctor/doctor.ts';
 import { realEffects } from '../../src/files/effects.ts';
 import { createLogger } from '../../src/logging/log.ts';
 import { noProgress } from '../../src/logging/progress.ts';
 import { differences, publishedTables } from '../fault/lives/published-tables.ts';
+import { flipBit } from '../support/published-snapshot.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 import { sharedPipeline } from '../support/shared-pipeline.ts';
 
@@ -248,6 +250,47 @@ describe('a run as of a time that is yet to come', () => {
       { payout: '1.000000' },
       { payout: '2.000000' },
     ]);
+  });
+});
+
+describe('a damaged snapshot, behind which lies one as of a time that is yet to come', () => {
+  /** The first snapshot, that of the future, and the current one, which is damaged. */
+  async function damagedAfterFuture(): Promise<{ pipeline: PipelineUnderTest; first: string; damaged: string }> {
+    const pipeline = await network();
+    const { current: first } = await pipeline.snapshots();
+    await pipeline.refresh(future, { clock: at('10:00:00'), allowFuture: true });
+    await doctor(pipeline, at('11:00:00'), true);
+    await pipeline.refresh(at('11:00:00'), { allowOlder: true });
+    const { current: damaged } = await pipeline.snapshots();
+    await flipBit(join(pipeline.data.current, 'feed-offers.ndjson'));
+    return { pipeline, first, damaged };
+  }
+
+  it('is replaced by the newest of the past, and the refresh that follows is let in', async () => {
+    const { pipeline, first } = await damagedAfterFuture();
+    await doctor(pipeline, at('12:00:00'), true);
+    expect((await pipeline.snapshots()).current).toBe(first);
+    expect((await pipeline.refresh(at('12:00:00'))).snapshotId).not.toBeNull();
+    expect(await troubles(pipeline, at('12:00:00'))).toEqual([]);
+  });
+
+  it('stays where there is no other one of the past, until a refresh has published', async () => {
+    const { pipeline, first, damaged } = await damagedAfterFuture();
+    await rm(join(pipeline.data.published, first), { recursive: true });
+    await doctor(pipeline, at('12:00:00'), true);
+    expect((await pipeline.snapshots()).current).toBe(damaged);
+    expect((await pipeline.refresh(at('12:00:00'))).snapshotId).not.toBeNull();
+    expect(await troubles(pipeline, at('12:00:00'))).toEqual([]);
+  });
+
+  it('and no link to it: none is made to the future', async () => {
+    const { pipeline, first, damaged } = await damagedAfterFuture();
+    for (const name of [first, damaged]) await rm(join(pipeline.data.published, name), { recursive: true });
+    await rm(pipeline.data.current);
+    await doctor(pipeline, at('12:00:00'), true);
+    await expect(pipeline.snapshots()).rejects.toMatchObject({ code: 'ENOENT' });
+    expect((await pipeline.refresh(at('12:00:00'))).snapshotId).not.toBeNull();
+    expect(await troubles(pipeline, at('12:00:00'))).toEqual([]);
   });
 });
 

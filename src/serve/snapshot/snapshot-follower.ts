@@ -2,8 +2,9 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { DataDirectory } from '../../config/data-directory.ts';
-import { currentName, snapshotNames } from '../../snapshot/catalogue.ts';
+import { currentName, manifestOf, snapshotNames } from '../../snapshot/catalogue.ts';
 import { manifestFile } from '../../snapshot/manifest.ts';
+import { aheadOfClock } from '../../time/ahead-of-clock.ts';
 import { openSnapshot } from './published-snapshot.ts';
 import type { PublishedSnapshot } from './published-snapshot.ts';
 
@@ -19,6 +20,7 @@ export class SnapshotFollower {
   readonly #log: Logger;
   readonly #pinned: string | undefined;
   readonly #prepare: (snapshot: PublishedSnapshot) => Promise<void>;
+  readonly #now: () => number;
   #serving: PublishedSnapshot | undefined;
   /** Which file the manifest of what is served was. */
   #servedManifest: string | undefined;
@@ -32,11 +34,13 @@ export class SnapshotFollower {
     log: Logger,
     pinned: string | undefined,
     prepare: (snapshot: PublishedSnapshot) => Promise<void>,
+    now: () => number,
   ) {
     this.#data = data;
     this.#log = log;
     this.#pinned = pinned;
     this.#prepare = prepare;
+    this.#now = now;
   }
 
   get serving(): PublishedSnapshot | undefined {
@@ -162,8 +166,20 @@ export class SnapshotFollower {
     }
   }
 
-  /** Folder names sort by publication; the newest comes first. */
+  /** Folder names sort by publication; the newest comes first, and last those as of a time that is yet to come. */
   async #olderThan(id: string): Promise<string[]> {
-    return (await snapshotNames(this.#data)).filter((name) => name < id).toReversed();
+    const older = (await snapshotNames(this.#data)).filter((name) => name < id).toReversed();
+    const ahead = new Set<string>();
+    for (const name of older) if (await this.#isAhead(name)) ahead.add(name);
+    return [...older.filter((name) => !ahead.has(name)), ...ahead];
+  }
+
+  async #isAhead(id: string): Promise<boolean> {
+    try {
+      return aheadOfClock((await manifestOf(this.#data, id)).as_of, this.#now()) > 0;
+    } catch {
+      // Taking it up says what is wrong with it.
+      return false;
+    }
   }
 }

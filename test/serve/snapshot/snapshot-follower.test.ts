@@ -13,9 +13,10 @@ import {
   writeSites,
   writeSnapshot,
 } from '../../support/published-snapshot.ts';
-import { serviceForTest } from '../../support/running-service.ts';
+import { serviceForTest, startService } from '../../support/running-service.ts';
 import type { RunningService } from '../../support/running-service.ts';
 
+const now = () => Date.UTC(2026, 10, 20, 12, 30);
 let data: DataDirectory;
 const path = '/c/api/v1/offers?site_key=s&site_secret=a-long-enough-secret';
 
@@ -71,13 +72,19 @@ test('the old snapshot stays until the new one is prepared, and where it cannot 
   await publish('2026-a');
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
   const { promise: goneOn, resolve: goOn } = Promise.withResolvers<void>();
-  const follower = new SnapshotFollower(data, pino({ level: 'silent' }), undefined, async ({ id }) => {
-    if (id === '2026-b') {
-      reach();
-      await goneOn;
-    }
-    if (id === '2026-c') throw new Error('an offer that no text can be made of');
-  });
+  const follower = new SnapshotFollower(
+    data,
+    pino({ level: 'silent' }),
+    undefined,
+    async ({ id }) => {
+      if (id === '2026-b') {
+        reach();
+        await goneOn;
+      }
+      if (id === '2026-c') throw new Error('an offer that no text can be made of');
+    },
+    now,
+  );
   onTestFinished(() => follower.close());
   await follower.start();
   await publish('2026-b');
@@ -94,9 +101,15 @@ test('the old snapshot stays until the new one is prepared, and where it cannot 
 
 test('a first snapshot that cannot be prepared gives way to an older one', async () => {
   for (const id of ['2026-a', '2026-b']) await publish(id);
-  const follower = new SnapshotFollower(data, pino({ level: 'silent' }), undefined, async ({ id }) => {
-    if (listening && id === '2026-b') throw new Error('an offer that no text can be made of');
-  });
+  const follower = new SnapshotFollower(
+    data,
+    pino({ level: 'silent' }),
+    undefined,
+    async ({ id }) => {
+      if (listening && id === '2026-b') throw new Error('an offer that no text can be made of');
+    },
+    now,
+  );
   onTestFinished(() => follower.close());
   let listening = false;
   await follower.start();
@@ -186,6 +199,21 @@ test.each<[string, (folder: string) => Promise<void>]>([
   expect(complaints(running).map(({ snapshot_id }) => snapshot_id)).toEqual(['2026-d', '2026-c']);
   await running.service.poll();
   expect(await servedTitle(running)).toBe('2026-b');
+});
+
+test('at a restart, one as of a time that is yet to come is served only where no other one is whole', async () => {
+  await publish('2026-a');
+  await writeSnapshot(data, '2026-b', { asOf: '2027-01-01T00:00:00Z', offers: [] });
+  await publish('2026-c', flipOffers);
+  const running = await startService(data);
+  expect(await servedTitle(running)).toBe('2026-a');
+  await running.service.close();
+  await flipOffers(join(data.published, '2026-a'));
+  const again = await serviceForTest(data);
+  expect(await again.json('/readyz', 503)).toMatchObject({
+    snapshot_id: '2026-b',
+    reason: expect.stringContaining('ahead'),
+  });
 });
 
 test('a copy of another snapshot under a new name is refused', async () => {
