@@ -55,6 +55,10 @@ export interface IngestSummary {
   accepted: number;
   duplicates: number;
   rejected: number;
+  /** Among the accepted rows: those of files read again, which count from now on. */
+  recovered: number;
+  /** Rows of files read again that counted before and count no more, as where a currency has lost its rate. */
+  withdrawn: number;
   warnings: number;
   /** Content versions of offers written. */
   offerVersions: number;
@@ -270,6 +274,8 @@ async function promoteNewFiles(
     accepted: 0,
     duplicates: 0,
     rejected: 0,
+    recovered: 0,
+    withdrawn: 0,
     warnings: 0,
     offerVersions: 0,
     postbacks: 0,
@@ -290,7 +296,9 @@ async function promoteNewFiles(
     await markReportsOfNewEvents(connection, run.runId, { newEvents, foundClicks, newHours });
   }
 
-  const [ledger] = await queryRows<Omit<IngestSummary, 'files' | 'readAgain' | 'offerVersions' | 'postbacks'>>(
+  const [ledger] = await queryRows<
+    Omit<IngestSummary, 'files' | 'readAgain' | 'recovered' | 'withdrawn' | 'offerVersions' | 'postbacks'>
+  >(
     connection,
     `SELECT count(*) FILTER (status = 'quarantined') AS quarantined, coalesce(sum(rows), 0) AS rows, coalesce(sum(accepted), 0) AS accepted,
        coalesce(sum(duplicates), 0) AS duplicates, coalesce(sum(rejected), 0) AS rejected, coalesce(sum(warnings), 0) AS warnings,
@@ -298,22 +306,27 @@ async function promoteNewFiles(
      FROM ingest_files WHERE run_id = ${run.runId}`,
   );
   Object.assign(summary, ledger);
-  const recovered = await recoveredRows(connection, run, again);
+  const moved = await movedRows(connection, run, again);
   const contentChanged =
     files > 0 || catalogs.changes.length > 0 || catalogs.ledgerChanged || again.some(({ kind }) => kind !== 'offers');
   return {
-    summary: { ...summary, rows: summary.rows + recovered, accepted: summary.accepted + recovered },
+    summary: {
+      ...summary,
+      rows: summary.rows + moved.recovered,
+      accepted: summary.accepted + moved.recovered,
+      ...moved,
+    },
     contentChanged,
   };
 }
 
-/** Rows that files which an earlier run ingested give now that they are read again. */
-async function recoveredRows(
+/** Of files that an earlier run ingested, now that they are read again: rows that they give now, and give no more. */
+async function movedRows(
   connection: DuckDBConnection,
   { runId }: Run,
   again: readonly LedgerRow[],
-): Promise<number> {
-  if (again.length === 0) return 0;
+): Promise<{ recovered: number; withdrawn: number }> {
+  if (again.length === 0) return { recovered: 0, withdrawn: 0 };
   const accepted = new Map(again.map((before) => [before.file_id, before.accepted]));
   const rows = await queriesOn(connection)
     .selectFrom('ingest_files')
@@ -321,7 +334,9 @@ async function recoveredRows(
     .where('run_id', '<>', runId)
     .where('file_id', 'in', [...accepted.keys()])
     .execute();
-  return rows.reduce((sum, row) => sum + row.accepted - (accepted.get(row.file_id) ?? 0), 0);
+  const moved = rows.map((row) => row.accepted - (accepted.get(row.file_id) ?? 0));
+  const sum = (numbers: number[]) => numbers.reduce((total, each) => total + Math.max(0, each), 0);
+  return { recovered: sum(moved), withdrawn: sum(moved.map((each) => -each)) };
 }
 
 async function ingestCatalogs(

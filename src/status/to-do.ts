@@ -1,3 +1,4 @@
+import { counted } from '../text/counted.ts';
 import { leadBackAdvice } from '../time/ahead-of-clock.ts';
 import { describeBeginnings } from '../runs/beginnings.ts';
 import { describeSilence } from '../postbacks/silent-sites.ts';
@@ -179,10 +180,6 @@ function postbacksToDo({ postbacks, waiting_postbacks, silent_sites, sites, unkn
       command: 'offerline postbacks retry --all',
     });
   return todo;
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 function firstLine(text: string | null): string {

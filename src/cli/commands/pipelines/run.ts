@@ -3,6 +3,8 @@ import { maintenance } from '../../../../pipelines/maintenance.ts';
 import { planRefresh, type RefreshPlan } from '../../../../pipelines/plans/plan-refresh.ts';
 import { refresh, stages, type StageName } from '../../../../pipelines/refresh.ts';
 import type { RunRequest } from '../../../../pipelines/run-pipeline.ts';
+import type { IngestSummary } from '../../../ingest/ingest-stage.ts';
+import { counted } from '../../../text/counted.ts';
 import { momentOption } from '../../../time/moment.ts';
 import { addCommand, answer, existingData, table } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
@@ -39,7 +41,8 @@ export function addRunCommands(program: Command, context: CommandContext): void 
         result,
         [
           `run ${result.runId} as of ${result.asOf}`,
-          `  ingested   ${ingested.files} files, ${ingested.rows} rows: ${ingested.accepted} accepted, ${ingested.duplicates} duplicates, ${ingested.rejected} rejected; ${ingested.quarantined} files quarantined`,
+          `  ingested   ${counted(ingested.files, 'file')}, ${counted(ingested.rows, 'row')}: ${ingested.accepted} accepted, ${counted(ingested.duplicates, 'duplicate')}, ${ingested.rejected} rejected; ${counted(ingested.quarantined, 'file')} quarantined`,
+          ...describeReadAgain(ingested),
           `  figures    ${computed.offers} offers with figures, ${computed.days} days of marts written${computed.reportsOutdated === 0 ? '' : `; ${computed.reportsOutdated} outdated reports are left for the next runs`}`,
           result.snapshotId === null
             ? '  published  nothing: no changes since the current snapshot'
@@ -72,12 +75,22 @@ export function addRunCommands(program: Command, context: CommandContext): void 
   }
 }
 
+function describeReadAgain({ readAgain, recovered, withdrawn }: IngestSummary): string[] {
+  if (readAgain === 0) return [];
+  const count = (rows: number, how: string) =>
+    rows === 0 ? [] : [`${counted(rows, 'row')} ${rows === 1 ? 'counts' : 'count'} ${how}`];
+  const changes = [...count(recovered, 'from now on'), ...count(withdrawn, 'no more')];
+  return [
+    `  read again ${counted(readAgain, 'file')}, since what decides how it is read has changed: ${changes.join(', ') || 'as many rows count as before'}`,
+  ];
+}
+
 function describePlan({ as_of, files, bytes, ignored, reports_due, postbacks_due }: RefreshPlan): string {
   const due = postbacks_due.reduce((sum, each) => sum + each.due, 0);
   const shown = files.map(({ path, why, bytes: size }) => ({ file: path, why, bytes: size }));
   return [
-    `a refresh as of ${as_of} would read ${files.length} files, ${bytes} bytes; ${ignored.length} are ignored`,
-    `${reports_due} daily reports are missing or outdated, ${due} postbacks are due`,
+    `a refresh as of ${as_of} would read ${counted(files.length, 'file')}, ${counted(bytes, 'byte')}; ${ignored.length} ignored`,
+    `${counted(reports_due, 'daily report')} missing or outdated, ${counted(due, 'postback')} due`,
     ...(files.length === 0 ? [] : ['', table(shown)]),
   ].join('\n');
 }

@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
+import { endOf } from '../support/commands.ts';
+
+it('a rate that is gone and comes again: no count sinks, and the words say what counts no more and what does again', async () => {
+  const rates = { EUR: '1.10', GBP: '1.30' };
+  await using pipeline = await PipelineUnderTest.create(new Date('2026-03-10T09:00:00Z'), { settings: { rates } });
+  const ingested = async (...options: string[]) => {
+    const { code, stdout } = await endOf(pipeline.data.root, 'run', 'refresh', ...options);
+    expect(code).toBe(0);
+    return stdout.split('\n').filter((line) => /^ {2}(ingested|read again) /.test(line));
+  };
+  await pipeline.landOffers('net', [
+    { external_id: 'eur', title: 'Eur', payout: '1', currency: 'EUR' },
+    { external_id: 'gbp', title: 'Gbp', payout: '1', currency: 'GBP' },
+    { external_id: 'usd', title: 'Usd', payout: '1' },
+  ]);
+  expect(await ingested()).toEqual([
+    '  ingested   1 file, 3 rows: 3 accepted, 0 duplicates, 0 rejected; 0 files quarantined',
+  ]);
+
+  const nothing = '  ingested   0 files, 0 rows: 0 accepted, 0 duplicates, 0 rejected; 0 files quarantined';
+  await pipeline.configure({ rates: { EUR: '1.10' } });
+  expect(await ingested()).toEqual([
+    nothing,
+    '  read again 1 file, since what decides how it is read has changed: 1 row counts no more',
+  ]);
+  await pipeline.configure({});
+  const { stdout } = await endOf(pipeline.data.root, 'run', 'refresh', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({
+    ingested: { files: 0, readAgain: 1, rows: 0, accepted: 0, rejected: 0, withdrawn: 1 },
+  });
+  await pipeline.configure({ rates });
+  expect(await ingested()).toEqual([
+    '  ingested   0 files, 2 rows: 2 accepted, 0 duplicates, 0 rejected; 0 files quarantined',
+    '  read again 1 file, since what decides how it is read has changed: 2 rows count from now on',
+  ]);
+  await pipeline.configure({ rates: { EUR: '1.20', GBP: '1.30' } });
+  expect(await ingested()).toEqual([
+    nothing,
+    '  read again 1 file, since what decides how it is read has changed: as many rows count as before',
+  ]);
+});
+
+it('files that no run stood for before: a plan says one file, not 1 files', async () => {
+  await using pipeline = await PipelineUnderTest.create(new Date('2026-03-10T09:00:00Z'));
+  await pipeline.landOffers('net', [{ external_id: 'a', title: 'A', payout: '1' }]);
+  const { stdout } = await endOf(pipeline.data.root, 'run', 'refresh', '--dry-run');
+  expect(stdout).toMatch(/ would read 1 file, \d+ bytes; 0 ignored\n0 daily reports .*, 0 postbacks due\n/);
+});
