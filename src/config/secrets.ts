@@ -35,13 +35,30 @@ export function readSecret(name: string, secret: Secret, environment: NodeJS.Pro
   return text;
 }
 
+/** The same of several, as far as they can be read: one that cannot is told by those who need it. */
+export function readableSecrets(secrets: readonly (Secret | undefined)[]): string[] {
+  return secrets.flatMap((secret) => {
+    if (secret === undefined) return [];
+    try {
+      return [readSecret('', secret)];
+    } catch (error) {
+      if (error instanceof UsageError) return [];
+      throw error;
+    }
+  });
+}
+
 /** A secret of fewer characters stands in too many texts by accident to be taken out of all of them. */
 const shortestRedacted = 4;
 const redacted = '•••';
 
-/** Takes secrets out of texts, however they are written there: plain, percent-encoded, or as base64. */
+/** Takes secrets out of texts, however they are written there: plain, percent-encoded, in JSON, or as base64. */
 export class Redactor {
-  #forms: readonly string[] = [];
+  /** Every spelling by its first characters, the longest first: a shorter one within it would leave its ends. */
+  readonly #forms = new Map<string, string[]>();
+  /** Which digests of first characters there are: what a text is gone through by, however many secrets there are. */
+  readonly #begins = new Uint8Array(1 << 16);
+  #longest = 0;
 
   constructor(secrets: readonly string[]) {
     for (const secret of secrets) this.add(secret);
@@ -50,25 +67,58 @@ export class Redactor {
   /** One that became known later, such as a token. */
   add(secret: string): void {
     if (secret.length < shortestRedacted) return;
-    const forms = [...this.#forms, ...formsOf(secret)];
-    // The longest first: a shorter one within it would leave its ends.
-    this.#forms = [...new Set(forms)].toSorted((one, other) => other.length - one.length);
+    for (const form of formsOf(secret)) {
+      const begin = form.slice(0, shortestRedacted);
+      const forms = this.#forms.get(begin) ?? [];
+      if (forms.includes(form)) continue;
+      const shorter = forms.findIndex(({ length }) => length < form.length);
+      forms.splice(shorter === -1 ? forms.length : shorter, 0, form);
+      this.#forms.set(begin, forms);
+      this.#begins[digestAt(form, 0)] = 1;
+      this.#longest = Math.max(this.#longest, form.length);
+    }
   }
 
-  redact(text: string): string {
-    return this.#forms.reduce((rest, form) => rest.replaceAll(form, redacted), text);
+  /** `isCut`: the text is the first part of a longer one, and may end within a secret. */
+  redact(text: string, { isCut = false } = {}): string {
+    let shown = '';
+    let end = 0;
+    for (let at = 0; at + shortestRedacted <= text.length; at++) {
+      if (this.#begins[digestAt(text, at)] === 0) continue;
+      const form = this.#formAt(text, at, isCut);
+      if (form === undefined) continue;
+      if (at >= end) shown += text.slice(end, at) + redacted;
+      end = Math.max(end, at + form.length);
+    }
+    return end === 0 ? text : shown + text.slice(end);
+  }
+
+  #formAt(text: string, at: number, isCut: boolean): string | undefined {
+    const forms = this.#forms.get(text.slice(at, at + shortestRedacted));
+    const whole = forms?.find((form) => text.startsWith(form, at));
+    if (whole !== undefined || !isCut || at + this.#longest <= text.length) return whole;
+    return forms?.find((form) => form.startsWith(text.slice(at)));
   }
 }
 
+/** Of the first characters of what stands there. */
+function digestAt(text: string, at: number): number {
+  let digest = 0;
+  for (let next = at; next < at + shortestRedacted; next++) digest = (digest * 31 + text.charCodeAt(next)) & 0xffff;
+  return digest;
+}
+
 function formsOf(secret: string): string[] {
-  const encoded = encodeURIComponent(secret);
+  const encoded = encodeURIComponent(secret.toWellFormed());
   const base64 = Buffer.from(secret).toString('base64');
+  const json = JSON.stringify(secret).slice(1, -1);
   return [
     secret,
     encoded,
     encoded.replaceAll(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase()),
     encoded.replaceAll('%20', '+'),
-    JSON.stringify(secret).slice(1, -1),
+    json,
+    json.replaceAll(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
     base64,
     base64.replace(/=+$/, ''),
     Buffer.from(secret).toString('base64url'),

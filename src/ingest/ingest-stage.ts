@@ -31,6 +31,8 @@ import { knownLogs, latestCatalogDigests, logKey, rememberFiles, seenFiles, type
 import { filesToReadAgain, type NewFile, type LedgerRow } from './ledger/read-again.ts';
 import { openNewFiles, maxUnpackedBytesOf, type NewContent, type NewFiles } from './open-new-files.ts';
 import { removeNote, admit, type Admitted } from './suspects.ts';
+import { blackOut } from './ledger/black-out.ts';
+import { knownSecrets } from './known-secrets.ts';
 import { unreadableFiles } from './ledger/unreadable.ts';
 import { sweepUnnamedFiles } from './ledger/sweep.ts';
 
@@ -133,14 +135,25 @@ export async function ingestFiles(
   await using eventEngine = engine(run, state.connection);
   const ingested = await state.transaction(async () => {
     const { summary, contentChanged } = await promoteNewFiles(run, state, eventEngine, { newFiles, landed, seenAt });
+    const blackedOut = await blackOut(
+      state.connection,
+      knownSecrets(run.data, run.settings, sites.sites),
+      ofRun(run, newFiles.again),
+    );
     await rememberFiles(state, lookedAt(unseen), run.effects.now());
     // Without new files too: with time alone comes the moment of an event that was stamped ahead.
     const postbacks = await writeOutbox(state.connection, sites.sites, run.asOf);
-    if (contentChanged || postbacks > 0) await bumpRevision(state.connection);
+    if (contentChanged || blackedOut || postbacks > 0) await bumpRevision(state.connection);
     return { ...summary, postbacks };
   }, 'ingest');
   if (ingested.rows > rowsWorthMemory) await dropTempTables(state.connection);
   return ingested;
+}
+
+/** SQL: whether a file, by its `file_id`, is one that the run has read. */
+function ofRun({ runId }: Run, again: readonly LedgerRow[]): string {
+  const ids = again.map(({ file_id }) => file_id);
+  return `file_id IN (SELECT file_id FROM ingest_files WHERE run_id = ${runId} ${ids.length === 0 ? '' : `OR file_id IN (${ids.join(', ')})`})`;
 }
 
 /** Of fewer rows the temporary tables take less memory than is worth a statement. */
