@@ -41,6 +41,10 @@ const refusedFunctions = new Set([
  * parses, before anything is prepared: preparing an EXPORT makes its folder.
  */
 export async function readingStatement(connection: DuckDBConnection, sql: string): Promise<string> {
+  if (sql.includes('\0'))
+    throw new UsageError(
+      'the query has a NUL in it, behind which nothing would be read; write chr(0) where it is meant',
+    );
   const [, how = '', explained] = explain.exec(sql) ?? [];
   const { error_type, statements } = await parse(connection, explained ?? sql);
   // Throws, and points at the place.

@@ -124,6 +124,8 @@ export async function createConsole({
   server.setErrorHandler((error, request, reply) => tell(request, reply, error as Error));
 
   async function show(page: Page, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    // Nothing that is shown has a name with a NUL, and neither files nor programs can be asked for one.
+    if (request.url.includes('%00')) throw new ConsoleError(404, 'There is no such page.');
     const address = Address.of(request.url);
     const wanted = address.get('snapshot');
     return snapshots.use(wanted, (snapshot) => {

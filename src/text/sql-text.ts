@@ -1,6 +1,10 @@
-/** A string as a SQL literal. For names, paths and what we made ourselves; what others wrote travels as parameters. */
+/**
+ * A string as a SQL literal. For names, paths and what we made ourselves; what others wrote travels as parameters, or
+ * as a literal where a query is shown with its values. DuckDB takes a statement for ended where a NUL stands in it.
+ */
 export function quoted(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
+  const literals = text.split('\0').map((part) => `'${part.replaceAll("'", "''")}'`);
+  return literals.length === 1 ? (literals[0] as string) : `(${literals.join(' || chr(0) || ')})`;
 }
 
 /**

@@ -120,6 +120,8 @@ const others = [
   'EXPLAIN ANALYZE CREATE TABLE mine AS SELECT 1',
   "EXPLAIN SELECT 1; EXPORT DATABASE '%/mine'",
   'EXPLAIN EXPLAIN SELECT 1',
+  // DuckDB would run what stands before it.
+  'SELECT 1\0 garbage',
   // What a SELECT can call.
   "FROM enable_logging(level := 'trace', storage := 'file', storage_path := '%/mine')",
   "FROM Enable_Profiling(format := 'json', save_location := '%/mine.json')",

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { literalPath, pathOfLiteral, quotedPath } from '../../src/text/sql-text.ts';
+import { literalPath, pathOfLiteral, quoted, quotedPath } from '../../src/text/sql-text.ts';
 
 const nameOfTrouble = fc.string({
   unit: fc.constantFrom(
@@ -66,4 +66,16 @@ it('names one file to the readers, whatever its folder and the folders beside it
     }),
     { numRuns: 200 },
   );
+});
+
+it('a text is the same in a statement, whatever it holds', async () => {
+  const connection = await (await DuckDBInstance.create(':memory:')).connect();
+  onTestFinished(() => connection.closeSync());
+  for (const text of ["it's", '\0', 'a\0b', "\0'\0", "'; DROP TABLE x --", String.raw`\0 \'`, '😀', '']) {
+    const result = await connection.runAndReadAll(
+      `SELECT encode(${quoted(text)}) = encode($1), length(${quoted(text)})`,
+      [text],
+    );
+    expect([text, ...(result.getRows()[0] ?? [])]).toEqual([text, true, BigInt(Array.from(text).length)]);
+  }
 });

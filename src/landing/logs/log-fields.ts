@@ -161,7 +161,11 @@ function nameField(name: string): LogField {
     name,
     type: 'name',
     value: name,
-    faults: [{ when: `length(${name}) NOT BETWEEN 1 AND 256`, reason: `bad_${name}` }, notAName(name)],
+    faults: [
+      { when: `length(${name}) NOT BETWEEN 1 AND 256`, reason: `bad_${name}` },
+      { when: `contains(${name}, chr(0))`, reason: `bad_${name}`, neverOfPlain: true },
+      notAName(name),
+    ],
   };
 }
 
@@ -181,12 +185,18 @@ function notAName(name: string): LogFault {
   return { when, reason: `bad_${name}`, neverOfPlain: true };
 }
 
+/** What has a NUL is no text: neither addresses nor arguments of programs can hold one. */
 function textField(name: string): LogField {
-  return { name, type: 'text', value: name, faults: [] };
+  const value = `CASE WHEN is_plain OR NOT contains(${name}, chr(0)) THEN ${name} END`;
+  return { name, type: 'text', value, faults: [], dropped: hasNoValue(name) };
 }
 
 function listedField(name: 'country' | 'device', value: string): LogField {
-  return { name, type: name, value, faults: [], dropped: `${name} IS NOT NULL AND ${name}_value IS NULL` };
+  return { name, type: name, value, faults: [], dropped: hasNoValue(name) };
+}
+
+function hasNoValue(name: string): string {
+  return `${name} IS NOT NULL AND ${name}_value IS NULL`;
 }
 
 /**

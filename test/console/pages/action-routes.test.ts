@@ -127,3 +127,12 @@ it.each([
   const refused = await post(path, form);
   expect([refused.status, refused.body]).toEqual([status, expect.stringContaining(sentence)]);
 });
+
+it('a field with a NUL is told as that, and nothing is begun', async () => {
+  const { post } = await routes();
+  for (const url of ['/actions/retry-postbacks/preview', '/actions/retry-postbacks'])
+    expect(await post(url, { site: 'a\0b', since: '' })).toMatchObject({
+      status: 400,
+      body: expect.stringContaining('NUL') as string,
+    });
+});

@@ -54,6 +54,34 @@ afterAll(async () => {
   await rm(data.root, { recursive: true, force: true });
 });
 
+it.each([
+  '/clicks/%00',
+  '/clicks/a%00b',
+  '/clicks?id=%00',
+  '/sites/%00',
+  '/sites/a%00b?from=%00',
+  '/sites?site=%00',
+  '/offers/%00',
+  '/offers/%00/explained',
+  '/offers?source=%00&title=%00',
+  '/tables/%00',
+  '/figures/%00',
+  '/snapshots/%00/diff/%00',
+  '/snapshots/diff?before=%00&after=%00',
+  '/runs/%00',
+  '/files/%00',
+  '/files?path=%00',
+  '/postbacks/%00',
+  '/postbacks?site=%00',
+  '/search?q=%00',
+  '/days?from=%00',
+  '/actions/%00',
+  '/?snapshot=%00',
+  '/static/%00',
+])('%s: there is no such page', async (path) => {
+  expect(await show(path)).toMatchObject({ status: 404 });
+});
+
 const ask = <R>(sql: string) => readAnalytics(data.current, (query) => query<R>(sql));
 
 /** As ten failed attempts would. */

@@ -360,6 +360,32 @@ describe('identifiers', () => {
       [clickText('l', '"u"', '9'.repeat(5000)), 'bad_user_id'],
     ]);
   });
+
+  it('names with a NUL are refused; where a text has one it is dropped with a warning', async () => {
+    const nul = 'a\u0000b';
+    await expectOutcomes('clicks', [
+      [click('a', { site_key: nul }), 'bad_site_key'],
+      [click('b', { user_id: '\u0000' }), 'bad_user_id'],
+      [click('c', { offer_id: undefined, source: nul, external_id: 'x' }), 'bad_source'],
+      [click('d', { offer_id: undefined, source: 'net', external_id: nul }), 'bad_external_id'],
+      [click('e', { source: nul }), 'bad_source'],
+    ]);
+    await expectOutcomes('conversions', [[conversion('a', { event_id: nul }), 'bad_event_id']]);
+    const texts = { ip: nul, user_agent: nul, sub1: nul, sub2: 'kept' };
+    const { results, landing } = await outcomes('clicks', [click('texts', texts), click('good', { ip: '::1' })]);
+    expect(results).toEqual(['loaded', 'loaded']);
+    expect(await landing.events('clicks', 'ip, user_agent, sub1, sub2')).toEqual([
+      { ip: '::1', user_agent: null, sub1: null, sub2: null },
+      { ip: null, user_agent: null, sub1: null, sub2: 'kept' },
+    ]);
+    expect(await landing.warnings()).toEqual(
+      ['ip', 'sub1', 'user_agent'].map((field) => `clicks/a.ndjson bad_${field} ${field} 1`),
+    );
+    const reversed = await outcomes('conversions', [conversion('r', { kind: 'reject', reason: nul })]);
+    expect(reversed.results).toEqual(['loaded']);
+    expect(await reversed.landing.events('conversions', 'kind, reason')).toEqual([{ kind: 'reject', reason: null }]);
+    expect(await reversed.landing.warnings()).toEqual(['conversions/a.ndjson bad_reason reason 1']);
+  });
 });
 
 describe('timestamps', () => {

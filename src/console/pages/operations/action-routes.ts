@@ -68,7 +68,12 @@ function tellable(error: unknown): unknown {
 }
 
 function fieldsOf({ body }: FastifyRequest): FormFields {
-  return (body ?? {}) as FormFields;
+  const fields = (body ?? {}) as FormFields;
+  const named = Object.entries(fields).find(([name, value]) =>
+    [name, value].flat().some((text) => text?.includes('\0')),
+  );
+  if (named !== undefined) throw new ConsoleError(400, 'A field of the form has a NUL in it: write it without.');
+  return fields;
 }
 
 function single(value: FormFields[string]): string {

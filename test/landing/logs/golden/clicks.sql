@@ -32,17 +32,21 @@ COPY (
           WHEN offer_id IS NULL AND (source IS NULL OR external_id IS NULL) THEN 'missing_offer'
           WHEN offer_id IS NOT NULL AND (offer_id_value IS NULL OR offer_id_value < 1 OR NOT regexp_full_match(offer_id, '[0-9]+')) THEN 'bad_offer_id'
           WHEN length(source) NOT BETWEEN 1 AND 256 THEN 'bad_source'
+          WHEN contains(source, chr(0)) THEN 'bad_source'
           WHEN CASE WHEN source IS NOT NULL THEN (record <> raw AND contains(source, chr(65533)))
     OR (json_type(record, '$.source') NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') AND NOT (json_type(record, '$.source') = 'DOUBLE' AND regexp_full_match(source, '-?[0-9]+'))) END THEN 'bad_source'
           WHEN length(external_id) NOT BETWEEN 1 AND 256 THEN 'bad_external_id'
+          WHEN contains(external_id, chr(0)) THEN 'bad_external_id'
           WHEN CASE WHEN external_id IS NOT NULL THEN (record <> raw AND contains(external_id, chr(65533)))
     OR (json_type(record, '$.external_id') NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') AND NOT (json_type(record, '$.external_id') = 'DOUBLE' AND regexp_full_match(external_id, '-?[0-9]+'))) END THEN 'bad_external_id'
           WHEN site_key IS NULL THEN 'missing_site_key'
           WHEN length(site_key) NOT BETWEEN 1 AND 256 THEN 'bad_site_key'
+          WHEN contains(site_key, chr(0)) THEN 'bad_site_key'
           WHEN CASE WHEN site_key IS NOT NULL THEN (record <> raw AND contains(site_key, chr(65533)))
     OR (json_type(record, '$.site_key') NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') AND NOT (json_type(record, '$.site_key') = 'DOUBLE' AND regexp_full_match(site_key, '-?[0-9]+'))) END THEN 'bad_site_key'
           WHEN user_id IS NULL THEN 'missing_user_id'
           WHEN length(user_id) NOT BETWEEN 1 AND 256 THEN 'bad_user_id'
+          WHEN contains(user_id, chr(0)) THEN 'bad_user_id'
           WHEN CASE WHEN user_id IS NOT NULL THEN (record <> raw AND contains(user_id, chr(65533)))
     OR (json_type(record, '$.user_id') NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') AND NOT (json_type(record, '$.user_id') = 'DOUBLE' AND regexp_full_match(user_id, '-?[0-9]+'))) END THEN 'bad_user_id'
           WHEN clicked_at IS NULL THEN 'missing_clicked_at'
@@ -50,7 +54,7 @@ COPY (
           WHEN clicked_at_unlike OR clicked_at_value IS NULL OR clicked_at_value < TIMESTAMPTZ '0001-01-01 00:00:00+00' THEN 'bad_clicked_at'
           WHEN clicked_at_value > TIMESTAMPTZ '2026-11-20T00:00:00Z' + INTERVAL 24 HOURS THEN 'future_timestamp' END END AS fault,
         (CASE WHEN is_plain THEN 0 ELSE CASE WHEN is_object THEN CASE WHEN len(list_filter(json_keys(record), lambda key: key NOT IN ('click_id', 'offer_id', 'source', 'external_id', 'site_key', 'user_id', 'clicked_at', 'country', 'device', 'ip', 'user_agent', 'sub1', 'sub2'))) > 0 THEN 1 ELSE 0 END ELSE 0 END
-          + CASE WHEN record <> raw THEN 128 ELSE 0 END END + CASE WHEN country IS NOT NULL AND country_value IS NULL THEN 2 ELSE 0 END + CASE WHEN device IS NOT NULL AND device_value IS NULL THEN 4 ELSE 0 END)::UTINYINT AS warnings
+          + CASE WHEN record <> raw THEN 128 ELSE 0 END END + CASE WHEN country IS NOT NULL AND country_value IS NULL THEN 2 ELSE 0 END + CASE WHEN device IS NOT NULL AND device_value IS NULL THEN 4 ELSE 0 END + CASE WHEN ip IS NOT NULL AND ip_value IS NULL THEN 8 ELSE 0 END + CASE WHEN user_agent IS NOT NULL AND user_agent_value IS NULL THEN 16 ELSE 0 END + CASE WHEN sub1 IS NOT NULL AND sub1_value IS NULL THEN 32 ELSE 0 END + CASE WHEN sub2 IS NOT NULL AND sub2_value IS NULL THEN 64 ELSE 0 END)::UTINYINT AS warnings
       FROM (
         SELECT *, click_id AS click_id_value,
           TRY_CAST(offer_id AS INTEGER) AS offer_id_value,
@@ -62,10 +66,10 @@ COPY (
           NOT regexp_full_match(clicked_at, '[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)(\.[0-9]+)?([Zz]|[+-](0[0-9]|1[0-7]):[0-5][0-9]|[+-]18:00)') AS clicked_at_unlike,
           TRY_CAST(upper(country) AS ENUM('AD', 'AE', 'AF', 'AG', 'AI', 'AL', 'AM', 'AO', 'AQ', 'AR', 'AS', 'AT', 'AU', 'AW', 'AX', 'AZ', 'BA', 'BB', 'BD', 'BE', 'BF', 'BG', 'BH', 'BI', 'BJ', 'BL', 'BM', 'BN', 'BO', 'BQ', 'BR', 'BS', 'BT', 'BV', 'BW', 'BY', 'BZ', 'CA', 'CC', 'CD', 'CF', 'CG', 'CH', 'CI', 'CK', 'CL', 'CM', 'CN', 'CO', 'CR', 'CU', 'CV', 'CW', 'CX', 'CY', 'CZ', 'DE', 'DJ', 'DK', 'DM', 'DO', 'DZ', 'EC', 'EE', 'EG', 'EH', 'ER', 'ES', 'ET', 'FI', 'FJ', 'FK', 'FM', 'FO', 'FR', 'GA', 'GB', 'GD', 'GE', 'GF', 'GG', 'GH', 'GI', 'GL', 'GM', 'GN', 'GP', 'GQ', 'GR', 'GS', 'GT', 'GU', 'GW', 'GY', 'HK', 'HM', 'HN', 'HR', 'HT', 'HU', 'ID', 'IE', 'IL', 'IM', 'IN', 'IO', 'IQ', 'IR', 'IS', 'IT', 'JE', 'JM', 'JO', 'JP', 'KE', 'KG', 'KH', 'KI', 'KM', 'KN', 'KP', 'KR', 'KW', 'KY', 'KZ', 'LA', 'LB', 'LC', 'LI', 'LK', 'LR', 'LS', 'LT', 'LU', 'LV', 'LY', 'MA', 'MC', 'MD', 'ME', 'MF', 'MG', 'MH', 'MK', 'ML', 'MM', 'MN', 'MO', 'MP', 'MQ', 'MR', 'MS', 'MT', 'MU', 'MV', 'MW', 'MX', 'MY', 'MZ', 'NA', 'NC', 'NE', 'NF', 'NG', 'NI', 'NL', 'NO', 'NP', 'NR', 'NU', 'NZ', 'OM', 'PA', 'PE', 'PF', 'PG', 'PH', 'PK', 'PL', 'PM', 'PN', 'PR', 'PS', 'PT', 'PW', 'PY', 'QA', 'RE', 'RO', 'RS', 'RU', 'RW', 'SA', 'SB', 'SC', 'SD', 'SE', 'SG', 'SH', 'SI', 'SJ', 'SK', 'SL', 'SM', 'SN', 'SO', 'SR', 'SS', 'ST', 'SV', 'SX', 'SY', 'SZ', 'TC', 'TD', 'TF', 'TG', 'TH', 'TJ', 'TK', 'TL', 'TM', 'TN', 'TO', 'TR', 'TT', 'TV', 'TW', 'TZ', 'UA', 'UG', 'UM', 'US', 'UY', 'UZ', 'VA', 'VC', 'VE', 'VG', 'VI', 'VN', 'VU', 'WF', 'WS', 'YE', 'YT', 'ZA', 'ZM', 'ZW'))::VARCHAR AS country_value,
           TRY_CAST(lower(device) AS ENUM('android', 'ios', 'desktop'))::VARCHAR AS device_value,
-          ip AS ip_value,
-          user_agent AS user_agent_value,
-          sub1 AS sub1_value,
-          sub2 AS sub2_value
+          CASE WHEN is_plain OR NOT contains(ip, chr(0)) THEN ip END AS ip_value,
+          CASE WHEN is_plain OR NOT contains(user_agent, chr(0)) THEN user_agent END AS user_agent_value,
+          CASE WHEN is_plain OR NOT contains(sub1, chr(0)) THEN sub1 END AS sub1_value,
+          CASE WHEN is_plain OR NOT contains(sub2, chr(0)) THEN sub2 END AS sub2_value
         FROM (
           SELECT file_id, line, raw, record, is_plain, is_object, unnest(CASE WHEN is_plain THEN texts ELSE from_json(CASE WHEN is_object THEN record END, '{"click_id":"VARCHAR","offer_id":"VARCHAR","source":"VARCHAR","external_id":"VARCHAR","site_key":"VARCHAR","user_id":"VARCHAR","clicked_at":"VARCHAR","country":"VARCHAR","device":"VARCHAR","ip":"VARCHAR","user_agent":"VARCHAR","sub1":"VARCHAR","sub2":"VARCHAR"}') END)
           FROM (SELECT *, CASE WHEN is_plain THEN true ELSE json_valid(record) AND starts_with(ltrim(record, chr(9) || ' '), '{') END AS is_object

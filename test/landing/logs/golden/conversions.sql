@@ -39,11 +39,12 @@ COPY (
           WHEN occurred_at_unlike OR occurred_at_value IS NULL OR occurred_at_value < TIMESTAMPTZ '0001-01-01 00:00:00+00' THEN 'bad_occurred_at'
           WHEN occurred_at_value > TIMESTAMPTZ '2026-11-20T00:00:00Z' + INTERVAL 24 HOURS THEN 'future_timestamp'
           WHEN length(event_id) NOT BETWEEN 1 AND 256 THEN 'bad_event_id'
+          WHEN contains(event_id, chr(0)) THEN 'bad_event_id'
           WHEN CASE WHEN event_id IS NOT NULL THEN (record <> raw AND contains(event_id, chr(65533)))
     OR (json_type(record, '$.event_id') NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') AND NOT (json_type(record, '$.event_id') = 'DOUBLE' AND regexp_full_match(event_id, '-?[0-9]+'))) END THEN 'bad_event_id'
           WHEN payout_unlike THEN 'bad_payout' END END AS fault,
         (CASE WHEN is_plain THEN 0 ELSE CASE WHEN is_object THEN CASE WHEN len(list_filter(json_keys(record), lambda key: key NOT IN ('conversion_id', 'click_id', 'kind', 'occurred_at', 'event_id', 'payout', 'reason'))) > 0 THEN 1 ELSE 0 END ELSE 0 END
-          + CASE WHEN record <> raw THEN 128 ELSE 0 END END)::UTINYINT AS warnings
+          + CASE WHEN record <> raw THEN 128 ELSE 0 END END + CASE WHEN reason IS NOT NULL AND reason_value IS NULL THEN 2 ELSE 0 END)::UTINYINT AS warnings
       FROM (
         SELECT *, conversion_id AS conversion_id_value,
           click_id AS click_id_value,
@@ -55,7 +56,7 @@ COPY (
     WHEN json_type(record, '$.payout') = 'VARCHAR' THEN payout WHEN len(list_distinct(list_filter(regexp_extract_all(record, '"payout"\s*:\s*(-?[0-9][0-9.eE+-]*)', 1), lambda text: TRY_CAST(text AS DOUBLE) = TRY_CAST(payout AS DOUBLE)))) = 1 THEN list_distinct(list_filter(regexp_extract_all(record, '"payout"\s*:\s*(-?[0-9][0-9.eE+-]*)', 1), lambda text: TRY_CAST(text AS DOUBLE) = TRY_CAST(payout AS DOUBLE)))[1] END AS DECIMAL(15, 6)) AS payout_value,
           payout IS NOT NULL AND NOT coalesce(regexp_full_match(CASE WHEN payout IS NULL THEN NULL WHEN is_plain THEN coalesce(nullif(regexp_extract(record, '"payout": ?([0-9.]+)', 1), ''), payout)
     WHEN json_type(record, '$.payout') = 'VARCHAR' THEN payout WHEN len(list_distinct(list_filter(regexp_extract_all(record, '"payout"\s*:\s*(-?[0-9][0-9.eE+-]*)', 1), lambda text: TRY_CAST(text AS DOUBLE) = TRY_CAST(payout AS DOUBLE)))) = 1 THEN list_distinct(list_filter(regexp_extract_all(record, '"payout"\s*:\s*(-?[0-9][0-9.eE+-]*)', 1), lambda text: TRY_CAST(text AS DOUBLE) = TRY_CAST(payout AS DOUBLE)))[1] END, '[0-9]{1,9}(\.[0-9]{1,6})?'), false) AS payout_unlike,
-          reason AS reason_value
+          CASE WHEN is_plain OR NOT contains(reason, chr(0)) THEN reason END AS reason_value
         FROM (
           SELECT file_id, line, raw, record, is_plain, is_object, unnest(CASE WHEN is_plain THEN texts ELSE from_json(CASE WHEN is_object THEN record END, '{"conversion_id":"VARCHAR","click_id":"VARCHAR","kind":"VARCHAR","occurred_at":"VARCHAR","event_id":"VARCHAR","payout":"VARCHAR","reason":"VARCHAR"}') END)
           FROM (SELECT *, CASE WHEN is_plain THEN true ELSE json_valid(record) AND starts_with(ltrim(record, chr(9) || ' '), '{') END AS is_object
