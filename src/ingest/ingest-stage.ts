@@ -34,6 +34,7 @@ import { removeNote, admit, type Admitted } from './suspects.ts';
 import { blackOut } from './ledger/black-out.ts';
 import { knownSecrets } from './known-secrets.ts';
 import { unreadableFiles } from './ledger/unreadable.ts';
+import { tellRoundedIds } from './ledger/tell-rounded-ids.ts';
 import { sweepUnnamedFiles } from './ledger/sweep.ts';
 
 export interface IngestInput {
@@ -319,6 +320,7 @@ async function promoteNewFiles(
      FROM ingest_files WHERE run_id = ${run.runId}`,
   );
   Object.assign(summary, ledger);
+  await tellRoundedIds(run, connection);
   const moved = await movedRows(connection, run, again);
   const contentChanged =
     files > 0 || catalogs.changes.length > 0 || catalogs.ledgerChanged || again.some(({ kind }) => kind !== 'offers');

@@ -62,7 +62,10 @@ export class LandingRecord {
   }
 }
 
-/** Something descriptive that made no sense and was dropped, counted per file. Money and identifiers never end here. */
+/**
+ * Something descriptive that made no sense and was dropped, counted per file; money and identifiers never end here. Or
+ * something that counts, and that an operator should know of.
+ */
 export interface IngestWarning {
   /** Code such as `unknown_field` or `bad_country`. */
   warning: string;

@@ -2,6 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { dayOf, type Day } from '../../time/moment.ts';
 import type { KeptSnapshot } from '../kept-snapshots.ts';
 import { withSnapshotDatabase } from '../snapshot-database.ts';
+import { looksRounded } from '../../text/rounded-id.ts';
 import { amountText, type Amount } from '../../text/decimal-text.ts';
 import { differenceKinds, sortDifferences, type Difference, type DifferenceKind } from './differences.ts';
 import { match } from './match.ts';
@@ -28,6 +29,8 @@ export interface Reconciliation {
   rows: number;
   columns: Record<string, string>;
   ignored_columns: string[];
+  /** Rows with an id such as 1.23457E+17, of which nobody can know what it was. */
+  rounded_ids: number;
   outside_period: { rows: number; conversions: number };
   agreed: { count: number; there: string; here: string };
   summary: { difference: DifferenceKind; count: number; there: string; here: string; balance: string }[];
@@ -68,6 +71,9 @@ export async function reconcile(
     rows: list.rewards.length,
     columns: list.columns,
     ignored_columns: list.ignored,
+    rounded_ids: list.rewards.filter(
+      ({ clickId, conversionId = '' }) => looksRounded(clickId) || looksRounded(conversionId),
+    ).length,
     outside_period: outside,
     agreed: { count: agreed.count, ...sumTexts(agreed.there, agreed.here) },
     summary: differenceKinds.map((difference) => summaryOf(difference, differences)).filter(({ count }) => count > 0),

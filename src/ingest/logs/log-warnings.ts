@@ -2,7 +2,9 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { hasHalfSurrogates, withoutHalfSurrogates } from '../../text/half-surrogates.ts';
 import { numberedLines, droppableFields, warningBit } from '../../landing/logs/log-parser.ts';
 import type { LogSchema } from '../../landing/logs/log-fields.ts';
+import { looksRoundedSql, roundedId } from '../../text/rounded-id.ts';
 import { quoted } from '../../text/sql-text.ts';
+import type { EventKind } from '../../vocabulary/values.ts';
 import { queryRows } from '../../duckdb/dialect/rows.ts';
 import { eventRelation } from '../../warehouse/event-files.ts';
 import { insertRows } from '../../duckdb/insert-rows.ts';
@@ -47,6 +49,10 @@ export async function recordWarnings(
     counts.set(file.fileId, totalOf(warnings));
     written.push(...warnings.map((each) => ({ file_id: file.fileId, ...each })));
   }
+  for (const warning of await roundedIds(connection, schema, paths)) {
+    counts.set(warning.file_id, (counts.get(warning.file_id) ?? 0) + warning.rows);
+    written.push(warning);
+  }
   await insertRows(
     connection,
     'ingest_warnings',
@@ -54,6 +60,32 @@ export async function recordWarnings(
     written,
   );
   return counts;
+}
+
+/** Fields that tell things apart by what somebody's list may have had as long numbers. */
+const ids: Record<EventKind, readonly string[]> = {
+  clicks: ['click_id', 'user_id', 'external_id'],
+  conversions: ['conversion_id', 'click_id', 'event_id'],
+};
+
+/** Ids that a spreadsheet has rounded, by file and field. */
+async function roundedIds(
+  connection: DuckDBConnection,
+  { kind }: LogSchema,
+  paths: readonly string[],
+): Promise<{ file_id: number; warning: string; field: string; rows: number }[]> {
+  const conditions = ids[kind].map(looksRoundedSql);
+  const rows = await queryRows<Record<string, number> & { file_id: number }>(
+    connection,
+    `SELECT file_id, ${ids[kind].map((name, index) => `count(*) FILTER (${conditions[index]}) AS ${name}`).join(', ')}
+     FROM ${eventRelation(kind, paths)} WHERE ${conditions.join(' OR ')} GROUP BY file_id ORDER BY file_id`,
+  );
+  return rows.flatMap((row) =>
+    ids[kind].flatMap((field) => {
+      const affected = row[field] ?? 0;
+      return affected === 0 ? [] : [{ file_id: row.file_id, warning: roundedId, field, rows: affected }];
+    }),
+  );
 }
 
 /** What is searched to find out what unknown fields are called; that there are any is known from every row. */

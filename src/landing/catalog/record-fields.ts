@@ -1,3 +1,4 @@
+import { looksRounded, roundedId } from '../../text/rounded-id.ts';
 import { isJsonObject, JsonNumber, parseJson, type JsonObject, type JsonValue } from '../../text/json-text.ts';
 import type { IngestWarning } from '../landing-file.ts';
 
@@ -64,6 +65,7 @@ export class RecordFields {
     const text = this.name(name);
     if (text === undefined) throw new RecordReject(`missing_${name}`);
     if (!isIdentifier(text)) throw new RecordReject(`bad_${name}`);
+    if (looksRounded(text)) this.warn(roundedId, name);
     return text;
   }
 

@@ -197,3 +197,14 @@ it('says what it cannot use', async () => {
   await writeFile(join(root, 'latin.csv'), Buffer.from('click_id\né', 'latin1'));
   expect(await reconcile('--site', 'lootlane', '--file', join(root, 'latin.csv'))).toContain('is not UTF-8 text');
 });
+
+it('says of how many rows a spreadsheet has rounded the ids', async () => {
+  const lines = ['click_id,conversion_id', 'a,v-a', '1.23457E+17,v-b', 'c,1.23E+11'];
+  const words = ['reconcile', '--site', 'lootlane', '--file', await listFile('rounded.csv', ...lines)];
+  expect(JSON.parse(await command(root, ...words, '--json'))).toMatchObject({ rows: 3, rounded_ids: 2 });
+  expect(await command(root, ...words)).toMatch(
+    /^warning {3}of 2 rows ids look like 1\.23457E\+17: a spreadsheet has rounded .* export them as text$/m,
+  );
+  const good = await listFile('good.csv', ...lines.slice(0, 2));
+  expect(await command(root, 'reconcile', '--site', 'lootlane', '--file', good)).not.toContain('warning');
+});

@@ -7,6 +7,8 @@ import { replaceFile } from '../../../files/effects.ts';
 import { OfferlineError, UsageError } from '../../../errors/errors.ts';
 import { csvLine, type CsvReader } from '../../../text/csv.ts';
 import { dayOption } from '../../../time/moment.ts';
+import { counted } from '../../../text/counted.ts';
+import { roundedAdvice } from '../../../text/rounded-id.ts';
 import { visibleText } from '../../../text/visible-text.ts';
 import { addCommand, answer, existingData, spreadsheetOption, table } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
@@ -104,6 +106,7 @@ function describe(report: Reconciliation, out: string | undefined): string {
     differences,
     columns,
     ignored_columns: ignored,
+    rounded_ids: rounded,
   } = report;
   const used = Object.entries(columns)
     .map(([field, name]) => `${field} = "${name}"`)
@@ -113,6 +116,7 @@ function describe(report: Reconciliation, out: string | undefined): string {
     `${report.site_key}, ${report.rows} rows there, against ${report.snapshot_id}, as of ${report.as_of}`,
     `period    ${period.from === null && period.to === null ? 'all' : `${period.from ?? 'the beginning'} to ${period.to ?? 'as-of'}`}; outside of it ${outside.rows} rows there, ${outside.conversions} conversions here`,
     visibleText(`columns   ${used}${ignored.length === 0 ? '' : `; not used: ${ignored.join(', ')}`}`),
+    ...(rounded === 0 ? [] : [`warning   of ${counted(rounded, 'row')} ${roundedAdvice}`]),
     '',
     table([
       ...summary.map(({ difference, ...row }) => ({ '': difference.replace('_', ' '), ...row })),
