@@ -14,8 +14,9 @@ import type { Moment } from '../../src/time/moment.ts';
 import type { LandingKind } from '../../src/vocabulary/values.ts';
 import { duePostbacks } from '../../src/postbacks/due-postbacks.ts';
 import { withWarehouse, type RunRequest } from '../run-pipeline.ts';
+import { leftOut } from './left-out.ts';
 
-/** A landing file that a refresh would read. */
+/** A landing file that a refresh would ingest. */
 export interface FileToRead {
   path: string;
   kind: LandingKind;
@@ -31,6 +32,8 @@ export interface RefreshPlan {
   published: { snapshot_id: string; as_of: Moment } | null;
   files: FileToRead[];
   bytes: number;
+  /** New files of which it would ingest nothing. */
+  left_out: { path: string; why: string }[];
   /** Paths that look like data and are not read. */
   ignored: { path: string; why: string }[];
   /** Daily reports of days that are over which are missing or outdated; a run computes the newest of them. */
@@ -51,7 +54,7 @@ export async function planRefresh(
   const clock = readRunClock(effects, asked);
   if (!allowFuture) assertNotAhead(clock.asOf, clock.wallClock);
   const scan = await findLandingFiles(data.landing);
-  const { files, reports } = await withWarehouse(
+  const { files, left, reports } = await withWarehouse(
     'run refresh --dry-run',
     data,
     console,
@@ -59,10 +62,17 @@ export async function planRefresh(
       const seen = await seenFiles(state, scan.files);
       const unchanged = new Set(seen.map(({ path }) => path));
       const readBefore = await seenPaths(state);
-      const again = await filesToReadAgain(state, settings, seen);
+      const { why: nothingOf, digested } = await leftOut(
+        state,
+        scan.files.filter(({ path }) => !unchanged.has(path)),
+        effects.now(),
+      );
+      const again = await filesToReadAgain(state, settings, [...seen, ...digested]);
       return {
+        left: [...nothingOf].flatMap(([path, why]) => (readBefore.has(path) ? [] : [{ path, why }])),
         files: scan.files.flatMap(({ path, kind, source, bytes }): FileToRead[] => {
-          if (unchanged.has(path)) return again.has(path) ? [{ path, kind, source, bytes, why: 'configuration' }] : [];
+          if (again.has(path)) return [{ path, kind, source, bytes, why: 'configuration' }];
+          if (nothingOf.has(path) || unchanged.has(path)) return [];
           return [{ path, kind, source, bytes, why: readBefore.has(path) ? 'changed' : 'new' }];
         }),
         reports: await reportsToBackfill(state, { all: false }),
@@ -78,6 +88,7 @@ export async function planRefresh(
     published: published === undefined ? null : { snapshot_id: published.snapshot_id, as_of: published.as_of },
     files,
     bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+    left_out: left,
     ignored: scan.ignored,
     reports_due: reports.length,
     postbacks_due: hasStore(data, settings) ? await duePostbacks(data, effects) : [],

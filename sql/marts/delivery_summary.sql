@@ -10,7 +10,7 @@
 --   attempts: Attempts so far, those that retention.attempts keeps
 --   failed_attempts: Those of them that failed
 --   oldest_pending_at?: When the oldest pending one was written, UTC; NULL where none is pending
---   lag_seconds_p95?: 95th percentile of the lag, in seconds; NULL where none was delivered
+--   lag_seconds_p95?: 95th percentile of the lag, in seconds, to the millisecond; NULL where none was delivered
 WITH told AS (
   SELECT
     count(*) FILTER (WHERE state IN ('pending', 'delivering')) AS pending,
@@ -25,7 +25,7 @@ tried AS (
   FROM snapshot.postback_attempts
 ),
 recent AS (
-  SELECT quantile_cont(greatest(date_diff('millisecond', enqueued_at, delivered_at), 0), 0.95) / 1000 AS lag_seconds_p95
+  SELECT round(quantile_cont(greatest(date_diff('millisecond', enqueued_at, delivered_at), 0), 0.95)) / 1000 AS lag_seconds_p95
   FROM snapshot.postbacks
   WHERE delivered_at > (SELECT last_delivered_at FROM told) - INTERVAL 24 HOURS
 )

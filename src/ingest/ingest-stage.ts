@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { join } from 'node:path';
 import { catalogRecords } from '../landing/catalog/catalog-records.ts';
-import { checkFiles, type CheckedLanding } from '../landing/files/check-files.ts';
+import { checkFiles, unfinishedForNs, type CheckedLanding } from '../landing/files/check-files.ts';
 import { findLandingFiles } from '../landing/files/find-files.ts';
 import { knownFiles, landingTrouble, type KnownFile } from '../landing/files/landing-trouble.ts';
 import { QuarantineError, type CheckedFile, type LandingFile } from '../landing/landing-file.ts';
@@ -166,9 +166,6 @@ function configuredEngine(run: Run, connection: DuckDBConnection): EventEngine {
   if (engine.kind === 'duckdb') return new DuckdbEngine(run, connection);
   return new SparkEngine(run, connection, driversOfRun(run, engine), engine.shared_folder);
 }
-
-/** A CSV file that is still written may break off anywhere, also within its last cell. */
-const unfinishedForNs = 600n * 1_000_000_000n;
 
 /** Those that the landing folder should have. */
 async function filesOfLedger({ wallClock }: Run, { connection }: StateDatabase): Promise<KnownFile[]> {

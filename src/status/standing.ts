@@ -12,6 +12,7 @@ import { readHolder } from '../runs/lock.ts';
 import { readRefusedRuns, type RefusedRuns } from '../runs/refused-runs.ts';
 import { readSites } from '../sites/sites.ts';
 import { currentManifest, currentName, snapshotNames } from '../snapshot/catalogue.ts';
+import { analyticsFile } from '../snapshot/manifest.ts';
 import { aheadOfClock } from '../time/ahead-of-clock.ts';
 import { dateOf, type Moment } from '../time/moment.ts';
 import { readLastFailure, type LastFailure } from './last-failure.ts';
@@ -132,7 +133,12 @@ async function readSnapshot(data: DataDirectory, standing: Standing, now: number
   try {
     Object.assign(standing, await readPublishedStatus(data, now));
   } catch (error) {
-    return [`the published snapshot ${snapshot_id} cannot be read: ${(error as Error).message}`];
+    const { message } = error as Error;
+    // Of a file that snapshots share only a look at every byte tells.
+    const deep = message.includes(analyticsFile)
+      ? ''
+      : '; `offerline doctor --deep --repair` looks at every byte of it';
+    return [`the published snapshot ${snapshot_id} cannot be read: ${message}${deep}`];
   }
   for (const each of standing.newest) each.age_seconds = each.newest === null ? null : ageOf(each.newest);
   return [];

@@ -14,6 +14,8 @@ export interface ToDo {
   what: string;
   /** The command that helps, as it is typed. */
   command: string;
+  /** `offerline status` fails as long as it is so. */
+  alarm?: true;
 }
 
 const refresh = 'offerline run refresh';
@@ -36,15 +38,25 @@ export function thingsToDo(standing: Standing, stale: readonly string[]): ToDo[]
     ...stale.map((what) => ({
       what: `${what}: see that files still land and the schedule runs`,
       command: refresh,
+      ...alarm,
     })),
   ];
 }
 
-function damageToDo({ damage, machine }: Standing): ToDo[] {
+const alarm = { alarm: true } as const;
+const alarmIf = (is: boolean) => (is ? alarm : {});
+
+function damageToDo({ damage, machine, unreadable }: Standing): ToDo[] {
+  const isAlarm = (what: string) => alarmIf(unreadable.includes(what));
   return [
-    ...damage.map((what) => ({ what, command: doctorRepair })),
-    ...machine.map((what) => ({ what, command: doctor })),
+    ...damage.map((what) => ({ what, command: repairIn(what) ?? doctorRepair, ...isAlarm(what) })),
+    ...machine.map((what) => ({ what, command: doctor, ...isAlarm(what) })),
   ];
+}
+
+/** The repair that a message names itself: a refresh would end by the same. */
+function repairIn(message: string | null): string | undefined {
+  return /`(offerline (?:doctor|rebuild)[^`]*)`/.exec(message ?? '')?.[1];
 }
 
 function clockToDo({ snapshot, ahead }: Standing): ToDo[] {
@@ -54,7 +66,7 @@ function clockToDo({ snapshot, ahead }: Standing): ToDo[] {
       : []),
     ...(ahead === null ? [] : [describeBeginnings(ahead)]),
   ];
-  return told.map((what) => ({ what: `${what}; ${leadBackAdvice}`, command: doctorRepair }));
+  return told.map((what) => ({ what: `${what}; ${leadBackAdvice}`, command: doctorRepair, ...alarm }));
 }
 
 function runsToDo({ snapshot, damage, last_failure: failure, refused_runs: refused }: Standing): ToDo[] {
@@ -65,7 +77,8 @@ function runsToDo({ snapshot, damage, last_failure: failure, refused_runs: refus
   if (failure !== null && !failure.recovered && !failure.pipeline.startsWith('pull '))
     todo.push({
       what: `${describeFailure(failure)} (${firstLine(failure.error)}), and no run has been good since; \`offerline runs --failed\` tells more`,
-      command: againCommands[failure.pipeline] ?? refresh,
+      command: repairIn(failure.error) ?? againCommands[failure.pipeline] ?? refresh,
+      ...alarm,
     });
   if (refused !== null && isRefusalTrouble(refused))
     todo.push({
@@ -90,7 +103,7 @@ function landingToDo({ landing: { trouble, ignored, ignored_files } }: Standing)
   const named = ignored_files.map(({ path }) => path).join(', ');
   const [first] = ignored_files;
   return [
-    ...(trouble === null ? [] : [{ what: trouble, command: doctor }]),
+    ...(trouble === null ? [] : [{ what: trouble, command: doctor, ...alarm }]),
     ...(first === undefined
       ? []
       : [
@@ -127,13 +140,14 @@ function filesToDo({ held, quarantined, set_aside, rejects_of_last_day, rejected
   return todo;
 }
 
-function sourcesToDo({ sources, sources_file }: Standing): ToDo[] {
+function sourcesToDo({ sources, sources_file, unreadable }: Standing): ToDo[] {
   const failed = sources.filter(({ last_pull }) => last_pull === 'failed' || last_pull === 'interrupted');
   return [
-    ...sources_file.map((what) => ({ what, command: 'offerline sources list' })),
-    ...failed.map(({ source, error, age_seconds }) => ({
+    ...sources_file.map((what) => ({ what, command: 'offerline sources list', ...alarmIf(unreadable.includes(what)) })),
+    ...failed.map(({ source, error, age_seconds, last_pull, ended_by_force }) => ({
       what: `source ${source} was not pulled (${firstLine(error)}): ${age_seconds === null ? 'it was never pulled whole' : `its last whole pull was ${ageText(age_seconds)}`}`,
       command: `offerline sources pull ${shellWord(source)}`,
+      ...alarmIf(last_pull === 'failed' || ended_by_force),
     })),
   ];
 }
@@ -142,7 +156,13 @@ function sourcesToDo({ sources, sources_file }: Standing): ToDo[] {
 function picturesToDo({ pictures }: Standing): ToDo[] {
   return pictures === null || pictures.error === null
     ? []
-    : [{ what: `the last pass over pictures failed (${firstLine(pictures.error)})`, command: 'offerline pictures' }];
+    : [
+        {
+          what: `the last pass over pictures failed (${firstLine(pictures.error)})`,
+          command: 'offerline pictures',
+          ...alarmIf(pictures.ended_by_force),
+        },
+      ];
 }
 
 function reportsToDo({ reports: { outdated, missing } }: Standing): ToDo[] {
@@ -155,8 +175,13 @@ function reportsToDo({ reports: { outdated, missing } }: Standing): ToDo[] {
   ];
 }
 
-function postbacksToDo({ postbacks, waiting_postbacks, silent_sites, sites, unknown_sites }: Standing): ToDo[] {
-  const todo: ToDo[] = sites.map((what) => ({ what, command: 'offerline sites list' }));
+function postbacksToDo(standing: Standing): ToDo[] {
+  const { postbacks, waiting_postbacks, silent_sites, sites, unknown_sites, unreadable } = standing;
+  const todo: ToDo[] = sites.map((what) => ({
+    what,
+    command: 'offerline sites list',
+    ...alarmIf(unreadable.includes(what)),
+  }));
   for (const { site_key, conversions } of unknown_sites)
     todo.push({
       what: `rewards of ${counted(conversions, 'conversion')} of the last 24 hours wait for site ${site_key}, which sites.json does not know`,

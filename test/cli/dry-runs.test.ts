@@ -1,8 +1,12 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { planRefresh } from '../../pipelines/plans/plan-refresh.ts';
 import { UsageError } from '../../src/errors/errors.ts';
+import { realEffects } from '../../src/files/effects.ts';
+import { createLogger } from '../../src/logging/log.ts';
+import { noProgress } from '../../src/logging/progress.ts';
 import { SqliteStore } from '../../src/postbacks/store/sqlite-store.ts';
 import { command } from '../support/commands.ts';
 import { outboxRow } from '../support/deliveries.ts';
@@ -10,6 +14,7 @@ import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 import { sharedPipeline } from '../support/shared-pipeline.ts';
 import { asOf, clicks, smallData } from '../e2e/small-data.ts';
 
+const silent = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 const later = '2025-03-10T13:00:00Z';
 const offer = (number: number) => ({ id: number, external_id: `x${number}`, title: `Offer ${number}`, payout: '1.5' });
 const offers = (count: number) => Array.from({ length: count }, (_, index) => offer(index + 1));
@@ -126,6 +131,57 @@ describe('run refresh --dry-run', () => {
     await expect(command(data.root, 'run', 'refresh', '--dry-run', '--as-of', '2025-03-10T11:00:00Z')).rejects.toThrow(
       '--allow-older',
     );
+  });
+});
+
+describe('run refresh --dry-run, as to how many files there are,', () => {
+  it('counts what the run will: no copy, nothing that was only touched, no CSV that is still written', async () => {
+    await using pipeline = await smallData();
+    const { landing } = pipeline.data;
+    await pipeline.landOffers('eu', [{ external_id: 'e', title: 'E', payout: '1', currency: 'EUR' }]);
+    const now = new Date(later);
+    const planned = async () => {
+      const request = { data: pipeline.data, console: silent, asOf: later };
+      const { files, bytes, left_out } = await planRefresh(request, { ...realEffects, now: () => now.getTime() });
+      return {
+        files: files.map(({ path }) => path),
+        bytes,
+        left_out: left_out.map(({ path, why }) => `${path} ${why}`),
+      };
+    };
+    const old = new Date(asOf);
+    const copy = (from: string, to: string) => copyFile(join(landing, from), join(landing, to));
+    await copy('clicks/0002.ndjson', 'clicks/copy.ndjson');
+    expect(await planned()).toMatchObject({
+      files: ['clicks/0002.ndjson', 'conversions/0003.csv', 'offers/eu/0004.ndjson', 'offers/net/0001.ndjson'],
+      left_out: ['clicks/copy.ndjson its bytes are those of clicks/0002.ndjson'],
+    });
+    expect((await pipeline.refresh(asOf)).ingested.files).toBe(4);
+
+    await copy('clicks/0002.ndjson', 'clicks/again.ndjson');
+    await copy('offers/net/0001.ndjson', 'offers/net/again.ndjson');
+    for (const touched of ['clicks/0002.ndjson', 'offers/net/0001.ndjson'])
+      await utimes(join(landing, touched), old, old);
+    const twin = (await readFile(join(landing, 'clicks/0002.ndjson'), 'utf8')).replace('first-0', 'other-0');
+    await writeFile(join(landing, 'clicks/other.ndjson'), twin);
+    for (const [name, changed] of [
+      ['growing', now],
+      ['ended', old],
+    ] as const) {
+      await writeFile(join(landing, `conversions/${name}.csv`), `conversion_id,click_id,kind,occurred_at\n${name}`);
+      await utimes(join(landing, `conversions/${name}.csv`), changed, changed);
+    }
+    const plan = await planned();
+    expect(plan).toMatchObject({
+      files: ['clicks/other.ndjson', 'conversions/ended.csv', 'offers/net/again.ndjson'],
+      left_out: ['clicks/again.ndjson its bytes count already', 'conversions/growing.csv its last line has no end yet'],
+    });
+    expect(plan.bytes).toBeGreaterThan(twin.length);
+    expect((await pipeline.refresh(later)).ingested.files).toBe(plan.files.length);
+    // Whether or not the clock's grain tells whether they have changed since.
+    await pipeline.configure({ rates: { EUR: '1.1' } });
+    expect((await planned()).files).toEqual(['offers/eu/0004.ndjson']);
+    expect((await pipeline.refresh(later)).ingested).toMatchObject({ files: 0, readAgain: 1 });
   });
 });
 

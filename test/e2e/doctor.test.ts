@@ -19,6 +19,9 @@ it('doctor exits 1 and says what to do where something is wrong, puts it right w
       /^TROUBLE {2}files: events\/clicks\/.* is missing\n\s+by `offerline doctor --repair`: it comes back from a snapshot/m,
     ) as string,
   });
+  const deep = await run('doctor', '--deep');
+  expect(deep.stdout).toMatch(/by `offerline doctor --deep --repair`: it comes back from a snapshot/);
+  expect(deep.stdout).not.toContain('by `offerline doctor --repair`');
   const repaired = await run('doctor', '--repair', '--json');
   expect({ code: repaired.code, ...(JSON.parse(repaired.stdout) as object) }).toMatchObject({
     code: 0,

@@ -184,7 +184,11 @@ it('status tells how many there are, how old the last pass is, and why it failed
   expect(JSON.parse(stdout)).toMatchObject({
     pictures: { mirrored: 1, failing: 1 },
     to_do: expect.arrayContaining([
-      { what: expect.stringContaining('the last pass over pictures failed') as string, command: 'offerline pictures' },
+      {
+        what: expect.stringContaining('the last pass over pictures failed') as string,
+        command: 'offerline pictures',
+        alarm: true,
+      },
     ]) as unknown,
   });
 });

@@ -92,6 +92,7 @@ it('tells at one glance what is new, what failed, what waits and what is stale',
         /^run 3 \(publish\) failed at .*figures are as of.*no run has been good since/,
       ) as string,
       command: 'offerline run refresh',
+      alarm: true,
     },
     {
       what: expect.stringContaining('an export of net is held, offers/net/0003.ndjson (') as string,
@@ -321,6 +322,9 @@ const well: Standing = {
 };
 const failure = { run_id: 7, status: 'failed', at: noon, error: 'no room\nat all', recovered: false } as const;
 
+/** What in a case below makes `status` fail. */
+const alarming = ['last_failure', 'ahead', 'sources'] as const;
+
 describe('what needs attention', () => {
   it('is nothing where all is well, and what one run has put right', () => {
     expect(thingsToDo(well, [])).toEqual([]);
@@ -396,9 +400,28 @@ describe('what needs attention', () => {
       `postbacks test -- '-a b'\\''c'`,
     ],
     ['dead postbacks', { postbacks: { pending: 0, dead: 2 } }, 'postbacks retry --all'],
+    [
+      'damage that names its repair itself',
+      { damage: ['it cannot be read; `offerline doctor --deep --repair` looks'] },
+      'doctor --deep --repair',
+    ],
+    [
+      'a run that failed by what only a deep repair heals',
+      {
+        last_failure: { ...failure, pipeline: 'refresh', error: 'x: `offerline doctor --deep --repair` puts it aside' },
+      },
+      'doctor --deep --repair',
+    ],
   ])('names one command that there is for %s', async (_name, trouble, typed) => {
     const told = thingsToDo({ ...well, ...trouble }, []);
-    expect(told).toEqual([{ what: expect.stringMatching(/^\S.*\S$/) as string, command: `offerline ${typed}` }]);
+    const isAlarm = alarming.some((key) => key in trouble) || trouble.snapshot?.age_seconds === null;
+    expect(told).toEqual([
+      {
+        what: expect.stringMatching(/^\S.*\S$/) as string,
+        command: `offerline ${typed}`,
+        ...(isAlarm && { alarm: true }),
+      },
+    ]);
     const program = await createProgram({ console: silent, print: () => undefined });
     const [first = '', ...words] = typed.split(' ');
     let known = program.commands.find((each) => each.name() === first);
@@ -414,6 +437,7 @@ describe('what needs attention', () => {
       {
         what: expect.stringContaining('the newest of clicks is 91 minutes old') as string,
         command: 'offerline run refresh',
+        alarm: true,
       },
     ]);
   });
@@ -482,7 +506,9 @@ it.each([
   await writeFile(join(pipeline.data.root, file), '{');
   const read = await readStatus(pipeline.data, readSettings(pipeline.data), Date.parse(noon));
   expect(read.alarms).toEqual([expect.stringMatching(`${file} ${problem}`)]);
-  expect(read.to_do).toEqual([{ what: expect.stringContaining(file) as string, command: `offerline ${toTry}` }]);
+  expect(read.to_do).toEqual([
+    { what: expect.stringContaining(file) as string, command: `offerline ${toTry}`, alarm: true },
+  ]);
 });
 
 it('tells snapshots that nothing links to from none', async () => {

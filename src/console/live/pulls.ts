@@ -33,7 +33,8 @@ export function readPulls(data: DataDirectory, { schedule }: Pick<Settings, 'sch
   const newest = ledger?.newest();
   return sources.map(({ source, connector, every }) => {
     const { last, whole } = newest?.get(source) ?? {};
-    const times = every ?? schedule.pull?.cron ?? null;
+    // What only reports conversions is never pulled.
+    const times = connector === undefined ? null : (every ?? schedule.pull?.cron ?? null);
     const next = times === null ? undefined : new CronTimes(times, `sources.json: every of ${source}`).next(now);
     return {
       source,

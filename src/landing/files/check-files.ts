@@ -132,6 +132,9 @@ export interface CheckLimits {
   doneBeforeNs: bigint;
 }
 
+/** A CSV file that is still written may break off anywhere, also within its last cell. */
+export const unfinishedForNs = 600n * 1_000_000_000n;
+
 export const noLimits: CheckLimits = { maxUnpackedBytes: Infinity, doneBeforeNs: 2n ** 63n };
 
 type FileToCheck = FileToTakeApart & Pick<LandingFile, 'modifiedNs' | 'changedNs'>;
@@ -173,11 +176,14 @@ export async function checkFile(
   const after = await stat(file.absolutePath, { bigint: true }).catch(() => undefined);
   const unstable = after === undefined || Number(after.size) !== file.bytes || after.mtimeNs !== file.modifiedNs;
   const { problem, endsLine, ...readable } = read;
-  // A modification time may be set to any moment, also to one that is yet to come.
-  const changedNs = file.modifiedNs < file.changedNs ? file.modifiedNs : file.changedNs;
-  const unfinished = file.format === 'csv' && !endsLine && changedNs > limits.doneBeforeNs;
+  const unfinished = file.format === 'csv' && !endsLine && lastChangeNs(file) > limits.doneBeforeNs;
   if (problem !== undefined) await rm(`${scratchPath}.ndjson`, { force: true });
   return { ...readable, sha256: sha256 ?? hash.digest('hex'), unstable, unfinished, ...(problem && { problem }) };
+}
+
+/** A modification time may be set to any moment, also to one that is yet to come. */
+export function lastChangeNs({ modifiedNs, changedNs }: Pick<LandingFile, 'modifiedNs' | 'changedNs'>): bigint {
+  return modifiedNs < changedNs ? modifiedNs : changedNs;
 }
 
 function tooLarge({ gzip }: FileToCheck, limit: number): FileProblem {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DataDirectory } from '../../../src/config/data-directory.ts';
+import { PullLedger } from '../../../src/sources/pull-ledger.ts';
 import { SqliteStore } from '../../../src/postbacks/store/sqlite-store.ts';
 import { readAnalytics } from '../../../src/snapshot/read-analytics.ts';
 import { command } from '../../support/commands.ts';
@@ -218,15 +219,40 @@ it('sources say when they are pulled next', async () => {
       every: '0 0 1 1 *',
       secrets: { NetworkId: 'n', api_key: 'not-for-eyes' },
     },
+    { source: 'reporter', every: '0 0 2 2 *', postback: { token: 'not-for-eyes-either' } },
   ];
   await writeFile(data.sourcesFile, JSON.stringify({ sources }), { mode: 0o600 });
   try {
     const { text, markup } = await show('/sources');
     expect(text).toMatch(/one tune . it was never pulled .* 0 0 1 1 \* \d{4}-01-01 00:00:00/);
     expect(text).toContain('Pull now: preview');
+    expect(text).toMatch(/reporter – it only reports conversions( – it is not pulled){3}/);
+    expect(text).not.toContain('02-02 00:00:00');
     expect(markup).not.toContain('not-for-eyes');
   } finally {
     await rm(data.sourcesFile);
+  }
+});
+
+it('what needs a hand stands there once, whatever it is, and what makes status fail is marked', async () => {
+  const sources = [{ source: 'away', connector: 'everflow', secrets: { api_key: 'not-for-eyes' } }];
+  await writeFile(data.sourcesFile, JSON.stringify({ sources }), { mode: 0o600 });
+  {
+    using ledger = new PullLedger(data);
+    ledger.end(ledger.begin('away', asOf), asOf, { status: 'failed', error: 'HTTP 503' });
+  }
+  const again = await consoleOver(data);
+  try {
+    const overview = await (await again.as('operator', 'who-looks'))('/');
+    const items = [...overview.markup.matchAll(/<li[^>]*>(.*?)<\/li>/gs)].map(([item]) => item);
+    const pulls = items.filter((item) => item.includes('source away was not pulled'));
+    expect(pulls).toHaveLength(1);
+    expect(pulls[0]).toMatch(/^<li class="alarm">.*HTTP 503.*<code>offerline sources pull away<\/code>/s);
+    expect(items.some((item) => item.startsWith('<li>'))).toBe(true);
+  } finally {
+    await again.close();
+    await rm(data.sourcesFile);
+    await rm(data.sources, { recursive: true });
   }
 });
 

@@ -49,7 +49,7 @@ export function addDoctorCommands(program: Command, context: CommandContext): vo
         context,
         options,
         { findings, repaired: repaired.length, left: left.length, snapshot_id: refreshed?.snapshotId ?? null },
-        describe(findings, repaired),
+        describe(findings, repaired, options.deep === true ? '--deep --repair' : '--repair'),
       );
       if (left.length > 0) process.exitCode = exitCode.failed;
     });
@@ -99,14 +99,15 @@ async function alone<T>(
   });
 }
 
-function describe(findings: readonly Finding[], repaired: readonly Finding[]): string {
+/** `repair`: what of it sees these findings, and puts them right. */
+function describe(findings: readonly Finding[], repaired: readonly Finding[], repair: string): string {
   if (findings.length === 0) return 'all is well';
   return findings
     .map((finding) => {
       const mark = finding.level === 'note' ? 'note   ' : repaired.includes(finding) ? 'repaired' : 'TROUBLE';
       const what = visibleText(`${finding.check}: ${finding.subject} ${finding.problem}`);
       const isLeft = finding.repairable && !repaired.includes(finding);
-      return `${mark}  ${what}\n         ${isLeft ? 'by `offerline doctor --repair`: ' : ''}${visibleText(finding.advice)}`;
+      return `${mark}  ${what}\n         ${isLeft ? `by \`offerline doctor ${repair}\`: ` : ''}${visibleText(finding.advice)}`;
     })
     .join('\n');
 }

@@ -85,13 +85,14 @@ function describeReadAgain({ readAgain, recovered, withdrawn }: IngestSummary): 
   ];
 }
 
-function describePlan({ as_of, files, bytes, ignored, reports_due, postbacks_due }: RefreshPlan): string {
+function describePlan({ as_of, files, bytes, left_out, ignored, reports_due, postbacks_due }: RefreshPlan): string {
   const due = postbacks_due.reduce((sum, each) => sum + each.due, 0);
   const shown = files.map(({ path, why, bytes: size }) => ({ file: path, why, bytes: size }));
   return [
-    `a refresh as of ${as_of} would read ${counted(files.length, 'file')}, ${counted(bytes, 'byte')}; ${ignored.length} ignored`,
+    `a refresh as of ${as_of} would read ${counted(files.length, 'file')}, ${counted(bytes, 'byte')}; ${left_out.length === 0 ? '' : `${left_out.length} left out, `}${ignored.length} ignored`,
     `${counted(reports_due, 'daily report')} missing or outdated, ${counted(due, 'postback')} due`,
     ...(files.length === 0 ? [] : ['', table(shown)]),
+    ...(left_out.length === 0 ? [] : ['', table(left_out.map(({ path, why }) => ({ 'left out': path, why })))]),
   ].join('\n');
 }
 

@@ -134,7 +134,7 @@ function attention({ status, word, lookedAt }: Health): Html {
   return html`<section id="attention">
     <h2>What needs a hand</h2>
     <ul class="attention">
-      ${[...status.alarms].map((what) => html`<li class="alarm">${withCode(what)}</li>`)}${status.to_do.map(({ what, command }) => html`<li>${withCode(what)}. <code>${command}</code></li>`)}
+      ${status.to_do.map(({ what, command, alarm }) => html`<li${alarm === true && html` class="alarm"`}>${withCode(what)}. <code>${command}</code></li>`)}
     </ul>
     ${looked}
   </section>`;

@@ -35,6 +35,7 @@ interface Plans {
   'test-postback': { site_key: string; site_status: string; method: string; host: string };
   refresh: {
     files: { path: string; kind: string; source: string | null; bytes: number; why: string }[];
+    left_out: { path: string; why: string }[];
     reports_due: number;
     postbacks_due: { site_key: string; due: number; waits_for: string }[];
   };
@@ -86,17 +87,25 @@ const shown: { readonly [Name in keyof Plans]: (plan: Plans[Name]) => readonly H
       ['To', html`<code>${host}</code>`],
     ]),
   ],
-  refresh: ({ files, reports_due, postbacks_due }) => [
+  refresh: ({ files, left_out, reports_due, postbacks_due }) => [
     facts([
       ['Daily reports due', figure(reports_due)],
       ['Postbacks due', figure(postbacks_due.reduce((sum, { due }) => sum + due, 0))],
     ]),
-    rowsOf('Files that would be read', files, [
+    rowsOf('Files that would be ingested', files, [
       { name: 'path', title: 'Path' },
       { name: 'kind', title: 'Kind' },
       { name: 'bytes', title: 'Bytes', kind: 'number' },
       { name: 'why', title: 'Why' },
     ]),
+    ...(left_out.length === 0
+      ? []
+      : [
+          rowsOf('New files of which nothing would be ingested', left_out, [
+            { name: 'path', title: 'Path' },
+            { name: 'why', title: 'Why' },
+          ]),
+        ]),
   ],
   pull: ({ sources }) => [
     rowsOf(

@@ -7,6 +7,11 @@ import { readPulls, type SourcePulls } from '../../live/pulls.ts';
 import type { Page, Visit } from '../../page/page.ts';
 import { stateOf, textOr } from '../../html/states.ts';
 
+const notPulled = 'it is not pulled';
+const isPulled = ({ connector }: SourcePulls) => connector !== null;
+const neverPulled = (row: SourcePulls) => (isPulled(row) ? 'it was never pulled' : notPulled);
+const byHand = (row: SourcePulls) => (isPulled(row) ? 'by hand only' : notPulled);
+
 const columns: readonly Column<SourcePulls>[] = [
   {
     name: 'source',
@@ -17,19 +22,19 @@ const columns: readonly Column<SourcePulls>[] = [
   {
     name: 'last_pull',
     title: 'Last pull',
-    show: ({ last_pull }) => (last_pull === null ? unknown('it was never pulled') : stateOf(last_pull)),
+    show: (row) => (row.last_pull === null ? unknown(neverPulled(row)) : stateOf(row.last_pull)),
   },
-  { name: 'last_pull_at', title: 'Begun', show: ({ last_pull_at }) => moment(last_pull_at, 'it was never pulled') },
+  { name: 'last_pull_at', title: 'Begun', show: (row) => moment(row.last_pull_at, neverPulled(row)) },
   {
     name: 'last_whole_pull_at',
     title: 'Last whole pull',
-    show: ({ last_whole_pull_at }) => moment(last_whole_pull_at, 'none was whole'),
+    show: (row) => moment(row.last_whole_pull_at, isPulled(row) ? 'none was whole' : notPulled),
   },
   { name: 'records', title: 'Records', kind: 'number' },
   { name: 'conversion_lines', title: 'Conversion lines', kind: 'number' },
   { name: 'file', title: 'File', show: ({ file }) => textOr(file, 'it brought nothing new') },
-  { name: 'times', title: 'When, cron, UTC', show: ({ times }) => textOr(times, 'by hand only') },
-  { name: 'next_pull_at', title: 'Next', show: ({ next_pull_at }) => moment(next_pull_at, 'by hand only') },
+  { name: 'times', title: 'When, cron, UTC', show: (row) => textOr(row.times, byHand(row)) },
+  { name: 'next_pull_at', title: 'Next', show: (row) => moment(row.next_pull_at, byHand(row)) },
   { name: 'error', title: 'Error', show: ({ error }) => textOr(error, 'none') },
 ];
 
@@ -46,7 +51,7 @@ export const sourcesPage: Page = {
         'Which networks are pulled, when were they last pulled whole, and when are they next? Live, from the ledger of pulls; the next pull is made where a schedule runs.',
       parts: [
         mistake === undefined ? html`` : html`<p class="error" role="alert">${mistake}</p>`,
-        sources.length === 0
+        sources.every((row) => !isPulled(row))
           ? html``
           : actionForm(visit.user, {
               action: 'pull',

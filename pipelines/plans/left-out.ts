@@ -1,0 +1,70 @@
+import { open } from 'node:fs/promises';
+import { sha256Of } from '../../src/files/read-through.ts';
+import { knownLogs, latestCatalogDigests, logKey, type SeenFile } from '../../src/ingest/ledger/ledger.ts';
+import { lastChangeNs, unfinishedForNs } from '../../src/landing/files/check-files.ts';
+import type { LandingFile } from '../../src/landing/landing-file.ts';
+import { queriesOn } from '../../src/warehouse/queries-on.ts';
+import type { StateDatabase } from '../../src/warehouse/database.ts';
+
+/** A plan that would read more than this takes files for what they look like: people wait for it. */
+const mostBytesRead = 2 ** 30;
+
+/**
+ * Of files that are new or look otherwise than before, in the order of their paths, those of which a run ingests
+ * nothing, and why: their bytes count already, or they are not whole yet. `now` in milliseconds since the epoch. Only
+ * files that are as large as one that counts, or as another one of them, are read: the `digested` ones.
+ */
+export async function leftOut(
+  state: StateDatabase,
+  files: readonly LandingFile[],
+  now: number,
+): Promise<{ why: Map<string, string>; digested: SeenFile[] }> {
+  const doneBeforeNs = BigInt(Math.trunc(now)) * 1_000_000n - unfinishedForNs;
+  const unfinished = new Set<string>();
+  for (const file of files)
+    if (file.format === 'csv' && !file.gzip && lastChangeNs(file) > doneBeforeNs && !(await endsLine(file)))
+      unfinished.add(file.path);
+  const why = new Map<string, string>();
+  const digested = await digestsOf(state, files);
+  const logs = await knownLogs(state, digested);
+  const catalogs = await latestCatalogDigests(state);
+  const firstOf = new Map<string, string>();
+  for (const file of digested) {
+    if (unfinished.has(file.path)) continue;
+    const keys = (['loaded', 'quarantined'] as const).map((status) => logKey(file, status));
+    const isKnown =
+      file.kind === 'offers' ? catalogs.get(file.path) === file.sha256 : keys.some((each) => logs.has(each));
+    const before = file.kind === 'offers' ? undefined : firstOf.get(keys[0] as string);
+    if (isKnown) why.set(file.path, 'its bytes count already');
+    else if (before !== undefined) why.set(file.path, `its bytes are those of ${before}`);
+    else firstOf.set(keys[0] as string, file.path);
+  }
+  for (const path of unfinished) why.set(path, 'its last line has no end yet');
+  return { why, digested };
+}
+
+/** With their digests: the files that are as large as others. */
+async function digestsOf({ connection }: StateDatabase, files: readonly LandingFile[]): Promise<SeenFile[]> {
+  const sizeOf = ({ kind, bytes }: Pick<LandingFile, 'kind' | 'bytes'>) => `${kind} ${bytes}`;
+  const counted = await queriesOn(connection).selectFrom('ingest_files').select(['kind', 'bytes']).distinct().execute();
+  const known = new Set(counted.map(sizeOf));
+  const sizes = Map.groupBy(files, sizeOf);
+  const alike = files.filter((file) => known.has(sizeOf(file)) || (sizes.get(sizeOf(file))?.length ?? 0) > 1);
+  if (alike.reduce((sum, { bytes }) => sum + bytes, 0) > mostBytesRead) return [];
+  const digested = await Promise.all(
+    alike.map(async (file) => ({ ...file, sha256: await sha256Of(file.absolutePath).catch(() => '') })),
+  );
+  // One that cannot be read is told by the run.
+  return digested.filter(({ sha256 }) => sha256 !== '');
+}
+
+async function endsLine({ absolutePath, bytes }: LandingFile): Promise<boolean> {
+  if (bytes === 0) return true;
+  try {
+    await using file = await open(absolutePath);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(1), 0, 1, bytes - 1);
+    return bytesRead === 0 || buffer[0] === 0x0a || buffer[0] === 0x0d;
+  } catch {
+    return true;
+  }
+}
