@@ -137,7 +137,7 @@ export async function ingestFiles(
   const ingested = await state.transaction(async () => {
     const { summary, contentChanged } = await promoteNewFiles(run, state, eventEngine, { newFiles, landed, seenAt });
     const blackedOut = await blackOut(
-      state.connection,
+      { logger: run.logger, connection: state.connection },
       knownSecrets(run.data, run.settings, sites.sites),
       ofRun(run, newFiles.again),
     );

@@ -76,6 +76,9 @@ it('the configuration lands under names of all kinds: what is kept, shown and lo
   const { code, stdout, stderr } = await endOf(pipeline.data.root, 'run', 'refresh', '--json');
   expect(code).toBe(0);
   expect((stdout + stderr).split('\n').filter(holdsSecret)).toEqual([]);
+  expect(stderr).toMatch(
+    /"files":\d+,"first":\["[^\]]*copy-[^\]]*\],"msg":"secrets of the configuration stand in landing files: .*change the secrets/,
+  );
   expect(await pipeline.ask(`SELECT count(*) = ${landed} AS all_told FROM ingest_files`)).toEqual([{ all_told: true }]);
   expect(await found(pipeline)).toEqual([]);
   const kept = await pipeline.ask<{ raw: string }>(`SELECT raw FROM rejects WHERE raw LIKE '%site_secret%'`);

@@ -2,7 +2,9 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Redactor } from '../../config/secrets.ts';
 import { chunksOf } from '../../duckdb/dialect/rows.ts';
 import { runWithRows } from '../../duckdb/insert-rows.ts';
+import type { Run } from '../../runs/stage.ts';
 import { readMetadata, writeMetadata } from '../../warehouse/metadata.ts';
+import { queriesOn } from '../../warehouse/queries-on.ts';
 
 /** What the ledger keeps of the text of landing files: rejected rows, reasons, names of unknown fields. */
 const keptTexts = [
@@ -14,45 +16,64 @@ const keptTexts = [
 interface Kept {
   file_id: number;
   kept: string;
+  digest: string;
   is_cut: boolean;
 }
 
-const changeShape = { file_id: 'BIGINT', kept: 'VARCHAR', shown: 'VARCHAR' } as const;
+const changeShape = { file_id: 'BIGINT', digest: 'VARCHAR', shown: 'VARCHAR' } as const;
+
+/** Files that are named; the others are counted. */
+const mostNamed = 5;
 
 /** For which secrets all that is kept was gone through. */
 const doneFor = 'secrets_taken_out';
 
 /**
  * Takes secrets out of what is kept of the run's files, `ofRun`: an SQL condition on `file_id`; and of all files where
- * the secrets are others than before. In the caller's transaction. Returns whether something kept before has changed.
+ * the secrets are others than before; and says which files had some. In the caller's transaction. Returns whether
+ * something that was kept before has changed.
  */
 export async function blackOut(
-  connection: DuckDBConnection,
-  { redactor, digest }: { redactor: Redactor; digest: string },
+  { logger, connection }: Pick<Run, 'logger'> & { connection: DuckDBConnection },
+  { redactor, digest: ofSecrets }: { redactor: Redactor; digest: string },
   ofRun: string,
 ): Promise<boolean> {
-  const isNew = (await readMetadata(connection, doneFor)) !== digest;
-  let changed = 0;
+  const isNew = (await readMetadata(connection, doneFor)) !== ofSecrets;
+  const files = new Set<number>();
   for (const { table, column, isCut } of keptTexts) {
-    const changes: { file_id: number; kept: string; shown: string }[] = [];
+    const changes: { file_id: number; digest: string; shown: string }[] = [];
     const rows = chunksOf(
       await connection.stream(
-        `SELECT DISTINCT file_id, ${column} AS kept, ${isCut} AS is_cut FROM ${table} WHERE ${column} IS NOT NULL ${isNew ? '' : `AND ${ofRun}`}`,
+        `SELECT DISTINCT file_id, ${column} AS kept, md5(${column}) AS digest, ${isCut} AS is_cut FROM ${table} WHERE ${column} IS NOT NULL ${isNew ? '' : `AND ${ofRun}`}`,
       ),
     ) as AsyncIterable<Kept[]>;
     for await (const chunk of rows)
-      for (const { file_id, kept, is_cut } of chunk) {
+      for (const { file_id, kept, digest, is_cut } of chunk) {
         const shown = redactor.redact(kept, { isCut: is_cut });
-        if (shown !== kept) changes.push({ file_id, kept, shown });
+        if (shown !== kept) changes.push({ file_id, digest, shown });
       }
     await runWithRows(
       connection,
       changeShape,
       changes,
-      `UPDATE ${table} SET ${column} = rows.shown FROM rows WHERE ${table}.file_id = rows.file_id AND ${table}.${column} = rows.kept`,
+      `UPDATE ${table} SET ${column} = rows.shown FROM rows WHERE ${table}.file_id = rows.file_id AND md5(${table}.${column}) = rows.digest`,
     );
-    changed += changes.length;
+    for (const { file_id } of changes) files.add(file_id);
   }
-  if (isNew) await writeMetadata(connection, doneFor, digest);
-  return isNew && changed > 0;
+  if (isNew) await writeMetadata(connection, doneFor, ofSecrets);
+  if (files.size > 0) logger.warn({ files: files.size, first: await pathsOf(connection, files) }, secretsLanded);
+  return isNew && files.size > 0;
+}
+
+const secretsLanded =
+  'secrets of the configuration stand in landing files: they are taken out of what is kept of them; move these files away, change the secrets, and know that snapshots published before may have them until they are retired';
+
+async function pathsOf(connection: DuckDBConnection, files: ReadonlySet<number>): Promise<string[]> {
+  const rows = await queriesOn(connection)
+    .selectFrom('ingest_files')
+    .select('path')
+    .where('file_id', 'in', [...files].slice(0, mostNamed))
+    .orderBy('path')
+    .execute();
+  return rows.map(({ path }) => path);
 }
