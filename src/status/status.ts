@@ -26,20 +26,14 @@ export async function readStatus(
 ): Promise<Status> {
   const standing = await readStanding(data, settings, now);
   const stale = staleness(standing, settings);
-  return { ...standing, stale, alarms: alarms(standing), to_do: thingsToDo(standing, stale) };
+  const allowed = allowedSilence(settings);
+  return { ...standing, stale, alarms: alarms(standing, allowed), to_do: thingsToDo(standing, stale, allowed) };
 }
 
-function alarms({
-  unreadable,
-  snapshot,
-  ahead,
-  last_failure: failure,
-  refused_runs: refused,
-  schedule,
-  landing,
-  sources,
-  pictures,
-}: Standing): string[] {
+/** `allowed`: minutes for which a site may take no postback. */
+function alarms(standing: Standing, allowed: number): string[] {
+  const { unreadable, snapshot, ahead, last_failure: failure, refused_runs: refused, schedule } = standing;
+  const { landing, sources, pictures, silent_sites } = standing;
   return [
     ...unreadable,
     ...(snapshot?.age_seconds === null
@@ -57,13 +51,19 @@ function alarms({
     ...sources
       .filter(({ last_pull, ended_by_force }) => last_pull === 'failed' || ended_by_force)
       .map(({ source, error }) => `source ${source} was not pulled: ${error}`),
+    ...silent_sites
+      .filter(({ silent_seconds }) => silent_seconds > allowed * 60)
+      .map(
+        ({ site_key, silent_seconds }) =>
+          `site ${site_key} has taken no postback for ${Math.floor(silent_seconds / 60)} minutes, freshness.postbacks_minutes allows ${allowed}`,
+      ),
     ...(pictures?.ended_by_force === true ? [`the last pass over pictures ${pictures.error}`] : []),
   ];
 }
 
 /** What exceeds the limits of offerline.json, in words. */
 function staleness(
-  { snapshot, newest, sources, silent_sites }: Standing,
+  { snapshot, newest, sources }: Standing,
   settings: Pick<Settings, 'snapshot_max_age_minutes' | 'freshness'>,
 ): string[] {
   const { snapshot_max_age_minutes, freshness } = settings;
@@ -86,12 +86,6 @@ function staleness(
     for (const each of newest.filter((candidate) => data.test(candidate.data)))
       check(`the newest of ${each.data}`, each.age_seconds, minutes, key);
   }
-  const silence = allowedSilence(settings);
-  for (const { site_key, silent_seconds } of silent_sites)
-    if (silent_seconds > silence * 60)
-      stale.push(
-        `site ${site_key} has taken no postback for ${Math.floor(silent_seconds / 60)} minutes, freshness.postbacks_minutes allows ${silence}`,
-      );
   for (const { source, age_seconds } of sources)
     check(`the last whole pull of ${source}`, age_seconds, freshness.pulls_minutes, 'freshness.pulls_minutes');
   return stale;

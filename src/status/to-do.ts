@@ -22,8 +22,11 @@ const refresh = 'offerline run refresh';
 const doctor = 'offerline doctor';
 const doctorRepair = 'offerline doctor --repair';
 
-/** Everything that needs attention, what keeps the service from being right first. */
-export function thingsToDo(standing: Standing, stale: readonly string[]): ToDo[] {
+/**
+ * Everything that needs attention, what keeps the service from being right first. `allowed`: minutes for which a site may
+ * take no postback.
+ */
+export function thingsToDo(standing: Standing, stale: readonly string[], allowed: number): ToDo[] {
   return [
     ...damageToDo(standing),
     ...clockToDo(standing),
@@ -34,7 +37,7 @@ export function thingsToDo(standing: Standing, stale: readonly string[]): ToDo[]
     ...sourcesToDo(standing),
     ...picturesToDo(standing),
     ...reportsToDo(standing),
-    ...postbacksToDo(standing),
+    ...postbacksToDo(standing, allowed),
     ...stale.map((what) => ({
       what: `${what}: see that files still land and the schedule runs`,
       command: refresh,
@@ -84,6 +87,7 @@ function runsToDo({ snapshot, damage, last_failure: failure, refused_runs: refus
     todo.push({
       what: `${describeRefusedRuns(refused)}; no run has been good since`,
       command: againCommands[refused.command.replace(/^run /, '')] ?? refresh,
+      ...alarm,
     });
   return todo;
 }
@@ -96,7 +100,7 @@ const againCommands: Record<string, string> = {
 
 function scheduleToDo({ schedule }: Standing): ToDo[] {
   const what = scheduleTrouble(schedule);
-  return what === undefined ? [] : [{ what: `${what}; ${scheduleAdvice}`, command: doctor }];
+  return what === undefined ? [] : [{ what: `${what}; ${scheduleAdvice}`, command: doctor, ...alarm }];
 }
 
 function landingToDo({ landing: { trouble, ignored, ignored_files } }: Standing): ToDo[] {
@@ -175,7 +179,7 @@ function reportsToDo({ reports: { outdated, missing } }: Standing): ToDo[] {
   ];
 }
 
-function postbacksToDo(standing: Standing): ToDo[] {
+function postbacksToDo(standing: Standing, allowed: number): ToDo[] {
   const { postbacks, waiting_postbacks, silent_sites, sites, unknown_sites, unreadable } = standing;
   const todo: ToDo[] = sites.map((what) => ({
     what,
@@ -197,6 +201,7 @@ function postbacksToDo(standing: Standing): ToDo[] {
     todo.push({
       what: `site ${silent.site_key} ${describeSilence(silent)}; once its receiver is mended, \`offerline postbacks retry --pending --site ${site}\` makes them due`,
       command: `offerline postbacks test ${site}`,
+      ...alarmIf(silent.silent_seconds > allowed * 60),
     });
   }
   if (postbacks !== null && postbacks.dead > 0)

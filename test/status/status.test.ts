@@ -327,14 +327,18 @@ const alarming = ['last_failure', 'ahead', 'sources'] as const;
 
 describe('what needs attention', () => {
   it('is nothing where all is well, and what one run has put right', () => {
-    expect(thingsToDo(well, [])).toEqual([]);
-    expect(thingsToDo({ ...well, last_failure: { ...failure, pipeline: 'refresh', recovered: true } }, [])).toEqual([]);
+    expect(thingsToDo(well, [], 60)).toEqual([]);
+    expect(thingsToDo({ ...well, last_failure: { ...failure, pipeline: 'refresh', recovered: true } }, [], 60)).toEqual(
+      [],
+    );
   });
 
   it('tells of a source when all of it last came, a catalog or not', () => {
     const source = { source: 'logs', last_pull: 'failed', error: '503', ended_by_force: false } as const;
     const told = (last_whole_pull_at: string | null, age_seconds: number | null) =>
-      thingsToDo({ ...well, sources: [{ ...source, last_whole_pull_at, age_seconds }] }, []).map(({ what }) => what);
+      thingsToDo({ ...well, sources: [{ ...source, last_whole_pull_at, age_seconds }] }, [], 60).map(
+        ({ what }) => what,
+      );
     expect(told(noon, 90)).toEqual(['source logs was not pulled (503): its last whole pull was 1 min ago']);
     expect(told(null, null)).toEqual(['source logs was not pulled (503): it was never pulled whole']);
   });
@@ -413,7 +417,7 @@ describe('what needs attention', () => {
       'doctor --deep --repair',
     ],
   ])('names one command that there is for %s', async (_name, trouble, typed) => {
-    const told = thingsToDo({ ...well, ...trouble }, []);
+    const told = thingsToDo({ ...well, ...trouble }, [], 60);
     const isAlarm = alarming.some((key) => key in trouble) || trouble.snapshot?.age_seconds === null;
     expect(told).toEqual([
       {
@@ -433,7 +437,7 @@ describe('what needs attention', () => {
   });
 
   it('is told for what is stale', () => {
-    expect(thingsToDo(well, ['the newest of clicks is 91 minutes old'])).toEqual([
+    expect(thingsToDo(well, ['the newest of clicks is 91 minutes old'], 60)).toEqual([
       {
         what: expect.stringContaining('the newest of clicks is 91 minutes old') as string,
         command: 'offerline run refresh',
