@@ -56,7 +56,40 @@ function failure(error: Error): OfferlineError {
   return new OfferlineError(wordsOf(error), undefined, { cause: error });
 }
 
-/** DuckDB's words, which point at the place in the query. */
+/** DuckDB's words, which point at the place in the query; for what is misspelled most, ours before its pointer. */
 function wordsOf({ message }: Error): string {
-  return message.replace(/^Failed to (extract statements|execute prepared statement|prepare)[^:]*: /, '');
+  const words = message.replace(/^Failed to (extract statements|execute prepared statement|prepare)[^:]*: /, '');
+  const pointer = /\n\nLINE \d+: [^]*$/.exec(words)?.[0] ?? '';
+  const said = words.slice(0, words.length - pointer.length);
+  for (const { pattern, plain } of misspelled) {
+    const match = pattern.exec(said);
+    if (match === null) continue;
+    const near = [...said.slice(match[0].length).matchAll(/"[^"]*"/g)].map(([name]) => name);
+    return plain(match[1] ?? '', near.length === 0 ? '' : `; nearest are ${near.join(', ')}`, match[2] ?? '') + pointer;
+  }
+  return words;
 }
+
+/** `near`: what has names like it. */
+const misspelled: { pattern: RegExp; plain: (name: string, near: string, second: string) => string }[] = [
+  {
+    pattern: /^Binder Error: Referenced column ("[^"]*") not found in FROM clause!/,
+    plain: (name, near) => `there is no column ${name}${near}; \`DESCRIBE <table>\` names the columns of a table`,
+  },
+  {
+    pattern: /^Binder Error: Table ("[^"]*") does not have a column named ("[^"]*")/,
+    plain: (table, near, name) => `there is no column ${name} in ${table}${near}`,
+  },
+  {
+    pattern: /^Binder Error: Referenced table ("[^"]*") not found!/,
+    plain: (name, near) => `there is no table ${name} in what FROM names${near}`,
+  },
+  {
+    pattern: /^Catalog Error: Table with name (\S+) does not exist!/,
+    plain: (name, near) => `there is no table "${name}"${near}; \`SHOW TABLES\` names all`,
+  },
+  {
+    pattern: /^Catalog Error: (?:Scalar|Aggregate|Table|Macro)? ?Function with name (\S+) does not exist!/,
+    plain: (name, near) => `there is no function "${name}"${near}`,
+  },
+];

@@ -1,6 +1,12 @@
 import { join, resolve } from 'node:path';
 import { UsageError } from '../errors/errors.ts';
 
+/**
+ * SQLite opens no file whose path, links followed, has more than 504 bytes. The longest of ours below the root is the
+ * lock of a source.
+ */
+const mostBytes = 420;
+
 /** Where everything that changes lives (contract section 1). Paths only; nothing here touches the disk. */
 export class DataDirectory {
   readonly root: string;
@@ -12,6 +18,11 @@ export class DataDirectory {
         `${this.root} has a question mark, where DuckDB cuts the path of a database's log: choose another folder or rename it`,
       );
     }
+    const bytes = Buffer.byteLength(this.root);
+    if (bytes > mostBytes)
+      throw new UsageError(
+        `the path of the data directory has ${bytes} bytes, and at most ${mostBytes} leave room for a database in it: ${this.root.slice(0, 60)}… has to be moved, or choose a shorter one`,
+      );
   }
 
   /** `OFFERLINE_DATA`, else `data/var` under the working directory. */

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { UsageError } from '../errors/errors.ts';
+import { isTimeZone, noTimeZone } from '../time/zone.ts';
 import { consoleSchema } from './console-settings.ts';
 import type { DataDirectory } from './data-directory.ts';
 import { readTextFile } from './regular-file.ts';
@@ -8,7 +9,7 @@ import { storageSchema } from './storage-settings.ts';
 import { secretSchema } from './secrets.ts';
 import { trackerSchema } from './tracker-settings.ts';
 
-const timeZone = z.string().refine(isTimeZone, { error: 'is not an IANA time zone such as Europe/Berlin' });
+const timeZone = z.string().refine(isTimeZone, { error: noTimeZone });
 
 /** How the files of one catalog source are understood. */
 const source = z.strictObject({
@@ -259,14 +260,4 @@ export function isRedisAddress(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname, pathname } = new URL(text);
   return /^rediss?:$/.test(protocol) && hostname !== '' && /^\/?\d*$/.test(pathname);
-}
-
-/** Whether a text names an IANA zone. */
-export function isTimeZone(name: string): boolean {
-  try {
-    Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
 }

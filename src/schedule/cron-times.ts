@@ -18,11 +18,9 @@ export class CronTimes {
   /** Throws `UsageError` naming the key, such as `offerline.json: schedule.refresh`. */
   constructor(expression: string, key: string) {
     this.expression = expression;
-    const { valid, errors } = cron.validateDetailed(expression);
-    if (!valid)
-      throw new UsageError(
-        `${key} "${expression}" is no cron expression (${errors[0]?.message}); write it like "*/5 * * * *"`,
-      );
+    const mistake = mistakeIn(expression);
+    if (mistake !== undefined)
+      throw new UsageError(`${key} "${expression}" is no cron expression (${mistake}); write it like "*/5 * * * *"`);
     const { hour, minute, second } = cron.parse(expression);
     this.#seconds = hour
       .flatMap((hours) => minute.flatMap((minutes) => second.map((seconds) => hours * 3600 + minutes * 60 + seconds)))
@@ -60,4 +58,12 @@ export class CronTimes {
     }
     return undefined;
   }
+}
+
+/** Undefined where there is none. node-cron makes a list of all that a range names before it looks at its bounds. */
+function mistakeIn(expression: string): string | undefined {
+  const [large] = /\d{4,}/.exec(expression) ?? [];
+  if (large !== undefined) return `no field takes ${large}`;
+  const { valid, errors } = cron.validateDetailed(expression);
+  return valid ? undefined : errors[0]?.message;
 }

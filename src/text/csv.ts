@@ -51,20 +51,25 @@ export interface CsvRecord {
  */
 export function* csvRecords(text: string, file: string): Generator<CsvRecord> {
   const separator = separatorOf(text.slice(0, text.search(/[\r\n]|$/)));
-  const cell = new RegExp(`"((?:[^"]|"")*)"|([^"${separator}\\r\\n][^${separator}\\r\\n]*)?`, 'y');
+  const plainCell = new RegExp(`[^${separator}\\r\\n]*`, 'y');
   const lineEnd = /\r\n|\r|\n/y;
   let line = 1;
   for (let at = 0; at < text.length;) {
     const record: CsvRecord = { line, cells: [] };
     for (;;) {
-      cell.lastIndex = at;
-      const match = cell.exec(text);
-      const [whole = '', quoted, plain = ''] = match ?? [];
-      if (text[at] === '"' && quoted === undefined)
-        throw new UsageError(`${file} line ${line}: a quote is opened and never closed`);
-      record.cells.push((quoted?.replaceAll('""', '"') ?? plain).trim());
-      line += quoted === undefined ? 0 : (quoted.match(/\r\n|\r|\n/g) ?? []).length;
-      at += whole.length;
+      if (text[at] === '"') {
+        const end = closingQuote(text, at);
+        if (end === -1) throw new UsageError(`${file} line ${line}: a quote is opened and never closed`);
+        const quoted = text.slice(at + 1, end);
+        record.cells.push(quoted.replaceAll('""', '"').trim());
+        line += (quoted.match(/\r\n|\r|\n/g) ?? []).length;
+        at = end + 1;
+      } else {
+        plainCell.lastIndex = at;
+        const [plain = ''] = plainCell.exec(text) ?? [];
+        record.cells.push(plain.trim());
+        at += plain.length;
+      }
       if (text[at] !== separator) break;
       at++;
     }
@@ -78,6 +83,13 @@ export function* csvRecords(text: string, file: string): Generator<CsvRecord> {
     line++;
     if (record.cells.length > 1 || record.cells[0] !== '') yield record;
   }
+}
+
+/** Where the cell ends whose quote opens at `start`; two quotes within it are one of its own. -1 where nowhere. */
+function closingQuote(text: string, start: number): number {
+  let at = text.indexOf('"', start + 1);
+  while (at !== -1 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
+  return at;
 }
 
 function separatorOf(header: string): string {

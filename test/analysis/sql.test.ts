@@ -111,7 +111,13 @@ describe('offerline sql', () => {
     ["FROM glob('/etc/*')", 'Permission Error'],
     ['/* nothing */', 'there is no query'],
     ['SELECT $1', 'parameters'],
-    ['SELECT wrong FROM offers', 'Referenced column "wrong" not found'],
+    ['SELECT wrong FROM offers', 'names the columns of a table\n\nLINE 1: SELECT wrong FROM offers\n'],
+    ['SELECT clickid FROM clicks', 'there is no column "clickid"; nearest are "click_id",'],
+    ['SELECT o.wrong FROM offers AS o', 'there is no column "wrong" in "o"'],
+    ['SELECT x.offer_id FROM offers', 'there is no table "x" in what FROM names'],
+    ['FROM click', 'there is no table "click"; nearest are "clicks"; `SHOW TABLES` names all'],
+    ['SELECT yesterdays(1)', 'there is no function "yesterdays"'],
+    ["SELECT 1 AS a, wrong\nFROM offers WHERE 'not found in FROM clause' = ''", '\n\nLINE 1: SELECT 1 AS a, wrong\n'],
     ['SELEC 1', 'Parser Error: syntax error at or near "SELEC"'],
   ])('refuses %s', async (query, reason) => {
     const { current } = await pipeline.snapshots();

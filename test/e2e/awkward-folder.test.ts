@@ -1,4 +1,5 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { DataDirectory } from '../../src/config/data-directory.ts';
@@ -64,6 +65,14 @@ it('takes a data directory through its life, whatever its name', async () => {
   expect(await countOf('clicks')).toBe(24);
   expect(await run('doctor', '--deep')).toMatchObject({ left: 0 });
   expect((await run('maintenance', 'landing', '--older-than', '1'))['files']).toEqual([]);
+});
+
+it('refuses a path that is too long for a lock or a store in it', async () => {
+  const root = join(tmpdir(), ...Array.from({ length: 18 }, () => 'd'.repeat(200)));
+  expect(await usageErrorOf(root, 'status')).toMatch(
+    /^the path of the data directory has \d{4} bytes, and at most 420 leave room for a database in it: .* or choose a shorter one$/,
+  );
+  expect(await usageErrorOf(root, 'start', '--demo')).toContain('at most 420');
 });
 
 it('refuses a path with a question mark, where a database would lose its log', async () => {

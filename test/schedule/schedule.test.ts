@@ -416,3 +416,12 @@ it('what an operator has to put right is logged as one line, a fault of ours wit
   ]);
   expect(lines[0]).not.toContain('stack');
 });
+
+it.each(['1-1000000000 * * * *', '*/99999999999 * * * *', '0 0 1-100000 * *', '1e9 * * * *', '0 1-9999 * * *'])(
+  '%s is no cron expression, which is told at once',
+  (expression) => {
+    expect(() => new CronTimes(expression, 'offerline.json: schedule.refresh')).toThrow(
+      /^offerline\.json: schedule\.refresh "[^"]+" is no cron expression \(.+\); write it like "\*\/5 \* \* \* \*"$/,
+    );
+  },
+);

@@ -60,6 +60,11 @@ const stateOfWord = new Map(
   Object.entries(stateWords).flatMap(([state, words]) => words.map((word) => [word, state as ClaimedState] as const)),
 );
 
+/** Of a list in all: more does not fit into one text. */
+const mostBytes = 256 * 2 ** 20;
+/** Of a cell that is used. */
+const mostCharacters = 1000;
+
 /** More at once are seldom more mistakes than one made throughout. */
 const mostMistakes = 5;
 
@@ -71,6 +76,8 @@ export async function readPublisherFile(file: string): Promise<PublisherList> {
   const bytes = await readFile(file).catch((error: Error) => {
     throw new UsageError(`${file} cannot be read: ${error.message}`, { cause: error });
   });
+  if (bytes.length > mostBytes)
+    throw new UsageError(`${file} has ${bytes.length} bytes; at most ${mostBytes} are read: compare it in parts`);
   if (!isUtf8(bytes)) throw new UsageError(`${file} is not UTF-8 text; save it as CSV in UTF-8`);
   return parsePublisherList(bytes.toString('utf8').replace(/^\uFEFF/, ''), file);
 }
@@ -87,7 +94,7 @@ export function parsePublisherList(text: string, file: string): PublisherList {
   const rewards: PublisherReward[] = [];
   const mistakes: string[] = [];
   for (const record of records) {
-    const read = readReward(record, at, names.length);
+    const read = readReward(record, at, names);
     if (typeof read === 'object') rewards.push(read);
     else if (mistakes.push(`${file} line ${record.line}: ${read}`) === mostMistakes) break;
   }
@@ -109,9 +116,12 @@ function columnsOf(names: string[]): Partial<Record<Field, number>> {
 function readReward(
   { line, cells }: CsvRecord,
   at: Partial<Record<Field, number>>,
-  columns: number,
+  names: readonly string[],
 ): PublisherReward | string {
-  if (cells.length > columns) return `it has ${cells.length} cells, the header has ${columns}`;
+  if (cells.length > names.length) return `it has ${cells.length} cells, the header has ${names.length}`;
+  const giant = Object.values(at).find((index) => (cells[index] ?? '').length > mostCharacters);
+  if (giant !== undefined)
+    return `the cell of "${names[giant]}" has ${cells[giant]?.length} characters; at most ${mostCharacters} are read`;
   const cell = (field: Field) => (at[field] === undefined ? '' : (cells[at[field]] ?? ''));
   const clickId = cell('click_id');
   if (clickId === '') return 'the click id is empty';

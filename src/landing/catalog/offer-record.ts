@@ -19,7 +19,7 @@ import { isIdentifier, matchChoice, RecordFields, RecordReject } from './record-
 import { readTimestamp } from '../../time/timestamp-text.ts';
 
 export interface OfferReading extends CurrencyReading {
-  /** IANA zone of timestamps without an offset; without it such records are rejected. */
+  /** Zone of timestamps without an offset; without it such records are rejected. */
   timeZone?: string | undefined;
   /** The record comes from text columns (CSV, Parquet): an empty text is absent, nested values may be JSON text. */
   textCells: boolean;

@@ -1,6 +1,7 @@
 import { alpha2Countries } from '../../vocabulary/countries.ts';
 import { conversionKinds, devices, type EventKind } from '../../vocabulary/values.ts';
 import { quoted } from '../../text/sql-text.ts';
+import { momentInZone } from '../../time/zone.ts';
 
 /** A row is rejected for the first that holds. SQL that is never true for a good row. */
 export interface LogFault {
@@ -210,7 +211,7 @@ function timeField(name: string, { wallClock, timeZone }: LogReading): LogField 
   const cast = (text: string) =>
     timeZone === undefined
       ? `TRY_CAST(${text} AS TIMESTAMPTZ)`
-      : `CASE WHEN ${isLocal} THEN timezone(${quoted(timeZone)}, TRY_CAST(${text} AS TIMESTAMP)) ELSE TRY_CAST(${text} AS TIMESTAMPTZ) END`;
+      : `CASE WHEN ${isLocal} THEN ${momentInZone(`TRY_CAST(${text} AS TIMESTAMP)`, timeZone)} ELSE TRY_CAST(${text} AS TIMESTAMPTZ) END`;
   const before = cast(`regexp_replace(upper(${name}), ':60(\\.[0-9]+)?', ':59.999999')`);
   const next = `timezone('UTC', ${before}) + INTERVAL 1 MICROSECOND`;
   const leapSecond = `CASE WHEN contains(${name}, ':60') AND date_trunc('month', ${next}) = ${next} THEN ${before} END`;

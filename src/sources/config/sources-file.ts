@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { UsageError } from '../../errors/errors.ts';
 import type { DataDirectory } from '../../config/data-directory.ts';
 import { readTextFile } from '../../config/regular-file.ts';
-import { isCurrencyCode, isTimeZone } from '../../config/settings.ts';
+import { isCurrencyCode } from '../../config/settings.ts';
+import { isTimeZone, noTimeZone } from '../../time/zone.ts';
 import { connectorNames, connectors } from '../connectors/connectors.ts';
 import { streamSchema } from '../connectors/declaration.ts';
 import { fieldMapSchema } from '../connectors/declared.ts';
@@ -34,8 +35,8 @@ const sourceSchema = z
     every: z.string().optional(),
     /** ISO 4217, of amounts that come without a currency. */
     currency: z.string().refine(isCurrencyCode, { error: 'is not an ISO 4217 code such as EUR' }).optional(),
-    /** IANA zone of the network's times without an offset. */
-    time_zone: z.string().refine(isTimeZone, { error: 'is not an IANA time zone such as Europe/Berlin' }).optional(),
+    /** The zone of the network's times without an offset. */
+    time_zone: z.string().refine(isTimeZone, { error: noTimeZone }).optional(),
     /** What is pulled of it, where the network lists it. Both where not given, but conversions that it reports. */
     pull: z.array(pulledKind).optional(),
     /** Conversions are asked for again for as long as a network may still reverse them. */

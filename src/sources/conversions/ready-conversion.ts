@@ -7,7 +7,7 @@ import type { ReadyConversion } from './told.ts';
 /** How a source's conversions are read. */
 export interface ConversionReading {
   source: string;
-  /** IANA zone of times without an offset. */
+  /** Zone of times without an offset. */
   timeZone: string | undefined;
   /** Of amounts that come without a currency. */
   currency: string | undefined;

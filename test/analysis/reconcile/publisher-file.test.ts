@@ -101,6 +101,18 @@ describe("a publisher's list", () => {
     expect(() => read(...lines)).toThrow(message);
   });
 
+  it('takes a quoted cell of any length, and says of a giant one what it is', () => {
+    const long = 'x'.repeat(20_000_000);
+    expect(read('click_id,note,amount', `c1,"${long}",1`, `c2,"${'""'.repeat(5_000_000)}",2`).rewards).toMatchObject([
+      { line: 2, clickId: 'c1', amount: million },
+      { line: 3, clickId: 'c2', amount: 2n * million },
+    ]);
+    for (const giant of [long, `"${long}"`])
+      expect(() => read('click_id,amount', `${giant},1`)).toThrow(
+        'list.csv line 2: the cell of "click_id" has 20000000 characters; at most 1000 are read',
+      );
+  });
+
   it('tells of several mistakes at once, not of all', () => {
     const lines = Array.from({ length: 20 }, () => 'c1,x');
     expect(() => read('click_id,amount', ...lines)).toThrow(/^(list\.csv line [2-6]: .*\n?){5}$/);

@@ -485,6 +485,26 @@ describe('timestamps', () => {
     expect(await landing.ids('clicks')).toEqual(['in']);
   });
 
+  it('without an offset are understood by an offset that the configuration names for the log', async () => {
+    const settings = { ...defaultSettings, logs: { clicks: { time_zone: '+02:00' }, conversions: {} } };
+    const { results, landing } = await outcomes(
+      'clicks',
+      ['2026-07-01T10:00:00', '2026-11-18 10:00:00.25', '2026-11-18T10:00:00Z', '2026-01-01T01:59:60'].map(
+        (clicked_at, index) => click(`c${index}`, { clicked_at }),
+      ),
+      settings,
+    );
+    expect(results).toEqual(['loaded', 'loaded', 'loaded', 'loaded']);
+    expect(await landing.events('clicks', 'clicked_at')).toEqual(
+      [
+        '2026-07-01T08:00:00Z',
+        '2026-11-18T08:00:00.250000Z',
+        '2026-11-18T10:00:00Z',
+        '2025-12-31T23:59:59.999999Z',
+      ].map((clicked_at) => ({ clicked_at })),
+    );
+  });
+
   it('without an offset are understood in the zone that the configuration names for the log', async () => {
     const settings = { ...defaultSettings, logs: { clicks: { time_zone: 'Europe/Berlin' }, conversions: {} } };
     const { results, landing } = await outcomes(

@@ -1,6 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { queryRows } from '../../../duckdb/dialect/rows.ts';
 import type { LogReading } from '../../../landing/logs/log-fields.ts';
+import { momentInZone } from '../../../time/zone.ts';
 
 /** Days of a zone's own calendar over which its clocks kept one distance from UTC. */
 export interface SteadyDays {
@@ -24,8 +25,8 @@ export async function steadyDays(
   return queryRows<SteadyDays>(
     connection,
     `WITH days AS (
-       SELECT day, (epoch_us(day) - epoch_us(timezone($1, day))) // 1_000_000 AS ahead
-       FROM (SELECT unnest(generate_series(TIMESTAMP '1970-01-01', timezone('UTC', $2::TIMESTAMPTZ) + INTERVAL 5 DAYS, INTERVAL 1 DAY)) AS day)),
+       SELECT day, (epoch_us(day) - epoch_us(${momentInZone('day', timeZone)})) // 1_000_000 AS ahead
+       FROM (SELECT unnest(generate_series(TIMESTAMP '1970-01-01', timezone('UTC', $1::TIMESTAMPTZ) + INTERVAL 5 DAYS, INTERVAL 1 DAY)) AS day)),
      steady AS (
        SELECT day, ahead FROM days
        WINDOW near AS (ORDER BY day ROWS BETWEEN 1 PRECEDING AND 2 FOLLOWING)
@@ -33,6 +34,6 @@ export async function steadyDays(
      SELECT strftime(min(day), '%Y-%m-%d %H:%M:%S') AS "from", strftime(max(day) + INTERVAL 1 DAY, '%Y-%m-%d %H:%M:%S') AS "to", ahead
      FROM (SELECT *, day - INTERVAL 1 DAY * row_number() OVER (PARTITION BY ahead ORDER BY day) AS run FROM steady)
      GROUP BY ahead, run ORDER BY min(day) DESC`,
-    [timeZone, wallClock],
+    [wallClock],
   );
 }

@@ -45,6 +45,7 @@ it('days beside a change of the clocks are left out, the others have one distanc
     to: '2026-11-22 00:00:00',
     ahead: 28_800,
   });
+  expect(await steadyDays(connection, { ...reading, timeZone: '+02:00' })).toMatchObject([{ ahead: 7200 }]);
   const berlin = await steadyDays(connection, { ...reading, timeZone: 'Europe/Berlin' });
   expect(berlin.slice(0, 2)).toEqual([
     { from: '2026-10-27 00:00:00', to: '2026-11-22 00:00:00', ahead: 3600 },
