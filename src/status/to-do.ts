@@ -23,8 +23,8 @@ const doctor = 'offerline doctor';
 const doctorRepair = 'offerline doctor --repair';
 
 /**
- * Everything that needs attention, what keeps the service from being right first. `allowed`: minutes for which a site may
- * take no postback.
+ * Everything that needs attention, what keeps the service from being right first. `allowed`: minutes for which a site
+ * may take no postback.
  */
 export function thingsToDo(standing: Standing, stale: readonly string[], allowed: number): ToDo[] {
   return [
