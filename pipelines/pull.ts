@@ -4,7 +4,7 @@ import { readSettings, type Settings } from '../src/config/settings.ts';
 import { exitCode, OfferlineError, UsageError } from '../src/errors/errors.ts';
 import { realEffects, type Effects } from '../src/files/effects.ts';
 import { acquireProcessLock, type ProcessLock } from '../src/files/process-lock.ts';
-import type { SourceEntry } from '../src/sources/config/sources-file.ts';
+import { readSources, type SourceEntry } from '../src/sources/config/sources-file.ts';
 import type { S3Settings } from '../src/sources/config/s3-settings.ts';
 import type { PullClock } from '../src/sources/http/budget.ts';
 import { openSource, type OpenSource } from '../src/sources/open-source.ts';
@@ -150,7 +150,15 @@ async function pullLists(
   }
   if (source.conversions !== undefined) {
     const { currency, time_zone: timeZone, reversal_days } = entry;
-    const reading = { source: source.name, timeZone, currency, rates: settings.rates, pulledAt: startedAt };
+    const otherSources = readSources(data).sources.flatMap(({ source: name }) => (name === source.name ? [] : [name]));
+    const reading = {
+      source: source.name,
+      otherSources,
+      timeZone,
+      currency,
+      rates: settings.rates,
+      pulledAt: startedAt,
+    };
     using told = new ToldStore(data);
     const folder = join(data.landing, 'conversions');
     const pulled = await pullConversions(source, folder, reversal_days, reading, told, fetching, effects);

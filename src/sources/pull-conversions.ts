@@ -2,6 +2,7 @@ import type { Effects } from '../files/effects.ts';
 import { addDays, compareMoments, dayOf, type Day } from '../time/moment.ts';
 import type { NetworkConversion } from './connectors/network-conversion.ts';
 import { readyConversion, type ConversionReading } from './conversions/ready-conversion.ts';
+import { emittedAs } from './conversions/emitted-id.ts';
 import { linesFor, type ConversionLine, type Told } from './conversions/told.ts';
 import type { ToldStore } from './conversions/told-store.ts';
 import { FetchError, type Fetching } from './http/fetcher.ts';
@@ -56,7 +57,7 @@ export async function pullConversions(
         effects,
         source.name,
       );
-    await effects.perform('conversions: told', async () => store.put(told));
+    await effects.perform('conversions: told', async () => store.put(reading.source, told));
     sum.lines += lines.length;
   }
   return sum;
@@ -107,9 +108,8 @@ function newsOf(
       count(read);
       continue;
     }
-    const toldBefore = read.idBefore === undefined ? undefined : store.get(read.idBefore);
-    const ready = toldBefore === undefined ? read : { ...read, id: read.idBefore ?? read.id };
-    const before = toldBefore ?? store.get(ready.id);
+    const { id, told: before } = emittedAs(reading.source, read.id, reading.otherSources, store);
+    const ready = { ...read, id };
     const news = linesFor(ready, before);
     if (ready.status === 'pending') count('pending');
     lines.push(...news.lines);

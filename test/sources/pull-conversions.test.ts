@@ -6,8 +6,8 @@ import type { DataDirectory } from '../../src/config/data-directory.ts';
 import { realEffects } from '../../src/files/effects.ts';
 import { createLogger } from '../../src/logging/log.ts';
 import { noProgress } from '../../src/logging/progress.ts';
-import { readyConversion } from '../../src/sources/conversions/ready-conversion.ts';
-import { ToldStore } from '../../src/sources/conversions/told-store.ts';
+import { emittedAs } from '../../src/sources/conversions/emitted-id.ts';
+import type { StoredTold } from '../../src/sources/conversions/told-store.ts';
 import { linesFor, type ConversionLine, type ReadyConversion, type Told } from '../../src/sources/conversions/told.ts';
 import type { Dialect } from '../../src/simulator/dialect.ts';
 import { dialects, SimulatedNetwork } from '../../src/simulator/network.ts';
@@ -74,32 +74,41 @@ describe('lines of a log that takes nothing back', () => {
       fc
         .array(fc.constantFrom(...Array.from(alphabet)), { minLength: 1, maxLength: 4 })
         .map((characters) => characters.join(''));
-    const conversionOfSource = fc.record({
-      source: text('a1-._'),
-      id: text('a1-~/2'),
-      credited: fc.constantFrom(1, 2, 3),
-    });
-    const idOf = ({ source, id, credited: times }: { source: string; id: string; credited: number }) => {
-      const at = '2026-11-19T08:00:00Z';
-      const listed = { id, clickId: 'c', status: 'approved' as const, occurredAt: at, payout: '1' };
-      const reading = { source, timeZone: undefined, currency: undefined, rates: {}, pulledAt: at };
-      const ready = readyConversion(
-        { ...listed, changedAt: undefined, currency: undefined, reason: undefined },
-        reading,
-      );
-      if (typeof ready === 'string') throw new Error(ready);
-      const told: Told | undefined = times === 1 ? undefined : { version: times - 1, state: 'reversed', payout: '1' };
-      return linesFor(ready, told).lines[0]?.conversion_id;
-    };
+    const listed = fc.record({ source: text('a1-._'), id: text('a1-~/2'), credits: fc.constantFrom(1, 2, 3) });
     fc.assert(
-      fc.property(conversionOfSource, conversionOfSource, (one, other) => {
-        fc.pre(JSON.stringify(one) !== JSON.stringify(other));
-        expect(idOf(one)).not.toBe(idOf(other));
+      fc.property(fc.array(listed, { minLength: 2, maxLength: 8 }), (conversions) => {
+        const store = new Map<string, StoredTold>();
+        const sources = [...new Set(conversions.map(({ source }) => source))];
+        const owners = new Map<string, string>();
+        for (const { source, id, credits } of [...conversions, ...conversions.toReversed()]) {
+          const others = sources.filter((other) => other !== source);
+          const emitted = emittedAs(source, id, others, store);
+          for (let version = 1; version <= credits; version++) {
+            const as = version === 1 ? emitted.id : `${emitted.id}~${version}`;
+            const owner = JSON.stringify([source, id, version]);
+            expect(owners.get(as) ?? owner).toBe(owner);
+            owners.set(as, owner);
+          }
+          store.set(emitted.id, { version: credits, state: 'credited', payout: '1', source });
+        }
       }),
-      { numRuns: 3000 },
+      { numRuns: 2000 },
     );
-    expect(idOf({ source: 'net-1', id: '5', credited: 1 })).toBe('net-1-5');
-    expect(idOf({ source: 'net', id: '1-5', credited: 1 })).toBe('net/1-5');
+  });
+
+  it('keep the ids that landing knows them by, but where another source’s conversion could be meant', () => {
+    const none = new Map<string, StoredTold>();
+    expect(emittedAs('net', '9f1c-77', ['other', 'net2'], none).id).toBe('net-9f1c-77');
+    expect(emittedAs('net', '1-5', ['net-1'], none).id).toBe('net/1-5');
+    expect(emittedAs('net-1', '5', ['net'], none).id).toBe('net-1-5');
+    expect(emittedAs('net', '5~2', [], none).id).toBe('net/5~~2');
+    const told = { version: 1, state: 'credited', payout: '1' } as const;
+    const before = new Map<string, StoredTold>([['net-1-5', { ...told, source: null }]]);
+    expect(emittedAs('net', '1-5', ['net-1'], before)).toMatchObject({ id: 'net-1-5', told });
+    // Told while there was no such source yet.
+    const own = new Map<string, StoredTold>([['net-1-5', { ...told, source: 'net' }]]);
+    expect(emittedAs('net', '1-5', ['net-1'], own)).toMatchObject({ id: 'net-1-5', told });
+    expect(emittedAs('net-1', '5', ['net'], own)).toEqual({ id: 'net-1/5', told: undefined });
   });
 
   it('say how much was rejected where it never was credited, since nothing else does', () => {
@@ -164,33 +173,56 @@ describe.for(listing)('conversions that %s lists', ([connector, dialect]) => {
   });
 });
 
-it('a conversion that was told under an id of before keeps it', async () => {
+it.each([
+  ['net-1', 'net'],
+  ['net', 'net-1'],
+])('conversions of two sources whose names and ids run together are two, %s first', async (first, second) => {
   await using landing = await LogLanding.create();
   const [[connector, dialect]] = listing as [[string, Dialect]];
-  await using served = await SimulatedNetwork.start(connector, { key });
-  await configure(landing.data, connector, dialect, served);
-  {
-    using store = new ToldStore(landing.data);
-    store.put(new Map([['north-v-1', { version: 1, state: 'credited', payout: '2.25' }]]));
+  const ids: Record<string, string> = { 'net-1': '5', net: '1-5' };
+  const payouts: Record<string, string> = { 'net-1': '2.25', net: '9.50' };
+  await using one = await SimulatedNetwork.start(connector, { key });
+  await using other = await SimulatedNetwork.start(connector, { key });
+  const networks: [string, SimulatedNetwork][] = [
+    [first, one],
+    [second, other],
+  ];
+  for (const [source, network] of networks) {
+    const at = '2026-11-18T22:30:00Z';
+    const conversion = { id: ids[source] as string, clickId: `c-${source}`, payout: payouts[source] as string, at };
+    network.conversions = [{ ...conversion, status: 'approved' }];
   }
-  const at = '2026-11-18T22:30:00Z';
-  served.conversions = ['v-1', 'v-2'].map((id) => ({ id, clickId: id, status: 'approved', payout: '2.25', at }));
-  await pullAt(landing.data, '2026-11-20T12:00:00Z');
-  served.conversions = served.conversions.map((each) => ({ ...each, status: 'rejected' }));
-  await pullAt(landing.data, '2026-11-20T13:00:00Z');
+  const [entryOne, entryOther] = networks.map(([source, network]) => ({
+    ...entryOf(connector, dialect, network),
+    source,
+  }));
+  await writeFile(landing.data.sourcesFile, JSON.stringify({ sources: [entryOne, entryOther] }), { mode: 0o600 });
+  for (const hour of ['12', '13']) {
+    const reversed = hour === '13';
+    if (reversed) other.conversions = other.conversions.map((each) => ({ ...each, status: 'rejected' }));
+    await pullAt(landing.data, `2026-11-20T${hour}:00:00Z`);
+  }
   await landing.ingest({ asOf: '2026-11-20T16:00:00Z' });
-  expect(await landing.ids('conversions')).toEqual(['north-v-1 reject', 'north/v-2 credit', 'north/v-2 reject']);
+  const rows = await landing.query<{ row: string }>(
+    `SELECT click_id || ' ' || kind || coalesce(' ' || payout::DECIMAL(9, 2), '') AS row FROM conversion_events ORDER BY row`,
+  );
+  expect(rows.map(({ row }) => row)).toEqual(
+    [`c-${first} credit ${payouts[first]}`, `c-${second} credit ${payouts[second]}`, `c-${second} reject`].toSorted(),
+  );
 });
 
 async function configure(data: DataDirectory, connector: string, dialect: Dialect, network: SimulatedNetwork) {
-  const { timeZone } = dialect.conversions ?? {};
-  const source = {
+  const source = entryOf(connector, dialect, network);
+  await writeFile(data.sourcesFile, JSON.stringify({ sources: [source] }), { mode: 0o600 });
+}
+
+function entryOf(connector: string, dialect: Dialect, network: SimulatedNetwork) {
+  return {
     source: 'north',
     connector,
     base_url: network.url,
     secrets: dialect.secrets(key),
     pull: ['conversions'],
-    time_zone: timeZone,
+    time_zone: dialect.conversions?.timeZone,
   };
-  await writeFile(data.sourcesFile, JSON.stringify({ sources: [source] }), { mode: 0o600 });
 }

@@ -7,6 +7,8 @@ import type { ReadyConversion } from './told.ts';
 /** How a source's conversions are read. */
 export interface ConversionReading {
   source: string;
+  /** Names of all sources of `sources.json` but this one. */
+  otherSources: readonly string[];
   /** Zone of times without an offset. */
   timeZone: string | undefined;
   /** Of amounts that come without a currency. */
@@ -22,7 +24,7 @@ export type NotReady = 'no_click' | 'bad_time' | 'time_without_zone' | 'bad_payo
 /** A conversion with its times in UTC and its amount in USD. */
 export function readyConversion(
   { id, clickId, status, occurredAt, changedAt, payout, currency, reason }: NetworkConversion,
-  { source, timeZone, currency: otherwise, rates, pulledAt }: ConversionReading,
+  { timeZone, currency: otherwise, rates, pulledAt }: ConversionReading,
 ): ReadyConversion | NotReady {
   if (clickId === undefined) return 'no_click';
   const wallClock = dateOf(pulledAt);
@@ -32,7 +34,7 @@ export function readyConversion(
   const amount = amountOf(payout, (currency ?? otherwise ?? 'USD').toUpperCase(), rates);
   if ('fault' in amount) return amount.fault;
   return {
-    ...idsOf(source, id),
+    id,
     clickId,
     status,
     occurredAt: happened.moment,
@@ -40,16 +42,6 @@ export function readyConversion(
     payout: amount.usd,
     reason,
   };
-}
-
-/**
- * Ids are told with their source, since two networks may give the same: behind a line, and where an id has one itself,
- * behind a slash, which no source's name has; else `1-5` of `net` would be `5` of `net-1`. A tilde is doubled: a single
- * one counts how often a conversion was credited. `idBefore`: as it was told until 2026-11-25.
- */
-function idsOf(source: string, id: string): Pick<ReadyConversion, 'id' | 'idBefore'> {
-  const idBefore = `${source}-${id}`;
-  return /[-~]/.test(id) ? { id: `${source}/${id.replaceAll('~', '~~')}`, idBefore } : { id: idBefore };
 }
 
 /** In USD, shortest decimal text; null where the network says none, so that the catalog's counts. */

@@ -22,9 +22,8 @@ export interface ConversionLine {
 
 /** A conversion of a network ready to be told: its click known by name, times in UTC, money in USD. */
 export interface ReadyConversion {
+  /** As the network has it, and in our logs with its source. */
   id: string;
-  /** Under which it may have been told: then it stays that. */
-  idBefore?: string;
   clickId: string;
   status: NetworkConversion['status'];
   occurredAt: Moment;
