@@ -27,11 +27,18 @@ export async function tellOddCredits(
 ): Promise<void> {
   const [odd] = await queryRows<OddCredits>(
     connection,
-    `WITH credits AS (
+    `WITH news AS (
+       SELECT conversion_id, click_id, occurred_at, event_id FROM ${newEvents} WHERE kind = 'credit'
+       UNION
+       SELECT conversion_id, click_id, occurred_at, event_id FROM conversion_events
+       WHERE kind = 'credit' AND click_id IN (SELECT click_id FROM ${foundClicks})
+     ),
+     credits AS (
        SELECT event.conversion_id, epoch_us(click.clicked_at) - epoch_us(event.occurred_at) > ${furthestApart} AS is_before_click,
          event.event_id IS NULL AND milestones.offer_id IS NOT NULL AS is_without_milestone
-       FROM conversion_events AS event
-       JOIN conversion_clicks AS click ON click.click_id = event.click_id
+       FROM news AS event
+       JOIN (SELECT * FROM conversion_clicks WHERE click_id IN (SELECT click_id FROM news)) AS click
+         ON click.click_id = event.click_id
        LEFT JOIN (${modelQuery('staging', 'offer_keys')}) AS offer
          ON offer.named_id = coalesce(click.offer_id, 0)
          AND offer.source = CASE WHEN click.offer_id IS NULL THEN click.source ELSE '' END
@@ -40,9 +47,6 @@ export async function tellOddCredits(
          ON span.offer_id = offer.offer_id AND span.holds_from <= event.occurred_at AND event.occurred_at < span.holds_until
        LEFT JOIN (SELECT DISTINCT offer_id, version FROM offer_version_events) AS milestones
          ON milestones.offer_id = span.offer_id AND milestones.version = span.version
-       WHERE event.kind = 'credit' AND (
-         event.conversion_id IN (SELECT conversion_id FROM ${newEvents})
-         OR event.click_id IN (SELECT click_id FROM ${foundClicks}))
      )
      SELECT count(*) FILTER (is_before_click) AS before_click,
        coalesce(min(conversion_id, ${fewNamed}) FILTER (is_before_click), []) AS first_before_click,

@@ -37,6 +37,7 @@ describe('a credit in a log', () => {
     await landing.put('clicks/2.ndjson', [click('c2')]);
     expect(await warned(landing)).toMatchObject([{ conversions: 1, first: ['waits'] }]);
     await landing.put('clicks/3.ndjson', [click('c3')]);
+    await landing.put('conversions/3.ndjson', [conversion('old', { kind: 'chargeback' })]);
     expect(await warned(landing)).toEqual([]);
   });
 
