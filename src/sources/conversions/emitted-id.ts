@@ -2,10 +2,10 @@ import type { Told } from './told.ts';
 import type { ToldStore } from './told-store.ts';
 
 /**
- * The id under which a network's conversion stands in our logs, with what was told of it. It begins with its source,
- * since two networks may give the same one: `net-5`. Where that could be another conversion (`1-5` of `net` where there
- * is a source `net-1`; `5~2`, which could be `5` credited again) a slash, which no source's name has, stands in place of
- * the line, and tildes are doubled. What was told once keeps its id, whatever sources come later.
+ * The id of a network's conversion in our logs, with what was told of it. It begins with its source, since two networks
+ * may give the same one: `net-5`. Where that could be another conversion (`1-5` of `net` where there is a source
+ * `net-1`; `5~2`, which could be `5` credited again) a slash, which no source's name has, takes the place of the line,
+ * and tildes are doubled. What was told once keeps its id, whatever sources come later.
  */
 export function emittedAs(
   source: string,
