@@ -5,7 +5,6 @@ import type { DataDirectory } from '../../config/data-directory.ts';
 import { replaceFile, type FileEffects } from '../../files/effects.ts';
 import { dayNumberOf, dayText } from '../logs/log-names.ts';
 import type { ConversionLog, RecordOutcome } from './conversion-log.ts';
-import { daysRemembered } from './recorded-conversions.ts';
 import type { ClickUser } from './report/known-clicks.ts';
 import type { ConversionRow } from './report/conversion-row.ts';
 
@@ -24,14 +23,16 @@ interface Entry {
   conversion_id: string | null;
   /** UTC. */
   day: string;
+  /** Whether the conversion's row was on the disk by then. */
+  is_recorded?: true;
 }
 
 type Known = Pick<ConversionLog, 'standing' | 'record' | 'isCredited' | 'isUndone'>;
 
 /**
  * Which conversion each user has completed an offer or milestone by, for sources that pay a user once. A line goes to
- * the disk before the conversion's row does: a tracker that was killed between knows by its logs that nothing was
- * recorded. What is taken back may be completed again. About 150 bytes of memory each.
+ * the disk before the conversion's row does, and another one after it: of one that has the first alone the tracker's
+ * logs tell whether it was recorded. What is taken back may be completed again. About 150 bytes of memory each.
  */
 export class Completions {
   readonly #path: string;
@@ -55,15 +56,19 @@ export class Completions {
         const entry = entryOf(line);
         if (entry !== undefined) entries.set(entry.key, entry);
       }
-      const oldest = dayText(dayNumberOf(now) - daysRemembered);
-      for (const [key, { conversion_id: id, day }] of entries) {
-        // Of older ones the logs tell nothing any more.
-        const stands =
-          id !== null && !conversions.isUndone(id, now) && (conversions.isCredited(id, now) || day < oldest);
-        if (stands) holders.set(key, id);
+      for (const [key, entry] of entries) {
+        const { conversion_id: id, is_recorded: isRecorded } = entry;
+        if (id !== null && !conversions.isUndone(id, now) && (isRecorded === true || conversions.isCredited(id, now)))
+          holders.set(key, id);
         else entries.delete(key);
       }
-      await replaceFile(path, [...entries.values()].map(lineOf).join(''), 'completions', files, 0o600);
+      await replaceFile(
+        path,
+        [...entries.values()].map((entry) => lineOf({ ...entry, is_recorded: true })).join(''),
+        'completions',
+        files,
+        0o600,
+      );
     }
     return new Completions(path, conversions, holders);
   }
@@ -93,8 +98,16 @@ export class Completions {
       outcome = await this.#conversions.record(row, now);
       return outcome;
     } finally {
-      if (outcome !== 'recorded') await this.#hold({ key, conversion_id: holder ?? null, day });
+      const conversionId = outcome === 'recorded' ? row.conversionId : (holder ?? null);
+      await this.#hold({ key, conversion_id: conversionId, day, is_recorded: true });
     }
+  }
+
+  /** The conversion was taken back: its user may complete this again. */
+  async release(conversionId: string, completion: Completion, now: number): Promise<void> {
+    const key = keyOf(completion);
+    if (this.#holders.get(key) === conversionId)
+      await this.#hold({ key, conversion_id: null, day: dayText(dayNumberOf(now)) });
   }
 
   async #hold(entry: Entry): Promise<void> {
@@ -124,9 +137,9 @@ function lineOf(entry: Entry): string {
 function entryOf(line: string): Entry | undefined {
   try {
     const entry = JSON.parse(line) as Partial<Entry> | null;
-    const { key, conversion_id: id, day } = entry ?? {};
+    const { key, conversion_id: id, day, is_recorded: isRecorded } = entry ?? {};
     const isWhole = typeof key === 'string' && (typeof id === 'string' || id === null) && typeof day === 'string';
-    return isWhole ? { key, conversion_id: id, day } : undefined;
+    return isWhole ? { key, conversion_id: id, day, ...(isRecorded === true && { is_recorded: true }) } : undefined;
   } catch {
     return undefined;
   }

@@ -44,7 +44,9 @@ export class ConversionLog {
 
   /** How a row stands to those recorded before, those on their way to the disk left aside. */
   standing(row: ConversionRow, now: number): Standing {
-    return this.#recorded.standingOf(row, dayNumberOf(now));
+    const { payouts = [row.payout] } = row;
+    const standings = payouts.map((payout) => this.#recorded.standingOf({ ...row, payout }, dayNumberOf(now)));
+    return standings.find((each) => each !== 'contradiction') ?? 'contradiction';
   }
 
   /** Rejects where it could not be recorded. `now` in milliseconds since the epoch. */
@@ -52,7 +54,7 @@ export class ConversionLog {
     const today = dayNumberOf(now);
     // All kinds of one conversion, since they have to be of one click. Where the first fails, so do those who wait.
     for (let first; (first = this.#underWay.get(row.conversionId)) !== undefined;) await first;
-    const standing = this.#recorded.standingOf(row, today);
+    const standing = this.standing(row, now);
     if (standing !== 'new') return standing;
     const stored = this.#sink.append(conversionLine(row)).then(() => this.#recorded.add(row, today));
     this.#underWay.set(row.conversionId, stored);

@@ -159,7 +159,7 @@ export class ConversionIntake {
         isCredited: (conversionId) => conversions.isCredited(conversionId, now),
       },
     );
-    const isOnce = source.settings.once_per_user && row.kind === 'credit';
+    const isOnce = source.settings.once_per_user;
     const outcome = isOnce ? await this.#recordOnce(row, offerId, click, now) : await conversions.record(row, now);
     if (outcome === 'contradiction')
       throw new Refusal(
@@ -180,7 +180,13 @@ export class ConversionIntake {
   ): Promise<RecordOutcome | 'already_completed'> {
     const { users, completions, conversions, log } = this.#parts;
     const user = await users.find(click);
-    if (user !== undefined) return completions.record(row, { offerId, eventId: row.eventId, user }, now);
+    const completion = user && { offerId, eventId: row.eventId, user };
+    if (row.kind !== 'credit') {
+      const outcome = await conversions.record(row, now);
+      if (completion !== undefined) await completions.release(row.conversionId, completion, now);
+      return outcome;
+    }
+    if (completion !== undefined) return completions.record(row, completion, now);
     log.warn(
       { click_id: row.clickId },
       'nobody knows any more whose click this is: its conversion is not held to once',

@@ -55,12 +55,13 @@ export function refusedConversion(
   const told = pairs.filter(([parameter]) => !guard.isCredential(parameter));
   const parameters = shortEnough(told, isField);
   const leftOut = told.length - parameters.length;
+  const damagedNames = parameters.map(([parameter]) => parameter).filter((parameter) => damaged.has(parameter));
   return {
     received_at: new Date(receivedAt).toISOString(),
     source: name,
     reason,
     parameters: parameters.map(([parameter, value]) => [redactor.redact(parameter), redactor.redact(value)]),
-    ...(damaged.size > 0 && { damaged: [...damaged.keys()].map((parameter) => redactor.redact(parameter)) }),
+    ...(damagedNames.length > 0 && { damaged: damagedNames.map((parameter) => redactor.redact(parameter)) }),
     ...(leftOut > 0 && { left_out: leftOut }),
     ...(mistake !== undefined && { mistake }),
   };

@@ -176,6 +176,23 @@ describe('a milestone or payout that is another now', () => {
       ['level-5', undefined],
     ]);
   });
+
+  it('makes no contradiction of the same report, before and after it is another, and over a restart', async () => {
+    const catalog = new Map([[7, { ...northOffer, former }]]);
+    await using test = await IntakeUnderTest.create({ offers: catalog });
+    const click_id = clickAt(test, start - hour - 1);
+    const gone = { click_id, event_id: 'gone' };
+    const changed = { click_id, event_id: 'level-5' };
+    const report = async (fields: Record<string, string>) => saying(await test.get(fields));
+    expect(await report(gone)).toEqual([200, 'recorded']);
+    expect(await report(changed)).toEqual([200, 'recorded']);
+    const returned = [...northOffer.events, { event_id: 'gone', payout: '2' }];
+    catalog.set(7, { ...northOffer, events: returned, former });
+    expect(await report(gone)).toEqual([200, 'duplicate']);
+    catalog.set(7, { ...northOffer, events: [], former });
+    expect(await report(changed)).toEqual([200, 'duplicate']);
+    expect(await report({ ...changed, payout: '1' })).toEqual([409, 'contradiction']);
+  });
 });
 
 describe('the first check that fails answers', () => {

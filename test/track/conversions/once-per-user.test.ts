@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { NotRecordedError } from '../../../src/track/logs/row-log.ts';
 import type { NamedClick } from '../../../src/track/conversions/report/known-clicks.ts';
@@ -85,12 +85,43 @@ describe('of a source that pays a user once', () => {
     expect(await report(three, 'T3')).toBe(409);
     // Killed when the line of a completion was written, and nothing else.
     await test.stop();
-    const line = readFileSync(test.data.completionsFile, 'utf8').trim();
-    rmSync(test.data.completionsFile);
-    appendFileSync(test.data.completionsFile, `${line.replace('north:T1', 'north:T9')}\n{"key":"torn`);
+    const [line] = readFileSync(test.data.completionsFile, 'utf8').trim().split('\n');
+    const { key, day } = JSON.parse(line as string) as { key: string; day: string };
+    const held = JSON.stringify({ key, conversion_id: 'north:T9', day });
+    writeFileSync(test.data.completionsFile, `${held}\n{"key":"torn`);
     await test.restart();
     expect(await report(two, 'T2')).toBe(200);
     expect(await report(three, 'T3')).toBe(409);
+  });
+
+  it('is known of clicks whose log was moved away and written again, and of conversions whose logs are gone', async () => {
+    await using test = await TrackerUnderTest.start({
+      routes: [route({ offer_id: 1 })],
+      sources: [{ source: 'north', postback }],
+    });
+    const clicked = async () => ((test.now += 6000), clickIdOf(await test.click(1, 'anna')));
+    const report = async (click: string, transaction: string) =>
+      (await test.ask(`/postback/north?token=${token}&click_id=${click}&transaction_id=${transaction}`)).status;
+    const [one, two] = [await clicked(), await clicked()];
+    renameSync(`${test.data.landing}/clicks`, `${test.data.root}/elsewhere`);
+    test.now += 20_000;
+    await test.tracker.tick();
+    expect(await report(one, 'T1')).toBe(200);
+    expect(await report(two, 'T2')).toBe(409);
+    await test.stop();
+    rmSync(`${test.data.landing}/conversions`, { recursive: true });
+    await test.restart();
+    expect(await report(two, 'T2')).toBe(409);
+  });
+
+  it('is over for what was taken back, also when nobody remembers that any more', async () => {
+    await using test = await IntakeUnderTest.create({ postback, imported });
+    await test.get({ click_id: 'anna-1', transaction_id: 'T1' });
+    await test.get({ click_id: 'anna-1', transaction_id: 'T1', status: 'chargeback' });
+    test.now += 91 * 86_400_000;
+    await test.open();
+    const later = { click_id: 'anna-2', transaction_id: 'T2', occurred_at: String(start / 1000 + 60) };
+    expect(saying(await test.get(later))).toEqual([200, 'recorded']);
   });
 
   it('is known of clicks that are published, whose logs are gone', async () => {

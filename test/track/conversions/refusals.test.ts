@@ -129,6 +129,10 @@ describe('a refused report', () => {
     ]);
     expect(parameters.length + left_out).toBe(402);
     expect(left_out).toBeGreaterThan(100);
+    const torn = Buffer.from(JSON.stringify(json).replaceAll(/:(\d+)/g, ':"\u00ff$1"'), 'latin1');
+    test.now += day;
+    await test.receive({ method: 'POST', headers, body: torn });
+    expect((await kept(test)).length - line.length).toBeLessThan(130 * 1024);
   });
 
   it('is kept where its folder was moved since', async () => {

@@ -150,6 +150,24 @@ describe('a reversal', () => {
     expect(await byToken(test, { click_id, payout: '2' })).toEqual([400, 'invalid_parameter']);
   });
 
+  it('is known by its word whatever else its status says, but that it waits', async () => {
+    const postback = {
+      token,
+      parameters: { status: 'state' },
+      statuses: { DONE: 'credit' },
+      reversal: { word: { parameter: 'type', values: ['recon'] } },
+    };
+    await using test = await IntakeUnderTest.create({ postback });
+    const click_id = test.click();
+    expect(await byToken(test, { click_id, state: 'done', type: 'x' })).toEqual([200, 'recorded']);
+    expect(await byToken(test, { click_id, state: 'COMPLETE', type: 'RECON', payout: '-1' })).toEqual([
+      200,
+      'recorded',
+    ]);
+    expect(await byToken(test, { click_id, state: 'COMPLETE', type: 'x' })).toEqual([400, 'invalid_parameter']);
+    expect(test.rows.map(({ kind }) => kind)).toEqual(['credit', 'chargeback']);
+  });
+
   it('is none where nothing says so: an amount below zero is refused', async () => {
     await using test = await IntakeUnderTest.create();
     const answer = await test.get({ click_id: test.click(), payout: '-1' });

@@ -1,6 +1,7 @@
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { route, TrackerUnderTest } from '../tracker-under-test.ts';
 import { LogUnderTest } from './log-under-test.ts';
 
 const told = (test: LogUnderTest) =>
@@ -73,4 +74,19 @@ describe.each(['power', 'process'] as const)('in mode "%s", a log that is writte
     expect(rowsOf(test)).toEqual(['answered for']);
     expect(told(test)).toHaveLength(2);
   });
+});
+
+it('a log that comes back after it was written again counts once against caps', async () => {
+  await using test = await TrackerUnderTest.start({ routes: [route({ offer_id: 1, daily_click_cap: 5 })] });
+  const clicks = join(test.data.landing, 'clicks', 'tracker', '2026-11-20');
+  for (const user of ['a', 'b', 'c', 'd']) await test.click(1, user);
+  renameSync(clicks, join(test.data.root, 'elsewhere'));
+  test.now += 1000;
+  await test.tracker.tick();
+  await test.stop();
+  for (const name of readdirSync(join(test.data.root, 'elsewhere')))
+    renameSync(join(test.data.root, 'elsewhere', name), join(clicks, name));
+  await test.restart();
+  expect((await test.click(1, 'e')).status).toBe(302);
+  expect((await test.click(1, 'f')).status).toBe(403);
 });

@@ -78,7 +78,8 @@ export async function checkReport(
   const { kind, occurredAt, eventId, reason } = report;
   // The pipeline prices by the catalog of the credit's time, which may lack a milestone that the user was promised.
   const priced = payout ?? (payoutNow === undefined ? promised : undefined);
-  return { row: { conversionId, clickId, kind, occurredAt, eventId, payout: priced, reason }, offerId, click };
+  const payouts = payout === undefined ? [undefined, promised] : [payout];
+  return { row: { conversionId, clickId, kind, occurredAt, eventId, payout: priced, payouts, reason }, offerId, click };
 }
 
 /** The terms that held when a click was made: those of now where none before are known. */

@@ -5,8 +5,9 @@ import type { ClickUser, NamedClick } from './known-clicks.ts';
 
 /** So long after it was minted a click is written at most. Milliseconds. */
 const longestUnderWay = 10_000;
-/** A click is in the log that was begun last before it, or where it was written late, in the one after that. */
-const logsSearched = 4;
+/** A click is in the log that was begun last before it; where that one was lost, in one of the next. */
+const logsBefore = 4;
+const logsAfter = 8;
 const newline = 10;
 
 /**
@@ -49,13 +50,13 @@ export class ClickUsers {
 
 /** Where a click of that time may be, the likeliest first. */
 function logsOf(data: DataDirectory, clickedAt: number): string[] {
-  const until = clickedAt + longestUnderWay;
-  return ownLogs(data, 'clicks', dayText(dayNumberOf(clickedAt) - 1))
+  const logs = ownLogs(data, 'clicks', dayText(dayNumberOf(clickedAt) - 1))
     .map(({ path }) => ({ path, began: beganAt(path) }))
-    .filter(({ began }) => began <= until)
-    .toSorted((one, other) => other.began - one.began)
-    .slice(0, logsSearched)
-    .map(({ path }) => path);
+    .toSorted((one, other) => one.began - other.began);
+  const after = logs.findIndex(({ began }) => began > clickedAt + longestUnderWay);
+  const first = after === -1 ? logs.length : after;
+  const likely = [...logs.slice(0, first).toReversed().slice(0, logsBefore), ...logs.slice(first, first + logsAfter)];
+  return likely.map(({ path }) => path);
 }
 
 async function userIn(path: string, clickId: string): Promise<ClickUser | undefined> {

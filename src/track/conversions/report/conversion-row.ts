@@ -12,6 +12,11 @@ export interface ConversionRow {
   eventId: string | undefined;
   /** Gross USD. */
   payout: Micros | undefined;
+  /**
+   * Payouts that the same report may have been recorded with, where it says none: the catalog's of then may have been
+   * written down for it. Default: its own.
+   */
+  payouts?: readonly (Micros | undefined)[];
   reason: string | undefined;
 }
 

@@ -156,8 +156,9 @@ function kindOf(
   const word = status.trim().toLowerCase();
   const own = Object.entries(statuses).find(([name]) => name.toLowerCase() === word)?.[1];
   const kind = own ?? (Object.hasOwn(commonStatuses, word) ? commonStatuses[word] : undefined);
-  if (kind === undefined) throw fields.mistake('status', 'is none that is known of this source');
-  return kind;
+  if (kind !== undefined) return kind;
+  if (isReversal) return 'credit';
+  throw fields.mistake('status', 'is none that is known of this source');
 }
 
 /** How much, whatever its sign. */
