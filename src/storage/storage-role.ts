@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { replaceFile, type Effects } from '../files/effects.ts';
+import { makePrivateFolder, replaceFile, type Effects } from '../files/effects.ts';
 import type { Logger } from '../logging/log.ts';
 import { momentOfMilliseconds, type Moment } from '../time/moment.ts';
 
@@ -59,7 +59,7 @@ export class RoleNote {
       error_since: error === null ? null : (before?.error_since ?? at),
     };
     try {
-      await files.makeDirectory(dirname(this.#file));
+      makePrivateFolder(dirname(this.#file));
       await replaceFile(this.#file, `${JSON.stringify(next)}\n`, 'storage role', files, 0o600);
       this.#written = next;
       this.#complaint = undefined;

@@ -1,15 +1,17 @@
 import { existsSync, statSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { DataDirectory } from '../../src/config/data-directory.ts';
+import { exitCode } from '../../src/errors/errors.ts';
 import { realEffects } from '../../src/files/effects.ts';
 import { SqliteStore } from '../../src/postbacks/store/sqlite-store.ts';
 import { RequestLimits } from '../../src/serve/access/limits.ts';
 import { acquireWriterLock } from '../../src/runs/lock.ts';
 import { writeHeldLease } from '../../src/storage/held-lease.ts';
+import { RoleNote } from '../../src/storage/storage-role.ts';
 import { endOf } from '../support/commands.ts';
 
 let data: DataDirectory;
@@ -66,6 +68,24 @@ it.for([
   }
   const made = data.privateFolders.filter((folder) => existsSync(folder));
   expect(made.map((folder) => [folder, statSync(folder).mode & 0o777])).toEqual(made.map((folder) => [folder, 0o700]));
+});
+
+it('is so where the schedule of several machines comes first', async () => {
+  const before = process.umask(0);
+  try {
+    await mkdir(data.root, { recursive: true });
+    const storage = { url: 's3://bucket/network', endpoint: 'http://127.0.0.1:1', access_key_id: 'id' };
+    await writeFile(
+      data.settingsFile,
+      JSON.stringify({ storage: { ...storage, secret_access_key: { env: 'NOT_THERE_AT_ALL' } } }),
+    );
+    expect((await endOf(data.root, 'schedule')).code).toBe(exitCode.usage);
+    const { logger, effects } = { logger: pino({ level: 'silent' }), effects: realEffects };
+    await new RoleNote(data.followingRoleFile, storage.url, { logger, effects }).tell({ role: 'follows' });
+  } finally {
+    process.umask(before);
+  }
+  expect([data.warehouse, data.serve].map((folder) => statSync(folder).mode & 0o777)).toEqual([0o700, 0o700]);
 });
 
 it('is so where the schedule of several machines writes its lease first', async () => {

@@ -33,7 +33,6 @@ export async function openLeasedSchedule(
 ): Promise<Schedule> {
   const effects = realEffects;
   // For as long as it stands by, too: by this lock `status` knows that it lives.
-  await effects.files.makeDirectory(data.warehouse);
   const lock = await acquireSchedulerLock(data.storageScheduleLockFile);
   const note = new RoleNote(data.scheduleRoleFile, settings.storage.url, { effects, logger });
   let store: ObjectStore | undefined;
