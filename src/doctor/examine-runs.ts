@@ -1,11 +1,12 @@
 import type { DataDirectory } from '../config/data-directory.ts';
 import { describeRefusedRuns, isRefusalTrouble, readRefusedRuns } from '../runs/refused-runs.ts';
-import { trouble, type Finding } from './finding.ts';
+import { trouble, unreadableNote, type Finding } from './finding.ts';
 
 /** Runs that no ledger has as failed; those that it has `runs` and `status` tell. */
 export function examineRuns(data: DataDirectory): Finding[] {
-  const refused = readRefusedRuns(data);
-  if (refused === null || !isRefusalTrouble(refused)) return [];
+  const unreadable: Finding[] = [];
+  const refused = readRefusedRuns(data, (of) => unreadable.push(unreadableNote('runs', of)));
+  if (refused === null || !isRefusalTrouble(refused)) return unreadable;
   const problem = describeRefusedRuns(refused).slice(refused.command.length + 1);
   const advice = 'what is published stands; put that right, and the next run goes on from there';
   return [trouble('runs', refused.command, problem, advice, { repairable: false })];

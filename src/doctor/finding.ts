@@ -1,3 +1,5 @@
+import { unreadableNoteAdvice, type UnreadableNote } from '../files/note-file.ts';
+
 /** One thing that the doctor saw. */
 export interface Finding {
   /** `trouble` is to be put right; a `note` is worth knowing and harms nothing. */
@@ -38,6 +40,11 @@ export function trouble(
   { repairable = true } = {},
 ): Finding {
   return { level: 'trouble', check, subject, problem, advice, repairable };
+}
+
+/** Of a note of another process, for want of which nothing stops. */
+export function unreadableNote(check: Finding['check'], { file, problem }: UnreadableNote): Finding {
+  return note(check, file, problem, unreadableNoteAdvice);
 }
 
 export function note(check: Finding['check'], subject: string, problem: string, advice: string): Finding {

@@ -1,11 +1,12 @@
 import type { DataDirectory } from '../config/data-directory.ts';
 import type { Settings } from '../config/settings.ts';
+import type { UnreadableNote } from '../files/note-file.ts';
 import { readHolder } from '../files/process-lock.ts';
 import { durationText } from '../time/age.ts';
 import { readHeldLease, realLeaseClocks, type LeaseClocks } from '../storage/held-lease.ts';
 import { leaseTimes } from '../storage/lease.ts';
 import { readStorageRole, type StorageRole } from '../storage/storage-role.ts';
-import { trouble, type Finding } from './finding.ts';
+import { trouble, unreadableNote, type Finding } from './finding.ts';
 
 /** What this machine does: whether it writes, and what storage does not let it do. */
 export interface ScheduleStanding {
@@ -41,6 +42,7 @@ export function readSchedule(
   data: DataDirectory,
   { storage }: Pick<Settings, 'storage'>,
   clocks: LeaseClocks = realLeaseClocks,
+  onUnreadable?: (unreadable: UnreadableNote) => void,
 ): ScheduleStanding {
   if (storage === undefined) {
     const holder = readHolder(data.scheduleLockFile);
@@ -49,7 +51,7 @@ export function readSchedule(
   const [lockFile, roleFile] = storage.follow
     ? [data.serviceLockFile, data.followingRoleFile]
     : [data.storageScheduleLockFile, data.scheduleRoleFile];
-  const told = readStorageRole(roleFile, storage.url);
+  const told = readStorageRole(roleFile, storage.url, onUnreadable);
   const holder = readHolder(lockFile);
   const standing = {
     ...nobody,
@@ -93,8 +95,14 @@ const troubled: Record<ScheduleStanding['role'], string> = {
 export const scheduleAdvice = 'put that right; what runs goes on by itself then, what has ended is to be started again';
 
 export function examineSchedule(data: DataDirectory, settings: Pick<Settings, 'storage'>): Finding[] {
-  const standing = readSchedule(data, settings);
+  const unreadable: Finding[] = [];
+  const standing = readSchedule(data, settings, realLeaseClocks, (of) =>
+    unreadable.push(unreadableNote('schedule', of)),
+  );
   const problem = scheduleTrouble(standing);
-  if (problem === undefined) return [];
-  return [trouble('schedule', standing.storage ?? data.warehouse, problem, scheduleAdvice, { repairable: false })];
+  if (problem === undefined) return unreadable;
+  return [
+    ...unreadable,
+    trouble('schedule', standing.storage ?? data.warehouse, problem, scheduleAdvice, { repairable: false }),
+  ];
 }

@@ -1,25 +1,29 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
+import { z } from 'zod';
 import type { DataDirectory } from '../config/data-directory.ts';
 import { WarehouseBusyError } from '../errors/errors.ts';
 import { replaceFile, type Effects } from '../files/effects.ts';
+import { readNote, type UnreadableNote } from '../files/note-file.ts';
 import type { Logger } from '../logging/log.ts';
-import { momentOfMilliseconds, type Moment } from '../time/moment.ts';
+import { momentOfMilliseconds } from '../time/moment.ts';
 
 /**
  * Runs that failed and that no ledger knows of as failed: they were refused before they had a row, or ended well here
  * and were not brought to object storage.
  */
-export interface RefusedRuns {
+export type RefusedRuns = z.output<typeof refusedRunsSchema>;
+
+const refusedRunsSchema = z.object({
   /** The last one, such as `run refresh`. */
-  command: string;
-  at: Moment;
-  error: string;
+  command: z.string(),
+  at: z.string(),
+  error: z.string(),
   /** Since a run was good last: how many, and when the first of them was. */
-  times: number;
-  since: Moment;
+  times: z.number(),
+  since: z.string(),
   /** Each of them found another process at work. */
-  busy: boolean;
-}
+  busy: z.boolean(),
+});
 
 interface Noting {
   data: DataDirectory;
@@ -27,14 +31,12 @@ interface Noting {
   logger: Logger;
 }
 
-/** Null where the last run was good, or the ledger tells of it. */
-export function readRefusedRuns({ refusedRunsFile }: DataDirectory): RefusedRuns | null {
-  try {
-    return JSON.parse(readFileSync(refusedRunsFile, 'utf8')) as RefusedRuns;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
+/** Null where the last run was good, the ledger tells of it, or the note cannot be read. */
+export function readRefusedRuns(
+  { refusedRunsFile }: DataDirectory,
+  onUnreadable?: (unreadable: UnreadableNote) => void,
+): RefusedRuns | null {
+  return readNote(refusedRunsFile, refusedRunsSchema, onUnreadable) ?? null;
 }
 
 /** For `status`. Where it cannot be written the run fails by its own error all the same. */

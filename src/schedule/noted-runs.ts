@@ -1,6 +1,7 @@
 import type { DataDirectory } from '../config/data-directory.ts';
 import { exitCode } from '../errors/errors.ts';
 import type { Effects } from '../files/effects.ts';
+import { describeUnreadableNote } from '../files/note-file.ts';
 import type { Logger } from '../logging/log.ts';
 import { readRecentRuns } from '../runs/recent-runs.ts';
 import { noteRefusedRun, readRefusedRuns } from '../runs/refused-runs.ts';
@@ -15,13 +16,21 @@ export function notedRuns(
   start: StartRun,
   noting: { data: DataDirectory; effects: Effects; logger: Logger; isStopping: () => boolean },
 ): StartRun {
-  const { data, isStopping } = noting;
+  const { data, logger, isStopping } = noting;
   return async (run) => {
-    const before = JSON.stringify(readRefusedRuns(data));
+    if (!ledgered.includes(run.pipeline)) return start(run);
+    const before = JSON.stringify(
+      readRefusedRuns(data, (unreadable) => logger.warn(describeUnreadableNote(unreadable))),
+    );
     const note = async (what: string) => {
-      const isItsOwn = JSON.stringify(readRefusedRuns(data)) !== before;
-      if (ledgered.includes(run.pipeline) && !isStopping() && !isItsOwn && !hasFailed(data, run))
-        await noteRefusedRun(noting, `run ${run.pipeline}`, new Error(what));
+      try {
+        const isItsOwn = JSON.stringify(readRefusedRuns(data)) !== before;
+        if (!isStopping() && !isItsOwn && !hasFailed(data, run))
+          await noteRefusedRun(noting, `run ${run.pipeline}`, new Error(what));
+      } catch (error) {
+        const { message } = error as Error;
+        logger.warn(`run ${run.pipeline}: ${what}; \`status\` does not know of it: ${message}`);
+      }
     };
     try {
       const end = await start(run);

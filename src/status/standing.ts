@@ -6,6 +6,7 @@ import { readLanding, type LandingStanding } from '../doctor/landing-folder.ts';
 import { readSchedule, type ScheduleStanding } from '../doctor/schedule-standing.ts';
 import { examineMachine } from '../doctor/examine-disk.ts';
 import { OfferlineError } from '../errors/errors.ts';
+import { describeUnreadableNote } from '../files/note-file.ts';
 import { hasStore, isShared, openStore, type StoreSettings } from '../postbacks/open-store.ts';
 import { readSilentSites, type SilentSite } from '../postbacks/silent-sites.ts';
 import { readHolder } from '../runs/lock.ts';
@@ -13,6 +14,7 @@ import { readRefusedRuns, type RefusedRuns } from '../runs/refused-runs.ts';
 import { readSites } from '../sites/sites.ts';
 import { currentManifest, currentName, snapshotNames } from '../snapshot/catalogue.ts';
 import { analyticsFile } from '../snapshot/manifest.ts';
+import { realLeaseClocks } from '../storage/held-lease.ts';
 import { aheadOfClock } from '../time/ahead-of-clock.ts';
 import { dateOf, type Moment } from '../time/moment.ts';
 import { readLastFailure, type LastFailure } from './last-failure.ts';
@@ -47,8 +49,8 @@ export interface Standing extends PublishedStatus {
   /** What of the state, the snapshot or the store of deliveries cannot be trusted or read. */
   damage: string[];
   /**
-   * Room on the disk, folders that cannot be written, damaged files that were kept for people to look at, and a
-   * PostgreSQL that cannot be used.
+   * Room on the disk, folders that cannot be written, damaged files that were kept for people to look at, notes of
+   * other processes that cannot be read, and a PostgreSQL that cannot be used.
    */
   machine: string[];
   /** What is wrong with `sites.json`; never a secret. */
@@ -77,16 +79,17 @@ export async function readStanding(
   now: number,
 ): Promise<Standing> {
   const { pictures } = settings;
+  const notes: string[] = [];
   const standing: Standing = {
     snapshot: null,
     running: readHolder(data) ?? null,
-    schedule: readSchedule(data, settings),
+    schedule: readSchedule(data, settings, realLeaseClocks, (note) => notes.push(describeUnreadableNote(note))),
     ...nothingPublished,
     postbacks: null,
     waiting_postbacks: [],
     silent_sites: [],
     last_failure: readLastFailure(data),
-    refused_runs: readRefusedRuns(data),
+    refused_runs: readRefusedRuns(data, (note) => notes.push(describeUnreadableNote(note))),
     damage: await damageOfState(data),
     machine: (await examineMachine(data)).map(({ subject, problem, advice }) => `${subject} ${problem}: ${advice}`),
     sites: [],
@@ -96,6 +99,7 @@ export async function readStanding(
     sources_file: [],
     unreadable: [],
   };
+  standing.machine.push(...notes);
   const snapshotTrouble = await readSnapshot(data, standing, now);
   const storeTrouble = await readDeliveries(data, settings, standing, now);
   standing.unreadable.push(...snapshotTrouble, ...storeTrouble);

@@ -1,20 +1,23 @@
-import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { z } from 'zod';
 import { makePrivateFolder, replaceFile, type Effects } from '../files/effects.ts';
+import { describeUnreadableNote, readNote, type UnreadableNote } from '../files/note-file.ts';
 import type { Logger } from '../logging/log.ts';
-import { momentOfMilliseconds, type Moment } from '../time/moment.ts';
+import { momentOfMilliseconds } from '../time/moment.ts';
 
 /** What a process of this machine does with storage, as it last said so itself: for `status`, which asks no storage. */
-export interface StorageRole {
-  url: string;
-  role: 'writes' | 'stands_by' | 'follows';
-  since: Moment;
+export type StorageRole = z.output<typeof storageRoleSchema>;
+
+const storageRoleSchema = z.object({
+  url: z.string(),
+  role: z.enum(['writes', 'stands_by', 'follows']),
+  since: z.string(),
   /** Who writes where it stands by, as that one calls itself. */
-  writer: string | null;
+  writer: z.string().nullable(),
   /** Why its last look at storage came to nothing; null where all is well. */
-  error: string | null;
-  error_since: Moment | null;
-}
+  error: z.string().nullable(),
+  error_since: z.string().nullable(),
+});
 
 export type ToldRole = Pick<StorageRole, 'role'> & Partial<Pick<StorageRole, 'writer' | 'error'>>;
 
@@ -33,7 +36,7 @@ export class RoleNote {
     this.#url = url;
     this.#effects = effects;
     this.#logger = logger;
-    this.#written = readStorageRole(file, url);
+    this.#written = readStorageRole(file, url, (note) => logger.warn(describeUnreadableNote(note)));
   }
 
   tell(told: ToldRole): Promise<void> {
@@ -81,13 +84,12 @@ export class RoleNote {
   }
 }
 
-/** Undefined where none was written, or of another storage. */
-export function readStorageRole(file: string, url: string): StorageRole | undefined {
-  try {
-    const role = JSON.parse(readFileSync(file, 'utf8')) as StorageRole;
-    return role.url === url ? role : undefined;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+/** Undefined where none was written, or of another storage, or it cannot be read. */
+export function readStorageRole(
+  file: string,
+  url: string,
+  onUnreadable?: (unreadable: UnreadableNote) => void,
+): StorageRole | undefined {
+  const role = readNote(file, storageRoleSchema, onUnreadable);
+  return role?.url === url ? role : undefined;
 }

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -52,4 +52,20 @@ it('what the run has noted itself is not noted again', async () => {
     return 1;
   };
   expect(await after(refused)).toMatchObject({ error: 'storage is away', times: 1 });
+});
+
+it('where notes cannot be read the run is begun all the same, and what becomes of it is told', async () => {
+  await writeFile(data.refusedRunsFile, '{"command":');
+  let begun = 0;
+  const good: StartRun = async () => (begun++, 0);
+  expect(await notedRuns(good, noting())({ pipeline: 'refresh', scheduledAt: noon })).toBe(0);
+  expect(await notedRuns(good, noting())({ pipeline: 'postbacks', scheduledAt: noon })).toBe(0);
+  expect(begun).toBe(2);
+  expect(await after(async () => 'SIGKILL')).toMatchObject({ error: 'its process ended by SIGKILL', times: 1 });
+
+  await rm(data.refusedRunsFile);
+  await writeFile(data.recentRunsFile, '');
+  expect(await notedRuns(async () => 7, noting())({ pipeline: 'refresh', scheduledAt: noon })).toBe(7);
+  const unborn = notedRuns(() => Promise.reject(new Error('spawn EAGAIN')), noting());
+  await expect(unborn({ pipeline: 'refresh', scheduledAt: noon })).rejects.toThrow('spawn EAGAIN');
 });
