@@ -108,6 +108,10 @@ function digestAt(text: string, at: number): number {
   return digest;
 }
 
+function escaped(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
 function formsOf(secret: string): string[] {
   const encoded = encodeURIComponent(secret.toWellFormed());
   const base64 = Buffer.from(secret).toString('base64');
@@ -118,7 +122,9 @@ function formsOf(secret: string): string[] {
     encoded.replaceAll(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase()),
     encoded.replaceAll('%20', '+'),
     json,
-    json.replaceAll(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    // As Python, PHP and Go write it.
+    ...[/[^ -~]/g, /[&<>]/g, /[^ -~]|[&<>]/g].map((units) => json.replaceAll(units, escaped)),
+    ...[/[^ -~]/g, /[&<>]/g, /(?!)/g].map((units) => json.replaceAll('/', '\\/').replaceAll(units, escaped)),
     base64,
     base64.replace(/=+$/, ''),
     Buffer.from(secret).toString('base64url'),

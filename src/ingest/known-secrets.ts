@@ -5,6 +5,7 @@ import type { Settings } from '../config/settings.ts';
 import { UsageError } from '../errors/errors.ts';
 import type { Site } from '../sites/sites.ts';
 import { readSources, type SourceEntry } from '../sources/config/sources-file.ts';
+import { macrosIn, withPlainAmpersands } from '../text/macros.ts';
 
 export interface KnownSecrets {
   redactor: Redactor;
@@ -18,12 +19,17 @@ export interface KnownSecrets {
  * they hold is taken out once they can.
  */
 export function knownSecrets(data: DataDirectory, settings: Settings, sites: readonly Site[]): KnownSecrets {
-  const { postbacks, limits, storage } = settings;
+  const { postbacks, limits, storage, tracker } = settings;
   const addresses = readableSecrets([postbacks.store, limits?.redis]);
   const secrets = [
-    ...sites.flatMap(({ site_secret, previous_site_secret = '' }) => [site_secret, previous_site_secret]),
+    ...sites.flatMap(({ site_secret, previous_site_secret = '', postback, fallback_url = '' }) => [
+      site_secret,
+      previous_site_secret,
+      ...secretsOfPostback(postback?.url),
+      ...secretsOfUser(fallback_url),
+    ]),
     ...addresses,
-    ...addresses.flatMap(passwords),
+    ...[...addresses, tracker.fallback_url, storage?.endpoint].flatMap(secretsOfUser),
     ...readableSecrets([storage?.access_key_id, storage?.secret_access_key, storage?.session_token]),
     ...sourcesOf(data).flatMap(({ secrets: own, postback }) =>
       readableSecrets([...Object.values(own), ...(postback?.token ?? []), ...(postback?.signature?.secret ?? [])]),
@@ -45,12 +51,33 @@ function sourcesOf(data: DataDirectory): readonly SourceEntry[] {
   }
 }
 
-/** Of an address such as `redis://user:password@host`, as it stands there and decoded. */
-function passwords(address: string): string[] {
-  const { password } = URL.canParse(address) ? new URL(address) : { password: '' };
+/** A shorter value of a query may be a common word, such as a kind of offer, which other texts have by right. */
+const shortestValue = 16;
+
+/**
+ * The whole address of a publisher where it says more than a host: a key may stand in any part of it. The long values
+ * of its query by themselves, too, but for macros.
+ */
+function secretsOfPostback(address = ''): string[] {
+  const [, target = '', query = ''] = /^\w+:\/\/[^/?#]*\/?([^?#]*(?:\?([^#]*))?)/.exec(address) ?? [];
+  const values = withPlainAmpersands(query)
+    .split('&')
+    .map((pair) => pair.slice(pair.indexOf('=') + 1))
+    .filter((value) => value.length >= shortestValue && macrosIn(`=${value}`).length === 0);
+  return [...(target === '' ? [] : [address]), ...values.flatMap(withDecoded)];
+}
+
+/** The password of an address such as `redis://user:password@host`, or a user that stands alone as a token does. */
+function secretsOfUser(address = ''): string[] {
+  const { username, password } = URL.parse(address) ?? { username: '', password: '' };
+  return withDecoded(password || (username.length >= shortestValue ? username : ''));
+}
+
+/** As it stands in an address, and decoded. */
+function withDecoded(text: string): string[] {
   try {
-    return [password, decodeURIComponent(password)];
+    return [text, decodeURIComponent(text)];
   } catch {
-    return [password];
+    return [text];
   }
 }

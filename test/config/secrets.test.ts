@@ -6,6 +6,7 @@ it.each([
   ['too short to be taken out of all texts', ['abc'], 'abc', 'abc'],
   ['percent-encoded, in either case', ['a b/ü'], 'a%20b%2F%C3%BC a+b%2F%C3%BC a%20b%2f%c3%bc', '••• ••• •••'],
   ['in JSON, plain ASCII too', ['"q"ü!'], String.raw`\"q\"ü! \"q\"\u00fc!`, '••• •••'],
+  ['in JSON as PHP and Go write it', ['a/b?c&d'], String.raw`a\/b?c&d a/b?c\u0026d a\/b?c\u0026d`, '••• ••• •••'],
   ['as base64', ['secret'], Buffer.from('secret').toString('base64'), '•••'],
   ['one within another', ['within', 'one within another'], 'one within another, within', '•••, •••'],
   ['one that begins in another', ['first-one', 'one-second'], 'a first-one-second b', 'a ••• b'],

@@ -12,8 +12,20 @@ const secrets = {
   token: 'token-of-an-advertiser',
   kept: 'kept-in-a-file-of-its-own',
   password: 'password-of-the-store',
+  postback: 'TOPSECRETTOKEN123',
+  shorter: 'pub.example/hook/shorter-one',
+  fallback: 'user-of-the-fallback',
 };
-const sites = [{ site_key: 's', site_secret: secrets.site, previous_site_secret: secrets.before, name: 'S' }];
+const sites = [
+  { site_key: 's', site_secret: secrets.site, previous_site_secret: secrets.before, name: 'S' },
+  {
+    site_key: 'p',
+    site_secret: 'of-its-own',
+    postback: { url: `https://pub.example/pb?key=${secrets.postback}&u={user_id}` },
+    fallback_url: `https://${secrets.fallback}@pub.example/`,
+  },
+  { site_key: 'h', site_secret: 'of-its-own', postback: { url: `https://${secrets.shorter}?u={user_id}` } },
+];
 
 async function network(): Promise<PipelineUnderTest> {
   const pipeline = await PipelineUnderTest.create(new Date(), { sites });
@@ -38,10 +50,12 @@ async function landConfiguration({ data }: PipelineUnderTest): Promise<number> {
   let count = 0;
   const [sitesText, sourcesText] = [await readFile(data.sitesFile, 'utf8'), await readFile(data.sourcesFile, 'utf8')];
   const pretty = JSON.stringify(JSON.parse(sitesText), null, 2);
+  // As PHP and Go write them.
+  const foreign = sitesText.replaceAll('/', '\\/').replaceAll('&', '\\u0026');
   for (const folder of ['clicks', 'conversions', 'offers/net']) {
     await mkdir(join(data.landing, folder), { recursive: true });
     for (const extension of ['json', 'ndjson', 'csv'])
-      for (const text of [sitesText, sourcesText, pretty])
+      for (const text of [sitesText, sourcesText, pretty, foreign])
         await writeFile(join(data.landing, folder, `copy-${++count}.${extension}`), text + '\n'.repeat(count));
     await link(data.sitesFile, join(data.landing, folder, 'linked.json'));
     count++;
@@ -66,7 +80,9 @@ async function found({ data }: PipelineUnderTest): Promise<string[]> {
 
 function holdsSecret(text: string): boolean {
   return Object.values(secrets).some((secret) =>
-    [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)].some((form) => text.includes(form)),
+    [secret, secret.replaceAll('/', '\\/'), JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)].some(
+      (form) => text.includes(form),
+    ),
   );
 }
 
@@ -138,4 +154,18 @@ it('of a row that is cut within a secret its beginning is taken out, and of unkn
   expect(cut?.raw.slice(-20)).toBe(`${'c'.repeat(10)}","x":"•••`);
   expect(whole?.raw).toBe('{"conversion_id":"•••"}');
   expect(await pipeline.ask('SELECT field FROM ingest_warnings')).toContainEqual({ field: '•••' });
+});
+
+it('of an address for postbacks its long values are taken out alone, too; its host, macros and common words stay', async () => {
+  const pipeline = await network();
+  const rows = [
+    { click_id: 'c', note: `asked https://elsewhere.example/?key=${secrets.postback}` },
+    { click_id: 'd', note: 'https://pub.example/game?key={user_id}' },
+  ];
+  await pipeline.landLog('clicks', 'ndjson', rows);
+  await pipeline.refresh('2026-03-10T09:00:00Z');
+  expect(await pipeline.ask('SELECT raw FROM rejects ORDER BY line')).toEqual([
+    { raw: '{"click_id":"c","note":"asked https://elsewhere.example/?key=•••"}' },
+    { raw: JSON.stringify(rows[1]) },
+  ]);
 });
