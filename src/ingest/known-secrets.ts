@@ -9,8 +9,8 @@ import { macrosIn, withPlainAmpersands } from '../text/macros.ts';
 
 export interface KnownSecrets {
   redactor: Redactor;
-  /** Equal where they are the same ones. */
-  digest: string;
+  /** One of each, in order. */
+  digests: string[];
 }
 
 /**
@@ -38,8 +38,13 @@ export function knownSecrets(data: DataDirectory, settings: Settings, sites: rea
   const known = [...new Set(secrets)].toSorted();
   return {
     redactor: new Redactor(known),
-    digest: createHash('sha256').update(JSON.stringify(known)).digest('hex'),
+    digests: known.map(digestOf).toSorted(),
   };
+}
+
+/** As much of it as tells secrets apart. */
+function digestOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex').slice(0, 16);
 }
 
 function sourcesOf(data: DataDirectory): readonly SourceEntry[] {

@@ -1,8 +1,9 @@
 import { link, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { endOf } from '../support/commands.ts';
 import { readAnalytics } from '../../src/snapshot/read-analytics.ts';
+import { openStateDatabase } from '../../src/warehouse/database.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 
 const secrets = {
@@ -168,4 +169,39 @@ it('of an address for postbacks its long values are taken out alone, too; its ho
     { raw: '{"click_id":"c","note":"asked https://elsewhere.example/?key=•••"}' },
     { raw: JSON.stringify(rows[1]) },
   ]);
+});
+
+/** Changes the raw text of all rejects behind the runs' back by `sql`; gives what it is then. */
+async function keptRaws({ data }: PipelineUnderTest, sql = 'raw'): Promise<string[]> {
+  const state = await openStateDatabase(data, { duckdb: {} });
+  try {
+    await state.connection.run(`UPDATE rejects SET raw = ${sql}`);
+    return (await state.connection.runAndReadAll('SELECT raw FROM rejects ORDER BY ALL')).getRows().flat().map(String);
+  } finally {
+    await state.close();
+  }
+}
+
+it('runs with and without the variables of secrets take turns: what was gone through is not gone through again', async () => {
+  const pipeline = await network();
+  const inTurn = async (...secretsThere: boolean[]) => {
+    for (const isThere of secretsThere) {
+      vi.stubEnv('NOT_THERE', isThere ? 'secret-of-the-environment' : undefined);
+      await pipeline.refresh('2026-03-10T09:00:00Z');
+    }
+  };
+  onTestFinished(() => void vi.unstubAllEnvs());
+  await pipeline.landLog('clicks', 'ndjson', [{ click_id: 'a' }]);
+  await inTurn(true);
+  const marked = [`{"click_id":"a"}${secrets.site}`];
+  expect(await keptRaws(pipeline, `raw || '${secrets.site}'`)).toEqual(marked);
+  await inTurn(false, true, false, true);
+  expect(await keptRaws(pipeline)).toEqual(marked);
+
+  // What one without the secret keeps the next one with it goes through.
+  await pipeline.landLog('conversions', 'ndjson', [{ conversion_id: 'secret-of-the-environment' }]);
+  await inTurn(false);
+  expect(await keptRaws(pipeline)).toContain('{"conversion_id":"secret-of-the-environment"}');
+  await inTurn(true);
+  expect(await keptRaws(pipeline)).toEqual(['{"click_id":"a"}•••', '{"conversion_id":"•••"}']);
 });

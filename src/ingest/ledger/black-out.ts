@@ -18,6 +18,7 @@ interface Kept {
   kept: string;
   digest: string;
   is_cut: boolean;
+  of_run: boolean;
 }
 
 const changeShape = { file_id: 'BIGINT', digest: 'VARCHAR', shown: 'VARCHAR' } as const;
@@ -25,30 +26,34 @@ const changeShape = { file_id: 'BIGINT', digest: 'VARCHAR', shown: 'VARCHAR' } a
 /** Files that are named; the others are counted. */
 const mostNamed = 5;
 
-/** For which secrets all that is kept was gone through. */
+/** For which secrets all that is kept was gone through: their digests, a blank between. */
 const doneFor = 'secrets_taken_out';
 
 /**
  * Takes secrets out of what is kept of the run's files, `ofRun`: an SQL condition on `file_id`; and of all files where
- * the secrets are others than before; and says which files had some. In the caller's transaction. Returns whether
- * something that was kept before has changed.
+ * there is a secret that they were not gone through for; and says which files had some. In the caller's transaction.
+ * Returns whether something that was kept before has changed.
  */
 export async function blackOut(
   { logger, connection }: Pick<Run, 'logger'> & { connection: DuckDBConnection },
-  { redactor, digest: ofSecrets }: { redactor: Redactor; digest: string },
+  { redactor, digests }: { redactor: Redactor; digests: readonly string[] },
   ofRun: string,
 ): Promise<boolean> {
-  const isNew = (await readMetadata(connection, doneFor)) !== ofSecrets;
+  const done = (await readMetadata(connection, doneFor)) ?? '';
+  const before = new Set(done.split(' '));
+  const isNew = digests.some((digest) => !before.has(digest));
+  let isKept = false;
   const files = new Set<number>();
   for (const { table, column, isCut } of keptTexts) {
     const changes: { file_id: number; digest: string; shown: string }[] = [];
     const rows = chunksOf(
       await connection.stream(
-        `SELECT DISTINCT file_id, ${column} AS kept, md5(${column}) AS digest, ${isCut} AS is_cut FROM ${table} WHERE ${column} IS NOT NULL ${isNew ? '' : `AND ${ofRun}`}`,
+        `SELECT DISTINCT file_id, ${column} AS kept, md5(${column}) AS digest, ${isCut} AS is_cut, ${ofRun} AS of_run FROM ${table} WHERE ${column} IS NOT NULL ${isNew ? '' : `AND ${ofRun}`}`,
       ),
     ) as AsyncIterable<Kept[]>;
     for await (const chunk of rows)
-      for (const { file_id, kept, digest, is_cut } of chunk) {
+      for (const { file_id, kept, digest, is_cut, of_run } of chunk) {
+        isKept ||= of_run;
         const shown = redactor.redact(kept, { isCut: is_cut });
         if (shown !== kept) changes.push({ file_id, digest, shown });
       }
@@ -60,7 +65,10 @@ export async function blackOut(
     );
     for (const { file_id } of changes) files.add(file_id);
   }
-  if (isNew) await writeMetadata(connection, doneFor, ofSecrets);
+  // A run may not know secrets that others know, such as those of variables: what it keeps is gone through for them
+  // later, and what was gone through stays so.
+  const doneNow = (isKept ? digests : [...new Set([...before, ...digests])].toSorted()).join(' ');
+  if (doneNow !== done) await writeMetadata(connection, doneFor, doneNow);
   if (files.size > 0) logger.warn({ files: files.size, first: await pathsOf(connection, files) }, secretsLanded);
   return isNew && files.size > 0;
 }
