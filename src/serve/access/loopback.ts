@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { isWithin } from './client-address.ts';
 
 export const isLoopbackAddress = isWithin(['127.0.0.0/8', '::1']);
@@ -5,4 +6,12 @@ export const isLoopbackAddress = isWithin(['127.0.0.0/8', '::1']);
 /** Whether a listener there can be reached from this machine only. */
 export function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || isLoopbackAddress(host);
+}
+
+/** What proxies say of those who ask by them. */
+const proxyHeaders = ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip'];
+
+/** Whether a request was made on this machine, and not by a proxy on it that says so: that one may ask for anybody. */
+export function isFromThisMachine(headers: IncomingHttpHeaders, remoteAddress: string | undefined): boolean {
+  return isLoopbackAddress(remoteAddress) && proxyHeaders.every((name) => headers[name] === undefined);
 }

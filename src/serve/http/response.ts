@@ -41,8 +41,13 @@ export interface HttpResponse {
   readonly variant?: Variant;
 }
 
-/** Responses that need nothing of a request but its headers, by path on the bare host. */
-export type FixedRoutes = ReadonlyMap<string, (request: IncomingHttpHeaders) => HttpResponse | Promise<HttpResponse>>;
+/** Responses that need nothing of a request but its headers and whom it comes from, by path on the bare host. */
+export type FixedRoutes = ReadonlyMap<string, FixedRoute>;
+
+export type FixedRoute = (
+  request: IncomingHttpHeaders,
+  remoteAddress: string | undefined,
+) => HttpResponse | Promise<HttpResponse>;
 
 /** What a response says of the snapshot that it was made from. */
 export interface SnapshotIdentity {

@@ -2,10 +2,7 @@ import type { Gauge, LabelledGauge } from '../http/gauge.ts';
 import type { PublishedSnapshot } from '../snapshot/published-snapshot.ts';
 
 /** Postbacks as the run that built the snapshot found them. */
-export function deliveryGauges({
-  deliveries,
-  asOf,
-}: Pick<PublishedSnapshot, 'deliveries' | 'asOf'>): (Gauge | LabelledGauge)[] {
+export function deliveryGauges({ deliveries, asOf }: Pick<PublishedSnapshot, 'deliveries' | 'asOf'>): Gauge[] {
   const {
     pending,
     delivered,
@@ -14,16 +11,7 @@ export function deliveryGauges({
     failed_attempts,
     oldest_pending_at: oldest,
     lag_seconds_p95: lag,
-    sites,
   } = deliveries;
-  const waited = (since: string | null) =>
-    since === null ? 0 : Math.max(0, (Date.parse(asOf) - Date.parse(since)) / 1000);
-  const bySite = (name: string, help: string, valueOf: (site: (typeof sites)[number]) => number): LabelledGauge => ({
-    name,
-    help: `${help}, as of the snapshot; of the hundred sites that wait for longest.`,
-    label: 'site',
-    values: sites.map((site) => [site.site_key, valueOf(site)]),
-  });
   return [
     {
       name: 'offerline_postbacks_pending',
@@ -53,7 +41,7 @@ export function deliveryGauges({
     {
       name: 'offerline_postbacks_oldest_pending_seconds',
       help: 'How long the oldest pending postback had waited at the as-of of the snapshot.',
-      value: waited(oldest),
+      value: waited(oldest, asOf),
     },
     ...(lag === null
       ? []
@@ -64,6 +52,21 @@ export function deliveryGauges({
             value: lag,
           },
         ]),
+  ];
+}
+
+/** The same by site, under its key: for who runs the service alone. */
+export function siteGauges({
+  deliveries: { sites },
+  asOf,
+}: Pick<PublishedSnapshot, 'deliveries' | 'asOf'>): LabelledGauge[] {
+  const bySite = (name: string, help: string, valueOf: (site: (typeof sites)[number]) => number): LabelledGauge => ({
+    name,
+    help: `${help}, as of the snapshot; of the hundred sites that wait for longest.`,
+    label: 'site',
+    values: sites.map((site) => [site.site_key, valueOf(site)]),
+  });
+  return [
     bySite(
       'offerline_site_postbacks_waiting',
       'Postbacks of each site that wait for an attempt',
@@ -74,7 +77,11 @@ export function deliveryGauges({
     bySite(
       'offerline_site_postbacks_oldest_waiting_seconds',
       'How long the oldest waiting postback of each site had waited',
-      ({ oldest_waiting_at: since }) => waited(since),
+      ({ oldest_waiting_at: since }) => waited(since, asOf),
     ),
   ];
+}
+
+function waited(since: string | null, asOf: string): number {
+  return since === null ? 0 : Math.max(0, (Date.parse(asOf) - Date.parse(since)) / 1000);
 }

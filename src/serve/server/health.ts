@@ -2,18 +2,19 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Settings } from '../../config/settings.ts';
 import { aheadOfClock, leadBackAdvice } from '../../time/ahead-of-clock.ts';
 import { noStoreResponse, snapshotHeaders, withHeaders } from '../http/response.ts';
-import type { FixedRoutes, HttpResponse } from '../http/response.ts';
+import type { FixedRoute, FixedRoutes, HttpResponse } from '../http/response.ts';
 import { cacheControl } from '../http/caching.ts';
 import type { Gauge, LabelledGauge } from '../http/gauge.ts';
 import type { AccessLog } from './access-log.ts';
-import { deliveryGauges } from './delivery-gauges.ts';
+import { isFromThisMachine } from '../access/loopback.ts';
+import { deliveryGauges, siteGauges } from './delivery-gauges.ts';
 import { openApiDocument } from '../api/openapi/document.ts';
 import { pageBody, PreparedPage } from '../pages/prepared-page.ts';
 import type { PublishedSnapshot } from '../snapshot/published-snapshot.ts';
 
 /**
- * What a machine asks of the service. No credentials; of sites their keys and how their postbacks stand, so `/metrics`
- * is for whoever runs the service, and no publisher's.
+ * What a machine asks of the service. No credentials; how the postbacks of each site stand, by its key, `/metrics`
+ * tells on this machine alone: a key of Variant A opens its offers.
  */
 export class Health {
   readonly #settings: Pick<Settings, 'snapshot_max_age_minutes'>;
@@ -37,10 +38,10 @@ export class Health {
     this.#accessLog = accessLog;
     this.#gauges = gauges;
     this.#now = now;
-    this.routes = new Map<string, (request: IncomingHttpHeaders) => HttpResponse | Promise<HttpResponse>>([
+    this.routes = new Map<string, FixedRoute>([
       ['/healthz', () => this.#alive()],
       ['/readyz', () => this.#ready()],
-      ['/metrics', () => this.#measured()],
+      ['/metrics', (request, remoteAddress) => this.#measured(isFromThisMachine(request, remoteAddress))],
       ['/openapi.json', (request) => this.#described(request)],
     ]);
   }
@@ -79,7 +80,7 @@ export class Health {
   }
 
   /** Prometheus' text format. */
-  #measured(): HttpResponse {
+  #measured(withSites: boolean): HttpResponse {
     const snapshot = this.#snapshot();
     const gauges: (Gauge | LabelledGauge)[] = [
       {
@@ -108,6 +109,7 @@ export class Health {
         },
         ...snapshot.gauges,
         ...deliveryGauges(snapshot),
+        ...(withSites ? siteGauges(snapshot) : []),
       );
     }
     const answer = withHeaders(noStoreResponse(200, {}, snapshot), {

@@ -145,7 +145,9 @@ export function createHttpServer({
     );
   }
   for (const [path, respond] of fixed)
-    server.get(path, async (request, reply) => send(reply, await respond(request.headers)));
+    server.get(path, async (request, reply) =>
+      send(reply, await respond(request.headers, request.raw.socket.remoteAddress)),
+    );
   return server;
 }
 

@@ -112,7 +112,8 @@ describe('metrics', () => {
     };
     await writeSnapshot(own, 'one', { offers: [], deliveries });
     await makeCurrent(own, 'one');
-    const lines = (await (await (await serviceForTest(own)).get('/metrics')).text()).split('\n');
+    const running = await serviceForTest(own);
+    const lines = (await (await running.get('/metrics')).text()).split('\n');
     expect(lines).toEqual(
       expect.arrayContaining([
         'offerline_postbacks_pending 3',
@@ -130,6 +131,12 @@ describe('metrics', () => {
         String.raw`offerline_site_postbacks_oldest_waiting_seconds{site="b\"\n\\"} 0`,
       ]),
     );
+    // Keys of sites are for who runs the service: who comes by a proxy may be anybody.
+    for (const header of ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip']) {
+      const shown = await (await running.get('/metrics', { headers: { [header]: '127.0.0.1' } })).text();
+      expect(shown).toContain('\nofferline_postbacks_pending 3\n');
+      expect(shown).not.toContain('offerline_site_');
+    }
   });
 
   test('are on the bare host only, and there before anything is published', async () => {
