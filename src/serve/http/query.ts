@@ -101,20 +101,18 @@ function readText(query: Query, name: string): string | undefined {
   return value;
 }
 
-/** Any text, of so many characters at most. */
-export function text(name: string, description: string, maxCharacters = Infinity): Parameter<string> {
+/** Any text. */
+export function text(name: string, description: string): Parameter<string> {
   return parameter(name, description, {
-    schema: { type: 'string', minLength: 1, ...(maxCharacters < Infinity && { maxLength: maxCharacters }) },
-    // No text has more characters than its length, so most need not be counted.
-    valueOf: (value) =>
-      value.length <= maxCharacters || Array.from(value).length <= maxCharacters ? value : undefined,
-    mistake: `${name} has at most ${maxCharacters} characters`,
+    schema: { type: 'string', minLength: 1 },
+    valueOf: (value) => value,
+    mistake: `${name} is any text`,
   });
 }
 
-/** A text in the form of a regular expression. */
+/** A text in the form of a regular expression, as JSON Schema has them. */
 export function pattern(name: string, description: string, form: string, mistake: string): Parameter<string> {
-  const expression = new RegExp(form);
+  const expression = new RegExp(form, 'u');
   return parameter(name, description, {
     schema: { type: 'string', pattern: form },
     valueOf: (value) => (expression.test(value) ? value : undefined),

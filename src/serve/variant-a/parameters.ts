@@ -1,10 +1,9 @@
-import { choice, pattern, required, text } from '../http/query.ts';
-
-/** As long as a click's `user_id` may be: a longer one could never be credited. Characters. */
-const maxUserIdCharacters = 256;
+import { userIdForm, userIdRule } from '../../vocabulary/user-id.ts';
+import { choice, pattern, required } from '../http/query.ts';
 
 export const parametersA = {
-  userId: required(text('user_id', 'The publisher’s user', maxUserIdCharacters)),
+  // What the tracker would refuse in a link is refused before there is one.
+  userId: required(pattern('user_id', 'The publisher’s user', userIdForm, userIdRule)),
   format: required(choice('format', 'Placement format', ['offerwall', 'banners', 'surveys', 'PTC'])),
   clickId: required(
     pattern('click_id', 'The click', '^[ -~]{1,128}$', 'click_id has 1 to 128 printable ASCII characters'),

@@ -1,5 +1,6 @@
 import { unfilledMacro } from '../../text/macros.ts';
 import { parseQuery, repeated, undecodable, type Query } from '../../serve/http/query.ts';
+import { userIdForm, userIdRule } from '../../vocabulary/user-id.ts';
 
 /** A link as somebody followed it. */
 export interface FollowedLink {
@@ -19,10 +20,8 @@ export interface LinkMistake {
 }
 
 const largestOffer = 2 ** 31 - 1;
-const longestUser = 256;
+const userForm = new RegExp(userIdForm, 'u');
 const longestSub = 500;
-// oxlint-disable-next-line no-control-regex -- these are what is looked for
-const controls = /[\u0000-\u001f\u007f-\u009f]/;
 
 /** Its offer, user, site and what stands behind the question mark. */
 const linkPattern = /^\/redirect\/manual-offer\/([^/?]*)\/user\/([^/?]*)\/site\/([^/?]*)(?:\?(.*))?$/s;
@@ -37,8 +36,7 @@ export function readLink(url: string): FollowedLink | LinkMistake {
   const userId = decoded(userPart);
   const siteKey = decoded(sitePart);
   if (userId === undefined || siteKey === undefined) return { status: 404, message: 'the address is not UTF-8' };
-  if (userId === '' || isLonger(userId, longestUser) || controls.test(userId))
-    return mistake('user_id', `has 1 to ${longestUser} characters and no control characters`);
+  if (!userForm.test(userId)) return { status: 422, message: userIdRule };
   // What publishers were to replace, `{user_id}` or in reports `[USER_ID]`.
   if (unfilledMacro(userId)?.name.toLowerCase() === 'user_id')
     return mistake('user_id', 'was not put in place of the placeholder');

@@ -269,6 +269,11 @@ describe('errors', () => {
     ['/a/api/offers?site_key=wall&user_id=u&user_id=v&format=PTC', 'user_id'],
     [`/a/api/offers?site_key=wall&user_id=${'u'.repeat(257)}&format=PTC`, 'user_id'],
     ['/a/api/offers?site_key=wall&user_id=%ff&format=PTC', 'user_id'],
+    // The tracker would refuse their links.
+    ['/a/api/offers?site_key=wall&user_id=a%00b&format=PTC', 'user_id'],
+    ['/a/api/offers?site_key=wall&user_id=a%0A&format=PTC', 'user_id'],
+    ['/a/api/offers?site_key=wall&user_id=%7F&format=PTC', 'user_id'],
+    ['/a/api/offers?site_key=wall&user_id=a%C2%85b&format=PTC', 'user_id'],
     ['/a/api/click-lookup?site_key=wall', 'click_id'],
     ['/a/api/click-lookup?click_id=click-1', 'site_key'],
     ['/a/api/click-lookup?site_key=wall&click_id=caf%C3%A9', 'click_id'],
