@@ -6,10 +6,13 @@ import { IntakeUnderTest, replayKey, saying, start, token } from './intake-under
 
 const warned = (test: IntakeUnderTest) => test.logged.filter((line) => line.includes('is no UTF-8'));
 
+const partOf = (name: string) => `--b1\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n1\r\n`;
+
 describe('text that is no UTF-8', () => {
   it.each([
     ['in what nobody needs', 'offer_name=caf%E9', undefined],
     ['in a name that nobody knows', 'caf%E9=1', undefined],
+    ['in two names that nobody knows', 'caf%E9=1&caf%E8=2&\u00e9=3&\u00e8=%E8', undefined],
     ['as a stray percent sign', 'offer_name=50%+off', undefined],
     ['in a reason', 'reason=caf%E9', 'caf\ufffd'],
     ['in a reason, as a byte', 'reason=caf\u00e9', 'caf\ufffd'],
@@ -36,6 +39,24 @@ describe('text that is no UTF-8', () => {
     expect(warned(test)).toHaveLength(2);
     expect(test.rows.map(({ reason }) => reason)).toEqual(Array(3).fill('caf\ufffd'));
   });
+
+  it.each([
+    ['application/x-www-form-urlencoded', (names: string[]) => names.map((name) => `${name}=1`).join('&')],
+    ['application/json', (names: string[]) => `{${names.map((name) => `"${name}":1`).join(',')}}`],
+    ['multipart/form-data; boundary=b1', (names: string[]) => `${names.map(partOf).join('')}--b1--\r\n`],
+  ])(
+    'in two names of a body of %s loses none; a known name given twice beside them is refused',
+    async (type, bodyOf) => {
+      await using test = await IntakeUnderTest.create();
+      const headers = { authorization: `Bearer ${token}`, 'content-type': type };
+      const post = (...names: string[]) => {
+        const body = Buffer.from(bodyOf(names), 'latin1');
+        return test.receive({ method: 'POST', query: `click_id=${test.click()}`, headers, body });
+      };
+      expect(saying(await post('caf\xe9', 'caf\xe8'))).toEqual([200, 'recorded']);
+      expect(saying(await post('caf\xe9', 'caf\xe8', 'payout', 'payout'))).toEqual([400, 'invalid_parameter']);
+    },
+  );
 
   it('is read where its bytes are UTF-8 that nobody percent-encoded', async () => {
     await using test = await IntakeUnderTest.create();

@@ -9,7 +9,8 @@ export type ParameterMistake = { error: 'unreadable' | 'repeated'; message: stri
 /**
  * The parameters of a request, as text and in the order in which they came: those of the query, then those of the body.
  * Where a part cannot be read the rest is here all the same, since a token in it tells whose mistake it is. A value
- * whose bytes are no UTF-8 is here with U+FFFD in their place: it may be one that nobody needs.
+ * whose bytes are no UTF-8 is here with U+FFFD in their place: it may be one that nobody needs. Such a name, which
+ * nobody knows, is kept apart from others of its kind, where it can be: percent-encoded.
  */
 export class SentParameters {
   readonly pairs: readonly (readonly [name: string, value: string])[];
@@ -54,6 +55,9 @@ export class SentParameters {
   }
 }
 
+/** In place of bytes that are no UTF-8. */
+const damage = '\ufffd';
+
 interface Pairs {
   pairs: [string, string][];
   mistake?: ParameterMistake;
@@ -74,7 +78,7 @@ function formPairs(text: string): Pairs {
   const damaged = new Map<string, string>();
   for (const pair of text.replaceAll(/[\x80-\xff]/g, percentEncodedByte).split('&')) {
     const equals = pair.indexOf('=');
-    const name = decoded(equals === -1 ? pair : pair.slice(0, equals)).text;
+    const name = nameOf(equals === -1 ? pair : pair.slice(0, equals));
     if (name === '') continue;
     const written = equals === -1 ? '' : pair.slice(equals + 1);
     const value = decoded(written);
@@ -91,6 +95,11 @@ function decoded(encoded: string): { text: string; isDamaged: boolean } {
   } catch {
     return { text: new URLSearchParams(`v=${encoded}`).get('v') ?? '', isDamaged: true };
   }
+}
+
+function nameOf(encoded: string): string {
+  const { text, isDamaged } = decoded(encoded);
+  return isDamaged && text.includes(damage) ? reencoded(encoded) : text;
 }
 
 function percentEncodedByte(byte: string): string {
@@ -123,16 +132,18 @@ function bodyPairs({ headers, body, form }: ConversionRequest): Pairs {
   const json = parseJson(text);
   if (!isJsonObject(json)) return { pairs: [], mistake: unreadable('the body is not one JSON object') };
   const { pairs, mistake } = jsonPairs(json);
-  const damaged = isUtf8(body) ? new Map<string, string>() : damagedIn(pairs);
+  const isWhole = isUtf8(body);
+  const damaged = isWhole ? new Map<string, string>() : damagedIn(pairs);
   if (mistake !== undefined) return { pairs, mistake, damaged };
-  return hasMemberTwice(text, json)
+  // Byte by byte, names that are no UTF-8 stay different ones.
+  return hasMemberTwice(isWhole ? text : body.toString('latin1'), json)
     ? { pairs, mistake: { error: 'repeated', message: 'the body has a member twice; send each once' }, damaged }
     : { pairs, damaged };
 }
 
 /** Values of a body that is no UTF-8 which are not as they were sent. */
 function damagedIn(pairs: readonly [string, string][]): Map<string, string> {
-  const damaged = pairs.filter(([, value]) => value.includes('\ufffd'));
+  const damaged = pairs.filter(([, value]) => value.includes(damage));
   return new Map(damaged.map(([name, value]) => [name, percentEncoded(value)]));
 }
 
@@ -143,7 +154,12 @@ function multipartPairs(form: FormData | 'unreadable', body: Buffer): Pairs {
   const pairs = [...form].flatMap(([name, value]): [string, string][] =>
     typeof value === 'string' ? [[name, value]] : [],
   );
-  return { pairs, damaged: isUtf8(body) ? new Map<string, string>() : damagedIn(pairs) };
+  if (isUtf8(body)) return { pairs };
+  // Nothing tells any more whether two such names were the same.
+  const told = pairs.filter(
+    ([name], index) => !name.includes(damage) || pairs.findIndex(([earlier]) => earlier === name) === index,
+  );
+  return { pairs: told, damaged: damagedIn(told) };
 }
 
 /**
