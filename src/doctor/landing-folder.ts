@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import type { DataDirectory } from '../config/data-directory.ts';
-import { findLandingFiles, isUnfinishedName } from '../landing/files/find-files.ts';
+import { findLandingFiles } from '../landing/files/find-files.ts';
+import { isUnfinishedName } from '../vocabulary/landing-formats.ts';
 import { knownFiles, landingTrouble, type KnownFile } from '../landing/files/landing-trouble.ts';
 import { currentManifest } from '../snapshot/catalogue.ts';
 import { readAnalytics } from '../snapshot/read-analytics.ts';

@@ -1,6 +1,5 @@
+import type { LandingFormat } from '../vocabulary/landing-formats.ts';
 import type { LandingKind } from '../vocabulary/values.ts';
-
-export type LandingFormat = 'json' | 'ndjson' | 'csv' | 'parquet';
 
 /** A file found in the landing folder, before anything of it was read. */
 export interface LandingFile {

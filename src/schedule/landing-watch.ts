@@ -2,7 +2,7 @@ import { watch } from 'chokidar';
 import { mkdirSync } from 'node:fs';
 import { basename, sep } from 'node:path';
 import type { Logger } from '../logging/log.ts';
-import { isUnfinishedName } from '../landing/files/find-files.ts';
+import { isUnfinishedName } from '../vocabulary/landing-formats.ts';
 import { addDays, dayOf, momentOfMilliseconds, type Day } from '../time/moment.ts';
 
 /** A file that lands is seldom alone: a run waits until nothing has landed for this long … */

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import type { DataDirectory } from '../config/data-directory.ts';
 import { OfferlineError } from '../errors/errors.ts';
 import type { FileEffects } from '../files/effects.ts';
-import { isUnfinishedName } from '../landing/files/find-files.ts';
+import { isUnfinishedName } from '../vocabulary/landing-formats.ts';
 import { manifestFile, parseManifest, type Manifest } from './manifest.ts';
 
 /**

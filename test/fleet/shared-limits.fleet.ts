@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { hour, minute } from '../../src/serve/access/limits.ts';
+import { hour, minute } from '../../src/serve/access/sliding-windows.ts';
 import { SlidingWindows } from '../../src/serve/access/sliding-windows.ts';
 import { LimitServer, mostWithin, MovedClock, siteOf } from './limit-server.ts';
 import { RedisServer } from './redis-server.ts';

@@ -4,7 +4,7 @@ import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Settings } from '../../config/settings.ts';
 import { clientAddresses } from '../../serve/access/client-address.ts';
-import { retryAfterHeader } from '../../serve/access/limits.ts';
+import { retryAfterHeader } from '../../serve/access/sliding-windows.ts';
 import { refuseUnreadable } from '../../serve/http/unreadable-request.ts';
 import { html } from '../html/html.ts';
 import { connections } from './connection.ts';

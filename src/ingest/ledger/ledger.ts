@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { formatOf } from '../../landing/files/find-files.ts';
+import { formatOf } from '../../vocabulary/landing-formats.ts';
 import type { FileStatus } from '../../vocabulary/values.ts';
 import type { CheckedFile, LandingFile } from '../../landing/landing-file.ts';
 import type { Run } from '../../runs/stage.ts';

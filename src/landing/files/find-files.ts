@@ -2,7 +2,8 @@ import { statSync, type BigIntStats } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { landingKinds, type LandingKind } from '../../vocabulary/values.ts';
-import type { LandingFile, LandingFormat } from '../landing-file.ts';
+import { formatOf, isUnfinishedName } from '../../vocabulary/landing-formats.ts';
+import type { LandingFile } from '../landing-file.ts';
 
 export interface LandingScan {
   /** By path, ascending: the order in which the first one of two equal clicks wins. */
@@ -12,19 +13,6 @@ export interface LandingScan {
 }
 
 const oddName = 'its name holds a backslash, a control character or bytes that are not UTF-8';
-
-const formatsByEnding: Record<string, LandingFormat> = {
-  json: 'json',
-  ndjson: 'ndjson',
-  jsonl: 'ndjson',
-  csv: 'csv',
-  parquet: 'parquet',
-};
-
-/** Names that are not looked at, so that whoever writes can rename a file when it is whole. */
-export function isUnfinishedName(name: string): boolean {
-  return /^[._]|\.(tmp|part)$/.test(name);
-}
 
 /**
  * Lists the landing folder. Names that start with `.` or `_`, or end in `.tmp` or `.part`, are not looked at. The
@@ -107,14 +95,6 @@ async function followed(root: string, path: string, scan: LandingScan): Promise<
   if (target === undefined || target === root || target.startsWith(root + sep)) return target;
   scan.ignored.push({ path, why: 'it is a link that leads out of the landing folder: copy what it leads to' });
   return undefined;
-}
-
-/** What a name's ending says; undefined for one that we do not read. */
-export function formatOf(name: string): { format: LandingFormat; gzip: boolean } | undefined {
-  const match = /\.([a-z]+?)(\.gz)?$/.exec(name.toLowerCase());
-  const format = formatsByEnding[match?.[1] ?? ''];
-  const gzip = match?.[2] !== undefined;
-  return format === undefined || (gzip && format === 'parquet') ? undefined : { format, gzip };
 }
 
 function sourceOf(path: string): string | undefined {

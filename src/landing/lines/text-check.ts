@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { byteOrderMark, maxLineBytes, longLineBytes, type FileProblem, type LandingFormat } from '../landing-file.ts';
+import { byteOrderMark, maxLineBytes, longLineBytes, type FileProblem } from '../landing-file.ts';
+import { type LandingFormat } from '../../vocabulary/landing-formats.ts';
 
 /**
  * Looks at a file as it passes by, chunk by chunk: valid UTF-8, line lengths, the marks of Parquet. Keeps no part of a

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { DataDirectory } from '../../config/data-directory.ts';
 import { makePrivateFolder } from '../../files/effects.ts';
 import { JournaledWindows, RateLimitJournal } from './rate-limit-journal.ts';
-import { SlidingWindows } from './sliding-windows.ts';
+import { hour, maxFailingAddresses, minute, SlidingWindows } from './sliding-windows.ts';
 
 /** How an endpoint's requests are limited. */
 export interface LimitRule {
@@ -15,10 +15,6 @@ export interface LimitRule {
   counted: boolean;
   bucket(site: Site, clientAddress: () => string): Bucket;
 }
-
-/** Lengths of windows, milliseconds. */
-export const minute = 60_000;
-export const hour = 60 * minute;
 
 /** Requests of one site within an hour. Endpoints that name the same bucket share it. */
 export function hourly(name: 'B offers' | 'C offers' | 'C reports'): LimitRule {
@@ -56,10 +52,6 @@ function failedIdentifications(clientAddress: string): Bucket {
 }
 
 /** Whole seconds, and at least one, until the next request has room. */
-export function retryAfterHeader({ freeAt }: LimitStatus, now: number): Record<string, string> {
-  return { 'retry-after': String(Math.max(1, Math.ceil((freeAt - now) / 1000))) };
-}
-
 export function limitHeaders({ limit, remaining, resetAt }: LimitStatus): Record<string, string> {
   return {
     'x-ratelimit-limit': String(limit),
@@ -70,7 +62,6 @@ export function limitHeaders({ limit, remaining, resetAt }: LimitStatus): Record
 
 /** Windows of clients, of whom there may be any number, are bounded; those of sites are as many as `sites.json` has. */
 export const maxClients = 100_000;
-export const maxFailingAddresses = 10_000;
 
 /** What was counted of sites and of their clients. Throws as `RateLimitJournal` does. */
 export function openJournals(

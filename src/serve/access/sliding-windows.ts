@@ -29,6 +29,17 @@ export interface RateLimits {
   peek(bucket: Bucket, now: number): LimitStatus | Promise<LimitStatus>;
 }
 
+/** Lengths of windows, milliseconds. */
+export const minute = 60_000;
+export const hour = 60 * minute;
+
+/** Addresses that identified themselves wrongly and are counted: there may be any number of them. */
+export const maxFailingAddresses = 10_000;
+
+export function retryAfterHeader({ freeAt }: LimitStatus, now: number): Record<string, string> {
+  return { 'retry-after': String(Math.max(1, Math.ceil((freeAt - now) / 1000))) };
+}
+
 /** How often windows that ran empty are cleared away. Milliseconds. */
 const sweepMilliseconds = 10_000;
 

@@ -1,5 +1,4 @@
-import { hash } from 'node:crypto';
-import type { Hash } from 'node:crypto';
+import { entityTag, isAmong } from '../http/entity-tag.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip as gzipCompress } from 'node:zlib';
@@ -120,29 +119,9 @@ function compressed(coding: Exclude<ContentCoding, 'identity'>, body: Body): Pro
   return 'pieces' in body ? once(() => compress[coding](wholeOf(body), forOnce)) : compress[coding](body, forKept);
 }
 
-/** Of a digest, 160 bits stand for the content. */
-const tagLength = 27;
-
-/** Stands for this content. */
-export function entityTag(content: Buffer | string): string {
-  return hash('sha256', content, 'base64url').slice(0, tagLength);
-}
-
-/** Stands for all that a SHA-256 has taken in. */
-export function tagOf(digest: Hash): string {
-  return digest.digest('base64url').slice(0, tagLength);
-}
-
 /** A page of these bytes. */
 export function pageBody(bytes: Buffer): PageBody {
   return { bytes, tag: entityTag(bytes) };
-}
-
-/** Whether an `If-None-Match` names a tag. Tags are compared without the `W/` that proxies put before them. */
-export function isAmong(condition: string | undefined, etag: string): boolean {
-  if (condition === undefined) return false;
-  if (condition.trim() === '*') return true;
-  return [...condition.matchAll(/"[^"]*"/g)].some(([tag]) => tag === etag);
 }
 
 /** The forms in which a body can leave; `identity` is the body as it stands. */

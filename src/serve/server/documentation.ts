@@ -4,7 +4,8 @@ import { createRequire } from 'node:module';
 import { snapshotHeaders } from '../http/response.ts';
 import type { FixedRoutes } from '../http/response.ts';
 import { cacheControl } from '../http/caching.ts';
-import { entityTag, pageBody, PreparedPage } from '../pages/prepared-page.ts';
+import { pageBody, PreparedPage } from '../pages/prepared-page.ts';
+import { entityTag } from '../http/entity-tag.ts';
 
 const javaScript = 'text/javascript; charset=utf-8';
 

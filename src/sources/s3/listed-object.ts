@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { formatOf, isUnfinishedName } from '../../landing/files/find-files.ts';
+import { formatOf, isUnfinishedName } from '../../vocabulary/landing-formats.ts';
 import { compactText, momentOfMilliseconds } from '../../time/moment.ts';
 
 /** An object as a page of the list has it. */

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Logger } from '../../logging/log.ts';
 import { addressGroup } from '../../serve/access/client-address.ts';
-import { maxFailingAddresses, minute, retryAfterHeader } from '../../serve/access/limits.ts';
+import { maxFailingAddresses, minute, retryAfterHeader } from '../../serve/access/sliding-windows.ts';
 import { SlidingWindows, type Bucket } from '../../serve/access/sliding-windows.ts';
 import { NotRecordedError } from '../logs/row-log.ts';
 import {

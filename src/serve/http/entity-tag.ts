@@ -1,0 +1,21 @@
+import { hash, type Hash } from 'node:crypto';
+
+/** Of a digest, 160 bits stand for the content. */
+const tagLength = 27;
+
+/** Stands for this content. */
+export function entityTag(content: Buffer | string): string {
+  return hash('sha256', content, 'base64url').slice(0, tagLength);
+}
+
+/** Stands for all that a SHA-256 has taken in. */
+export function tagOf(digest: Hash): string {
+  return digest.digest('base64url').slice(0, tagLength);
+}
+
+/** Whether an `If-None-Match` names a tag. Tags are compared without the `W/` that proxies put before them. */
+export function isAmong(condition: string | undefined, etag: string): boolean {
+  if (condition === undefined) return false;
+  if (condition.trim() === '*') return true;
+  return [...condition.matchAll(/"[^"]*"/g)].some(([tag]) => tag === etag);
+}
