@@ -9,8 +9,8 @@ import type { OfferReading } from '../../landing/catalog/offer-record.ts';
 export const readingVersion = 1;
 
 /**
- * What decides beside its text what a record says: the version of the reading, the time zones and the Unicode of its Node, the
- * configuration, and whether its values come from cells of text. Equal texts with equal digests say the same.
+ * What decides beside its text what a record says: the version of the reading, the time zones and the Unicode of its
+ * Node, the configuration, and whether its values come from cells of text. Equal texts with equal digests say the same.
  */
 export function readingDigest(
   { format }: Pick<CheckedFile, 'format'>,
