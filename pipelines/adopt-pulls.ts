@@ -1,8 +1,8 @@
-import type { DataDirectory } from '../src/config/data-directory.ts';
-import { lastRunId } from '../src/runs/run-ledger.ts';
+import type { DataDirectory } from '../src/kit/config/data-directory.ts';
+import { lastRunId } from '../src/pipeline/runs/run-ledger.ts';
 import { PullLedger } from '../src/sources/pull-ledger.ts';
-import type { StateDatabase } from '../src/warehouse/database.ts';
-import { readMetadata, writeMetadata } from '../src/warehouse/metadata.ts';
+import type { StateDatabase } from '../src/pipeline/warehouse/database.ts';
+import { readMetadata, writeMetadata } from '../src/pipeline/warehouse/metadata.ts';
 
 /** Up to which pull the run ledger knows what became of it. */
 const adoptedKey = 'pulls_adopted';

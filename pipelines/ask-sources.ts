@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
-import type { DataDirectory } from '../src/config/data-directory.ts';
-import { UsageError } from '../src/errors/errors.ts';
-import type { Console } from '../src/logging/progress.ts';
+import type { DataDirectory } from '../src/kit/config/data-directory.ts';
+import { UsageError } from '../src/kit/errors/errors.ts';
+import type { Console } from '../src/kit/logging/progress.ts';
 import type { S3Settings } from '../src/sources/config/s3-settings.ts';
 import { pulledSources, readSources, type SourceEntry } from '../src/sources/config/sources-file.ts';
 import { Budgets, type PullClock } from '../src/sources/http/budget.ts';

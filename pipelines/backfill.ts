@@ -1,18 +1,18 @@
 import { setTimeout } from 'node:timers/promises';
-import { realEffects, type Effects } from '../src/files/effects.ts';
-import { assertNotStopped, UsageError } from '../src/errors/errors.ts';
-import { modelsStage } from '../src/models/models-stage.ts';
-import { currentMarts, martsAsOf } from '../src/warehouse/stale-partitions.ts';
+import { realEffects, type Effects } from '../src/kit/files/effects.ts';
+import { assertNotStopped, UsageError } from '../src/kit/errors/errors.ts';
+import { modelsStage } from '../src/pipeline/models/models-stage.ts';
+import { currentMarts, martsAsOf } from '../src/pipeline/warehouse/stale-partitions.ts';
 import {
   reportsToBackfill,
   stageReportsStage,
   promoteReportsStage,
   type BackfillScope,
   type ReportChange,
-} from '../src/models/report-backfill.ts';
-import type { ReportDay } from '../src/models/report-days.ts';
-import { publishStage } from '../src/snapshot/publish-stage.ts';
-import { aheadOfClock, leadBackAdvice } from '../src/time/ahead-of-clock.ts';
+} from '../src/pipeline/models/report-backfill.ts';
+import type { ReportDay } from '../src/pipeline/models/report-days.ts';
+import { publishStage } from '../src/pipeline/snapshot/publish-stage.ts';
+import { aheadOfClock, leadBackAdvice } from '../src/kit/time/ahead-of-clock.ts';
 import { runPipeline, withWarehouse, type RunRequest } from './run-pipeline.ts';
 
 export interface BackfillRequest extends RunRequest {

@@ -4,7 +4,7 @@ import type { PullClock } from '../src/sources/http/budget.ts';
 import { openSource, type OpenSource } from '../src/sources/open-source.ts';
 import { checkBucket, type BucketCheck } from '../src/sources/s3/check-bucket.ts';
 import { TakenObjects } from '../src/sources/s3/taken-objects.ts';
-import { SourceGuard } from '../src/track/conversions/guard/source-guard.ts';
+import { SourceGuard } from '../src/tracker/conversions/guard/source-guard.ts';
 import { askingOf, askSources, bucketAccess, fetchingOf, realPullClock, type SourcesRequest } from './ask-sources.ts';
 
 /** What one page of each source shows; nothing is written. */

@@ -1,7 +1,7 @@
-import type { Effects } from '../src/files/effects.ts';
-import { sweepUnnamedFiles } from '../src/ingest/ledger/sweep.ts';
-import { compactStage } from '../src/maintenance/compact-stage.ts';
-import { retainStage } from '../src/maintenance/retain-stage.ts';
+import type { Effects } from '../src/kit/files/effects.ts';
+import { sweepUnnamedFiles } from '../src/pipeline/ingest/ledger/sweep.ts';
+import { compactStage } from '../src/pipeline/maintenance/compact-stage.ts';
+import { retainStage } from '../src/pipeline/maintenance/retain-stage.ts';
 import { runPipeline, type RunRequest } from './run-pipeline.ts';
 
 /**

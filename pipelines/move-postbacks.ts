@@ -1,9 +1,9 @@
-import type { DataDirectory } from '../src/config/data-directory.ts';
-import { readSettings } from '../src/config/settings.ts';
-import { UsageError } from '../src/errors/errors.ts';
-import { realEffects, type Effects } from '../src/files/effects.ts';
-import type { Console } from '../src/logging/progress.ts';
-import type { Moved } from '../src/postbacks/move/move-deliveries.ts';
+import type { DataDirectory } from '../src/kit/config/data-directory.ts';
+import { readSettings } from '../src/kit/config/settings.ts';
+import { UsageError } from '../src/kit/errors/errors.ts';
+import { realEffects, type Effects } from '../src/kit/files/effects.ts';
+import type { Console } from '../src/kit/logging/progress.ts';
+import type { Moved } from '../src/fleet/move-deliveries/move-deliveries.ts';
 import { postgresAddress } from '../src/postbacks/open-store.ts';
 import { acquireDeliveryLock } from '../src/postbacks/store/delivery-lock.ts';
 import { withWriterLock } from './run-pipeline.ts';
@@ -43,7 +43,7 @@ export async function movePostbacks(
     });
     try {
       // It brings the client of PostgreSQL along, which other commands do without.
-      const { moveToPostgres, moveToSqlite } = await import('../src/postbacks/move/move-deliveries.ts');
+      const { moveToPostgres, moveToSqlite } = await import('../src/fleet/move-deliveries/move-deliveries.ts');
       const move = to === 'postgres' ? moveToPostgres : moveToSqlite;
       return await move({ data, address, dryRun, progress }, effects);
     } finally {

@@ -1,19 +1,19 @@
 import { join } from 'node:path';
-import type { DataDirectory } from '../src/config/data-directory.ts';
-import { readSettings } from '../src/config/settings.ts';
-import { exitCode, OfferlineError, UsageError } from '../src/errors/errors.ts';
-import { feedOffersFile } from '../src/feed/feed-document.ts';
-import { FeedOffers } from '../src/feed/feed-offers.ts';
-import { pictureOf, type FeedPicture } from '../src/feed/feed-pictures.ts';
-import { realEffects, type Effects } from '../src/files/effects.ts';
-import { acquireProcessLock } from '../src/files/process-lock.ts';
-import { allowsPrivate } from '../src/guard/address-guard.ts';
-import type { Console } from '../src/logging/progress.ts';
+import type { DataDirectory } from '../src/kit/config/data-directory.ts';
+import { readSettings } from '../src/kit/config/settings.ts';
+import { exitCode, OfferlineError, UsageError } from '../src/kit/errors/errors.ts';
+import { feedOffersFile } from '../src/pipeline/feed/feed-document.ts';
+import { FeedOffers } from '../src/pipeline/feed/feed-offers.ts';
+import { pictureOf, type FeedPicture } from '../src/pictures/feed-pictures.ts';
+import { realEffects, type Effects } from '../src/kit/files/effects.ts';
+import { acquireProcessLock } from '../src/kit/files/process-lock.ts';
+import { allowsPrivate } from '../src/kit/guard/address-guard.ts';
+import type { Console } from '../src/kit/logging/progress.ts';
 import { mirrorPictures, type MirrorSummary } from '../src/pictures/mirror-pictures.ts';
 import { PictureIndex, type IndexedPicture } from '../src/pictures/picture-index.ts';
 import { PictureRequests } from '../src/pictures/picture-request.ts';
-import { currentName } from '../src/snapshot/catalogue.ts';
-import { verifySnapshot } from '../src/snapshot/verify.ts';
+import { currentName } from '../src/pipeline/snapshot/catalogue.ts';
+import { verifySnapshot } from '../src/pipeline/snapshot/verify.ts';
 
 export interface PicturesRequest {
   data: DataDirectory;

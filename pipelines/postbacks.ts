@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { DataDirectory } from '../src/config/data-directory.ts';
-import { readSettings } from '../src/config/settings.ts';
-import { realEffects, type Effects } from '../src/files/effects.ts';
-import { UsageError } from '../src/errors/errors.ts';
+import type { DataDirectory } from '../src/kit/config/data-directory.ts';
+import { readSettings } from '../src/kit/config/settings.ts';
+import { realEffects, type Effects } from '../src/kit/files/effects.ts';
+import { UsageError } from '../src/kit/errors/errors.ts';
 import { hasStore, isShared, openStore } from '../src/postbacks/open-store.ts';
 import { deliverDue, type DeliverySummary } from '../src/postbacks/pass/deliver-due.ts';
 import { acquireDeliveryLock, DeliveryBusyError } from '../src/postbacks/store/delivery-lock.ts';
@@ -10,9 +10,9 @@ import type { Outcome } from '../src/postbacks/rules/outcome.ts';
 import type { Postback } from '../src/postbacks/rules/postback.ts';
 import { postbackRequest } from '../src/postbacks/http/postback-request.ts';
 import type { PostbackSender } from '../src/postbacks/http/sender.ts';
-import { readSites, type Site } from '../src/sites/sites.ts';
-import { holdsLease, writerEpochVariable } from '../src/storage/held-lease.ts';
-import type { Console } from '../src/logging/progress.ts';
+import { readSites, type Site } from '../src/kit/sites/sites.ts';
+import { holdsLease, writerEpochVariable } from '../src/fleet/storage/held-lease.ts';
+import type { Console } from '../src/kit/logging/progress.ts';
 
 export interface DeliveryOptions {
   data: DataDirectory;
@@ -128,7 +128,7 @@ export async function sendTestPostback(
 async function postbackSender(effects: Effects = realEffects): Promise<PostbackSender> {
   // Loaded where something is sent: most runs send nothing, and each would start later for it.
   const { createSender } = await import('../src/postbacks/http/sender.ts');
-  const { allowsPrivate } = await import('../src/guard/address-guard.ts');
+  const { allowsPrivate } = await import('../src/kit/guard/address-guard.ts');
   const { receiverPort } = await import('../src/postbacks/http/example-route.ts');
   return createSender({
     allowPrivate: allowsPrivate(process.env),

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import type { DataDirectory } from '../src/config/data-directory.ts';
-import { readSettings, type Settings } from '../src/config/settings.ts';
-import { exitCode, OfferlineError, UsageError } from '../src/errors/errors.ts';
-import { realEffects, type Effects } from '../src/files/effects.ts';
-import { acquireProcessLock, type ProcessLock } from '../src/files/process-lock.ts';
+import type { DataDirectory } from '../src/kit/config/data-directory.ts';
+import { readSettings, type Settings } from '../src/kit/config/settings.ts';
+import { exitCode, OfferlineError, UsageError } from '../src/kit/errors/errors.ts';
+import { realEffects, type Effects } from '../src/kit/files/effects.ts';
+import { acquireProcessLock, type ProcessLock } from '../src/kit/files/process-lock.ts';
 import { readSources, type SourceEntry } from '../src/sources/config/sources-file.ts';
 import type { S3Settings } from '../src/sources/config/s3-settings.ts';
 import type { PullClock } from '../src/sources/http/budget.ts';
@@ -14,7 +14,7 @@ import { pullConversions } from '../src/sources/pull-conversions.ts';
 import { pullOffers } from '../src/sources/pull-offers.ts';
 import { pullObjects, type ObjectsPull } from '../src/sources/s3/pull-objects.ts';
 import { TakenObjects } from '../src/sources/s3/taken-objects.ts';
-import { momentOfMilliseconds, type Moment } from '../src/time/moment.ts';
+import { momentOfMilliseconds, type Moment } from '../src/kit/time/moment.ts';
 import {
   askingOf,
   askSources,

@@ -1,13 +1,13 @@
-import type { Effects } from '../src/files/effects.ts';
-import { AuditError, UsageError } from '../src/errors/errors.ts';
-import { ingestStage } from '../src/ingest/ingest-stage.ts';
-import { modelsStage } from '../src/models/models-stage.ts';
-import { syncDeliveries } from '../src/postbacks/sync-deliveries.ts';
-import { publishStage } from '../src/snapshot/publish-stage.ts';
-import { endOfPresent, leadBackAdvice } from '../src/time/ahead-of-clock.ts';
-import { compareMoments, dateOf } from '../src/time/moment.ts';
-import { beginningsAfter, describeBeginnings } from '../src/runs/beginnings.ts';
-import { queryRows } from '../src/duckdb/dialect/rows.ts';
+import type { Effects } from '../src/kit/files/effects.ts';
+import { AuditError, UsageError } from '../src/kit/errors/errors.ts';
+import { ingestStage } from '../src/pipeline/ingest/ingest-stage.ts';
+import { modelsStage } from '../src/pipeline/models/models-stage.ts';
+import { syncDeliveries } from '../src/pipeline/deliveries/sync-deliveries.ts';
+import { publishStage } from '../src/pipeline/snapshot/publish-stage.ts';
+import { endOfPresent, leadBackAdvice } from '../src/kit/time/ahead-of-clock.ts';
+import { compareMoments, dateOf } from '../src/kit/time/moment.ts';
+import { beginningsAfter, describeBeginnings } from '../src/pipeline/runs/beginnings.ts';
+import { queryRows } from '../src/kit/duckdb/dialect/rows.ts';
 import { deliverAfterRefresh } from './postbacks.ts';
 import { runPipeline, type OpenRun, type RunRequest } from './run-pipeline.ts';
 

@@ -1,20 +1,20 @@
-import type { DataDirectory } from '../src/config/data-directory.ts';
-import type { Settings } from '../src/config/settings.ts';
-import { UsageError } from '../src/errors/errors.ts';
-import type { Effects } from '../src/files/effects.ts';
-import type { Logger } from '../src/logging/log.ts';
-import { warehouseIdKey } from '../src/postbacks/sync-deliveries.ts';
-import { lastRunId } from '../src/runs/run-ledger.ts';
-import { writerEpochVariable } from '../src/storage/held-lease.ts';
-import { LostSwapError, ObjectStore, StorageError } from '../src/storage/object-store.ts';
-import { readPointer } from '../src/storage/pointer.ts';
-import { publishRun } from '../src/storage/writer/publish-run.ts';
-import { standOnStorage, takeOver, type Standing } from '../src/storage/writer/stand-on-storage.ts';
-import { withoutContents, type StorageMemory } from '../src/storage/writer/storage-memory.ts';
-import { sweepStorage } from '../src/storage/writer/sweep-storage.ts';
-import type { StateDatabase } from '../src/warehouse/database.ts';
-import { deleteMetadata } from '../src/warehouse/metadata.ts';
-import { namedFiles } from '../src/warehouse/named-files.ts';
+import type { DataDirectory } from '../src/kit/config/data-directory.ts';
+import type { Settings } from '../src/kit/config/settings.ts';
+import { UsageError } from '../src/kit/errors/errors.ts';
+import type { Effects } from '../src/kit/files/effects.ts';
+import type { Logger } from '../src/kit/logging/log.ts';
+import { warehouseIdKey } from '../src/pipeline/deliveries/sync-deliveries.ts';
+import { lastRunId } from '../src/pipeline/runs/run-ledger.ts';
+import { writerEpochVariable } from '../src/fleet/storage/held-lease.ts';
+import { LostSwapError, ObjectStore, StorageError } from '../src/fleet/storage/object-store.ts';
+import { readPointer } from '../src/fleet/storage/pointer.ts';
+import { publishRun } from '../src/fleet/storage/writer/publish-run.ts';
+import { standOnStorage, takeOver, type Standing } from '../src/fleet/storage/writer/stand-on-storage.ts';
+import { withoutContents, type StorageMemory } from '../src/fleet/storage/writer/storage-memory.ts';
+import { sweepStorage } from '../src/fleet/storage/writer/sweep-storage.ts';
+import type { StateDatabase } from '../src/pipeline/warehouse/database.ts';
+import { deleteMetadata } from '../src/pipeline/warehouse/metadata.ts';
+import { namedFiles } from '../src/pipeline/warehouse/named-files.ts';
 
 /** A run's dealings with object storage, where that is configured. */
 export interface RunOnStorage extends Disposable {

@@ -15,31 +15,31 @@ const layers = [
  * Folders that must not reach others, not even by way of a third, although those stand before them; with the reason.
  */
 const walls: [importer: string, imported: string, reason: string][] = [
-  ['src/serve', 'src/warehouse', 'the service reads published snapshots only'],
-  ['src/serve', 'src/ingest', 'the service reads published snapshots only'],
-  ['src/serve', 'src/models', 'the service reads published snapshots only'],
-  ['src/serve', 'src/maintenance', 'the service reads published snapshots only'],
-  ['src/track', 'src/warehouse', 'the tracker reads routes and published snapshots only'],
-  ['src/track', 'src/ingest', 'the tracker reads routes and published snapshots only'],
-  ['src/track/clicks', 'src/warehouse', 'the tracker never opens the warehouse'],
-  ['src/track/conversions', 'src/warehouse', 'the tracker never opens the warehouse'],
-  ['src/analysis', 'src/ingest', 'analysts see published snapshots only'],
-  ['src/analysis', 'src/models', 'analysts see published snapshots only'],
-  ['src/console', 'src/ingest', 'the console reads what is published, and acts by commands'],
-  ['src/console', 'src/models', 'the console reads what is published, and acts by commands'],
+  ['src/serve', 'src/pipeline/warehouse', 'the service reads published snapshots only'],
+  ['src/serve', 'src/pipeline/ingest', 'the service reads published snapshots only'],
+  ['src/serve', 'src/pipeline/models', 'the service reads published snapshots only'],
+  ['src/serve', 'src/pipeline/maintenance', 'the service reads published snapshots only'],
+  ['src/tracker', 'src/pipeline/warehouse', 'the tracker reads routes and published snapshots only'],
+  ['src/tracker', 'src/pipeline/ingest', 'the tracker reads routes and published snapshots only'],
+  ['src/tracker/clicks', 'src/pipeline/warehouse', 'the tracker never opens the warehouse'],
+  ['src/tracker/conversions', 'src/pipeline/warehouse', 'the tracker never opens the warehouse'],
+  ['src/pipeline/analysis', 'src/pipeline/ingest', 'analysts see published snapshots only'],
+  ['src/pipeline/analysis', 'src/pipeline/models', 'analysts see published snapshots only'],
+  ['src/console', 'src/pipeline/ingest', 'the console reads what is published, and acts by commands'],
+  ['src/console', 'src/pipeline/models', 'the console reads what is published, and acts by commands'],
   ['src/console', 'pipelines', 'the console reads what is published, and acts by commands'],
-  ['src/generate', 'src/warehouse', 'generated data comes in through landing files like any other'],
+  ['src/demo/generate', 'src/pipeline/warehouse', 'generated data comes in through landing files like any other'],
 ];
 
 /** What is done in one place, by what it looks like in a source, and the only file that may look so. */
 const onePlace: [pattern: RegExp, file: string, reason: string][] = [
   [
     /\bDuckDBInstance\b/,
-    'src/duckdb/open.ts',
+    'src/kit/duckdb/open.ts',
     'that closes what it opens, keeps to UTC and never reaches for the network',
   ],
-  [/'current link: switched'/, 'src/snapshot/catalogue.ts', 'a link is switched in a single step'],
-  [/readdir\([^)]*\bpublished\b/, 'src/snapshot/catalogue.ts', 'all agree on what a snapshot is'],
+  [/'current link: switched'/, 'src/pipeline/snapshot/catalogue.ts', 'a link is switched in a single step'],
+  [/readdir\([^)]*\bpublished\b/, 'src/pipeline/snapshot/catalogue.ts', 'all agree on what a snapshot is'],
 ];
 
 const longestFile = 400;

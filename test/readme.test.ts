@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { createProgram } from '../src/cli/program.ts';
-import { settingNames } from '../src/config/settings.ts';
-import { analyticsTables, analyticsViews } from '../src/snapshot/content/published-tables.ts';
-import { createLogger } from '../src/logging/log.ts';
-import { noProgress } from '../src/logging/progress.ts';
+import { settingNames } from '../src/kit/config/settings.ts';
+import { analyticsTables, analyticsViews } from '../src/pipeline/snapshot/content/published-tables.ts';
+import { createLogger } from '../src/kit/logging/log.ts';
+import { noProgress } from '../src/kit/logging/progress.ts';
 
 const root = join(import.meta.dirname, '..');
 const readmes = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z', '*README.md'], {

@@ -1,9 +1,9 @@
-import { defaultSettings } from '../src/config/settings.ts';
-import type { DataDirectory } from '../src/config/data-directory.ts';
-import { realEffects } from '../src/files/effects.ts';
-import { createLogger } from '../src/logging/log.ts';
-import { noProgress } from '../src/logging/progress.ts';
-import type { Run } from '../src/runs/stage.ts';
+import { defaultSettings } from '../src/kit/config/settings.ts';
+import type { DataDirectory } from '../src/kit/config/data-directory.ts';
+import { realEffects } from '../src/kit/files/effects.ts';
+import { createLogger } from '../src/kit/logging/log.ts';
+import { noProgress } from '../src/kit/logging/progress.ts';
+import type { Run } from '../src/pipeline/runs/stage.ts';
 
 /** A silent run at a fixed time over a data directory, for tests of one stage. */
 export function testRun(data: DataDirectory, changes: Partial<Run> = {}): Run {

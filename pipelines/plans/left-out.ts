@@ -1,10 +1,10 @@
 import { open } from 'node:fs/promises';
-import { sha256Of } from '../../src/files/read-through.ts';
-import { knownLogs, latestCatalogDigests, logKey, type SeenFile } from '../../src/ingest/ledger/ledger.ts';
-import { lastChangeNs, unfinishedForNs } from '../../src/landing/files/check-files.ts';
-import type { LandingFile } from '../../src/landing/landing-file.ts';
-import { queriesOn } from '../../src/warehouse/queries-on.ts';
-import type { StateDatabase } from '../../src/warehouse/database.ts';
+import { sha256Of } from '../../src/kit/files/read-through.ts';
+import { knownLogs, latestCatalogDigests, logKey, type SeenFile } from '../../src/pipeline/ingest/ledger/ledger.ts';
+import { lastChangeNs, unfinishedForNs } from '../../src/pipeline/landing/files/check-files.ts';
+import type { LandingFile } from '../../src/pipeline/landing/landing-file.ts';
+import { queriesOn } from '../../src/pipeline/warehouse/queries-on.ts';
+import type { StateDatabase } from '../../src/pipeline/warehouse/database.ts';
 
 /** A plan that would read more than this takes files for what they look like: people wait for it. */
 const mostBytesRead = 2 ** 30;

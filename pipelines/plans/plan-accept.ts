@@ -1,11 +1,11 @@
-import { readSettings } from '../../src/config/settings.ts';
-import { realEffects, type Effects } from '../../src/files/effects.ts';
-import { heldExport, type HeldFile } from '../../src/ingest/catalog/catalog-holds.ts';
-import { heldRemovals, type RemovedOffer } from '../../src/ingest/held-removals.ts';
-import { currentManifest } from '../../src/snapshot/catalogue.ts';
-import { readAnalytics } from '../../src/snapshot/read-analytics.ts';
-import { decimalOf, decimalText, roundedUnits, type Decimal } from '../../src/text/decimal-text.ts';
-import type { Moment } from '../../src/time/moment.ts';
+import { readSettings } from '../../src/kit/config/settings.ts';
+import { realEffects, type Effects } from '../../src/kit/files/effects.ts';
+import { heldExport, type HeldFile } from '../../src/pipeline/ingest/catalog/catalog-holds.ts';
+import { heldRemovals, type RemovedOffer } from '../../src/pipeline/ingest/held-removals.ts';
+import { currentManifest } from '../../src/pipeline/snapshot/catalogue.ts';
+import { readAnalytics } from '../../src/pipeline/snapshot/read-analytics.ts';
+import { decimalOf, decimalText, roundedUnits, type Decimal } from '../../src/kit/text/decimal-text.ts';
+import type { Moment } from '../../src/kit/time/moment.ts';
 import { withWarehouse, type RunRequest } from '../run-pipeline.ts';
 
 /** What accepting a held export would do. */

@@ -1,9 +1,9 @@
-import { readSettings } from '../../src/config/settings.ts';
+import { readSettings } from '../../src/kit/config/settings.ts';
 import { connectors } from '../../src/sources/connectors/connectors.ts';
 import type { SourceEntry } from '../../src/sources/config/sources-file.ts';
 import { openSource } from '../../src/sources/open-source.ts';
 import { PullLedger } from '../../src/sources/pull-ledger.ts';
-import type { Moment } from '../../src/time/moment.ts';
+import type { Moment } from '../../src/kit/time/moment.ts';
 import { askSources, realPullClock } from '../ask-sources.ts';
 import type { PullRequest } from '../pull.ts';
 

@@ -1,6 +1,6 @@
 -- The delivery store in PostgreSQL: the tables of sql/delivery, for several workers. Times in integers are milliseconds
 -- since the epoch. Texts sort by their bytes, as in SQLite. `user_id` is written without the character 0, which PostgreSQL
--- cannot hold (src/postbacks/postgres/rows.ts).
+-- cannot hold (src/fleet/postgres-deliveries/rows.ts).
 
 -- One row. Whoever writes locks it first, so that changes are committed in the order of their numbers. Nobody delivers
 -- from a store that is being filled by a move, or that was moved away.

@@ -1,4 +1,4 @@
--- What feeds are made of, before what depends on the site: src/feed/feed-document.ts takes its fields from all columns of an offer.
+-- What feeds are made of, before what depends on the site: src/pipeline/feed/feed-document.ts takes its fields from all columns of an offer.
 -- grain: one row per offer that was ever in a catalog
 -- key: offer_id
 -- inputs: snapshot.offers, snapshot.offer_stats_2d

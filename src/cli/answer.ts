@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import { existsSync } from 'node:fs';
-import { DataDirectory } from '../config/data-directory.ts';
-import { UsageError } from '../errors/errors.ts';
-import { visibleJson, visibleLines, visibleText } from '../text/visible-text.ts';
+import { DataDirectory } from '../kit/config/data-directory.ts';
+import { UsageError } from '../kit/errors/errors.ts';
+import { visibleJson, visibleLines, visibleText } from '../kit/text/visible-text.ts';
 import type { CommandContext } from './context.ts';
 
 /** Adds a command that inherits how its parent ends on wrong usage, with the option every command has. */

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
-import { exitCode, OfferlineError } from '../errors/errors.ts';
-import { machineFailure } from '../errors/machine-failure.ts';
-import { createConsole } from '../logging/progress.ts';
+import { exitCode, OfferlineError } from '../kit/errors/errors.ts';
+import { machineFailure } from '../kit/errors/machine-failure.ts';
+import { createConsole } from '../kit/logging/progress.ts';
 import { createProgram } from './program.ts';
 
 // Whoever reads the answer may have seen enough, as `head` does.

@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { exitCode, OfferlineError, type ExitCode } from '../errors/errors.ts';
-import type { Logger } from '../logging/log.ts';
-import { portOf } from '../serve/http/listening-address.ts';
+import { exitCode, OfferlineError, type ExitCode } from '../kit/errors/errors.ts';
+import type { Logger } from '../kit/logging/log.ts';
+import { portOf } from '../kit/http/listening-address.ts';
 
 /** What a companion tells the process that started it, once it listens. */
 export interface CompanionListens {

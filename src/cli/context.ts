@@ -1,4 +1,4 @@
-import type { Console } from '../logging/progress.ts';
+import type { Console } from '../kit/logging/progress.ts';
 
 /** What a command works with beside its options. */
 export interface CommandContext {

@@ -1,11 +1,11 @@
-import type { DataDirectory } from '../config/data-directory.ts';
-import { generate, usualSize } from '../generate/generate.ts';
-import { buildNetwork } from '../generate/network/network.ts';
+import type { DataDirectory } from '../kit/config/data-directory.ts';
+import { generate, usualSize } from '../demo/generate/generate.ts';
+import { buildNetwork } from '../demo/generate/network/network.ts';
 import { pullSources } from '../../pipelines/pull.ts';
 import { isDemo, pulledDemoSources, startDemoNetworks } from '../demo/demo-networks.ts';
 import { startDemoTraffic } from '../demo/demo-traffic.ts';
 import { isDemoSite, startPostbackReceiver, type PostbackReceiver } from '../demo/postback-receiver.ts';
-import { readSites } from '../sites/sites.ts';
+import { readSites } from '../kit/sites/sites.ts';
 import type { CommandContext } from './context.ts';
 
 /** Large enough to look like a network, small enough to be there in seconds. */

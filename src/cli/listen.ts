@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { UsageError } from '../errors/errors.ts';
+import { UsageError } from '../kit/errors/errors.ts';
 import { wholeNumber } from './answer.ts';
 
 /** Adds the options that say where to listen; `defaults` as the help tells them. */

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { visibleLines } from '../text/visible-text.ts';
+import { visibleLines } from '../kit/text/visible-text.ts';
 import type { CommandContext } from './context.ts';
 
 type AddCommands = (program: Command, context: CommandContext) => void;

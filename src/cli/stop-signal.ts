@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import { exitCode } from '../errors/errors.ts';
-import type { Logger } from '../logging/log.ts';
+import { exitCode } from '../kit/errors/errors.ts';
+import type { Logger } from '../kit/logging/log.ts';
 
 /** The same signal may come twice, from the process group and passed on by npm. That is one wish. */
 const echoMilliseconds = 1000;

@@ -1,5 +1,5 @@
-import type { DataDirectory } from '../config/data-directory.ts';
-import { readSites } from '../sites/sites.ts';
+import type { DataDirectory } from '../kit/config/data-directory.ts';
+import { readSites } from '../kit/sites/sites.ts';
 
 /** Commands to copy. Sites are named with their keys; their secrets stay in the file. */
 export function whatToTry(data: DataDirectory, address: string, consoleLink?: string): string {

@@ -1,4 +1,4 @@
-import { ageText } from '../time/age.ts';
+import { ageText } from '../kit/time/age.ts';
 import { html, nothing, type Html } from './html/html.ts';
 import type { Health } from './live/health.ts';
 

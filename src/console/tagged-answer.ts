@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { entityTag, isAmong } from '../serve/http/entity-tag.ts';
+import { entityTag, isAmong } from '../kit/http/entity-tag.ts';
 
 /**
  * Sends a text under a tag that stands for exactly it: whoever has it already is told no more than that. A page names

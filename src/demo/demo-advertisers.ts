@@ -1,9 +1,9 @@
 import { request } from 'undici';
-import type { DataDirectory } from '../config/data-directory.ts';
-import type { Random } from '../generate/network/random.ts';
+import type { DataDirectory } from '../kit/config/data-directory.ts';
+import type { Random } from './generate/network/random.ts';
 import { readPostbackSecrets } from '../sources/config/postback-settings.ts';
 import { readSources } from '../sources/config/sources-file.ts';
-import { guardedReport } from '../track/conversions/guard/guarded-report.ts';
+import { guardedReport } from '../tracker/conversions/guard/guarded-report.ts';
 
 /** What a demo's advertisers remember of somebody who came to them. */
 export interface Visitor {

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import type { DataDirectory } from '../config/data-directory.ts';
-import { replaceFile } from '../files/effects.ts';
-import { sources as demoSources } from '../generate/network/catalog.ts';
-import type { Logger } from '../logging/log.ts';
-import { SimulatedNetwork, type Fault } from '../simulator/network.ts';
-import { plainDialect, type PlainOffer } from '../simulator/plain.ts';
+import type { DataDirectory } from '../kit/config/data-directory.ts';
+import { replaceFile } from '../kit/files/effects.ts';
+import { sources as demoSources } from './generate/network/catalog.ts';
+import type { Logger } from '../kit/logging/log.ts';
+import { SimulatedNetwork, type Fault } from './simulator/network.ts';
+import { plainDialect, type PlainOffer } from './simulator/plain.ts';
 import { readSources } from '../sources/config/sources-file.ts';
-import { landingFieldNames } from '../vocabulary/offer-fields.ts';
+import { landingFieldNames } from '../kit/vocabulary/offer-fields.ts';
 
 /** Sources of a demo whose catalogs are pulled; the others' are landed. */
 export const pulledDemoSources = ['lumen', 'clickfield'] as const;

@@ -2,14 +2,14 @@ import { isIPv4 } from 'node:net';
 import { platform } from 'node:os';
 import { Agent, request } from 'undici';
 import { z } from 'zod';
-import type { DataDirectory } from '../config/data-directory.ts';
-import { readTextFile } from '../config/regular-file.ts';
-import { UsageError } from '../errors/errors.ts';
-import type { Network } from '../generate/network/network.ts';
-import { userAgents } from '../generate/network/offer-texts.ts';
-import { Random } from '../generate/network/random.ts';
-import type { Logger } from '../logging/log.ts';
-import { readRoutes, type Route } from '../track/routes/routes-file.ts';
+import type { DataDirectory } from '../kit/config/data-directory.ts';
+import { readTextFile } from '../kit/config/regular-file.ts';
+import { UsageError } from '../kit/errors/errors.ts';
+import type { Network } from './generate/network/network.ts';
+import { userAgents } from './generate/network/offer-texts.ts';
+import { Random } from './generate/network/random.ts';
+import type { Logger } from '../kit/logging/log.ts';
+import { readRoutes, type Route } from '../pipeline/routes/routes-file.ts';
 import { DemoAdvertisers } from './demo-advertisers.ts';
 
 const planSchema = z.strictObject({

@@ -1,12 +1,12 @@
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Logger } from '../logging/log.ts';
+import type { Logger } from '../kit/logging/log.ts';
 import { isExampleName } from '../postbacks/http/example-route.ts';
 import { signatureOf, webhookHeaders } from '../postbacks/http/signature.ts';
-import { readPostbackAddress, type PostbackField } from '../sites/postback-address.ts';
-import type { Site } from '../sites/sites.ts';
-import { moneyText, parseMoney } from '../text/decimal-text.ts';
+import { readPostbackAddress, type PostbackField } from '../kit/sites/postback-address.ts';
+import type { Site } from '../kit/sites/sites.ts';
+import { moneyText, parseMoney } from '../kit/text/decimal-text.ts';
 
 /** What came so far, each postback once however often it was sent. */
 export interface RewardCounts {

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import pLimit from 'p-limit';
-import type { Effects } from '../files/effects.ts';
-import { severalAtOnce } from '../files/several-at-once.ts';
-import type { FeedPicture } from '../feed/feed-pictures.ts';
-import type { Console } from '../logging/progress.ts';
+import type { Effects } from '../kit/files/effects.ts';
+import { severalAtOnce } from '../kit/files/several-at-once.ts';
+import type { FeedPicture } from './feed-pictures.ts';
+import type { Console } from '../kit/logging/progress.ts';
 import { HostLimits } from './host-limits.ts';
 import { isIntact, mirroredFiles, sizeOf, storePicture } from './picture-files.ts';
 import type { IndexedPicture, PictureIndex } from './picture-index.ts';

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
-import type { DataDirectory } from '../config/data-directory.ts';
-import { readThrough } from '../files/read-through.ts';
-import type { Logger } from '../logging/log.ts';
+import type { DataDirectory } from '../kit/config/data-directory.ts';
+import { readThrough } from '../kit/files/read-through.ts';
+import type { Logger } from '../kit/logging/log.ts';
 import { readFileName } from './picture-files.ts';
 import { maxPictureBytes } from './picture-type.ts';
 

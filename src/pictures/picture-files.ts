@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FileEffects } from '../files/effects.ts';
-import { sha256Of } from '../files/read-through.ts';
+import type { FileEffects } from '../kit/files/effects.ts';
+import { sha256Of } from '../kit/files/read-through.ts';
 import { pictureTypes, type PictureEnding } from './picture-type.ts';
 
 /** The SHA-256 of its bytes, and its type's ending. */

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { DataDirectory } from '../config/data-directory.ts';
-import { makePrivateFolder, type FileEffects } from '../files/effects.ts';
-import type { FeedPicture } from '../feed/feed-pictures.ts';
+import type { DataDirectory } from '../kit/config/data-directory.ts';
+import { makePrivateFolder, type FileEffects } from '../kit/files/effects.ts';
+import type { FeedPicture } from './feed-pictures.ts';
 
 /** What is known of the picture of one name. Times are milliseconds since the epoch. */
 export interface IndexedPicture extends FeedPicture {

@@ -1,5 +1,5 @@
 import { Agent, errors, request, type Dispatcher } from 'undici';
-import { ConnectError, guardedConnector, type ConnectProblem, type GuardOptions } from '../guard/address-guard.ts';
+import { ConnectError, guardedConnector, type ConnectProblem, type GuardOptions } from '../kit/guard/address-guard.ts';
 import type { MirroredCopy } from './picture-index.ts';
 import { maxPictureBytes, pictureEnding, type PictureEnding } from './picture-type.ts';
 

@@ -1,8 +1,8 @@
-import type { DataDirectory } from '../config/data-directory.ts';
-import { readSettings } from '../config/settings.ts';
-import { realEffects, type Effects } from '../files/effects.ts';
-import { readSites, type Site } from '../sites/sites.ts';
-import { momentOfMilliseconds } from '../time/moment.ts';
+import type { DataDirectory } from '../kit/config/data-directory.ts';
+import { readSettings } from '../kit/config/settings.ts';
+import { realEffects, type Effects } from '../kit/files/effects.ts';
+import { readSites, type Site } from '../kit/sites/sites.ts';
+import { momentOfMilliseconds } from '../kit/time/moment.ts';
 import { openStore } from './open-store.ts';
 
 /** What a postback waits for whose click has an earlier event under way. */

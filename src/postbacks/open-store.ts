@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import type { DataDirectory } from '../config/data-directory.ts';
-import { readSecret } from '../config/secrets.ts';
-import type { Settings } from '../config/settings.ts';
-import { UsageError } from '../errors/errors.ts';
+import type { DataDirectory } from '../kit/config/data-directory.ts';
+import { readSecret } from '../kit/config/secrets.ts';
+import type { Settings } from '../kit/config/settings.ts';
+import { UsageError } from '../kit/errors/errors.ts';
 import type { DeliveryStore } from './store/delivery-store.ts';
 import { SqliteStore } from './store/sqlite-store.ts';
 
@@ -31,7 +31,7 @@ export async function openStore(data: DataDirectory, settings: StoreSettings): P
       `postbacks.store names PostgreSQL, and deliveries still lie in ${data.deliveriesFile}: \`offerline postbacks move --to postgres\` brings them there`,
     );
   // Loaded by those only who have it: no other run waits for it.
-  const { PostgresStore } = await import('./postgres/postgres-store.ts');
+  const { PostgresStore } = await import('../fleet/postgres-deliveries/postgres-store.ts');
   return PostgresStore.open(address);
 }
 

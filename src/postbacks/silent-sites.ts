@@ -1,5 +1,5 @@
-import type { Settings } from '../config/settings.ts';
-import { durationText } from '../time/age.ts';
+import type { Settings } from '../kit/config/settings.ts';
+import { durationText } from '../kit/time/age.ts';
 import type { DeliveryStore, FailingSite } from './store/delivery-store.ts';
 
 /** A site that takes no postback. */

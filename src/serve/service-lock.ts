@@ -1,9 +1,9 @@
-import type { DataDirectory } from '../config/data-directory.ts';
-import { exitCode, OfferlineError } from '../errors/errors.ts';
-import { tellsUnwritableDisk } from '../errors/machine-failure.ts';
-import { acquireProcessLock } from '../files/process-lock.ts';
-import type { LockRequest, ProcessLock } from '../files/process-lock.ts';
-import type { Logger } from '../logging/log.ts';
+import type { DataDirectory } from '../kit/config/data-directory.ts';
+import { exitCode, OfferlineError } from '../kit/errors/errors.ts';
+import { tellsUnwritableDisk } from '../kit/errors/machine-failure.ts';
+import { acquireProcessLock } from '../kit/files/process-lock.ts';
+import type { LockRequest, ProcessLock } from '../kit/files/process-lock.ts';
+import type { Logger } from '../kit/logging/log.ts';
 
 /** Another process serves the data directory. */
 export class ServiceBusyError extends OfferlineError {

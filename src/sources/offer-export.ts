@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Effects } from '../files/effects.ts';
-import { compactText, type Moment } from '../time/moment.ts';
+import type { Effects } from '../kit/files/effects.ts';
+import { compactText, type Moment } from '../kit/time/moment.ts';
 
 /** Written by a pull: of what, when, and what it holds. */
 const exportName = (of: string) =>

@@ -1,5 +1,5 @@
 import type { SourceEntry } from './config/sources-file.ts';
-import { readSecret, Redactor } from '../config/secrets.ts';
+import { readSecret, Redactor } from '../kit/config/secrets.ts';
 import type { CanonicalRecord, Connector } from './connectors/connector.ts';
 import type { NetworkConversion } from './connectors/network-conversion.ts';
 import { connectors } from './connectors/connectors.ts';

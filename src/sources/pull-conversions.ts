@@ -1,5 +1,5 @@
-import type { Effects } from '../files/effects.ts';
-import { addDays, compareMoments, dayOf, type Day } from '../time/moment.ts';
+import type { Effects } from '../kit/files/effects.ts';
+import { addDays, compareMoments, dayOf, type Day } from '../kit/time/moment.ts';
 import type { NetworkConversion } from './connectors/network-conversion.ts';
 import { readyConversion, type ConversionReading } from './conversions/ready-conversion.ts';
 import { emittedAs } from './conversions/emitted-id.ts';

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { DataDirectory } from '../config/data-directory.ts';
-import { makePrivateFolder } from '../files/effects.ts';
-import { readHolder } from '../files/process-lock.ts';
-import type { Moment } from '../time/moment.ts';
+import type { DataDirectory } from '../kit/config/data-directory.ts';
+import { makePrivateFolder } from '../kit/files/effects.ts';
+import { readHolder } from '../kit/files/process-lock.ts';
+import type { Moment } from '../kit/time/moment.ts';
 
 /** One pull of one source. */
 export interface Pull {

@@ -1,6 +1,6 @@
-import type { Effects } from '../files/effects.ts';
-import type { Moment } from '../time/moment.ts';
-import type { JsonValue } from '../text/json-text.ts';
+import type { Effects } from '../kit/files/effects.ts';
+import type { Moment } from '../kit/time/moment.ts';
+import type { JsonValue } from '../kit/text/json-text.ts';
 import { jsonText } from './records/canonical-offer.ts';
 import type { CanonicalRecord } from './connectors/connector.ts';
 import { NetworkRecord, textOf } from './records/record-fields.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { csvRecords as readCsv } from '../text/csv.ts';
-import { isJsonObject, type JsonValue } from '../text/json-text.ts';
+import { csvRecords as readCsv } from '../kit/text/csv.ts';
+import { isJsonObject, type JsonValue } from '../kit/text/json-text.ts';
 import type { Stream } from './connectors/declaration.ts';
 import { membersOf, textOf, valueAt } from './records/record-fields.ts';
 import { FetchError } from './http/fetcher.ts';

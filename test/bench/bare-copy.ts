@@ -5,12 +5,12 @@
  * columns given with their types and in whatever order, opened as the pipeline opens it (threads, memory).
  */
 import { DuckDBInstance } from '@duckdb/node-api';
-import { DataDirectory } from '../../src/config/data-directory.ts';
-import { readSettings } from '../../src/config/settings.ts';
-import { findLandingFiles } from '../../src/landing/files/find-files.ts';
-import { quoted, quotedList } from '../../src/text/sql-text.ts';
-import { eventColumns } from '../../src/warehouse/event-files.ts';
-import { duckdbOptions } from '../../src/duckdb/duckdb-options.ts';
+import { DataDirectory } from '../../src/kit/config/data-directory.ts';
+import { readSettings } from '../../src/kit/config/settings.ts';
+import { findLandingFiles } from '../../src/pipeline/landing/files/find-files.ts';
+import { quoted, quotedList } from '../../src/kit/text/sql-text.ts';
+import { eventColumns } from '../../src/pipeline/warehouse/event-files.ts';
+import { duckdbOptions } from '../../src/kit/duckdb/duckdb-options.ts';
 
 const [folder = '', target = ''] = process.argv.slice(2);
 const data = new DataDirectory(folder);

@@ -4,10 +4,10 @@
  * The yardstick of a catalog: DuckDB alone reads every value of the file, opened as the pipeline opens it.
  */
 import { DuckDBInstance } from '@duckdb/node-api';
-import { DataDirectory } from '../../src/config/data-directory.ts';
-import { readSettings } from '../../src/config/settings.ts';
-import { duckdbOptions } from '../../src/duckdb/duckdb-options.ts';
-import { quoted } from '../../src/text/sql-text.ts';
+import { DataDirectory } from '../../src/kit/config/data-directory.ts';
+import { readSettings } from '../../src/kit/config/settings.ts';
+import { duckdbOptions } from '../../src/kit/duckdb/duckdb-options.ts';
+import { quoted } from '../../src/kit/text/sql-text.ts';
 
 const [folder = '', file = ''] = process.argv.slice(2);
 const data = new DataDirectory(folder);

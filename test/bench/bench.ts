@@ -1,8 +1,8 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DataDirectory } from '../../src/config/data-directory.ts';
-import { generate } from '../../src/generate/generate.ts';
-import type { Console } from '../../src/logging/progress.ts';
+import { DataDirectory } from '../../src/kit/config/data-directory.ts';
+import { generate } from '../../src/demo/generate/generate.ts';
+import type { Console } from '../../src/kit/logging/progress.ts';
 import type { BenchOptions } from './options.ts';
 
 /** What every measure works with. */

@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DataDirectory } from '../../src/config/data-directory.ts';
-import { catalogOffers } from '../../src/generate/network/catalog.ts';
+import { DataDirectory } from '../../src/kit/config/data-directory.ts';
+import { catalogOffers } from '../../src/demo/generate/network/catalog.ts';
 import { forgetRuns, type Bench } from './bench.ts';
 import { measureProcess, type Measured } from './measured-process.ts';
 import { measureRefresh, type MeasuredRefresh } from './measured-refresh.ts';

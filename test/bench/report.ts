@@ -1,9 +1,9 @@
 import { version as duckdbVersion } from '@duckdb/node-api';
 import { cpus } from 'node:os';
 import { table } from '../../src/cli/answer.ts';
-import { defaultSettings } from '../../src/config/settings.ts';
-import { DataDirectory } from '../../src/config/data-directory.ts';
-import { duckdbOptions, thisMachine } from '../../src/duckdb/duckdb-options.ts';
+import { defaultSettings } from '../../src/kit/config/settings.ts';
+import { DataDirectory } from '../../src/kit/config/data-directory.ts';
+import { duckdbOptions, thisMachine } from '../../src/kit/duckdb/duckdb-options.ts';
 import { catalogSize, type CatalogRounds } from './catalog.ts';
 import type { ConsoleResults } from './console/measure.ts';
 import { consoleMeasures, consoleReport, consoleRuns, type ConsoleReport } from './console/report.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, expect, it, onTestFinished, vi } from 'vitest';
 import { SqliteStore } from '../../src/postbacks/store/sqlite-store.ts';
-import { acquireWriterLock } from '../../src/runs/lock.ts';
+import { acquireWriterLock } from '../../src/pipeline/runs/lock.ts';
 import { command } from '../support/commands.ts';
 import { outboxRow } from '../support/deliveries.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';

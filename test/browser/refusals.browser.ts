@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeEach, expect, it, onTestFinished } from 'vitest';
-import type { DataDirectory } from '../../src/config/data-directory.ts';
+import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import { addUser } from '../../src/console/access/users.ts';
 import { smallData } from '../e2e/small-data.ts';
 import { closeBrowser, openConsole, type OpenedConsole } from './support/opened-console.ts';

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { pino } from 'pino';
-import { DataDirectory } from '../../src/config/data-directory.ts';
-import { readSettings } from '../../src/config/settings.ts';
+import { DataDirectory } from '../../src/kit/config/data-directory.ts';
+import { readSettings } from '../../src/kit/config/settings.ts';
 import { createConsole } from '../../src/console/console.ts';
-import { readAnalytics } from '../../src/snapshot/read-analytics.ts';
+import { readAnalytics } from '../../src/pipeline/snapshot/read-analytics.ts';
 import { launcher, offerline } from '../support/command-line.ts';
 import { installedChromium } from './support/installed-chromium.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { readAnalytics } from '../../src/snapshot/read-analytics.ts';
-import type { Row } from '../../src/duckdb/dialect/rows.ts';
-import type { DataDirectory } from '../../src/config/data-directory.ts';
+import { readAnalytics } from '../../src/pipeline/snapshot/read-analytics.ts';
+import type { Row } from '../../src/kit/duckdb/dialect/rows.ts';
+import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import { closeBrowser, openConsole, type OpenedConsole } from './support/opened-console.ts';
 import { randomNetwork } from './support/networks.ts';
 

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { expect, it } from 'vitest';
 import { createProgram } from '../../src/cli/program.ts';
-import { createLogger } from '../../src/logging/log.ts';
-import { noProgress } from '../../src/logging/progress.ts';
+import { createLogger } from '../../src/kit/logging/log.ts';
+import { noProgress } from '../../src/kit/logging/progress.ts';
 
 const context = {
   console: { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress },

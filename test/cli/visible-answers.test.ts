@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { visibleText } from '../../src/text/visible-text.ts';
+import { visibleText } from '../../src/kit/text/visible-text.ts';
 import { asOf, clicks, secrets, smallData } from '../e2e/small-data.ts';
 import { offerline } from '../support/command-line.ts';
 import { command } from '../support/commands.ts';

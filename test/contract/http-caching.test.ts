@@ -2,7 +2,7 @@ import { get as httpGet } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { DataDirectory } from '../../src/config/data-directory.ts';
+import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import { feedOffer, makeCurrent, temporaryData, writeSnapshot } from '../support/published-snapshot.ts';
 import { startService } from '../support/running-service.ts';
 import type { RunningService } from '../support/running-service.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { imageName } from '../../src/landing/catalog/image-name.ts';
+import { imageName } from '../../src/pipeline/landing/catalog/image-name.ts';
 import { feedOffer, makeCurrent, temporaryData, writeSites, writeSnapshot } from '../support/published-snapshot.ts';
 import { serviceForTest, startService } from '../support/running-service.ts';
 import type { RunningService } from '../support/running-service.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import type { DataDirectory } from '../../src/config/data-directory.ts';
+import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import { temporaryData, writeSites } from '../support/published-snapshot.ts';
 import { serviceForTest } from '../support/running-service.ts';
 import type { RunningService } from '../support/running-service.ts';

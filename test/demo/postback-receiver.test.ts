@@ -1,12 +1,12 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { isDemoSite, startPostbackReceiver } from '../../src/demo/postback-receiver.ts';
-import { publisherSites } from '../../src/generate/network/publishers.ts';
-import { createLogger } from '../../src/logging/log.ts';
+import { publisherSites } from '../../src/demo/generate/network/publishers.ts';
+import { createLogger } from '../../src/kit/logging/log.ts';
 import { receiverPort } from '../../src/postbacks/http/example-route.ts';
 import { postbackRequest } from '../../src/postbacks/http/postback-request.ts';
 import { createSender } from '../../src/postbacks/http/sender.ts';
 import type { Postback } from '../../src/postbacks/rules/postback.ts';
-import { siteSchema, type Site } from '../../src/sites/sites.ts';
+import { siteSchema, type Site } from '../../src/kit/sites/sites.ts';
 
 const credit: Postback = {
   webhookId: 'wh_1',

@@ -2,7 +2,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { DataDirectory } from '../../src/config/data-directory.ts';
+import { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import type { LandingRow } from '../support/log-files.ts';
 import { command, usageErrorOf } from '../support/commands.ts';
 import { serviceForTest } from '../support/running-service.ts';

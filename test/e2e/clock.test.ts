@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
-import { readRecentRuns } from '../../src/runs/recent-runs.ts';
+import { readRecentRuns } from '../../src/pipeline/runs/recent-runs.ts';
 import { nodeArguments } from '../support/command-line.ts';
 import { command, endOf, usageErrorOf } from '../support/commands.ts';
 import { asOf, clicks, smallData } from './small-data.ts';

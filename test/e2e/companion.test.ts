@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
 import { startCompanion, type CompanionListens } from '../../src/cli/companion.ts';
-import { createLogger } from '../../src/logging/log.ts';
+import { createLogger } from '../../src/kit/logging/log.ts';
 import { temporaryData } from '../support/published-snapshot.ts';
 
 it('a console that was killed is started again at the same address, and its new link is told', async ({ skip }) => {

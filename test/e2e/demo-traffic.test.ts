@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
-import { DataDirectory } from '../../src/config/data-directory.ts';
+import { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import { pulledDemoSources } from '../../src/demo/demo-networks.ts';
-import { generate } from '../../src/generate/generate.ts';
-import { ownLogs } from '../../src/track/logs/log-names.ts';
+import { generate } from '../../src/demo/generate/generate.ts';
+import { ownLogs } from '../../src/tracker/logs/log-names.ts';
 import { nodeArguments, offerline } from '../support/command-line.ts';
 import { command } from '../support/commands.ts';
 

@@ -1,7 +1,7 @@
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Row } from '../../src/duckdb/dialect/rows.ts';
+import type { Row } from '../../src/kit/duckdb/dialect/rows.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 import { serviceForTest } from '../support/running-service.ts';
 

@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { acquireWriterLock } from '../../src/runs/lock.ts';
+import { acquireWriterLock } from '../../src/pipeline/runs/lock.ts';
 import { changeState } from '../support/change-state.ts';
 import { offerline, type Ended } from '../support/command-line.ts';
 import { endOf } from '../support/commands.ts';

@@ -7,10 +7,10 @@ import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { DataDirectory } from '../../src/config/data-directory.ts';
-import { readNote, type ReadingNote } from '../../src/ingest/suspects.ts';
-import { maxForcedEnds } from '../../src/ingest/suspects.ts';
-import { readAnalytics } from '../../src/snapshot/read-analytics.ts';
+import { DataDirectory } from '../../src/kit/config/data-directory.ts';
+import { readNote, type ReadingNote } from '../../src/pipeline/ingest/suspects.ts';
+import { maxForcedEnds } from '../../src/pipeline/ingest/suspects.ts';
+import { readAnalytics } from '../../src/pipeline/snapshot/read-analytics.ts';
 import { nodeArguments } from '../support/command-line.ts';
 import { click, ndjson } from '../support/log-landing.ts';
 

@@ -13,12 +13,12 @@ import {
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import type { DataDirectory } from '../../src/config/data-directory.ts';
-import { realEffects } from '../../src/files/effects.ts';
-import { writeRoutes } from '../../src/track/routes/publish-routes.ts';
+import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
+import { realEffects } from '../../src/kit/files/effects.ts';
+import { writeRoutes } from '../../src/pipeline/routes/publish-routes.ts';
 import { launcher } from '../support/command-line.ts';
 import { feedOffer, makeCurrent, temporaryData, writeSites, writeSnapshot } from '../support/published-snapshot.ts';
-import { route } from '../track/tracker-under-test.ts';
+import { route } from '../tracker/tracker-under-test.ts';
 
 const secret = 'a-long-enough-secret';
 const token = 'a-token-of-the-source-0123456789';

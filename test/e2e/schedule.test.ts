@@ -4,7 +4,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
-import { readRecentRuns } from '../../src/runs/recent-runs.ts';
+import { readRecentRuns } from '../../src/pipeline/runs/recent-runs.ts';
 import { nodeArguments } from '../support/command-line.ts';
 import { endOf } from '../support/commands.ts';
 import { asOf, clicks, smallData } from './small-data.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import type { DataDirectory } from '../../src/config/data-directory.ts';
+import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import { nodeArguments, offerline } from '../support/command-line.ts';
 import { feedOffer, makeCurrent, temporaryData, writeSites, writeSnapshot } from '../support/published-snapshot.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { readSites } from '../../src/sites/sites.ts';
+import { readSites } from '../../src/kit/sites/sites.ts';
 import { nodeArguments, offerline } from '../support/command-line.ts';
 import { command } from '../support/commands.ts';
 

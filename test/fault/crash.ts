@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { wholeNumber } from '../../src/cli/answer.ts';
-import { exitCode } from '../../src/errors/errors.ts';
+import { exitCode } from '../../src/kit/errors/errors.ts';
 import { nameOf, runFaults } from './lives/fault-plan.ts';
 
 interface CrashOptions {

@@ -1,8 +1,8 @@
 import { open, readdir, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { expect, it } from 'vitest';
-import { Random } from '../../src/generate/network/random.ts';
-import { verifySnapshot } from '../../src/snapshot/verify.ts';
+import { Random } from '../../src/demo/generate/network/random.ts';
+import { verifySnapshot } from '../../src/pipeline/snapshot/verify.ts';
 import { asOf, smallData } from '../e2e/small-data.ts';
 
 /** Positions tried in each file beside its first and last byte. */

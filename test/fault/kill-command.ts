@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { wholeNumber } from '../../src/cli/answer.ts';
-import { exitCode } from '../../src/errors/errors.ts';
+import { exitCode } from '../../src/kit/errors/errors.ts';
 
 /** A script that kills something many times and says what came of it. */
 export interface KillCommand<Report extends { wrong: string[] }> {

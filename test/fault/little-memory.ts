@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { appendFile, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { DataDirectory } from '../../src/config/data-directory.ts';
-import { generate } from '../../src/generate/generate.ts';
-import { readAnalytics } from '../../src/snapshot/read-analytics.ts';
+import { DataDirectory } from '../../src/kit/config/data-directory.ts';
+import { generate } from '../../src/demo/generate/generate.ts';
+import { readAnalytics } from '../../src/pipeline/snapshot/read-analytics.ts';
 import { nodeArguments } from '../support/command-line.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));

@@ -3,9 +3,9 @@ import { cp, mkdir, mkdtemp, readlink, rm, statfs, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { DataDirectory } from '../../src/config/data-directory.ts';
-import { exitCode } from '../../src/errors/errors.ts';
-import { verifySnapshot } from '../../src/snapshot/verify.ts';
+import { DataDirectory } from '../../src/kit/config/data-directory.ts';
+import { exitCode } from '../../src/kit/errors/errors.ts';
+import { verifySnapshot } from '../../src/pipeline/snapshot/verify.ts';
 import { nodeArguments } from '../support/command-line.ts';
 import { GrowingLanding } from './lives/growing-landing.ts';
 import { refreshesInLittleMemory } from './little-memory.ts';

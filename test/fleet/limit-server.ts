@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { onTestFinished, vi } from 'vitest';
-import type { DataDirectory } from '../../src/config/data-directory.ts';
+import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import type { RequestLimits } from '../../src/serve/access/limits.ts';
 import { hourly } from '../../src/serve/access/limits.ts';
-import { SharedLimits } from '../../src/serve/access/shared/shared-limits.ts';
-import type { Site } from '../../src/sites/sites.ts';
+import { SharedLimits } from '../../src/fleet/shared-limits/shared-limits.ts';
+import type { Site } from '../../src/kit/sites/sites.ts';
 import { temporaryData } from '../support/published-snapshot.ts';
 import type { RedisServer } from './redis-server.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { UsageError } from '../../src/errors/errors.ts';
-import { PostgresStore } from '../../src/postbacks/postgres/postgres-store.ts';
+import { UsageError } from '../../src/kit/errors/errors.ts';
+import { PostgresStore } from '../../src/fleet/postgres-deliveries/postgres-store.ts';
 import { outboxRow } from '../support/deliveries.ts';
 import { PgBouncer } from './pgbouncer.ts';
 import { PostgresServer } from './postgres-server.ts';

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { Random } from '../../src/generate/network/random.ts';
-import { PostgresStore } from '../../src/postbacks/postgres/postgres-store.ts';
+import { Random } from '../../src/demo/generate/network/random.ts';
+import { PostgresStore } from '../../src/fleet/postgres-deliveries/postgres-store.ts';
 import { Events, mistakes, receiptsAt, sitesAt } from '../fault/deliveries/killed-deliveries.ts';
 import { temporaryData } from '../support/published-snapshot.ts';
 import { PostgresServer } from './postgres-server.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { PostgresStore } from '../../src/postbacks/postgres/postgres-store.ts';
+import { PostgresStore } from '../../src/fleet/postgres-deliveries/postgres-store.ts';
 import { StoreAwayError } from '../../src/postbacks/store/delivery-store.ts';
 import { describeKeeping } from '../postbacks/every-store/keeping.ts';
 import { describePasses } from '../postbacks/every-store/passes.ts';

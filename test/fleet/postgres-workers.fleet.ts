@@ -4,10 +4,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { DataDirectory } from '../../src/config/data-directory.ts';
-import { Random } from '../../src/generate/network/random.ts';
+import { DataDirectory } from '../../src/kit/config/data-directory.ts';
+import { Random } from '../../src/demo/generate/network/random.ts';
 import type { DeliverySummary } from '../../src/postbacks/pass/deliver-due.ts';
-import { PostgresStore } from '../../src/postbacks/postgres/postgres-store.ts';
+import { PostgresStore } from '../../src/fleet/postgres-deliveries/postgres-store.ts';
 import type { DeliveryStore } from '../../src/postbacks/store/delivery-store.ts';
 import {
   deliverTheRest,

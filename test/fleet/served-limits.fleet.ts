@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { DataDirectory } from '../../src/config/data-directory.ts';
+import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import { nodeArguments } from '../support/command-line.ts';
 import { temporaryData, writeSites } from '../support/published-snapshot.ts';
 import { publishSmallNetwork } from '../support/small-network.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
-import { hour, minute } from '../../src/serve/access/sliding-windows.ts';
-import { SlidingWindows } from '../../src/serve/access/sliding-windows.ts';
+import { hour, minute } from '../../src/kit/http/sliding-windows.ts';
+import { SlidingWindows } from '../../src/kit/http/sliding-windows.ts';
 import { LimitServer, mostWithin, MovedClock, siteOf } from './limit-server.ts';
 import { RedisServer } from './redis-server.ts';
 

@@ -5,11 +5,11 @@ import { basename, join } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createProgram } from '../../src/cli/program.ts';
-import { parseSettings } from '../../src/config/settings.ts';
-import { createLogger } from '../../src/logging/log.ts';
-import { noProgress } from '../../src/logging/progress.ts';
-import { readSites } from '../../src/sites/sites.ts';
-import { unnamedProxy } from '../../src/track/server/unnamed-proxy.ts';
+import { parseSettings } from '../../src/kit/config/settings.ts';
+import { createLogger } from '../../src/kit/logging/log.ts';
+import { noProgress } from '../../src/kit/logging/progress.ts';
+import { readSites } from '../../src/kit/sites/sites.ts';
+import { unnamedProxy } from '../../src/tracker/server/unnamed-proxy.ts';
 import { networksOf, readCompose, type Service } from './compose.ts';
 import { isCopy, readDockerfile, readImage, repository } from './dockerfile.ts';
 
@@ -104,7 +104,7 @@ describe('the Dockerfile', () => {
   });
 
   it('sets what the program or its launcher reads', () => {
-    const readers = ['src/config/data-directory.ts', 'src/launch.mjs'].map(text).join('');
+    const readers = ['src/kit/config/data-directory.ts', 'src/launch.mjs'].map(text).join('');
     const known = Object.keys(image.environment).filter((name) => name !== 'NODE_ENV');
     expect(known.filter((name) => !readers.includes(name))).toEqual([]);
     expect(known).toContain('OFFERLINE_DATA');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { momentOf } from '../../src/time/moment.ts';
-import type { Row } from '../../src/duckdb/dialect/rows.ts';
+import { momentOf } from '../../src/kit/time/moment.ts';
+import type { Row } from '../../src/kit/duckdb/dialect/rows.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 import { arbitraryLandings, source } from './reference/arbitrary-landings.ts';
 import { asPublished } from './reference/as-published.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { microsecondsOf, momentOf, type Moment } from '../../src/time/moment.ts';
+import { microsecondsOf, momentOf, type Moment } from '../../src/kit/time/moment.ts';
 import { arbitraryDeal, landCatalog, landDealt, networkPipeline } from './dealt-logs.ts';
 import { rounds } from './rounds.ts';
 

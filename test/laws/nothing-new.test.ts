@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { shiftMoment } from '../../src/time/moment.ts';
+import { shiftMoment } from '../../src/kit/time/moment.ts';
 import { arbitraryDeal, landCatalog, landDealt, networkPipeline } from './dealt-logs.ts';
 import { rounds } from './rounds.ts';
 

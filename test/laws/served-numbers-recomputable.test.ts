@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { generate, type GenerateSummary } from '../../src/generate/generate.ts';
-import { manifestFile, parseManifest, type Manifest } from '../../src/snapshot/manifest.ts';
+import { generate, type GenerateSummary } from '../../src/demo/generate/generate.ts';
+import { manifestFile, parseManifest, type Manifest } from '../../src/pipeline/snapshot/manifest.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 
 const end = new Date('2026-03-10T13:37:00Z');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Random } from '../../src/generate/network/random.ts';
+import type { Random } from '../../src/demo/generate/network/random.ts';
 import type { LandingRow } from '../support/log-files.ts';
 import { arbitraryDeal, landCatalog, landDealt, network, networkPipeline } from './dealt-logs.ts';
 import { rounds } from './rounds.ts';

@@ -1,11 +1,11 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { onTestFinished, vi } from 'vitest';
 import { mirrorPublishedPictures, type MirroredSnapshot } from '../../pipelines/pictures.ts';
-import type { DataDirectory } from '../../src/config/data-directory.ts';
-import { realEffects, type Effects } from '../../src/files/effects.ts';
-import { imageName } from '../../src/landing/catalog/image-name.ts';
-import { createLogger } from '../../src/logging/log.ts';
-import { noProgress } from '../../src/logging/progress.ts';
+import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
+import { realEffects, type Effects } from '../../src/kit/files/effects.ts';
+import { imageName } from '../../src/pipeline/landing/catalog/image-name.ts';
+import { createLogger } from '../../src/kit/logging/log.ts';
+import { noProgress } from '../../src/kit/logging/progress.ts';
 import { feedOffer, makeCurrent, temporaryData, writeSites, writeSnapshot } from '../support/published-snapshot.ts';
 import { serviceForTest, type RunningService } from '../support/running-service.ts';
 

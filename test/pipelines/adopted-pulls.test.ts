@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { OfferlineError } from '../../src/errors/errors.ts';
-import { acquireProcessLock } from '../../src/files/process-lock.ts';
-import { readRecentRuns } from '../../src/runs/recent-runs.ts';
+import { OfferlineError } from '../../src/kit/errors/errors.ts';
+import { acquireProcessLock } from '../../src/kit/files/process-lock.ts';
+import { readRecentRuns } from '../../src/pipeline/runs/recent-runs.ts';
 import { PullLedger } from '../../src/sources/pull-ledger.ts';
-import { readLastFailure } from '../../src/status/last-failure.ts';
+import { readLastFailure } from '../../src/pipeline/status/last-failure.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 
 const noon = '2026-03-10T12:00:00Z';

@@ -1,9 +1,9 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { runPipeline } from '../../pipelines/run-pipeline.ts';
-import { createLogger } from '../../src/logging/log.ts';
-import { noProgress } from '../../src/logging/progress.ts';
-import { readRecentRuns } from '../../src/runs/recent-runs.ts';
+import { createLogger } from '../../src/kit/logging/log.ts';
+import { noProgress } from '../../src/kit/logging/progress.ts';
+import { readRecentRuns } from '../../src/pipeline/runs/recent-runs.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 
 const silent = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };

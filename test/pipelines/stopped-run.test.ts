@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { refresh } from '../../pipelines/refresh.ts';
 import { runPipeline } from '../../pipelines/run-pipeline.ts';
-import { realEffects, type Effects } from '../../src/files/effects.ts';
-import { createLogger } from '../../src/logging/log.ts';
-import { noProgress } from '../../src/logging/progress.ts';
-import { readRecentRuns } from '../../src/runs/recent-runs.ts';
+import { realEffects, type Effects } from '../../src/kit/files/effects.ts';
+import { createLogger } from '../../src/kit/logging/log.ts';
+import { noProgress } from '../../src/kit/logging/progress.ts';
+import { readRecentRuns } from '../../src/pipeline/runs/recent-runs.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 
 const silent = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };

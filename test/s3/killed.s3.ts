@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import type { DataDirectory } from '../../src/config/data-directory.ts';
+import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import { nodeArguments } from '../support/command-line.ts';
 import { bucketData, landedClicks } from './store/bucket-source.ts';
 import { FaultyProxy } from './store/faulty-proxy.ts';

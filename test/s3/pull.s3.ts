@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import type { DataDirectory } from '../../src/config/data-directory.ts';
+import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import { offerline } from '../support/command-line.ts';
 import { endOf } from '../support/commands.ts';
 import { bucketData, declareBucket, landedClicks, secrets } from './store/bucket-source.ts';

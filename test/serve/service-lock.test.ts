@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { DataDirectory } from '../../src/config/data-directory.ts';
-import { OfferlineError } from '../../src/errors/errors.ts';
-import { machineFailure } from '../../src/errors/machine-failure.ts';
-import { createLogger } from '../../src/logging/log.ts';
+import { DataDirectory } from '../../src/kit/config/data-directory.ts';
+import { OfferlineError } from '../../src/kit/errors/errors.ts';
+import { machineFailure } from '../../src/kit/errors/machine-failure.ts';
+import { createLogger } from '../../src/kit/logging/log.ts';
 import { acquireServiceLock } from '../../src/serve/service-lock.ts';
 
 const withCode = (code: string) => Object.assign(new Error(`${code}: of the system`), { code });

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { checkSources } from '../../pipelines/check-sources.ts';
 import { pullSources } from '../../pipelines/pull.ts';
-import type { DataDirectory } from '../../src/config/data-directory.ts';
-import { createLogger } from '../../src/logging/log.ts';
-import { noProgress } from '../../src/logging/progress.ts';
+import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
+import { createLogger } from '../../src/kit/logging/log.ts';
+import { noProgress } from '../../src/kit/logging/progress.ts';
 import { readSources } from '../../src/sources/config/sources-file.ts';
 import { temporaryData } from '../support/published-snapshot.ts';
 

@@ -5,9 +5,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { refresh } from '../../pipelines/refresh.ts';
-import { createLogger } from '../../src/logging/log.ts';
-import { noProgress } from '../../src/logging/progress.ts';
-import { readRecentRuns } from '../../src/runs/recent-runs.ts';
+import { createLogger } from '../../src/kit/logging/log.ts';
+import { noProgress } from '../../src/kit/logging/progress.ts';
+import { readRecentRuns } from '../../src/pipeline/runs/recent-runs.ts';
 import { launcher, offerline } from '../support/command-line.ts';
 import { temporaryData } from '../support/published-snapshot.ts';
 

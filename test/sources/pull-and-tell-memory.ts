@@ -1,7 +1,7 @@
 import { pullSources } from '../../pipelines/pull.ts';
-import { DataDirectory } from '../../src/config/data-directory.ts';
-import { createLogger } from '../../src/logging/log.ts';
-import { noProgress } from '../../src/logging/progress.ts';
+import { DataDirectory } from '../../src/kit/config/data-directory.ts';
+import { createLogger } from '../../src/kit/logging/log.ts';
+import { noProgress } from '../../src/kit/logging/progress.ts';
 
 /** Pulls all sources of the data directory that its argument names; prints what came of it and its peak of memory. */
 const console = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };

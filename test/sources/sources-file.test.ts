@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { exitCode, UsageError } from '../../src/errors/errors.ts';
+import { exitCode, UsageError } from '../../src/kit/errors/errors.ts';
 import { readSources } from '../../src/sources/config/sources-file.ts';
 import { endOf } from '../support/commands.ts';
 import { temporaryData } from '../support/published-snapshot.ts';

@@ -1,4 +1,4 @@
-import { textKey } from '../../src/vocabulary/event-key.ts';
+import { textKey } from '../../src/kit/vocabulary/event-key.ts';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,11 +1,11 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { defaultSettings, type Settings } from '../../src/config/settings.ts';
-import { syncCatalogs, type CatalogSyncResult } from '../../src/ingest/catalog/catalog.ts';
-import { LandingRecord, QuarantineError, type CheckedFile } from '../../src/landing/landing-file.ts';
-import { migrationFiles } from '../../src/warehouse/migration-files.ts';
-import { migrationsFolder } from '../../src/warehouse/migrations.ts';
+import { defaultSettings, type Settings } from '../../src/kit/config/settings.ts';
+import { syncCatalogs, type CatalogSyncResult } from '../../src/pipeline/ingest/catalog/catalog.ts';
+import { LandingRecord, QuarantineError, type CheckedFile } from '../../src/pipeline/landing/landing-file.ts';
+import { migrationFiles } from '../../src/kit/files/migration-files.ts';
+import { migrationsFolder } from '../../src/pipeline/warehouse/migrations.ts';
 
 /** A record of a catalog, or a line that is none. */
 export type Row = Record<string, unknown> | string;

@@ -1,5 +1,5 @@
 import { DuckDBInstance } from '@duckdb/node-api';
-import type { DataDirectory } from '../../src/config/data-directory.ts';
+import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
 
 /** Changes the warehouse's state behind the pipeline's back, between runs. */
 export async function changeState({ stateFile }: DataDirectory, statement: string): Promise<void> {

@@ -1,9 +1,9 @@
 import { CommanderError } from 'commander';
 import { vi } from 'vitest';
-import { exitCode, OfferlineError, UsageError } from '../../src/errors/errors.ts';
+import { exitCode, OfferlineError, UsageError } from '../../src/kit/errors/errors.ts';
 import { createProgram } from '../../src/cli/program.ts';
-import { createLogger } from '../../src/logging/log.ts';
-import { noProgress } from '../../src/logging/progress.ts';
+import { createLogger } from '../../src/kit/logging/log.ts';
+import { noProgress } from '../../src/kit/logging/progress.ts';
 import type { Ended } from './command-line.ts';
 
 const silent = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };

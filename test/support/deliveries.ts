@@ -4,7 +4,7 @@ import { SqliteStore } from '../../src/postbacks/store/sqlite-store.ts';
 import type { Outcome } from '../../src/postbacks/rules/outcome.ts';
 import type { PostbackRequest } from '../../src/postbacks/http/postback-request.ts';
 import type { PostbackSender } from '../../src/postbacks/http/sender.ts';
-import { siteSchema, type Site } from '../../src/sites/sites.ts';
+import { siteSchema, type Site } from '../../src/kit/sites/sites.ts';
 import { temporaryData } from './published-snapshot.ts';
 
 export const hour = 3_600_000;

@@ -1,8 +1,8 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { csvLine } from '../../src/text/csv.ts';
-import { ParquetWriter } from '../../src/generate/landing/parquet-writer.ts';
+import { csvLine } from '../../src/kit/text/csv.ts';
+import { ParquetWriter } from '../../src/demo/generate/landing/parquet-writer.ts';
 
 /** One record of a log or catalog, in the words of the landing formats. Absent fields are left out. */
 export type LandingRow = Record<string, unknown>;

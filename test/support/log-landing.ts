@@ -1,16 +1,16 @@
 import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { EventKind } from '../../src/vocabulary/values.ts';
-import { DataDirectory } from '../../src/config/data-directory.ts';
-import { defaultSettings } from '../../src/config/settings.ts';
-import { ingestStage, type IngestInput, type IngestSummary } from '../../src/ingest/ingest-stage.ts';
-import type { Site } from '../../src/sites/sites.ts';
-import { dateOf, type Moment } from '../../src/time/moment.ts';
-import type { Run } from '../../src/runs/stage.ts';
-import { openStateDatabase, type StateDatabase } from '../../src/warehouse/database.ts';
-import { queryRows, type Row } from '../../src/duckdb/dialect/rows.ts';
-import { eventFilePaths, eventRelation } from '../../src/warehouse/event-files.ts';
+import type { EventKind } from '../../src/kit/vocabulary/values.ts';
+import { DataDirectory } from '../../src/kit/config/data-directory.ts';
+import { defaultSettings } from '../../src/kit/config/settings.ts';
+import { ingestStage, type IngestInput, type IngestSummary } from '../../src/pipeline/ingest/ingest-stage.ts';
+import type { Site } from '../../src/kit/sites/sites.ts';
+import { dateOf, type Moment } from '../../src/kit/time/moment.ts';
+import type { Run } from '../../src/pipeline/runs/stage.ts';
+import { openStateDatabase, type StateDatabase } from '../../src/pipeline/warehouse/database.ts';
+import { queryRows, type Row } from '../../src/kit/duckdb/dialect/rows.ts';
+import { eventFilePaths, eventRelation } from '../../src/pipeline/warehouse/event-files.ts';
 import { testRun } from '../test-run.ts';
 import { putNewState } from './new-state.ts';
 

@@ -1,9 +1,9 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DataDirectory } from '../../src/config/data-directory.ts';
-import { makePrivateFolder } from '../../src/files/effects.ts';
-import { openStateDatabase } from '../../src/warehouse/database.ts';
+import { DataDirectory } from '../../src/kit/config/data-directory.ts';
+import { makePrivateFolder } from '../../src/kit/files/effects.ts';
+import { openStateDatabase } from '../../src/pipeline/warehouse/database.ts';
 
 /**
  * Migrating a new state takes longer than most tests then work with it, so a process of tests does it once and begins

@@ -2,11 +2,16 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, open, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DataDirectory } from '../../src/config/data-directory.ts';
-import { feedOfferSchema, feedOffersFile, feedSitesFile, feedSitesSchema } from '../../src/feed/feed-document.ts';
-import type { FeedOffer, FeedSites } from '../../src/feed/feed-document.ts';
-import { manifestFile, manifestText, schemaVersion } from '../../src/snapshot/manifest.ts';
-import type { Manifest } from '../../src/snapshot/manifest.ts';
+import { DataDirectory } from '../../src/kit/config/data-directory.ts';
+import {
+  feedOfferSchema,
+  feedOffersFile,
+  feedSitesFile,
+  feedSitesSchema,
+} from '../../src/pipeline/feed/feed-document.ts';
+import type { FeedOffer, FeedSites } from '../../src/pipeline/feed/feed-document.ts';
+import { manifestFile, manifestText, schemaVersion } from '../../src/pipeline/snapshot/manifest.ts';
+import type { Manifest } from '../../src/pipeline/snapshot/manifest.ts';
 
 /** An empty data directory in the system's temporary folder; `remove` deletes it. */
 export async function temporaryData(): Promise<{ data: DataDirectory; remove: () => Promise<void> }> {

@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { prettifyError } from 'zod';
-import { defaultSettings } from '../../src/config/settings.ts';
-import type { Settings } from '../../src/config/settings.ts';
-import type { DataDirectory } from '../../src/config/data-directory.ts';
+import { defaultSettings } from '../../src/kit/config/settings.ts';
+import type { Settings } from '../../src/kit/config/settings.ts';
+import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import { errors } from '../../src/serve/api/openapi/bodies.ts';
 import { operationsAt } from '../../src/serve/api/operations.ts';
 import { createService } from '../../src/serve/service.ts';

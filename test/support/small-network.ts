@@ -1,5 +1,5 @@
-import type { DataDirectory } from '../../src/config/data-directory.ts';
-import type { FeedOffer } from '../../src/feed/feed-document.ts';
+import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
+import type { FeedOffer } from '../../src/pipeline/feed/feed-document.ts';
 import { feedOffer, makeCurrent, temporaryData, writeSites, writeSnapshot } from './published-snapshot.ts';
 import { startService, type RunningService } from './running-service.ts';
 

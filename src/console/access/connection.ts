@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
-import type { Settings } from '../../config/settings.ts';
-import { isWithin } from '../../serve/access/client-address.ts';
-import { isLoopbackAddress } from '../../serve/access/loopback.ts';
+import type { Settings } from '../../kit/config/settings.ts';
+import { isWithin } from '../../kit/http/client-address.ts';
+import { isLoopbackAddress } from '../../kit/http/loopback.ts';
 
 /** What a connection is worth, by its ends and not by what was said over it. */
 export interface Connections {

@@ -1,4 +1,4 @@
-import { SlidingWindows, type Bucket, type LimitStatus } from '../../serve/access/sliding-windows.ts';
+import { SlidingWindows, type Bucket, type LimitStatus } from '../../kit/http/sliding-windows.ts';
 
 const minute = 60_000;
 /** How many sessions and addresses are counted at once; beyond that whoever was away longest begins anew. */

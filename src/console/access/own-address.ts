@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { ConsoleSettings } from '../../config/console-settings.ts';
-import { isLoopbackAddress } from '../../serve/access/loopback.ts';
+import type { ConsoleSettings } from '../../kit/config/console-settings.ts';
+import { isLoopbackAddress } from '../../kit/http/loopback.ts';
 
 const loopbackNames: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 /** Addresses of all interfaces: nobody types them. */

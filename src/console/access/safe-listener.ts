@@ -1,8 +1,8 @@
 import { createSecureContext } from 'node:tls';
-import { readRegularFile } from '../../config/regular-file.ts';
-import type { Settings } from '../../config/settings.ts';
-import { UsageError } from '../../errors/errors.ts';
-import { isLoopbackHost } from '../../serve/access/loopback.ts';
+import { readRegularFile } from '../../kit/config/regular-file.ts';
+import type { Settings } from '../../kit/config/settings.ts';
+import { UsageError } from '../../kit/errors/errors.ts';
+import { isLoopbackHost } from '../../kit/http/loopback.ts';
 
 /**
  * Throws `UsageError` where the console would listen to others than this machine without telling them apart, or without

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { FollowedFile } from '../../files/followed-file.ts';
+import { FollowedFile } from '../../kit/files/followed-file.ts';
 import { digestOf, readUsers, type StoredUser } from './users.ts';
 
 /** The users as `console/users.json` says now; a broken file leaves the last good content. */

@@ -1,9 +1,9 @@
 import { hash, randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import { readTextFile } from '../../config/regular-file.ts';
-import { UsageError } from '../../errors/errors.ts';
-import { makePrivateFolder, realEffects, replaceFile, type FileEffects } from '../../files/effects.ts';
+import { readTextFile } from '../../kit/config/regular-file.ts';
+import { UsageError } from '../../kit/errors/errors.ts';
+import { makePrivateFolder, realEffects, replaceFile, type FileEffects } from '../../kit/files/effects.ts';
 
 /** A viewer looks; an operator may start what changes something. */
 export const roles = ['viewer', 'operator'] as const;

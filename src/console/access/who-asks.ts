@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Settings } from '../../config/settings.ts';
+import type { Settings } from '../../kit/config/settings.ts';
 import type { Connections } from './connection.ts';
 import { sessionMilliseconds, type Sessions } from './sessions.ts';
 import type { UserRegistry } from './user-registry.ts';

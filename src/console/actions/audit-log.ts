@@ -1,8 +1,8 @@
 import { open, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import type { DataDirectory } from '../../config/data-directory.ts';
-import { makePrivateFolder } from '../../files/effects.ts';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { makePrivateFolder } from '../../kit/files/effects.ts';
 
 const jobId = z.string().regex(/^[0-9a-z-]{1,64}$/);
 const counts = z.record(z.string(), z.number());

@@ -1,4 +1,4 @@
-import { exitCode } from '../../errors/errors.ts';
+import { exitCode } from '../../kit/errors/errors.ts';
 
 /** What an exit code means to an operator. */
 export function exitWords(code: number): string {

@@ -1,8 +1,8 @@
 import { closeSync, openSync } from 'node:fs';
 import { open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { DataDirectory } from '../../config/data-directory.ts';
-import { makePrivateFolder } from '../../files/effects.ts';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { makePrivateFolder } from '../../kit/files/effects.ts';
 
 /** Of a log so much of its end is shown. */
 const shownLogBytes = 128 * 1024;

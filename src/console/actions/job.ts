@@ -1,4 +1,4 @@
-import { exitCode } from '../../errors/errors.ts';
+import { exitCode } from '../../kit/errors/errors.ts';
 import type { Intent, Outcome } from './audit-log.ts';
 import { exitWords } from './exit-words.ts';
 

@@ -1,10 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import pLimit from 'p-limit';
-import type { DataDirectory } from '../../config/data-directory.ts';
-import { exitCode } from '../../errors/errors.ts';
-import type { Logger } from '../../logging/log.ts';
-import { momentOfMilliseconds } from '../../time/moment.ts';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { exitCode } from '../../kit/errors/errors.ts';
+import type { Logger } from '../../kit/logging/log.ts';
+import { momentOfMilliseconds } from '../../kit/time/moment.ts';
 import type { Action, ActionResult } from './action.ts';
 import { actions } from './actions.ts';
 import { AuditLog, type Intent, type Outcome } from './audit-log.ts';

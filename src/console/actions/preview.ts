@@ -1,4 +1,4 @@
-import { exitCode } from '../../errors/errors.ts';
+import { exitCode } from '../../kit/errors/errors.ts';
 import type { Action } from './action.ts';
 import { askCommand, type CommandAnswer, type Launcher } from './command-process.ts';
 import { digestOf } from './digest.ts';

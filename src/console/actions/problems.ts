@@ -1,4 +1,4 @@
-import { OfferlineError } from '../../errors/errors.ts';
+import { OfferlineError } from '../../kit/errors/errors.ts';
 
 /** Why an action was not begun, with the status that its request is answered with. Nothing was changed. */
 export class ActionProblem extends OfferlineError {

@@ -1,4 +1,4 @@
-import { addDays, type Day } from '../../time/moment.ts';
+import { addDays, type Day } from '../../kit/time/moment.ts';
 import { html, type Html } from '../html/html.ts';
 
 const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];

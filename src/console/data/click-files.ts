@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import type { DataDirectory } from '../../config/data-directory.ts';
-import { hashedKey } from '../../serve/clicks/click-bloom-filter.ts';
-import { ClickFileIndex } from '../../serve/clicks/click-file-index.ts';
-import { clickFilesOf, type ClickFile, type ClickFiles } from '../../serve/clicks/click-files.ts';
-import { clicksIn, rowsIn } from '../../serve/clicks/click-queries.ts';
-import { modelQuery } from '../../sql/model-query.ts';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { hashedKey } from '../../pipeline/clicks/click-bloom-filter.ts';
+import { ClickFileIndex } from '../../pipeline/clicks/click-file-index.ts';
+import { clickFilesOf, type ClickFile, type ClickFiles } from '../../pipeline/clicks/click-files.ts';
+import { clicksIn, rowsIn } from '../../pipeline/clicks/click-queries.ts';
+import { modelQuery } from '../../pipeline/sql/model-query.ts';
 import type { Answer, ConsoleSnapshot } from './console-snapshot.ts';
 
 type Relation = keyof ClickFiles;

@@ -1,13 +1,13 @@
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import type { Row } from '../../duckdb/dialect/rows.ts';
-import { queryRows } from '../../duckdb/dialect/rows.ts';
-import { openSnapshotDatabase } from '../../analysis/snapshot-database.ts';
-import type { OpenDuckDB } from '../../duckdb/open.ts';
-import type { Manifest } from '../../snapshot/manifest.ts';
-import { verifySnapshot } from '../../snapshot/verify.ts';
-import { modelQuery } from '../../sql/model-query.ts';
-import { identifier } from '../../text/sql-text.ts';
+import type { Row } from '../../kit/duckdb/dialect/rows.ts';
+import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
+import { openSnapshotDatabase } from '../../pipeline/analysis/snapshot-database.ts';
+import type { OpenDuckDB } from '../../kit/duckdb/open.ts';
+import type { Manifest } from '../../pipeline/snapshot/manifest.ts';
+import { verifySnapshot } from '../../pipeline/snapshot/verify.ts';
+import { modelQuery } from '../../pipeline/sql/model-query.ts';
+import { identifier } from '../../kit/text/sql-text.ts';
 import { keepInMemory } from './kept-rows.ts';
 import { OneAtATime } from './one-at-a-time.ts';
 

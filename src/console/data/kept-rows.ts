@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { queryRows } from '../../duckdb/dialect/rows.ts';
+import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
 
 /** Half of the memory at most: sixty days of 5,000 offers take 20 MiB. */
 const mostRows = 600_000;

@@ -1,5 +1,5 @@
-import type { Row } from '../../duckdb/dialect/rows.ts';
-import { csvLine, csvRow } from '../../text/csv.ts';
+import type { Row } from '../../kit/duckdb/dialect/rows.ts';
+import { csvLine, csvRow } from '../../kit/text/csv.ts';
 
 /** Columns of rows as CSV. People open what the console gives them in a spreadsheet. */
 export function csvOf(columns: readonly string[], rows: readonly Row[]): string {

@@ -1,4 +1,4 @@
-import type { ColumnValue } from '../../duckdb/dialect/rows.ts';
+import type { ColumnValue } from '../../kit/duckdb/dialect/rows.ts';
 import { html, type Html } from './html.ts';
 
 /**

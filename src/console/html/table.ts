@@ -1,4 +1,4 @@
-import type { ColumnValue, Row } from '../../duckdb/dialect/rows.ts';
+import type { ColumnValue, Row } from '../../kit/duckdb/dialect/rows.ts';
 import type { Address } from './address.ts';
 import { csvOf } from './csv.ts';
 import { figure, figureText, plainValue, unknown } from './figures.ts';

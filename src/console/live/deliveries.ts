@@ -1,5 +1,5 @@
-import type { DataDirectory } from '../../config/data-directory.ts';
-import type { Settings } from '../../config/settings.ts';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import type { Settings } from '../../kit/config/settings.ts';
 import { hasStore, openStore } from '../../postbacks/open-store.ts';
 import type {
   AttemptRecord,
@@ -10,7 +10,7 @@ import type {
   StateCounts,
   StatePostbacks,
 } from '../../postbacks/store/delivery-store.ts';
-import { readSites, type Site } from '../../sites/sites.ts';
+import { readSites, type Site } from '../../kit/sites/sites.ts';
 
 /** A site whose receiver does not answer and is left alone for a while. */
 export interface RestingSite {

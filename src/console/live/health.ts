@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
-import type { DataDirectory } from '../../config/data-directory.ts';
-import type { Settings } from '../../config/settings.ts';
-import { readHolder } from '../../runs/lock.ts';
-import { readStatus, type Status } from '../../status/status.ts';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import type { Settings } from '../../kit/config/settings.ts';
+import { readHolder } from '../../pipeline/runs/lock.ts';
+import { readStatus, type Status } from '../../pipeline/status/status.ts';
 
 /** How all stands, in one word, the worst. */
 export interface Health {

@@ -1,9 +1,9 @@
-import type { DataDirectory } from '../../config/data-directory.ts';
-import type { Settings } from '../../config/settings.ts';
-import { CronTimes } from '../../schedule/cron-times.ts';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import type { Settings } from '../../kit/config/settings.ts';
+import { CronTimes } from '../../kit/time/cron-times.ts';
 import { readSources } from '../../sources/config/sources-file.ts';
 import { PullLedger } from '../../sources/pull-ledger.ts';
-import { momentOfMilliseconds } from '../../time/moment.ts';
+import { momentOfMilliseconds } from '../../kit/time/moment.ts';
 
 /** A source of `sources.json`, without its secrets, and how its pulls stand. */
 export interface SourcePulls {

@@ -1,5 +1,5 @@
-import type { DataDirectory } from '../../config/data-directory.ts';
-import type { Settings } from '../../config/settings.ts';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import type { Settings } from '../../kit/config/settings.ts';
 import type { ConsoleUser } from '../access/users.ts';
 import type { ActionJobs } from '../actions/jobs.ts';
 import { ConsoleError } from './console-error.ts';

@@ -1,6 +1,6 @@
 import { errors } from 'undici';
 import type { Agent, Dispatcher } from 'undici';
-import { ConnectError } from '../../guard/address-guard.ts';
+import { ConnectError } from '../../kit/guard/address-guard.ts';
 import type { Outcome, OutcomeError } from '../rules/outcome.ts';
 import type { PostbackRequest } from './postback-request.ts';
 import { retryAfterSeconds } from '../rules/retry-after.ts';

@@ -3,10 +3,10 @@ import {
   readPostbackAddress,
   type PostbackAddress,
   type PostbackField,
-} from '../../sites/postback-address.ts';
-import type { Site } from '../../sites/sites.ts';
+} from '../../kit/sites/postback-address.ts';
+import type { Site } from '../../kit/sites/sites.ts';
 import type { Postback } from '../rules/postback.ts';
-import { percentEncoded } from '../../text/percent-encoded.ts';
+import { percentEncoded } from '../../kit/text/percent-encoded.ts';
 import { signatureOf, webhookHeaders } from './signature.ts';
 
 /** One request as it goes out. */

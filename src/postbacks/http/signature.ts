@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { percentEncoded } from '../../text/percent-encoded.ts';
+import { percentEncoded } from '../../kit/text/percent-encoded.ts';
 import type { Postback } from '../rules/postback.ts';
 
 /**

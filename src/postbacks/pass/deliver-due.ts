@@ -1,5 +1,5 @@
-import type { Site } from '../../sites/sites.ts';
-import type { Console } from '../../logging/progress.ts';
+import type { Site } from '../../kit/sites/sites.ts';
+import type { Console } from '../../kit/logging/progress.ts';
 import { DeliveryPass } from './delivery-pass.ts';
 import type { DeliveryStore, PassStore } from '../store/delivery-store.ts';
 import type { PostbackSender } from '../http/sender.ts';

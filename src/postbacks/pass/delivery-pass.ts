@@ -1,6 +1,6 @@
-import type { Site } from '../../sites/sites.ts';
-import { momentOfMilliseconds } from '../../time/moment.ts';
-import type { Console } from '../../logging/progress.ts';
+import type { Site } from '../../kit/sites/sites.ts';
+import { momentOfMilliseconds } from '../../kit/time/moment.ts';
+import type { Console } from '../../kit/logging/progress.ts';
 import { CircuitBreaker, type OpenCircuit } from '../rules/circuit-breaker.ts';
 import type { ClaimedPostback, FinishedAttempt, PassStore, PassUpdate, TakenSite } from '../store/delivery-store.ts';
 import type { Outcome } from '../rules/outcome.ts';

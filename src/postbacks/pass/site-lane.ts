@@ -1,4 +1,4 @@
-import type { Site } from '../../sites/sites.ts';
+import type { Site } from '../../kit/sites/sites.ts';
 import type { CircuitBreaker } from '../rules/circuit-breaker.ts';
 import type { ClaimedPostback, FinishedAttempt } from '../store/delivery-store.ts';
 import type { Outcome } from '../rules/outcome.ts';

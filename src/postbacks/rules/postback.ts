@@ -1,4 +1,4 @@
-import type { ConversionKind } from '../../vocabulary/values.ts';
+import type { ConversionKind } from '../../kit/vocabulary/values.ts';
 
 /** What one postback says; frozen when it is written to the outbox. */
 export interface Postback {

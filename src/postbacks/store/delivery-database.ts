@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import { makePrivateFolder } from '../../files/effects.ts';
-import { OfferlineError } from '../../errors/errors.ts';
-import { machineFailure } from '../../errors/machine-failure.ts';
-import { migrationFiles, type MigrationFile } from '../../warehouse/migration-files.ts';
+import { makePrivateFolder } from '../../kit/files/effects.ts';
+import { OfferlineError } from '../../kit/errors/errors.ts';
+import { machineFailure } from '../../kit/errors/machine-failure.ts';
+import { migrationFiles, type MigrationFile } from '../../kit/files/migration-files.ts';
 
 /** A refresh and a pass write for some milliseconds at a time; so long one waits for the other. Milliseconds. */
 const busyTimeoutMilliseconds = 10_000;

@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import type { DeliveryStatus } from '../../vocabulary/values.ts';
+import type { DeliveryStatus } from '../../kit/vocabulary/values.ts';
 import type { DeliveryDatabase } from './delivery-database.ts';
 import { ClickOrder } from './click-order.ts';
 import { attemptRecordOf, deliveryStateOf, failingSiteOf, sortableText, stateColumns } from './delivery-rows.ts';

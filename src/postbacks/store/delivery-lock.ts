@@ -1,6 +1,11 @@
-import type { DataDirectory } from '../../config/data-directory.ts';
-import { exitCode, OfferlineError } from '../../errors/errors.ts';
-import { acquireProcessLock, type LockEffects, type LockRequest, type ProcessLock } from '../../files/process-lock.ts';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { exitCode, OfferlineError } from '../../kit/errors/errors.ts';
+import {
+  acquireProcessLock,
+  type LockEffects,
+  type LockRequest,
+  type ProcessLock,
+} from '../../kit/files/process-lock.ts';
 
 /** Another process delivers postbacks. */
 export class DeliveryBusyError extends OfferlineError {

@@ -1,5 +1,5 @@
 import type { StatementSync } from 'node:sqlite';
-import type { ConversionKind } from '../../vocabulary/values.ts';
+import type { ConversionKind } from '../../kit/vocabulary/values.ts';
 import { ClickOrder } from './click-order.ts';
 import type { OpenCircuit } from '../rules/circuit-breaker.ts';
 import type { DeliveryDatabase } from './delivery-database.ts';

@@ -1,5 +1,5 @@
-import { dateOf, microsecondsOf, momentOf, momentOfMilliseconds, type Moment } from '../../time/moment.ts';
-import type { ConversionKind, DeliveryStatus } from '../../vocabulary/values.ts';
+import { dateOf, microsecondsOf, momentOf, momentOfMilliseconds, type Moment } from '../../kit/time/moment.ts';
+import type { ConversionKind, DeliveryStatus } from '../../kit/vocabulary/values.ts';
 
 /** A postback as the warehouse's outbox holds it. Nothing of it changes after it was written. */
 export interface OutboxRow {

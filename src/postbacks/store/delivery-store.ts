@@ -1,6 +1,6 @@
-import { OfferlineError } from '../../errors/errors.ts';
-import type { Moment } from '../../time/moment.ts';
-import type { DeliveryStatus } from '../../vocabulary/values.ts';
+import { OfferlineError } from '../../kit/errors/errors.ts';
+import type { Moment } from '../../kit/time/moment.ts';
+import type { DeliveryStatus } from '../../kit/vocabulary/values.ts';
 import type { OpenCircuit } from '../rules/circuit-breaker.ts';
 import type { Outcome } from '../rules/outcome.ts';
 import type { Postback } from '../rules/postback.ts';

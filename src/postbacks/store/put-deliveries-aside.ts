@@ -1,7 +1,7 @@
-import type { DataDirectory } from '../../config/data-directory.ts';
-import type { Effects } from '../../files/effects.ts';
-import type { LockRequest } from '../../files/process-lock.ts';
-import { AsideFolder } from '../../warehouse/put-aside.ts';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import type { Effects } from '../../kit/files/effects.ts';
+import type { LockRequest } from '../../kit/files/process-lock.ts';
+import { AsideFolder } from '../../kit/files/put-aside.ts';
 import { acquireDeliveryLock } from './delivery-lock.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { StatementSync } from 'node:sqlite';
-import type { DataDirectory } from '../../config/data-directory.ts';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { plannedAttempts } from '../rules/retry-plan.ts';
-import type { Moment } from '../../time/moment.ts';
+import type { Moment } from '../../kit/time/moment.ts';
 import { ClickOrder } from './click-order.ts';
 import { DeliveryDatabase } from './delivery-database.ts';
 import { DeliveryList } from './delivery-list.ts';

@@ -1,11 +1,11 @@
-import type { Site } from '../../sites/sites.ts';
-import type { Bucket, LimitStatus, RateLimits } from './sliding-windows.ts';
+import type { Site } from '../../kit/sites/sites.ts';
+import type { Bucket, LimitStatus, RateLimits } from '../../kit/http/sliding-windows.ts';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import type { DataDirectory } from '../../config/data-directory.ts';
-import { makePrivateFolder } from '../../files/effects.ts';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { makePrivateFolder } from '../../kit/files/effects.ts';
 import { JournaledWindows, RateLimitJournal } from './rate-limit-journal.ts';
-import { hour, maxFailingAddresses, minute, SlidingWindows } from './sliding-windows.ts';
+import { hour, maxFailingAddresses, minute, SlidingWindows } from '../../kit/http/sliding-windows.ts';
 
 /** How an endpoint's requests are limited. */
 export interface LimitRule {

@@ -1,11 +1,11 @@
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { makePrivateFolder } from '../../files/effects.ts';
-import { OfferlineError } from '../../errors/errors.ts';
-import { tellsUnwritableDisk } from '../../errors/machine-failure.ts';
-import type { Bucket, LimitStatus, RateLimits } from './sliding-windows.ts';
-import { SlidingWindows } from './sliding-windows.ts';
+import { makePrivateFolder } from '../../kit/files/effects.ts';
+import { OfferlineError } from '../../kit/errors/errors.ts';
+import { tellsUnwritableDisk } from '../../kit/errors/machine-failure.ts';
+import type { Bucket, LimitStatus, RateLimits } from '../../kit/http/sliding-windows.ts';
+import { SlidingWindows } from '../../kit/http/sliding-windows.ts';
 
 /** A request that was counted. Moments are milliseconds since the epoch. */
 export interface CountedRequest {

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { cacheControl } from '../http/caching.ts';
-import { siteKey, siteSecret } from '../access/site-registry.ts';
-import type { DescribedParameter } from '../http/query.ts';
-import type { ApiErrorKind } from '../http/errors.ts';
+import { siteKey, siteSecret } from '../../kit/http/site-registry.ts';
+import type { DescribedParameter } from '../../kit/http/query.ts';
+import type { ApiErrorKind } from '../../kit/http/errors.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { clickLookup } from '../variant-a/click-lookup.ts';
 import { offersA } from '../variant-a/offers.ts';

@@ -3,7 +3,7 @@ import type { MirroredPicture } from '../../pictures/mirrored-pictures.ts';
 import { snapshotHeaders } from '../http/response.ts';
 import type { HttpResponse, SnapshotIdentity } from '../http/response.ts';
 import { cacheControl } from '../http/caching.ts';
-import { entityTag, isAmong } from '../http/entity-tag.ts';
+import { entityTag, isAmong } from '../../kit/http/entity-tag.ts';
 import type { Variant } from '../http/variant.ts';
 
 /** On the bare host. */

@@ -1,9 +1,9 @@
-import type { Site } from '../../sites/sites.ts';
-import { bySecret } from '../access/site-registry.ts';
-import type { Identification } from '../access/site-registry.ts';
+import type { Site } from '../../kit/sites/sites.ts';
+import { bySecret } from '../../kit/http/site-registry.ts';
+import type { Identification } from '../../kit/http/site-registry.ts';
 import type { LimitRule } from '../access/limits.ts';
 import { cacheControl } from '../http/caching.ts';
-import type { Query } from '../http/query.ts';
+import type { Query } from '../../kit/http/query.ts';
 import { snapshotHeaders } from '../http/response.ts';
 import type { Body, HttpResponse } from '../http/response.ts';
 import type { Variant } from '../http/variant.ts';

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { cacheControl } from './caching.ts';
-import type { ApiError } from './errors.ts';
+import type { ApiError } from '../../kit/http/errors.ts';
 import type { Variant } from './variant.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { ApiError } from './errors.ts';
+import type { ApiError } from '../../kit/http/errors.ts';
 
 /** What sets the responses of one variant of the interface apart, whatever the endpoint. */
 export interface Variant {

@@ -1,4 +1,4 @@
-import { percentEncoded } from '../../text/percent-encoded.ts';
+import { percentEncoded } from '../../kit/text/percent-encoded.ts';
 
 /**
  * The addresses that offers link to, ready to stand inside a JSON string. Each is the `{base_url}` of its links

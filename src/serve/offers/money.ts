@@ -1,5 +1,5 @@
-import { decimalText, roundedUnits, roundedUpUnits, tenTo } from '../../text/decimal-text.ts';
-import type { Decimal } from '../../text/decimal-text.ts';
+import { decimalText, roundedUnits, roundedUpUnits, tenTo } from '../../kit/text/decimal-text.ts';
+import type { Decimal } from '../../kit/text/decimal-text.ts';
 
 /** An amount of USD as publishers see it, in ten-thousandths. */
 export type TenThousandths = bigint;

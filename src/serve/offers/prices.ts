@@ -1,5 +1,5 @@
-import { decimalOf } from '../../text/decimal-text.ts';
-import type { Decimal } from '../../text/decimal-text.ts';
+import { decimalOf } from '../../kit/text/decimal-text.ts';
+import type { Decimal } from '../../kit/text/decimal-text.ts';
 import { amountText, publishedAmount } from './money.ts';
 import type { ServedOffer } from './served-offer.ts';
 

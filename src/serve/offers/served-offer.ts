@@ -1,8 +1,8 @@
-import type { FeedOffer } from '../../feed/feed-document.ts';
-import { decimalOf } from '../../text/decimal-text.ts';
-import type { Decimal } from '../../text/decimal-text.ts';
-import { microsecondsNumber, withOffset } from '../../time/iso-moment.ts';
-import type { Microseconds } from '../../time/iso-moment.ts';
+import type { FeedOffer } from '../../pipeline/feed/feed-document.ts';
+import { decimalOf } from '../../kit/text/decimal-text.ts';
+import type { Decimal } from '../../kit/text/decimal-text.ts';
+import { microsecondsNumber, withOffset } from '../../kit/time/iso-moment.ts';
+import type { Microseconds } from '../../kit/time/iso-moment.ts';
 
 /** An active offer as far as answers depend on it beside its text: what it is found, priced and dated by. */
 export interface ServedOffer {

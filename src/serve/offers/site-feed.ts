@@ -1,6 +1,6 @@
-import { percentEncoded } from '../../text/percent-encoded.ts';
-import { microsecondsNumber, withOffset } from '../../time/iso-moment.ts';
-import type { Microseconds } from '../../time/iso-moment.ts';
+import { percentEncoded } from '../../kit/text/percent-encoded.ts';
+import { microsecondsNumber, withOffset } from '../../kit/time/iso-moment.ts';
+import type { Microseconds } from '../../kit/time/iso-moment.ts';
 import type { Links } from './links.ts';
 import type { Prices } from './prices.ts';
 

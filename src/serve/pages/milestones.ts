@@ -1,5 +1,5 @@
-import { servedText } from '../../feed/feed-document.ts';
-import type { FeedOffer } from '../../feed/feed-document.ts';
+import { servedText } from '../../pipeline/feed/feed-document.ts';
+import type { FeedOffer } from '../../pipeline/feed/feed-document.ts';
 import { listWithPayouts, members } from './offer-templates.ts';
 import type { TemplatePart } from './offer-templates.ts';
 

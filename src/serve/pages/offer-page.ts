@@ -5,7 +5,7 @@ import type { SiteFeed } from '../offers/site-feed.ts';
 import { byteText, bytesOf } from './offer-templates.ts';
 import type { OfferTemplates } from './offer-templates.ts';
 import { pageBody } from './prepared-page.ts';
-import { tagOf } from '../http/entity-tag.ts';
+import { tagOf } from '../../kit/http/entity-tag.ts';
 import type { PageBody } from './prepared-page.ts';
 
 /** A list of offers for one site, before it is rendered. */

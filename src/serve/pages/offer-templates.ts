@@ -1,4 +1,4 @@
-import type { FeedOffer } from '../../feed/feed-document.ts';
+import type { FeedOffer } from '../../pipeline/feed/feed-document.ts';
 import type { Links } from '../offers/links.ts';
 import type { Prices } from '../offers/prices.ts';
 import type { ServedOffer } from '../offers/served-offer.ts';

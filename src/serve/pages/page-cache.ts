@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Gauge } from '../http/gauge.ts';
+import type { Gauge } from '../../kit/http/gauge.ts';
 import type { PreparedPage } from './prepared-page.ts';
 import type { UnlinkedPage } from './unlinked-page.ts';
 

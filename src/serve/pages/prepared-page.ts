@@ -1,4 +1,4 @@
-import { entityTag, isAmong } from '../http/entity-tag.ts';
+import { entityTag, isAmong } from '../../kit/http/entity-tag.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip as gzipCompress } from 'node:zlib';

@@ -1,6 +1,6 @@
 import { pieceBytes } from '../http/response.ts';
 import type { Body } from '../http/response.ts';
-import { entityTag } from '../http/entity-tag.ts';
+import { entityTag } from '../../kit/http/entity-tag.ts';
 import type { PageBody } from './prepared-page.ts';
 
 /** Stands where an offer's link goes on with user and site. JSON never has this character as it stands. */

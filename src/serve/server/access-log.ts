@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { Gauge, LabelledGauge } from '../http/gauge.ts';
+import type { Gauge, LabelledGauge } from '../../kit/http/gauge.ts';
 
 /** Upper bounds of the latency histogram: from a page out of memory to one that somebody waits for. Seconds. */
 const latencyBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];

@@ -1,6 +1,6 @@
 import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Gauge } from '../http/gauge.ts';
+import type { Gauge } from '../../kit/http/gauge.ts';
 
 /** Open at once. Measured: an idle one holds 13 kB here, one whose client does not read its page 100 kB. */
 const maxOpenConnections = 2_000;

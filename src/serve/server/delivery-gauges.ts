@@ -1,4 +1,4 @@
-import type { Gauge, LabelledGauge } from '../http/gauge.ts';
+import type { Gauge, LabelledGauge } from '../../kit/http/gauge.ts';
 import type { PublishedSnapshot } from '../snapshot/published-snapshot.ts';
 
 /** Postbacks as the run that built the snapshot found them. */

@@ -5,7 +5,7 @@ import { snapshotHeaders } from '../http/response.ts';
 import type { FixedRoutes } from '../http/response.ts';
 import { cacheControl } from '../http/caching.ts';
 import { pageBody, PreparedPage } from '../pages/prepared-page.ts';
-import { entityTag } from '../http/entity-tag.ts';
+import { entityTag } from '../../kit/http/entity-tag.ts';
 
 const javaScript = 'text/javascript; charset=utf-8';
 

@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Settings } from '../../config/settings.ts';
-import { aheadOfClock, leadBackAdvice } from '../../time/ahead-of-clock.ts';
+import type { Settings } from '../../kit/config/settings.ts';
+import { aheadOfClock, leadBackAdvice } from '../../kit/time/ahead-of-clock.ts';
 import { noStoreResponse, snapshotHeaders, withHeaders } from '../http/response.ts';
 import type { FixedRoute, FixedRoutes, HttpResponse } from '../http/response.ts';
 import { cacheControl } from '../http/caching.ts';
-import type { Gauge, LabelledGauge } from '../http/gauge.ts';
+import type { Gauge, LabelledGauge } from '../../kit/http/gauge.ts';
 import type { AccessLog } from './access-log.ts';
-import { isFromThisMachine } from '../access/loopback.ts';
+import { isFromThisMachine } from '../../kit/http/loopback.ts';
 import { deliveryGauges, siteGauges } from './delivery-gauges.ts';
 import { openApiDocument } from '../api/openapi/document.ts';
 import { pageBody, PreparedPage } from '../pages/prepared-page.ts';

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
-import type { Gauge } from '../http/gauge.ts';
+import type { Gauge } from '../../kit/http/gauge.ts';
 import { pieceBytes } from '../http/response.ts';
 import type { Body, HttpResponse, PiecedBody } from '../http/response.ts';
 

@@ -1,8 +1,8 @@
-import type { DataDirectory } from '../../config/data-directory.ts';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { pulledSources, readSources } from '../../sources/config/sources-file.ts';
 import { PullLedger } from '../../sources/pull-ledger.ts';
-import { dateOf } from '../../time/moment.ts';
-import type { LabelledGauge } from '../http/gauge.ts';
+import { dateOf } from '../../kit/time/moment.ts';
+import type { LabelledGauge } from '../../kit/http/gauge.ts';
 
 /** How old the last whole pull of each source is. None where nothing is pulled, or `sources.json` cannot be used. */
 export function pullGauges(data: DataDirectory, nowMilliseconds: number): LabelledGauge[] {

@@ -1,9 +1,9 @@
 import { passingPage } from '../endpoints/endpoint.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
-import { byKey } from '../access/site-registry.ts';
+import { byKey } from '../../kit/http/site-registry.ts';
 import { pageBody } from '../pages/prepared-page.ts';
 import { perMinuteAndClient } from '../access/limits.ts';
-import { ApiError } from '../http/errors.ts';
+import { ApiError } from '../../kit/http/errors.ts';
 import { clickText } from './click-text.ts';
 import { parametersA } from './parameters.ts';
 import { variantA } from './variant.ts';

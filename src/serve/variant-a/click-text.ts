@@ -1,8 +1,8 @@
-import { momentOf } from '../../time/moment.ts';
-import { decimalOf, decimalText } from '../../text/decimal-text.ts';
-import { withOffset } from '../../time/iso-moment.ts';
+import { momentOf } from '../../kit/time/moment.ts';
+import { decimalOf, decimalText } from '../../kit/text/decimal-text.ts';
+import { withOffset } from '../../kit/time/iso-moment.ts';
 import { amountText, publishedAmount } from '../offers/money.ts';
-import type { FoundClick, FoundConversion, FoundPostback } from '../clicks/snapshot-clicks.ts';
+import type { FoundClick, FoundConversion, FoundPostback } from '../../pipeline/clicks/snapshot-clicks.ts';
 
 /** The body of a click lookup. Payouts are after the site's commission, as everywhere that a publisher sees money. */
 export function clickText({ click, conversions, postbacks }: FoundClick, commission: string): string {

@@ -1,5 +1,5 @@
-import { percentEncoded } from '../../text/percent-encoded.ts';
-import { byKey } from '../access/site-registry.ts';
+import { percentEncoded } from '../../kit/text/percent-encoded.ts';
+import { byKey } from '../../kit/http/site-registry.ts';
 import { perMinuteAndClient } from '../access/limits.ts';
 import { passingPage } from '../endpoints/endpoint.ts';
 import type { Endpoint, RequestContext } from '../endpoints/endpoint.ts';

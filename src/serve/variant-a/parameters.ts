@@ -1,5 +1,5 @@
-import { userIdForm, userIdRule } from '../../vocabulary/user-id.ts';
-import { choice, pattern, required } from '../http/query.ts';
+import { userIdForm, userIdRule } from '../../kit/vocabulary/user-id.ts';
+import { choice, pattern, required } from '../../kit/http/query.ts';
 
 export const parametersA = {
   // What the tracker would refuse in a link is refused before there is one.

@@ -1,4 +1,4 @@
-import type { ApiErrorKind } from '../http/errors.ts';
+import type { ApiErrorKind } from '../../kit/http/errors.ts';
 import type { Variant } from '../http/variant.ts';
 
 /** Status and title by reason. The titles of 401, 404 (of a click), 422 and 429 are the promised ones. */

@@ -1,5 +1,5 @@
-import { servedText } from '../../feed/feed-document.ts';
-import type { FeedOffer } from '../../feed/feed-document.ts';
+import { servedText } from '../../pipeline/feed/feed-document.ts';
+import type { FeedOffer } from '../../pipeline/feed/feed-document.ts';
 import { trackingPath } from '../offers/links.ts';
 import type { Links } from '../offers/links.ts';
 import { milestoneMember } from '../pages/milestones.ts';

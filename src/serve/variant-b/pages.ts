@@ -1,11 +1,11 @@
-import { addDays, dayOf } from '../../time/moment.ts';
+import { addDays, dayOf } from '../../kit/time/moment.ts';
 import { hourly } from '../access/limits.ts';
 import { pageEndpoint } from '../endpoints/endpoint.ts';
 import { topConvertingMilliseconds } from '../http/caching.ts';
 import { templateB, topConvertingTemplate } from './offer-template.ts';
 import { variantB } from './variant.ts';
-import { integer, offerType, withDefault } from '../http/query.ts';
-import type { OfferType, Query } from '../http/query.ts';
+import { integer, offerType, withDefault } from '../../kit/http/query.ts';
+import type { OfferType, Query } from '../../kit/http/query.ts';
 
 export const parametersB = {
   type: offerType,

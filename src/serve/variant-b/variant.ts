@@ -1,4 +1,4 @@
-import type { ApiErrorKind } from '../http/errors.ts';
+import type { ApiErrorKind } from '../../kit/http/errors.ts';
 import type { Variant } from '../http/variant.ts';
 
 /**

@@ -1,17 +1,17 @@
-import { isoMomentPattern, parseIsoMoment, withOffset } from '../../time/iso-moment.ts';
-import type { Microseconds } from '../../time/iso-moment.ts';
+import { isoMomentPattern, parseIsoMoment, withOffset } from '../../kit/time/iso-moment.ts';
+import type { Microseconds } from '../../kit/time/iso-moment.ts';
 import { pageEndpoint } from '../endpoints/endpoint.ts';
 import type { Bitset } from '../offers/bitset.ts';
-import type { OfferType, Query } from '../http/query.ts';
+import type { OfferType, Query } from '../../kit/http/query.ts';
 import type { PublishedSnapshot } from '../snapshot/published-snapshot.ts';
 import type { ServedOffer } from '../offers/served-offer.ts';
 import { hourly } from '../access/limits.ts';
 import type { SiteFeed } from '../offers/site-feed.ts';
 import { linkEndC, templateC } from './offer-template.ts';
 import { variantC } from './variant.ts';
-import { decimalOf } from '../../text/decimal-text.ts';
+import { decimalOf } from '../../kit/text/decimal-text.ts';
 import { leastAmountFrom } from '../offers/money.ts';
-import { choice, integer, offerType, parameter, pattern, text, withDefault } from '../http/query.ts';
+import { choice, integer, offerType, parameter, pattern, text, withDefault } from '../../kit/http/query.ts';
 
 export const parametersC = {
   type: withDefault(offerType, 'offer'),

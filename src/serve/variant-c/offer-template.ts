@@ -1,5 +1,5 @@
-import { servedText } from '../../feed/feed-document.ts';
-import { withOffset } from '../../time/iso-moment.ts';
+import { servedText } from '../../pipeline/feed/feed-document.ts';
+import { withOffset } from '../../kit/time/iso-moment.ts';
 import { pathBeforeUser, pictureAddress } from '../offers/links.ts';
 import { milestoneMember } from '../pages/milestones.ts';
 import { members } from '../pages/offer-templates.ts';

@@ -1,5 +1,5 @@
-import { servedText } from '../../feed/feed-document.ts';
-import { decimalOf, decimalText } from '../../text/decimal-text.ts';
+import { servedText } from '../../pipeline/feed/feed-document.ts';
+import { decimalOf, decimalText } from '../../kit/text/decimal-text.ts';
 import { pictureAddress, trackingPath } from '../offers/links.ts';
 import { listWithPayouts, members } from '../pages/offer-templates.ts';
 import type { Template } from '../pages/offer-templates.ts';

@@ -1,7 +1,7 @@
 import { noStoreResponse } from '../http/response.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
-import { bySecret } from '../access/site-registry.ts';
-import { withOffset } from '../../time/iso-moment.ts';
+import { bySecret } from '../../kit/http/site-registry.ts';
+import { withOffset } from '../../kit/time/iso-moment.ts';
 import { hourly, untouched } from '../access/limits.ts';
 import { variantC } from './variant.ts';
 

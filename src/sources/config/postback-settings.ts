@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { readSecret, secretSchema, type Secret } from '../../config/secrets.ts';
-import { isNetwork } from '../../config/settings.ts';
-import { conversionKinds } from '../../vocabulary/values.ts';
+import { readSecret, secretSchema, type Secret } from '../../kit/config/secrets.ts';
+import { isNetwork } from '../../kit/config/settings.ts';
+import { conversionKinds } from '../../kit/vocabulary/values.ts';
 
 /** What a conversion is reported by; each source may have names of its own for them. */
 export const reportedFields = [

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { LandingKind } from '../../vocabulary/values.ts';
+import type { LandingKind } from '../../kit/vocabulary/values.ts';
 
 const prefix = z.string().max(1024);
 

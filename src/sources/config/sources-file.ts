@@ -1,17 +1,17 @@
 import { statSync } from 'node:fs';
-import { hasBraces } from '../../text/macros.ts';
+import { hasBraces } from '../../kit/text/macros.ts';
 import { z } from 'zod';
-import { UsageError } from '../../errors/errors.ts';
-import type { DataDirectory } from '../../config/data-directory.ts';
-import { readTextFile } from '../../config/regular-file.ts';
-import { isCurrencyCode } from '../../config/settings.ts';
-import { isTimeZone, noTimeZone } from '../../time/zone.ts';
+import { UsageError } from '../../kit/errors/errors.ts';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { readTextFile } from '../../kit/config/regular-file.ts';
+import { isCurrencyCode } from '../../kit/config/settings.ts';
+import { isTimeZone, noTimeZone } from '../../kit/time/zone.ts';
 import { connectorNames, connectors } from '../connectors/connectors.ts';
 import { streamSchema } from '../connectors/declaration.ts';
 import { fieldMapSchema } from '../connectors/declared.ts';
 import { postbackSchema, reportingNameMistake } from './postback-settings.ts';
 import { s3Schema, s3SecretsMistake } from './s3-settings.ts';
-import { secretSchema } from '../../config/secrets.ts';
+import { secretSchema } from '../../kit/config/secrets.ts';
 
 const name = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../text/json-text.ts';
+import type { JsonObject } from '../../kit/text/json-text.ts';
 import { compareAmounts } from '../records/amounts.ts';
 import { canonicalOffer } from '../records/canonical-offer.ts';
 import type { CanonicalRecord, Connector, SourceSettings } from './connector.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../text/json-text.ts';
+import type { JsonObject } from '../../kit/text/json-text.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
 import type { NetworkConversion } from './network-conversion.ts';
 import type { StreamDeclaration } from './declaration.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { landingFieldNames, type LandingFieldName } from '../../vocabulary/offer-fields.ts';
-import type { JsonValue } from '../../text/json-text.ts';
+import { landingFieldNames, type LandingFieldName } from '../../kit/vocabulary/offer-fields.ts';
+import type { JsonValue } from '../../kit/text/json-text.ts';
 import { canonicalOffer } from '../records/canonical-offer.ts';
 import type { CanonicalRecord, SourceSettings } from './connector.ts';
 import { membersOf, NetworkRecord, textOf } from '../records/record-fields.ts';

@@ -1,6 +1,6 @@
-import { convertMoney, moneyText, parseMoney } from '../../text/decimal-text.ts';
-import { dateOf, type Moment } from '../../time/moment.ts';
-import { readTimestamp } from '../../time/timestamp-text.ts';
+import { convertMoney, moneyText, parseMoney } from '../../kit/text/decimal-text.ts';
+import { dateOf, type Moment } from '../../kit/time/moment.ts';
+import { readTimestamp } from '../../kit/time/timestamp-text.ts';
 import type { NetworkConversion } from '../connectors/network-conversion.ts';
 import type { ReadyConversion } from './told.ts';
 

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { DataDirectory } from '../../config/data-directory.ts';
-import { makePrivateFolder } from '../../files/effects.ts';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { makePrivateFolder } from '../../kit/files/effects.ts';
 import type { Told } from './told.ts';
 
 const schema = `CREATE TABLE IF NOT EXISTS told_conversions (

@@ -1,4 +1,4 @@
-import type { Moment } from '../../time/moment.ts';
+import type { Moment } from '../../kit/time/moment.ts';
 import type { NetworkConversion } from '../connectors/network-conversion.ts';
 
 /** What was written into the landing folder of a conversion so far. */

@@ -1,4 +1,4 @@
-import { isJsonObject, parseJson, type JsonValue } from '../../text/json-text.ts';
+import { isJsonObject, parseJson, type JsonValue } from '../../kit/text/json-text.ts';
 import { valueAt, textOf } from '../records/record-fields.ts';
 import type { ErrorRule, Stream } from '../connectors/declaration.ts';
 import { askedWait, backoff } from './waits.ts';

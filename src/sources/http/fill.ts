@@ -1,5 +1,5 @@
-import { UsageError } from '../../errors/errors.ts';
-import { macrosIn, unfilledMacro } from '../../text/macros.ts';
+import { UsageError } from '../../kit/errors/errors.ts';
+import { macrosIn, unfilledMacro } from '../../kit/text/macros.ts';
 import type { Stream } from '../connectors/declaration.ts';
 import type { HttpRequest } from './exchange.ts';
 

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../text/json-text.ts';
+import type { JsonValue } from '../../kit/text/json-text.ts';
 import type { Stream } from '../connectors/declaration.ts';
 import { fetchPage, UnauthorisedError, type Fetching } from './fetcher.ts';
 import { filledRequest, type FillValues } from './fill.ts';

@@ -1,4 +1,4 @@
-import { parseMoney } from '../../text/decimal-text.ts';
+import { parseMoney } from '../../kit/text/decimal-text.ts';
 
 /**
  * Which of two amounts is the lower one; what is no amount counts as the highest, and is left to landing to refuse.

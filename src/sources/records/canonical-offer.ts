@@ -1,5 +1,5 @@
-import { landingFieldNames, type LandingFieldName } from '../../vocabulary/offer-fields.ts';
-import { JsonNumber, type JsonObject, type JsonValue } from '../../text/json-text.ts';
+import { landingFieldNames, type LandingFieldName } from '../../kit/vocabulary/offer-fields.ts';
+import { JsonNumber, type JsonObject, type JsonValue } from '../../kit/text/json-text.ts';
 
 /**
  * An offer for landing: what is undefined is left out, the rest in one order, so that the same offer is the same text.

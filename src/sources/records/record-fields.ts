@@ -1,4 +1,4 @@
-import { isJsonObject, JsonNumber, type JsonValue } from '../../text/json-text.ts';
+import { isJsonObject, JsonNumber, type JsonValue } from '../../kit/text/json-text.ts';
 
 /**
  * What stands at a place of an answer: keys joined by dots, an empty text for the whole. Undefined where nothing does,

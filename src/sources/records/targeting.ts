@@ -1,4 +1,4 @@
-import { alpha2Countries, readCountry } from '../../vocabulary/countries.ts';
+import { alpha2Countries, readCountry } from '../../kit/vocabulary/countries.ts';
 
 /** What an offer's lists of countries or devices come to. `nothing`: there is nowhere left where it runs. */
 export type Targeted = { values: string[]; warnings: string[] } | { nothing: true; warnings: string[] };

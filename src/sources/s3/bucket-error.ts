@@ -1,4 +1,4 @@
-import { OverlongAnswerError } from '../../guard/bounded-answers.ts';
+import { OverlongAnswerError } from '../../kit/guard/bounded-answers.ts';
 
 /**
  * What went wrong with a bucket, in words for an operator.

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import type * as Client from '@aws-sdk/client-s3';
-import type { Redactor } from '../../config/secrets.ts';
+import type { Redactor } from '../../kit/config/secrets.ts';
 import type { S3Settings } from '../config/s3-settings.ts';
-import { boundAnswers } from '../../guard/bounded-answers.ts';
+import { boundAnswers } from '../../kit/guard/bounded-answers.ts';
 import { BucketError, bucketError } from './bucket-error.ts';
 import type { ListedObject } from './listed-object.ts';
 import { withTries, type Asking } from './tries.ts';

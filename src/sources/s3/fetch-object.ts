@@ -1,6 +1,6 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import type { Effects } from '../../files/effects.ts';
+import type { Effects } from '../../kit/files/effects.ts';
 import type { Bucket } from './bucket.ts';
 import { bucketError } from './bucket-error.ts';
 import type { ListedObject } from './listed-object.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { formatOf, isUnfinishedName } from '../../vocabulary/landing-formats.ts';
-import { compactText, momentOfMilliseconds } from '../../time/moment.ts';
+import { formatOf, isUnfinishedName } from '../../kit/vocabulary/landing-formats.ts';
+import { compactText, momentOfMilliseconds } from '../../kit/time/moment.ts';
 
 /** An object as a page of the list has it. */
 export interface ListedObject {

@@ -1,8 +1,8 @@
 import { readdir, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
-import type { Effects } from '../../files/effects.ts';
-import type { LandingKind } from '../../vocabulary/values.ts';
+import type { Effects } from '../../kit/files/effects.ts';
+import type { LandingKind } from '../../kit/vocabulary/values.ts';
 import { prefixesOf } from '../config/s3-settings.ts';
 import { Bucket, type BucketAccess } from './bucket.ts';
 import { BucketError } from './bucket-error.ts';

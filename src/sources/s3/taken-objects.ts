@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { DataDirectory } from '../../config/data-directory.ts';
-import { makePrivateFolder } from '../../files/effects.ts';
-import type { LandingKind } from '../../vocabulary/values.ts';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { makePrivateFolder } from '../../kit/files/effects.ts';
+import type { LandingKind } from '../../kit/vocabulary/values.ts';
 import type { ListedObject } from './listed-object.ts';
 
 /** One list of one source's bucket. */

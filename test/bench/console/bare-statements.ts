@@ -4,8 +4,8 @@ import { Address } from '../../../src/console/html/address.ts';
 import { LiveDeliveries } from '../../../src/console/live/deliveries.ts';
 import { pages } from '../../../src/console/pages.ts';
 import { partOf, type Page, type Visit } from '../../../src/console/page/page.ts';
-import type { DataDirectory } from '../../../src/config/data-directory.ts';
-import { readSettings } from '../../../src/config/settings.ts';
+import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
+import { readSettings } from '../../../src/kit/config/settings.ts';
 
 /** Finds out which statements a page asks: it is made in this process, by the code that the console runs. */
 export class StatementRecorder {

@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { queryRows } from '../../../src/duckdb/dialect/rows.ts';
+import { queryRows } from '../../../src/kit/duckdb/dialect/rows.ts';
 
 /** Addresses of one page, each of which is asked for once. */
 export interface ColdPage {

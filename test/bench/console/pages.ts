@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { readdir, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { readOnly, withDuckDB } from '../../../src/duckdb/open.ts';
-import { analyticsFile } from '../../../src/snapshot/manifest.ts';
+import { readOnly, withDuckDB } from '../../../src/kit/duckdb/open.ts';
+import { analyticsFile } from '../../../src/pipeline/snapshot/manifest.ts';
 import type { Bench } from '../bench.ts';
 import type { ServingData } from '../serve/serving-data.ts';
 import type { Stand } from '../serve/stand.ts';

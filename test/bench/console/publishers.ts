@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { readOnly, withDuckDB } from '../../../src/duckdb/open.ts';
-import { analyticsFile } from '../../../src/snapshot/manifest.ts';
+import { readOnly, withDuckDB } from '../../../src/kit/duckdb/open.ts';
+import { analyticsFile } from '../../../src/pipeline/snapshot/manifest.ts';
 import type { Bench } from '../bench.ts';
 import { inTurns, type Pair } from '../rounds.ts';
 import { mixedPaths, ratePerSecond } from '../serve/latency.ts';

@@ -1,8 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { writeFile } from 'node:fs/promises';
-import type { DataDirectory } from '../../../src/config/data-directory.ts';
-import { queryRows } from '../../../src/duckdb/dialect/rows.ts';
-import type { RecentRun, RecentRuns, RecentStage } from '../../../src/runs/recent-runs.ts';
+import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
+import { queryRows } from '../../../src/kit/duckdb/dialect/rows.ts';
+import type { RecentRun, RecentRuns, RecentStage } from '../../../src/pipeline/runs/recent-runs.ts';
 import { historyEnd } from '../bench.ts';
 
 /** A refresh every half hour; an export of every source every six hours. */

@@ -1,14 +1,14 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeTempTable } from '../../../src/duckdb/temp-table.ts';
-import { rowGroupRows } from '../../../src/models/day-marts.ts';
-import { figureParameters } from '../../../src/models/windows.ts';
-import { modelQuery } from '../../../src/sql/model-query.ts';
-import { quoted } from '../../../src/text/sql-text.ts';
-import { addDays, type Day, type Moment } from '../../../src/time/moment.ts';
-import { textKey } from '../../../src/vocabulary/event-key.ts';
-import { eventRowGroupRows } from '../../../src/warehouse/event-files.ts';
+import { makeTempTable } from '../../../src/kit/duckdb/temp-table.ts';
+import { rowGroupRows } from '../../../src/pipeline/models/day-marts.ts';
+import { figureParameters } from '../../../src/pipeline/models/windows.ts';
+import { modelQuery } from '../../../src/pipeline/sql/model-query.ts';
+import { quoted } from '../../../src/kit/text/sql-text.ts';
+import { addDays, type Day, type Moment } from '../../../src/kit/time/moment.ts';
+import { textKey } from '../../../src/kit/vocabulary/event-key.ts';
+import { eventRowGroupRows } from '../../../src/pipeline/warehouse/event-files.ts';
 import { largeCatalog } from '../serve/serving-data.ts';
 
 export const networkSites = 50;

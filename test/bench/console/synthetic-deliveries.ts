@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { DataDirectory } from '../../../src/config/data-directory.ts';
-import { queryRows } from '../../../src/duckdb/dialect/rows.ts';
+import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
+import { queryRows } from '../../../src/kit/duckdb/dialect/rows.ts';
 import { sortKeyOf } from '../../../src/postbacks/store/delivery-rows.ts';
 import type { DeliveryState } from '../../../src/postbacks/store/delivery-store.ts';
 import { SqliteStore } from '../../../src/postbacks/store/sqlite-store.ts';

@@ -8,10 +8,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { deliverPostbacks } from '../../../pipelines/postbacks.ts';
-import { DataDirectory } from '../../../src/config/data-directory.ts';
+import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { SqliteStore } from '../../../src/postbacks/store/sqlite-store.ts';
-import { createLogger } from '../../../src/logging/log.ts';
-import { noProgress } from '../../../src/logging/progress.ts';
+import { createLogger } from '../../../src/kit/logging/log.ts';
+import { noProgress } from '../../../src/kit/logging/progress.ts';
 
 /** Milliseconds. */
 const betweenCollections = 200;

@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { DataDirectory } from '../../../src/config/data-directory.ts';
+import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import type { OutboxRow } from '../../../src/postbacks/store/delivery-store.ts';
 import { SqliteStore } from '../../../src/postbacks/store/sqlite-store.ts';
 

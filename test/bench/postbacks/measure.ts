@@ -1,6 +1,6 @@
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DataDirectory } from '../../../src/config/data-directory.ts';
+import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import type { DeliverySummary } from '../../../src/postbacks/pass/deliver-due.ts';
 import type { Bench } from '../bench.ts';
 import { measureProcess, type Measured } from '../measured-process.ts';

@@ -1,14 +1,14 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { withDuckDB } from '../../../src/duckdb/open.ts';
-import { sha256Of } from '../../../src/files/read-through.ts';
-import { quoted, quotedPathList } from '../../../src/text/sql-text.ts';
-import { analyticsFile, manifestFile, manifestText, parseManifest } from '../../../src/snapshot/manifest.ts';
-import { addDays, dayOf, type Day } from '../../../src/time/moment.ts';
-import { textKey } from '../../../src/vocabulary/event-key.ts';
-import { eventRelation } from '../../../src/warehouse/event-files.ts';
-import { modelQuery } from '../../../src/sql/model-query.ts';
+import { withDuckDB } from '../../../src/kit/duckdb/open.ts';
+import { sha256Of } from '../../../src/kit/files/read-through.ts';
+import { quoted, quotedPathList } from '../../../src/kit/text/sql-text.ts';
+import { analyticsFile, manifestFile, manifestText, parseManifest } from '../../../src/pipeline/snapshot/manifest.ts';
+import { addDays, dayOf, type Day } from '../../../src/kit/time/moment.ts';
+import { textKey } from '../../../src/kit/vocabulary/event-key.ts';
+import { eventRelation } from '../../../src/pipeline/warehouse/event-files.ts';
+import { modelQuery } from '../../../src/pipeline/sql/model-query.ts';
 import { historyEnd, type Bench } from '../bench.ts';
 import type { ServingData } from './serving-data.ts';
 

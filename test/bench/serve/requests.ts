@@ -1,5 +1,5 @@
-import { Random, seedFor } from '../../../src/generate/network/random.ts';
-import type { Site } from '../../../src/sites/sites.ts';
+import { Random, seedFor } from '../../../src/demo/generate/network/random.ts';
+import type { Site } from '../../../src/kit/sites/sites.ts';
 
 export type Credentials = Pick<Site, 'site_key' | 'site_secret'>;
 

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import type { DataDirectory } from '../../../src/config/data-directory.ts';
-import { readSites, type Site } from '../../../src/sites/sites.ts';
+import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
+import { readSites, type Site } from '../../../src/kit/sites/sites.ts';
 import { forgetRuns, generateLogs, historyEnd, type Bench, type GeneratedLogs } from '../bench.ts';
 import { measureRefresh } from '../measured-refresh.ts';
 

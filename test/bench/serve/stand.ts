@@ -1,4 +1,4 @@
-import type { DataDirectory } from '../../../src/config/data-directory.ts';
+import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import type { Load, LoadPlan } from './load.ts';
 import { canPin, clientCore, PinnedProcess, serverCore } from './pinned-process.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { analyticsFile } from '../../../src/snapshot/manifest.ts';
+import { analyticsFile } from '../../../src/pipeline/snapshot/manifest.ts';
 import type { Bench } from '../bench.ts';
 import { inTurns, type Pair } from '../rounds.ts';
 import { defaultPages, pathOf, randomFilters } from './requests.ts';

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DataDirectory } from '../../../src/config/data-directory.ts';
-import { ownLogs } from '../../../src/track/logs/log-names.ts';
+import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
+import { ownLogs } from '../../../src/tracker/logs/log-names.ts';
 import type { Bench } from '../bench.ts';
 import { canPin, clientCore, PinnedProcess, serverCore, type MemoryUse } from '../serve/pinned-process.ts';
 import type { ClickLoad, ClickPlan } from './click-load.ts';

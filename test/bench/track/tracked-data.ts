@@ -1,10 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DataDirectory } from '../../../src/config/data-directory.ts';
-import { realEffects } from '../../../src/files/effects.ts';
-import { writeRoutes } from '../../../src/track/routes/publish-routes.ts';
-import type { Route } from '../../../src/track/routes/routes-file.ts';
-import { countryFile } from '../../track/agents/country-file.ts';
+import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
+import { realEffects } from '../../../src/kit/files/effects.ts';
+import { writeRoutes } from '../../../src/pipeline/routes/publish-routes.ts';
+import type { Route } from '../../../src/pipeline/routes/routes-file.ts';
+import { countryFile } from '../../tracker/agents/country-file.ts';
 
 /** Of the network whose links are clicked. */
 export const trackedOffers = 500;

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { DataDirectory } from '../../../src/config/data-directory.ts';
+import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { command } from '../../support/commands.ts';
 
 /** The moment of the last publish. */

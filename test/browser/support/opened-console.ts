@@ -1,8 +1,8 @@
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import type { DataDirectory } from '../../../src/config/data-directory.ts';
-import { readSettings } from '../../../src/config/settings.ts';
+import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
+import { readSettings } from '../../../src/kit/config/settings.ts';
 import { createConsole, type Console } from '../../../src/console/console.ts';
 import { launcher } from '../../support/command-line.ts';
 

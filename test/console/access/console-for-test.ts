@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { fastify, type FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import { defaultSettings, parseSettings } from '../../../src/config/settings.ts';
-import type { Settings } from '../../../src/config/settings.ts';
+import { defaultSettings, parseSettings } from '../../../src/kit/config/settings.ts';
+import type { Settings } from '../../../src/kit/config/settings.ts';
 import {
   addAccess,
   clientErrorHandler,

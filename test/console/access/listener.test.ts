@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { defaultSettings } from '../../../src/config/settings.ts';
+import { defaultSettings } from '../../../src/kit/config/settings.ts';
 import { readTls, refuseUnsafeListener } from '../../../src/console/access/safe-listener.ts';
 import { settingsOf, temporaryFolder } from './console-for-test.ts';
 

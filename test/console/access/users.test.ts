@@ -5,7 +5,7 @@ import { Command } from 'commander';
 import { pino } from 'pino';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { addConsoleUserCommands } from '../../../src/cli/commands/operators/console-users.ts';
-import { noProgress } from '../../../src/logging/progress.ts';
+import { noProgress } from '../../../src/kit/logging/progress.ts';
 import { Sessions } from '../../../src/console/access/sessions.ts';
 import { UserRegistry } from '../../../src/console/access/user-registry.ts';
 import { addUser, digestOf, readUsers, removeUser } from '../../../src/console/access/users.ts';

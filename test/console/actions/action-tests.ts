@@ -4,11 +4,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import type { DataDirectory } from '../../../src/config/data-directory.ts';
+import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { ActionJobs } from '../../../src/console/actions/jobs.ts';
 import type { Job } from '../../../src/console/actions/job.ts';
-import { readHolder } from '../../../src/files/process-lock.ts';
-import { createLogger } from '../../../src/logging/log.ts';
+import { readHolder } from '../../../src/kit/files/process-lock.ts';
+import { createLogger } from '../../../src/kit/logging/log.ts';
 import { nodeArguments } from '../../support/command-line.ts';
 
 /** The CLI as tests start it. */

@@ -1,4 +1,4 @@
-import { DataDirectory } from '../../../src/config/data-directory.ts';
+import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { asker, openJobs } from './action-tests.ts';
 
 /** A console that begins a pull and is killed while that goes on. */

@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ActionBusy, StalePreview } from '../../../src/console/actions/problems.ts';
 import type { Job } from '../../../src/console/actions/job.ts';
 import { SqliteStore } from '../../../src/postbacks/store/sqlite-store.ts';
-import { acquireWriterLock } from '../../../src/runs/lock.ts';
+import { acquireWriterLock } from '../../../src/pipeline/runs/lock.ts';
 import { changeState } from '../../support/change-state.ts';
 import { nodeArguments } from '../../support/command-line.ts';
 import { outboxRow } from '../../support/deliveries.ts';

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import type { DataDirectory } from '../../../src/config/data-directory.ts';
-import { defaultSettings } from '../../../src/config/settings.ts';
+import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
+import { defaultSettings } from '../../../src/kit/config/settings.ts';
 import { LiveDeliveries } from '../../../src/console/live/deliveries.ts';
 import { SqliteStore } from '../../../src/postbacks/store/sqlite-store.ts';
 import { outboxRow } from '../../support/deliveries.ts';

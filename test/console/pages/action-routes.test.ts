@@ -1,7 +1,7 @@
 import formbody from '@fastify/formbody';
 import { fastify, type FastifyInstance } from 'fastify';
 import { expect, it, onTestFinished } from 'vitest';
-import type { DataDirectory } from '../../../src/config/data-directory.ts';
+import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import type { ActionJobs } from '../../../src/console/actions/jobs.ts';
 import { ConsoleError } from '../../../src/console/page/console-error.ts';
 import { addActionRoutes } from '../../../src/console/pages/operations/action-routes.ts';

@@ -2,10 +2,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DataDirectory } from '../../../src/config/data-directory.ts';
+import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { PullLedger } from '../../../src/sources/pull-ledger.ts';
 import { SqliteStore } from '../../../src/postbacks/store/sqlite-store.ts';
-import { readAnalytics } from '../../../src/snapshot/read-analytics.ts';
+import { readAnalytics } from '../../../src/pipeline/snapshot/read-analytics.ts';
 import { command } from '../../support/commands.ts';
 import { consoleOver, type Look, type OpenConsole } from './signed-in.ts';
 

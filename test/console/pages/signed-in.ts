@@ -1,8 +1,8 @@
-import type { DataDirectory } from '../../../src/config/data-directory.ts';
-import { readSettings } from '../../../src/config/settings.ts';
+import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
+import { readSettings } from '../../../src/kit/config/settings.ts';
 import { addUser, type Role } from '../../../src/console/access/users.ts';
 import { createConsole } from '../../../src/console/console.ts';
-import { createLogger } from '../../../src/logging/log.ts';
+import { createLogger } from '../../../src/kit/logging/log.ts';
 import { launcher } from '../../support/command-line.ts';
 
 export interface Shown {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { errors } from '../../../src/serve/api/openapi/bodies.ts';
 import { operations } from '../../../src/serve/api/operations.ts';
-import type { ApiErrorKind } from '../../../src/serve/http/errors.ts';
-import { ApiError } from '../../../src/serve/http/errors.ts';
+import type { ApiErrorKind } from '../../../src/kit/http/errors.ts';
+import { ApiError } from '../../../src/kit/http/errors.ts';
 import { credentials, serveSmallNetwork, snapshotId } from '../../support/small-network.ts';
 
 let running: Awaited<ReturnType<typeof serveSmallNetwork>>;

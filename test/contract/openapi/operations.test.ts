@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import type { DataDirectory } from '../../../src/config/data-directory.ts';
+import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { makeCurrent, temporaryData, writeSnapshot } from '../../support/published-snapshot.ts';
 import { serviceForTest } from '../../support/running-service.ts';
 import { credentials, publishSmallNetwork } from '../../support/small-network.ts';

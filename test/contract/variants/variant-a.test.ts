@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { DataDirectory } from '../../../src/config/data-directory.ts';
+import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { analyticsDatabase, clickTables } from '../../support/analytics-database.ts';
 import { makeCurrent, temporaryData, writeSites, writeSnapshot } from '../../support/published-snapshot.ts';
 import { startService } from '../../support/running-service.ts';

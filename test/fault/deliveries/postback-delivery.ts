@@ -1,9 +1,9 @@
 /** One pass by a clock that is ahead, for whoever wants to kill it. Says when it begins, and how it ended. */
 import { deliverPostbacks } from '../../../pipelines/postbacks.ts';
-import { DataDirectory } from '../../../src/config/data-directory.ts';
-import { realEffects } from '../../../src/files/effects.ts';
-import { createLogger } from '../../../src/logging/log.ts';
-import { noProgress } from '../../../src/logging/progress.ts';
+import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
+import { realEffects } from '../../../src/kit/files/effects.ts';
+import { createLogger } from '../../../src/kit/logging/log.ts';
+import { noProgress } from '../../../src/kit/logging/progress.ts';
 
 const [root = '', ahead = '0'] = process.argv.slice(2);
 const console = { logger: createLogger(process.stderr, 'error'), progress: noProgress };

@@ -7,7 +7,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { Random } from '../../../src/generate/network/random.ts';
+import { Random } from '../../../src/demo/generate/network/random.ts';
 
 /** One request as it came in; also those that were answered with an error or not at all. */
 export interface Receipt {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { open, rm, truncate } from 'node:fs/promises';
-import type { DataDirectory } from '../../../src/config/data-directory.ts';
-import type { Random } from '../../../src/generate/network/random.ts';
+import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
+import type { Random } from '../../../src/demo/generate/network/random.ts';
 
 const damages = ['cut', 'zeros', 'flipped byte', 'gone'] as const;
 

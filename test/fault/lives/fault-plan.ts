@@ -1,4 +1,4 @@
-import { Random, seedFor } from '../../../src/generate/network/random.ts';
+import { Random, seedFor } from '../../../src/demo/generate/network/random.ts';
 import { FaultedLife, type Fault } from './faulted-life.ts';
 import type { StepPoint } from './watched-effects.ts';
 

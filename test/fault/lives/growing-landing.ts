@@ -1,10 +1,10 @@
 import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { DataDirectory } from '../../../src/config/data-directory.ts';
-import { faultyClicks, faultyConversions, type LogRow } from '../../../src/generate/landing/faulty-rows.ts';
-import { Random } from '../../../src/generate/network/random.ts';
-import { smallNetwork, type SmallNetwork } from '../../../src/generate/small-network.ts';
-import { momentOfMilliseconds, type Moment } from '../../../src/time/moment.ts';
+import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
+import { faultyClicks, faultyConversions, type LogRow } from '../../../src/demo/generate/landing/faulty-rows.ts';
+import { Random } from '../../../src/demo/generate/network/random.ts';
+import { smallNetwork, type SmallNetwork } from '../../../src/demo/generate/small-network.ts';
+import { momentOfMilliseconds, type Moment } from '../../../src/kit/time/moment.ts';
 import { logFormats, writeLogFile, type LandingRow } from '../../support/log-files.ts';
 
 const hour = 3_600_000;

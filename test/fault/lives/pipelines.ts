@@ -1,7 +1,7 @@
 import { maintenance } from '../../../pipelines/maintenance.ts';
 import { refresh } from '../../../pipelines/refresh.ts';
 import type { RunRequest } from '../../../pipelines/run-pipeline.ts';
-import type { Effects } from '../../../src/files/effects.ts';
+import type { Effects } from '../../../src/kit/files/effects.ts';
 
 export type PipelineName = 'refresh' | 'maintenance';
 

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { readAnalytics } from '../../../src/snapshot/read-analytics.ts';
-import type { DataDirectory } from '../../../src/config/data-directory.ts';
-import { identifier, quotedList } from '../../../src/text/sql-text.ts';
+import { readAnalytics } from '../../../src/pipeline/snapshot/read-analytics.ts';
+import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
+import { identifier, quotedList } from '../../../src/kit/text/sql-text.ts';
 
 /** About runs, of which a killed one makes one more, and about tries at delivering, whose times are the machine's. */
 const aboutRuns = {

@@ -1,6 +1,6 @@
-import { DataDirectory } from '../../../src/config/data-directory.ts';
-import { createLogger } from '../../../src/logging/log.ts';
-import { noProgress } from '../../../src/logging/progress.ts';
+import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
+import { createLogger } from '../../../src/kit/logging/log.ts';
+import { noProgress } from '../../../src/kit/logging/progress.ts';
 import { pipelines, type PipelineName } from './pipelines.ts';
 import { samePoint, watchedEffects, type StepPoint } from './watched-effects.ts';
 

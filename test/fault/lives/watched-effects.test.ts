@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { FileEffects } from '../../../src/files/effects.ts';
+import type { FileEffects } from '../../../src/kit/files/effects.ts';
 import { watchedEffects, type StepMoment } from './watched-effects.ts';
 
 let folder: string;

@@ -1,5 +1,5 @@
 import { stat, truncate } from 'node:fs/promises';
-import { realEffects, type Effects, type FileEffects } from '../../../src/files/effects.ts';
+import { realEffects, type Effects, type FileEffects } from '../../../src/kit/files/effects.ts';
 
 /** A moment of a named step: before it is done, with half of a file written, or when it is done. */
 export type StepMoment = 'before' | 'half' | 'after';

@@ -1,5 +1,5 @@
 import { Agent, request } from 'undici';
-import type { Random } from '../../../src/generate/network/random.ts';
+import type { Random } from '../../../src/demo/generate/network/random.ts';
 
 /** What became of one thing that was sent. */
 export type Fate = 'answered' | 'refused' | 'lost';

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
-import { DataDirectory } from '../../../src/config/data-directory.ts';
-import { readSettings } from '../../../src/config/settings.ts';
-import { createTracker } from '../../../src/track/tracker.ts';
-import { acquireTrackerLock } from '../../../src/track/tracker-lock.ts';
+import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
+import { readSettings } from '../../../src/kit/config/settings.ts';
+import { createTracker } from '../../../src/tracker/tracker.ts';
+import { acquireTrackerLock } from '../../../src/tracker/tracker-lock.ts';
 import { samePoint, watchedEffects, type StepPoint } from '../lives/watched-effects.ts';
 
 /** What the process is to do, as JSON in its first argument. */

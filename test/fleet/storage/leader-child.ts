@@ -7,16 +7,16 @@ import { setTimeout } from 'node:timers/promises';
 import { deliverPostbacks } from '../../../pipelines/postbacks.ts';
 import { refresh } from '../../../pipelines/refresh.ts';
 import { withWriterLock } from '../../../pipelines/run-pipeline.ts';
-import { DataDirectory } from '../../../src/config/data-directory.ts';
-import { readSettings } from '../../../src/config/settings.ts';
-import { realEffects, type Effects } from '../../../src/files/effects.ts';
-import { createLogger } from '../../../src/logging/log.ts';
-import { noProgress } from '../../../src/logging/progress.ts';
+import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
+import { readSettings } from '../../../src/kit/config/settings.ts';
+import { realEffects, type Effects } from '../../../src/kit/files/effects.ts';
+import { createLogger } from '../../../src/kit/logging/log.ts';
+import { noProgress } from '../../../src/kit/logging/progress.ts';
 import { StoreAwayError } from '../../../src/postbacks/store/delivery-store.ts';
-import { writerEpochVariable } from '../../../src/storage/held-lease.ts';
-import { WriterLease } from '../../../src/storage/lease.ts';
-import { ObjectStore, StorageError } from '../../../src/storage/object-store.ts';
-import { takeEpoch } from '../../../src/storage/writer/stand-on-storage.ts';
+import { writerEpochVariable } from '../../../src/fleet/storage/held-lease.ts';
+import { WriterLease } from '../../../src/fleet/storage/lease.ts';
+import { ObjectStore, StorageError } from '../../../src/fleet/storage/object-store.ts';
+import { takeEpoch } from '../../../src/fleet/storage/writer/stand-on-storage.ts';
 import { wallClock } from '../../fault/lives/growing-landing.ts';
 
 /** What all are to do next, read from a file that they share. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import type { DataDirectory } from '../../../src/config/data-directory.ts';
+import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import type { Receipt } from '../../fault/deliveries/postback-receiver.ts';
 import { Child } from './child.ts';
 import { changeJson } from './machines.ts';

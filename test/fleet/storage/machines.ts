@@ -1,10 +1,10 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DataDirectory } from '../../../src/config/data-directory.ts';
-import { storageSchema } from '../../../src/config/storage-settings.ts';
-import { ObjectStore } from '../../../src/storage/object-store.ts';
-import { readPointer, type Pointer } from '../../../src/storage/pointer.ts';
+import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
+import { storageSchema } from '../../../src/kit/config/storage-settings.ts';
+import { ObjectStore } from '../../../src/fleet/storage/object-store.ts';
+import { readPointer, type Pointer } from '../../../src/fleet/storage/pointer.ts';
 import { GrowingLanding } from '../../fault/lives/growing-landing.ts';
 import { bucketName } from '../../s3/store/moto.ts';
 

@@ -2,10 +2,10 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { deliverPostbacks } from '../../../pipelines/postbacks.ts';
-import { DataDirectory } from '../../../src/config/data-directory.ts';
-import { realEffects } from '../../../src/files/effects.ts';
-import { createLogger } from '../../../src/logging/log.ts';
-import { noProgress } from '../../../src/logging/progress.ts';
+import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
+import { realEffects } from '../../../src/kit/files/effects.ts';
+import { createLogger } from '../../../src/kit/logging/log.ts';
+import { noProgress } from '../../../src/kit/logging/progress.ts';
 import { StoreAwayError } from '../../../src/postbacks/store/delivery-store.ts';
 import { wallClock } from '../../fault/lives/growing-landing.ts';
 import type { Orders } from '../storage/leader-child.ts';

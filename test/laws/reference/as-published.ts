@@ -1,6 +1,6 @@
-import { momentOf } from '../../../src/time/moment.ts';
+import { momentOf } from '../../../src/kit/time/moment.ts';
 import type { PublishedFigures } from '../../support/pipeline-under-test.ts';
-import type { Row } from '../../../src/duckdb/dialect/rows.ts';
+import type { Row } from '../../../src/kit/duckdb/dialect/rows.ts';
 import type { Micros, Millionths } from './facts.ts';
 import { quotient, type DayFigures, type HourFigures, type Reference } from './figures.ts';
 

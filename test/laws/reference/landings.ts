@@ -1,4 +1,4 @@
-import { momentOf } from '../../../src/time/moment.ts';
+import { momentOf } from '../../../src/kit/time/moment.ts';
 import type { LandingRow } from '../../support/log-files.ts';
 import type { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 import { decimal } from './as-published.ts';

@@ -1,4 +1,4 @@
-import { microsecondsOf } from '../../../src/time/moment.ts';
+import { microsecondsOf } from '../../../src/kit/time/moment.ts';
 import type { Click, ConversionEvent, Landing, Micros } from './facts.ts';
 
 const at = (text: string): Micros => microsecondsOf(text) as Micros;

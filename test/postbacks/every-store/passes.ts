@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { deliverDue, type DeliveryRequest } from '../../../src/postbacks/pass/deliver-due.ts';
 import type { Outcome } from '../../../src/postbacks/rules/outcome.ts';
-import { createLogger } from '../../../src/logging/log.ts';
-import { noProgress } from '../../../src/logging/progress.ts';
+import { createLogger } from '../../../src/kit/logging/log.ts';
+import { noProgress } from '../../../src/kit/logging/progress.ts';
 import {
   delivered,
   enqueuedAt,

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { defaultSettings } from '../../../src/config/settings.ts';
-import { realEffects } from '../../../src/files/effects.ts';
+import { defaultSettings } from '../../../src/kit/config/settings.ts';
+import { realEffects } from '../../../src/kit/files/effects.ts';
 import { deliverDue } from '../../../src/postbacks/pass/deliver-due.ts';
 import { openStore, type StoreSettings } from '../../../src/postbacks/open-store.ts';
-import { syncDeliveries } from '../../../src/postbacks/sync-deliveries.ts';
+import { syncDeliveries } from '../../../src/pipeline/deliveries/sync-deliveries.ts';
 import { delivered, enqueuedAt, receiver, siteWith } from '../../support/deliveries.ts';
-import type { Run } from '../../../src/runs/stage.ts';
-import { readMetadata, writeMetadata } from '../../../src/warehouse/metadata.ts';
+import type { Run } from '../../../src/pipeline/runs/stage.ts';
+import { readMetadata, writeMetadata } from '../../../src/pipeline/warehouse/metadata.ts';
 import { LogLanding } from '../../support/log-landing.ts';
 import { testRun } from '../../test-run.ts';
 

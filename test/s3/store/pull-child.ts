@@ -1,7 +1,7 @@
 import { pullSources } from '../../../pipelines/pull.ts';
-import { DataDirectory } from '../../../src/config/data-directory.ts';
-import { createLogger } from '../../../src/logging/log.ts';
-import { noProgress } from '../../../src/logging/progress.ts';
+import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
+import { createLogger } from '../../../src/kit/logging/log.ts';
+import { noProgress } from '../../../src/kit/logging/progress.ts';
 import { samePoint, watchedEffects, type StepPoint } from '../../fault/lives/watched-effects.ts';
 
 /** What the process is to do, as JSON in its first argument. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { amountText, leastAmountFrom, publishedAmount } from '../../../src/serve/offers/money.ts';
-import { decimalOf, decimalText } from '../../../src/text/decimal-text.ts';
+import { decimalOf, decimalText } from '../../../src/kit/text/decimal-text.ts';
 
 function published(gross: string, commission: string): string {
   return amountText(publishedAmount(decimalOf(gross), decimalOf(commission)));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { FeedOffer } from '../../../src/feed/feed-document.ts';
+import type { FeedOffer } from '../../../src/pipeline/feed/feed-document.ts';
 import { feedOffer, makeCurrent, temporaryData, writeSites, writeSnapshot } from '../../support/published-snapshot.ts';
 import { startService } from '../../support/running-service.ts';
 import type { RunningService } from '../../support/running-service.ts';

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { linksOf } from '../../../src/serve/offers/links.ts';
 import { openSnapshot } from '../../../src/serve/snapshot/published-snapshot.ts';
-import { siteSchema } from '../../../src/sites/sites.ts';
+import { siteSchema } from '../../../src/kit/sites/sites.ts';
 import { feedOffer, temporaryData, writeSnapshot } from '../../support/published-snapshot.ts';
 
 test('many commissions hold no more memory than is allowed, and each has its own prices', async () => {

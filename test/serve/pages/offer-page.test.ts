@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { FeedOffer } from '../../../src/feed/feed-document.ts';
+import type { FeedOffer } from '../../../src/pipeline/feed/feed-document.ts';
 import { linksOf } from '../../../src/serve/offers/links.ts';
 import { renderPage } from '../../../src/serve/pages/offer-page.ts';
 import type { OfferPage } from '../../../src/serve/pages/offer-page.ts';

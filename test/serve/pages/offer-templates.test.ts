@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { FeedOffer } from '../../../src/feed/feed-document.ts';
+import type { FeedOffer } from '../../../src/pipeline/feed/feed-document.ts';
 import { linksOf } from '../../../src/serve/offers/links.ts';
-import { percentEncoded } from '../../../src/text/percent-encoded.ts';
+import { percentEncoded } from '../../../src/kit/text/percent-encoded.ts';
 import { Prices } from '../../../src/serve/offers/prices.ts';
 import { serveOffer } from '../../../src/serve/offers/served-offer.ts';
 import { feedOf } from '../../../src/serve/offers/site-feed.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { FeedOffer } from '../../../src/feed/feed-document.ts';
+import type { FeedOffer } from '../../../src/pipeline/feed/feed-document.ts';
 import { wholeOf } from '../../../src/serve/http/response.ts';
 import { linksOf } from '../../../src/serve/offers/links.ts';
-import { percentEncoded } from '../../../src/text/percent-encoded.ts';
+import { percentEncoded } from '../../../src/kit/text/percent-encoded.ts';
 import { renderPage } from '../../../src/serve/pages/offer-page.ts';
 import { OfferTemplates } from '../../../src/serve/pages/offer-templates.ts';
 import { Prices } from '../../../src/serve/offers/prices.ts';

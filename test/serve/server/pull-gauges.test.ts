@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { createLogger } from '../../../src/logging/log.ts';
+import { createLogger } from '../../../src/kit/logging/log.ts';
 import { AccessLog } from '../../../src/serve/server/access-log.ts';
 import { pullGauges } from '../../../src/serve/server/pull-gauges.ts';
 import { PullLedger } from '../../../src/sources/pull-ledger.ts';

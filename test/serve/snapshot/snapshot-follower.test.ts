@@ -3,7 +3,7 @@ import { Agent, get } from 'node:http';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import type { DataDirectory } from '../../../src/config/data-directory.ts';
+import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { SnapshotFollower } from '../../../src/serve/snapshot/snapshot-follower.ts';
 import {
   feedOffer,

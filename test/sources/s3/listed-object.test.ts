@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatOf } from '../../../src/vocabulary/landing-formats.ts';
+import { formatOf } from '../../../src/kit/vocabulary/landing-formats.ts';
 import { landingName, leftOutFor, type ListedObject } from '../../../src/sources/s3/listed-object.ts';
 
 const object = (key: string, other: Partial<ListedObject> = {}): ListedObject => ({

@@ -1,5 +1,5 @@
 import { afterAll, inject } from 'vitest';
-import { engineContract } from '../../ingest/engine/contract.ts';
+import { engineContract } from '../../pipeline/ingest/engine/contract.ts';
 import { SparkCluster } from '../cluster/spark-cluster.ts';
 import { SharedDriver } from './shared-driver.ts';
 

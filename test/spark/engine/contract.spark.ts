@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest';
-import { engineContract } from '../../ingest/engine/contract.ts';
+import { engineContract } from '../../pipeline/ingest/engine/contract.ts';
 import { SharedDriver } from './shared-driver.ts';
 
 const shared = await SharedDriver.start();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
-import { landedFile } from '../../ingest/logs/landed-file.ts';
+import { landedFile } from '../../pipeline/ingest/logs/landed-file.ts';
 import { differences } from '../../fault/lives/published-tables.ts';
 import { click, LogLanding } from '../../support/log-landing.ts';
 import { ingested } from './same-as-duckdb.ts';

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, expect, it } from 'vitest';
-import { defaultSettings } from '../../../src/config/settings.ts';
-import { Random } from '../../../src/generate/network/random.ts';
-import { createLogger } from '../../../src/logging/log.ts';
+import { defaultSettings } from '../../../src/kit/config/settings.ts';
+import { Random } from '../../../src/demo/generate/network/random.ts';
+import { createLogger } from '../../../src/kit/logging/log.ts';
 import { differences } from '../../fault/lives/published-tables.ts';
 import { csv, LogLanding, ndjson } from '../../support/log-landing.ts';
 import { ingested } from './same-as-duckdb.ts';

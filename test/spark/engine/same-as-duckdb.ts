@@ -1,5 +1,5 @@
-import type { EventKind } from '../../../src/vocabulary/values.ts';
-import { eventColumns } from '../../../src/warehouse/event-files.ts';
+import type { EventKind } from '../../../src/kit/vocabulary/values.ts';
+import { eventColumns } from '../../../src/pipeline/warehouse/event-files.ts';
 import type { LogLanding } from '../../support/log-landing.ts';
 
 const compared = {

@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject, vi } from 'vitest';
-import { SparkDriver } from '../../../src/ingest/engine/spark/spark-driver.ts';
-import { SparkEngine } from '../../../src/ingest/engine/spark/spark-engine.ts';
-import type { IngestInput } from '../../../src/ingest/ingest-stage.ts';
+import { SparkDriver } from '../../../src/fleet/spark/spark-driver.ts';
+import { SparkEngine } from '../../../src/fleet/spark/spark-engine.ts';
+import type { IngestInput } from '../../../src/pipeline/ingest/ingest-stage.ts';
 
 /** One driver for all ingests of a test file: to start one takes longer than most of them. */
 export class SharedDriver implements AsyncDisposable {

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { refresh } from '../../../pipelines/refresh.ts';
-import { DataDirectory } from '../../../src/config/data-directory.ts';
-import { realEffects, type Effects } from '../../../src/files/effects.ts';
-import { generate } from '../../../src/generate/generate.ts';
-import { createLogger } from '../../../src/logging/log.ts';
-import { noProgress, type Progress } from '../../../src/logging/progress.ts';
+import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
+import { realEffects, type Effects } from '../../../src/kit/files/effects.ts';
+import { generate } from '../../../src/demo/generate/generate.ts';
+import { createLogger } from '../../../src/kit/logging/log.ts';
+import { noProgress, type Progress } from '../../../src/kit/logging/progress.ts';
 import { publishedTables } from '../../fault/lives/published-tables.ts';
 import { descendants, processes, type ProcessSeen } from '../cluster/process-tree.ts';
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { diffSnapshots, type Pair, type SnapshotDiff } from '../../../analysis/diff.ts';
-import { findSnapshot, type KeptSnapshot } from '../../../analysis/kept-snapshots.ts';
-import { figureNames } from '../../../sql/figures.ts';
+import { diffSnapshots, type Pair, type SnapshotDiff } from '../../../pipeline/analysis/diff.ts';
+import { findSnapshot, type KeptSnapshot } from '../../../pipeline/analysis/kept-snapshots.ts';
+import { figureNames } from '../../../pipeline/sql/figures.ts';
 import { addCommand, answer, existingData, table } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 

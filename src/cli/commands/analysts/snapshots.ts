@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { keptSnapshots } from '../../../analysis/kept-snapshots.ts';
+import { keptSnapshots } from '../../../pipeline/analysis/kept-snapshots.ts';
 import { addCommand, answer, existingData, table } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 

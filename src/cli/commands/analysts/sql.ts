@@ -1,14 +1,20 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { Option, type Command } from 'commander';
 import { text } from 'node:stream/consumers';
-import { answerFormats, firstRows, writeCsv, writeJson, type AnswerFormat } from '../../../analysis/answer-formats.ts';
-import { findSnapshot } from '../../../analysis/kept-snapshots.ts';
-import { askSnapshot, type QueryAnswer } from '../../../analysis/query.ts';
-import { withSnapshotDatabase } from '../../../analysis/snapshot-database.ts';
-import { UsageError } from '../../../errors/errors.ts';
-import { visibleJson, visibleLines, visibleText } from '../../../text/visible-text.ts';
-import type { ColumnValue } from '../../../duckdb/dialect/rows.ts';
-import { showProgressWhenLong } from '../../../duckdb/query-progress.ts';
+import {
+  answerFormats,
+  firstRows,
+  writeCsv,
+  writeJson,
+  type AnswerFormat,
+} from '../../../pipeline/analysis/answer-formats.ts';
+import { findSnapshot } from '../../../pipeline/analysis/kept-snapshots.ts';
+import { askSnapshot, type QueryAnswer } from '../../../pipeline/analysis/query.ts';
+import { withSnapshotDatabase } from '../../../pipeline/analysis/snapshot-database.ts';
+import { UsageError } from '../../../kit/errors/errors.ts';
+import { visibleJson, visibleLines, visibleText } from '../../../kit/text/visible-text.ts';
+import type { ColumnValue } from '../../../kit/duckdb/dialect/rows.ts';
+import { showProgressWhenLong } from '../../../kit/duckdb/query-progress.ts';
 import { addCommand, existingData, spreadsheetOption, table } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 import { stopSignal } from '../../stop-signal.ts';

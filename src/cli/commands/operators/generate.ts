@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { generate } from '../../../generate/generate.ts';
-import { dateOf, momentOption } from '../../../time/moment.ts';
+import { generate } from '../../../demo/generate/generate.ts';
+import { dateOf, momentOption } from '../../../kit/time/moment.ts';
 import { addCommand, answer, wholeNumber } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { acceptHeldExport, heldExports } from '../../../ingest/catalog/catalog-holds.ts';
+import { acceptHeldExport, heldExports } from '../../../pipeline/ingest/catalog/catalog-holds.ts';
 import { planAccept, type AcceptPlan } from '../../../../pipelines/plans/plan-accept.ts';
 import { withWarehouse } from '../../../../pipelines/run-pipeline.ts';
-import { visibleText } from '../../../text/visible-text.ts';
+import { visibleText } from '../../../kit/text/visible-text.ts';
 import { addCommand, answer, existingData, table, wholeNumber } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 

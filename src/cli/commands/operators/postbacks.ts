@@ -2,13 +2,13 @@ import { Option, type Command } from 'commander';
 import { movePostbacks, moveTargets } from '../../../../pipelines/move-postbacks.ts';
 import { duePostbacks } from '../../../postbacks/due-postbacks.ts';
 import { deliverPostbacks, planTestPostback, sendTestPostback } from '../../../../pipelines/postbacks.ts';
-import { readSettings } from '../../../config/settings.ts';
-import { OfferlineError, UsageError } from '../../../errors/errors.ts';
+import { readSettings } from '../../../kit/config/settings.ts';
+import { OfferlineError, UsageError } from '../../../kit/errors/errors.ts';
 import { openStore } from '../../../postbacks/open-store.ts';
 import type { DeliveryFilter, DeliveryState, DeliveryStore } from '../../../postbacks/store/delivery-store.ts';
-import { deliveryStates, type DeliveryStatus } from '../../../vocabulary/values.ts';
-import { realEffects } from '../../../files/effects.ts';
-import { momentOption } from '../../../time/moment.ts';
+import { deliveryStates, type DeliveryStatus } from '../../../kit/vocabulary/values.ts';
+import { realEffects } from '../../../kit/files/effects.ts';
+import { momentOption } from '../../../kit/time/moment.ts';
 import { addCommand, answer, existingData, fieldLines, table, wholeNumber } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 

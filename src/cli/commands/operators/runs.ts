@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { realEffects } from '../../../files/effects.ts';
-import { ageText } from '../../../time/age.ts';
-import { dateOf } from '../../../time/moment.ts';
-import { readRecentRuns, type RecentRun } from '../../../runs/recent-runs.ts';
+import { realEffects } from '../../../kit/files/effects.ts';
+import { ageText } from '../../../kit/time/age.ts';
+import { dateOf } from '../../../kit/time/moment.ts';
+import { readRecentRuns, type RecentRun } from '../../../pipeline/runs/recent-runs.ts';
 import { addCommand, answer, existingData, table, wholeNumber } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 

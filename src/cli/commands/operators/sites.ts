@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
-import { addSite } from '../../../sites/add-site.ts';
-import { readSites, type Site } from '../../../sites/sites.ts';
+import { addSite } from '../../../kit/sites/add-site.ts';
+import { readSites, type Site } from '../../../kit/sites/sites.ts';
 import { addCommand, answer, existingData, fieldLines, table } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 

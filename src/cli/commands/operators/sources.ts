@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { checkSources } from '../../../../pipelines/check-sources.ts';
 import { planPull } from '../../../../pipelines/plans/plan-pull.ts';
 import { pullSources } from '../../../../pipelines/pull.ts';
-import { exitCode } from '../../../errors/errors.ts';
+import { exitCode } from '../../../kit/errors/errors.ts';
 import { PullLedger } from '../../../sources/pull-ledger.ts';
 import { guardsOf } from '../../../sources/config/postback-settings.ts';
 import { readSources } from '../../../sources/config/sources-file.ts';

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { readSettings } from '../../../config/settings.ts';
-import { realEffects } from '../../../files/effects.ts';
-import { OfferlineError } from '../../../errors/errors.ts';
-import { ageText } from '../../../time/age.ts';
-import { visibleText } from '../../../text/visible-text.ts';
+import { readSettings } from '../../../kit/config/settings.ts';
+import { realEffects } from '../../../kit/files/effects.ts';
+import { OfferlineError } from '../../../kit/errors/errors.ts';
+import { ageText } from '../../../kit/time/age.ts';
+import { visibleText } from '../../../kit/text/visible-text.ts';
 import { addCommand, answer, existingData, table } from '../../answer.ts';
-import { describeFailure } from '../../../status/last-failure.ts';
-import { readStatus, type Status } from '../../../status/status.ts';
+import { describeFailure } from '../../../pipeline/status/last-failure.ts';
+import { readStatus, type Status } from '../../../pipeline/status/status.ts';
 import type { CommandContext } from '../../context.ts';
 
 export function addStatusCommand(program: Command, context: CommandContext): void {

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { backfillReports, planBackfill } from '../../../../pipelines/backfill.ts';
-import type { ReportChange } from '../../../models/report-backfill.ts';
-import type { ReportDay } from '../../../models/report-days.ts';
-import { UsageError } from '../../../errors/errors.ts';
-import { dayOption } from '../../../time/moment.ts';
+import type { ReportChange } from '../../../pipeline/models/report-backfill.ts';
+import type { ReportDay } from '../../../pipeline/models/report-days.ts';
+import { UsageError } from '../../../kit/errors/errors.ts';
+import { dayOption } from '../../../kit/time/moment.ts';
 import { addCommand, answer, existingData, table } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 import { stopSignal } from '../../stop-signal.ts';

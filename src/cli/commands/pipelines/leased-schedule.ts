@@ -1,24 +1,24 @@
 import { setTimeout } from 'node:timers/promises';
 import { withWriterLock } from '../../../../pipelines/run-pipeline.ts';
-import type { DataDirectory } from '../../../config/data-directory.ts';
-import type { Settings } from '../../../config/settings.ts';
-import { WarehouseBusyError } from '../../../errors/errors.ts';
-import { realEffects } from '../../../files/effects.ts';
-import type { ProcessLock } from '../../../files/process-lock.ts';
-import { forgetRefusedRuns } from '../../../runs/refused-runs.ts';
-import { acquireSchedulerLock, type Schedule } from '../../../schedule/schedule.ts';
-import { writerEpochVariable } from '../../../storage/held-lease.ts';
-import { leaseTimes, WriterLease } from '../../../storage/lease.ts';
-import { ObjectStore } from '../../../storage/object-store.ts';
-import { RoleNote, type ToldRole } from '../../../storage/storage-role.ts';
-import { readStorageMemory } from '../../../storage/writer/storage-memory.ts';
+import type { DataDirectory } from '../../../kit/config/data-directory.ts';
+import type { Settings } from '../../../kit/config/settings.ts';
+import { WarehouseBusyError } from '../../../kit/errors/errors.ts';
+import { realEffects } from '../../../kit/files/effects.ts';
+import type { ProcessLock } from '../../../kit/files/process-lock.ts';
+import { forgetRefusedRuns } from '../../../pipeline/runs/refused-runs.ts';
+import { acquireSchedulerLock, type Schedule } from '../../schedule/schedule.ts';
+import { writerEpochVariable } from '../../../fleet/storage/held-lease.ts';
+import { leaseTimes, WriterLease } from '../../../fleet/storage/lease.ts';
+import { ObjectStore } from '../../../fleet/storage/object-store.ts';
+import { RoleNote, type ToldRole } from '../../../fleet/storage/storage-role.ts';
+import { readStorageMemory } from '../../../fleet/storage/writer/storage-memory.ts';
 import {
   assertFitStorage,
   standOnStorage,
   takeEpoch,
   type Standing,
-} from '../../../storage/writer/stand-on-storage.ts';
-import { readPointer, type StoredPointer } from '../../../storage/pointer.ts';
+} from '../../../fleet/storage/writer/stand-on-storage.ts';
+import { readPointer, type StoredPointer } from '../../../fleet/storage/pointer.ts';
 import type { CommandContext } from '../../context.ts';
 
 /**

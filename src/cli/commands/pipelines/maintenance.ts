@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { withWarehouse } from '../../../../pipelines/run-pipeline.ts';
-import { realEffects } from '../../../files/effects.ts';
-import { archivableFiles } from '../../../maintenance/archivable-files.ts';
-import { momentOfMilliseconds } from '../../../time/moment.ts';
-import { visibleText } from '../../../text/visible-text.ts';
-import { logsReadAtStart } from '../../../track/needed-logs.ts';
+import { realEffects } from '../../../kit/files/effects.ts';
+import { archivableFiles } from '../../../pipeline/maintenance/archivable-files.ts';
+import { momentOfMilliseconds } from '../../../kit/time/moment.ts';
+import { visibleText } from '../../../kit/text/visible-text.ts';
+import { logsReadAtStart } from '../../../tracker/needed-logs.ts';
 import { addCommand, answer, existingData, wholeNumber } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { mirrorPublishedPictures } from '../../../../pipelines/pictures.ts';
-import { StoppedError } from '../../../errors/errors.ts';
-import { momentOfMilliseconds } from '../../../time/moment.ts';
+import { StoppedError } from '../../../kit/errors/errors.ts';
+import { momentOfMilliseconds } from '../../../kit/time/moment.ts';
 import { addCommand, answer, existingData, fieldLines, table } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 import { stopSignal } from '../../stop-signal.ts';

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { realEffects } from '../../../files/effects.ts';
-import { readSettings } from '../../../config/settings.ts';
+import { realEffects } from '../../../kit/files/effects.ts';
+import { readSettings } from '../../../kit/config/settings.ts';
 import { readSources } from '../../../sources/config/sources-file.ts';
-import { dayOption } from '../../../time/moment.ts';
-import { firstKeptDay } from '../../../track/conversions/refused-conversions.ts';
-import { replayRefused } from '../../../track/conversions/replay.ts';
-import { trackerAddress } from '../../../track/tracker-address.ts';
+import { dayOption } from '../../../kit/time/moment.ts';
+import { firstKeptDay } from '../../../tracker/conversions/refused-conversions.ts';
+import { replayRefused } from '../../../tracker/conversions/replay.ts';
+import { trackerAddress } from '../../../tracker/tracker-address.ts';
 import { addCommand, answer, existingData, table } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 

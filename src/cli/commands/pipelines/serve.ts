@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
-import { findSnapshot } from '../../../analysis/kept-snapshots.ts';
-import { DataDirectory } from '../../../config/data-directory.ts';
-import { realEffects } from '../../../files/effects.ts';
-import { readSettings, type Settings } from '../../../config/settings.ts';
+import { findSnapshot } from '../../../pipeline/analysis/kept-snapshots.ts';
+import { DataDirectory } from '../../../kit/config/data-directory.ts';
+import { realEffects } from '../../../kit/files/effects.ts';
+import { readSettings, type Settings } from '../../../kit/config/settings.ts';
 import { acquireServiceLock } from '../../../serve/service-lock.ts';
 import type { Service } from '../../../serve/service.ts';
 import { receiverPortVariable } from '../../../postbacks/http/example-route.ts';
-import { trackerAddress } from '../../../track/tracker-address.ts';
+import { trackerAddress } from '../../../tracker/tracker-address.ts';
 import { addCommand, answer, existingData } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 import { startCompanion, type Companion, type CompanionListens } from '../../companion.ts';
@@ -160,6 +160,6 @@ async function followNow({ address }: Companion): Promise<void> {
 /** The SDK is loaded where there is storage to follow, and nowhere else. */
 async function followed(data: DataDirectory, { storage }: Settings, { console }: CommandContext) {
   if (storage?.follow !== true) return undefined;
-  const { followStorage } = await import('../../../storage/follow.ts');
+  const { followStorage } = await import('../../../fleet/storage/follow.ts');
   return followStorage(storage, { data, effects: realEffects, logger: console.logger });
 }

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import type { DataDirectory } from '../../../config/data-directory.ts';
-import { readSettings, type Settings } from '../../../config/settings.ts';
-import { unnamedProxy } from '../../../track/server/unnamed-proxy.ts';
-import { forgetTrackerAddress, sayTrackerAddress } from '../../../track/tracker-address.ts';
-import { acquireTrackerLock } from '../../../track/tracker-lock.ts';
+import type { DataDirectory } from '../../../kit/config/data-directory.ts';
+import { readSettings, type Settings } from '../../../kit/config/settings.ts';
+import { unnamedProxy } from '../../../tracker/server/unnamed-proxy.ts';
+import { forgetTrackerAddress, sayTrackerAddress } from '../../../tracker/tracker-address.ts';
+import { acquireTrackerLock } from '../../../tracker/tracker-lock.ts';
 import { addCommand, answer, existingData } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 import { leaveStarter, tellStarter } from '../../companion.ts';
@@ -49,7 +49,7 @@ async function track(
 ): Promise<void> {
   const { logger } = context.console;
   // Loaded here alone: no other command reads agents, and each would start later for it.
-  const { createTracker } = await import('../../../track/tracker.ts');
+  const { createTracker } = await import('../../../tracker/tracker.ts');
   const tracker = await createTracker({ data, settings, log: logger });
   const warning = unnamedProxy(settings);
   if (warning !== undefined) logger.warn(warning);

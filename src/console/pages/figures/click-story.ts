@@ -1,4 +1,4 @@
-import { addDays, compareMoments, dayOf, startOfDay, type Moment } from '../../../time/moment.ts';
+import { addDays, compareMoments, dayOf, startOfDay, type Moment } from '../../../kit/time/moment.ts';
 import { figureText } from '../../html/figures.ts';
 
 export interface ClickRow {

@@ -3,7 +3,7 @@ import { state } from '../../html/figures.ts';
 import { html } from '../../html/html.ts';
 import { table, type Column } from '../../html/table.ts';
 import { filterForm } from '../../html/filter-form.ts';
-import { versionStatuses } from '../../../vocabulary/values.ts';
+import { versionStatuses } from '../../../kit/vocabulary/values.ts';
 import { orderOf, type Page } from '../../page/page.ts';
 import { rankText, trendText } from './figure-columns.ts';
 

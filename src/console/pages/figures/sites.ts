@@ -2,7 +2,7 @@ import { smallMultiples } from '../../charts/small-multiples.ts';
 import { figureText, state, unknown } from '../../html/figures.ts';
 import { html, type Html } from '../../html/html.ts';
 import { table, type Column } from '../../html/table.ts';
-import { addDays, dayOf } from '../../../time/moment.ts';
+import { addDays, dayOf } from '../../../kit/time/moment.ts';
 import { orderOf, type Page } from '../../page/page.ts';
 import { rangeForm, timeRangeOf } from './time-range.ts';
 

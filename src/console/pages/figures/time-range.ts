@@ -1,4 +1,4 @@
-import { addDays, dayOf, dayOption, type Day } from '../../../time/moment.ts';
+import { addDays, dayOf, dayOption, type Day } from '../../../kit/time/moment.ts';
 import { ConsoleError } from '../../page/console-error.ts';
 import type { Address } from '../../html/address.ts';
 import { filterForm } from '../../html/filter-form.ts';

@@ -1,4 +1,4 @@
-import { dayOption, addDays, dayOf } from '../../../time/moment.ts';
+import { dayOption, addDays, dayOf } from '../../../kit/time/moment.ts';
 import { calendar } from '../../charts/calendar.ts';
 import { ConsoleError } from '../../page/console-error.ts';
 import { actionForm } from '../../html/action-form.ts';

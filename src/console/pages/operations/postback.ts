@@ -1,5 +1,5 @@
 import type { AttemptRecord } from '../../../postbacks/store/delivery-store.ts';
-import { momentOfMilliseconds } from '../../../time/moment.ts';
+import { momentOfMilliseconds } from '../../../kit/time/moment.ts';
 import { timePoints, type TimePoint } from '../../charts/time-points.ts';
 import { ConsoleError } from '../../page/console-error.ts';
 import { actionForm } from '../../html/action-form.ts';

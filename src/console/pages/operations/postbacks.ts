@@ -1,6 +1,6 @@
 import type { DeliveryFilter, DeliveryState, FailedPostbacks } from '../../../postbacks/store/delivery-store.ts';
-import { momentOfMilliseconds, momentOption } from '../../../time/moment.ts';
-import { deliveryStates, type DeliveryStatus } from '../../../vocabulary/values.ts';
+import { momentOfMilliseconds, momentOption } from '../../../kit/time/moment.ts';
+import { deliveryStates, type DeliveryStatus } from '../../../kit/vocabulary/values.ts';
 import { ConsoleError } from '../../page/console-error.ts';
 import { actionForm } from '../../html/action-form.ts';
 import type { Address } from '../../html/address.ts';

@@ -1,4 +1,4 @@
-import { readRecentRuns, type RecentRun, type RecentStage } from '../../../runs/recent-runs.ts';
+import { readRecentRuns, type RecentRun, type RecentStage } from '../../../pipeline/runs/recent-runs.ts';
 import { timeBars } from '../../charts/time-bars.ts';
 import { ConsoleError } from '../../page/console-error.ts';
 import { figure, moment, unknown } from '../../html/figures.ts';

@@ -1,4 +1,4 @@
-import { readRecentRuns, type RecentRun } from '../../../runs/recent-runs.ts';
+import { readRecentRuns, type RecentRun } from '../../../pipeline/runs/recent-runs.ts';
 import { durationBars } from '../../charts/duration-bars.ts';
 import { actionForm } from '../../html/action-form.ts';
 import { figure, moment, unknown } from '../../html/figures.ts';

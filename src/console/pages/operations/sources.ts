@@ -1,4 +1,4 @@
-import { UsageError } from '../../../errors/errors.ts';
+import { UsageError } from '../../../kit/errors/errors.ts';
 import { actionForm } from '../../html/action-form.ts';
 import { moment, unknown } from '../../html/figures.ts';
 import { html } from '../../html/html.ts';

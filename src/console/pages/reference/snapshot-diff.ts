@@ -1,7 +1,7 @@
-import { diffSnapshots, type Pair, type SnapshotDiff } from '../../../analysis/diff.ts';
-import { findSnapshot, type KeptSnapshot } from '../../../analysis/kept-snapshots.ts';
-import type { DataDirectory } from '../../../config/data-directory.ts';
-import { UsageError } from '../../../errors/errors.ts';
+import { diffSnapshots, type Pair, type SnapshotDiff } from '../../../pipeline/analysis/diff.ts';
+import { findSnapshot, type KeptSnapshot } from '../../../pipeline/analysis/kept-snapshots.ts';
+import type { DataDirectory } from '../../../kit/config/data-directory.ts';
+import { UsageError } from '../../../kit/errors/errors.ts';
 import { OneAtATime } from '../../data/one-at-a-time.ts';
 import { ConsoleError } from '../../page/console-error.ts';
 import { moment } from '../../html/figures.ts';

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { keptSnapshots, type KeptSnapshot } from '../../../analysis/kept-snapshots.ts';
+import { keptSnapshots, type KeptSnapshot } from '../../../pipeline/analysis/kept-snapshots.ts';
 import { moment } from '../../html/figures.ts';
 import { html } from '../../html/html.ts';
 import { table, type Column } from '../../html/table.ts';

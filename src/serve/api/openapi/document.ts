@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { cacheControl } from '../../http/caching.ts';
-import type { DescribedParameter } from '../../http/query.ts';
-import { ApiError } from '../../http/errors.ts';
-import type { ApiErrorKind } from '../../http/errors.ts';
+import type { DescribedParameter } from '../../../kit/http/query.ts';
+import { ApiError } from '../../../kit/http/errors.ts';
+import type { ApiErrorKind } from '../../../kit/http/errors.ts';
 import type { Variant } from '../../http/variant.ts';
 import { errors } from './bodies.ts';
 import {

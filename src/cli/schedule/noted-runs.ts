@@ -1,0 +1,52 @@
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { exitCode } from '../../kit/errors/errors.ts';
+import type { Effects } from '../../kit/files/effects.ts';
+import { describeUnreadableNote } from '../../kit/files/note-file.ts';
+import type { Logger } from '../../kit/logging/log.ts';
+import { readRecentRuns } from '../../pipeline/runs/recent-runs.ts';
+import { noteRefusedRun, readRefusedRuns } from '../../pipeline/runs/refused-runs.ts';
+import { compareMoments } from '../../kit/time/moment.ts';
+import type { ScheduledRun, StartRun } from './schedule-lane.ts';
+
+/** What has a row in the run ledger; the others have ledgers of their own. */
+const ledgered = ['refresh', 'maintenance'];
+
+/** Has `status` know of a run that ended without a word of its own, such as one killed before it could begin. */
+export function notedRuns(
+  start: StartRun,
+  noting: { data: DataDirectory; effects: Effects; logger: Logger; isStopping: () => boolean },
+): StartRun {
+  const { data, logger, isStopping } = noting;
+  return async (run) => {
+    if (!ledgered.includes(run.pipeline)) return start(run);
+    const before = JSON.stringify(
+      readRefusedRuns(data, (unreadable) => logger.warn(describeUnreadableNote(unreadable))),
+    );
+    const note = async (what: string) => {
+      try {
+        const isItsOwn = JSON.stringify(readRefusedRuns(data)) !== before;
+        if (!isStopping() && !isItsOwn && !hasFailed(data, run))
+          await noteRefusedRun(noting, `run ${run.pipeline}`, new Error(what));
+      } catch (error) {
+        const { message } = error as Error;
+        logger.warn(`run ${run.pipeline}: ${what}; \`status\` does not know of it: ${message}`);
+      }
+    };
+    try {
+      const end = await start(run);
+      const how = typeof end === 'string' ? `by ${end}` : `with exit code ${end}`;
+      if (end !== null && end !== exitCode.done) await note(`its process ended ${how}`);
+      return end;
+    } catch (error) {
+      await note(`its process could not be started: ${(error as Error).message}`);
+      throw error;
+    }
+  };
+}
+
+/** Whether the ledger tells of it. One that it has as done may not be in storage. */
+function hasFailed(data: DataDirectory, { scheduledAt }: ScheduledRun): boolean {
+  return readRecentRuns(data).runs.some(
+    ({ scheduled_at: at, status }) => at !== null && compareMoments(at, scheduledAt) === 0 && status !== 'done',
+  );
+}

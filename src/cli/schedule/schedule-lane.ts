@@ -1,0 +1,183 @@
+import type { Plan } from '../../kit/config/settings.ts';
+import { exitCode, OfferlineError } from '../../kit/errors/errors.ts';
+import { momentOfMilliseconds, type Moment } from '../../kit/time/moment.ts';
+import type { Logger } from '../../kit/logging/log.ts';
+import type { CronTimes } from '../../kit/time/cron-times.ts';
+
+/** A pipeline that the schedule starts. */
+export interface ScheduledPipeline {
+  /** As the run ledger calls it. */
+  name: string;
+  plan: Plan;
+  /** Where its cron expression stands; `schedule.<name>` of offerline.json where not given. */
+  key?: string;
+  /**
+   * The newest moment that needs no run any more, from the run ledger, in milliseconds since the epoch; undefined where
+   * there never was one.
+   */
+  coveredUntil: number | undefined;
+  /** Cheap: asked at each of its moments, whether a run would have anything to do. */
+  isDue?: (() => boolean | Promise<boolean>) | undefined;
+  /** Begins to watch for what a run takes in, and calls `onNews` between the moments of the plan. */
+  watch?: ((onNews: () => void) => { stop(): Promise<void> }) | undefined;
+}
+
+/**
+ * One run of a pipeline, for a moment of its schedule. `asOf` only where the moment lies in the past and figures as of
+ * then are wanted.
+ */
+export interface ScheduledRun {
+  pipeline: string;
+  scheduledAt: Moment;
+  asOf?: Moment;
+}
+
+/** What starts runs: each to its end, with its exit code, or the signal that ended it; null where it was not begun. */
+export type StartRun = (run: ScheduledRun) => Promise<number | NodeJS.Signals | null>;
+
+/** A tick may come this much before its moment. Less than the second that moments are apart at least. */
+const earlyMilliseconds = 500;
+/** Where there never was a run, its moment is looked for so far back. */
+const longestMemory = 366 * 86_400_000;
+
+interface Waiting {
+  time: number;
+  /** Whether the time has passed while no scheduler ran. */
+  missed: boolean;
+}
+
+/**
+ * One pipeline's part of the schedule: which of its moments get a run, one run at a time. All times in milliseconds
+ * since the epoch.
+ */
+export class ScheduleLane {
+  readonly #pipeline: ScheduledPipeline;
+  readonly #times: CronTimes;
+  readonly #start: StartRun;
+  readonly #logger: Logger;
+  readonly #waiting: Waiting[] = [];
+  /** Moments up to here have been decided on. */
+  #handledUntil: number;
+  #working: Promise<void> | undefined;
+  #stopped = false;
+
+  constructor(pipeline: ScheduledPipeline, times: CronTimes, start: StartRun, logger: Logger) {
+    this.#pipeline = pipeline;
+    this.#times = times;
+    this.#start = start;
+    this.#logger = logger;
+    this.#handledUntil = pipeline.coveredUntil ?? 0;
+  }
+
+  /**
+   * Catches up with what passed until `now`, as the plan says: a run for each moment, one for the newest, or none.
+   * Where there never was a run, one is missing whatever the schedule. Resolves when these runs have ended.
+   */
+  begin(now: number): Promise<void> {
+    const { name, plan, coveredUntil } = this.#pipeline;
+    const missed =
+      coveredUntil === undefined ? [this.#times.newest(now - longestMemory, now) ?? now] : this.#decide(now);
+    this.#handledUntil = Math.max(now, coveredUntil ?? now);
+    const kept = plan.catch_up === 'all' ? missed : plan.catch_up === 'last' ? missed.slice(-1) : [];
+    if (coveredUntil !== undefined && missed.length > 0) {
+      this.#logger.info(
+        { pipeline: name, runs: kept.length, catch_up: plan.catch_up },
+        'moments of the schedule passed without a scheduler',
+      );
+    }
+    this.#waiting.push(...kept.map((time) => ({ time, missed: true })));
+    return this.#work();
+  }
+
+  /** A moment of the schedule has come. */
+  tick(now: number): void {
+    const latest = now + earlyMilliseconds;
+    // The clock was set back: what was decided by then lies ahead, and would silence all moments up to there.
+    if (this.#handledUntil > latest)
+      this.#handledUntil = (this.#times.newest(latest - longestMemory, latest) ?? latest) - 1;
+    const passed = this.#decide(latest);
+    this.#handledUntil = Math.max(now, this.#handledUntil, ...passed.slice(-1));
+    const time = passed.at(-1);
+    if (time === undefined || this.#stopped) return;
+    // More than one: the machine slept, or the clock was set.
+    const missed = passed.slice(0, -1);
+    if (this.#pipeline.plan.catch_up === 'all')
+      this.#waiting.push(...missed.map((each) => ({ time: each, missed: true })));
+    if (this.#working !== undefined && this.#pipeline.plan.overlap === 'skip') {
+      this.#logger.info(
+        { pipeline: this.#pipeline.name },
+        'the run before is still under way; this moment of the schedule is left out',
+      );
+      return;
+    }
+    this.#queue(time);
+  }
+
+  /** Something that a run takes in has come between two moments: a run as of now, or right after the one under way. */
+  wake(now: number): void {
+    if (!this.#stopped) this.#queue(now);
+  }
+
+  /** No further runs. Resolves when the one under way has ended. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#working;
+  }
+
+  /** One run takes in what several moments waited for. */
+  #queue(time: number): void {
+    if (this.#waiting.at(-1)?.missed === false) this.#waiting.pop();
+    this.#waiting.push({ time, missed: false });
+    void this.#work();
+  }
+
+  /** Moments in (handled, until], or the newest of them alone where the plan asks for no more. */
+  #decide(until: number): number[] {
+    if (this.#pipeline.plan.catch_up === 'all') return [...this.#times.between(this.#handledUntil, until)];
+    const newest = this.#times.newest(this.#handledUntil, until);
+    return newest === undefined ? [] : [newest];
+  }
+
+  #work(): Promise<void> {
+    return (this.#working ??= this.#runWaiting().finally(() => (this.#working = undefined)));
+  }
+
+  async #runWaiting(): Promise<void> {
+    while (!this.#stopped) {
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
+      try {
+        await this.#run(next);
+      } catch (error) {
+        this.#logger.error(
+          // What an operator can put right is one line; where in the program it was found helps nobody.
+          {
+            pipeline: this.#pipeline.name,
+            ...(error instanceof OfferlineError ? { reason: error.message } : { err: error }),
+          },
+          'a scheduled run could not be started; its next moment tries again',
+        );
+      }
+    }
+  }
+
+  async #run({ time, missed }: Waiting): Promise<void> {
+    const { name, plan, isDue } = this.#pipeline;
+    if (isDue !== undefined && !(await isDue())) return;
+    const scheduledAt = momentOfMilliseconds(time);
+    // The newest of the missed moments is as of now, like any other run: that is what readers wait for.
+    const ofThePast = missed && plan.catch_up === 'all' && this.#waiting.length > 0;
+    const end = await this.#start({ pipeline: name, scheduledAt, ...(ofThePast ? { asOf: scheduledAt } : {}) });
+    if (this.#stopped || end === exitCode.done) return;
+    if (end === exitCode.busy)
+      this.#logger.warn(
+        { pipeline: name },
+        'a scheduled run found another at work for as long as it may wait; its next moment tries again',
+      );
+    else
+      this.#logger.error(
+        { pipeline: name, ...(typeof end === 'string' ? { signal: end } : { exit_code: end }) },
+        'a scheduled run failed; what was good stays, and its next moment tries again',
+      );
+  }
+}

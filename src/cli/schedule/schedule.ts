@@ -1,0 +1,118 @@
+import cron from 'node-cron';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { exitCode, OfferlineError } from '../../kit/errors/errors.ts';
+import type { Logger } from '../../kit/logging/log.ts';
+import { acquireProcessLock, type ProcessLock } from '../../kit/files/process-lock.ts';
+import { CronTimes } from '../../kit/time/cron-times.ts';
+import { ScheduleLane, type ScheduledPipeline, type StartRun } from './schedule-lane.ts';
+
+/** Another scheduler works on the data directory. */
+export class SchedulerBusyError extends OfferlineError {
+  constructor(message: string) {
+    super(message, exitCode.busy);
+  }
+}
+
+/** How often the clock is looked at, and what between two looks nothing but setting it explains. */
+const watchMilliseconds = 1000;
+const clockWasSetMilliseconds = 60_000;
+
+/** What moves a schedule; a test hands in its own. */
+export interface ScheduleEffects {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Calls `onTick` at the moments of a cron expression, UTC, until it is stopped. */
+  tick(expression: string, onTick: () => void): { stop(): void | Promise<void> };
+}
+
+export const realScheduleEffects: ScheduleEffects = {
+  now: () => Date.now(),
+  tick(expression, onTick) {
+    const begin = () => cron.schedule(expression, onTick, { timezone: 'UTC' });
+    let task = begin();
+    let before = Date.now();
+    // node-cron waits for the moment that it found last: after the clock was set back, until it is reached again, and
+    // after it was set ahead it goes through all moments between, while nothing else is done.
+    const watch = setInterval(() => {
+      const now = Date.now();
+      if (now < before || now > before + clockWasSetMilliseconds) {
+        void task.stop();
+        task = begin();
+      }
+      before = now;
+    }, watchMilliseconds).unref();
+    return {
+      async stop() {
+        clearInterval(watch);
+        await task.stop();
+      },
+    };
+  },
+};
+
+export interface Schedule {
+  /** Resolves when the runs that were missed before the start have ended. */
+  readonly caughtUp: Promise<void>;
+  /** No further runs; waits for those under way. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts pipelines at the moments of their plans, UTC, each pipeline one run at a time. node-cron is the tick; which
+ * moments passed without a run comes from the run ledger, so an outage is caught up as each plan says.
+ * Throws `SchedulerBusyError` where another scheduler works on the data directory, `UsageError` for a bad expression.
+ */
+export async function startSchedule(
+  data: DataDirectory,
+  pipelines: readonly ScheduledPipeline[],
+  start: StartRun,
+  logger: Logger,
+  effects: ScheduleEffects = realScheduleEffects,
+): Promise<Schedule> {
+  const lanes = pipelines.map((pipeline) => {
+    const times = new CronTimes(pipeline.plan.cron, keyOf(pipeline));
+    return { times, watch: pipeline.watch, lane: new ScheduleLane(pipeline, times, start, logger) };
+  });
+  const lock = await acquireSchedulerLock(data.scheduleLockFile);
+  const caughtUp = Promise.all(lanes.map(({ lane }) => lane.begin(effects.now()))).then(() => undefined);
+  const ticks = lanes.map(({ times, lane }) => effects.tick(times.expression, () => lane.tick(effects.now())));
+  const watches = lanes.map(({ watch, lane }) => watch?.(() => lane.wake(effects.now())));
+  return {
+    caughtUp,
+    async stop() {
+      for (const watch of watches) await watch?.stop();
+      const ended = lanes.map(({ lane }) => lane.stop());
+      for (const tick of ticks) await tick.stop();
+      await Promise.all(ended);
+      lock.release();
+    },
+  };
+}
+
+/** Throws `SchedulerBusyError` where another scheduler has it. */
+export function acquireSchedulerLock(lockFile: string): Promise<ProcessLock> {
+  return acquireProcessLock(
+    {
+      name: 'scheduler',
+      lockFile,
+      busy: (message) => new SchedulerBusyError(`${message} One scheduler works on a data directory.`),
+    },
+    { command: 'schedule', waitSeconds: 0, onWaiting: () => undefined },
+  );
+}
+
+/** The next moments of a plan, in milliseconds since the epoch. */
+export function nextMoments(
+  pipeline: Pick<ScheduledPipeline, 'name' | 'plan' | 'key'>,
+  now: number,
+  count: number,
+): number[] {
+  const times = new CronTimes(pipeline.plan.cron, keyOf(pipeline));
+  const next: number[] = [];
+  for (let time = times.next(now); time !== undefined && next.length < count; time = times.next(time)) next.push(time);
+  return next;
+}
+
+function keyOf({ name, key }: Pick<ScheduledPipeline, 'name' | 'key'>): string {
+  return key ?? `offerline.json: schedule.${name}`;
+}

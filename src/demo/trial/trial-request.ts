@@ -1,0 +1,51 @@
+import { setTimeout } from 'node:timers/promises';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import type { Settings } from '../../kit/config/settings.ts';
+import { OfferlineError } from '../../kit/errors/errors.ts';
+import type { TrackerAccess } from './tracker-access.ts';
+import type { TrialStep } from './trial-report.ts';
+import type { TrialSubject } from './trial-subject.ts';
+
+export interface TrialRequest {
+  data: DataDirectory;
+  settings: Settings;
+  subject: TrialSubject;
+  tracker: TrackerAccess;
+  userId: string;
+  /** Whether a real publisher may be told of the conversion. */
+  deliver: boolean;
+  /** Whether a schedule runs, and whether it refreshes as soon as logs have landed. */
+  schedule: 'none' | 'by the clock' | 'watching';
+  /** Runs a refresh to its end. Rejects where it failed. */
+  refresh: () => Promise<void>;
+  tell: (step: TrialStep) => void;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+  /** Aborted where somebody does not want to wait: what was reported is taken back all the same. */
+  stop: AbortSignal;
+}
+
+/** Milliseconds. */
+const poll = 200;
+
+/**
+ * What `find` gives once it gives something. Where that takes too long: undefined, or a failure where that is named.
+ */
+export async function until<Found>(
+  { stop, now }: Pick<TrialRequest, 'stop' | 'now'>,
+  longest: number,
+  failure: string | undefined,
+  find: () => Found | undefined | Promise<Found | undefined>,
+): Promise<Found | undefined> {
+  const begun = now();
+  for (;;) {
+    if (stop.aborted) throw new OfferlineError('stopped before the circle was closed');
+    const found = await find();
+    if (found !== undefined) return found;
+    if (now() - begun > longest) {
+      if (failure === undefined) return undefined;
+      throw new OfferlineError(`${failure} within ${longest / 1000} seconds`);
+    }
+    await setTimeout(poll);
+  }
+}

@@ -1,0 +1,49 @@
+import { OfferlineError } from '../../kit/errors/errors.ts';
+import type { Effects } from '../../kit/files/effects.ts';
+import type { Progress } from '../../kit/logging/progress.ts';
+import { columnsOf, contentsOf, pages, type Contents, type Side, type TargetSide } from './side.ts';
+
+/**
+ * Makes the target equal to the source, and proves it. What an earlier copy brought there is gone on from: whatever
+ * has changed since has a greater number.
+ */
+export async function copyDeliveries(
+  source: Side,
+  target: TargetSide,
+  progress: Progress,
+  effects: Effects,
+): Promise<Contents> {
+  const contents = await contentsOf(source);
+  progress.start('moving deliveries', contents.postbacks + contents.attempts);
+  try {
+    let oldestAttempt: number | null = null;
+    const startedAt = columnsOf('attempts').indexOf('started_at');
+    for await (const rows of pages(source, 'attempts', 0))
+      for (const row of rows) oldestAttempt = Math.min(oldestAttempt ?? Infinity, row[startedAt] as number);
+    let copied = 0;
+    for (const table of ['postbacks', 'attempts'] as const) {
+      for await (const rows of pages(source, table, await target.copiedUpTo(table))) {
+        await effects.perform(`moved deliveries: ${table} written`, () => target.write(table, rows));
+        progress.advance((copied += rows.length));
+      }
+    }
+    const offsets = await source.rows('outbox_offsets');
+    const circuits = await source.rows('circuit_breakers');
+    const changes = await source.lastChange();
+    await effects.perform('moved deliveries: completed', () =>
+      target.complete({ changes, offsets, circuits, oldestAttempt }),
+    );
+  } finally {
+    progress.finish();
+  }
+  const arrived = await contentsOf(target);
+  if (arrived.digest !== contents.digest)
+    throw new OfferlineError(
+      `what arrived at ${target.where} is not what lies at ${source.where}: ${described(arrived)} instead of ${described(contents)}. The old store stays in use`,
+    );
+  return contents;
+}
+
+function described({ postbacks, attempts, digest }: Contents): string {
+  return `${postbacks} postbacks and ${attempts} attempts (${digest.slice(0, 12)})`;
+}

@@ -1,0 +1,131 @@
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { OfferlineError, UsageError } from '../../kit/errors/errors.ts';
+import type { Effects } from '../../kit/files/effects.ts';
+import type { Progress } from '../../kit/logging/progress.ts';
+import { compactText, momentOfMilliseconds } from '../../kit/time/moment.ts';
+import { PostgresStore } from '../postgres-deliveries/postgres-store.ts';
+import { assertInUse } from '../postgres-deliveries/session.ts';
+import { DeliveryDatabase } from '../../postbacks/store/delivery-database.ts';
+import { DeliveryQueue } from '../../postbacks/store/delivery-queue.ts';
+import { copyDeliveries } from './copy-deliveries.ts';
+import { PostgresSide } from './postgres-side.ts';
+import { contentsOf, type Contents } from './side.ts';
+import { SqliteSide } from './sqlite-side.ts';
+
+export interface Move {
+  data: DataDirectory;
+  /** Of PostgreSQL. */
+  address: string;
+  /** Only looks. */
+  dryRun: boolean;
+  progress: Progress;
+}
+
+export interface Moved extends Contents {
+  from: string;
+  to: string;
+}
+
+/**
+ * Brings the deliveries of the file to PostgreSQL. Whoever calls it holds the writer's lock and the delivery lock.
+ * Ended by force, it changes nothing that is in use, and goes on when it is called again.
+ */
+export async function moveToPostgres({ data, address, dryRun, progress }: Move, effects: Effects): Promise<Moved> {
+  if (!existsSync(data.deliveriesFile))
+    throw new UsageError(`there are no deliveries to move: ${data.deliveriesFile} does not exist`);
+  const database = new DeliveryDatabase(data.deliveriesFile);
+  let moved: Moved;
+  try {
+    if (!dryRun) new DeliveryQueue(database).freeClaimed();
+    const source = new SqliteSide(database);
+    const store = await PostgresStore.open(address, { inUse: false });
+    try {
+      const target = await PostgresSide.take(store);
+      const isThere = await assertRoom(store, target, source);
+      if (dryRun) return { ...(await contentsOf(source)), from: source.where, to: target.where };
+      if (!isThere && !(store.standing === 'filling' && target.storeId === source.storeId))
+        await effects.perform('moved deliveries: begun', () => target.begin(source.storeId));
+      const contents = isThere ? await contentsOf(target) : await copyDeliveries(source, target, progress, effects);
+      await effects.perform('moved deliveries: put in use', () => target.putInUse());
+      moved = { ...contents, from: source.where, to: target.where };
+    } finally {
+      await store.close();
+    }
+  } finally {
+    database.close();
+  }
+  const aside = data.deliveriesFile.replace(
+    /\.sqlite$/,
+    `.moved-${compactText(momentOfMilliseconds(effects.now()))}.sqlite`,
+  );
+  for (const ending of ['-wal', '-shm', ''])
+    if (existsSync(data.deliveriesFile + ending))
+      await effects.files.rename(data.deliveriesFile + ending, aside + ending, 'moved deliveries: old file put aside');
+  await effects.files.syncDirectory(dirname(aside), 'moved deliveries: folder synced');
+  return moved;
+}
+
+/**
+ * Whether all of it is there already, and only the file was not put aside. Throws `UsageError` where PostgreSQL holds
+ * other deliveries, or newer and older ones than these.
+ */
+async function assertRoom(store: PostgresStore, target: PostgresSide, source: SqliteSide): Promise<boolean> {
+  if (store.standing !== 'in use') return false;
+  if ((await store.count({})) === 0) return false;
+  if (target.storeId === source.storeId && (await target.lastChange()) >= (await source.lastChange())) return true;
+  throw new UsageError(
+    `${target.where} holds deliveries of its own: name another database in postbacks.store, or put ${source.where} away if those are the right ones`,
+  );
+}
+
+/** Brings the deliveries back to a file of this machine; otherwise as `moveToPostgres`. */
+export async function moveToSqlite({ data, address, dryRun, progress }: Move, effects: Effects): Promise<Moved> {
+  if (existsSync(data.deliveriesFile))
+    throw new UsageError(
+      `${data.deliveriesFile} holds deliveries of its own: put it away if those are not the right ones`,
+    );
+  const store = await PostgresStore.open(address, { inUse: false });
+  try {
+    if (store.standing === 'filling') assertInUse(store.standing, store.session.where);
+    const source = await PostgresSide.take(store);
+    if (dryRun) return { ...(await contentsOf(source)), from: source.where, to: data.deliveriesFile };
+    if (store.standing === 'in use') await source.freeClaimed();
+    const contents = await fillFile(data.movedDeliveriesFile, source, progress, effects);
+    await effects.files.rename(data.movedDeliveriesFile, data.deliveriesFile, 'moved deliveries: file put in use');
+    await effects.files.syncDirectory(dirname(data.deliveriesFile), 'moved deliveries: folder synced');
+    return { ...contents, from: source.where, to: data.deliveriesFile };
+  } finally {
+    await store.close();
+  }
+}
+
+/** What the file holds then is what PostgreSQL held when it was left for good. */
+async function fillFile(file: string, source: PostgresSide, progress: Progress, effects: Effects): Promise<Contents> {
+  if (existsSync(file) && storeIdIn(file) !== source.storeId)
+    for (const ending of ['-wal', '-shm', ''])
+      await effects.files.remove(file + ending, 'moved deliveries: another file removed');
+  const database = new DeliveryDatabase(file);
+  try {
+    const target = new SqliteSide(database);
+    target.begin(source.storeId);
+    const contents = await copyDeliveries(source, target, progress, effects);
+    const lastChange = await target.lastChange();
+    const isLeft = await effects.perform('moved deliveries: PostgreSQL left', () => source.moveAway(lastChange));
+    if (!isLeft)
+      throw new OfferlineError(`${source.where} has changed meanwhile: run it again, and it brings what is new`);
+    return contents;
+  } finally {
+    database.close();
+  }
+}
+
+function storeIdIn(file: string): string {
+  const database = new DeliveryDatabase(file);
+  try {
+    return new SqliteSide(database).storeId;
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,144 @@
+import { attemptRecordOf, failingSiteOf, sortableText, stateColumns } from '../../postbacks/store/delivery-rows.ts';
+import type {
+  AttemptRecord,
+  DeliveryFilter,
+  DeliveryState,
+  FailedPostbacks,
+  FailingSite,
+  SitePostbacks,
+  StatePostbacks,
+} from '../../postbacks/store/delivery-store.ts';
+import { refreshHeads } from './click-heads.ts';
+import type { PostgresSession, Value } from './session.ts';
+import { stateOf } from './rows.ts';
+
+/** What operators ask of the store. */
+export class PostgresList {
+  readonly #session: PostgresSession;
+
+  constructor(session: PostgresSession) {
+    this.#session = session;
+  }
+
+  async find(filter: DeliveryFilter, limit: number, skipped = 0): Promise<DeliveryState[]> {
+    const { where, values } = conditionOf(filter);
+    const next = values.length + 1;
+    const rows = await this.#session.query(
+      `SELECT ${stateColumns} FROM postbacks WHERE ${where} ORDER BY sort_key DESC, sequence DESC LIMIT $${next} OFFSET $${next + 1}`,
+      [...values, limit, skipped],
+    );
+    return rows.map(stateOf);
+  }
+
+  async count(filter: DeliveryFilter): Promise<number> {
+    const { where, values } = conditionOf(filter);
+    const [row] = await this.#session.query(`SELECT count(*) AS postbacks FROM postbacks WHERE ${where}`, values);
+    return row?.['postbacks'] as number;
+  }
+
+  async countBySite(filter: DeliveryFilter): Promise<SitePostbacks[]> {
+    const { where, values } = conditionOf(filter);
+    const rows = await this.#session.query(
+      `SELECT site_key, count(*) AS postbacks, encode(sha256(convert_to(
+           string_agg(webhook_id || chr(10), '' ORDER BY webhook_id COLLATE "C"), 'UTF8')), 'hex') AS ids_sha256
+       FROM postbacks WHERE ${where} GROUP BY site_key ORDER BY site_key COLLATE "C"`,
+      values,
+    );
+    return rows.map(({ site_key, postbacks, ids_sha256 }) => ({
+      siteKey: site_key as string,
+      postbacks: postbacks as number,
+      idsSha256: ids_sha256 as string,
+    }));
+  }
+
+  async countByState(): Promise<StatePostbacks[]> {
+    const rows = await this.#session.query(
+      'SELECT site_key AS "siteKey", state, count(*) AS postbacks FROM postbacks GROUP BY state, site_key ORDER BY site_key, state COLLATE "C"',
+    );
+    return rows as unknown as StatePostbacks[];
+  }
+
+  async countByError(): Promise<FailedPostbacks[]> {
+    const rows = await this.#session.query(
+      `SELECT last_error AS error, last_status AS status, state, count(DISTINCT site_key) AS sites, count(*) AS postbacks FROM postbacks
+       WHERE last_error IS NOT NULL AND state <> 'delivered'
+       GROUP BY last_error, last_status, state ORDER BY postbacks DESC, last_error COLLATE "C", last_status NULLS FIRST, state COLLATE "C"`,
+    );
+    return rows as unknown as FailedPostbacks[];
+  }
+
+  async failingSites(): Promise<FailingSite[]> {
+    const rows = await this.#session.query(
+      `SELECT site_key, failing_since, last_error, last_status,
+         (SELECT count(*) FROM postbacks AS waiting WHERE waiting.state IN ('pending', 'delivering') AND waiting.site_key = failing.site_key) AS waiting,
+         (SELECT max(delivered_at) FROM (SELECT delivered_at FROM postbacks AS taken
+            WHERE taken.state = 'delivered' AND taken.site_key = failing.site_key ORDER BY sort_key LIMIT 1000) AS newest) AS last_delivered_at
+       FROM (SELECT DISTINCT ON (site_key) site_key, min(enqueued_at) OVER (PARTITION BY site_key) AS failing_since, last_error, last_status
+         FROM postbacks WHERE last_error IS NOT NULL AND state IN ('pending', 'delivering') ORDER BY site_key, last_attempt_at DESC) AS failing
+       ORDER BY site_key COLLATE "C"`,
+    );
+    return rows.map(failingSiteOf);
+  }
+
+  async nextOfClick(clickId: string): Promise<string | undefined> {
+    const [next] = await this.#session.query(
+      `SELECT webhook_id FROM postbacks WHERE click_id = $1 AND state IN ('pending', 'delivering') ORDER BY is_next DESC LIMIT 1`,
+      [clickId],
+    );
+    return next?.['webhook_id'] as string | undefined;
+  }
+
+  async show(id: string): Promise<{ postback: DeliveryState; attempts: AttemptRecord[] }[]> {
+    const { where, values } = conditionOf({ ids: [id] });
+    return this.#session.read(async () => {
+      const postbacks = await this.#session.query(
+        `SELECT ${stateColumns} FROM postbacks WHERE ${where} ORDER BY sort_key, sequence`,
+        values,
+      );
+      const attempts = await this.#session.query(
+        `SELECT webhook_id, attempt, started_at, duration_ms, status, error, host
+         FROM attempts JOIN postbacks USING (sequence) WHERE ${where} ORDER BY attempt`,
+        values,
+      );
+      const records = Map.groupBy(attempts.map(attemptRecordOf), ({ webhookId }) => webhookId);
+      return postbacks.map(stateOf).map((postback) => ({ postback, attempts: records.get(postback.webhookId) ?? [] }));
+    });
+  }
+
+  async revive(filter: DeliveryFilter, now: number): Promise<number> {
+    const { where, values } = conditionOf({ ...filter, state: filter.state ?? 'dead' });
+    return this.#session.write(async (changes) => {
+      const next = values.length + 1;
+      const revived = await this.#session.query(
+        `WITH dead AS (SELECT sequence, row_number() OVER (ORDER BY sequence) AS place FROM postbacks WHERE ${where})
+         UPDATE postbacks SET state = 'pending', plan_attempts = 0, next_attempt_at = $${next}, change = $${next + 1} + place
+         FROM dead WHERE postbacks.sequence = dead.sequence RETURNING click_id`,
+        [...values, now, changes.last],
+      );
+      changes.last += revived.length;
+      // A list of none that is of no site is that of all.
+      if (filter.state === 'pending')
+        await this.#session.query('DELETE FROM circuit_breakers WHERE $1::text IS NULL OR site_key = $1', [
+          filter.site ?? null,
+        ]);
+      await refreshHeads(
+        this.#session,
+        revived.map(({ click_id }) => click_id as string),
+      );
+      return revived.length;
+    });
+  }
+}
+
+function conditionOf({ site, state, since, until, ids }: DeliveryFilter): { where: string; values: Value[] } {
+  const values: Value[] = [];
+  const conditions: string[] = [];
+  const add = (value: Value, condition: (mark: string) => string) =>
+    conditions.push(condition(`$${values.push(value)}`));
+  if (site !== undefined) add(site, (mark) => `site_key = ${mark}`);
+  if (state !== undefined) add(state, (mark) => `state = ${mark}`);
+  if (since !== undefined) add(sortableText(since), (mark) => `sort_key >= ${mark}`);
+  if (until !== undefined) add(sortableText(until), (mark) => `sort_key < ${mark}`);
+  if (ids !== undefined) add(ids, (mark) => `(webhook_id = ANY(${mark}) OR conversion_id = ANY(${mark}))`);
+  return { where: conditions.join(' AND ') || 'TRUE', values };
+}

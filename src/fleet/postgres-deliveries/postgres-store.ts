@@ -1,0 +1,131 @@
+import { OfferlineError } from '../../kit/errors/errors.ts';
+import type { OpenCircuit } from '../../postbacks/rules/circuit-breaker.ts';
+import type {
+  DeliveryFilter,
+  DeliveryState,
+  DeliveryStore,
+  OutboxRow,
+  PassStore,
+  StateCounts,
+} from '../../postbacks/store/delivery-store.ts';
+import { migrate } from './migrations.ts';
+import { PostgresExchange } from './postgres-exchange.ts';
+import { PostgresList } from './postgres-list.ts';
+import { beginPass, readDue } from './postgres-pass.ts';
+import { assertInUse, PostgresSession, type Standing } from './session.ts';
+
+/** The store in PostgreSQL, from which several workers deliver at once. */
+export class PostgresStore implements DeliveryStore {
+  readonly storeId: string;
+  readonly session: PostgresSession;
+  /** As it was when it was opened. */
+  readonly standing: Standing;
+  readonly #exchange: PostgresExchange;
+  readonly #list: PostgresList;
+
+  private constructor(session: PostgresSession, storeId: string, standing: Standing) {
+    this.session = session;
+    this.storeId = storeId;
+    this.standing = standing;
+    this.#exchange = new PostgresExchange(session);
+    this.#list = new PostgresList(session);
+  }
+
+  /**
+   * Makes the tables where there are none. Throws `StoreAwayError` where it does not answer, and `UsageError` where it
+   * is not in use, unless that is said not to matter.
+   */
+  static async open(address: string, { inUse = true } = {}): Promise<PostgresStore> {
+    const session = await PostgresSession.connect(address);
+    try {
+      await assertUnicode(session);
+      await migrate(session);
+      const [row] = await session.query('SELECT store_id, standing FROM store');
+      const standing = row?.['standing'] as Standing;
+      if (inUse) assertInUse(standing, session.where);
+      return new PostgresStore(session, String(row?.['store_id']), standing);
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
+  }
+
+  importedUpTo(warehouseId: string) {
+    return this.#exchange.importedUpTo(warehouseId);
+  }
+  importOutbox(warehouseId: string, rows: Iterable<OutboxRow>) {
+    return this.#exchange.importOutbox(warehouseId, rows);
+  }
+  restore(states: Iterable<DeliveryState>) {
+    return this.#exchange.restore(states);
+  }
+  changesSince(change: number, limit?: number) {
+    return this.#exchange.changesSince(change, limit);
+  }
+
+  find(filter: DeliveryFilter, limit: number, skipped?: number) {
+    return this.#list.find(filter, limit, skipped);
+  }
+  count(filter: DeliveryFilter) {
+    return this.#list.count(filter);
+  }
+  countBySite(filter: DeliveryFilter) {
+    return this.#list.countBySite(filter);
+  }
+  async countByState(): Promise<StateCounts> {
+    // Changes of several workers come in no order by which a later count could go on.
+    return { storeId: this.storeId, upTo: 0, states: await this.#list.countByState() };
+  }
+  countByError() {
+    return this.#list.countByError();
+  }
+  failingSites() {
+    return this.#list.failingSites();
+  }
+  nextOfClick(clickId: string) {
+    return this.#list.nextOfClick(clickId);
+  }
+  show(id: string) {
+    return this.#list.show(id);
+  }
+  revive(filter: DeliveryFilter, now: number) {
+    return this.#list.revive(filter, now);
+  }
+  purgeAttempts(before: number) {
+    return this.session.change('DELETE FROM attempts WHERE started_at < $1', [before]);
+  }
+
+  due(now: number) {
+    return readDue(this.session, now);
+  }
+  async unfinished() {
+    const [row] = await this.session.query(
+      `SELECT count(*) AS unfinished FROM postbacks WHERE state IN ('pending', 'delivering')`,
+    );
+    return row?.['unfinished'] as number;
+  }
+  async openCircuits(): Promise<Map<string, OpenCircuit>> {
+    const rows = await this.session.query('SELECT site_key, openings, paused_until FROM circuit_breakers');
+    return new Map(
+      rows.map(({ site_key, openings, paused_until }) => [
+        site_key as string,
+        { openings: openings as number, pausedUntil: paused_until as number },
+      ]),
+    );
+  }
+  beginPass(now: number): Promise<PassStore> {
+    return beginPass(this, now);
+  }
+
+  close(): Promise<void> {
+    return this.session.close();
+  }
+}
+
+async function assertUnicode(session: PostgresSession): Promise<void> {
+  const [row] = await session.query('SHOW server_encoding');
+  if (row?.['server_encoding'] !== 'UTF8')
+    throw new OfferlineError(
+      `the database at ${session.where} is encoded in ${String(row?.['server_encoding'])}: make one with ENCODING 'UTF8'`,
+    );
+}

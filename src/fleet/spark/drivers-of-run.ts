@@ -1,0 +1,40 @@
+import { basename } from 'node:path';
+import type { Settings } from '../../kit/config/settings.ts';
+import type { Run } from '../../pipeline/runs/stage.ts';
+import { SparkDriver } from './spark-driver.ts';
+import type { SparkDrivers } from './spark-engine.ts';
+
+type SparkSettings = Extract<Settings['engine'], { kind: 'spark' }>;
+
+/**
+ * One driver for a run, started when there are logs to stage: most runs of a schedule find none, and a start takes
+ * seconds.
+ */
+export function driversOfRun(
+  { data, runId, stop, logger }: Pick<Run, 'data' | 'runId' | 'stop' | 'logger'>,
+  { master, connect, python, resources, time_limit_s }: SparkSettings,
+): SparkDrivers {
+  let started: Promise<SparkDriver> | undefined;
+  return {
+    driver: () => {
+      if (started === undefined) logger.info({ spark: master ?? connect, log: data.sparkLog }, 'asking Spark');
+      return (started ??= SparkDriver.start({
+        python,
+        master,
+        connect,
+        executorMemory: resources.executor_memory,
+        executorCores: resources.executor_cores,
+        cores: resources.cores,
+        driverMemory: resources.driver_memory,
+        name: `offerline ${basename(data.root)} run ${runId}`,
+        log: data.sparkLog,
+        timeLimitSeconds: time_limit_s,
+        stop,
+      }));
+    },
+    async [Symbol.asyncDispose]() {
+      // One that did not start has told so.
+      await (await started?.catch(() => undefined))?.[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -1,0 +1,116 @@
+import type { LogSchema } from '../../pipeline/landing/logs/log-fields.ts';
+import { eventRowGroupRows } from '../../pipeline/warehouse/event-files.ts';
+import type { SteadyDays } from './local-times.ts';
+import { plainEvents } from './plain-events.ts';
+import type { ViewOfFiles, WrittenQuery } from './spark-driver.ts';
+
+/** Where the steps of one batch meet. Folders of Parquet, absolute paths. */
+export interface StagingFolders {
+  /** Links to the files of the batch, or copies, named by `inputName`. */
+  input: string;
+  /** Every line: decided, or as it is. */
+  parsed: string;
+  /** Events of the lines that the coordinator parsed. */
+  odd: string;
+  /** Events of history that have a key of the batch's. */
+  known: string;
+  duplicates: string;
+  /** Events by day. */
+  days: string;
+}
+
+/** A plain name: place in the batch, and number in the ledger. */
+export function inputName(position: number, fileId: number): string {
+  return `${position}-${fileId}.ndjson`;
+}
+
+/** What makes a line one, in the order in which the first of equal events wins: file, part of the file, line in it. */
+const place = ['position', 'block', 'id'];
+
+/** Between jobs; packed as the days are, so that executors load one library for it. */
+const passing = { compression: 'zstd' };
+
+/** The lines of the batch. Line ends are those that the check of the files left: no others count. */
+export function linesView(paths: readonly string[]): ViewOfFiles {
+  const name = (part: number) => `CAST(split(_metadata.file_name, '[-.]')[${part}] AS BIGINT)`;
+  return {
+    view: 'lines',
+    format: 'text',
+    paths,
+    options: { lineSep: '\n' },
+    columns: [
+      `${name(0)} AS position`,
+      `${name(1)} AS file_id`,
+      '_metadata.file_block_start AS block',
+      // Counts upwards within a part of a file.
+      'monotonically_increasing_id() AS id',
+      'value AS raw',
+    ],
+  };
+}
+
+export function parseQuery(
+  schema: LogSchema,
+  { parsed }: StagingFolders,
+  steady: readonly SteadyDays[] = [],
+): WrittenQuery {
+  return { query: plainEvents(schema, 'lines', steady), folder: parsed, options: passing };
+}
+
+/** Views of all that is known before duplicates are decided. */
+export function eventViews({ parsed, odd, known }: StagingFolders): ViewOfFiles[] {
+  return Object.entries({ parsed, odd, known }).map(([view, folder]) => ({
+    view,
+    format: 'parquet',
+    paths: [folder],
+    columns: ['*'],
+  }));
+}
+
+/**
+ * Events of the batch that do not count: place, `file_id` and `conflict`. What the warehouse has comes first, then the
+ * batch by place. Only events whose keys come more than once are compared with each other.
+ */
+export function duplicatesQuery(schema: LogSchema, { duplicates }: StagingFolders): WrittenQuery {
+  const fields = schema.fields.map(({ name }) => name).join(', ');
+  const key = ['event_key', ...schema.key].join(', ');
+  return {
+    query: `
+      WITH events AS (${events(schema)}),
+        repeated AS (
+          SELECT event_key FROM (SELECT event_key FROM events UNION ALL SELECT event_key FROM known)
+          GROUP BY event_key HAVING count(*) > 1),
+        candidates AS (
+          SELECT -1 AS position, 0 AS block, 0 AS id, CAST(NULL AS BIGINT) AS file_id, ${key}, struct(${fields}) AS content FROM known
+          UNION ALL
+          SELECT ${place.join(', ')}, file_id, ${key}, struct(${fields}) AS content FROM events LEFT SEMI JOIN repeated USING (event_key))
+      SELECT ${place.join(', ')}, file_id, conflict
+      FROM (
+        SELECT ${place.join(', ')}, file_id, row_number() OVER by_arrival AS nth,
+          NOT (content <=> first_value(content) OVER by_arrival) AS conflict
+        FROM candidates
+        WINDOW by_arrival AS (PARTITION BY ${key} ORDER BY ${place.join(', ')}))
+      WHERE nth > 1 AND position >= 0`,
+    folder: duplicates,
+    options: passing,
+  };
+}
+
+/** The events that count, by day, in the columns of event files. */
+export function daysQuery(schema: LogSchema, { days }: StagingFolders): WrittenQuery {
+  const fields = schema.fields.map(({ name }) => name).join(', ');
+  return {
+    query: `
+      SELECT /*+ REBALANCE(day_number) */ ${fields}, event_key, file_id, CAST(warnings AS SMALLINT) AS warnings, CAST(NULL AS STRING) AS reject, day_number
+      FROM (${events(schema)}) LEFT ANTI JOIN duplicates USING (${place.join(', ')})`,
+    folder: days,
+    partitionBy: ['day_number'],
+    options: { compression: 'zstd', 'parquet.block.row.count.limit': String(eventRowGroupRows) },
+  };
+}
+
+/** Of the lines that Spark decided, and of those that the coordinator did. */
+function events(schema: LogSchema): string {
+  const columns = [...place, 'file_id', 'event_key', 'day_number', ...schema.fields.map(({ name }) => name)].join(', ');
+  return `SELECT ${columns}, 0 AS warnings FROM parsed WHERE raw IS NULL UNION ALL SELECT ${columns}, warnings FROM odd`;
+}

@@ -1,0 +1,84 @@
+import { setTimeout } from 'node:timers/promises';
+import type { StorageSettings } from '../../kit/config/storage-settings.ts';
+import type { Logger } from '../../kit/logging/log.ts';
+import { currentName, snapshotNames } from '../../pipeline/snapshot/catalogue.ts';
+import { heldOpen } from '../../pipeline/snapshot/held-open.ts';
+import { ObjectStore } from './object-store.ts';
+import { lostPointer, readPointer, type StoredPointer } from './pointer.ts';
+import { bringSnapshot, removeSnapshot, type BringingSnapshots } from './snapshots.ts';
+import { RoleNote } from './storage-role.ts';
+
+const lookMilliseconds = 2_000;
+/** After failures the next looks come later and later: each may fetch a whole snapshot in vain. */
+const longestWaitMilliseconds = 30_000;
+
+export interface Following {
+  /** Ends once a snapshot under way is here or given up. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Keeps `published/` here as storage has it: the newest snapshot is brought, verified and made current, old ones go
+ * that nobody holds open. Where nothing is here yet the first look is awaited; whatever fails is said once, and what is
+ * here stays. Throws `UsageError` where a key cannot be read.
+ */
+export async function followStorage(
+  settings: StorageSettings,
+  { data, effects, logger }: Omit<BringingSnapshots, 'store'> & { logger: Logger },
+): Promise<Following> {
+  const store = await ObjectStore.open(settings);
+  const ending = new AbortController();
+  const note = new RoleNote(data.followingRoleFile, store.url, { effects, logger });
+  let known: StoredPointer | undefined;
+  let complaint: string | undefined;
+  let failures = 0;
+
+  async function look(): Promise<void> {
+    try {
+      const stored = await readPointer(store, known);
+      // Nothing was published yet, or what was is gone.
+      if (stored === undefined && (await currentName(data)) !== undefined) throw lostPointer(store);
+      if (stored !== undefined && stored !== known) await bring(stored);
+      if (complaint !== undefined) logger.info({ storage: store.url }, 'storage is followed again');
+      complaint = undefined;
+      failures = 0;
+    } catch (error) {
+      const { message } = error as Error;
+      if (message !== complaint) logger.warn({ storage: store.url }, `what is here is served on: ${message}`);
+      complaint = message;
+      failures++;
+    }
+    await note.tell({ role: 'follows', error: complaint ?? null });
+  }
+
+  async function bring(stored: StoredPointer): Promise<void> {
+    const { snapshots } = stored.pointer;
+    const [newest] = snapshots;
+    // A storage where nothing was published yet takes nothing away.
+    if (newest === undefined) return;
+    await bringSnapshot({ data, effects, store }, newest);
+    known = stored;
+    const stay = new Set([...snapshots.map(({ snapshot_id }) => snapshot_id), ...(await heldOpen(data))]);
+    for (const name of await snapshotNames(data)) if (!stay.has(name)) await removeSnapshot(data, name, effects);
+  }
+
+  await effects.files.makeDirectory(data.published);
+  const first = look();
+  if ((await currentName(data)) === undefined) await first;
+  const following = (async () => {
+    await first;
+    while (!ending.signal.aborted) {
+      const wait = Math.min(lookMilliseconds * 2 ** failures, longestWaitMilliseconds);
+      await setTimeout(wait, undefined, { signal: ending.signal }).catch(() => undefined);
+      if (!ending.signal.aborted) await look();
+    }
+  })();
+  return {
+    async stop() {
+      ending.abort();
+      await following;
+      await note.forget();
+      store[Symbol.dispose]();
+    },
+  };
+}

@@ -1,0 +1,243 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { setTimeout } from 'node:timers/promises';
+import { z } from 'zod';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import type { Effects } from '../../kit/files/effects.ts';
+import type { Logger } from '../../kit/logging/log.ts';
+import { realLeaseClocks, writeHeldLease, type LeaseClocks } from './held-lease.ts';
+import { LostSwapError, StorageError, type Condition, type ObjectStore } from './object-store.ts';
+import type { ToldRole } from './storage-role.ts';
+
+const leaseKey = 'lease.json';
+const leaseSchema = z.object({
+  /** Which schedule, for operators: host and process. */
+  holder: z.string(),
+  /**
+   * Another value with every renewal: others see by their own clocks whether it still changes. It begins with an id of
+   * who took the lease, the same in all renewals.
+   */
+  beat: z.string(),
+  /** Given up by itself: nobody has to wait. */
+  released: z.boolean(),
+});
+type Lease = z.output<typeof leaseSchema>;
+
+/**
+ * A holder renews its lease often and believes in it for `believed` after each renewal; others take one over that has
+ * not changed for `silence`. Between the two lies the longest that a postback under way may take, 15 seconds, so that
+ * nothing of the one before is on its way any more when the next begins. Clocks of machines are never compared.
+ */
+export const leaseTimes = { renewal: 4_000, look: 1_500, believed: 28_000, silence: 45_000 };
+
+export interface Leasing {
+  data: DataDirectory;
+  store: ObjectStore;
+  logger: Logger;
+  effects: Effects;
+  clocks?: LeaseClocks;
+  times?: typeof leaseTimes;
+  /** Called at each look while another writes. Gives what is wrong with what that publishes. */
+  standBy?: () => Promise<string | undefined>;
+  /** Called with each look and renewal: who writes, and what storage does not do. */
+  tellRole?: (told: ToldRole) => Promise<void>;
+}
+
+/** The right of one `schedule` among all on a storage to write. */
+export class WriterLease {
+  /** Aborted once another may have taken over. */
+  readonly lost: AbortSignal;
+  readonly #leasing: Required<Leasing>;
+  readonly #losing = new AbortController();
+  readonly #ending = new AbortController();
+  readonly #renewing: Promise<void>;
+  readonly #id: string;
+  #etag: string;
+  #renewed: LeaseMoment;
+  #epoch: number | undefined;
+  #telling: Promise<void> = Promise.resolve();
+
+  /**
+   * Waits until no other schedule writes, then takes the lease. `takeEpoch` has to make the next swap of the one before
+   * be lost, and gives the new epoch; it may take long, the lease is renewed meanwhile, and given up where it fails. It
+   * is given what throws `LostSwapError` where the lease is another's. Undefined where `stop` was aborted.
+   */
+  static async acquire(
+    leasing: Leasing,
+    takeEpoch: (assertHeld: () => Promise<void>) => Promise<number>,
+    stop: AbortSignal,
+  ): Promise<WriterLease | undefined> {
+    const nothing = async () => undefined;
+    const all = { clocks: realLeaseClocks, times: leaseTimes, standBy: nothing, tellRole: nothing, ...leasing };
+    const { store, logger, clocks, times, tellRole } = all;
+    let seen: { etag: string; since: number } | undefined;
+    let told: string | undefined;
+    const tell = (message: string) => {
+      if (told !== message) logger.info({ storage: store.url }, message);
+      told = message;
+    };
+    while (!stop.aborted) {
+      try {
+        const found = await store.readText(leaseKey);
+        if (found !== undefined && seen?.etag !== found.etag) seen = { etag: found.etag, since: clocks.steady() };
+        const lease = found === undefined ? undefined : readLease(found.text);
+        const isSilent = clocks.steady() - (seen?.since ?? 0) >= times.silence;
+        if (found === undefined || lease?.released === true || isSilent) {
+          if (lease?.released === false)
+            logger.warn({ holder: lease.holder }, 'the schedule that wrote has fallen silent: this one takes over');
+          const renewed = momentOf(clocks);
+          const id = randomUUID();
+          const etag = await writeLease(store, id, found === undefined ? 'none' : { etag: found.etag });
+          return await new WriterLease(all, id, etag, renewed).#begun(takeEpoch);
+        }
+        const writer = lease?.holder ?? 'another schedule';
+        tell(`standing by: ${writer} writes`);
+        await tellRole({ role: 'stands_by', writer, error: (await all.standBy()) ?? null });
+      } catch (error) {
+        if (!(error instanceof StorageError)) throw error;
+        if (!(error instanceof LostSwapError)) {
+          tell(`standing by: ${error.message}`);
+          await tellRole({ role: 'stands_by', error: error.message });
+        }
+      }
+      await setTimeout(times.look, undefined, { signal: stop }).catch(() => undefined);
+    }
+    return undefined;
+  }
+
+  private constructor(leasing: Required<Leasing>, id: string, etag: string, renewed: LeaseMoment) {
+    this.#leasing = leasing;
+    this.#id = id;
+    this.#etag = etag;
+    this.#renewed = renewed;
+    this.lost = this.#losing.signal;
+    this.#renewing = this.#renew();
+  }
+
+  get epoch(): number {
+    return this.#epoch ?? 0;
+  }
+
+  async #begun(takeEpoch: (assertHeld: () => Promise<void>) => Promise<number>): Promise<this> {
+    const { logger, store, tellRole } = this.#leasing;
+    try {
+      this.#epoch = await takeEpoch(() => this.#assertHeld());
+      await this.#tellProcesses();
+      await tellRole({ role: 'writes' });
+    } catch (error) {
+      await this.release();
+      throw error;
+    }
+    logger.info({ storage: store.url, epoch: this.#epoch }, 'this schedule writes now');
+    return this;
+  }
+
+  /** One that was stopped for a while has not heard yet what another did meanwhile. Throws `LostSwapError`. */
+  async #assertHeld(): Promise<void> {
+    const { store } = this.#leasing;
+    const found = await store.readText(leaseKey);
+    if (found !== undefined && readLease(found.text)?.beat.startsWith(this.#id) === true) return;
+    throw new LostSwapError(`another schedule has taken over ${store.url}`);
+  }
+
+  async #renew(): Promise<void> {
+    const { store, logger, clocks, times, tellRole } = this.#leasing;
+    let told: string | undefined;
+    const tellWriting = async (error: string | null) => {
+      if (this.#epoch !== undefined) await tellRole({ role: 'writes', error });
+    };
+    const left = () => this.#renewed.steady + times.believed - clocks.steady();
+    for (;;) {
+      await setTimeout(times.renewal, undefined, { signal: this.#ending.signal }).catch(() => undefined);
+      if (this.#ending.signal.aborted) return;
+      const began = momentOf(clocks);
+      try {
+        // After a long pause another may have taken over and let go again: the write shows it.
+        const giveUp = AbortSignal.any([this.#ending.signal, AbortSignal.timeout(Math.max(left(), times.look))]);
+        this.#etag = await writeLease(store, this.#id, { etag: this.#etag }, { signal: giveUp });
+        this.#renewed = began;
+        told = undefined;
+        await this.#tellProcesses();
+        await tellWriting(null);
+      } catch (error) {
+        const { message } = error as Error;
+        if (error instanceof LostSwapError) return this.#lose(message, null);
+        await tellWriting(message);
+        if (!(error instanceof StorageError)) logger.error({ err: error }, 'the lease cannot be renewed');
+        else if (told !== message && !this.#ending.signal.aborted)
+          logger.warn({ storage: store.url }, `the lease cannot be renewed: ${message}`);
+        told = message;
+      }
+      if (left() <= 0) return this.#lose('it could not be renewed for too long', told ?? null);
+    }
+  }
+
+  /**
+   * Until when they may deliver; before the epoch is known there are none. One time after the other: a renewal may come
+   * while the epoch is told of first.
+   */
+  async #tellProcesses(): Promise<void> {
+    const { data, effects, times } = this.#leasing;
+    const epoch = this.#epoch;
+    if (epoch === undefined) return;
+    const before = this.#telling;
+    const tell = async () => {
+      await before;
+      const { steady, wall } = this.#renewed;
+      const until = { steady: steady + times.believed, wall: wall + times.believed };
+      await writeHeldLease(data, { epoch, until }, effects);
+    };
+    const told = tell();
+    this.#telling = told.catch(() => undefined);
+    await told;
+  }
+
+  /** `error`: what storage does not do, where that is why. */
+  async #lose(reason: string, error: string | null): Promise<void> {
+    this.#leasing.logger.warn(
+      { storage: this.#leasing.store.url, epoch: this.#epoch },
+      `another schedule may write now (${reason}): this one stops and stands by`,
+    );
+    this.#losing.abort();
+    await this.#leasing.tellRole({ role: 'stands_by', error });
+  }
+
+  /** Lets another take over at once. */
+  async release(): Promise<void> {
+    this.#ending.abort();
+    await this.#renewing;
+    if (this.lost.aborted) return;
+    const { store, logger, times } = this.#leasing;
+    try {
+      const signal = AbortSignal.timeout(times.believed);
+      await writeLease(store, this.#id, { etag: this.#etag }, { released: true, signal });
+    } catch (error) {
+      logger.warn(`the lease is not given up, others wait for a while: ${(error as Error).message}`);
+    }
+  }
+}
+
+type LeaseMoment = { steady: number; wall: number };
+
+function momentOf(clocks: LeaseClocks): LeaseMoment {
+  return { steady: clocks.steady(), wall: clocks.wall() };
+}
+
+/** Undefined where somebody else wrote there: then it is as good as held by them, until it is silent for too long. */
+function readLease(text: string): Lease | undefined {
+  try {
+    return leaseSchema.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+function writeLease(
+  store: ObjectStore,
+  id: string,
+  condition: Condition,
+  { released = false, signal }: { released?: boolean; signal?: AbortSignal } = {},
+): Promise<string> {
+  const lease: Lease = { holder: `${hostname()}, process ${process.pid}`, beat: `${id} ${randomUUID()}`, released };
+  return store.writeText(leaseKey, `${JSON.stringify(lease)}\n`, condition, signal);
+}

@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DataDirectory } from '../../../kit/config/data-directory.ts';
+import type { Effects } from '../../../kit/files/effects.ts';
+import { severalAtOnce } from '../../../kit/files/several-at-once.ts';
+import type { Logger } from '../../../kit/logging/log.ts';
+import { currentManifest } from '../../../pipeline/snapshot/catalogue.ts';
+import { manifestFile } from '../../../pipeline/snapshot/manifest.ts';
+import type { NamedFile } from '../../../pipeline/warehouse/named-files.ts';
+import { contentKey, contentOf } from '../contents.ts';
+import type { ObjectStore } from '../object-store.ts';
+import { swapPointer, type Content, type Pointer } from '../pointer.ts';
+import { blocksOf, readBlock } from './database-blocks.ts';
+import { memoryAfter, writeStorageMemory, type StateContents, type StorageMemory } from './storage-memory.ts';
+
+/** What of the state has to be known while it is open: files that it names, and its last run. */
+export interface StateNames {
+  files: Pick<NamedFile, 'path' | 'sha256' | 'bytes'>[];
+  runId: number;
+}
+
+export interface PublishingRun {
+  data: DataDirectory;
+  logger: Logger;
+  effects: Effects;
+  store: ObjectStore;
+  /** What the state of this machine stands on. */
+  memory: StorageMemory;
+  epoch: number;
+  snapshotsKept: number;
+}
+
+/** Something to be written, and how to come by its bytes. */
+interface Wanted {
+  content: Content;
+  bytes: () => Promise<Buffer | { path: string; bytes: number }>;
+}
+
+/**
+ * Writes what storage lacks of the closed state and of the current snapshot, then swaps the pointer. Contents come
+ * first, so a pointer never names what is not there. What does not get that far is litter that maintenance removes.
+ * Throws `LostSwapError` where another writer was faster, `StorageError` where storage cannot be written.
+ */
+export async function publishRun(publishing: PublishingRun, names: StateNames): Promise<StorageMemory> {
+  const { data, logger, effects, store, memory, epoch, snapshotsKept } = publishing;
+  const wanted = new Map<string, Wanted>();
+  const want = (content: Content, bytes: Wanted['bytes']) => wanted.set(content.sha256, { content, bytes });
+  const wantFile = (content: Content, path: string) => want(content, async () => ({ path, bytes: content.bytes }));
+
+  const state: StateContents = { blocks: [], files: {} };
+  for (const block of await blocksOf(data.stateFile)) {
+    state.blocks.push(block.content);
+    want(block.content, () => readBlock(data.stateFile, block));
+  }
+  for (const { path, sha256, bytes } of names.files) {
+    state.files[path] = { sha256, bytes };
+    wantFile({ sha256, bytes }, join(data.warehouse, path));
+  }
+  const stateText = Buffer.from(JSON.stringify(state));
+  want(contentOf(stateText), async () => stateText);
+
+  const before = memory.stored?.pointer;
+  let snapshots = before?.snapshots ?? [];
+  const manifest = await currentManifest(data);
+  if (manifest !== undefined) {
+    const folder = join(data.published, manifest.snapshot_id);
+    const manifestPath = join(folder, manifestFile);
+    const manifestContent = contentOf(await readFile(manifestPath));
+    wantFile(manifestContent, manifestPath);
+    for (const [path, { sha256, bytes }] of Object.entries(manifest.files))
+      wantFile({ sha256, bytes }, join(folder, path));
+    const newest = { snapshot_id: manifest.snapshot_id, as_of: manifest.as_of, manifest: manifestContent };
+    snapshots = [newest, ...snapshots.filter(({ snapshot_id }) => snapshot_id !== newest.snapshot_id)];
+  }
+  const pointer: NextPointer = {
+    version: 1,
+    epoch,
+    run_id: names.runId,
+    snapshots: snapshots.slice(0, snapshotsKept),
+    state: contentOf(stateText),
+  };
+  const known = new Set([
+    ...memory.known.digests,
+    ...memory.known.state.blocks.map(({ sha256 }) => sha256),
+    ...Object.values(memory.known.state.files).map(({ sha256 }) => sha256),
+  ]);
+  const missing = [...wanted.values()].filter(({ content }) => !known.has(content.sha256));
+  const same = before !== undefined && JSON.stringify(pointer) === JSON.stringify({ ...before, swap: undefined });
+  if (same && missing.length === 0) return memory;
+  const started = effects.now();
+  await severalAtOnce(missing, ({ content, bytes }) =>
+    effects.perform('storage: content written', async () => store.write(contentKey(content), await bytes())),
+  );
+  // What the snapshots of the pointer name stays in storage, so it need not be known for longer.
+  const after = await swap(publishing, pointer, { state, digests: [...wanted.keys()] });
+  logger.info(
+    {
+      run: names.runId,
+      contents: missing.length,
+      bytes: missing.reduce((sum, { content }) => sum + content.bytes, 0),
+      ms: effects.now() - started,
+    },
+    'published to storage',
+  );
+  return after;
+}
+
+export type NextPointer = Omit<Pointer, 'swap'>;
+
+/** Swaps the pointer, and remembers before and after that it was us, so that a kill in between is no riddle. */
+export async function swap(
+  { data, effects, store, memory }: Pick<PublishingRun, 'data' | 'effects' | 'store' | 'memory'>,
+  next: NextPointer,
+  known: StorageMemory['known'],
+): Promise<StorageMemory> {
+  const pointer: Pointer = { ...next, swap: randomUUID() };
+  await writeStorageMemory(data, { ...memory, begun: { pointer, known } }, effects);
+  const stored = await effects.perform('storage: pointer swapped', () =>
+    swapPointer(store, memory.stored ?? undefined, pointer),
+  );
+  const after = memoryAfter(memory, stored, known);
+  await writeStorageMemory(data, after, effects);
+  return after;
+}

@@ -1,0 +1,187 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { DataDirectory } from '../../../kit/config/data-directory.ts';
+import type { Settings } from '../../../kit/config/settings.ts';
+import { UsageError } from '../../../kit/errors/errors.ts';
+import type { Effects } from '../../../kit/files/effects.ts';
+import { severalAtOnce } from '../../../kit/files/several-at-once.ts';
+import type { Logger } from '../../../kit/logging/log.ts';
+import { putDeliveriesAside } from '../../../postbacks/store/put-deliveries-aside.ts';
+import { currentName, snapshotNames } from '../../../pipeline/snapshot/catalogue.ts';
+import { checkNamedFile } from '../../../pipeline/warehouse/named-files.ts';
+import { fetchFile } from '../contents.ts';
+import type { ObjectStore } from '../object-store.ts';
+import { lostPointer, proveConditionalWrites, readPointer, type Pointer, type StoredPointer } from '../pointer.ts';
+import { bringSnapshot, removeSnapshot } from '../snapshots.ts';
+import { fetchBlocks } from './database-blocks.ts';
+import { swap, type NextPointer } from './publish-run.ts';
+import {
+  memoryAfter,
+  readStateContents,
+  readStorageMemory,
+  writeStorageMemory,
+  type StateContents,
+  type StorageMemory,
+} from './storage-memory.ts';
+
+export interface Standing {
+  data: DataDirectory;
+  settings: Pick<Settings, 'lock_wait_seconds'>;
+  logger: Logger;
+  effects: Effects;
+  store: ObjectStore;
+}
+
+/**
+ * Makes this machine's state the one that storage has, before a run opens it: another machine may have written since.
+ * The caller holds the writer lock. Throws `UsageError` where a state is here that storage knows nothing of,
+ * `StorageError` where storage cannot be read.
+ */
+export async function standOnStorage(standing: Standing): Promise<StorageMemory> {
+  const stored = await readPointer(standing.store);
+  if (stored === undefined) return firstMemory(standing);
+  return (await memoryOf(standing, stored)) ?? takeOver(standing, stored);
+}
+
+/** Throws `UsageError` where a state is here that never came to storage: it is the only one of its kind. */
+function assertMayGiveWay({ data, store }: Standing, memory: StorageMemory | undefined): void {
+  if (!existsSync(data.stateFile) || (memory !== undefined && memory.ownState !== true)) return;
+  throw new UsageError(
+    `${data.warehouse} has a state of its own, and ${store.url} has another one: move warehouse, published and postbacks away to go on with what storage has, or give this network another prefix`,
+  );
+}
+
+/** Whether this machine may write there at all: before it waits for its turn. Throws `UsageError`, `StorageError`. */
+export async function assertFitStorage(standing: Standing): Promise<void> {
+  await proveConditionalWrites(standing.store);
+  const memory = readStorageMemory(standing.data, standing.store.url);
+  if (memory === undefined && (await readPointer(standing.store)) !== undefined) assertMayGiveWay(standing, memory);
+}
+
+/** Where nothing was published yet: shows that storage is fit for it. */
+async function firstMemory({ data, effects, store }: Standing): Promise<StorageMemory> {
+  const memory = readStorageMemory(data, store.url);
+  if (memory?.stored) throw lostPointer(store);
+  await proveConditionalWrites(store);
+  if (memory !== undefined) return memory;
+  const first: StorageMemory = {
+    url: store.url,
+    stored: null,
+    known: { state: { blocks: [], files: {} }, digests: [] },
+    ...(existsSync(data.stateFile) && { ownState: true }),
+  };
+  await writeStorageMemory(data, first, effects);
+  return first;
+}
+
+/** What this machine remembers, where its state is the one that storage has. */
+async function memoryOf({ data, effects, store }: Standing, stored: StoredPointer): Promise<StorageMemory | undefined> {
+  const memory = readStorageMemory(data, store.url);
+  if (memory?.stored?.pointer.swap === stored.pointer.swap) return memory;
+  if (memory?.begun?.pointer.swap !== stored.pointer.swap) return undefined;
+  const ours = memoryAfter(memory, stored, memory.begun.known);
+  await writeStorageMemory(data, ours, effects);
+  return ours;
+}
+
+/**
+ * Makes the state here that of storage and gives the pointer the next epoch, so that whoever read it before loses the
+ * next swap. The caller holds the writer lock. Throws as `standOnStorage` does, `LostSwapError` where another was
+ * faster, and what `assertHeld` does where the lease is another's.
+ */
+export async function takeEpoch(standing: Standing, assertHeld: () => Promise<void>): Promise<number> {
+  const { data, effects, store } = standing;
+  const memory = await standOnStorage(standing);
+  // After the pointer was read: who takes the lease from now on takes an epoch after ours, or lets our swap be lost. An
+  // epoch that one takes who has lost the lease would shut out the processes of the one that has it.
+  await assertHeld();
+  const nothing: NextPointer = { version: 1, epoch: 0, run_id: 0, snapshots: [], state: null };
+  const before = memory.stored?.pointer ?? nothing;
+  const next = { ...before, epoch: before.epoch + 1 };
+  await swap({ data, effects, store, memory }, next, memory.known);
+  return next.epoch;
+}
+
+/**
+ * Replaces what is here by what storage has; only the delivery store, which tells of attempts since, is put aside, in
+ * the place of the one before. May be ended anywhere: the next run begins it again. Throws `UsageError` where the state
+ * here never came to storage, `StorageError`.
+ */
+export async function takeOver(standing: Standing, stored: StoredPointer): Promise<StorageMemory> {
+  const { data, settings, logger, effects, store } = standing;
+  const { pointer } = stored;
+  const before = readStorageMemory(data, store.url);
+  assertMayGiveWay(standing, before);
+  logger.info(
+    { run: pointer.run_id, storage: store.url },
+    'another machine has written since: its state is brought here',
+  );
+  const nothing: StateContents = { blocks: [], files: {} };
+  const state = pointer.state === null ? nothing : await readStateContents(store, pointer.state);
+  await effects.files.makeDirectory(data.scratch);
+  const brought = join(data.scratch, 'state-of-storage.duckdb');
+  if (pointer.state !== null) await fetchBlocks(store, state.blocks, brought, data.stateFile, effects);
+  await bringFiles(standing, state.files, before?.known.state.files ?? {});
+  const request = {
+    command: 'run',
+    waitSeconds: settings.lock_wait_seconds,
+    onWaiting: (message: string) => logger.info(message),
+  };
+  const reason = `another machine has written run ${pointer.run_id} to ${store.url}`;
+  if (existsSync(data.deliveriesFile)) await putDeliveriesAside(data, reason, request, effects, 'replaced-deliveries');
+  // What this machine made beyond storage's state comes of its landing files again. A log would be replayed into the
+  // other state, and key runs of the same name would pass for those of its events: they are made again.
+  for (const path of [`${data.stateFile}.wal`, data.stateCopies, data.damageNote, data.keys])
+    await effects.files.remove(path, 'storage: what belongs to the state before removed');
+  if (pointer.state === null) await effects.files.remove(data.stateFile, 'storage: state removed');
+  else await effects.files.rename(brought, data.stateFile, 'storage: state renamed');
+  await effects.files.syncDirectory(data.warehouse, 'storage: warehouse synced');
+  await takeOverSnapshots(standing, { before: before?.stored?.pointer, pointer, stateFiles: state.files });
+  const memory: StorageMemory = { url: store.url, stored, known: { state, digests: [] }, brought: true };
+  await writeStorageMemory(data, memory, effects);
+  return memory;
+}
+
+/**
+ * Files of the warehouse as storage has them. A file of the same name and size may be another one, of a run here that
+ * was discarded: only what was the same before is taken by its size.
+ */
+async function bringFiles(
+  { data, effects: { files }, store }: Standing,
+  wanted: StateContents['files'],
+  before: StateContents['files'],
+): Promise<void> {
+  await severalAtOnce(Object.entries(wanted), async ([path, content]) => {
+    const target = join(data.warehouse, path);
+    const isNew = before[path]?.sha256 !== content.sha256;
+    if ((await checkNamedFile(target, content, isNew)) === undefined) return;
+    await files.makeDirectory(dirname(target));
+    await fetchFile(store, content, `${target}.part`, files);
+    await files.rename(`${target}.part`, target, 'storage: warehouse file renamed');
+    await files.syncDirectory(dirname(target), 'storage: warehouse folder synced');
+  });
+}
+
+/** The newest snapshot of storage is current here; those that storage does not have are gone. */
+async function takeOverSnapshots(
+  { data, logger, effects, store }: Standing,
+  {
+    before,
+    pointer,
+    stateFiles,
+  }: { before: Pointer | undefined; pointer: Pointer; stateFiles: StateContents['files'] },
+): Promise<void> {
+  await effects.files.makeDirectory(data.published);
+  const [newest] = pointer.snapshots;
+  const here = new Map(Object.entries(stateFiles).map(([path, { sha256 }]) => [sha256, join(data.warehouse, path)]));
+  if (newest !== undefined) await bringSnapshot({ data, effects, store, here }, newest);
+  const kept = new Set(pointer.snapshots.map(({ snapshot_id }) => snapshot_id));
+  const current = await currentName(data);
+  for (const name of await snapshotNames(data)) {
+    if (kept.has(name)) continue;
+    if (name === current) await effects.files.remove(data.current, 'current link: removed');
+    await removeSnapshot(data, name, effects);
+    if (before?.snapshots.some(({ snapshot_id }) => snapshot_id === name) !== true)
+      logger.warn({ snapshot: name }, 'this snapshot was published here alone, and is discarded');
+  }
+}

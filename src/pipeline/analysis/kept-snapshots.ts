@@ -1,0 +1,73 @@
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { UsageError } from '../../kit/errors/errors.ts';
+import { currentName, manifestOf, snapshotNames } from '../snapshot/catalogue.ts';
+import { manifestFile, type Manifest } from '../snapshot/manifest.ts';
+
+/** A published snapshot that is still on disk. */
+export interface KeptSnapshot {
+  folder: string;
+  manifest: Manifest;
+  /** Whether `published/current` names it. */
+  current: boolean;
+}
+
+/** A folder under `published` whose manifest this version cannot read. */
+export interface UnreadableSnapshot {
+  folder: string;
+  reason: string;
+}
+
+/** All kept snapshots, newest first. */
+export async function keptSnapshots(
+  data: DataDirectory,
+): Promise<{ kept: KeptSnapshot[]; unreadable: UnreadableSnapshot[] }> {
+  const current = await currentName(data);
+  const kept: KeptSnapshot[] = [];
+  const unreadable: UnreadableSnapshot[] = [];
+  for (const name of (await snapshotNames(data)).toReversed()) {
+    const folder = join(data.published, name);
+    const read = await readManifest(data, name);
+    if (typeof read === 'string') unreadable.push({ folder, reason: read });
+    else kept.push({ folder, manifest: read, current: name === current });
+  }
+  return { kept, unreadable };
+}
+
+/**
+ * The snapshot of that id, or of the only id that begins so; the current one where none is asked for.
+ * Throws `UsageError` naming those that are kept.
+ */
+export async function findSnapshot(data: DataDirectory, id?: string): Promise<KeptSnapshot> {
+  const current = await currentName(data);
+  if (id === undefined && current === undefined) {
+    throw new UsageError(
+      `nothing is published in ${data.published} yet; \`offerline run refresh\` publishes a first snapshot`,
+    );
+  }
+  const names = await snapshotNames(data);
+  const wanted = id === undefined || id === 'current' ? (current ?? 'current') : id;
+  const named = names.includes(wanted) ? [wanted] : names.filter((name) => name.startsWith(wanted));
+  const [name] = named;
+  if (name === undefined || named.length > 1) {
+    throw new UsageError(
+      `${named.length > 1 ? 'several snapshots begin with' : 'there is no snapshot'} "${wanted}"; kept are ${names.join(', ') || 'none'}`,
+    );
+  }
+  const folder = join(data.published, name);
+  const manifest = await readManifest(data, name);
+  if (typeof manifest === 'string') throw new UsageError(`snapshot ${folder} cannot be used: ${manifest}`);
+  return { folder, manifest, current: name === current };
+}
+
+/** The manifest, or why it cannot be used. */
+async function readManifest(data: DataDirectory, name: string): Promise<Manifest | string> {
+  try {
+    return await manifestOf(data, name);
+  } catch (error) {
+    return error instanceof z.ZodError
+      ? `${manifestFile} is not as this version writes it: ${z.prettifyError(error)}`
+      : (error as Error).message;
+  }
+}

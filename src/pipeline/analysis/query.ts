@@ -1,0 +1,95 @@
+import { StatementType, type DuckDBConnection, type DuckDBPreparedStatement } from '@duckdb/node-api';
+import { OfferlineError, UsageError } from '../../kit/errors/errors.ts';
+import type { ColumnValue } from '../../kit/duckdb/dialect/rows.ts';
+import { readingStatement } from './reading-statement.ts';
+import { shownValue } from './shown-value.ts';
+
+const reading: readonly StatementType[] = [StatementType.SELECT, StatementType.EXPLAIN];
+
+/** A query's answer, as it comes: some thousand rows at a time. */
+export interface QueryAnswer {
+  /** Names told apart (`a`, `a:1`) and DuckDB's types. */
+  columns: { name: string; type: string }[];
+  chunks: AsyncIterable<ColumnValue[][]>;
+}
+
+/**
+ * Runs one query that only reads. Throws `UsageError` where it is something else, or none that DuckDB understands;
+ * `OfferlineError` where it fails on the way.
+ */
+export async function askSnapshot(connection: DuckDBConnection, sql: string): Promise<QueryAnswer> {
+  const statement = await prepared(connection, sql);
+  try {
+    const result = await statement.stream();
+    const types = result.columnTypes();
+    const columns = result.deduplicatedColumnNames().map((name, index) => ({ name, type: String(types[index]) }));
+    return { columns, chunks: rowsInChunks(result.yieldConvertedRows(shownValue)) };
+  } catch (error) {
+    throw failure(error as Error);
+  }
+}
+
+async function* rowsInChunks(chunks: AsyncIterable<ColumnValue[][]>): AsyncIterable<ColumnValue[][]> {
+  try {
+    yield* chunks;
+  } catch (error) {
+    throw failure(error as Error);
+  }
+}
+
+async function prepared(connection: DuckDBConnection, sql: string): Promise<DuckDBPreparedStatement> {
+  try {
+    const statement = await connection.prepare(await readingStatement(connection, sql));
+    // Parsed twice alike, it is one of these by now; if ever it is not, it shall not run.
+    if (!reading.includes(statement.statementType))
+      throw new UsageError(`a snapshot is only read, which ${StatementType[statement.statementType]} does not`);
+    if (statement.parameterCount > 0)
+      throw new UsageError('the query has parameters, which nothing gives a value; write the values into it');
+    return statement;
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(wordsOf(error as Error), { cause: error });
+  }
+}
+
+function failure(error: Error): OfferlineError {
+  return new OfferlineError(wordsOf(error), undefined, { cause: error });
+}
+
+/** DuckDB's words, which point at the place in the query; for what is misspelled most, ours before its pointer. */
+function wordsOf({ message }: Error): string {
+  const words = message.replace(/^Failed to (extract statements|execute prepared statement|prepare)[^:]*: /, '');
+  const pointer = /\n\nLINE \d+: [^]*$/.exec(words)?.[0] ?? '';
+  const said = words.slice(0, words.length - pointer.length);
+  for (const { pattern, plain } of misspelled) {
+    const match = pattern.exec(said);
+    if (match === null) continue;
+    const near = [...said.slice(match[0].length).matchAll(/"[^"]*"/g)].map(([name]) => name);
+    return plain(match[1] ?? '', near.length === 0 ? '' : `; nearest are ${near.join(', ')}`, match[2] ?? '') + pointer;
+  }
+  return words;
+}
+
+/** `near`: what has names like it. */
+const misspelled: { pattern: RegExp; plain: (name: string, near: string, second: string) => string }[] = [
+  {
+    pattern: /^Binder Error: Referenced column ("[^"]*") not found in FROM clause!/,
+    plain: (name, near) => `there is no column ${name}${near}; \`DESCRIBE <table>\` names the columns of a table`,
+  },
+  {
+    pattern: /^Binder Error: Table ("[^"]*") does not have a column named ("[^"]*")/,
+    plain: (table, near, name) => `there is no column ${name} in ${table}${near}`,
+  },
+  {
+    pattern: /^Binder Error: Referenced table ("[^"]*") not found!/,
+    plain: (name, near) => `there is no table ${name} in what FROM names${near}`,
+  },
+  {
+    pattern: /^Catalog Error: Table with name (\S+) does not exist!/,
+    plain: (name, near) => `there is no table "${name}"${near}; \`SHOW TABLES\` names all`,
+  },
+  {
+    pattern: /^Catalog Error: (?:Scalar|Aggregate|Table|Macro)? ?Function with name (\S+) does not exist!/,
+    plain: (name, near) => `there is no function "${name}"${near}`,
+  },
+];

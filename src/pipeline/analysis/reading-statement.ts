@@ -1,0 +1,78 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { UsageError } from '../../kit/errors/errors.ts';
+
+/**
+ * What DuckDB's parser makes of a text. FROM, WITH, VALUES, DESCRIBE, SUMMARIZE and SHOW are a SELECT; of the rest it
+ * tells nothing.
+ */
+interface Parsed {
+  error_type?: string;
+  statements?: object[];
+}
+
+const blanks = String.raw`^(?:\s|--[^\n]*\n|/\*[^]*?\*/)*`;
+/** Its options hold no comment, behind which the parser would read on where this does not. */
+const explain = new RegExp(
+  String.raw`${blanks}EXPLAIN(\s+ANALYZE|\s*\(\s*(?:ANALYZE|FORMAT)\b[\w\s,]*\))?\s([^]*)$`,
+  'i',
+);
+const firstWord = new RegExp(String.raw`${blanks}(\w*)`);
+
+/** Functions that change settings or write a log or a profile, and those that run a text, which may call the others. */
+const refusedFunctions = new Set([
+  'checkpoint',
+  'force_checkpoint',
+  'enable_logging',
+  'disable_logging',
+  'truncate_duckdb_logs',
+  'write_log',
+  'enable_profiling',
+  'disable_profiling',
+  'enable_peg_parser',
+  'disable_peg_parser',
+  'query',
+  'query_table',
+  'json_execute_serialized_sql',
+]);
+
+/**
+ * The text to run of a query that only reads: one SELECT, or EXPLAIN of one, also with ANALYZE, which runs it. Throws
+ * `UsageError` where it is something else, DuckDB's error where that does not understand it. It is told by what DuckDB
+ * parses, before anything is prepared: preparing an EXPORT makes its folder.
+ */
+export async function readingStatement(connection: DuckDBConnection, sql: string): Promise<string> {
+  if (sql.includes('\0'))
+    throw new UsageError(
+      'the query has a NUL in it, behind which nothing would be read; write chr(0) where it is meant',
+    );
+  const [, how = '', explained] = explain.exec(sql) ?? [];
+  const { error_type, statements } = await parse(connection, explained ?? sql);
+  // Throws, and points at the place.
+  if (error_type === 'parser') await connection.extractStatements(sql);
+  if (statements === undefined) {
+    const taken = 'one SELECT, FROM, WITH, DESCRIBE, SUMMARIZE or SHOW, or EXPLAIN of one';
+    throw new UsageError(`a snapshot is only read: it takes ${taken}, not ${kindOf(sql, explained)}`);
+  }
+  if (statements.length === 0)
+    throw new UsageError('there is no query; write one, such as "SELECT count(*) FROM clicks"');
+  if (statements.length > 1) throw new UsageError(`it takes one query at a time, not ${statements.length} statements`);
+  // Put together again, nothing stands before the SELECT but what was understood here.
+  return explained === undefined ? sql : `EXPLAIN${how} ${explained}`;
+}
+
+async function parse(connection: DuckDBConnection, sql: string): Promise<Parsed> {
+  const result = await connection.runAndReadAll(
+    'SELECT json_serialize_sql($1::VARCHAR, skip_null := true, skip_empty := true)',
+    [sql],
+  );
+  return JSON.parse(result.getRows()[0]?.[0] as string, (key, value: unknown) => {
+    if (key !== 'function_name' || !refusedFunctions.has(String(value).toLowerCase())) return value;
+    throw new UsageError(`a snapshot is only read: ${String(value)} may write, so no query may call it`);
+  }) as Parsed;
+}
+
+function kindOf(sql: string, explained: string | undefined): string {
+  const word = firstWord.exec(explained ?? sql)?.[1]?.toUpperCase() ?? '';
+  if (explained !== undefined) return `EXPLAIN of ${word}`;
+  return /^(SELECT|FROM|WITH)$/.test(word) ? 'several statements, nor one that writes' : word;
+}

@@ -1,0 +1,115 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { UsageError } from '../../../kit/errors/errors.ts';
+import type { Moment } from '../../../kit/time/moment.ts';
+import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
+import { makeEmptyTempTable } from '../../../kit/duckdb/temp-table.ts';
+import { clickKeyOf } from '../../snapshot/click-key.ts';
+import { withFunctions } from '../../sql/model-query.ts';
+import { readPublished, type MartRow } from '../../sql/run-model.ts';
+import { parseAmount, type Amount } from '../../../kit/text/decimal-text.ts';
+
+/** A conversion of the site as the snapshot has it. */
+export interface OurConversion {
+  conversionId: string;
+  clickId: string;
+  offerId: number | null;
+  status: 'credited' | 'rejected' | 'charged_back' | 'unattributed';
+  /**
+   * What the postback told, else payout × (1 − commission) × reward rate as the site has them now; absent while the
+   * payout is unknown.
+   */
+  amount?: Amount;
+  /** When it was credited; without a credit, when it was refused or taken back. */
+  time: Moment;
+  /** When it was first refused or taken back; null where it never was. */
+  reversedAt: Moment | null;
+  /** How far its postback has come; null where there is none. */
+  postback: { state: string; deliveredAt: Moment | null; lastError: string | null } | null;
+}
+
+/** What is known of a click that no conversion of the site names. */
+export interface KnownClick {
+  clickId: string;
+  /** Null where only a conversion that waits for the click names it. */
+  siteKey: string | null;
+  clickedAt: Moment | null;
+}
+
+type ConversionColumn = 'conversion_id' | 'click_id' | 'offer_id' | 'reversed_at';
+type Postback = MartRow<'postbacks'>;
+
+interface ConversionRow extends Pick<MartRow<'conversions'>, ConversionColumn> {
+  status: OurConversion['status'];
+  reward: string | null;
+  time: Moment;
+  /** Null where there is no postback. */
+  state: Postback['state'] | null;
+  delivered_at: Postback['delivered_at'];
+  last_error: Postback['last_error'];
+}
+
+/** All conversions of a site. Throws `UsageError` where the snapshot does not have the site. */
+export async function ourConversions(connection: DuckDBConnection, siteKey: string): Promise<OurConversion[]> {
+  const sites = await readPublished(connection, 'sites', ['site_key']);
+  if (!sites.some(({ site_key }) => site_key === siteKey)) {
+    throw new UsageError(
+      `the snapshot has no site "${siteKey}"; it has ${sites.map(({ site_key }) => site_key).join(', ') || 'none'}`,
+    );
+  }
+  const rows = await queryRows<ConversionRow>(
+    connection,
+    withFunctions(`SELECT conversions.conversion_id, conversions.click_id, conversions.offer_id, conversions.status,
+       coalesce(postbacks.reward, reward(conversions.payout, sites.commission, sites.reward_rate::VARCHAR)) AS reward,
+       coalesce(conversions.credited_at, conversions.occurred_at) AS time, conversions.reversed_at, postbacks.state, postbacks.delivered_at, postbacks.last_error
+     FROM conversions
+     JOIN sites ON sites.site_key = conversions.site_key
+     LEFT JOIN postbacks ON postbacks.conversion_id = conversions.conversion_id AND postbacks.kind = 'credit'
+     WHERE conversions.site_key = $1
+     ORDER BY time, conversions.conversion_id`),
+    [siteKey],
+  );
+  return rows.map(
+    ({ conversion_id, click_id, offer_id, status, reward, time, reversed_at, state, delivered_at, last_error }) => {
+      const amount = reward === null ? undefined : parseAmount(reward);
+      return {
+        conversionId: conversion_id,
+        clickId: click_id,
+        offerId: offer_id,
+        status,
+        time,
+        reversedAt: reversed_at,
+        ...(amount === undefined ? {} : { amount }),
+        postback: state === null ? null : { state, deliveredAt: delivered_at, lastError: last_error },
+      };
+    },
+  );
+}
+
+/** Those of the click ids that the snapshot knows, of whichever site. */
+export async function knownClicks(
+  connection: DuckDBConnection,
+  clickIds: readonly string[],
+): Promise<Map<string, KnownClick>> {
+  const asked = await makeEmptyTempTable(connection, 'asked_clicks', 'click_id VARCHAR');
+  const appender = await connection.createAppender(asked, 'main', 'temp');
+  for (const clickId of new Set(clickIds)) {
+    appender.appendVarchar(clickId);
+    appender.endRow();
+  }
+  appender.closeSync();
+  const keyOf = await clickKeyOf(connection);
+  const rows = await queryRows<{ click_id: string; site_key: string | null; clicked_at: Moment | null }>(
+    connection,
+    `SELECT clicks.click_id, clicks.site_key, clicks.clicked_at FROM ${asked} AS asked
+     JOIN clicks ON clicks.event_key = ${keyOf('asked.click_id')} AND clicks.click_id = asked.click_id
+     UNION ALL
+     SELECT DISTINCT conversions.click_id, NULL, NULL::TIMESTAMPTZ FROM ${asked} AS asked
+     JOIN conversions ON conversions.click_id = asked.click_id WHERE conversions.site_key IS NULL`,
+  );
+  return new Map(
+    rows.map(({ click_id, site_key, clicked_at }) => [
+      click_id,
+      { clickId: click_id, siteKey: site_key, clickedAt: clicked_at },
+    ]),
+  );
+}

@@ -1,0 +1,107 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { dayOf, type Day } from '../../../kit/time/moment.ts';
+import type { KeptSnapshot } from '../kept-snapshots.ts';
+import { withSnapshotDatabase } from '../snapshot-database.ts';
+import { looksRounded } from '../../../kit/text/rounded-id.ts';
+import { amountText, type Amount } from '../../../kit/text/decimal-text.ts';
+import { differenceKinds, sortDifferences, type Difference, type DifferenceKind } from './differences.ts';
+import { match } from './match.ts';
+import { knownClicks, ourConversions } from './our-conversions.ts';
+import { readPublisherFile, type PublisherReward } from './publisher-file.ts';
+
+export interface ReconcileRequest {
+  siteKey: string;
+  file: string;
+  from?: Day | undefined;
+  to?: Day | undefined;
+  tolerance: Amount;
+  /** Ends the comparison with `StoppedError`. */
+  stop?: AbortSignal | undefined;
+}
+
+/** Amounts are decimal text in the site's points. `balance` is what the publisher counts more than we do. */
+export interface Reconciliation {
+  snapshot_id: string;
+  as_of: string;
+  site_key: string;
+  /** UTC days, both included; by default those of the file, and all where it has no times. */
+  period: { from: Day | null; to: Day | null };
+  rows: number;
+  columns: Record<string, string>;
+  ignored_columns: string[];
+  /** Rows with an id such as 1.23457E+17, of which nobody can know what it was. */
+  rounded_ids: number;
+  outside_period: { rows: number; conversions: number };
+  agreed: { count: number; there: string; here: string };
+  summary: { difference: DifferenceKind; count: number; there: string; here: string; balance: string }[];
+  total: { there: string; here: string; balance: string };
+  differences: Omit<Difference, 'due'>[];
+}
+
+/** Compares a publisher's list of rewards with what the snapshot says is due to the site. */
+export async function reconcile(
+  snapshot: KeptSnapshot,
+  { siteKey, file, tolerance, stop, ...asked }: ReconcileRequest,
+): Promise<Reconciliation> {
+  const list = await readPublisherFile(file);
+  const { snapshot_id, as_of } = snapshot.manifest;
+  const period = {
+    ...daysOf(list.rewards, asked),
+    ...(asked.from === undefined ? {} : { from: asked.from }),
+    ...(asked.to === undefined ? {} : { to: asked.to }),
+  };
+  const compare = async (connection: DuckDBConnection) => {
+    const matched = match(list.rewards, await ourConversions(connection, siteKey));
+    const clicks = await knownClicks(
+      connection,
+      matched.claims.map(({ clickId }) => clickId),
+    );
+    return sortDifferences(matched, clicks, siteKey, { ...period, tolerance, asOf: as_of });
+  };
+  const { differences, agreed, outside } = await withSnapshotDatabase(snapshot, compare, { stop });
+  const totals = differences.reduce(
+    ({ there, here }, { due }) => ({ there: there + due.there, here: here + due.here }),
+    { there: agreed.there, here: agreed.here },
+  );
+  return {
+    snapshot_id,
+    as_of,
+    site_key: siteKey,
+    period,
+    rows: list.rewards.length,
+    columns: list.columns,
+    ignored_columns: list.ignored,
+    rounded_ids: list.rewards.filter(
+      ({ clickId, conversionId = '' }) => looksRounded(clickId) || looksRounded(conversionId),
+    ).length,
+    outside_period: outside,
+    agreed: { count: agreed.count, ...sumTexts(agreed.there, agreed.here) },
+    summary: differenceKinds.map((difference) => summaryOf(difference, differences)).filter(({ count }) => count > 0),
+    total: balanceTexts(totals.there, totals.here),
+    differences: differences.map(({ due: _due, ...difference }) => difference),
+  };
+}
+
+/** The days that a list is about, by its own times. */
+function daysOf(
+  rewards: readonly PublisherReward[],
+  asked: Pick<ReconcileRequest, 'from' | 'to'>,
+): Reconciliation['period'] {
+  const days = rewards.flatMap(({ time }) => (time === undefined ? [] : [dayOf(time)])).toSorted();
+  if (asked.from !== undefined || asked.to !== undefined) return { from: null, to: null };
+  return { from: days[0] ?? null, to: days.at(-1) ?? null };
+}
+
+function summaryOf(difference: DifferenceKind, differences: readonly Difference[]): Reconciliation['summary'][number] {
+  const ofKind = differences.filter((each) => each.difference === difference);
+  const sum = (side: 'there' | 'here') => ofKind.reduce((total, { due }) => total + due[side], 0n);
+  return { difference, count: ofKind.length, ...balanceTexts(sum('there'), sum('here')) };
+}
+
+function sumTexts(there: Amount, here: Amount) {
+  return { there: amountText(there), here: amountText(here) };
+}
+
+function balanceTexts(there: Amount, here: Amount) {
+  return { ...sumTexts(there, here), balance: amountText(there - here) };
+}

@@ -1,0 +1,239 @@
+import { randomUUID } from 'node:crypto';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { Run, Stage } from '../runs/stage.ts';
+import type { StateDatabase } from '../warehouse/database.ts';
+import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
+import { insertRows } from '../../kit/duckdb/insert-rows.ts';
+import { dayOf } from '../../kit/time/moment.ts';
+import { readMetadata, writeMetadata } from '../warehouse/metadata.ts';
+import { markPostbackDays } from '../warehouse/stale-partitions.ts';
+import { tellsDamagedDeliveries } from '../../postbacks/store/delivery-database.ts';
+import { hasStore, openStore } from '../../postbacks/open-store.ts';
+import { StoreAwayError } from '../../postbacks/store/delivery-store.ts';
+import type { AttemptRecord, DeliveryState, DeliveryStore, OutboxRow } from '../../postbacks/store/delivery-store.ts';
+import { putDeliveriesAside } from '../../postbacks/store/put-deliveries-aside.ts';
+
+export interface DeliverySync {
+  /** Postbacks handed to delivery. */
+  handedOver: number;
+  /** Postbacks whose state delivery has changed since the last run. */
+  changed: number;
+  attempts: number;
+}
+
+/** Identifies an outbox: its numbers begin at 1 again when a warehouse is made again. */
+export const warehouseIdKey = 'warehouse_id';
+/** The delivery store, and how far its changes are known here. */
+const storeKey = 'delivery_store';
+interface KnownStore {
+  storeId?: string;
+  upTo?: number;
+}
+const chunkRows = 20_000;
+const nothingSynced: DeliverySync = { handedOver: 0, changed: 0, attempts: 0 };
+
+/**
+ * The one place where the warehouse and the delivery store meet: the store imports what the outbox holds beyond it, and
+ * the warehouse reads what deliveries have changed. Both can be repeated: a run that dies in between changes nothing
+ * for the worse, and a new warehouse or a new store learns everything from the other. What deliveries did makes no
+ * snapshot by itself: the next one shows it.
+ */
+export const syncDeliveries: Stage<StateDatabase, DeliverySync> = {
+  // As `runs --json` and `run_stages` have always called it.
+  name: 'exchange',
+  async run(run, state) {
+    const outbox = await state.db.selectFrom('outbox').select('number').limit(1).execute();
+    if (outbox.length === 0 && !hasStore(run.data, run.settings)) return nothingSynced;
+    try {
+      return await sync(run, state);
+    } catch (error) {
+      if (error instanceof StoreAwayError) {
+        run.logger.warn(`${error.message}; this run goes on, and the next one hands over what is new`);
+        return nothingSynced;
+      }
+      if (!tellsDamagedDeliveries(error)) throw error;
+      await putAside(run, (error as Error).message);
+      return sync(run, state);
+    }
+  },
+};
+
+async function sync(run: Run, state: StateDatabase): Promise<DeliverySync> {
+  const { connection } = state;
+  const store = await run.effects.perform('delivery store: opened', () => openStore(run.data, run.settings));
+  try {
+    const known = JSON.parse((await readMetadata(connection, storeKey)) ?? '{}') as KnownStore;
+    const isNew = known.storeId !== undefined && known.storeId !== store.storeId;
+    if (isNew) await restore(run, connection, store);
+    const reading = { upTo: known.storeId === store.storeId ? (known.upTo ?? 0) : 0, changed: 0, attempts: 0 };
+    await readChanges(state, store, reading);
+    const handedOver = await importOutbox(run, state, store, reading);
+    await readChanges(state, store, reading);
+    return { handedOver, changed: reading.changed, attempts: reading.attempts };
+  } finally {
+    await store.close();
+  }
+}
+
+async function putAside({ data, settings, logger, effects }: Run, problem: string): Promise<void> {
+  const request = {
+    command: 'run refresh',
+    waitSeconds: settings.lock_wait_seconds,
+    onWaiting: (message: string) => logger.info(message),
+  };
+  const folder = await putDeliveriesAside(data, problem, request, effects);
+  logger.warn({ folder, problem }, 'the delivery store is damaged: it is put aside, and a new one is made');
+}
+
+/** A new store in the place of one that was lost: what had been delivered by the last run is not sent again. */
+async function restore(run: Run, connection: DuckDBConnection, store: DeliveryStore): Promise<void> {
+  run.logger.warn(
+    'the delivery store is new: what the warehouse knows of deliveries is restored to it; what was delivered since the last run is sent once more, under the same ids',
+  );
+  for (let from = 0; ;) {
+    const rows = await queryRows<DeliveryState & { number: number }>(
+      connection,
+      `SELECT number, ${outboxColumns}, state, attempts, last_attempt_at AS "lastAttemptAt", last_status AS "lastStatus", last_error AS "lastError",
+         delivered_at AS "deliveredAt", next_attempt_at AS "nextAttemptAt"
+       FROM outbox JOIN (SELECT * EXCLUDE (reward) FROM delivery_states) AS delivery USING (webhook_id)
+       WHERE number > $1 ORDER BY number LIMIT ${chunkRows}`,
+      [BigInt(from)],
+    );
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    from = last.number;
+    await run.effects.perform('delivery store: restored', () => store.restore(rows));
+  }
+}
+
+const outboxColumns = `webhook_id AS "webhookId", conversion_id AS "conversionId", kind, click_id AS "clickId", site_key AS "siteKey",
+  user_id AS "userId", offer_id AS "offerId", rtrim(rtrim(reward::VARCHAR, '0'), '.') AS reward,
+  occurred_at AS "occurredAt", enqueued_at AS "enqueuedAt"`;
+
+/** How far the store's changes are known here, and what this run has read of them. */
+interface Reading {
+  upTo: number;
+  changed: number;
+  attempts: number;
+}
+
+/** What is imported is known here: it is not read back, unless a pass wrote something in between. */
+async function importOutbox(run: Run, state: StateDatabase, store: DeliveryStore, reading: Reading): Promise<number> {
+  const { connection } = state;
+  const warehouseId = await warehouseIdOf(state);
+  let handedOver = 0;
+  for (;;) {
+    const rows = await queryRows<OutboxRow>(
+      connection,
+      `SELECT number, ${outboxColumns}
+       FROM outbox WHERE number > $1 ORDER BY number LIMIT ${chunkRows}`,
+      [BigInt(await store.importedUpTo(warehouseId))],
+    );
+    if (rows.length === 0) break;
+    const { added, changes } = await run.effects.perform('delivery store: outbox imported', () =>
+      store.importOutbox(warehouseId, rows),
+    );
+    handedOver += added;
+    if (changes.before === reading.upTo) reading.upTo = changes.after;
+  }
+  if (handedOver > 0) await writeKnown(connection, store, reading.upTo);
+  return handedOver;
+}
+
+function writeKnown(connection: DuckDBConnection, store: DeliveryStore, upTo: number): Promise<void> {
+  return writeMetadata(connection, storeKey, JSON.stringify({ storeId: store.storeId, upTo } satisfies KnownStore));
+}
+
+async function warehouseIdOf({ connection }: StateDatabase): Promise<string> {
+  const known = await readMetadata(connection, warehouseIdKey);
+  if (known !== undefined) return known;
+  const made = randomUUID();
+  await writeMetadata(connection, warehouseIdKey, made);
+  return made;
+}
+
+async function readChanges(state: StateDatabase, store: DeliveryStore, reading: Reading): Promise<void> {
+  const { connection } = state;
+  for (;;) {
+    const changes = await store.changesSince(reading.upTo, chunkRows);
+    if (changes.upTo === reading.upTo) return;
+    await state.transaction(async () => {
+      await storeStates(connection, changes.postbacks);
+      await storeAttempts(connection, changes.attempts);
+      await writeKnown(connection, store, changes.upTo);
+    }, 'exchange');
+    reading.upTo = changes.upTo;
+    reading.changed += changes.postbacks.length;
+    reading.attempts += changes.attempts.length;
+  }
+}
+
+/** Writes how far these postbacks have come. */
+async function storeStates(connection: DuckDBConnection, postbacks: readonly DeliveryState[]): Promise<void> {
+  if (postbacks.length === 0) return;
+  await insertRows(
+    connection,
+    'delivery_states',
+    {
+      webhook_id: 'VARCHAR',
+      reward: 'VARCHAR',
+      state: 'VARCHAR',
+      attempts: 'INTEGER',
+      last_attempt_at: 'VARCHAR',
+      last_status: 'INTEGER',
+      last_error: 'VARCHAR',
+      delivered_at: 'VARCHAR',
+      next_attempt_at: 'VARCHAR',
+    },
+    postbacks.map((postback) => ({
+      webhook_id: postback.webhookId,
+      reward: postback.reward,
+      state: postback.state,
+      attempts: postback.attempts,
+      last_attempt_at: postback.lastAttemptAt,
+      last_status: postback.lastStatus,
+      last_error: postback.lastError,
+      delivered_at: postback.deliveredAt,
+      next_attempt_at: postback.nextAttemptAt,
+    })),
+    { replacing: ['webhook_id'] },
+  );
+  // By what this warehouse's outbox has: the store may know postbacks of one before it.
+  await markPostbackDays(
+    connection,
+    'postbacks',
+    `SELECT enqueued_at::DATE AS day FROM outbox WHERE webhook_id IN (SELECT unnest(from_json($1, '["VARCHAR"]')))`,
+    [JSON.stringify(postbacks.map(({ webhookId }) => webhookId))],
+  );
+}
+
+/** Writes attempts that have ended. */
+async function storeAttempts(connection: DuckDBConnection, attempts: readonly AttemptRecord[]): Promise<void> {
+  if (attempts.length === 0) return;
+  await insertRows(
+    connection,
+    'delivery_attempts',
+    {
+      webhook_id: 'VARCHAR',
+      attempt: 'INTEGER',
+      started_at: 'VARCHAR',
+      duration_ms: 'INTEGER',
+      status: 'INTEGER',
+      error: 'VARCHAR',
+      host: 'VARCHAR',
+    },
+    attempts.map(({ webhookId, startedAt, durationMilliseconds, ...attempt }) => ({
+      webhook_id: webhookId,
+      attempt: attempt.attempt,
+      started_at: startedAt,
+      duration_ms: durationMilliseconds,
+      status: attempt.status,
+      error: attempt.error,
+      host: attempt.host,
+    })),
+    { replacing: ['webhook_id', 'attempt'] },
+  );
+  const days = new Set(attempts.map(({ startedAt }) => dayOf(startedAt)));
+  const values = [...days].map((day) => `(DATE '${day}')`).join(', ');
+  await markPostbackDays(connection, 'postback_attempts', `SELECT day FROM (VALUES ${values}) AS days (day)`);
+}

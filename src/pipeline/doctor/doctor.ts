@@ -1,0 +1,258 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DuckdbEngine } from '../ingest/engine/duckdb-engine.ts';
+import { rollUpClicks } from '../ingest/events/click-roll-up.ts';
+import { readSettings } from '../../kit/config/settings.ts';
+import { UsageError } from '../../kit/errors/errors.ts';
+import { putDeliveriesAside } from '../../postbacks/store/put-deliveries-aside.ts';
+import type { Day } from '../../kit/time/moment.ts';
+import { noProgress, type Progress } from '../../kit/logging/progress.ts';
+import { switchCurrent } from '../snapshot/catalogue.ts';
+import { lastRunId } from '../runs/run-ledger.ts';
+import { DamagedStateError, openStateDatabase, type StateDatabase } from '../warehouse/database.ts';
+import { eventFilePaths } from '../warehouse/event-files.ts';
+import { eventKinds } from '../../kit/vocabulary/values.ts';
+import { bumpRevision } from '../warehouse/metadata.ts';
+import { unnamedFiles } from '../warehouse/named-files.ts';
+import { writeKeysAgain } from '../warehouse/keys/upkeep.ts';
+import { AsideFolder } from '../../kit/files/put-aside.ts';
+import { dateBack } from './date-back.ts';
+import { examinePublishedTime, examineTimes } from './examine-clock.ts';
+import { examineDeliveries } from './examine-deliveries.ts';
+import { closeFolders, examineAccess } from './examine-access.ts';
+import { examineCopies, examineLanding, examineMachine, examineSnapshots } from './examine-disk.ts';
+import { examinePictures } from './examine-pictures.ts';
+import { examineRuns } from './examine-runs.ts';
+import { examineSites } from './examine-sites.ts';
+import { examineSchedule } from './schedule-standing.ts';
+import { examineLandingFolder } from './landing-folder.ts';
+import { examineSources } from './examine-sources.ts';
+import { examineState } from './examine-state.ts';
+import { trouble, type Finding } from './finding.ts';
+import { assertLogsLanded, resetLogs } from '../recovery/reset-logs.ts';
+import { invalidateMarts, markMartDays } from '../warehouse/stale-partitions.ts';
+import { newestGoodToPublish, publishedFolders } from '../recovery/published-folders.ts';
+import { recoverState, type Opening } from '../recovery/recover-state.ts';
+import { restoreFiles } from '../recovery/restore-files.ts';
+
+export interface DoctorRequest {
+  /** Reads every byte of events, marts, snapshots, copies, pictures and landing files. */
+  deep: boolean;
+  /** Puts right what can be. */
+  repair: boolean;
+  progress: Progress;
+}
+
+export interface Diagnosis {
+  findings: Finding[];
+  /**
+   * What was repaired, among the findings. A refresh then publishes from it, which may go back where the clock is among
+   * them.
+   */
+  repaired: Finding[];
+}
+
+/** Examines the data directory and, where asked to, repairs it. The caller holds the writer lock. */
+export async function examine(opening: Opening, request: DoctorRequest): Promise<Diagnosis> {
+  const { data } = opening;
+  const findings = [...(await examineMachine(data)), ...examineAccess(data)];
+  const snapshots = await examineSnapshots(data, request.deep);
+  const copies = await examineCopies(data, request.deep);
+  const deliveries = await examineDeliveries(data, request.deep, opening.effects.now());
+  const pictures = request.deep ? await examinePictures(data) : { findings: [], damaged: [] };
+  findings.push(
+    ...snapshots.findings,
+    ...copies.findings,
+    ...deliveries,
+    ...pictures.findings,
+    ...(await examinePublishedTime(data, opening.effects.now())),
+    ...examineRuns(data),
+    ...examineSchedule(data, readSettings(data)),
+    ...examineSites(data),
+    ...examineSources(data),
+    ...(await examineLandingFolder(data, opening.effects.now())),
+  );
+  if (request.repair) closeFolders(findings);
+  const damaged = deliveries.filter(({ repairable }) => repairable);
+  if (request.repair && damaged.length > 0) {
+    const reason = damaged.map(({ problem }) => problem).join('\n');
+    await putDeliveriesAside(
+      data,
+      reason,
+      { command: 'doctor --repair', waitSeconds: 0, onWaiting: () => undefined },
+      opening.effects,
+    );
+  }
+
+  let state = await openAsItIs(opening, findings);
+  if (state === undefined && request.repair && findings.some(({ check }) => check === 'state')) {
+    state = await recoverState(
+      opening,
+      findings.find(({ check }) => check === 'state')?.problem ?? 'the doctor found it damaged',
+    );
+  }
+  try {
+    // A damaged snapshot may share its event files with the warehouse: before it is taken away, all are read.
+    const deep = request.deep || (request.repair && snapshots.damaged.length > 0);
+    if (state !== undefined) state = await examineOpen(opening, { ...request, deep }, state, findings);
+  } finally {
+    await state?.close();
+  }
+  if (request.repair)
+    for (const path of pictures.damaged) await opening.effects.files.remove(path, 'damaged picture: removed');
+  // Last of all: what is damaged may still have what the state needs.
+  if (request.repair) {
+    // Where none can take their place the damaged ones stay until a refresh has published: they are better than none.
+    const good = await newestGoodToPublish(data, opening.effects.now());
+    const replaced = good === undefined ? [] : snapshots.damaged.map((name) => join(data.published, name));
+    await repairFolders(opening, [...replaced, ...copies.damaged], findings);
+  }
+  return { findings, repaired: request.repair ? findings.filter(({ repairable }) => repairable) : [] };
+}
+
+/** Undefined where there is none yet, and where it cannot be trusted, which is then among the findings. */
+async function openAsItIs(
+  { data, settings, effects }: Opening,
+  findings: Finding[],
+): Promise<StateDatabase | undefined> {
+  const newest = (await publishedFolders(data))[0];
+  const damaged = (problem: string): undefined => {
+    findings.push(
+      trouble(
+        'state',
+        data.stateFile,
+        problem,
+        'it is put aside and comes back from the newest good copy, as the next run would do',
+      ),
+    );
+    return undefined;
+  };
+  if (existsSync(data.damageNote)) return damaged((await readFile(data.damageNote, 'utf8')).trim());
+  if (!existsSync(data.stateFile))
+    return newest === undefined ? undefined : damaged('is missing, although a snapshot was published');
+  let state: StateDatabase;
+  try {
+    state = await openStateDatabase(data, settings, undefined, effects);
+  } catch (error) {
+    if (!(error instanceof DamagedStateError)) throw error;
+    return damaged(error.message);
+  }
+  if (newest === undefined || (await lastRunId(state.connection)) >= newest.manifest.run_id) return state;
+  await state.close();
+  return damaged(`is older than the published snapshot ${newest.manifest.snapshot_id}`);
+}
+
+/** Adds what an open state shows to the findings. Gives the state that is open afterwards. */
+async function examineOpen(
+  opening: Opening,
+  { deep, repair, progress }: DoctorRequest,
+  state: StateDatabase,
+  findings: Finding[],
+): Promise<StateDatabase> {
+  const { data, effects } = opening;
+  let read = 0;
+  progress.start('reading files, bytes');
+  const onRead = (bytes: number) => progress.advance((read += bytes));
+  try {
+    const examined = await examineState(data, state, { deep, onRead });
+    findings.push(...examined.findings);
+    const damage = examined.findings.find(({ check }) => check === 'state');
+    if (damage !== undefined) {
+      if (!repair) return state;
+      await state.close();
+      return await recoverState(opening, damage.problem);
+    }
+    findings.push(
+      ...(await examineLanding(data, state.connection, { deep, onRead })),
+      ...(await examineTimes(data, state.connection, effects.now())),
+    );
+    if (!repair) return state;
+    if (examined.troubled.length > 0) {
+      const aside = await AsideFolder.make(
+        data,
+        examined.troubled.map(({ path, trouble: kind }) => `${path}: ${kind}`).join('\n'),
+        effects,
+      );
+      const lost = await restoreFiles(data, examined.troubled, aside, effects);
+      await state.transaction(() => invalidateMarts(state.connection, lost), 'repair of marts');
+      if (lost.some(({ table }) => table === 'event_files')) await readLogsAgain(opening, state, aside, findings);
+    }
+    for (const kind of eventKinds)
+      if (findings.some(({ check, subject }) => check === 'keys' && subject === kind))
+        await state.transaction(
+          async () =>
+            writeKeysAgain({ connection: state.connection, data, effects }, kind, await lastRunId(state.connection)),
+          'keys written again',
+        );
+    for (const path of examined.unnamed) await effects.files.remove(path, 'unnamed warehouse file: removed');
+    if (findings.some(({ subject }) => subject === 'click_hourly')) await rollUpAgain(opening, state);
+    if (examined.wrongSums.length > 0) await sumAgain(state, examined.wrongSums);
+    if (findings.some(({ check }) => check === 'clock')) await dateBack(state, effects.now());
+    return state;
+  } finally {
+    progress.finish();
+  }
+}
+
+/** No snapshot has the bytes of these event files, but the landing folder may have all of the rows. */
+async function readLogsAgain(
+  { data }: Opening,
+  state: StateDatabase,
+  aside: AsideFolder,
+  findings: readonly Finding[],
+): Promise<void> {
+  try {
+    await assertLogsLanded(state.connection, data);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    for (const finding of findings.filter(({ check, subject }) => check === 'files' && subject.startsWith('events/'))) {
+      finding.repairable = false;
+      finding.advice = `no snapshot has its bytes, and ${error.message}`;
+    }
+    return;
+  }
+  await resetLogs(state);
+  for (const path of await unnamedFiles(state.connection, data)) await aside.take(path);
+}
+
+async function rollUpAgain({ data, effects }: Opening, state: StateDatabase): Promise<void> {
+  const { connection, db } = state;
+  await state.transaction(async () => {
+    await markMartDays(connection, 'SELECT hour::DATE AS day FROM click_hourly');
+    await db.deleteFrom('click_hourly').execute();
+    const engine = new DuckdbEngine({ data, effects, progress: noProgress }, connection);
+    await rollUpClicks(connection, engine, await eventFilePaths(connection, data, 'clicks'));
+    await bumpRevision(connection);
+  }, 'repair of the roll-up');
+}
+
+async function sumAgain(state: StateDatabase, days: readonly Day[]): Promise<void> {
+  const { connection } = state;
+  await state.transaction(async () => {
+    await markMartDays(connection, days.map((day) => `SELECT DATE '${day}' AS day`).join(' UNION ALL '));
+    await bumpRevision(connection);
+  }, 'repair of sums');
+}
+
+async function repairFolders(
+  { data, effects }: Opening,
+  damaged: readonly string[],
+  findings: readonly Finding[],
+): Promise<void> {
+  if (damaged.length > 0) {
+    const aside = await AsideFolder.make(
+      data,
+      findings
+        .filter(({ check }) => check === 'snapshots' || check === 'copies')
+        .map(({ problem }) => problem)
+        .join('\n'),
+      effects,
+    );
+    for (const path of damaged) await aside.take(path);
+  }
+  if (existsSync(data.current)) return;
+  const good = await newestGoodToPublish(data, effects.now());
+  if (good === undefined) return;
+  await switchCurrent(data, good.manifest.snapshot_id, effects.files);
+}

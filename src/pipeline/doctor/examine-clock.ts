@@ -1,0 +1,53 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { martsAsOf } from '../warehouse/stale-partitions.ts';
+import { currentManifest } from '../snapshot/catalogue.ts';
+import { aheadOfClock, endOfPresent } from '../../kit/time/ahead-of-clock.ts';
+import { momentOfMilliseconds } from '../../kit/time/moment.ts';
+import { beginningsAfter, describeBeginnings } from '../runs/beginnings.ts';
+import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
+import { trouble, type Finding } from './finding.ts';
+
+const isClockRight = 'first make sure that the clock is right: then';
+
+/** A published snapshot as of a time that the clock has not reached. `now` in milliseconds since the epoch. */
+export async function examinePublishedTime(data: DataDirectory, now: number): Promise<Finding[]> {
+  const published = await currentManifest(data);
+  if (published === undefined || aheadOfClock(published.as_of, now) === 0) return [];
+  return [
+    trouble(
+      'clock',
+      published.snapshot_id,
+      `is as of ${published.as_of}, but the clock says ${momentOfMilliseconds(now)}: no refresh is let in before`,
+      `${isClockRight} a snapshot as of now takes its place`,
+    ),
+  ];
+}
+
+/** The same of figures that were computed and not published, of content versions and of commissions. */
+export async function examineTimes(data: DataDirectory, connection: DuckDBConnection, now: number): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const computed = await martsAsOf(connection);
+  if (computed !== undefined && aheadOfClock(computed, now) > 0) {
+    findings.push(
+      trouble(
+        'clock',
+        data.stateFile,
+        `has figures as of ${computed}, but the clock says ${momentOfMilliseconds(now)}`,
+        `${isClockRight} they are computed as of now`,
+      ),
+    );
+  }
+  const beginnings = await beginningsAfter(endOfPresent(now), 'state', (sql) => queryRows(connection, sql));
+  if (beginnings !== undefined) {
+    findings.push(
+      trouble(
+        'clock',
+        data.stateFile,
+        describeBeginnings(beginnings),
+        `${isClockRight} each begins when its run wrote it, and what was credited since is priced again; rewards of postbacks stay`,
+      ),
+    );
+  }
+  return findings;
+}

@@ -1,0 +1,78 @@
+import { existsSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { readSettings } from '../../kit/config/settings.ts';
+import { OfferlineError } from '../../kit/errors/errors.ts';
+import { hasStore, isShared, openStore } from '../../postbacks/open-store.ts';
+import { allowedSilence, describeSilence, readSilentSites, type SilentSite } from '../../postbacks/silent-sites.ts';
+import { note, trouble, type Finding } from './finding.ts';
+
+/**
+ * The store of deliveries: whether the file is whole, or whether PostgreSQL answers and holds a store of ours; and the
+ * sites that take nothing of it. `now` in milliseconds since the epoch.
+ */
+export async function examineDeliveries(data: DataDirectory, deep: boolean, now: number): Promise<Finding[]> {
+  const settings = readSettings(data);
+  if (!isShared(settings)) {
+    const damage = examineFile(data, deep);
+    if (damage.length > 0 || !hasStore(data, settings)) return damage;
+  }
+  try {
+    const store = await openStore(data, settings);
+    try {
+      return silences(await readSilentSites(store, now), allowedSilence(settings));
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    if (!(error instanceof OfferlineError)) throw error;
+    return [
+      trouble(
+        'deliveries',
+        isShared(settings) ? 'postbacks.store' : data.deliveriesFile,
+        error.message,
+        'put that right; the next refresh hands over what waits in the outbox',
+        { repairable: false },
+      ),
+    ];
+  }
+}
+
+/** In trouble is a site that is silent for more minutes than are allowed; others may only be started again. */
+function silences(sites: readonly SilentSite[], allowed: number): Finding[] {
+  return sites.map((site) => {
+    const about = [
+      'deliveries',
+      `site ${site.site_key}`,
+      describeSilence(site),
+      'see what `offerline postbacks test` says of it; once its receiver is mended, `offerline postbacks retry --pending` makes them due',
+    ] as const;
+    return site.silent_seconds > allowed * 60 ? trouble(...about, { repairable: false }) : note(...about);
+  });
+}
+
+function examineFile(data: DataDirectory, deep: boolean): Finding[] {
+  if (!existsSync(data.deliveriesFile)) return [];
+  let problem: string;
+  try {
+    const store = new DatabaseSync(data.deliveriesFile, { readOnly: true });
+    try {
+      problem = String(
+        Object.values(store.prepare(deep ? 'PRAGMA integrity_check(1)' : 'PRAGMA quick_check(1)').get() ?? {})[0],
+      );
+    } finally {
+      store.close();
+    }
+  } catch (error) {
+    problem = (error as Error).message;
+  }
+  if (problem === 'ok') return [];
+  return [
+    trouble(
+      'deliveries',
+      data.deliveriesFile,
+      problem,
+      'it is put aside with its -wal and -shm; the next refresh makes a new one from the outbox and from what the warehouse knows to be delivered',
+    ),
+  ];
+}

@@ -1,0 +1,182 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { access, constants, readdir, stat, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { sha256Of } from '../../kit/files/read-through.ts';
+import { currentName, snapshotNames } from '../snapshot/catalogue.ts';
+import { manifestFile } from '../snapshot/manifest.ts';
+import { DamagedSnapshotError, verifyOwnFiles, verifySnapshot } from '../snapshot/verify.ts';
+import { damageOfDatabase } from '../../kit/duckdb/check-state.ts';
+import { queriesOn } from '../warehouse/queries-on.ts';
+import { stateCopies } from '../warehouse/state-copies.ts';
+import { note, trouble, type Finding } from './finding.ts';
+
+/** Published snapshots against their manifests. `deep` reads every file of each, otherwise the current one's own. */
+export async function examineSnapshots(
+  data: DataDirectory,
+  deep: boolean,
+): Promise<{ findings: Finding[]; damaged: string[] }> {
+  const findings: Finding[] = [];
+  const damaged: string[] = [];
+  const current = await currentName(data);
+  const folders = await snapshotNames(data);
+  for (const name of folders) {
+    const folder = join(data.published, name);
+    try {
+      if (deep) await verifySnapshot(folder);
+      else if (name === current) await verifyOwnFiles(folder);
+      else await stat(join(folder, manifestFile));
+    } catch (error) {
+      if (!(error instanceof DamagedSnapshotError) && (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      damaged.push(name);
+      findings.push(
+        trouble(
+          'snapshots',
+          folder,
+          (error as Error).message,
+          name === current
+            ? 'a new one takes its place; until then the service goes on with the one that it has open'
+            : 'it is put aside; nobody is served from it',
+        ),
+      );
+    }
+  }
+  if (current === undefined ? folders.length > 0 : !folders.includes(current)) {
+    findings.push(
+      trouble(
+        'snapshots',
+        data.current,
+        current === undefined ? 'is missing' : `names ${current}, which is not there`,
+        'it is switched to the newest snapshot that is whole and does not lie ahead of the clock; without one a new one is published',
+      ),
+    );
+  }
+  return { findings, damaged };
+}
+
+/** Copies of the state: one at least, each of them whole where `deep` reads them. */
+export async function examineCopies(
+  data: DataDirectory,
+  deep: boolean,
+): Promise<{ findings: Finding[]; damaged: string[] }> {
+  const copies = await stateCopies(data);
+  const findings: Finding[] = [];
+  const damaged: string[] = [];
+  for (const { path } of deep ? copies : []) {
+    const error = await damageOfDatabase(path);
+    if (error === undefined) continue;
+    damaged.push(path);
+    findings.push(trouble('copies', path, error.message, 'it is put aside'));
+  }
+  if (copies.length === damaged.length && (await stat(data.current).catch(() => undefined)) !== undefined) {
+    findings.push(
+      note('copies', data.stateCopies, 'there is no good copy of the state', 'the next run that publishes makes one'),
+    );
+  }
+  return { findings, damaged };
+}
+
+/**
+ * Landing files against what was read of them: bytes that changed under an unchanged size and time. Files that are
+ * gone are told by their number.
+ */
+export async function examineLanding(
+  data: DataDirectory,
+  connection: DuckDBConnection,
+  { deep, onRead }: { deep: boolean; onRead: (bytes: number) => void },
+): Promise<Finding[]> {
+  const seen = await queriesOn(connection)
+    .selectFrom('landing_seen')
+    .select((file) => ['path', 'bytes', file.cast<string>('modified_ns', 'text').as('modified_ns'), 'sha256'])
+    .orderBy('path')
+    .execute();
+  const findings: Finding[] = [];
+  let gone = 0;
+  for (const { path, bytes, modified_ns, sha256 } of seen) {
+    const file = join(data.landing, path);
+    const about = await stat(file, { bigint: true }).catch(() => undefined);
+    if (about === undefined) gone++;
+    // Anything else is a new file to the next run.
+    else if (
+      deep &&
+      about.size === BigInt(bytes) &&
+      String(about.mtimeNs) === modified_ns &&
+      (await sha256Of(file)) !== sha256
+    ) {
+      findings.push(
+        note(
+          'landing',
+          path,
+          'has other bytes than when it was read, under the same size and time',
+          'what was read stands; compare the file with its sender’s, and land a good copy under a new name if it should count',
+        ),
+      );
+    }
+    onRead(bytes);
+  }
+  if (gone > 0)
+    findings.push(
+      note(
+        'landing',
+        data.landing,
+        `${gone} of ${seen.length} files that were read are not there any more`,
+        'nothing needs them as long as the warehouse is whole; keep them elsewhere for `offerline rebuild --from-landing`',
+      ),
+    );
+  return findings;
+}
+
+/** Less than this and the next run may not fit. */
+const leastFreeBytes = 256 * 1024 * 1024;
+
+/** Room on the disk, and the right to write. */
+export async function examineMachine(data: DataDirectory): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const { bavail, bsize } = await statfs(data.root);
+  const state = await stat(data.stateFile).catch(() => undefined);
+  // A run writes the state again, copies it, and writes a snapshot.
+  const needed = leastFreeBytes + 3 * (state?.size ?? 0);
+  if (bavail * bsize < needed) {
+    findings.push(
+      trouble(
+        'machine',
+        data.root,
+        `has ${mebibytes(bavail * bsize)} MiB of room, a run may need ${mebibytes(needed)}`,
+        'free some room, or lower snapshots_kept in offerline.json',
+        { repairable: false },
+      ),
+    );
+  }
+  for (const folder of [data.root, data.warehouse, data.published]) {
+    const refused = await access(folder, constants.R_OK | constants.W_OK | constants.X_OK).then(
+      () => undefined,
+      (error: unknown) => error as NodeJS.ErrnoException,
+    );
+    if (refused !== undefined && refused.code !== 'ENOENT') {
+      findings.push(
+        trouble(
+          'machine',
+          folder,
+          `cannot be written (${refused.code})`,
+          'let the user who runs offerline write to it',
+          { repairable: false },
+        ),
+      );
+    }
+  }
+  for (const name of await readdir(data.putAside).catch(() => [])) {
+    findings.push(
+      note(
+        'machine',
+        join(data.putAside, name),
+        'was put aside',
+        'read its reason.txt; remove it when nobody needs it any more',
+      ),
+    );
+  }
+  return findings;
+}
+
+function mebibytes(bytes: number): number {
+  return Math.floor(bytes / 2 ** 20);
+}

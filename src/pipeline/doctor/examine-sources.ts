@@ -1,0 +1,74 @@
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { readSettings } from '../../kit/config/settings.ts';
+import { OfferlineError } from '../../kit/errors/errors.ts';
+import { readPostbackSecrets } from '../../sources/config/postback-settings.ts';
+import { readSources, type SourceEntry, type Sources } from '../../sources/config/sources-file.ts';
+import { PullLedger } from '../../sources/pull-ledger.ts';
+import { openSource } from '../../sources/open-source.ts';
+import { note, trouble, type Finding } from './finding.ts';
+
+/**
+ * `sources.json` as a pull and the tracker would find it: the file, the secrets that it names, and whether each list is
+ * a whole one.
+ */
+export function examineSources(data: DataDirectory): Finding[] {
+  let read: Sources;
+  try {
+    read = readSources(data);
+  } catch (error) {
+    if (!(error instanceof OfferlineError)) throw error;
+    return [found(data.sourcesFile, error.message, 'nothing is pulled until it is put right')];
+  }
+  const modes = readSettings(data).sources;
+  return [
+    ...read.warnings.map((warning) => note('sources', data.sourcesFile, warning, 'let nobody else read it')),
+    ...read.sources.flatMap((entry) => [
+      ...examineSource(entry, modes[entry.source]?.mode ?? 'full'),
+      ...examinePostback(entry),
+    ]),
+    ...examinePulls(data, read),
+  ];
+}
+
+/** A pull whose process died says nothing by itself. */
+function examinePulls(data: DataDirectory, { sources }: Sources): Finding[] {
+  using ledger = PullLedger.existing(data);
+  const newest = ledger?.newest();
+  return sources.flatMap(({ source }) => {
+    const last = newest?.get(source)?.last;
+    if (last?.status !== 'interrupted' || last.finished_at !== null) return [];
+    return [found(source, `its pull of ${last.started_at} ended by force`, `run \`offerline sources pull ${source}\``)];
+  });
+}
+
+function examineSource(entry: SourceEntry, mode: 'full' | 'delta'): Finding[] {
+  try {
+    const offers = openSource(entry)?.offers;
+    if (offers === undefined || offers.isFull === (mode === 'full')) return [];
+    const wanted = offers.isFull ? 'full' : 'delta';
+    return [
+      found(
+        entry.source,
+        `is "${mode}" in offerline.json, and its lists are ${wanted}`,
+        `say "sources": {"${entry.source}": {"mode": "${wanted}"}} in offerline.json`,
+      ),
+    ];
+  } catch (error) {
+    if (!(error instanceof OfferlineError)) throw error;
+    return [found(entry.source, error.message, 'it is not pulled until its secret can be read')];
+  }
+}
+
+function examinePostback({ source, postback }: SourceEntry): Finding[] {
+  try {
+    if (postback !== undefined) readPostbackSecrets(source, postback);
+    return [];
+  } catch (error) {
+    if (!(error instanceof OfferlineError)) throw error;
+    return [found(source, error.message, 'the tracker does not start until its secret can be read')];
+  }
+}
+
+function found(subject: string, problem: string, advice: string): Finding {
+  return trouble('sources', subject, problem, advice, { repairable: false });
+}

@@ -1,0 +1,69 @@
+import { readdir } from 'node:fs/promises';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { findLandingFiles } from '../landing/files/find-files.ts';
+import { isUnfinishedName } from '../../kit/vocabulary/landing-formats.ts';
+import { knownFiles, landingTrouble, type KnownFile } from '../landing/files/landing-trouble.ts';
+import { currentManifest } from '../snapshot/catalogue.ts';
+import { readAnalytics } from '../snapshot/read-analytics.ts';
+import { momentOfMilliseconds } from '../../kit/time/moment.ts';
+import { landingKinds } from '../../kit/vocabulary/values.ts';
+import { note, trouble, type Finding } from './finding.ts';
+
+/** The landing folder as it is now. */
+export interface LandingStanding {
+  /** Why nothing would come in; null where the folder is as it should be. */
+  trouble: string | null;
+  /** How many files lie there that are not read, and the first of them. */
+  ignored: number;
+  ignored_files: { path: string; why: string }[];
+}
+
+const mostNamed = 10;
+
+/** Of the folder itself, and what the published snapshot knows of it. `now` in milliseconds since the epoch. */
+export async function readLanding(data: DataDirectory, now: number): Promise<LandingStanding> {
+  const { files, ignored } = await findLandingFiles(data.landing);
+  const all = [...ignored, ...(await strayFiles(data.landing))];
+  const known = await filesOfSnapshot(data, now);
+  return {
+    trouble: landingTrouble(data.landing, known, files) ?? null,
+    ignored: all.length,
+    ignored_files: all.slice(0, mostNamed),
+  };
+}
+
+/** Files and folders beside those that landing reads. */
+async function strayFiles(landing: string): Promise<LandingStanding['ignored_files']> {
+  const names = await readdir(landing).catch((): string[] => []);
+  const folders = landingKinds.map((kind) => `landing/${kind}`).join(', ');
+  return names
+    .filter((name) => !isUnfinishedName(name) && !landingKinds.some((kind) => kind === name))
+    .map((name) => ({ path: name, why: `it is in none of ${folders}` }));
+}
+
+/** None where no snapshot can be read: `status` and `doctor` report that themselves. */
+async function filesOfSnapshot(data: DataDirectory, now: number): Promise<KnownFile[]> {
+  if ((await currentManifest(data)) === undefined) return [];
+  const sql = knownFiles(`TIMESTAMPTZ '${momentOfMilliseconds(now)}'`);
+  return readAnalytics(data.current, (query) => query<KnownFile>(sql)).catch(() => []);
+}
+
+export async function examineLandingFolder(data: DataDirectory, now: number): Promise<Finding[]> {
+  const { trouble: problem, ignored, ignored_files: files } = await readLanding(data, now);
+  const [first] = files;
+  return [
+    ...(problem === null
+      ? []
+      : [trouble('landing', data.landing, problem, 'runs go on without news until then', { repairable: false })]),
+    ...(first === undefined
+      ? []
+      : [
+          note(
+            'landing',
+            data.landing,
+            `${ignored} of its files are not read, the first ${first.path}: ${first.why}`,
+            'land them in a format that is read, or move them away',
+          ),
+        ]),
+  ];
+}

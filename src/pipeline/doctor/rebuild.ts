@@ -1,0 +1,35 @@
+import { unnamedFiles } from '../warehouse/named-files.ts';
+import { AsideFolder } from '../../kit/files/put-aside.ts';
+import { assertLogsLanded, resetLogs } from '../recovery/reset-logs.ts';
+import { openWarehouse, recoverState, type Opening } from '../recovery/recover-state.ts';
+
+export interface RebuildRequest {
+  /** Reads all logs again, in place of what the warehouse made of them. */
+  fromLanding: boolean;
+  /** Goes on although the landing folder lacks logs that counted. */
+  withoutMissing: boolean;
+}
+
+/**
+ * Puts the state aside and brings it back from the newest good copy and the published snapshot; or keeps it, and has
+ * all that came of logs made again from the landing folder. The caller holds the writer lock; the next refresh computes
+ * and publishes. Throws `UsageError`, with nothing changed, where logs that counted are no longer in the landing
+ * folder.
+ */
+export async function rebuild(opening: Opening, { fromLanding, withoutMissing }: RebuildRequest): Promise<void> {
+  const { data, effects } = opening;
+  if (!fromLanding) {
+    const state = await recoverState(opening, 'a rebuild was asked for');
+    await state.close();
+    return;
+  }
+  const state = await openWarehouse({ ...opening, withoutMissing });
+  try {
+    if (!withoutMissing) await assertLogsLanded(state.connection, data);
+    await resetLogs(state);
+    const aside = await AsideFolder.make(data, 'a rebuild from the landing folder was asked for', effects);
+    for (const path of await unnamedFiles(state.connection, data)) await aside.take(path);
+  } finally {
+    await state.close();
+  }
+}

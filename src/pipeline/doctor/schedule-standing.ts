@@ -1,0 +1,108 @@
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import type { Settings } from '../../kit/config/settings.ts';
+import type { UnreadableNote } from '../../kit/files/note-file.ts';
+import { readHolder } from '../../kit/files/process-lock.ts';
+import { durationText } from '../../kit/time/age.ts';
+import { readHeldLease, realLeaseClocks, type LeaseClocks } from '../../fleet/storage/held-lease.ts';
+import { leaseTimes } from '../../fleet/storage/lease.ts';
+import { readStorageRole, type StorageRole } from '../../fleet/storage/storage-role.ts';
+import { trouble, unreadableNote, type Finding } from './finding.ts';
+
+/** What this machine does: whether it writes, and what storage does not let it do. */
+export interface ScheduleStanding {
+  /** `neither` where no schedule of this data directory runs, and none of its services follows storage. */
+  role: StorageRole['role'] | 'neither';
+  /** The process that does so, and since when it lives. */
+  pid: number | null;
+  since: string | null;
+  /** Null without `storage`. */
+  storage: string | null;
+  /** Of the schedule that writes where this one stands by. */
+  writer: string | null;
+  /** Since the lease of this schedule was renewed last; null where it does not write to storage. */
+  lease_age_seconds: number | null;
+  /** What keeps it from its work; null where all is well. */
+  error: string | null;
+  error_since: string | null;
+}
+
+const nobody: ScheduleStanding = {
+  role: 'neither',
+  pid: null,
+  since: null,
+  storage: null,
+  writer: null,
+  lease_age_seconds: null,
+  error: null,
+  error_since: null,
+};
+
+/** From locks and notes of this machine alone: storage that hangs holds nobody up who asks how all stands. */
+export function readSchedule(
+  data: DataDirectory,
+  { storage }: Pick<Settings, 'storage'>,
+  clocks: LeaseClocks = realLeaseClocks,
+  onUnreadable?: (unreadable: UnreadableNote) => void,
+): ScheduleStanding {
+  if (storage === undefined) {
+    const holder = readHolder(data.scheduleLockFile);
+    return holder === undefined ? nobody : { ...nobody, role: 'writes', pid: holder.pid, since: holder.since };
+  }
+  const [lockFile, roleFile] = storage.follow
+    ? [data.serviceLockFile, data.followingRoleFile]
+    : [data.storageScheduleLockFile, data.scheduleRoleFile];
+  const told = readStorageRole(roleFile, storage.url, onUnreadable);
+  const holder = readHolder(lockFile);
+  const standing = {
+    ...nobody,
+    storage: storage.url,
+    error: told?.error ?? null,
+    error_since: told?.error_since ?? null,
+  };
+  if (holder === undefined) return standing;
+  const here = { ...standing, pid: holder.pid, since: holder.since };
+  if (told?.role !== 'writes')
+    return { ...here, role: storage.follow ? 'follows' : 'stands_by', writer: told?.writer ?? null };
+  const lease = readHeldLease(data, clocks);
+  const age = lease === undefined ? null : Math.max(0, Math.round((leaseTimes.believed - lease.left) / 1000));
+  const isOver = age === null || lease === undefined || lease.left <= 0;
+  return {
+    ...here,
+    role: 'writes',
+    lease_age_seconds: age,
+    ...(isOver &&
+      here.error === null && {
+        error: `its lease was not renewed for ${durationText(age ?? 0)}: is its process stopped?`,
+      }),
+  };
+}
+
+/** Such as "the schedule stands by and does not do its work, since …: …"; undefined where all is well. */
+export function scheduleTrouble({ role, error, error_since: since }: ScheduleStanding): string | undefined {
+  return error === null
+    ? undefined
+    : `${troubled[role]}${since === null ? '' : ` since ${since}`}: ${error.split('\n')[0]}`;
+}
+
+const troubled: Record<ScheduleStanding['role'], string> = {
+  writes: 'the schedule cannot write to storage',
+  stands_by: 'the schedule stands by and cannot use storage',
+  follows: 'the service serves on what it has and cannot follow storage',
+  neither: 'what ran here last could not use storage',
+};
+
+/** What helps whoever reads that. */
+export const scheduleAdvice = 'put that right; what runs goes on by itself then, what has ended is to be started again';
+
+export function examineSchedule(data: DataDirectory, settings: Pick<Settings, 'storage'>): Finding[] {
+  const unreadable: Finding[] = [];
+  const standing = readSchedule(data, settings, realLeaseClocks, (of) =>
+    unreadable.push(unreadableNote('schedule', of)),
+  );
+  const problem = scheduleTrouble(standing);
+  if (problem === undefined) return unreadable;
+  return [
+    ...unreadable,
+    trouble('schedule', standing.storage ?? data.warehouse, problem, scheduleAdvice, { repairable: false }),
+  ];
+}

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { decimalText, offerEvent, publishedSchemas, type LocalizedText } from '../../kit/vocabulary/offer-fields.ts';
+import { trends, versionStatuses } from '../../kit/vocabulary/values.ts';
+
+/** The text that is served where one language is asked for: English, else the first one. */
+export function servedText(texts: LocalizedText): string {
+  return texts['en'] ?? Object.values(texts)[0] ?? '';
+}
+
+/** RFC 3339 in UTC with up to 6 decimal places of a second, ending in `Z`. */
+const timestamp = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$/);
+
+/**
+ * One line of `feed-offers.ndjson`: all that any variant publishes of an offer, before what depends on the site
+ * (its commission, its links). One line per offer that was ever in the catalog, by id ascending;
+ * offers that are not `active` are there for `include_removed` only.
+ */
+export const feedOfferSchema = z.strictObject({
+  id: z.int().min(1),
+  status: z.enum(versionStatuses),
+  ...publishedSchemas,
+  /** Milestones; empty for a single-reward offer, never empty for a multireward one. */
+  events: z.array(offerEvent),
+  created_at: timestamp,
+  updated_at: timestamp,
+  removed_at: timestamp.nullable(),
+  /** From `offer_stats_2d`, gross; null where the offer has no row there. */
+  figures: z
+    .strictObject({
+      epc: decimalText,
+      cvr: decimalText,
+      trend: z.enum(trends),
+      rank: z.int().min(1).nullable(),
+    })
+    .nullable(),
+});
+export type FeedOffer = z.output<typeof feedOfferSchema>;
+
+/** `feed-sites.json`: what a snapshot fixes of every site. No secret, status or limit: those are read live. */
+export const feedSitesSchema = z.strictObject({
+  as_of: timestamp,
+  sites: z.array(
+    z.strictObject({
+      site_key: z.string(),
+      /** Decimal text of a share from 0 to 1. */
+      commission: decimalText,
+      /** As-of of the run that last saw the commission change; `null` while it never did. */
+      commission_changed_at: timestamp.nullable(),
+    }),
+  ),
+});
+export type FeedSites = z.output<typeof feedSitesSchema>;
+
+export const feedOffersFile = 'feed-offers.ndjson';
+export const feedSitesFile = 'feed-sites.json';

@@ -1,0 +1,45 @@
+import { hash } from 'node:crypto';
+import { servedText } from '../../feed/feed-document.ts';
+import type { CanonicalOffer } from '../../landing/catalog/canonical-offer.ts';
+import type { Moment } from '../../../kit/time/moment.ts';
+
+/** Digests by which versions are told apart, as lower-case hex SHA-256. */
+export interface ContentDigests {
+  /** Over all that a version keeps: another digest makes a new version. */
+  contentSha256: string;
+  /** Over what publishers see of it: another digest moves `updated_at`. */
+  publishedSha256: string;
+}
+
+/**
+ * Digests of an offer's content. The ids are its identity and not content. The source's `updated_at` is neither kept
+ * nor published: exports that stamp every offer again each day would otherwise make a version of each.
+ */
+export function digestsOf(offer: CanonicalOffer, createdAt: Moment): ContentDigests {
+  const {
+    id: _id,
+    external_id: _externalId,
+    updated_at: _updatedAt,
+    created_at: _createdAt,
+    destination_url,
+    ...shown
+  } = offer;
+  const published = { ...shown, created_at: createdAt };
+  // Titles are served in one language, descriptions and milestones in all.
+  return {
+    contentSha256: digest({ ...published, destination_url }),
+    publishedSha256: digest({ ...published, titles: servedText(published.titles) }),
+  };
+}
+
+/** A vanished offer keeps its last content, so its digests follow from the last ones. */
+export function vanishedDigests(last: ContentDigests): ContentDigests {
+  return {
+    contentSha256: digest(['vanished', last.contentSha256]),
+    publishedSha256: digest(['vanished', last.publishedSha256]),
+  };
+}
+
+function digest(value: unknown): string {
+  return hash('sha256', JSON.stringify(value), 'hex');
+}

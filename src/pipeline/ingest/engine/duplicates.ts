@@ -1,0 +1,190 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { LogSchema } from '../../landing/logs/log-fields.ts';
+import { parsedLog, numberedLines, rowsOfFile } from '../../landing/logs/log-parser.ts';
+import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
+import { countRows, makeEmptyTempTable, makeTempTable, type TempTable } from '../../../kit/duckdb/temp-table.ts';
+import { keyRanges } from '../../../kit/vocabulary/event-key.ts';
+import { eventRelation } from '../../warehouse/event-files.ts';
+import type { LogBatch } from './log-batch.ts';
+import type { StagedFiles } from './event-engine.ts';
+
+/**
+ * Staged events that do not count: `(file_id, file, file_row_number, conflict)`, `file` being the place among the
+ * staged days.
+ */
+type DuplicateEvents = TempTable<'duplicate_events'>;
+
+export interface Duplicates {
+  events: DuplicateEvents;
+  /**
+   * Duplicates and conflicts (duplicates whose content differs from the first one's) by ledger number of their file.
+   */
+  byFile: Map<number, { duplicates: number; conflicts: number }>;
+}
+
+/**
+ * Finds the staged events that the warehouse has already, or that an earlier row of this run brought: the first by
+ * path, then line, stays. All history counts, whatever day a copy claims to be of. What an event says is compared by
+ * its hash: a copy of a whole log costs some bytes a row, however long its rows are.
+ */
+export async function findDuplicates(
+  connection: DuckDBConnection,
+  schema: LogSchema,
+  batch: LogBatch,
+  staged: Pick<StagedFiles, 'days'>,
+  history: readonly string[],
+): Promise<Duplicates> {
+  const events = await makeEmptyTempTable(
+    connection,
+    'duplicate_events',
+    'file_id BIGINT, file INTEGER, file_row_number BIGINT, conflict BOOLEAN',
+  );
+  if (staged.days.length === 0) return { events, byFile: new Map() };
+  const rows = eventRelation(
+    schema.kind,
+    staged.days.map(({ path }) => path),
+  );
+  // To look for all keys at once takes memory by their number.
+  const ranges = keyRanges(await countRows(connection, rows));
+  await findCopiesOfHistory(connection, schema, events, rows, ranges, history);
+  await findRepeats(connection, schema, batch, events, rows, ranges);
+  const counts = await queryRows<{ file_id: number; duplicates: number; conflicts: number }>(
+    connection,
+    `SELECT file_id, count(*) AS duplicates, count(*) FILTER (conflict) AS conflicts FROM ${events} GROUP BY file_id`,
+  );
+  return { events, byFile: new Map(counts.map(({ file_id, ...count }) => [file_id, count])) };
+}
+
+/** Of history first only the 8-byte key of every event is read, then whole rows of the files that hold one. */
+async function findCopiesOfHistory(
+  connection: DuckDBConnection,
+  schema: LogSchema,
+  duplicates: DuplicateEvents,
+  rows: string,
+  ranges: readonly string[],
+  history: readonly string[],
+): Promise<void> {
+  if (history.length === 0) return;
+  const knownKeys = await makeEmptyTempTable(connection, 'known_keys', 'event_key BIGINT, file_index BIGINT');
+  for (const range of ranges)
+    await connection.run(
+      `INSERT INTO ${knownKeys} SELECT event_key, file_index FROM ${eventRelation(schema.kind, history)}
+       WHERE ${range} AND event_key IN (SELECT event_key FROM ${rows} WHERE ${range})`,
+    );
+  const holding = await queryRows<{ file: number }>(
+    connection,
+    `SELECT DISTINCT file_index AS file FROM ${knownKeys} ORDER BY file`,
+  );
+  if (holding.length === 0) return;
+  const known = eventRelation(
+    schema.kind,
+    holding.map(({ file }) => history[file] as string),
+  );
+  // Different ids with the same hash differ by the ids themselves.
+  const key = ['event_key', ...schema.key].join(', ');
+  await connection.run(
+    `INSERT INTO ${duplicates}
+     SELECT file_id, file, file_row_number, copy.content <> known.content
+     FROM (SELECT ${key}, ${contentOf(schema)} AS content, file_id, file_index AS file, file_row_number FROM ${rows}) AS copy
+     JOIN (SELECT ${key}, ${contentOf(schema)} AS content FROM ${known} WHERE event_key IN (SELECT event_key FROM ${knownKeys})) AS known USING (${key})`,
+  );
+}
+
+/** What the warehouse does not have, but this run more than once. */
+async function findRepeats(
+  connection: DuckDBConnection,
+  schema: LogSchema,
+  batch: LogBatch,
+  duplicates: DuplicateEvents,
+  rows: string,
+  ranges: readonly string[],
+): Promise<void> {
+  const repeated = await makeEmptyTempTable(connection, 'repeated_keys', 'event_key BIGINT');
+  for (const range of ranges)
+    await connection.run(
+      `INSERT INTO ${repeated} SELECT event_key FROM ${rows} WHERE ${range} GROUP BY event_key HAVING count(*) > 1`,
+    );
+  if ((await countRows(connection, repeated)) === 0) return;
+  const key = schema.key.join(', ');
+  const candidates = await makeTempTable(
+    connection,
+    'candidates',
+    `SELECT ${key}, ${contentOf(schema)} AS content, staged.file_id, position, NULL::BIGINT AS line, file_index AS file, staged.file_row_number
+     FROM ${rows} AS staged JOIN ${batch.positions} USING (file_id)
+     ANTI JOIN ${duplicates} AS known ON known.file = staged.file_index AND known.file_row_number = staged.file_row_number
+     WHERE event_key IN (SELECT event_key FROM ${repeated})`,
+  );
+  await numberContradictions(connection, schema, batch, candidates);
+  await connection.run(
+    `INSERT INTO ${duplicates}
+     SELECT file_id, file, file_row_number, content <> first_content
+     FROM (
+       SELECT file_id, file, file_row_number, content, row_number() OVER by_arrival AS nth, first_value(content) OVER by_arrival AS first_content
+       FROM ${candidates}
+       WINDOW by_arrival AS (PARTITION BY ${key} ORDER BY position, line NULLS LAST, file, file_row_number))
+     WHERE nth > 1`,
+  );
+}
+
+/** Where one file contradicts itself, the line decides; only then are its lines numbered. */
+async function numberContradictions(
+  connection: DuckDBConnection,
+  schema: LogSchema,
+  batch: LogBatch,
+  candidates: TempTable<'candidates'>,
+): Promise<void> {
+  const key = schema.key.join(', ');
+  const contradictions = await makeTempTable(
+    connection,
+    'contradictions',
+    `SELECT file_id, ${key} FROM ${candidates} GROUP BY ALL HAVING min(content) <> max(content)`,
+  );
+  const [id] = schema.key;
+  for (const { file_id, ids } of await queryRows<{ file_id: number; ids: number }>(
+    connection,
+    `SELECT file_id, count(DISTINCT ${id}) AS ids FROM ${contradictions} GROUP BY file_id`,
+  )) {
+    const file = batch.files.find(({ fileId }) => fileId === file_id);
+    if (file === undefined) continue;
+    const isOfThem = ids <= maxIdsLookedFor ? await linesWithIds(connection, contradictions, file_id, id) : 'true';
+    for (const lines of numberedLines(file)) {
+      const events = parsedLog(schema, rowsOfFile(file_id, `(SELECT * FROM ${lines} WHERE ${isOfThem})`));
+      const numbered = await makeTempTable(
+        connection,
+        'numbered',
+        `SELECT file_id, ${key}, ${contentOf(schema)} AS content, min(line) AS line
+         FROM (${events}) SEMI JOIN ${contradictions} USING (file_id, ${key}) WHERE reject IS NULL GROUP BY ALL`,
+      );
+      const same = ['file_id', ...schema.key, 'content']
+        .map((name) => `${candidates}.${name} = ${numbered}.${name}`)
+        .join(' AND ');
+      await connection.run(
+        `UPDATE ${candidates} SET line = least(${candidates}.line, ${numbered}.line) FROM ${numbered} WHERE ${same}`,
+      );
+    }
+  }
+}
+
+/** For more ids than these all lines of a file are parsed. */
+const maxIdsLookedFor = 200;
+
+/**
+ * SQL that holds for the lines that may name one of a file's contradicting ids: one look at each, where parsing all of
+ * them would take ten times as long. An escape may stand for any character of an id.
+ */
+async function linesWithIds(
+  connection: DuckDBConnection,
+  contradictions: TempTable<'contradictions'>,
+  fileId: number,
+  id: string | undefined,
+): Promise<string> {
+  await connection.run(
+    `SET VARIABLE sought_ids = (SELECT string_agg(regexp_escape(${id}), '|') FROM ${contradictions} WHERE file_id = ${fileId})`,
+  );
+  return `contains(raw, '\\') OR regexp_matches(raw, getvariable('sought_ids'))`;
+}
+
+/** All that an event says, in eight bytes. */
+function contentOf({ fields }: LogSchema): string {
+  return `hash(${fields.map(({ name }) => name).join(', ')})`;
+}

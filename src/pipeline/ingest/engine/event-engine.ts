@@ -1,0 +1,52 @@
+import type { LogSchema } from '../../landing/logs/log-fields.ts';
+import type { Day } from '../../../kit/time/moment.ts';
+import type { LogBatch } from './log-batch.ts';
+
+/**
+ * The work that grows with the number of events. Everything else, the ledger and the commit above all, stays with the
+ * run and its DuckDB: files of an engine count once the run's transaction names them, so nothing is lost or doubled
+ * whatever becomes of an engine or its retries. Any engine gives the same rows, counts and winners among copies;
+ * `test/pipeline/ingest/engine/contract.ts` says how that is shown. Disposed of at the end of a run.
+ */
+export interface EventEngine extends AsyncDisposable {
+  readonly name: string;
+  /**
+   * Reads a batch of checked files into deduplicated events by UTC day. The first of equal events by place in the
+   * batch, then line, stays, and none that history has. Gives the same for the same input, whatever an earlier try
+   * left.
+   */
+  stage(work: StagingWork): Promise<StagedEvents>;
+  /**
+   * The clicks of event files by UTC hour and offer: SQL of a relation `(hour, offer_id, source, external_id, clicks)`,
+   * an offer named by source and external_id having 0 as offer_id.
+   */
+  clickHours(files: readonly string[]): Promise<string>;
+  /**
+   * The clicks with these ids in event files: SQL of a relation with the columns of `conversion_clicks`. `clickIds` is
+   * SQL of a relation `(click_id)`.
+   */
+  findClicks(clickIds: string, files: readonly string[]): Promise<string>;
+}
+
+export interface StagingWork {
+  schema: LogSchema;
+  batch: LogBatch;
+  /** The event files that may hold one of the keys. `keys`: SQL of a column `event_key`. */
+  history: (keys: string) => Promise<readonly string[]>;
+}
+
+/** Parquet files in the scratch folder, not yet part of the warehouse. */
+export interface StagedFiles {
+  /** Events with the columns of event files and `warnings`, one or more files per UTC day. */
+  days: { day: Day; path: string }[];
+  /** Files of rejected rows: only `file_id` and `reject` mean anything there. */
+  rejected: string[];
+}
+
+export interface StagedEvents extends StagedFiles {
+  /**
+   * Events that came before, and those among them that say something else than the first, by ledger number of their
+   * file. Files without any are left out.
+   */
+  duplicates: ReadonlyMap<number, { duplicates: number; conflicts: number }>;
+}

@@ -1,0 +1,61 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { QuarantineError, type CheckedFile } from '../../landing/landing-file.ts';
+import type { LogSchema } from '../../landing/logs/log-fields.ts';
+import { logRows } from '../../landing/logs/log-parser.ts';
+import { makeEmptyTempTable, type TempTable } from '../../../kit/duckdb/temp-table.ts';
+import { insertRows } from '../../../kit/duckdb/insert-rows.ts';
+import { assertSomeFit } from './hopeless-log.ts';
+import type { NewFile } from '../ledger/read-again.ts';
+
+/** A log file of this run with its number in the ledger. */
+export interface LogFile extends NewFile {
+  fileId: number;
+}
+
+export interface LogBatch {
+  files: LogFile[];
+  /** SQL relations over all of them, as `logRows` gives them. */
+  rows: string[];
+  /** Table `(file_id, path, position)` of all files in the order in which the first of equal events wins. */
+  positions: TempTable<`log_files_of_${LogSchema['kind']}`>;
+  quarantined: { file: LogFile; reason: string; detail: string }[];
+}
+
+/**
+ * Makes relations of a run's files of one log. `withLines` gives a file with its lines known, or throws
+ * `QuarantineError`: a file that throws, or of which nothing fits, is quarantined.
+ */
+export async function openLogBatch(
+  connection: DuckDBConnection,
+  schema: LogSchema,
+  files: LogFile[],
+  withLines: (file: CheckedFile, known: LogSchema) => Promise<CheckedFile>,
+): Promise<LogBatch> {
+  const positions = await makeEmptyTempTable(
+    connection,
+    `log_files_of_${schema.kind}` as const,
+    'file_id BIGINT, path VARCHAR, position BIGINT',
+  );
+  const batch: LogBatch = { files: [], rows: [], positions, quarantined: [] };
+  for (const file of files) {
+    try {
+      const opened = { ...file, ...(await withLines(file, schema)) };
+      await assertSomeFit(connection, schema, opened);
+      batch.files.push(opened);
+    } catch (error) {
+      if (!(error instanceof QuarantineError)) throw error;
+      batch.quarantined.push({ file, reason: error.reason, detail: error.message });
+    }
+  }
+  await insertRows(
+    connection,
+    positions,
+    { file_id: 'BIGINT', path: 'VARCHAR', position: 'BIGINT' },
+    batch.files.map((file, position) => ({ file_id: file.fileId, path: file.readablePath, position })),
+  );
+  batch.rows = logRows(
+    batch.files.filter(({ bytes }) => bytes > 0),
+    positions,
+  );
+  return batch;
+}

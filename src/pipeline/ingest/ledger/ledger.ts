@@ -1,0 +1,183 @@
+import { sql } from 'kysely';
+import { formatOf } from '../../../kit/vocabulary/landing-formats.ts';
+import type { FileStatus } from '../../../kit/vocabulary/values.ts';
+import type { CheckedFile, LandingFile } from '../../landing/landing-file.ts';
+import type { Run } from '../../runs/stage.ts';
+import type { StateDatabase } from '../../warehouse/database.ts';
+import { insertRows } from '../../../kit/duckdb/insert-rows.ts';
+import type { ReadWith } from './read-with.ts';
+
+/** rows = accepted + duplicates + rejected; conflicts are among the duplicates, warnings change no count. */
+export interface LedgerCounts {
+  rows: number;
+  accepted: number;
+  duplicates: number;
+  conflicts: number;
+  rejected: number;
+  warnings: number;
+}
+
+/**
+ * A file of nothing but bad rows would fill the warehouse with itself: so many of its first rejected rows are kept, all
+ * are counted.
+ */
+export const maxRejectsKept = 1000;
+
+/** Unknown field names are listed up to this number a file, and counted beyond it. */
+export const maxUnknownFieldsNamed = 20;
+/** So many of them are counted at most: a file of made-up names would fill the memory with them. */
+export const maxUnknownFieldsCounted = 100_000;
+/** A longer name of a field is cut. */
+export const maxFieldNameCharacters = 100;
+
+/**
+ * Why a file is quarantined that can be read again once it is touched: its bytes may be fine, and the memory was not.
+ */
+export const endedARun = 'ended_a_run';
+
+/**
+ * SQL for the moment when a file of the ledger was first seen, in nanoseconds since the epoch, as text. A run may wait
+ * for another before it looks, so that what it ingests may be younger than its start; times from before they were
+ * capped may be anything.
+ */
+export const seenNs =
+  'greatest(CASE WHEN read_with IS NULL THEN 0 ELSE modified_ns END, epoch_ns(ingested_at))::VARCHAR';
+
+/** Writes a landing file's ledger row. */
+export async function recordFile(
+  { db }: StateDatabase,
+  run: Run,
+  file: CheckedFile,
+  fileId: number,
+  counts: LedgerCounts,
+  status: FileStatus,
+  reason: string | null,
+  readWith: ReadWith,
+): Promise<void> {
+  await db
+    .insertInto('ingest_files')
+    .values({
+      file_id: fileId,
+      run_id: run.runId,
+      kind: file.kind,
+      source: file.source,
+      path: file.path,
+      sha256: file.sha256,
+      bytes: file.bytes,
+      modified_ns: file.modifiedNs,
+      ...counts,
+      status,
+      reason,
+      ingested_at: run.wallClock,
+      read_with: JSON.stringify(readWith),
+    })
+    .execute();
+}
+
+/** Files that changed in the last two seconds before we looked may change again within the clock's grain, unseen. */
+const stableAfterNs = 2_000_000_000n;
+
+/** A landing file that looks as it did when its bytes were read, and their digest. */
+export interface SeenFile extends LandingFile {
+  sha256: string;
+}
+
+/** Landing files that are not new by name, size and times: their bytes need not be read. */
+export async function seenFiles({ db }: StateDatabase, files: readonly LandingFile[]): Promise<SeenFile[]> {
+  const rows = await db
+    .selectFrom('landing_seen')
+    .select((file) => [
+      'path',
+      'bytes',
+      file.cast<string>('modified_ns', 'text').as('modified_ns'),
+      file.cast<string>('changed_ns', 'text').as('changed_ns'),
+      'sha256',
+    ])
+    .execute();
+  const known = new Map(rows.map(({ path, ...about }) => [path, about]));
+  return files.flatMap((file): SeenFile[] => {
+    const before = known.get(file.path);
+    const looksTheSame =
+      before !== undefined &&
+      before.bytes === file.bytes &&
+      before.modified_ns === String(file.modifiedNs) &&
+      before.changed_ns === String(file.changedNs);
+    return looksTheSame ? [{ ...file, sha256: before.sha256 }] : [];
+  });
+}
+
+/** Paths of the landing folder whose files were read once, whatever they looked like then. */
+export async function seenPaths({ db }: StateDatabase): Promise<Set<string>> {
+  const rows = await db.selectFrom('landing_seen').select('path').execute();
+  return new Set(rows.map(({ path }) => path));
+}
+
+/** Remembers what the files looked like, so that the next run need not read them again. */
+export async function rememberFiles(
+  { connection }: StateDatabase,
+  files: CheckedFile[],
+  wallClockMs: number,
+): Promise<void> {
+  const stableBefore = BigInt(Math.trunc(wallClockMs)) * 1_000_000n - stableAfterNs;
+  await insertRows(
+    connection,
+    'landing_seen',
+    { path: 'VARCHAR', bytes: 'BIGINT', modified_ns: 'BIGINT', changed_ns: 'BIGINT', sha256: 'VARCHAR' },
+    files.map((file) => ({
+      path: file.path,
+      bytes: file.bytes,
+      modified_ns: file.modifiedNs,
+      changed_ns: file.changedNs < stableBefore ? file.changedNs : 0n,
+      sha256: file.sha256,
+    })),
+    { replacing: ['path'] },
+  );
+}
+
+/**
+ * Identifies a log's bytes. Ones that could not be read were read by what their name's ending says, so
+ * that a log under a wrong ending counts once it gets the right one.
+ */
+export function logKey(
+  { kind, sha256, path }: Pick<LandingFile, 'kind' | 'path'> & { sha256: string },
+  status: 'loaded' | 'quarantined',
+): string {
+  return JSON.stringify([kind, sha256, ...(status === 'loaded' ? [] : [formatOf(path)])]);
+}
+
+/** Whether a file of the ledger was read to its end. */
+const wasRead = sql<boolean>`NOT coalesce(starts_with(reason, ${endedARun}), false)`;
+
+/** Keys of the logs' bytes that count already, whatever their names: of bytes that these files have. */
+export async function knownLogs(
+  { db }: StateDatabase,
+  files: readonly Pick<CheckedFile, 'sha256'>[],
+): Promise<Set<string>> {
+  if (files.length === 0) return new Set();
+  const rows = await db
+    .selectFrom('ingest_files')
+    .select(['kind', 'sha256', 'path'])
+    // A log is neither held nor superseded.
+    .select((file) => file.ref('status').$castTo<'loaded' | 'quarantined'>().as('status'))
+    .where('kind', '<>', 'offers')
+    .where(wasRead)
+    .where(sql<boolean>`sha256 IN (SELECT unnest(${files.map(({ sha256 }) => sha256)}::VARCHAR[]))`)
+    .execute();
+  return new Set(rows.map(({ status, ...file }) => logKey(file, status)));
+}
+
+/**
+ * The digest that each catalog path had when it was last ingested: the same bytes under the same name change nothing.
+ */
+export async function latestCatalogDigests({ db }: StateDatabase): Promise<Map<string, string>> {
+  const rows = await db
+    .selectFrom('ingest_files')
+    .select(['path', 'sha256'])
+    .distinctOn('path')
+    .where('kind', '=', 'offers')
+    .where(wasRead)
+    .orderBy('path')
+    .orderBy('file_id', 'desc')
+    .execute();
+  return new Map(rows.map(({ path, sha256 }) => [path, sha256]));
+}

@@ -1,0 +1,180 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { FileStatus, LandingKind } from '../../../kit/vocabulary/values.ts';
+import { defaultSettings } from '../../../kit/config/settings.ts';
+import type { CheckedFile } from '../../landing/landing-file.ts';
+import { quoted, quotedList } from '../../../kit/text/sql-text.ts';
+import type { Moment } from '../../../kit/time/moment.ts';
+import type { StateDatabase } from '../../warehouse/database.ts';
+import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
+import { logKey, maxRejectsKept, seenNs, type LedgerCounts, type SeenFile } from './ledger.ts';
+import {
+  limits,
+  logReadWith,
+  parseReadWith,
+  rateOf,
+  sourceSettings,
+  type DecidingSettings,
+  type ReadWith,
+} from './read-with.ts';
+
+/** A file's ledger row, where the file is read again. */
+export interface LedgerRow extends LedgerCounts {
+  file_id: number;
+  run_id: number;
+  kind: LandingKind;
+  source: string | null;
+  path: string;
+  sha256: string;
+  status: FileStatus;
+  reason: string | null;
+  ingested_at: Moment;
+  read_with: string | null;
+  /** When it was ingested, in nanoseconds since the epoch; not before it was first seen. */
+  seen_ns: string;
+}
+
+/** A file to be ingested: new, or read again where there is a `before`. */
+export interface NewFile extends CheckedFile {
+  before?: LedgerRow;
+}
+
+/**
+ * Files that lie in the landing folder as they did when they were ingested, and that mean something else by the present
+ * configuration than by the one that they were read with: logs with rows that lacked a time zone, files beyond a limit
+ * that is another now, catalogs whose source's time zone or mode has changed, or the rate of a currency that they name.
+ * By their path in the landing folder.
+ */
+export async function filesToReadAgain(
+  { connection }: StateDatabase,
+  settings: DecidingSettings,
+  landed: readonly SeenFile[],
+): Promise<Map<string, LedgerRow>> {
+  return new Map([
+    ...(await logsToReadAgain(connection, settings, landed)),
+    ...(await catalogsToReadAgain(connection, settings, landed)),
+  ]);
+}
+
+const columns = `file_id, run_id, kind, source, path, sha256, rows, accepted, duplicates, conflicts, rejected, warnings, status, reason, ingested_at, read_with, ${seenNs} AS seen_ns`;
+
+async function logsToReadAgain(
+  connection: DuckDBConnection,
+  settings: DecidingSettings,
+  landed: readonly SeenFile[],
+): Promise<[path: string, before: LedgerRow][]> {
+  const found: LedgerRow[] = [];
+  for (const kind of ['clicks', 'conversions'] as const) {
+    const now = logReadWith(settings, kind);
+    // Of a file with more rejects than are kept it is unknown whether one of them lacked a zone.
+    const lackedZone = `status = 'loaded' AND rejected > 0 AND (read_with->>'time_zone') IS NULL
+      AND (rejected > ${maxRejectsKept} OR file_id IN (SELECT file_id FROM rejects WHERE reason = 'timestamp_without_offset'))`;
+    found.push(
+      ...(await queryRows<LedgerRow>(
+        connection,
+        `SELECT ${columns} FROM ingest_files
+       WHERE kind = '${kind}' AND (${beyondOtherLimit(now)} ${now.time_zone === null ? '' : `OR ${lackedZone}`}) ORDER BY file_id`,
+      )),
+    );
+  }
+  if (found.length === 0) return [];
+  const byContent = Map.groupBy(
+    landed
+      .filter(({ kind }) => kind !== 'offers')
+      .flatMap((file) => (['loaded', 'quarantined'] as const).map((status) => ({ file, key: logKey(file, status) }))),
+    ({ key }) => key,
+  );
+  return found.flatMap((row): [string, LedgerRow][] => {
+    // Log bytes count whatever their name: they may have another one by now.
+    const copies = byContent.get(logKey(row, row.status as 'loaded' | 'quarantined')) ?? [];
+    const copy = copies.find(({ file }) => file.path === row.path) ?? copies[0];
+    return copy === undefined ? [] : [[copy.file.path, row]];
+  });
+}
+
+/** SQL that holds for a file that was quarantined for a limit which is another now. */
+function beyondOtherLimit(now: ReadWith): string {
+  const changed = Object.entries(limits).map(
+    ([reason, limit]) =>
+      `split_part(reason, ':', 1) = ${quoted(reason)} AND coalesce((read_with->>${quoted(limit)})::DOUBLE, ${defaultSettings[limit]}) <> ${now[limit]}`,
+  );
+  return `(status = 'quarantined' AND (${changed.join(' OR ')}))`;
+}
+
+interface CatalogRow extends LedgerRow {
+  source: string;
+  /** Nobody knows what it was read with, and it has rejects that a rate or a zone may mend. */
+  mendable: boolean;
+}
+
+async function catalogsToReadAgain(
+  connection: DuckDBConnection,
+  settings: DecidingSettings,
+  landed: readonly SeenFile[],
+): Promise<[path: string, before: LedgerRow][]> {
+  const digests = new Map(landed.filter(({ kind }) => kind === 'offers').map(({ path, sha256 }) => [path, sha256]));
+  if (digests.size === 0) return [];
+  const deltas = Object.keys(settings.sources).filter((source) => sourceSettings(settings, source).mode === 'delta');
+  const rows = await queryRows<CatalogRow>(
+    connection,
+    `SELECT ${columns}, read_with IS NULL AND file_id IN (SELECT file_id FROM rejects WHERE reason IN ('no_rate', 'timestamp_without_offset')) AS mendable
+     FROM ingest_files
+     WHERE kind = 'offers' AND (status IN ('loaded', 'held') OR ${beyondOtherLimit({ unpacked_gigabytes: settings.unpacked_gigabytes, time_zone: null })})
+     QUALIFY status <> 'loaded' OR source IN (SELECT unnest(${quotedList(deltas)}::VARCHAR[])) OR row_number() OVER (PARTITION BY source, status ORDER BY file_id DESC) = 1
+     ORDER BY file_id`,
+  );
+  return [...Map.groupBy(rows, ({ source }) => source)].flatMap(([source, ofSource]) => {
+    const latest = new Map(ofSource.map((row) => [row.path, row]));
+    const isLanded = (row: CatalogRow) => latest.get(row.path) === row && digests.get(row.path) === row.sha256;
+    const saysOtherNow = (row: CatalogRow) => saysOther(row, settings, ofSource);
+    const again =
+      sourceSettings(settings, source).mode === 'full'
+        ? ofSource.filter((row) => isLanded(row) && saysOtherNow(row))
+        : fromFirstChange(ofSource, isLanded, saysOtherNow);
+    return again.map((row): [string, LedgerRow] => [row.path, row]);
+  });
+}
+
+/** Whether the present configuration may make something else of a catalog file than the one that it was read with. */
+function saysOther(
+  { file_id, source, status, mendable, read_with }: CatalogRow,
+  settings: DecidingSettings,
+  ofSource: readonly CatalogRow[],
+): boolean {
+  const { mode, time_zone = null } = sourceSettings(settings, source);
+  // Those beyond a limit were found by their limit; what a full export would remove a delta leaves.
+  if (status !== 'loaded') return status === 'quarantined' || mode === 'delta';
+  const before = parseReadWith(read_with);
+  if (before === null) return mode === 'full' || mendable;
+  if (
+    before.time_zone !== time_zone ||
+    Object.entries(before.rates ?? {}).some(([currency, rate]) => rate !== rateOf(settings, currency))
+  )
+    return true;
+  // A delta that turned out to be a full export decides, unless one after it waits for an operator who is to say
+  // whether it does.
+  return (
+    before.mode === 'delta' &&
+    mode === 'full' &&
+    !ofSource.some((row) => row.status === 'held' && row.file_id > file_id)
+  );
+}
+
+/**
+ * Of a delta source's files, in the order in which they were ingested, those to be read again: from the first one that
+ * says something else on, so that later files still decide. Where one of these is gone, only those after
+ * it; and none from before the source became a delta, of which the last one decided.
+ */
+function fromFirstChange(
+  rows: readonly CatalogRow[],
+  isLanded: (row: CatalogRow) => boolean,
+  saysOtherNow: (row: CatalogRow) => boolean,
+): CatalogRow[] {
+  const from = rows.findLastIndex(
+    (row) => row.status === 'loaded' && (parseReadWith(row.read_with)?.mode === 'full' || !isLanded(row)),
+  );
+  const readable = rows
+    .slice(from < 0 ? 0 : from)
+    .filter((row) => isLanded(row) && (row.status === 'loaded' || saysOtherNow(row)));
+  const first = readable.findIndex(saysOtherNow);
+  return first < 0 ? [] : readable.slice(first);
+}

@@ -1,0 +1,49 @@
+import type { Settings } from '../../../kit/config/settings.ts';
+
+/**
+ * The configuration that decides what a landing file says. The ledger keeps with each file what it was read with: where
+ * that is another now, what it can mend is read again.
+ */
+export interface ReadWith {
+  unpacked_gigabytes: number;
+  time_zone: string | null;
+  /** Of a catalog. */
+  mode?: 'full' | 'delta';
+  /** Of a catalog: the rate of each currency that it names, null where there was none. */
+  rates?: Record<string, string | null>;
+}
+
+export type DecidingSettings = Pick<Settings, 'sources' | 'logs' | 'rates' | 'unpacked_gigabytes'>;
+
+/** Why a file was quarantined, and the limit whose change can mend it. */
+export const limits = { unpacked_too_large: 'unpacked_gigabytes' } as const satisfies Record<string, keyof ReadWith>;
+
+export function logReadWith({ logs, unpacked_gigabytes }: DecidingSettings, kind: 'clicks' | 'conversions'): ReadWith {
+  return { unpacked_gigabytes, time_zone: logs[kind].time_zone ?? null };
+}
+
+/** `currencies`: those that the file names. */
+export function catalogReadWith(
+  settings: DecidingSettings,
+  source: string,
+  currencies: Iterable<string> = [],
+): ReadWith {
+  const { mode, time_zone = null } = sourceSettings(settings, source);
+  const rates = Object.fromEntries(
+    [...currencies].toSorted().map((currency) => [currency, rateOf(settings, currency)]),
+  );
+  return { unpacked_gigabytes: settings.unpacked_gigabytes, time_zone, mode, rates };
+}
+
+export function sourceSettings({ sources }: Pick<Settings, 'sources'>, source: string): Settings['sources'][string] {
+  return (Object.hasOwn(sources, source) ? sources[source] : undefined) ?? { mode: 'full' };
+}
+
+export function rateOf({ rates }: Pick<Settings, 'rates'>, currency: string): string | null {
+  return (Object.hasOwn(rates, currency) ? rates[currency] : undefined) ?? null;
+}
+
+/** Of what the ledger keeps; null of files from before it was kept. */
+export function parseReadWith(text: string | null): ReadWith | null {
+  return text === null ? null : (JSON.parse(text) as ReadWith);
+}

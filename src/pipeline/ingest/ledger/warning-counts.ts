@@ -1,0 +1,53 @@
+import { copied } from '../../../kit/text/kept-text.ts';
+import type { IngestWarning } from '../../landing/landing-file.ts';
+import { maxFieldNameCharacters, maxUnknownFieldsCounted, maxUnknownFieldsNamed } from './ledger.ts';
+
+export interface CountedWarning extends IngestWarning {
+  rows: number;
+}
+
+/**
+ * A catalog file's rows by warning and field. Of unknown fields the first ones seen are named, the others are counted.
+ */
+export class WarningCounts {
+  readonly #counts = new Map<string, CountedWarning>();
+  readonly #furtherFields = new Set<string>();
+  #namedFields = 0;
+
+  add({ warning, field }: IngestWarning): void {
+    const name = field && fieldName(field);
+    const key = `${warning} ${name ?? ''}`;
+    const counted = this.#counts.get(key);
+    if (counted !== undefined) counted.rows++;
+    else if (warning !== 'unknown_field' || this.#namedFields++ < maxUnknownFieldsNamed)
+      this.#counts.set(key, { warning, field: name, rows: 1 });
+    else if (this.#furtherFields.size < maxUnknownFieldsCounted) this.#furtherFields.add(key);
+  }
+
+  list(): CountedWarning[] {
+    const further = this.#furtherFields.size;
+    return [
+      ...this.#counts.values(),
+      ...(further === 0 ? [] : [{ warning: furtherFields, field: null, rows: further }]),
+    ];
+  }
+
+  get total(): number {
+    return totalOf(this.list());
+  }
+}
+
+/** What the fields are counted as that are not named. */
+export const furtherFields = 'further_unknown_fields';
+
+/** An unknown field counts once per file, however many rows have it. */
+export function totalOf(warnings: readonly CountedWarning[]): number {
+  return warnings.reduce((sum, { warning, rows }) => sum + (warning === 'unknown_field' ? 1 : rows), 0);
+}
+
+/** As it can be written down: half a surrogate cannot, and a name may be as long as a file. */
+function fieldName(name: string): string {
+  return name.length <= maxFieldNameCharacters
+    ? name.toWellFormed()
+    : copied(name.slice(0, maxFieldNameCharacters).toWellFormed());
+}

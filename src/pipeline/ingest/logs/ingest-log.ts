@@ -1,0 +1,207 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { join, relative } from 'node:path';
+import type { DataDirectory } from '../../../kit/config/data-directory.ts';
+import { insertRows } from '../../../kit/duckdb/insert-rows.ts';
+import type { FileEffects } from '../../../kit/files/effects.ts';
+import type { Day } from '../../../kit/time/moment.ts';
+import type { EventKind } from '../../../kit/vocabulary/values.ts';
+import type { LogSchema } from '../../landing/logs/log-fields.ts';
+import type { Run } from '../../runs/stage.ts';
+import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
+import { eventRelation, eventTime, promoteFiles, withPlace } from '../../warehouse/event-files.ts';
+import { addKeyRun, filesThatMayHold, keyRunName } from '../../warehouse/keys/event-keys.ts';
+import { mergeKeyRuns } from '../../warehouse/keys/upkeep.ts';
+import type { StateDatabase } from '../../warehouse/database.ts';
+import { dropRejectsOf, recordReadAgain, recordStillUnreadable } from './read-again-log.ts';
+import { recordFile } from '../ledger/ledger.ts';
+import type { EventEngine, StagedFiles } from '../engine/event-engine.ts';
+import type { LogBatch } from '../engine/log-batch.ts';
+import { recordWarnings } from './log-warnings.ts';
+import type { NewFile } from '../ledger/read-again.ts';
+import { logReadWith } from '../ledger/read-with.ts';
+import { recordRejects } from './rejects.ts';
+import { runNumberText } from '../../../kit/text/run-number.ts';
+
+/** A run's new files of one log. */
+export interface OpenedLog {
+  schema: LogSchema;
+  batch: LogBatch;
+  /** Those that cannot be read whole. */
+  broken: BrokenFile[];
+}
+
+export interface BrokenFile {
+  file: NewFile;
+  reason: string;
+  detail: string;
+}
+
+/**
+ * Ingests a run's new files of one log within the open transaction: events as Parquet, ledger, rejects, warnings.
+ * For every file rows = accepted + duplicates + rejected. Returns the absolute paths of the run's event files.
+ */
+export async function ingestLog(
+  run: Run,
+  state: StateDatabase,
+  engine: EventEngine,
+  { schema, batch, broken }: OpenedLog,
+  nextFileId: () => number,
+): Promise<string[]> {
+  const { connection } = state;
+  if (batch.files.length === 0) {
+    await recordUnread(run, state, schema, batch, broken, nextFileId);
+    return [];
+  }
+  const staged = await engine.stage({
+    schema,
+    batch,
+    history: (keys) => filesThatMayHold({ ...run, connection }, schema.kind, keys),
+  });
+  await dropRejectsOf(connection, batch.files);
+  const rejected = await recordRejects(connection, schema, batch, staged);
+  const warnings = await recordWarnings(
+    connection,
+    schema,
+    batch,
+    staged.days.map(({ path }) => path),
+  );
+  const newFiles = await storeEvents(connection, run.data, schema.kind, staged, run.runId, run.effects.files);
+  await addKeyRun({ ...run, connection }, schema.kind, newFiles, keyRunName(run.runId));
+  await mergeKeyRuns({ ...run, connection }, schema.kind, run.runId, manyKeyRuns);
+  const accepted = await acceptedByFile(state, schema, newFiles);
+
+  for (const file of batch.files) {
+    const counts = {
+      accepted: accepted.get(file.fileId) ?? 0,
+      duplicates: staged.duplicates.get(file.fileId)?.duplicates ?? 0,
+      conflicts: staged.duplicates.get(file.fileId)?.conflicts ?? 0,
+      rejected: rejected.get(file.fileId) ?? 0,
+      warnings: warnings.get(file.fileId) ?? 0,
+    };
+    const rows = counts.accepted + counts.duplicates + counts.rejected;
+    const readWith = logReadWith(run.settings, schema.kind);
+    if (file.before === undefined)
+      await recordFile(state, run, file, file.fileId, { ...counts, rows }, 'loaded', null, readWith);
+    else await recordReadAgain(state, run, file.before, counts, readWith);
+  }
+  await recordUnread(run, state, schema, batch, broken, nextFileId);
+  return newFiles;
+}
+
+/** Above so many, an ingest merges key runs itself; maintenance does it sooner. */
+const manyKeyRuns = 32;
+
+async function recordUnread(
+  run: Run,
+  state: StateDatabase,
+  { kind }: LogSchema,
+  batch: LogBatch,
+  broken: BrokenFile[],
+  nextFileId: () => number,
+): Promise<void> {
+  const readWith = logReadWith(run.settings, kind);
+  const unread: BrokenFile[] = [...batch.quarantined, ...broken];
+  const fileIds = [
+    ...batch.quarantined.map(({ file }) => file.fileId),
+    ...broken.map(({ file }) => file.before?.file_id ?? nextFileId()),
+  ];
+  for (const [index, { file, reason, detail }] of unread.entries()) {
+    const about = { file: file.path, reason, detail };
+    if (file.before?.status === 'loaded')
+      run.logger.warn(about, 'cannot be read again; what was loaded of this file stays');
+    else run.logger.warn(about, 'quarantined: nothing of this file was loaded; put a whole copy beside it');
+    if (file.before !== undefined) await recordStillUnreadable(state, file.before, `${reason}: ${detail}`, readWith);
+    else
+      await recordFile(
+        state,
+        run,
+        file,
+        fileIds[index] as number,
+        noCounts,
+        'quarantined',
+        `${reason}: ${detail}`,
+        readWith,
+      );
+  }
+}
+
+const noCounts = { rows: 0, accepted: 0, duplicates: 0, conflicts: 0, rejected: 0, warnings: 0 };
+
+async function acceptedByFile(
+  { connection }: StateDatabase,
+  schema: LogSchema,
+  newFiles: string[],
+): Promise<Map<number, number>> {
+  if (newFiles.length === 0) return new Map();
+  const rows = await queryRows<{ file_id: number; rows: number }>(
+    connection,
+    `SELECT file_id, count(*) AS rows FROM ${eventRelation(schema.kind, newFiles)} GROUP BY file_id`,
+  );
+  return new Map(rows.map(({ file_id, rows: accepted }) => [file_id, accepted]));
+}
+
+/**
+ * Moves staged events to their names for good and writes their `event_files` rows. What the transaction does not
+ * commit in the end is litter that no row names. Returns the absolute paths.
+ */
+async function storeEvents(
+  connection: DuckDBConnection,
+  data: DataDirectory,
+  kind: EventKind,
+  staged: Pick<StagedFiles, 'days'>,
+  runId: number,
+  files: FileEffects,
+): Promise<string[]> {
+  if (staged.days.length === 0) return [];
+  const time = eventTime[kind];
+  const bounds = await queryRows<{ filename: string; rows: number; first_at: string; last_at: string }>(
+    connection,
+    `SELECT filename, count(*) AS rows, min(${time}) AS first_at, max(${time}) AS last_at
+     FROM ${eventRelation(
+       kind,
+       staged.days.map(({ path }) => path),
+       withPlace,
+     )} GROUP BY filename ORDER BY filename`,
+  );
+  const dayOfFile = new Map(staged.days.map(({ path, day }) => [path, day]));
+  const promoted = await promoteFiles(
+    bounds.map(({ filename, ...about }, index) => {
+      const day = dayOfFile.get(filename) as Day;
+      return {
+        ...about,
+        day,
+        from: filename,
+        to: join(data.events, kind, `dt=${day}`, `run-${runNumberText(runId)}-${index}.parquet`),
+      };
+    }),
+    `event file of ${kind}`,
+    files,
+  );
+  await insertRows(
+    connection,
+    'event_files',
+    {
+      path: 'VARCHAR',
+      kind: 'VARCHAR',
+      day: 'VARCHAR',
+      run_id: 'BIGINT',
+      rows: 'BIGINT',
+      bytes: 'BIGINT',
+      sha256: 'VARCHAR',
+      first_at: 'VARCHAR',
+      last_at: 'VARCHAR',
+    },
+    promoted.map(({ day, to, rows, bytes, sha256, first_at, last_at }) => ({
+      path: relative(data.warehouse, to),
+      kind,
+      day,
+      run_id: runId,
+      rows,
+      bytes,
+      sha256,
+      first_at,
+      last_at,
+    })),
+  );
+  return promoted.map(({ to }) => to);
+}

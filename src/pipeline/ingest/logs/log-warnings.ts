@@ -1,0 +1,124 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { hasHalfSurrogates, withoutHalfSurrogates } from '../../../kit/text/half-surrogates.ts';
+import { numberedLines, droppableFields, warningBit } from '../../landing/logs/log-parser.ts';
+import type { LogSchema } from '../../landing/logs/log-fields.ts';
+import { looksRoundedSql, roundedId } from '../../../kit/text/rounded-id.ts';
+import { quoted } from '../../../kit/text/sql-text.ts';
+import type { EventKind } from '../../../kit/vocabulary/values.ts';
+import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
+import { eventRelation } from '../../warehouse/event-files.ts';
+import { insertRows } from '../../../kit/duckdb/insert-rows.ts';
+import type { LogBatch, LogFile } from '../engine/log-batch.ts';
+import { maxFieldNameCharacters, maxUnknownFieldsCounted, maxUnknownFieldsNamed } from '../ledger/ledger.ts';
+import { furtherFields, totalOf, type CountedWarning } from '../ledger/warning-counts.ts';
+
+/** Writes `ingest_warnings` for the accepted events and gives the number of warnings by file. */
+export async function recordWarnings(
+  connection: DuckDBConnection,
+  schema: LogSchema,
+  batch: LogBatch,
+  paths: readonly string[],
+): Promise<Map<number, number>> {
+  const counts = new Map<number, number>();
+  if (paths.length === 0) return counts;
+  const bits = [
+    ...droppableFields(schema).map(({ name }, index) => ({
+      warning: `bad_${name}`,
+      field: name,
+      bit: warningBit.firstDropped << index,
+    })),
+    { warning: 'half_surrogate', field: null, bit: warningBit.halfSurrogate },
+    { warning: 'unknown_field', field: null, bit: warningBit.unknownField },
+  ];
+  const sums = bits.map(({ warning, bit }) => `count(*) FILTER (warnings & ${bit} > 0) AS ${warning}`);
+  const rows = await queryRows<Record<string, number>>(
+    connection,
+    `SELECT file_id, ${sums.join(', ')} FROM ${eventRelation(schema.kind, paths)} WHERE warnings > 0 GROUP BY file_id`,
+  );
+  const written: { file_id: number; warning: string; field: string | null; rows: number }[] = [];
+  for (const row of rows) {
+    const file = batch.files.find(({ fileId }) => fileId === row['file_id']);
+    if (file === undefined) continue;
+    const warnings: CountedWarning[] = [];
+    for (const { warning, field } of bits) {
+      const affected = row[warning] ?? 0;
+      if (affected === 0) continue;
+      if (warning === 'unknown_field') warnings.push(...(await unknownFields(connection, schema, file, affected)));
+      else warnings.push({ warning, field, rows: affected });
+    }
+    counts.set(file.fileId, totalOf(warnings));
+    written.push(...warnings.map((each) => ({ file_id: file.fileId, ...each })));
+  }
+  for (const warning of await roundedIds(connection, schema, paths)) {
+    counts.set(warning.file_id, (counts.get(warning.file_id) ?? 0) + warning.rows);
+    written.push(warning);
+  }
+  await insertRows(
+    connection,
+    'ingest_warnings',
+    { file_id: 'BIGINT', warning: 'VARCHAR', field: 'VARCHAR', rows: 'BIGINT' },
+    written,
+  );
+  return counts;
+}
+
+/** Fields that tell things apart by what somebody's list may have had as long numbers. */
+const ids: Record<EventKind, readonly string[]> = {
+  clicks: ['click_id', 'user_id', 'external_id'],
+  conversions: ['conversion_id', 'click_id', 'event_id'],
+};
+
+/** Ids that a spreadsheet has rounded, by file and field. */
+async function roundedIds(
+  connection: DuckDBConnection,
+  { kind }: LogSchema,
+  paths: readonly string[],
+): Promise<{ file_id: number; warning: string; field: string; rows: number }[]> {
+  const conditions = ids[kind].map(looksRoundedSql);
+  const rows = await queryRows<Record<string, number> & { file_id: number }>(
+    connection,
+    `SELECT file_id, ${ids[kind].map((name, index) => `count(*) FILTER (${conditions[index]}) AS ${name}`).join(', ')}
+     FROM ${eventRelation(kind, paths)} WHERE ${conditions.join(' OR ')} GROUP BY file_id ORDER BY file_id`,
+  );
+  return rows.flatMap((row) =>
+    ids[kind].flatMap((field) => {
+      const affected = row[field] ?? 0;
+      return affected === 0 ? [] : [{ file_id: row.file_id, warning: roundedId, field, rows: affected }];
+    }),
+  );
+}
+
+/** What is searched to find out what unknown fields are called; that there are any is known from every row. */
+const maxRowsSearched = 10_000;
+const maxFieldsSearched = 100;
+
+/** The first unknown fields of a file by name, and the number of the others. */
+async function unknownFields(
+  connection: DuckDBConnection,
+  schema: LogSchema,
+  file: LogFile,
+  affected: number,
+): Promise<CountedWarning[]> {
+  for (const lines of numberedLines(file)) {
+    const found = await queryRows<{ field: string; fields: number }>(connection, namesOfUnknownFields(schema, lines));
+    if (found.length === 0) continue;
+    const further = (found[0]?.fields ?? 0) - found.length;
+    return [
+      ...found.map(({ field }) => ({ warning: 'unknown_field', field, rows: affected })),
+      ...(further === 0 ? [] : [{ warning: furtherFields, field: null, rows: further }]),
+    ];
+  }
+  return [{ warning: 'unknown_field', field: null, rows: affected }];
+}
+
+function namesOfUnknownFields({ fields }: LogSchema, lines: string): string {
+  const records = `SELECT line, CASE WHEN ${hasHalfSurrogates('raw')} THEN ${withoutHalfSurrogates('raw')} ELSE raw END AS record FROM ${lines}`;
+  return `
+    SELECT field, count(*) OVER () AS fields FROM (
+      SELECT left(names[place], ${maxFieldNameCharacters}) AS field, min(line) AS line, min(place) AS place
+      FROM (SELECT line, names, unnest(range(1, len(names) + 1)) AS place
+            FROM (SELECT line, json_keys(record)[:${maxFieldsSearched}] AS names FROM (${records}) WHERE json_valid(record) LIMIT ${maxRowsSearched}))
+      WHERE names[place] NOT IN (${fields.map(({ name }) => quoted(name)).join(', ')})
+      GROUP BY field ORDER BY line, place, field LIMIT ${maxUnknownFieldsCounted})
+    ORDER BY line, place, field LIMIT ${maxUnknownFieldsNamed}`;
+}

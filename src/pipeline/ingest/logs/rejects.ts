@@ -1,0 +1,81 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { charactersKept } from '../../../kit/text/kept-text.ts';
+import { numberedLines, parsedLog, rowsOfFile } from '../../landing/logs/log-parser.ts';
+import type { LogSchema } from '../../landing/logs/log-fields.ts';
+import { quotedPathList } from '../../../kit/text/sql-text.ts';
+import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
+import type { LogBatch, LogFile } from '../engine/log-batch.ts';
+import { maxRejectsKept } from '../ledger/ledger.ts';
+import type { StagedFiles } from '../engine/event-engine.ts';
+
+/** Writes a `rejects` row for each of a file's first rejected rows and gives the number of all of them by file. */
+export async function recordRejects(
+  connection: DuckDBConnection,
+  schema: LogSchema,
+  batch: LogBatch,
+  staged: Pick<StagedFiles, 'rejected'>,
+): Promise<Map<number, number>> {
+  const counts = new Map<number, number>();
+  if (staged.rejected.length === 0) return counts;
+  const parquet = `read_parquet(${quotedPathList(staged.rejected)}, hive_partitioning = false)`;
+  for (const { file_id, rejected, unnumbered } of await queryRows<RejectCount>(
+    connection,
+    `SELECT file_id, count(*) AS rejected, count(*) FILTER (reject->>'line' IS NULL) AS unnumbered FROM ${parquet} GROUP BY file_id`,
+  )) {
+    const file = batch.files.find(({ fileId }) => fileId === file_id);
+    if (file === undefined) continue;
+    counts.set(file_id, rejected);
+    const rejects = `(SELECT ${rejectColumns} FROM ${parquet} WHERE file_id = ${file_id})`;
+    const known = `(SELECT line, reason, raw, raw_length FROM ${rejects} WHERE line IS NOT NULL ORDER BY line LIMIT ${maxRejectsKept})`;
+    const sought = unnumbered > maxSought ? firstRejects(schema, file) : numberedRejects(file, rejects);
+    await connection.run(
+      `INSERT INTO rejects (file_id, path, line, reason, raw, raw_length)
+       SELECT $1, $2, line, ${reasonOf(file)}, raw, raw_length
+       FROM (${unnumbered === 0 ? known : `${sought} UNION ALL ${known}`})
+       ORDER BY line LIMIT ${maxRejectsKept}`,
+      [BigInt(file_id), file.path],
+    );
+  }
+  return counts;
+}
+
+interface RejectCount {
+  file_id: number;
+  rejected: number;
+  /** Those whose lines are not known yet: an engine may tell them, and of long lines they are. */
+  unnumbered: number;
+}
+
+const rejectColumns = `(reject->>'line')::BIGINT AS line, reject->>'reason' AS reason, reject->>'raw' AS raw,
+  (reject->>'raw_length')::BIGINT AS raw_length, reject->>'digest' AS digest`;
+
+/** A record of CSV that is no object is a row with too few or too many cells, or one whose line has no end. */
+function reasonOf({ format, unterminatedRow }: LogFile): string {
+  return format === 'csv'
+    ? `CASE WHEN line = ${unterminatedRow ?? 0} THEN 'unterminated_row' WHEN reason = 'not_json_object' THEN 'wrong_cell_count' ELSE reason END`
+    : 'reason';
+}
+
+/** So many rejected rows are looked for by their texts, all at once. */
+const maxSought = 10_000;
+
+/**
+ * Equal lines are equally bad, so a line's text finds its numbers; no other line has to be parsed again. Of long lines
+ * the numbers are known.
+ */
+function numberedRejects(file: LogFile, rejects: string): string {
+  const [lines] = numberedLines(file);
+  return `SELECT lines.line, sought.reason, sought.raw, sought.raw_length
+    FROM ${lines} AS lines
+    JOIN (SELECT DISTINCT reason, raw, raw_length, digest FROM ${rejects} WHERE line IS NULL) AS sought
+      ON sought.raw = left(lines.raw, ${charactersKept})
+        AND CASE WHEN sought.digest IS NULL THEN sought.raw_length = length(lines.raw) ELSE sought.digest = sha256(lines.raw) END`;
+}
+
+/** Where there are more of them, the first ones come soon: lines are parsed in their order until there are enough. */
+function firstRejects(schema: LogSchema, file: LogFile): string {
+  const [lines = ''] = numberedLines(file);
+  const parsed = parsedLog(schema, rowsOfFile(file.fileId, lines));
+  return `SELECT line, reason, raw, raw_length
+    FROM (SELECT ${rejectColumns} FROM (SELECT reject FROM (${parsed}) WHERE reject IS NOT NULL LIMIT ${maxRejectsKept}))`;
+}

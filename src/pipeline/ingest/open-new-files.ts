@@ -1,0 +1,92 @@
+import { join } from 'node:path';
+import { fileLines } from '../landing/lines/file-lines.ts';
+import type { KnownColumns } from '../landing/lines/parquet-columns.ts';
+import { QuarantineError, type CheckedFile } from '../landing/landing-file.ts';
+import { clickSchema, conversionSchema } from '../landing/logs/log-fields.ts';
+import type { Run } from '../runs/stage.ts';
+import { landingFieldNames } from '../../kit/vocabulary/offer-fields.ts';
+import type { StateDatabase } from '../warehouse/database.ts';
+import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
+import type { BrokenFile, OpenedLog } from './logs/ingest-log.ts';
+import { openLogBatch } from './engine/log-batch.ts';
+import type { NewFile, LedgerRow } from './ledger/read-again.ts';
+
+/** Landing files whose bytes do not count yet, or say something else by now. */
+export interface NewContent {
+  readable: NewFile[];
+  broken: BrokenFile[];
+}
+
+/** A run's new files, read as far as it takes to know that each of them is whole. */
+export interface NewFiles {
+  /** How many files there are that do not count yet, whatever becomes of them. */
+  files: number;
+  /** The ledger rows of those that are read again. */
+  again: LedgerRow[];
+  catalogs: NewContent;
+  clicks: OpenedLog;
+  conversions: OpenedLog;
+  /** The next number in the ledger. */
+  nextFileId: () => number;
+}
+
+export const catalogColumns: KnownColumns = {
+  required: ['external_id', 'title'],
+  fields: landingFieldNames.map((name) => ({ name })),
+};
+
+/**
+ * Makes lines of all files, as far as that is not done yet. This comes before the run's transaction, since a statement
+ * that fails aborts the whole of it, and one damaged file would keep all the others out, run after run.
+ */
+export async function openNewFiles(
+  run: Run,
+  state: StateDatabase,
+  { readable, broken }: NewContent,
+): Promise<NewFiles> {
+  const { connection } = state;
+  const [last] = await queryRows<{ file_id: number | null }>(
+    connection,
+    'SELECT max(file_id) AS file_id FROM ingest_files',
+  );
+  let fileId = last?.file_id ?? 0;
+  const nextFileId = () => ++fileId;
+  let tables = 0;
+  const withLines = (file: CheckedFile, known: KnownColumns) =>
+    fileLines(connection, file, known, join(run.data.scratch, `table-${tables++}`), maxUnpackedBytesOf(run));
+  const catalogs: NewContent = { readable: [], broken: broken.filter(({ file }) => file.kind === 'offers') };
+  for (const file of readable.filter(({ kind }) => kind === 'offers')) {
+    try {
+      catalogs.readable.push(await withLines(file, catalogColumns));
+    } catch (error) {
+      if (!(error instanceof QuarantineError)) throw error;
+      catalogs.broken.push({ file, reason: error.reason, detail: error.message });
+    }
+  }
+  const open = async (kind: 'clicks' | 'conversions'): Promise<OpenedLog> => {
+    const reading = { wallClock: run.wallClock, timeZone: run.settings.logs[kind].time_zone };
+    const schema = kind === 'clicks' ? clickSchema(reading) : conversionSchema(reading);
+    const files = readable
+      .filter((file) => file.kind === kind)
+      .map((file) => ({ ...file, fileId: file.before?.file_id ?? nextFileId() }));
+    return {
+      schema,
+      batch: await openLogBatch(connection, schema, files, withLines),
+      broken: broken.filter(({ file }) => file.kind === kind),
+    };
+  };
+  const again = [...readable, ...broken.map(({ file }) => file)].flatMap(({ before }) => before ?? []);
+  return {
+    files: readable.length + broken.length - again.length,
+    again,
+    catalogs,
+    clicks: await open('clicks'),
+    conversions: await open('conversions'),
+    nextFileId,
+  };
+}
+
+/** Bytes that a packed file may unpack to. */
+export function maxUnpackedBytesOf({ settings }: Pick<Run, 'settings'>): number {
+  return settings.unpacked_gigabytes * 1e9;
+}

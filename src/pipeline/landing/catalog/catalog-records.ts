@@ -1,0 +1,77 @@
+import { open, stat } from 'node:fs/promises';
+import { LandingRecord, QuarantineError, type CheckedFile } from '../landing-file.ts';
+import { readThrough } from '../../../kit/files/read-through.ts';
+
+/** A catalog's offers are held in memory while they are compared with what is known. */
+const maxRecords = 1_000_000;
+const chunkBytes = 1024 * 1024;
+
+/** A catalog's records, some at a time. Throws `QuarantineError` before the first of them where there are too many. */
+export async function* catalogRecords({ readablePath, firstRow }: CheckedFile): AsyncGenerator<LandingRecord[]> {
+  if (await hasTooManyRecords(readablePath)) {
+    throw new QuarantineError(
+      'too_many_records',
+      `a catalog may have ${maxRecords} records: land the offers in the folders of several sources, or declare the source delta and land them in parts`,
+    );
+  }
+  let line = firstRow;
+  for await (const lines of linesOf(readablePath))
+    yield lines.map((bytes) => new LandingRecord(line++, bytes)).filter((record) => !isBlank(record));
+}
+
+const lineFeed = 0x0a;
+const space = 0x20;
+
+/** Counting lines takes a hundredth of the time of reading what they say. */
+async function hasTooManyRecords(path: string): Promise<boolean> {
+  // Each has a byte at least, and a line end.
+  if ((await stat(path)).size < 2 * maxRecords) return false;
+  let records = 0;
+  let isBlankSoFar = true;
+  await readThrough(path, (chunk) => {
+    for (let at = 0; at < chunk.length;) {
+      if (isBlankSoFar) while (chunk[at] === space) at++;
+      if (isBlankSoFar && at < chunk.length && chunk[at] !== lineFeed) {
+        isBlankSoFar = false;
+        records++;
+      }
+      const end = chunk.indexOf(lineFeed, at);
+      if (end < 0) break;
+      isBlankSoFar = true;
+      at = end + 1;
+    }
+  });
+  return records > maxRecords;
+}
+
+/** Parts of what was read at once, which stays in memory as long as one of them does. */
+async function* linesOf(path: string): AsyncGenerator<Buffer[]> {
+  const file = await open(path);
+  try {
+    let rest: Buffer = Buffer.alloc(0);
+    for (;;) {
+      const chunk = Buffer.allocUnsafe(chunkBytes);
+      const { bytesRead } = await file.read(chunk, 0, chunkBytes);
+      if (bytesRead === 0) break;
+      const text: Buffer =
+        rest.length > 0 ? Buffer.concat([rest, chunk.subarray(0, bytesRead)]) : chunk.subarray(0, bytesRead);
+      const lines: Buffer[] = [];
+      let start = 0;
+      for (let end = text.indexOf(lineFeed, rest.length); end >= 0; end = text.indexOf(lineFeed, start)) {
+        lines.push(text.subarray(start, end));
+        start = end + 1;
+      }
+      rest = text.subarray(start);
+      yield lines;
+    }
+    if (rest.length > 0) yield [rest];
+  } finally {
+    await file.close();
+  }
+}
+
+const firstOfObject = '{'.charCodeAt(0);
+
+function isBlank(record: LandingRecord): boolean {
+  return record.bytes[0] !== firstOfObject && /^\p{Zs}*$/u.test(record.raw);
+}

@@ -1,0 +1,67 @@
+import type { OfferEvent } from '../../../kit/vocabulary/offer-fields.ts';
+import { convertMoney, moneyText, parseMoney, sumMoney, type Micros } from '../../../kit/text/decimal-text.ts';
+import { isJsonObject, parseJson, type JsonValue } from '../../../kit/text/json-text.ts';
+import { RecordFields, RecordReject } from './record-fields.ts';
+
+/** How amounts in other currencies than USD are read. */
+export interface CurrencyReading {
+  /** USD for one unit of a currency, by ISO 4217 code, as decimal text. */
+  currencyRates: Record<string, string>;
+  /** Called with each currency other than USD that an amount is in, whether or not it has a rate. */
+  onCurrency?: (currency: string) => void;
+}
+
+const eventFields = new Set(['event_id', 'description', 'payout']);
+
+/** What an offer pays: its payout and its milestones, in USD. Throws `RecordReject`: money is never guessed. */
+export function readOfferMoney(
+  fields: RecordFields,
+  reading: CurrencyReading,
+): { payout: string; events: OfferEvent[] } {
+  const toUsd = converter(fields, reading);
+  const events = eventList(fields).map((event) => {
+    if (!isJsonObject(event)) throw new RecordReject('bad_events');
+    const of = new RecordFields(event, false, { of: fields, prefix: 'events.' });
+    of.warnOfUnknown(eventFields);
+    const payout = of.scalar('payout');
+    if (payout === undefined) throw new RecordReject('missing_event_payout');
+    return {
+      event_id: of.identifier('event_id'),
+      descriptions: of.localized('description') ?? {},
+      payout: toUsd(payout, 'bad_event_payout'),
+    };
+  });
+  if (new Set(events.map((event) => event.event_id)).size < events.length) throw new RecordReject('duplicate_event_id');
+
+  const written = fields.scalar('payout');
+  if (written === undefined && events.length === 0) throw new RecordReject('missing_payout');
+  const payout = written === undefined ? sumMoney(events.map((event) => event.payout)) : toUsd(written, 'bad_payout');
+  if (payout === undefined) throw new RecordReject('bad_payout');
+  return { payout: moneyText(payout), events: events.map((event) => ({ ...event, payout: moneyText(event.payout) })) };
+}
+
+/** The milestones: a list, or JSON text of one, as in a CSV cell. */
+function eventList(fields: RecordFields): JsonValue[] {
+  const value = fields.value('events');
+  if (value === undefined) return [];
+  const list = typeof value === 'string' && fields.textCells ? parseJson(value) : value;
+  if (!Array.isArray(list)) throw new RecordReject('bad_events');
+  return list;
+}
+
+function converter(
+  fields: RecordFields,
+  { currencyRates: rates, onCurrency }: CurrencyReading,
+): (text: string | null, fault: string) => Micros {
+  const currency =
+    fields.scalar('currency') === undefined ? 'USD' : (fields.scalar('currency') ?? '').trim().toUpperCase();
+  if (currency !== 'USD') onCurrency?.(currency);
+  const rate = Object.hasOwn(rates, currency) ? rates[currency] : undefined;
+  if (currency !== 'USD' && rate === undefined) throw new RecordReject('no_rate');
+  return (text, fault) => {
+    const amount = text === null ? undefined : parseMoney(text);
+    const usd = amount === undefined || currency === 'USD' || rate === undefined ? amount : convertMoney(amount, rate);
+    if (usd === undefined) throw new RecordReject(fault);
+    return usd;
+  };
+}

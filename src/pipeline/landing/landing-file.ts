@@ -1,0 +1,101 @@
+import type { LandingFormat } from '../../kit/vocabulary/landing-formats.ts';
+import type { LandingKind } from '../../kit/vocabulary/values.ts';
+
+/** A file found in the landing folder, before anything of it was read. */
+export interface LandingFile {
+  kind: LandingKind;
+  /** The catalog source, which is the folder's name under `landing/offers`; null for logs. */
+  source: string | null;
+  /** Relative to the landing folder, with forward slashes: the name that ledger, rejects and messages use. */
+  path: string;
+  absolutePath: string;
+  format: LandingFormat;
+  gzip: boolean;
+  bytes: number;
+  modifiedNs: bigint;
+  /** The inode's change time, which no program can set back. */
+  changedNs: bigint;
+}
+
+/** A file whose bytes were read once: digest known, gzip whole, text valid UTF-8. */
+export interface CheckedFile extends LandingFile, FileLines {
+  sha256: string;
+}
+
+/** Where a file's records can be read, one a line; of Parquet that is known only once the engine has taken it apart. */
+export interface FileLines {
+  /** Lines with `\n` as their end, or the Parquet file itself: a scratch copy where the landing file is not that. */
+  readablePath: string;
+  /** The number of the first line's record: 2 for CSV, where the header is row 1. */
+  firstRow: number;
+  /** Of a file with a header. */
+  columns: string[] | null;
+  /** The row of a CSV file whose line has no end. */
+  unterminatedRow: number | null;
+  /** Long lines of a log lie apart; where they were, the text has blank ones. */
+  longLines: LongLines[];
+}
+
+/** A scratch file of long lines, few enough to be read all at once. */
+export interface LongLines {
+  path: string;
+  /** The number of each line's record. */
+  rows: number[];
+}
+
+/** One row of a landing file as it stood there. */
+export class LandingRecord {
+  /** Physical line for NDJSON (from 1); row number for the other formats, for CSV with the header as row 1. */
+  readonly line: number;
+  /** Of its text, which is made only when it is asked for: most records of an export have not changed. */
+  readonly bytes: Buffer;
+
+  constructor(line: number, bytes: Buffer) {
+    this.line = line;
+    this.bytes = bytes;
+  }
+
+  /** The NDJSON line, the array's element, or the CSV or Parquet record as JSON. */
+  get raw(): string {
+    return this.bytes.toString('utf8');
+  }
+}
+
+/**
+ * Something descriptive that made no sense and was dropped, counted per file; money and identifiers never end here. Or
+ * something that counts, and that an operator should know of.
+ */
+export interface IngestWarning {
+  /** Code such as `unknown_field` or `bad_country`. */
+  warning: string;
+  field: string | null;
+}
+
+/** The whole file cannot be read; nothing of it is loaded. `reason` is the code that the ledger keeps. */
+export class QuarantineError extends Error {
+  readonly reason: string;
+  constructor(reason: string, detail: string) {
+    super(detail);
+    this.name = 'QuarantineError';
+    this.reason = reason;
+  }
+}
+
+/** Why a file as a whole cannot be read. */
+export interface FileProblem {
+  /** The code that the ledger keeps. */
+  reason: string;
+  detail: string;
+}
+
+/** What some writers put before UTF-8. */
+export const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/**
+ * The engine reads 2,048 lines at a time, whatever they hold, with several copies of each. Longer ones than this are
+ * read apart, by a few megabytes at a time.
+ */
+export const longLineBytes = 16 * 1024;
+
+/** A longer line is not a record of ours but an accident, and DuckDB needs a bound for its line buffer. */
+export const maxLineBytes = 16 * 1024 * 1024;

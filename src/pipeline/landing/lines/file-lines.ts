@@ -1,0 +1,99 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { rm } from 'node:fs/promises';
+import { type CheckedFile, maxLineBytes, longLineBytes, QuarantineError } from '../landing-file.ts';
+import { setLongLinesApart } from './long-lines.ts';
+import { asJsonRecord, parquetColumns, parquetRows, unreadBytes, type KnownColumns } from './parquet-columns.ts';
+import { readThrough } from '../../../kit/files/read-through.ts';
+import { quoted } from '../../../kit/text/sql-text.ts';
+import { TextCheck } from './text-check.ts';
+
+/**
+ * Gives a checked file with its lines known: makes lines of what only DuckDB can read, Parquet, beside `scratchPath`,
+ * and looks for the columns without which a file with a header is not what its folder says. To be called outside of a
+ * transaction: a statement that fails would abort it, and with it all other files. Throws `QuarantineError`.
+ */
+export async function fileLines(
+  connection: DuckDBConnection,
+  file: CheckedFile,
+  known: KnownColumns,
+  scratchPath: string,
+  maxUnpackedBytes: number,
+): Promise<CheckedFile> {
+  if (file.format === 'parquet' && file.bytes > 0)
+    return unfoldParquet(connection, file, known, scratchPath, maxUnpackedBytes);
+  if (file.columns !== null) assertColumns(file.columns, known);
+  return file;
+}
+
+const tooLarge = 'records of more bytes than are allowed';
+/** DuckDB's words. */
+const notText = 'is not valid UTF8';
+
+/**
+ * Writes a Parquet file's records beside `scratchPath` as JSON, one a line, and gives the file with its lines known.
+ * Throws `QuarantineError` where it cannot be read whole.
+ */
+async function unfoldParquet(
+  connection: DuckDBConnection,
+  file: CheckedFile,
+  known: KnownColumns,
+  scratchPath: string,
+  maxUnpackedBytes: number,
+): Promise<CheckedFile> {
+  const rows = parquetRows(file.readablePath);
+  const readablePath = `${scratchPath}.ndjson`;
+  // A few bytes may stand for any number of equal values, so the bytes are counted while they are written.
+  const write = (record: string) =>
+    connection.run(
+      `COPY (
+         SELECT CASE WHEN sum(strlen(raw) + 1) OVER (ROWS UNBOUNDED PRECEDING) > ${maxUnpackedBytes} THEN error('${tooLarge}') ELSE raw END
+         FROM (SELECT ${record} AS raw FROM ${rows})
+       ) TO ${quoted(readablePath)} (FORMAT csv, HEADER false, QUOTE '', ESCAPE '', DELIMITER '\u0001')`,
+    );
+  let names: string[];
+  try {
+    const columns = await parquetColumns(connection, rows);
+    names = columns.map(({ name }) => name);
+    assertColumns(names, known);
+    try {
+      await write(asJsonRecord(columns));
+    } catch (error) {
+      if (!(error as Error).message.includes(notText)) throw error;
+      await write(asJsonRecord(columns, await unreadBytes(connection, file.readablePath, known)));
+    }
+  } catch (error) {
+    await rm(readablePath, { force: true });
+    throw unreadable(error as Error, file, maxUnpackedBytes);
+  }
+  const unfolded: CheckedFile = { ...file, readablePath, columns: names };
+  const text = new TextCheck('ndjson');
+  await readThrough(readablePath, (chunk) => text.see(chunk));
+  if (text.longestLine > maxLineBytes)
+    throw new QuarantineError(
+      'line_too_long',
+      `a record has ${text.longestLine} bytes; at most ${maxLineBytes} are read`,
+    );
+  if (file.kind === 'offers' || text.longestLine <= longLineBytes) return unfolded;
+  const apart = await setLongLinesApart(unfolded, scratchPath);
+  await rm(readablePath);
+  return { ...unfolded, ...apart };
+}
+
+function assertColumns(names: readonly string[], { required }: KnownColumns): void {
+  const missing = required.filter((name) => !names.includes(name));
+  if (missing.length > 0) throw new QuarantineError('missing_column', `there is no column ${missing.join(', ')}`);
+}
+
+/** DuckDB's error, with the name that we use for the file instead of where it lies on this machine. */
+function unreadable(error: Error, file: CheckedFile, maxUnpackedBytes: number): QuarantineError {
+  if (error instanceof QuarantineError) return error;
+  const { message } = error;
+  if (message.includes(tooLarge))
+    return new QuarantineError(
+      'unpacked_too_large',
+      `its records take more than ${maxUnpackedBytes} bytes: land it in parts; unpacked_gigabytes in offerline.json is the limit for files to come`,
+    );
+  if (message.includes(notText))
+    return new QuarantineError('bad_utf8', 'the text of a column that is read is not valid UTF-8');
+  return new QuarantineError('not_parquet', (message.split('\n')[0] ?? '').replaceAll(file.readablePath, file.path));
+}

@@ -1,0 +1,108 @@
+import { isUtf8 } from 'node:buffer';
+import { byteOrderMark, maxLineBytes, longLineBytes, type FileProblem } from '../landing-file.ts';
+import { type LandingFormat } from '../../../kit/vocabulary/landing-formats.ts';
+
+/**
+ * Looks at a file as it passes by, chunk by chunk: valid UTF-8, line lengths, the marks of Parquet. Keeps no part of a
+ * chunk, which its reader may overwrite.
+ */
+export class TextCheck {
+  /** There is no byte order mark, and no character that the line reader stumbles over. */
+  isPlain = true;
+  /** Bytes of the longest line, exact where it is a long one. */
+  longestLine = 0;
+  /** The last line has an end. */
+  endsLine = true;
+  readonly #format: LandingFormat;
+  #openLine = 0;
+  #isFirst = true;
+  #validUtf8 = true;
+  #rest: Buffer = Buffer.alloc(0);
+  #first: Buffer = Buffer.alloc(0);
+  #last: Buffer = Buffer.alloc(0);
+
+  constructor(format: LandingFormat) {
+    this.#format = format;
+  }
+
+  see(chunk: Buffer): void {
+    if (this.#format === 'parquet') {
+      if (this.#first.length < 4) this.#first = Buffer.concat([this.#first, chunk.subarray(0, 4)]);
+      this.#last =
+        chunk.length >= 4 ? Buffer.from(chunk.subarray(-4)) : Buffer.concat([this.#last, chunk]).subarray(-4);
+      return;
+    }
+    const lastByte = chunk[chunk.length - 1];
+    this.endsLine = lastByte === 0x0a || lastByte === 0x0d;
+    if (this.#format === 'ndjson') {
+      this.isPlain &&= isPlain(chunk) && !(this.#isFirst && chunk.subarray(0, 3).equals(byteOrderMark));
+      this.#measureLines(chunk);
+    }
+    this.#isFirst = false;
+    const whole = this.#rest.length > 0 ? Buffer.concat([this.#rest, chunk]) : chunk;
+    const end = whole.length - bytesOfCutCharacter(whole);
+    this.#rest = Buffer.from(whole.subarray(end));
+    this.#validUtf8 &&= isUtf8(whole.subarray(0, end));
+  }
+
+  /** What no byte that is still to come can make good. */
+  get problemSoFar(): FileProblem | undefined {
+    if (this.longestLine <= maxLineBytes) return undefined;
+    return {
+      reason: 'line_too_long',
+      detail: `a line has more than ${maxLineBytes} bytes, which is the most that is read`,
+    };
+  }
+
+  problem(): FileProblem | undefined {
+    if (this.#format === 'parquet') {
+      const whole =
+        this.#first.subarray(0, 4).toString('latin1') === 'PAR1' && this.#last.toString('latin1') === 'PAR1';
+      return whole ? undefined : { reason: 'not_parquet', detail: 'the file does not begin and end as Parquet does' };
+    }
+    if (!this.#validUtf8 || this.#rest.length > 0) return { reason: 'bad_utf8', detail: 'the text is not valid UTF-8' };
+    return this.problemSoFar;
+  }
+
+  /** Leaps to the last line end within a long line's reach: asking for each line end takes several times as long. */
+  #measureLines(chunk: Buffer): void {
+    let start = 0;
+    for (;;) {
+      const reach = longLineBytes - this.#openLine;
+      let end = reach > 0 ? chunk.lastIndexOf(0x0a, start + reach) : -1;
+      if (end < start) {
+        end = chunk.indexOf(0x0a, start);
+        if (end < 0) break;
+        this.longestLine = Math.max(this.longestLine, this.#openLine + end - start);
+      }
+      this.#openLine = 0;
+      start = end + 1;
+    }
+    this.#openLine += chunk.length - start;
+    this.longestLine = Math.max(this.longestLine, this.#openLine);
+  }
+}
+
+/**
+ * DuckDB's line reader cuts here. It is nowhere in valid JSON, so a line that has it is a reject and may show a picture
+ * of it.
+ */
+const lineCut = 0x01;
+
+/** Whether lines have what the line reader stumbles over: it counts `\r\n` as two lines. */
+export function isPlain(chunk: Buffer): boolean {
+  return !chunk.includes(0x0d) && !chunk.includes(lineCut);
+}
+
+/** How many bytes at the end belong to a character that the next chunk completes. */
+function bytesOfCutCharacter(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte < 0x80) return 0;
+    if (byte >= 0xc0) {
+      const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+      return length > back ? back : 0;
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,184 @@
+import { hasHalfSurrogates, withoutHalfSurrogates } from '../../../kit/text/half-surrogates.ts';
+import { charactersKept } from '../../../kit/text/kept-text.ts';
+import type { LogFault, LogField, LogSchema } from './log-fields.ts';
+import { dayNumber } from '../../../kit/time/day-number.ts';
+import { eventKey } from '../../../kit/vocabulary/event-key.ts';
+import { quoted, quotedPathList } from '../../../kit/text/sql-text.ts';
+import { longLineBytes, maxLineBytes, type FileLines } from '../landing-file.ts';
+
+/** Bits of the `warnings` column: what was dropped from an accepted event, or replaced in it. */
+export const warningBit = { unknownField: 1, firstDropped: 2, halfSurrogate: 128 } as const;
+
+/**
+ * The statement that reads log rows `(file_id, line, raw)` into what is staged: the typed fields, the `event_key` that
+ * makes the event one, and the `day_number` of its UTC day, NULL for a rejected row. `columns`: further ones of
+ * `parsedLog`.
+ */
+export function stagedLog(schema: LogSchema, rows: string, columns: readonly 'line'[] = []): string {
+  const fields = schema.fields.map(({ name }) => name).join(', ');
+  return `
+    SELECT ${fields}, ${eventKey[schema.kind]} AS event_key, file_id, warnings, reject,${columns.map((name) => ` ${name},`).join('')}
+      CASE WHEN reject IS NULL THEN ${dayNumber(schema.time)} END AS day_number
+    FROM (${parsedLog(schema, rows)})`;
+}
+
+/**
+ * SQL that reads log rows `(file_id, line, raw)` into typed events, all in one pass over the text:
+ * the schema's fields; `warnings`, a bit set; `reject`, NULL for a good row, else JSON of `line`, `reason`, `raw`,
+ * which has the row's first characters only, and `raw_length`; of a row that is cut `digest` identifies the whole text.
+ */
+export function parsedLog(schema: LogSchema, rows: string): string {
+  const { fields } = schema;
+  const shape = quoted(JSON.stringify(Object.fromEntries(fields.map(({ name }) => [name, 'VARCHAR']))));
+  const faults = (some: LogFault[]) => some.map(({ when, reason }) => `WHEN ${when} THEN ${quoted(reason)}`);
+  const all = fields.flatMap((field) => field.faults);
+  const drops = droppableFields(schema).map(
+    (field, index) => ` + CASE WHEN ${field.dropped} THEN ${warningBit.firstDropped << index} ELSE 0 END`,
+  );
+  return `
+    SELECT file_id, line, ${fields.map(({ name }) => `${name}_value AS ${name}`).join(', ')}, warnings,
+      CASE WHEN fault IS NOT NULL THEN json_object('line', line, 'reason', fault, 'raw', left(raw, ${charactersKept}), 'raw_length', length(raw),
+        'digest', CASE WHEN length(raw) > ${charactersKept} THEN sha256(raw) END)::VARCHAR END AS reject
+    FROM (
+      SELECT *,
+        CASE WHEN is_plain THEN CASE
+          ${faults(all.filter(({ neverOfPlain }) => !neverOfPlain)).join('\n          ')} END
+        ELSE CASE WHEN NOT is_object OR ${laxJson} THEN 'not_json_object'
+          WHEN len(json_keys(record)) <> len(list_distinct(json_keys(record))) THEN 'duplicate_key'
+          ${faults(all).join('\n          ')} END END AS fault,
+        (CASE WHEN is_plain THEN 0 ELSE CASE WHEN is_object THEN CASE WHEN ${hasUnknownField(schema)} THEN ${warningBit.unknownField} ELSE 0 END ELSE 0 END
+          + CASE WHEN record <> raw THEN ${warningBit.halfSurrogate} ELSE 0 END END${drops.join('')})::UTINYINT AS warnings
+      FROM (
+        SELECT *, ${fields.flatMap(computedColumns).join(',\n          ')}
+        FROM (
+          SELECT file_id, line, raw, record, is_plain, is_object, unnest(CASE WHEN is_plain THEN texts ELSE from_json(CASE WHEN is_object THEN record END, ${shape}) END)
+          FROM (SELECT *, CASE WHEN is_plain THEN true ELSE json_valid(record) AND starts_with(ltrim(record, chr(9) || ' '), '{') END AS is_object
+            FROM (SELECT *, CASE WHEN is_plain THEN raw WHEN ${hasHalfSurrogates('raw')} THEN ${withoutHalfSurrogates('raw')} ELSE raw END AS record
+              FROM (SELECT file_id, line, raw, texts, ${isPlain(schema)} AS is_plain
+                FROM (SELECT *, unnest(texts)
+                  FROM (SELECT *, TRY(from_json(raw, ${shape})) AS texts
+                    FROM ${rows} WHERE strlen(raw) > 64 OR trim(raw) <> ''))))))))`;
+}
+
+/**
+ * SQL that is true of lines that are objects as most writers write them: known fields only, each once, values that are
+ * plain numbers or strings without escapes and control characters, no spaces but one behind `:` and `,`. Of such a line
+ * nothing else has to be asked: it is JSON, it holds nothing unknown and no value is of another kind. Every other line
+ * is looked at closely. Needs the line as `raw` and beside it the fields' texts that were read from it.
+ */
+function isPlain(schema: LogSchema): string {
+  const { fields } = schema;
+  const present = fields.map(({ name }) => `(${name} IS NOT NULL)::INTEGER`).join(' + ');
+  return `CASE WHEN ${isAsWrittenAgain(schema)} THEN true
+                  WHEN regexp_full_match(raw, ${quoted(plainObject(schema))}) THEN len(json_keys(raw)) = ${present} ELSE false END`;
+}
+
+/**
+ * Nearly every line of most writers is the same when what was read from it is written again, fields in our order; that
+ * takes half as long as a look at its text. Names and quotes are then where they are written, and what is between them
+ * was read as it stands: an escape is longer than what it stands for. What has no quotes is a number in plain digits.
+ */
+function isAsWrittenAgain({ fields, required }: LogSchema): string {
+  const written = (colon: string, comma: string) => {
+    const parts = fields.map(({ name, bare }, index) => {
+      const before = `${index === 0 ? '{' : comma}"${name}"${colon}`;
+      if (bare !== undefined) return `${quoted(before)} || ${name}`;
+      // What is missing is no part: NULL. A line without what is required is none that has it empty.
+      const [start, end] = [quoted(`${before}"`), quoted('"')];
+      return required.includes(name) ? `${start}, ${name}, ${end}` : `${start} || ${name} || ${end}`;
+    });
+    return `raw = concat(${parts.join(', ')}, '}')`;
+  };
+  const numbers = fields.flatMap(({ name, bare }) => (bare === undefined ? [] : [`(${name} IS NULL OR ${bare})`]));
+  const hasSpaces = `starts_with(raw, ${quoted(`{"${fields[0]?.name}": `)})`;
+  return `CASE WHEN ${hasSpaces} THEN ${written(': ', ', ')} ELSE ${written(':', ',')} END AND ${numbers.join(' AND ')}`;
+}
+
+/**
+ * One scan by this pattern shows as much of lines in which the fields have another order, but not that each is there
+ * once. `further`: how often a pair may follow the first one, for engines whose stack grows with it; `none`: one more
+ * value that is plain.
+ */
+export function plainObject({ fields }: LogSchema, further = '*', none = ''): string {
+  const named = (some: LogField[]) => `"(?:${some.map(({ name }) => name).join('|')})": ?`;
+  const wholeNumber = '(?:0|[1-9][0-9]{0,17})';
+  const value = `${named(fields)}(?:"[^"\\\\\\x00-\\x1f]*"|${wholeNumber}${none === '' ? '' : `|${none}`})`;
+  const decimal = `${named(fields.filter(({ bare }) => bare))}${wholeNumber}\\.[0-9]{1,18}`;
+  const pair = `(?:${value}|${decimal})`;
+  return `\\{${pair}(?:, ?${pair})${further}\\}`;
+}
+
+function computedColumns({ name, value, unlike }: LogField): string[] {
+  return [`${value} AS ${name}_value`, ...(unlike === undefined ? [] : [`${unlike} AS ${name}_unlike`])];
+}
+
+/** Fields whose values may be dropped with a warning, in the order of their bits. */
+export function droppableFields(schema: LogSchema) {
+  return schema.fields.filter((field) => field.dropped !== undefined);
+}
+
+function hasUnknownField({ fields }: LogSchema): string {
+  return `len(list_filter(json_keys(record), lambda key: key NOT IN (${fields.map(({ name }) => quoted(name)).join(', ')}))) > 0`;
+}
+
+/**
+ * What DuckDB's parser takes and JSON forbids: trailing commas, NaN, Infinity, comments. Looked for outside strings.
+ */
+const laxJson = `regexp_matches(regexp_replace(record, '"([^"\\\\]|\\\\.)*"', '""', 'g'), ',\\s*[}\\]]|[nN]a[nN]|[iI]nf|/[*/]')`;
+
+/**
+ * Every file that DuckDB has open takes a buffer or two, so they are no larger than reading quickly needs. A line that
+ * is no long one is at most three times as long when what the line reader cuts at shows as a picture.
+ */
+const readBuffer = `max_line_size = ${4 * longLineBytes}, buffer_size = ${4 * 2 ** 20}`;
+/** Twice the longest line, or DuckDB takes sixteen times as much. */
+const longReadBuffer = `max_line_size = ${maxLineBytes}, buffer_size = ${2 * maxLineBytes}`;
+
+/**
+ * SQL for the lines of checked files: `path`, `raw`. Blank lines are NULL.
+ * Columns are cut at a control character that a checked file does not hold, so a line stays whole.
+ */
+function lines(paths: readonly string[], buffer = readBuffer): string {
+  return `read_csv(${quotedPathList(paths)}, columns = {raw: 'VARCHAR'}, delim = '\u0001\u0002', quote = '', escape = '',
+    new_line = '\\n', strict_mode = false, auto_detect = false, header = false, hive_partitioning = false, ${buffer}, filename = 'path')`;
+}
+
+/**
+ * SQL relations `(line, raw)` of all lines of a file with the numbers of their records, the long ones apart:
+ * each is to be read by a statement of its own. Numbering forces file order and costs as much as the reading itself.
+ */
+export function numberedLines({ readablePath, firstRow, longLines }: FileLines): string[] {
+  return [
+    `(SELECT row_number() OVER () + ${firstRow - 1} AS line, raw FROM ${lines([readablePath])})`,
+    ...longLines.map(numberedLongLines),
+  ];
+}
+
+/** The same of long lines alone. */
+function numberedLongLines({ path, rows }: FileLines['longLines'][number]): string {
+  return `(SELECT [${rows.join(', ')}][nth]::BIGINT AS line, raw FROM (SELECT row_number() OVER () AS nth, raw FROM ${lines([path], longReadBuffer)}))`;
+}
+
+/**
+ * SQL relations `(file_id, line, raw)` over log files, each to be read by a statement of its own: the first one without
+ * the long lines and with NULL as `line`, since lines are numbered only where a row is bad; then the long ones.
+ * `positions` is a table `(file_id, path)` of these files.
+ */
+export function logRows(files: readonly (FileLines & { fileId: number })[], positions: string): string[] {
+  if (files.length === 0) return [];
+  const paths = files.map(({ readablePath }) => readablePath);
+  return [
+    `(SELECT file_id, NULL::BIGINT AS line, raw FROM ${lines(paths)} JOIN ${positions} USING (path))`,
+    ...files.flatMap(({ fileId, longLines }) => longLines.map((long) => rowsOfFile(fileId, numberedLongLines(long)))),
+  ];
+}
+
+/** The same of one file's lines in their order, without the long ones and without numbers. */
+export function rowsInOrder({ readablePath }: FileLines, fileId: number): string {
+  return rowsOfFile(fileId, `(SELECT NULL::BIGINT AS line, raw FROM ${lines([readablePath])})`);
+}
+
+/** The same of one relation `(line, raw)` of one file. */
+export function rowsOfFile(fileId: number, numbered: string): string {
+  return `(SELECT ${fileId} AS file_id, line, raw FROM ${numbered})`;
+}

@@ -1,0 +1,97 @@
+import { addDays, dayOf, type Day } from '../../kit/time/moment.ts';
+import type { Run, Stage } from '../runs/stage.ts';
+import type { StateDatabase } from '../warehouse/database.ts';
+import { ensureKeyRuns, mergeKeyRuns } from '../warehouse/keys/upkeep.ts';
+import { eventKinds } from '../../kit/vocabulary/values.ts';
+import { requestBackup } from '../warehouse/state-copies.ts';
+import { compactDay, type EventDay } from './compact-day.ts';
+
+export interface CompactSummary {
+  /** Days of a log that were rewritten. */
+  days: number;
+  /** Files that they were made of. */
+  files: number;
+  rows: number;
+  bytesBefore: number;
+  bytesAfter: number;
+  /** Days that wait for the next run. */
+  left: number;
+}
+
+/** Few enough that other runs, which wait for the warehouse, get in within half a minute at a million clicks a day. */
+const daysAtOnce = 10;
+
+/** So many small key runs are worth writing one of them. */
+const fewKeyRuns = 4;
+
+/**
+ * Merges key runs, and makes one sorted file of each closed day that has several files or an unsorted one, the oldest
+ * first. A day is closed once it is neither today nor yesterday: those two are the window that figures are computed
+ * from, so nearly every run adds to them, and rewriting them would be work for an hour. Each day is a transaction of
+ * its own: what an interrupted run has done stays done.
+ */
+export const compactStage: Stage<StateDatabase, CompactSummary> = {
+  name: 'compact',
+  async run(run, state) {
+    for (const kind of eventKinds)
+      await state.transaction(async () => {
+        const keys = { ...run, connection: state.connection };
+        // A state that was brought from storage has none, and nothing may have been ingested since.
+        await ensureKeyRuns(keys, kind, run.runId);
+        await mergeKeyRuns(keys, kind, run.runId, fewKeyRuns);
+      }, `key runs of ${kind} merged`);
+    const due = await daysToCompact(run, state);
+    const now = due.slice(0, daysAtOnce);
+    const summary: CompactSummary = {
+      days: 0,
+      files: 0,
+      rows: 0,
+      bytesBefore: 0,
+      bytesAfter: 0,
+      left: due.length - now.length,
+    };
+    if (now.length === 0) return summary;
+    await requestBackup(run.data, run.effects.files);
+    run.progress.start('compacting days', now.length);
+    try {
+      for (const each of now) {
+        const { files, rows, bytesBefore, bytesAfter } = await compactDay(run, state, each);
+        summary.days++;
+        summary.files += files;
+        summary.rows += rows;
+        summary.bytesBefore += bytesBefore;
+        summary.bytesAfter += bytesAfter;
+        run.progress.advance(summary.days);
+      }
+    } finally {
+      run.progress.finish();
+    }
+    return summary;
+  },
+};
+
+async function daysToCompact(run: Run, { db }: StateDatabase): Promise<EventDay[]> {
+  const today = dayOf(run.asOf);
+  const { events } = run.settings.retention;
+  const keptFrom: Day | null = events === undefined ? null : addDays(today, -events);
+  const days = await db
+    .selectFrom('event_files')
+    .select(({ fn }) => [
+      'kind',
+      'day',
+      fn.countAll<number>().as('files'),
+      fn.countAll<number>().filterWhere('form', 'is', null).as('unsorted'),
+      fn.countAll<number>().filterWhere('form', '=', 'reduced').as('reduced'),
+    ])
+    .where('day', '<', addDays(today, -1))
+    .groupBy(['kind', 'day'])
+    .orderBy('day')
+    .orderBy('kind')
+    .execute();
+  return days.flatMap(({ kind, day, files, unsorted, reduced }): EventDay[] => {
+    // What was reduced once stays so, whatever is configured by now.
+    const isPast = (kind === 'clicks' && keptFrom !== null && day < keptFrom) || reduced > 0;
+    const isDue = files > 1 || unsorted > 0 || (isPast && reduced === 0);
+    return isDue ? [{ kind, day, form: isPast ? 'reduced' : 'sorted' }] : [];
+  });
+}

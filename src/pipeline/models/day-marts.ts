@@ -1,0 +1,107 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { join, relative } from 'node:path';
+import { makeTempTable, type TempTable } from '../../kit/duckdb/temp-table.ts';
+import { quoted } from '../../kit/text/sql-text.ts';
+import { addDays, endOfDay, startOfDay, type Day, type Moment } from '../../kit/time/moment.ts';
+import type { Run } from '../runs/stage.ts';
+import { promoteFile } from '../warehouse/event-files.ts';
+import { queriesOn } from '../warehouse/queries-on.ts';
+import { clearReport } from '../warehouse/stale-partitions.ts';
+import type { QueryParameters } from '../../kit/duckdb/sql-parameters.ts';
+import { modelQuery } from '../sql/model-query.ts';
+import { makeDayStats, type DayStats } from './windows.ts';
+import { runNumberText } from '../../kit/text/run-number.ts';
+
+/** Marts that grow with history: one Parquet file per UTC day, so that a run writes only the days it touched. */
+export const dayMarts = [
+  'conversions',
+  'offer_hourly',
+  'offer_daily',
+  'report_daily',
+  'postbacks',
+  'postback_attempts',
+] as const;
+export type DayMart = (typeof dayMarts)[number];
+
+/** One day of a mart: its rows' as-of, and what its model reads that was made for that day. */
+export type MartDay = { day: Day; asOf: Moment } & (
+  | {
+      mart: 'conversions' | 'offer_hourly' | 'offer_daily';
+      clicks: TempTable<'day_clicks'>;
+      conversions: TempTable<'day_conversions'>;
+    }
+  | { mart: 'report_daily'; stats: DayStats }
+  | { mart: 'postbacks' | 'postback_attempts' }
+);
+
+/** Marts that lookups search are in the order of click ids: of a day's file they read one row group, of few rows. */
+export const rowGroupRows = 4096;
+
+/** Writes `report_daily` of a day that is over, as of its last microsecond. It agrees with all that is known by now. */
+export async function writeClosedReport(run: Run, connection: DuckDBConnection, day: Day): Promise<void> {
+  await writeDay(run, connection, await closedReport(run, connection, day));
+  await clearReport(connection, day);
+}
+
+/** The same beside the report in force, which stays until `promoteReportsStage`. */
+export async function stageClosedReport(run: Run, connection: DuckDBConnection, day: Day): Promise<void> {
+  const report = await closedReport(run, connection, day);
+  const file = await writeDayFile(run, connection, report);
+  await queriesOn(connection)
+    .insertInto('staged_reports')
+    .orReplace()
+    .values({ day, run_id: run.runId, as_of: report.asOf, ...file })
+    .execute();
+}
+
+async function closedReport(run: Run, connection: DuckDBConnection, day: Day): Promise<MartDay> {
+  const asOf = endOfDay(day);
+  return { mart: 'report_daily', day, asOf, stats: await makeDayStats(connection, run.data, asOf) };
+}
+
+/** Writes `report_daily` of the day under way from the run's own figures. */
+export async function writeOpenReport(run: Run, connection: DuckDBConnection, day: Day): Promise<void> {
+  const stats = await makeTempTable(connection, 'day_stats', 'FROM offer_stats_2d');
+  await writeDay(run, connection, { mart: 'report_daily', day, asOf: run.asOf, stats });
+}
+
+/** Writes one day of a mart from its model as it stands now, and names the file in `mart_files`. */
+export async function writeDay(run: Run, connection: DuckDBConnection, of: MartDay): Promise<void> {
+  const file = await writeDayFile(run, connection, of);
+  await queriesOn(connection)
+    .insertInto('mart_files')
+    .orReplace()
+    .values({ mart: of.mart, day: of.day, run_id: run.runId, as_of: of.asOf, ...file })
+    .execute();
+}
+
+interface DayFile {
+  /** Within the warehouse folder. */
+  path: string;
+  rows: number;
+  bytes: number;
+  sha256: string;
+}
+
+async function writeDayFile(run: Run, connection: DuckDBConnection, { mart, day }: MartDay): Promise<DayFile> {
+  const scratch = join(run.data.scratch, `${mart}.parquet`);
+  const target = martFile(run, mart, day);
+  const query = modelQuery('marts', mart, dayParameters(day));
+  const { rowsChanged: rows } = await run.effects.perform(`mart ${mart}: written`, () =>
+    connection.run(
+      `COPY (${query}) TO ${quoted(scratch)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows})`,
+    ),
+  );
+  const promoted = await promoteFile(scratch, target, `mart ${mart}`, run.effects.files);
+  return { path: relative(run.data.warehouse, target), rows, ...promoted };
+}
+
+/** What the model of a mart may ask for of its day. */
+function dayParameters(day: Day): QueryParameters {
+  return { report_date: day, day_start: startOfDay(day), day_end: startOfDay(addDays(day, 1)) };
+}
+
+/** Where a run's file of a mart's day lies for good. */
+export function martFile({ data, runId }: Run, mart: DayMart, day: Day): string {
+  return join(data.marts, mart, `dt=${day}`, `run-${runNumberText(runId)}.parquet`);
+}

@@ -1,0 +1,122 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { compareMoments, dayOf, startOfDay, type Day, type Moment } from '../../kit/time/moment.ts';
+import type { Run, Stage } from '../runs/stage.ts';
+import type { StateDatabase } from '../warehouse/database.ts';
+import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
+import {
+  clearMartDays,
+  currentMarts,
+  martsAsOf,
+  recordMarts,
+  reopenReportsAfter,
+  staleMartDays,
+} from '../warehouse/stale-partitions.ts';
+import { writeClosedReport, writeOpenReport } from './day-marts.ts';
+import { replaceDaySums } from './day-sums.ts';
+import { writePostbackMarts } from './postback-marts.ts';
+import { readReportDays } from './report-days.ts';
+import { loadTouchedRows, writeTouchedDays } from './touched-marts.ts';
+import { replaceStats } from './windows.ts';
+
+export interface ModelsSummary {
+  /** False where as-of and content are those of the last computation. */
+  computed: boolean;
+  /** Days whose marts were written. */
+  days: number;
+  /** Reports of closed days that are outdated still; the next runs go on, or `backfill reports`. */
+  reportsOutdated: number;
+  /** Offers with figures. */
+  offers: number;
+}
+
+/**
+ * Late data may touch many closed reports. A run computes so many of them, the newest first, and is not held up by the
+ * others: they stay marked, as `report_days` tells, and the next runs go on.
+ */
+const reportsAtOnce = 10;
+
+/**
+ * Figures and marts from roll-ups, events and catalog, as of the run's as-of. Computes only the days that are stale by
+ * new data or by the passing of time; the figures of the window each time.
+ */
+export const modelsStage: Stage<StateDatabase, ModelsSummary> = {
+  name: 'models',
+  async run(run, state) {
+    const { connection } = state;
+    if ((await currentMarts(state)) === run.asOf)
+      return { computed: false, days: 0, reportsOutdated: 0, offers: await countOffers(state) };
+    return state.transaction(async () => {
+      const today = dayOf(run.asOf);
+      const before = await martsAsOf(connection);
+      // A run as of the future closed days that are not over.
+      await reopenReportsAfter(connection, run.wallClock);
+      const days = await touchedDays(run, state, before);
+      const touchedRows = await loadTouchedRows(run, connection, days);
+      await writeTouchedDays(run, connection, days, touchedRows);
+      await replaceDaySums(run, connection, days, touchedRows);
+      const reports = await reportsToClose(connection, before, today);
+      for (const day of reports.now) await writeClosedReport(run, connection, day);
+      await replaceStats(connection, touchedRows, run.asOf);
+      await writeOpenReport(run, connection, today);
+      await writePostbackMarts(run, connection);
+      await clearMartDays(connection);
+      await recordMarts(connection, run.asOf);
+      return { computed: true, days: days.length, reportsOutdated: reports.later, offers: await countOffers(state) };
+    }, 'models');
+  },
+};
+
+/**
+ * Days up to as-of that new data has touched, that passed since the last run with anything on them, or that events
+ * stamped ahead of it belong to; and today. After a long pause the empty days cost nothing.
+ */
+async function touchedDays(run: Run, { connection }: StateDatabase, before: Moment | undefined): Promise<Day[]> {
+  const since = before === undefined || compareMoments(before, run.asOf) > 0 ? run.asOf : before;
+  const until = before === undefined || compareMoments(before, run.asOf) < 0 ? run.asOf : before;
+  const at = (moment: Moment) => `TIMESTAMPTZ '${moment}'`;
+  const today = `DATE '${dayOf(run.asOf)}'`;
+  const rows = await queryRows<{ day: Day }>(
+    connection,
+    `SELECT DISTINCT day::VARCHAR AS day FROM (
+       ${staleMartDays}
+       UNION ALL
+       SELECT ${today}
+       UNION ALL
+       SELECT DISTINCT hour::DATE FROM click_hourly WHERE hour >= ${at(startOfDay(dayOf(since)))} AND hour <= ${at(run.asOf)}
+       UNION ALL
+       SELECT DISTINCT occurred_at::DATE FROM conversion_events WHERE occurred_at >= ${at(startOfDay(dayOf(since)))} AND occurred_at <= ${at(run.asOf)}
+       UNION ALL
+       SELECT occurred_at::DATE FROM conversion_events WHERE conversion_id IN (
+         SELECT conversion_id FROM conversion_events WHERE occurred_at > ${at(since)} AND occurred_at <= ${at(until)}))
+     WHERE day <= ${today} ORDER BY day`,
+  );
+  return rows.map(({ day }) => day);
+}
+
+/**
+ * Days before today whose report is due: those that passed without a run, all of them, and those that were computed
+ * while they were under way or that new data has touched, the newest of them; how many stay marked. Days from before
+ * the first run stay missing until somebody asks for them by `backfill reports`.
+ */
+async function reportsToClose(
+  connection: DuckDBConnection,
+  before: Moment | undefined,
+  today: Day,
+): Promise<{ now: Day[]; later: number }> {
+  const passedFrom = before === undefined ? today : dayOf(before);
+  const days = await readReportDays(connection, today);
+  const passed = days.filter(({ day, state }) => state === 'missing' && day >= passedFrom);
+  const outdated = days.filter(({ state }) => state === 'outdated').toReversed();
+  return {
+    now: [...passed, ...outdated.slice(0, reportsAtOnce)].map(({ day }) => day),
+    later: Math.max(0, outdated.length - reportsAtOnce),
+  };
+}
+
+async function countOffers({ db }: StateDatabase): Promise<number> {
+  const { rows } = await db
+    .selectFrom('offer_stats_2d')
+    .select(({ fn }) => fn.countAll<number>().as('rows'))
+    .executeTakeFirstOrThrow();
+  return rows;
+}

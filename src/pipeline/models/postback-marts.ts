@@ -1,0 +1,18 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { dayOf } from '../../kit/time/moment.ts';
+import type { Run } from '../runs/stage.ts';
+import { clearPostbackDays, stalePostbackDays, type PostbackMart } from '../warehouse/stale-partitions.ts';
+import { writeDay } from './day-marts.ts';
+
+/** Marts by the day of writing to the outbox, and of the try. They tell what was done, whatever the run's as-of. */
+export const postbackMarts = ['postbacks', 'postback_attempts'] as const satisfies readonly PostbackMart[];
+
+/**
+ * Writes the days of the postback marts that deliveries or new postbacks have touched; an empty one where there is none
+ * at all.
+ */
+export async function writePostbackMarts(run: Run, connection: DuckDBConnection): Promise<void> {
+  const days = await stalePostbackDays(connection, postbackMarts, dayOf(run.asOf));
+  for (const { mart, day } of days) await writeDay(run, connection, { mart, day, asOf: run.asOf });
+  await clearPostbackDays(connection);
+}

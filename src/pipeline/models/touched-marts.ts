@@ -1,0 +1,191 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { join, relative } from 'node:path';
+import { makeTempView, type TempTable } from '../../kit/duckdb/temp-table.ts';
+import { quoted } from '../../kit/text/sql-text.ts';
+import { addDays, compareMoments, startOfDay, type Day } from '../../kit/time/moment.ts';
+import type { Run } from '../runs/stage.ts';
+import { dayNumber, dayOfNumber, numberOfDay } from '../../kit/time/day-number.ts';
+import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
+import { promoteFiles } from '../warehouse/event-files.ts';
+import { insertRows } from '../../kit/duckdb/insert-rows.ts';
+import { modelQuery } from '../sql/model-query.ts';
+import { martFile, rowGroupRows, writeDay } from './day-marts.ts';
+import { loadClicks, loadConversions, windowConversions, windowStart } from './windows.ts';
+
+/** The marts that new data of a day changes, and the moment of their rows that tells the day. */
+const touchedMarts = [
+  { mart: 'conversions', time: 'occurred_at' },
+  { mart: 'offer_hourly', time: 'hour' },
+  { mart: 'offer_daily', time: 'day' },
+] as const;
+type TouchedMart = (typeof touchedMarts)[number];
+
+/** Clicks by hour and conversions as they stand at as-of: of all touched days and the window, or of some days. */
+export interface DayRows<Days extends 'touched' | 'day'> {
+  clicks: TempTable<`${Days}_clicks`>;
+  conversions: TempTable<`${Days}_conversions`>;
+}
+
+/**
+ * Makes what a run computes from at its as-of: clicks and conversions of the touched days, ascending, and of the window
+ * of its figures. In one, since what asks for some conversions' events and clicks passes over those of all history.
+ */
+export async function loadTouchedRows(
+  run: Run,
+  connection: DuckDBConnection,
+  days: readonly Day[],
+): Promise<DayRows<'touched'>> {
+  const [first, last] = [days[0], days.at(-1)];
+  if (first === undefined || last === undefined) throw new Error('the day under way is always touched');
+  const ofDays = `SELECT DISTINCT conversion_id FROM conversion_events WHERE ${within('occurred_at', first, last)} AND ${onDays('occurred_at', days)}`;
+  const from = [startOfDay(first), windowStart(run.asOf)].toSorted(compareMoments)[0] ?? startOfDay(first);
+  return {
+    clicks: await loadClicks(connection, run.data, 'touched_clicks', from, run.asOf),
+    conversions: await loadConversions(
+      connection,
+      'touched_conversions',
+      `${ofDays} UNION ${windowConversions(run.asOf)}`,
+      run.asOf,
+    ),
+  };
+}
+
+/**
+ * Writes the touched marts of these days, ascending, as they stand at the run's as-of. Days of few rows
+ * are written all together, since a statement for each of thousands would take minutes; one without rows has no file.
+ * The last day always has, since a view over no file fails.
+ */
+export async function writeTouchedDays(
+  run: Run,
+  connection: DuckDBConnection,
+  days: readonly Day[],
+  touchedRows: DayRows<'touched'>,
+): Promise<void> {
+  const last = days.at(-1);
+  const alone = new Set([...(await largeDays(connection, touchedRows)), last]);
+  const together = days.filter((day) => !alone.has(day));
+  run.progress.start('days of marts', days.length);
+  try {
+    if (together.length > 0)
+      for (const mart of touchedMarts) await writeTogether(run, connection, touchedRows, mart, together);
+    for (const [index, day] of days.filter((each) => alone.has(each)).entries()) {
+      for (const mart of touchedMarts) await writeAlone(run, connection, touchedRows, mart, day);
+      run.progress.advance(together.length + index + 1);
+    }
+  } finally {
+    run.progress.finish();
+  }
+}
+
+/** Days of which a mart may take more than one row group: their rows' order is of use. */
+async function largeDays(connection: DuckDBConnection, { clicks, conversions }: DayRows<'touched'>): Promise<Day[]> {
+  const rows = await queryRows<{ day_number: number }>(
+    connection,
+    `SELECT day_number
+     FROM (SELECT ${dayNumber('hour')} AS day_number FROM ${clicks} UNION ALL SELECT ${dayNumber('occurred_at')} FROM ${conversions})
+     GROUP BY day_number HAVING count(*) > ${rowGroupRows}`,
+  );
+  return rows.map(({ day_number }) => dayOfNumber(day_number));
+}
+
+async function writeTogether(
+  run: Run,
+  connection: DuckDBConnection,
+  touchedRows: DayRows<'touched'>,
+  touched: TouchedMart,
+  days: readonly Day[],
+): Promise<void> {
+  const { mart, time } = touched;
+  const { files } = run.effects;
+  const folder = join(run.data.scratch, mart);
+  await files.remove(folder, `mart ${mart}: leftover removed`);
+  await files.makeDirectory(folder);
+  await openDays(connection, touchedRows, (moment) => onDays(moment, days));
+  const written = await run.effects.perform(`mart ${mart}: written`, () =>
+    queryRows<{ filename: string; count: number }>(
+      connection,
+      // In the order of days, or each thread would begin a file of its own for most of them.
+      `COPY (SELECT mart.*, ${dayNumber(time)} AS day_number FROM (${modelQuery('marts', mart)}) AS mart ORDER BY day_number)
+     TO ${quoted(folder)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows}, PARTITION_BY (day_number), RETURN_STATS)`,
+    ),
+  );
+  await connection.run(
+    `DELETE FROM mart_files WHERE mart = '${mart}' AND day IN (${days.map((day) => `DATE '${day}'`).join(', ')})`,
+  );
+  const byDay = Map.groupBy(written, ({ filename }) =>
+    dayOfNumber(Number(/day_number=(\d+)/.exec(relative(folder, filename))?.[1])),
+  );
+  const [whole, cut] = [
+    [...byDay].filter(([, parts]) => parts.length === 1),
+    [...byDay].filter(([, parts]) => parts.length > 1),
+  ];
+  const promoted = await promoteFiles(
+    whole.flatMap(([day, parts]) =>
+      parts.map(({ filename, count }) => ({ day, rows: count, from: filename, to: martFile(run, mart, day) })),
+    ),
+    `mart ${mart}`,
+    files,
+  );
+  await insertRows(
+    connection,
+    'mart_files',
+    {
+      mart: 'VARCHAR',
+      day: 'VARCHAR',
+      path: 'VARCHAR',
+      run_id: 'BIGINT',
+      as_of: 'VARCHAR',
+      rows: 'BIGINT',
+      bytes: 'BIGINT',
+      sha256: 'VARCHAR',
+    },
+    promoted.map(({ day, to, rows, bytes, sha256 }) => ({
+      mart,
+      day,
+      path: relative(run.data.warehouse, to),
+      run_id: run.runId,
+      as_of: run.asOf,
+      rows,
+      bytes,
+      sha256,
+    })),
+  );
+  for (const [day] of cut) await writeAlone(run, connection, touchedRows, touched, day);
+}
+
+async function writeAlone(
+  run: Run,
+  connection: DuckDBConnection,
+  touchedRows: DayRows<'touched'>,
+  { mart }: TouchedMart,
+  day: Day,
+): Promise<void> {
+  const ofDay = await openDays(connection, touchedRows, (time) => within(time, day, day));
+  await writeDay(run, connection, { mart, day, asOf: run.asOf, ...ofDay });
+}
+
+/** Makes what the models of touched marts read of some days. */
+export async function openDays(
+  connection: DuckDBConnection,
+  { clicks, conversions }: DayRows<'touched'>,
+  isOnThem: (time: string) => string,
+): Promise<DayRows<'day'>> {
+  return {
+    clicks: await makeTempView(connection, 'day_clicks', `FROM ${clicks} WHERE ${isOnThem('hour')}`),
+    conversions: await makeTempView(
+      connection,
+      'day_conversions',
+      `FROM ${conversions} WHERE ${isOnThem('occurred_at')}`,
+    ),
+  };
+}
+
+/** SQL: whether a moment lies on one of these days. */
+export function onDays(time: string, days: readonly Day[]): string {
+  return `${dayNumber(time)} IN (${days.map(numberOfDay).join(', ')})`;
+}
+
+/** Bounds, not a cast to DATE: only they let the table's own zones be skipped. */
+function within(time: string, first: Day, last: Day): string {
+  return `${time} >= TIMESTAMPTZ '${startOfDay(first)}' AND ${time} < TIMESTAMPTZ '${startOfDay(addDays(last, 1))}'`;
+}

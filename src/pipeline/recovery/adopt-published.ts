@@ -1,0 +1,124 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { join } from 'node:path';
+import { countRows, makeTempTable } from '../../kit/duckdb/temp-table.ts';
+import { identifier, quoted } from '../../kit/text/sql-text.ts';
+import { analyticsFile } from '../snapshot/manifest.ts';
+import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
+import { markPostbackDays } from '../warehouse/stale-partitions.ts';
+import type { PublishedFolder } from './published-folders.ts';
+
+/**
+ * Takes over from a snapshot what the landing folder alone cannot give a state that does not know it: offers with their
+ * public ids and histories, commissions, what publishers were told, and the numbers of runs, which must only grow. To
+ * be run in a transaction, with the snapshot attached by `withPublished`.
+ *
+ * A version that is taken over lacks its destination address, which is never published: the source's next export fills
+ * it in.
+ */
+export async function adoptPublished(
+  connection: DuckDBConnection,
+): Promise<{ offers: number; versions: number; runs: number }> {
+  const offers = await connection.run(
+    `INSERT INTO offers
+     SELECT offer_id, source, external_id, (SELECT min(valid_from) FROM published.offer_history AS history WHERE history.offer_id = published.offers.offer_id)
+     FROM published.offers WHERE offer_id NOT IN (SELECT offer_id FROM offers)`,
+  );
+  const versions = await makeTempTable(
+    connection,
+    'adopted_versions',
+    `SELECT * EXCLUDE (valid_to) FROM published.offer_history WHERE (offer_id, version) NOT IN (SELECT (offer_id, version) FROM offer_versions)`,
+  );
+  await connection.run(`INSERT INTO offer_versions BY NAME FROM ${versions}`);
+  await connection.run(
+    `INSERT INTO offer_version_events
+     SELECT offer_id, version, event->>'event_id', (event->>'payout')::DECIMAL(15, 6)
+     FROM (SELECT offer_id, version, unnest(json_extract(events, '$[*]')) AS event FROM ${versions})`,
+  );
+  await adoptCommissions(connection);
+  await adoptPostbacks(connection);
+  const runs = await adoptRuns(connection);
+  return { offers: offers.rowsChanged, versions: await countRows(connection, versions), runs };
+}
+
+/** The files of a snapshot that are read here; damage in others does not matter. */
+export function isAdopted(path: string): boolean {
+  return !path.includes('/') || /^marts\/(conversions|postbacks)\//.test(path);
+}
+
+/** Attaches the snapshot as `published` while `work` runs. Not within a transaction. */
+export async function withPublished<T>(
+  connection: DuckDBConnection,
+  { path }: PublishedFolder,
+  work: () => Promise<T>,
+): Promise<T> {
+  await connection.run(`ATTACH ${quoted(join(path, analyticsFile))} AS published (READ_ONLY)`);
+  try {
+    return await work();
+  } finally {
+    await connection.run('DETACH published');
+  }
+}
+
+/**
+ * What a commission was before its change is not published, only that and when it changed: the row before stands for
+ * whatever it was.
+ */
+async function adoptCommissions(connection: DuckDBConnection): Promise<void> {
+  const unknown = 'site_key NOT IN (SELECT site_key FROM site_commissions)';
+  await connection.run(
+    `INSERT INTO site_commissions
+     SELECT site_key, valid_from, commission FROM (
+       SELECT site_key, coalesce(commission_changed_at, TIMESTAMPTZ '1970-01-02 00:00:00+00') AS valid_from, commission FROM published.sites WHERE ${unknown}
+       UNION ALL
+       SELECT site_key, TIMESTAMPTZ '1970-01-01 00:00:00+00', CASE WHEN commission = 0 THEN 1 ELSE 0 END FROM published.sites
+       WHERE commission_changed_at IS NOT NULL AND ${unknown})`,
+  );
+}
+
+/**
+ * Postbacks keep what they said, and an event that made none, since its site had no address then, makes none now. Which
+ * events were decided is told by the conversions that were attributed to a site that was known.
+ */
+async function adoptPostbacks(connection: DuckDBConnection): Promise<void> {
+  const postbacks = await makeTempTable(
+    connection,
+    'adopted_postbacks',
+    `SELECT * FROM published.postbacks WHERE (conversion_id, kind) NOT IN (SELECT (conversion_id, kind) FROM outbox)`,
+  );
+  await connection.run(
+    `INSERT INTO outbox
+     SELECT (SELECT coalesce(max(number), 0) FROM outbox) + row_number() OVER (ORDER BY enqueued_at, occurred_at, conversion_id, kind),
+       webhook_id, conversion_id, kind, click_id, site_key, user_id, offer_id, reward, occurred_at, enqueued_at
+     FROM ${postbacks}`,
+  );
+  await markPostbackDays(connection, 'postbacks', `SELECT enqueued_at::DATE AS day FROM ${postbacks}`);
+  await connection.run(
+    `INSERT OR IGNORE INTO settled_events
+     SELECT conversion_id, kind FROM outbox
+     UNION
+     SELECT conversion_id, kind FROM (
+       SELECT conversion_id, unnest([
+         CASE WHEN credited_at IS NOT NULL THEN 'credit' END,
+         CASE status WHEN 'rejected' THEN 'reject' WHEN 'charged_back' THEN 'chargeback' END]) AS kind
+       FROM published.conversions
+       WHERE status <> 'unattributed' AND site_key IN (SELECT site_key FROM published.sites))
+     WHERE kind IS NOT NULL`,
+  );
+  // The snapshot is the later one: what it knows as decided waits no more.
+  await connection.run(
+    'DELETE FROM postbacks_undecided WHERE (conversion_id, kind) IN (SELECT (conversion_id, kind) FROM settled_events)',
+  );
+}
+
+async function adoptRuns(connection: DuckDBConnection): Promise<number> {
+  const columns = await queryRows<{ name: string }>(
+    connection,
+    `SELECT column_name AS name FROM duckdb_columns() WHERE table_name = 'runs' AND database_name IN (current_database(), 'published') AND schema_name = 'main'
+     GROUP BY column_name HAVING count(*) = 2`,
+  );
+  const names = columns.map(({ name }) => identifier(name)).join(', ');
+  const { rowsChanged } = await connection.run(
+    `INSERT INTO runs (${names}) SELECT ${names} FROM published.runs WHERE run_id NOT IN (SELECT run_id FROM runs)`,
+  );
+  return rowsChanged;
+}

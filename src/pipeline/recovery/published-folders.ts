@@ -1,0 +1,63 @@
+import { join } from 'node:path';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { currentName, manifestOf, snapshotNames } from '../snapshot/catalogue.ts';
+import type { Manifest } from '../snapshot/manifest.ts';
+import { verifySnapshot } from '../snapshot/verify.ts';
+import { aheadOfClock } from '../../kit/time/ahead-of-clock.ts';
+
+export interface PublishedFolder {
+  path: string;
+  manifest: Manifest;
+}
+
+/**
+ * Snapshots that were published and whose manifests can be read, newest first. Their files are as yet unproven. One
+ * that is newer than what `current` names was built and never switched to.
+ */
+export async function publishedFolders(data: DataDirectory): Promise<PublishedFolder[]> {
+  const folders: PublishedFolder[] = [];
+  for (const name of await snapshotNames(data)) {
+    try {
+      folders.push({ path: join(data.published, name), manifest: await manifestOf(data, name) });
+    } catch {
+      // Half-built, damaged, or of another version: of no use here, and for the doctor to tell.
+    }
+  }
+  const current = await currentName(data);
+  const switched = folders.find(({ manifest }) => manifest.snapshot_id === current)?.manifest.run_id ?? Infinity;
+  return folders
+    .filter(({ manifest }) => manifest.run_id <= switched)
+    .toSorted((a, b) => b.manifest.run_id - a.manifest.run_id);
+}
+
+/** The newest snapshot of which the files that are needed are as its manifest says, byte for byte. */
+export function newestGoodSnapshot(
+  data: DataDirectory,
+  isNeeded: (path: string) => boolean,
+): Promise<PublishedFolder | undefined> {
+  return newestGood(data, isNeeded, () => true);
+}
+
+/**
+ * The newest good one that may be published, `now` in milliseconds since the epoch: none as of a time that is yet to
+ * come, beside which no refresh is let in.
+ */
+export function newestGoodToPublish(data: DataDirectory, now: number): Promise<PublishedFolder | undefined> {
+  return newestGood(data, undefined, ({ manifest }) => aheadOfClock(manifest.as_of, now) === 0);
+}
+
+async function newestGood(
+  data: DataDirectory,
+  isNeeded: ((path: string) => boolean) | undefined,
+  isEligible: (folder: PublishedFolder) => boolean,
+): Promise<PublishedFolder | undefined> {
+  for (const folder of (await publishedFolders(data)).filter(isEligible)) {
+    try {
+      await verifySnapshot(folder.path, isNeeded);
+      return folder;
+    } catch {
+      // The next older one may be whole.
+    }
+  }
+  return undefined;
+}

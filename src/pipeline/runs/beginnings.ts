@@ -1,0 +1,35 @@
+import type { Moment } from '../../kit/time/moment.ts';
+
+/** What of the catalog and of the sites' terms begins later than a moment. */
+export interface Beginnings {
+  versions: number;
+  commissions: number;
+  /** When the last of them begins. */
+  last: Moment;
+}
+
+/** Where the beginnings of versions and commissions are written down. */
+const relations = {
+  state: `SELECT 'version' AS what, valid_from FROM offer_versions UNION ALL SELECT 'commission', valid_from FROM site_commissions`,
+  snapshot: `SELECT 'version' AS what, valid_from FROM offer_history UNION ALL SELECT 'commission', commission_changed_at FROM sites`,
+};
+
+/**
+ * Content versions and commissions that begin after a moment, asked of the state or of a snapshot; undefined where none
+ * does.
+ */
+export async function beginningsAfter(
+  after: Moment,
+  where: keyof typeof relations,
+  query: <R>(sql: string) => Promise<R[]>,
+): Promise<Beginnings | undefined> {
+  const [found] = await query<Omit<Beginnings, 'last'> & { last: Moment | null }>(
+    `SELECT count(*) FILTER (what = 'version') AS versions, count(*) FILTER (what = 'commission') AS commissions, max(valid_from) AS last
+     FROM (${relations[where]}) WHERE valid_from > TIMESTAMPTZ '${after}'`,
+  );
+  return found === undefined || found.last === null ? undefined : { ...found, last: found.last };
+}
+
+export function describeBeginnings({ versions, commissions, last }: Beginnings): string {
+  return `${versions} versions of offers and ${commissions} commissions of sites begin ahead of this machine's clock, the last at ${last}: credits until then would go by older prices than the feeds show`;
+}

@@ -1,0 +1,118 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { identifier, quoted, quotedPathList } from '../../../kit/text/sql-text.ts';
+import { makeTempView } from '../../../kit/duckdb/temp-table.ts';
+import { makeHandedIn, type HandedInName } from '../../sql/handed-in.ts';
+import { modelQuery } from '../../sql/model-query.ts';
+import { readModel, type SqlModel } from '../../sql/sql-model.ts';
+import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
+import { eventFilePaths, eventRelation, eventTime } from '../../warehouse/event-files.ts';
+import { insertRows } from '../../../kit/duckdb/insert-rows.ts';
+import type { DataDirectory } from '../../../kit/config/data-directory.ts';
+import type { Site } from '../../../kit/sites/sites.ts';
+import { commissionText } from '../../../kit/sites/sites.ts';
+import type { Moment } from '../../../kit/time/moment.ts';
+import { eventKinds } from '../../../kit/vocabulary/values.ts';
+import { writeExplained } from './explained.ts';
+import { loadLineage } from './lineage.ts';
+import { loadMetrics } from './metrics.ts';
+import { analyticsTables, analyticsViews } from './published-tables.ts';
+
+/** Marts of which the models stage keeps the rows, in a table of the state of the same name. */
+const keptByTheState: ReadonlySet<string> = new Set(['offer_stats_2d', 'network_hourly']);
+
+/**
+ * Writes the tables and views of `analytics.duckdb`, attached as `snapshot`, with a comment on every table and column.
+ * `parquet` gives the absolute paths of a group's files in the snapshot's folder: the views list them, never a pattern,
+ * so they give the same answers for as long as the folder stands. Returns the number of rows of each table.
+ */
+export async function writeAnalytics(
+  connection: DuckDBConnection,
+  data: DataDirectory,
+  sites: readonly Site[],
+  folder: string,
+  asOf: Moment,
+  parquet: (group: string) => string[],
+): Promise<Record<string, number>> {
+  await loadSites(connection, sites);
+  await openCutEventFiles(connection, data, asOf);
+  await loadMetrics(connection, asOf);
+  await loadLineage(connection);
+  const rowCounts: Record<string, number> = {};
+  for (const name of analyticsTables) {
+    const model = readModel('marts', name);
+    const query = keptByTheState.has(name)
+      ? `SELECT * FROM ${name} ORDER BY ${model.key.join(', ')}`
+      : modelQuery('marts', name, { as_of: asOf });
+    const [written] = await queryRows<{ Count: number }>(connection, `CREATE TABLE snapshot.${name} AS ${query}`);
+    rowCounts[name] = written?.Count ?? 0;
+    await comment(connection, 'TABLE', model);
+  }
+  await writeExplained(connection, folder, asOf, parquet);
+  // In its own catalog, so that the view names the snapshot's tables and holds wherever the file is opened.
+  const [own] = await queryRows<{ catalog: string }>(connection, 'SELECT current_catalog() AS catalog');
+  await connection.run('USE snapshot');
+  try {
+    for (const name of analyticsViews) {
+      const model = readModel('marts', name);
+      const query =
+        name === 'clicks'
+          ? `WITH click_events AS (SELECT * FROM ${eventRelation('clicks', parquet('events/clicks'))}) ${modelQuery('marts', name)}`
+          : `SELECT * FROM read_parquet(${quotedPathList(parquet(`marts/${name}`))}, hive_partitioning = false)`;
+      await connection.run(`CREATE VIEW ${name} AS ${query}`);
+      await comment(connection, 'VIEW', model);
+    }
+  } finally {
+    await connection.run(`USE ${identifier(own?.catalog ?? 'state')}`);
+  }
+  return rowCounts;
+}
+
+async function comment(connection: DuckDBConnection, what: 'TABLE' | 'VIEW', model: SqlModel): Promise<void> {
+  const comments = [
+    `COMMENT ON ${what} snapshot.${model.name} IS ${quoted(`${model.purpose} Grain: ${model.grain}.`)}`,
+    ...Object.entries(model.columns).map(
+      ([column, meaning]) => `COMMENT ON COLUMN snapshot.${model.name}.${column} IS ${quoted(meaning)}`,
+    ),
+  ];
+  // In one go: there are some two hundred of them in a snapshot.
+  await connection.run(comments.join(';\n'));
+}
+
+/**
+ * What `newest_events` reads of event files that as-of cuts: those that also hold events stamped ahead of it. Of all
+ * others their rows in `event_files` tell the newest event.
+ */
+async function openCutEventFiles(connection: DuckDBConnection, data: DataDirectory, asOf: Moment): Promise<void> {
+  const moments: string[] = [];
+  for (const kind of eventKinds) {
+    const cut = await eventFilePaths(connection, data, kind, { from: asOf, to: asOf });
+    moments.push(`SELECT '${kind}' AS kind, ${eventTime[kind]} AS moment FROM ${eventRelation(kind, cut)}`);
+  }
+  await makeTempView(connection, 'cut_event_files' satisfies HandedInName, moments.join(' UNION ALL '));
+}
+
+/** What the `sites` mart reads: never a secret, nor a postback address, which may hold credentials. */
+async function loadSites(connection: DuckDBConnection, sites: readonly Site[]): Promise<void> {
+  await insertRows(
+    connection,
+    await makeHandedIn(connection, 'run_sites'),
+    {
+      site_key: 'VARCHAR',
+      name: 'VARCHAR',
+      status: 'VARCHAR',
+      variant: 'VARCHAR',
+      commission: 'VARCHAR',
+      reward_rate: 'VARCHAR',
+      rate_limit_per_hour: 'INTEGER',
+    },
+    sites.map(({ site_key, name, status, variant, ...site }) => ({
+      site_key,
+      name,
+      status,
+      variant,
+      commission: commissionText(site),
+      reward_rate: String(site.reward_rate),
+      rate_limit_per_hour: site.rate_limit_per_hour,
+    })),
+  );
+}

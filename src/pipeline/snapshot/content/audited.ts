@@ -1,0 +1,115 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { basename, join } from 'node:path';
+import type { DataDirectory } from '../../../kit/config/data-directory.ts';
+import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
+import { makeEmptyTempTable, makeTempTable, makeTempView, type TempTable } from '../../../kit/duckdb/temp-table.ts';
+import { dayMarts, type DayMart } from '../../models/day-marts.ts';
+import { quotedPathList } from '../../../kit/text/sql-text.ts';
+import type { Day } from '../../../kit/time/moment.ts';
+import { keyRanges } from '../../../kit/vocabulary/event-key.ts';
+import { eventRelation } from '../../warehouse/event-files.ts';
+
+/** What audits read beside the tables of the snapshot, by these names. */
+export interface Audited {
+  /** UTC days whose roll-up of clicks was written: `day`. */
+  days: TempTable<'audited_days'>;
+  /** All clicks of these days, as the event files have them. */
+  clicks: TempTable<'audited_clicks'>;
+  /**
+   * The ids of those new clicks of them whose `event_key` is there more than once, so mostly none: to look at all ids
+   * of a day of millions of clicks takes ten times as long.
+   */
+  clickIds: TempTable<'audited_click_ids'>;
+  /**
+   * The rows of each mart that lies in one file a day. A late credit moves a conversion to another day, so of
+   * conversions those of every day since the first one.
+   */
+  marts: { mart: DayMart; rows: TempTable<`audited_${DayMart}`> }[];
+}
+
+/**
+ * Makes what audits look at. What history holds was audited when it was published, so of what lies in one file a day
+ * it is the days that runs after `publishedRunId` wrote. Those may be several runs, since one that failed or ended
+ * after its models left its days unaudited. `parquet` gives the absolute paths of a group's files in the snapshot's
+ * folder, oldest day first.
+ */
+export async function openAudited(
+  connection: DuckDBConnection,
+  data: DataDirectory,
+  publishedRunId: number,
+  parquet: (group: string) => string[],
+): Promise<Audited> {
+  const days = await makeTempTable(
+    connection,
+    'audited_days',
+    // A day of clicks on unknown offers only has no file of the mart.
+    `SELECT day FROM mart_files WHERE run_id > ${publishedRunId} AND mart = 'offer_hourly'
+     UNION
+     SELECT day FROM event_files WHERE run_id > ${publishedRunId} AND kind = 'clicks' AND form IS NULL`,
+  );
+  const clickFiles = await queryRows<{ path: string; rows: number; is_new: boolean }>(
+    connection,
+    `SELECT path, rows, run_id > ${publishedRunId} AND form IS NULL AS is_new
+     FROM event_files WHERE kind = 'clicks' AND day IN (SELECT day FROM ${days}) ORDER BY path`,
+  );
+  const relation = (files: typeof clickFiles) =>
+    eventRelation(
+      'clicks',
+      files.map(({ path }) => join(data.warehouse, path)),
+    );
+  const clicks = relation(clickFiles);
+  const newFiles = clickFiles.filter(({ is_new }) => is_new);
+  const repeatedKeys = await makeEmptyTempTable(connection, 'audited_repeated_keys', 'event_key BIGINT');
+  for (const range of keyRanges(newFiles.reduce((sum, { rows }) => sum + rows, 0))) {
+    const ofNew =
+      newFiles.length === clickFiles.length
+        ? ''
+        : `AND event_key IN (SELECT event_key FROM ${relation(newFiles)} WHERE ${range})`;
+    await connection.run(
+      `INSERT INTO ${repeatedKeys} SELECT event_key FROM ${clicks} WHERE ${range} ${ofNew} GROUP BY event_key HAVING count(*) > 1`,
+    );
+  }
+  const written = await queryRows<{ mart: string; day: Day }>(
+    connection,
+    `SELECT mart, day::VARCHAR AS day FROM mart_files WHERE run_id > ${publishedRunId} ORDER BY day`,
+  );
+  const marts: Audited['marts'] = [];
+  for (const mart of dayMarts) {
+    const writtenDays = written.filter((file) => file.mart === mart).map(({ day }) => day);
+    marts.push({ mart, rows: await openDayMart(connection, mart, parquet(`marts/${mart}`), writtenDays) });
+  }
+  return {
+    days,
+    clicks: await makeTempView(
+      connection,
+      'audited_clicks',
+      `SELECT clicked_at, offer_id, source, external_id FROM ${clicks}`,
+    ),
+    clickIds: await makeTempView(
+      connection,
+      'audited_click_ids',
+      `SELECT click_id FROM ${clicks} WHERE event_key IN (SELECT event_key FROM ${repeatedKeys})`,
+    ),
+    marts,
+  };
+}
+
+async function openDayMart(
+  connection: DuckDBConnection,
+  mart: DayMart,
+  paths: readonly string[],
+  days: readonly Day[],
+): Promise<TempTable<`audited_${DayMart}`>> {
+  const [first] = days;
+  const wanted = new Set(days);
+  const dayOfPath = (path: string) => basename(path).slice(0, 10);
+  const audited = paths.filter((path) =>
+    mart === 'conversions' ? first !== undefined && dayOfPath(path) >= first : wanted.has(dayOfPath(path)),
+  );
+  // Any file tells the columns.
+  const rows =
+    audited.length > 0
+      ? `read_parquet(${quotedPathList(audited)}, hive_partitioning = false)`
+      : `read_parquet(${quotedPathList(paths.slice(-1))}, hive_partitioning = false) LIMIT 0`;
+  return makeTempView(connection, `audited_${mart}`, `SELECT * FROM ${rows}`);
+}

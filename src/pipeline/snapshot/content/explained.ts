@@ -1,0 +1,78 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { basename, join } from 'node:path';
+import { quoted, quotedPath, quotedPathList } from '../../../kit/text/sql-text.ts';
+import { figureParameters, windowStart } from '../../models/windows.ts';
+import { addDays, dayOf, type Day, type Moment } from '../../../kit/time/moment.ts';
+import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
+import { eventRelation } from '../../warehouse/event-files.ts';
+import { modelQuery } from '../../sql/model-query.ts';
+import { readModel } from '../../sql/sql-model.ts';
+
+/** Names of offers, for clicks that give their offer by source and external id. */
+export const offerNamesFile = 'offer_names.parquet';
+
+/**
+ * Stores the table macros `figures_explained(offer_id, newest := NULL)`, `figures_by_site()` and `postbacks_by_site()`.
+ * DuckDB looks up a macro's tables where it is called, not where it is stored, so one that names tables fails where the
+ * file is attached. These name files only.
+ */
+export async function writeExplained(
+  connection: DuckDBConnection,
+  folder: string,
+  asOf: Moment,
+  parquet: (group: string) => string[],
+): Promise<void> {
+  const names = join(folder, offerNamesFile);
+  await connection.run(
+    `COPY (SELECT offer_id, source, external_id FROM snapshot.offers ORDER BY offer_id) TO ${quoted(names)} (FORMAT parquet)`,
+  );
+  const since = (first: Day) => (path: string) => basename(path) >= first;
+  const clicks = parquet('events/clicks').filter(since(dayOf(windowStart(asOf))));
+  // A credit of the last 48 hours may lie a day before the window.
+  const conversions = parquet('marts/conversions').filter(since(addDays(dayOf(asOf), -2)));
+  const tables = `
+    conversions AS (SELECT * FROM read_parquet(${quotedPathList(conversions)}, hive_partitioning = false)),
+    offers AS (SELECT * FROM read_parquet(${quotedPath(names)}))`;
+  await storeMacro(
+    connection,
+    'figures_explained(an_offer_id, newest := NULL)',
+    asOf,
+    // The newest files first: what is in them tells which of the others need not be read.
+    `click_events AS NOT MATERIALIZED (SELECT * FROM ${eventRelation('clicks', clicks.toReversed())}), ${tables}`,
+  );
+  const cut = await namesOfCutFiles(connection, asOf);
+  const ofWindow = (isCut: boolean) =>
+    eventRelation(
+      'clicks',
+      clicks.filter((path) => cut.has(basename(path)) === isCut),
+    );
+  const columns = 'offer_id, source, external_id, site_key';
+  // Of files that as-of does not cut no moments are read: those of a million clicks take as long as all else.
+  const inWindow = `SELECT ${columns} FROM ${ofWindow(false)} UNION ALL SELECT ${columns} FROM ${ofWindow(true)} WHERE clicked_at <= TIMESTAMPTZ '${asOf}'`;
+  await storeMacro(connection, 'figures_by_site()', asOf, `click_events AS NOT MATERIALIZED (${inWindow}), ${tables}`);
+  const postbacks = quotedPathList(parquet('marts/postbacks'));
+  await storeMacro(
+    connection,
+    'postbacks_by_site()',
+    asOf,
+    `postbacks AS (SELECT * FROM read_parquet(${postbacks}, hive_partitioning = false))`,
+  );
+}
+
+/** `call`: its name with its parameters; `relations`: what the macro reads, as they stand behind `WITH`. */
+async function storeMacro(connection: DuckDBConnection, call: string, asOf: Moment, relations: string): Promise<void> {
+  const { name, purpose, grain } = readModel('macros', call.slice(0, call.indexOf('(')));
+  await connection.run(
+    `CREATE MACRO snapshot.${call} AS TABLE WITH ${relations} ${modelQuery('macros', name, figureParameters(asOf))}`,
+  );
+  await connection.run(`COMMENT ON MACRO TABLE snapshot.${name} IS ${quoted(`${purpose} Grain: ${grain}.`)}`);
+}
+
+/** Names, as `linkedFiles` gives them in a snapshot, of files with clicks that are stamped ahead of as-of. */
+async function namesOfCutFiles(connection: DuckDBConnection, asOf: Moment): Promise<Set<string>> {
+  const files = await queryRows<{ day: Day; path: string }>(
+    connection,
+    `SELECT day::VARCHAR AS day, path FROM event_files WHERE kind = 'clicks' AND last_at > TIMESTAMPTZ '${asOf}'`,
+  );
+  return new Set(files.map(({ day, path }) => `${day}-${basename(path)}`));
+}

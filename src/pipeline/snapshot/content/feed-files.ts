@@ -1,0 +1,87 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { join } from 'node:path';
+import { chunksOf } from '../../../kit/duckdb/dialect/rows.ts';
+import { feedOfferSchema, feedOffersFile, feedSitesFile, feedSitesSchema } from '../../feed/feed-document.ts';
+import { FeedOffers } from '../../feed/feed-offers.ts';
+import type { FileEffects } from '../../../kit/files/effects.ts';
+import { modelQuery } from '../../sql/model-query.ts';
+import { readPublished } from '../../sql/run-model.ts';
+import type { Moment } from '../../../kit/time/moment.ts';
+
+/**
+ * Writes the feed files of a snapshot from its `offers`, `offer_stats_2d` and `sites`. Every line is checked against
+ * the schema; those that the snapshot in `publishedFolder` has, too, were checked when that was written.
+ */
+export async function writeFeedFiles(
+  connection: DuckDBConnection,
+  folder: string,
+  publishedFolder: string | undefined,
+  asOf: Moment,
+  files: FileEffects,
+): Promise<void> {
+  const checked = await publishedLines(publishedFolder);
+  const lines: Buffer[] = [];
+  const written = chunksOf(await connection.stream(feedLines())) as AsyncIterable<{ id: number; line: string }[]>;
+  for await (const rows of written) {
+    for (const { id, line } of rows) {
+      const text = asJavaScriptHas(line);
+      const bytes = Buffer.from(`${text}\n`);
+      if (checked.get(id)?.equals(bytes) !== true) feedOfferSchema.parse(JSON.parse(text));
+      lines.push(bytes);
+    }
+  }
+  await files.writeFile(join(folder, feedOffersFile), Buffer.concat(lines), 'feed offers: written');
+  const columns = ['site_key', 'commission', 'commission_changed_at'] as const;
+  const sites = await readPublished(connection, 'sites', columns, 'snapshot.');
+  const document = feedSitesSchema.parse({
+    as_of: asOf,
+    sites: sites.map((site) => ({ ...site, commission: site.commission.replace(/\.?0+$/, '') })),
+  });
+  await files.writeFile(join(folder, feedSitesFile), `${JSON.stringify(document)}\n`, 'feed sites: written');
+}
+
+/** By offer; none where there is no snapshot, or its feed cannot be read. */
+async function publishedLines(folder: string | undefined): Promise<Map<number, Buffer>> {
+  if (folder === undefined) return new Map();
+  const feed = await FeedOffers.read(join(folder, feedOffersFile)).catch(() => undefined);
+  return new Map(feed?.lines());
+}
+
+/** SQL: what the schema has of each row of the model, as a line of JSON. The engine makes it in a tenth of our time. */
+function feedLines(): string {
+  const figures = `CASE WHEN epc IS NOT NULL AND cvr IS NOT NULL
+    THEN {'epc': ${shortest('epc')}, 'cvr': ${shortest('cvr')}, 'trend': trend, 'rank': rank} END`;
+  const special: Record<string, string> = {
+    id: 'offer_id',
+    payout: shortest('payout'),
+    events: eventsInShortest('events'),
+    created_at: momentText('created_at'),
+    updated_at: momentText('updated_at'),
+    removed_at: momentText('removed_at'),
+    figures,
+  };
+  const fields = Object.keys(feedOfferSchema.shape).map((name) => `${special[name] ?? name} AS ${name}`);
+  return `SELECT id, to_json(offer)::VARCHAR AS line
+    FROM (SELECT ${fields.join(', ')} FROM (${modelQuery('marts', 'feed_offers')})) AS offer ORDER BY id`;
+}
+
+/** SQL: 1.500000 → 1.5 */
+function shortest(decimal: string): string {
+  return `rtrim(rtrim(${decimal}::VARCHAR, '0'), '.')`;
+}
+
+/** SQL: the same for each payout of a JSON list of milestones. A quote within a text has a backslash before it. */
+function eventsInShortest(events: string): string {
+  const payout = String.raw`("payout":"\d+(?:\.\d*[1-9])?)\.?0*"`;
+  return `CASE WHEN ${events} = '[]' THEN ${events} ELSE regexp_replace(${events}, '${payout}', '\\1"', 'g')::JSON END`;
+}
+
+/** SQL: a `Moment`. */
+function momentText(timestamp: string): string {
+  return `replace(strftime(make_timestamp(epoch_us(${timestamp})), '%Y-%m-%dT%H:%M:%S.%fZ'), '.000000Z', 'Z')`;
+}
+
+/** DuckDB writes the escapes of control characters in capitals. */
+function asJavaScriptHas(json: string): string {
+  return json.includes(String.raw`\u00`) ? JSON.stringify(JSON.parse(json)) : json;
+}

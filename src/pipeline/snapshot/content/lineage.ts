@@ -1,0 +1,57 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
+import { makeHandedIn, originOf, type Origin } from '../../sql/handed-in.ts';
+import { modelNames, readModel, type SqlModel } from '../../sql/sql-model.ts';
+import { quoted } from '../../../kit/text/sql-text.ts';
+import { analyticsTables, analyticsViews } from './published-tables.ts';
+
+/**
+ * What the `lineage` mart reads: who reads what, as the `inputs:` of the models' headers say, which a test holds to
+ * their SQL. Names that a model's rows are put under while a run computes (`fills:`) stand for that model.
+ */
+export async function loadLineage(connection: DuckDBConnection): Promise<void> {
+  const tables = await queryRows<{ name: string }>(
+    connection,
+    `SELECT table_name AS name FROM duckdb_tables() WHERE database_name = current_catalog() AND NOT temporary`,
+  );
+  const edges = lineage(new Set(tables.map(({ name }) => name)));
+  const table = await makeHandedIn(connection, 'run_lineage');
+  await connection.run(
+    `INSERT INTO ${table} VALUES ${edges.map((edge) => `(${edge.map(quoted).join(', ')})`).join(', ')}`,
+  );
+}
+
+/** Table or step, its layer, input, the input's layer: each once. `warehouse` has the names of the state's tables. */
+function lineage(warehouse: ReadonlySet<string>): string[][] {
+  const staging = modelNames('staging').map((name) => readModel('staging', name));
+  const marts = [...analyticsTables, ...analyticsViews].map((name) => readModel('marts', name));
+  const steps = new Map<string, Origin>([
+    ...staging.flatMap((model) => [model.name, ...model.fills].map(named({ name: model.name, layer: 'staging' }))),
+    ...marts.flatMap((model) => model.fills.map(named({ name: model.name, layer: 'mart' }))),
+  ]);
+  const origin = (model: SqlModel, input: string): Origin => {
+    if (input.startsWith('snapshot.')) return { name: input.slice('snapshot.'.length), layer: 'mart' };
+    // It is a view of the snapshot and reads the tables beside it.
+    if (model.name === 'clicks' && originOf(input) === undefined) return { name: input, layer: 'mart' };
+    return (
+      steps.get(input) ?? originOf(input) ?? { name: input, layer: warehouse.has(input) ? 'warehouse' : 'unknown' }
+    );
+  };
+  const edges = new Map<string, string[]>();
+  for (const [layer, models] of [
+    ['staging', staging],
+    ['mart', marts],
+  ] as const) {
+    for (const model of models) {
+      for (const input of model.inputs.map((name) => origin(model, name))) {
+        const edge = [model.name, layer, input.name, input.layer];
+        edges.set(edge.join(' '), edge);
+      }
+    }
+  }
+  return [...edges.values()];
+}
+
+function named(origin: Origin): (name: string) => [string, Origin] {
+  return (name) => [name, origin];
+}

@@ -1,0 +1,58 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { basename, join } from 'node:path';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { postbackMarts } from '../models/postback-marts.ts';
+import { compactText, dayOf, type Moment } from '../../kit/time/moment.ts';
+import { queriesOn } from '../warehouse/queries-on.ts';
+import { runNumberText } from '../../kit/text/run-number.ts';
+
+/** Folder names sort in the order of publication: run numbers only grow. */
+export function snapshotIdOf(runId: number, asOf: Moment): string {
+  return `${runNumberText(runId)}-${compactText(asOf)}`;
+}
+
+/** A Parquet file of the warehouse that becomes part of a snapshot by a hard link: whole in itself, nothing copied. */
+export interface LinkedFile {
+  /** Events by kind, marts by name. */
+  group: string;
+  warehousePath: string;
+  /** Within the snapshot's folder. */
+  path: string;
+  rows: number;
+  bytes: number;
+  sha256: string;
+}
+
+/**
+ * Everything the snapshot's views read, with digests that were taken when the files were written. Marts of days after
+ * as-of, left by a run that was further on, have nothing to say in it, but for those of postbacks: what was sent was
+ * sent.
+ */
+export async function linkedFiles(
+  connection: DuckDBConnection,
+  data: DataDirectory,
+  asOf: Moment,
+): Promise<LinkedFile[]> {
+  const db = queriesOn(connection);
+  const about = ['day', 'path', 'rows', 'bytes', 'sha256'] as const;
+  const rows = await db
+    .selectFrom('event_files')
+    .select((file) => [file.val('events').as('folder'), file.cast<string>('kind', 'text').as('group'), ...about])
+    .unionAll(
+      db
+        .selectFrom('mart_files')
+        .select((file) => [file.val('marts').as('folder'), 'mart as group', ...about])
+        .where((file) => file.or([file('day', '<=', dayOf(asOf)), file('mart', 'in', postbackMarts)])),
+    )
+    .orderBy('folder')
+    .orderBy('group')
+    .orderBy('day')
+    .orderBy('path')
+    .execute();
+  return rows.map(({ folder, group, day, path, ...file }) => ({
+    ...file,
+    group: `${folder}/${group}`,
+    warehousePath: join(data.warehouse, path),
+    path: `${folder}/${group}/${day}-${basename(path)}`,
+  }));
+}

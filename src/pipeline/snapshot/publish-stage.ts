@@ -1,0 +1,232 @@
+import { createHash } from 'node:crypto';
+import { readdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { replaceFile } from '../../kit/files/effects.ts';
+import { severalAtOnce } from '../../kit/files/several-at-once.ts';
+import { AuditError, OfferlineError, UsageError } from '../../kit/errors/errors.ts';
+import { feedOffersFile, feedSitesFile } from '../feed/feed-document.ts';
+import { sha256Of } from '../../kit/files/read-through.ts';
+import { quoted } from '../../kit/text/sql-text.ts';
+import { currentMarts, invalidateMartsSince } from '../warehouse/stale-partitions.ts';
+import type { Sites } from '../../kit/sites/sites.ts';
+import { aheadOfClock, assertNotAhead, leadBackAdvice } from '../../kit/time/ahead-of-clock.ts';
+import { compareMoments, dateOf, momentOfMilliseconds, type Moment } from '../../kit/time/moment.ts';
+import type { Run, Stage } from '../runs/stage.ts';
+import type { StateDatabase } from '../warehouse/database.ts';
+import { readMart } from '../sql/run-model.ts';
+import { readRevision } from '../warehouse/metadata.ts';
+import { writeAnalytics } from './content/analytics.ts';
+import { auditSnapshot } from './content/audits.ts';
+import { recordCommissions } from './content/commissions.ts';
+import { currentManifest, switchCurrent } from './catalogue.ts';
+import { offerNamesFile } from './content/explained.ts';
+import { writeFeedFiles } from './content/feed-files.ts';
+import { linkedFiles, snapshotIdOf, type LinkedFile } from './layout.ts';
+import { analyticsFile, manifestFile, manifestText, schemaVersion, type Manifest } from './manifest.ts';
+import { retireSnapshots } from './retention.ts';
+import { publishRoutes } from './publish-routes.ts';
+import { assertSharedFilesWhole, isIntact } from './published-again.ts';
+import { haveRoutesOf } from '../routes/publish-routes.ts';
+
+export interface PublishInput {
+  state: StateDatabase;
+  sites: Sites;
+  /** The as-of that was asked for, if any: a snapshot has that of its marts. */
+  asOf?: Moment | undefined;
+  /** Lets it be older than the published snapshot's. */
+  allowOlder?: boolean | undefined;
+  /** Lets it lie ahead of the clock. */
+  allowFuture?: boolean | undefined;
+}
+
+export interface PublishSummary {
+  /** Null where as-of and content are those of the snapshot that is current already. */
+  snapshotId: string | null;
+  audits: number;
+  retired: string[];
+  /** Of all tables and views of the snapshot; 0 where none was published. */
+  rows: number;
+  /** Of all its files, those shared with other snapshots too. */
+  bytes: number;
+}
+
+/**
+ * Write, audit, publish: builds a snapshot beside the old ones, audits it, checksums it, and only then moves `current`.
+ * A snapshot is as of what its marts are as of. Throws `UsageError` where those are not computed from the present
+ * content, or not for the moment that was asked for; `AuditError` with nothing published, the half-built folder
+ * removed.
+ */
+export const publishStage: Stage<PublishInput, PublishSummary> = {
+  name: 'publish',
+  async run(called, { state, sites, asOf: asked, allowOlder, allowFuture }) {
+    const run: Run = { ...called, asOf: await requireCurrentMarts(state, asked) };
+    if (!allowFuture) assertNotAhead(run.asOf, run.wallClock);
+    const published = await currentManifest(run.data);
+    if (published !== undefined && !allowOlder) assertNotOlder(run, published.as_of);
+    await recordCommissions(state, sites.sites, run.asOf);
+    const fingerprint = await fingerprintOf(run, state, sites);
+    if (published?.fingerprint === fingerprint) {
+      if (await isIntact(run, published.snapshot_id)) {
+        // Lost, or not written yet when the run before ended by force.
+        if (!(await haveRoutesOf(run.data, published.snapshot_id)))
+          await publishRoutes(run, state.connection, published.snapshot_id);
+        return { snapshotId: null, audits: 0, retired: [], rows: 0, bytes: 0 };
+      }
+      await assertSharedFilesWhole(run, state);
+    }
+    const snapshotId = snapshotIdOf(run.runId, run.asOf);
+    const folder = join(run.data.published, snapshotId);
+    let audits: number;
+    let manifest: Manifest;
+    // A run whose row was lost with a damaged log had the same number, and may have left a folder that was never
+    // switched to.
+    await run.effects.files.remove(folder, 'leftover snapshot: removed');
+    try {
+      const linked = await linkFiles(run, state, folder);
+      const built = await buildDatabase(run, state, sites, folder, linked, published);
+      audits = built.audits;
+      manifest = await writeManifest(run, folder, snapshotId, fingerprint, linked, built);
+    } catch (error) {
+      await run.effects.files.remove(folder, 'half-built snapshot removed');
+      if (error instanceof AuditError) await invalidateMartsSince(state, published?.run_id ?? 0);
+      throw error;
+    }
+    // What is published must never be ahead of what a lost log leaves of the state.
+    await run.effects.perform('state: checkpointed before the switch', () => state.connection.run('CHECKPOINT'));
+    // First, so that no link is published that the tracker does not know.
+    await publishRoutes(run, state.connection, snapshotId);
+    await switchCurrent(run.data, snapshotId, run.effects.files);
+    const sum = (numbers: number[]) => numbers.reduce((total, each) => total + each, 0);
+    return {
+      snapshotId,
+      audits,
+      retired: await retireSnapshots(run),
+      rows: sum(Object.values(manifest.row_counts)),
+      bytes: sum(Object.values(manifest.files).map(({ bytes }) => bytes)),
+    };
+  },
+};
+
+async function requireCurrentMarts(state: StateDatabase, asked: Moment | undefined): Promise<Moment> {
+  const asOf = await currentMarts(state);
+  const advice = 'run `offerline run models` with the as-of that you want, or `offerline run refresh`';
+  if (asOf === undefined) throw new UsageError(`the figures are not those of what was ingested last: ${advice}`);
+  if (asked !== undefined && asked !== asOf)
+    throw new UsageError(`the figures are as of ${asOf}, not ${asked}: ${advice}`);
+  return asOf;
+}
+
+/** Refuses to publish the past by mistake. Throws `UsageError`. */
+export function assertNotOlder({ asOf, wallClock }: Pick<Run, 'asOf' | 'wallClock'>, published: Moment): void {
+  if (compareMoments(asOf, published) >= 0) return;
+  const isAhead = aheadOfClock(published, dateOf(wallClock).getTime()) > 0;
+  const advice = isAhead
+    ? `, which lies ahead of this machine's clock: ${leadBackAdvice}`
+    : '; pass --allow-older to publish the past';
+  throw new UsageError(`as-of ${asOf} is older than the published snapshot's ${published}${advice}`);
+}
+
+/** Equal fingerprints mean that a new snapshot would say what the current one says. */
+async function fingerprintOf(run: Run, state: StateDatabase, sites: Sites): Promise<string> {
+  const decisive = [schemaVersion, run.asOf, await readRevision(state.connection), sites.digest];
+  return createHash('sha256').update(JSON.stringify(decisive)).digest('hex');
+}
+
+async function linkFiles(run: Run, { connection }: StateDatabase, folder: string): Promise<LinkedFile[]> {
+  const linked = await linkedFiles(connection, run.data, run.asOf);
+  for (const subfolder of new Set(['', ...linked.map(({ path }) => dirname(path))]))
+    await run.effects.files.makeDirectory(join(folder, subfolder));
+  await severalAtOnce(linked, (file) =>
+    run.effects.files.hardLink(file.warehousePath, join(folder, file.path), 'snapshot file: linked'),
+  );
+  return linked;
+}
+
+interface Built {
+  audits: number;
+  rowCounts: Manifest['row_counts'];
+  deliveries: Manifest['deliveries'];
+}
+
+async function buildDatabase(
+  run: Run,
+  { connection }: StateDatabase,
+  sites: Sites,
+  folder: string,
+  linked: LinkedFile[],
+  published: Manifest | undefined,
+): Promise<Built> {
+  const parquet = (group: string) =>
+    linked.filter((file) => file.group === group).map(({ path }) => join(folder, path));
+  const rowsOf = (group: string) =>
+    linked.filter((file) => file.group === group).reduce((sum, { rows }) => sum + rows, 0);
+  await run.effects.perform('analytics.duckdb: made', () =>
+    connection.run(`ATTACH ${quoted(join(folder, analyticsFile))} AS snapshot`),
+  );
+  try {
+    await connection.run('BEGIN TRANSACTION');
+    const tableRows = await run.effects.perform('analytics.duckdb: filled', () =>
+      writeAnalytics(connection, run.data, sites.sites, folder, run.asOf, parquet),
+    );
+    await run.effects.perform('analytics.duckdb: written', () => connection.run('COMMIT'));
+    const audits = await auditSnapshot(connection, run.data, published?.run_id ?? 0, parquet);
+    const publishedFolder = published && join(run.data.published, published.snapshot_id);
+    await writeFeedFiles(connection, folder, publishedFolder, run.asOf, run.effects.files);
+    const rowCounts = {
+      clicks: rowsOf('events/clicks'),
+      conversions: rowsOf('marts/conversions'),
+      offer_hourly: rowsOf('marts/offer_hourly'),
+      offer_daily: rowsOf('marts/offer_daily'),
+      report_daily: rowsOf('marts/report_daily'),
+      postbacks: rowsOf('marts/postbacks'),
+      postback_attempts: rowsOf('marts/postback_attempts'),
+      ...tableRows,
+    };
+    const [summary] = await readMart(connection, 'delivery_summary');
+    if (summary === undefined) throw new Error('delivery_summary gave no row');
+    const bySite = await readMart(connection, 'delivery_sites');
+    await run.effects.perform('analytics.duckdb: checkpointed', () => connection.run('CHECKPOINT snapshot'));
+    return { audits, rowCounts, deliveries: { ...summary, sites: bySite } };
+  } catch (error) {
+    await connection.run('ROLLBACK').catch(() => undefined);
+    throw error;
+  } finally {
+    await connection.run('DETACH snapshot');
+  }
+}
+
+async function writeManifest(
+  run: Run,
+  folder: string,
+  snapshotId: string,
+  fingerprint: string,
+  linked: LinkedFile[],
+  built: Built,
+): Promise<Manifest> {
+  const { files } = run.effects;
+  if ((await readdir(folder)).some((name) => name.endsWith('.wal'))) {
+    throw new OfferlineError(`${analyticsFile} was closed with a log left beside it; nothing was published, run again`);
+  }
+  const manifest: Manifest = {
+    snapshot_id: snapshotId,
+    as_of: run.asOf,
+    created_at: momentOfMilliseconds(run.effects.now()),
+    schema_version: schemaVersion,
+    run_id: run.runId,
+    fingerprint,
+    row_counts: built.rowCounts,
+    deliveries: built.deliveries,
+    files: {},
+  };
+  for (const { path, sha256, bytes } of linked) manifest.files[path] = { sha256, bytes };
+  for (const name of [analyticsFile, offerNamesFile, feedOffersFile, feedSitesFile]) {
+    const path = join(folder, name);
+    await files.syncFile(path, `${name}: fsynced`);
+    manifest.files[name] = { sha256: await sha256Of(path), bytes: (await stat(path)).size };
+  }
+  for (const subfolder of new Set(linked.flatMap(({ path }) => [dirname(path), dirname(dirname(path))])))
+    await files.syncDirectory(join(folder, subfolder), 'snapshot subfolder: synced');
+  await replaceFile(join(folder, manifestFile), manifestText(manifest), 'manifest', files);
+  await files.syncDirectory(run.data.published, 'published folder: synced');
+  return manifest;
+}

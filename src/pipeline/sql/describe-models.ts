@@ -1,0 +1,84 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { Kysely } from 'kysely';
+import { DuckDBDialect } from '../../kit/duckdb/dialect/dialect.ts';
+import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
+import { inMemory, openDuckDB } from '../../kit/duckdb/open.ts';
+import { migrate } from '../warehouse/migrations.ts';
+import { handedIn, makeHandedIn, type HandedInName } from './handed-in.ts';
+import { modelQuery } from './model-query.ts';
+import { modelNames, readModel, type SqlModel } from './sql-model.ts';
+
+export interface DescribedModel {
+  folder: 'staging' | 'marts' | 'metrics';
+  model: SqlModel;
+  /** Columns of its rows in their order, with DuckDB's names of their types. */
+  columns: { name: string; type: string }[];
+}
+
+/** Any will do: only types are asked for. */
+const parameters = {
+  from: '2026-01-01T00:00:00Z',
+  window_start: '2026-01-01T00:00:00Z',
+  as_of: '2026-01-02T00:00:00Z',
+  day_start: '2026-01-01T00:00:00Z',
+  day_end: '2026-01-02T00:00:00Z',
+  report_date: '2026-01-01',
+};
+
+/** What each model gives, as DuckDB's binder says it over the migrated schema, where everything is empty. */
+export async function describeModels(): Promise<DescribedModel[]> {
+  const database = await openDuckDB(inMemory);
+  const { connection } = database;
+  const db = new Kysely<unknown>({ dialect: new DuckDBDialect(connection) });
+  try {
+    await migrate(db);
+    for (const name of Object.keys(handedIn)) await makeHandedIn(connection, name as HandedInName);
+    await connection.run("ATTACH ':memory:' AS snapshot");
+    const described: DescribedModel[] = [];
+    const describe = async (folder: DescribedModel['folder'], names: string[]) => {
+      for (const name of names) described.push(await describeModel(connection, folder, name));
+    };
+    await describe('staging', modelNames('staging'));
+    // What others read of this run's, or of the snapshot, has to be there before them.
+    const marts = modelNames('marts').map((name) => readModel('marts', name));
+    const ofSnapshot = ({ inputs }: SqlModel) => inputs.some((input) => input.startsWith('snapshot.'));
+    const [first, others] = [
+      marts.filter(({ fills }) => fills.length > 0),
+      marts.filter(({ fills }) => fills.length === 0),
+    ];
+    for (const model of [...first, ...others.filter((each) => !ofSnapshot(each))]) {
+      await describe('marts', [model.name]);
+      await connection.run(`CREATE TABLE snapshot.${model.name} AS ${modelQuery('marts', model.name, parameters)}`);
+    }
+    await describe(
+      'marts',
+      others.filter(ofSnapshot).map(({ name }) => name),
+    );
+    await connection.run('USE snapshot');
+    await describe('metrics', modelNames('metrics'));
+    return described.toSorted((one, other) => pathOf(one).localeCompare(pathOf(other)));
+  } finally {
+    await db.destroy();
+    database.close();
+  }
+}
+
+async function describeModel(
+  connection: DuckDBConnection,
+  folder: DescribedModel['folder'],
+  name: string,
+): Promise<DescribedModel> {
+  const model = readModel(folder, name);
+  const query = modelQuery(folder, name, parameters);
+  const columns = await queryRows<{ column_name: string; column_type: string }>(connection, `DESCRIBE ${query}`);
+  for (const table of model.fills) await connection.run(`CREATE TEMP TABLE ${table} AS ${query}`);
+  return {
+    folder,
+    model,
+    columns: columns.map(({ column_name, column_type }) => ({ name: column_name, type: column_type })),
+  };
+}
+
+function pathOf({ folder, model }: DescribedModel): string {
+  return `${folder}/${model.name}`;
+}

@@ -1,0 +1,54 @@
+/**
+ * Writes `model-rows.ts` from the models of `sql/`: `node src/launch.mjs src/pipeline/sql/generate-model-rows.ts` after
+ * every change of a model's columns. A test holds the checked-in file to it.
+ */
+import { writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { valueType } from '../warehouse/generate-tables.ts';
+import { describeModels, type DescribedModel } from './describe-models.ts';
+import { readModel } from './sql-model.ts';
+
+export const modelRowsFile = fileURLToPath(new URL('model-rows.ts', import.meta.url));
+
+/** Rows of staging models never leave SQL. */
+const folders = ['marts', 'metrics'] as const;
+
+/** The text of `model-rows.ts`. */
+export async function generateModelRows(): Promise<string> {
+  const described = await describeModels();
+  const interfaces = folders.map((folder) => {
+    const rows = described.filter((each) => each.folder === folder).map(rowType);
+    return `  ${folder}: {\n${rows.join('')}  };\n`;
+  });
+  return [
+    '// Generated from the models of sql/ by src/pipeline/sql/generate-model-rows.ts: do not edit, generate it again.\n',
+    '\n/**\n * Rows of the models by folder and name. What a column type is in JavaScript: `duckdb/dialect/rows.ts`.\n',
+    ' * The headers say which columns may be null: where one says nothing, all but the key. One that JavaScript has no\n',
+    ' * number for is to be cast to VARCHAR in the query.\n */\n',
+    `export interface ModelRows {\n${interfaces.join('')}}\n`,
+  ].join('');
+}
+
+function rowType({ model, columns }: DescribedModel): string {
+  const fields = columns.map(
+    ({ name, type }) => `      ${name}: ${jsType(type)}${mayBeNull(model, name) ? ' | null' : ''};\n`,
+  );
+  return `    ${model.name}: {\n${fields.join('')}    };\n`;
+}
+
+function mayBeNull({ key, nullable }: DescribedModel['model'], column: string): boolean {
+  if (nullable === undefined) return !key.includes(column);
+  if (nullable.has(column)) return true;
+  return [...nullable].some((entry) => {
+    const [, mart] = /^as in (\w+)$/.exec(entry) ?? [];
+    return mart !== undefined && mayBeNull(readModel('marts', mart), column);
+  });
+}
+
+/** Hashes fill all of their 64 bits. */
+function jsType(type: string): string {
+  if (type === 'UBIGINT') return 'never';
+  return type.startsWith('TIMESTAMP WITH TIME ZONE') ? 'string' : valueType(type);
+}
+
+if (import.meta.main) await writeFile(modelRowsFile, await generateModelRows());

@@ -1,0 +1,95 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { makeEmptyTempTable, makeTempTable, type TempTable } from '../../kit/duckdb/temp-table.ts';
+import { eventColumns } from '../warehouse/event-files.ts';
+
+/** Where a relation comes from, as the published lineage tells it. */
+export interface Origin {
+  name: string;
+  layer: 'mart' | 'staging' | 'warehouse' | 'landing' | 'code' | 'unknown';
+}
+
+interface HandedIn {
+  origin: Origin;
+  /** Types by column. */
+  columns: Record<string, string>;
+}
+
+const texts = (...columns: string[]) => Object.fromEntries(columns.map((column) => [column, 'VARCHAR']));
+const clicksOfLanding: Origin = { name: 'landing/clicks', layer: 'landing' };
+const sitesFile: Origin = { name: 'sites.json', layer: 'landing' };
+
+/** What models read that no model and no table of the warehouse gives: a run makes it before they run. */
+export const handedIn = {
+  click_events: { origin: clicksOfLanding, columns: eventColumns.clicks },
+  edge_clicks: {
+    origin: clicksOfLanding,
+    columns: {
+      clicked_at: 'TIMESTAMPTZ',
+      offer_id: 'INTEGER',
+      ...texts('source', 'external_id'),
+    },
+  },
+  touched_click_counts: {
+    origin: clicksOfLanding,
+    columns: {
+      day: 'DATE',
+      offer_id: 'INTEGER',
+      ...texts('source', 'external_id', 'site_key'),
+      clicks: 'BIGINT',
+    },
+  },
+  cut_event_files: {
+    origin: { name: 'event_files', layer: 'warehouse' },
+    columns: { ...texts('kind'), moment: 'TIMESTAMPTZ' },
+  },
+  conversion_scope: { origin: { name: 'conversion_events', layer: 'warehouse' }, columns: texts('conversion_id') },
+  run_sites: {
+    origin: sitesFile,
+    columns: {
+      ...texts('site_key', 'name', 'status', 'variant'),
+      commission: 'DECIMAL(7, 6)',
+      reward_rate: 'DOUBLE',
+      rate_limit_per_hour: 'INTEGER',
+    },
+  },
+  run_postback_sites: {
+    origin: sitesFile,
+    columns: {
+      site_key: 'VARCHAR',
+      has_address: 'BOOLEAN',
+      commission: 'DECIMAL(7, 6)',
+      reward_rate: 'DECIMAL(15, 6)',
+    },
+  },
+  run_metrics: {
+    origin: { name: 'sql/metrics', layer: 'code' },
+    columns: texts('metric', 'definition', 'unit', 'grain', 'served_as', 'sql'),
+  },
+  run_lineage: {
+    origin: { name: 'sql', layer: 'code' },
+    columns: texts('table_name', 'layer', 'input', 'input_layer'),
+  },
+} satisfies Record<string, HandedIn>;
+
+export type HandedInName = keyof typeof handedIn;
+
+export function originOf(name: string): Origin | undefined {
+  return (handedIn as Record<string, HandedIn>)[name]?.origin;
+}
+
+/** Makes one of them, empty, as a temporary table that is to be filled. */
+export async function makeHandedIn<Name extends HandedInName>(
+  connection: DuckDBConnection,
+  name: Name,
+): Promise<TempTable<Name>> {
+  const columns = Object.entries(handedIn[name].columns).map(([column, type]) => `${column} ${type}`);
+  return makeEmptyTempTable(connection, name, columns.join(', '));
+}
+
+/** Says of which conversions the models tell: those that a query for `conversion_id` gives. */
+export function scopeConversions(
+  connection: DuckDBConnection,
+  conversionIds: string,
+): Promise<TempTable<'conversion_scope'>> {
+  return makeTempTable(connection, 'conversion_scope', conversionIds);
+}

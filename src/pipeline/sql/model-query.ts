@@ -1,0 +1,97 @@
+import { withParameters, type QueryParameters } from '../../kit/duckdb/sql-parameters.ts';
+import { modelNames, readFunctions, readModel, type ModelFolder, type SqlFunction } from './sql-model.ts';
+
+/** Queries with all but their parameters written into them; the files of `sql/` do not change while a process runs. */
+const written = new Map<string, string>();
+
+/**
+ * A model's query as DuckDB runs it: the staging models among its inputs stand before it as `WITH`, calls of
+ * `sql/functions` and parameters are written out. So whoever reads a published query sees all of it, and nothing has to
+ * be made in a database before a model runs but the tables that it is computed from. Without `parameters` they stay as
+ * they stand in the model.
+ */
+export function modelQuery(folder: ModelFolder, name: string, parameters?: QueryParameters): string {
+  const path = `${folder}/${name}`;
+  const query = written.get(path) ?? withFunctions(withStaging(folder, name));
+  written.set(path, query);
+  return parameters === undefined ? query : withParameters(query, parameters);
+}
+
+function withStaging(folder: ModelFolder, name: string): string {
+  const { query } = readModel(folder, name);
+  const staging = stagingBehind(folder, name);
+  if (staging.length === 0) return query;
+  const definitions = staging
+    .map((each) => `${each} AS (\n  ${readModel('staging', each).query.replaceAll('\n', '\n  ')}\n)`)
+    .join(',\n');
+  return query.startsWith('WITH ')
+    ? `WITH ${definitions},\n${query.slice('WITH '.length)}`
+    : `WITH ${definitions}\n${query}`;
+}
+
+/** The staging models that a model reads by their own names, what they read themselves before them. */
+function stagingBehind(folder: ModelFolder, name: string): string[] {
+  const known = new Set(modelNames('staging'));
+  const direct = readModel(folder, name).inputs.filter((input) => known.has(input));
+  return [...new Set(direct.flatMap((input) => [...stagingBehind('staging', input), input]))];
+}
+
+/**
+ * Writes calls of the functions of `sql/functions` out, those within others too. Comments and texts stay as they are.
+ */
+export function withFunctions(query: string, functions: Map<string, SqlFunction> = readFunctions()): string {
+  const call = new RegExp(`'(?:[^']|'')*'|--[^\\n]*|\\b(${[...functions.keys()].join('|')})\\(`, 'g');
+  let result = '';
+  let copied = 0;
+  for (let found = call.exec(query); found !== null; found = call.exec(query)) {
+    const called = functions.get(found[1] ?? '');
+    if (called === undefined) continue;
+    const { list, end } = argumentsFrom(query, call.lastIndex);
+    if (list.length !== called.parameters.length)
+      throw new Error(`${called.name}() takes ${called.parameters.join(', ')}, but it is given ${list.join(', ')}`);
+    result += query.slice(copied, found.index) + withFunctions(writtenOut(called, list), functions);
+    copied = end;
+    call.lastIndex = end;
+  }
+  return result + query.slice(copied);
+}
+
+function writtenOut({ parameters, expression }: SqlFunction, list: string[]): string {
+  const names = new RegExp(`'(?:[^']|'')*'|\\b(${parameters.join('|')})\\b`, 'g');
+  const body = expression.replaceAll(names, (text, name?: string) =>
+    name === undefined ? text : operand(list[parameters.indexOf(name)] ?? ''),
+  );
+  return operand(body);
+}
+
+/** In parentheses, unless it is one thing already: a name, a call or what is in parentheses, with a cast or without. */
+function operand(expression: string): string {
+  const opening = /^[\w.]*\(/.exec(expression)?.[0].length;
+  const rest = opening === undefined ? expression : expression.slice(argumentsFrom(expression, opening).end);
+  const isOne = opening === undefined ? /^[\w.]+$/.test(rest) : /^(::\w+(\([\d, ]+\))?)*$/.test(rest);
+  return isOne ? expression : `(${expression})`;
+}
+
+/** The arguments of a call whose parenthesis opens before `start`, and where what is behind it begins. */
+function argumentsFrom(query: string, start: number): { list: string[]; end: number } {
+  const list: string[] = [];
+  let depth = 0;
+  let from = start;
+  for (let at = start; at < query.length; at++) {
+    const character = query[at];
+    if (character === '(') depth++;
+    else if (character === "'") at = endOfText(query, at);
+    else if ((character === ',' || character === ')') && depth === 0) {
+      list.push(query.slice(from, at).trim());
+      from = at + 1;
+      if (character === ')') return { list, end: from };
+    } else if (character === ')') depth--;
+  }
+  throw new Error(`a call has no end: ${query.slice(start, start + 60)}`);
+}
+
+function endOfText(query: string, start: number): number {
+  const end = query.indexOf("'", start + 1);
+  if (end < 0) throw new Error(`a text has no end: ${query.slice(start, start + 60)}`);
+  return end;
+}

@@ -1,0 +1,32 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
+import type { QueryParameters } from '../../kit/duckdb/sql-parameters.ts';
+import { modelQuery } from './model-query.ts';
+import type { ModelRows } from './model-rows.ts';
+import { readModel } from './sql-model.ts';
+
+export type MartName = keyof ModelRows['marts'];
+export type MartRow<Name extends MartName> = ModelRows['marts'][Name];
+
+/** Runs a mart's query and gives its rows. */
+export async function readMart<Name extends MartName>(
+  connection: DuckDBConnection,
+  name: Name,
+  parameters: QueryParameters = {},
+): Promise<MartRow<Name>[]> {
+  return queryRows<MartRow<Name>>(connection, modelQuery('marts', name, parameters));
+}
+
+/**
+ * Some columns of a published table, in the order of its key. `schema` is where the snapshot is attached, with the dot
+ * behind it; by default it is the database that the connection has open.
+ */
+export async function readPublished<Name extends MartName, Column extends keyof MartRow<Name> & string>(
+  connection: DuckDBConnection,
+  name: Name,
+  columns: readonly Column[],
+  schema: 'snapshot.' | '' = '',
+): Promise<Pick<MartRow<Name>, Column>[]> {
+  const { key } = readModel('marts', name);
+  return queryRows(connection, `SELECT ${columns.join(', ')} FROM ${schema}${name} ORDER BY ${key.join(', ')}`);
+}

@@ -1,0 +1,129 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** A SQL file of `sql/`: one query, opened by a comment that says what it is. */
+export interface SqlModel {
+  /** The file's name without its ending. */
+  name: string;
+  /** First sentences of the comment. */
+  purpose: string;
+  /** "one row per …" */
+  grain: string;
+  /** `key:` Columns that tell its rows apart. Empty for one row, and where the header has none. */
+  key: string[];
+  /** `inputs:` The relations that its query reads; `snapshot.x` is a table of the snapshot being built. */
+  inputs: string[];
+  /** `fills:` Tables that its rows are put into under other names, while a run computes. */
+  fills: string[];
+  /** Meaning of each column, where the header lists them: they become the published table's comments. */
+  columns: Record<string, string>;
+  /**
+   * Columns that may be NULL: of listed ones those marked by `?` behind their name, of others those of a line
+   * `nullable:`, where `as in offers` stands for those of that mart.
+   * Undefined where the header says nothing of it.
+   */
+  nullable: ReadonlySet<string> | undefined;
+  /** Further lines of the header, such as `unit: USD`, by what stands before the colon. */
+  facts: Record<string, string>;
+  query: string;
+}
+
+export const modelFolders = ['staging', 'marts', 'audits', 'metrics', 'macros', 'console'] as const;
+export type ModelFolder = (typeof modelFolders)[number];
+
+/** A SQL file of `sql/functions`: one expression over its parameters, which models call by its name. */
+export interface SqlFunction {
+  name: string;
+  purpose: string;
+  parameters: string[];
+  expression: string;
+}
+
+const sqlFolder = fileURLToPath(new URL('../../../sql', import.meta.url));
+
+/** The files of `sql/` do not change while a process runs. */
+const models = new Map<string, SqlModel>();
+let functions: Map<string, SqlFunction> | undefined;
+
+/** Names of a folder's models in the order of the alphabet. */
+export function modelNames(folder: ModelFolder | 'functions'): string[] {
+  return readdirSync(`${sqlFolder}/${folder}`)
+    .filter((file) => file.endsWith('.sql'))
+    .map((file) => file.slice(0, -'.sql'.length))
+    .toSorted();
+}
+
+/** Reads `sql/<folder>/<name>.sql`. Throws when its header lacks the grain or the inputs. */
+export function readModel(folder: ModelFolder, name: string): SqlModel {
+  const path = `${sqlFolder}/${folder}/${name}.sql`;
+  const model = models.get(path) ?? parseModel(name, readFileSync(path, 'utf8'));
+  models.set(path, model);
+  return model;
+}
+
+/** All of `sql/functions`, by name. */
+export function readFunctions(): Map<string, SqlFunction> {
+  return (functions ??= new Map(
+    modelNames('functions').map((name) => [
+      name,
+      parseFunction(name, readFileSync(`${sqlFolder}/functions/${name}.sql`, 'utf8')),
+    ]),
+  ));
+}
+
+export function parseModel(name: string, text: string): SqlModel {
+  const { purpose, header, code } = parseFile(text);
+  const facts = Object.fromEntries(
+    header.flatMap((line) =>
+      [...line.matchAll(/^(\w[\w ]*): (.+)$/g)].map(([, fact = '', value = '']) => [fact, value]),
+    ),
+  );
+  const { grain, inputs } = facts;
+  if (grain === undefined || inputs === undefined)
+    throw new Error(`sql model ${name} has no "grain:" or no "inputs:" in its header`);
+  const columns: Record<string, string> = {};
+  const nullable = new Set(listOf(facts['nullable']));
+  for (const line of header) {
+    const [, column, mark, meaning] = /^ {2}(\w+)(\??): (.+)$/.exec(line) ?? [];
+    if (column === undefined || meaning === undefined) continue;
+    columns[column] = meaning;
+    if (mark === '?') nullable.add(column);
+  }
+  return {
+    name,
+    purpose,
+    grain,
+    key: listOf(facts['key']),
+    inputs: listOf(inputs),
+    fills: listOf(facts['fills']),
+    columns,
+    nullable: facts['nullable'] === undefined && Object.keys(columns).length === 0 ? undefined : nullable,
+    facts,
+    query: code,
+  };
+}
+
+function parseFunction(name: string, text: string): SqlFunction {
+  const { purpose, header, code } = parseFile(text);
+  const parameters = /^parameters: (.+)$/.exec(header[0] ?? '')?.[1];
+  if (parameters === undefined) throw new Error(`sql function ${name} has no "parameters:" in its header`);
+  return { name, purpose, parameters: listOf(parameters), expression: code };
+}
+
+/** The comment up to the first `word:` line, the lines from there on, and what is behind the comment. */
+function parseFile(text: string): { purpose: string; header: string[]; code: string } {
+  const lines = text.split('\n');
+  const codeAt = lines.findIndex((line) => !line.startsWith('--'));
+  const comment = lines.slice(0, codeAt).map((line) => line.replace(/^-- ?/, ''));
+  const headerAt = comment.findIndex((line) => /^(grain|parameters): /.test(line));
+  return {
+    purpose: comment.slice(0, headerAt < 0 ? comment.length : headerAt).join(' '),
+    header: headerAt < 0 ? [] : comment.slice(headerAt),
+    code: lines.slice(codeAt).join('\n').trim(),
+  };
+}
+
+/** `a, b`; `none` says that there is nothing to name. */
+function listOf(text: string | undefined): string[] {
+  return text === undefined || text === 'none' ? [] : text.split(', ');
+}

@@ -1,0 +1,130 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { beginningsAfter, type Beginnings } from '../runs/beginnings.ts';
+import { readAnalytics, type AskAnalytics } from '../snapshot/read-analytics.ts';
+import { endOfPresent } from '../../kit/time/ahead-of-clock.ts';
+import { momentOfMilliseconds, shiftMoment, type Moment } from '../../kit/time/moment.ts';
+
+/** What the published snapshot tells of files and reports. */
+export interface PublishedStatus {
+  /** Up to now: an event that is stamped ahead tells nothing about how fresh its log is. */
+  newest: { data: string; newest: Moment | null; age_seconds: number | null }[];
+  files: { kind: string; status: string; files: number; rows: number; rejected: number }[];
+  /** Of files ingested in the 24 hours before now, by the ten reasons that most rows have. */
+  rejects_of_last_day: { reason: string; rows: number }[];
+  /** All of them, those beyond the thousand of a file that are kept too. */
+  rejected_rows_of_last_day: number;
+  /** Catalog exports that wait for an operator. */
+  held: { file_id: number; source: string; path: string; reason: string }[];
+  /** Landing files that could not be read, and lie there still. */
+  quarantined: { path: string; reason: string }[];
+  /**
+   * By source, catalog exports that landed in the 24 hours before now and did not count, since a newer one had decided:
+   * how many, and the last of them.
+   */
+  set_aside: { source: string; files: number; path: string; reason: string }[];
+  /**
+   * Sites that the snapshot did not find in `sites.json`, the ten with the most conversions of the 24 hours before now
+   * of which no postback was written: their rewards wait until the site is there.
+   */
+  unknown_sites: { site_key: string; conversions: number }[];
+  /** What begins ahead of the clock, so that credits go by older prices than the feeds show. */
+  ahead: Beginnings | null;
+  /** Daily reports that do not agree with what is known by now. */
+  reports: { outdated: number; missing: number };
+}
+
+export const nothingPublished: PublishedStatus = {
+  newest: [],
+  files: [],
+  rejects_of_last_day: [],
+  rejected_rows_of_last_day: 0,
+  held: [],
+  quarantined: [],
+  set_aside: [],
+  unknown_sites: [],
+  ahead: null,
+  reports: { outdated: 0, missing: 0 },
+};
+
+const microsecondsPerDay = 86_400_000_000n;
+
+/**
+ * Ages are not known here. `now` in milliseconds since the epoch. Throws DuckDB's error where the snapshot's database
+ * cannot be read.
+ */
+export function readPublishedStatus(data: DataDirectory, now: number): Promise<PublishedStatus> {
+  const until = `<= TIMESTAMPTZ '${momentOfMilliseconds(now)}'`;
+  const dayAgo = shiftMoment(momentOfMilliseconds(now), -microsecondsPerDay);
+  return readAnalytics(data.current, async (query) => {
+    const [reports] = await query<PublishedStatus['reports']>(
+      `SELECT count(*) FILTER (state = 'outdated') AS outdated, count(*) FILTER (state = 'missing') AS missing FROM report_days`,
+    );
+    const [rejected] = await query<{ rows: number }>(
+      `SELECT coalesce(sum(rejected), 0) AS rows FROM ingest_files WHERE ingested_at > TIMESTAMPTZ '${dayAgo}'`,
+    );
+    // What lands later under the same name takes its place.
+    const quarantined = await query<PublishedStatus['quarantined'][number]>(
+      `SELECT path, reason FROM ingest_files WHERE status = 'quarantined'
+         AND file_id IN (SELECT max(file_id) FROM ingest_files GROUP BY kind, path) ORDER BY file_id`,
+    );
+    // A newer export of the source answers it.
+    const setAside = await query<PublishedStatus['set_aside'][number]>(
+      `SELECT source, count(*) AS files, arg_max(path, file_id) AS path, arg_max(reason, file_id) AS reason FROM ingest_files AS file
+       WHERE kind = 'offers' AND status = 'superseded' AND starts_with(reason, 'older_export') AND ingested_at > TIMESTAMPTZ '${dayAgo}'
+         AND NOT EXISTS (FROM ingest_files AS later
+           WHERE later.kind = 'offers' AND later.source = file.source AND later.status = 'loaded' AND later.ingested_at > file.ingested_at)
+       GROUP BY source ORDER BY source`,
+    );
+    return {
+      newest: await query<PublishedStatus['newest'][number]>(
+        `SELECT *, NULL AS age_seconds FROM (
+         ${await newestOfLogs(query, until)}
+         UNION ALL SELECT 'offers of ' || source, max(ingested_at) FILTER (ingested_at ${until}) FROM ingest_files WHERE kind = 'offers' AND status = 'loaded' GROUP BY source)
+         ORDER BY 1`,
+      ),
+      files: await query<PublishedStatus['files'][number]>(
+        'SELECT kind, status, count(*) AS files, sum(rows) AS rows, sum(rejected) AS rejected FROM ingest_files GROUP BY ALL ORDER BY ALL',
+      ),
+      rejects_of_last_day: await query<PublishedStatus['rejects_of_last_day'][number]>(
+        `SELECT rejects.reason, count(*) AS rows FROM rejects JOIN ingest_files USING (file_id) WHERE ingested_at > TIMESTAMPTZ '${dayAgo}'
+         GROUP BY ALL ORDER BY rows DESC, reason LIMIT 10`,
+      ),
+      rejected_rows_of_last_day: rejected?.rows ?? 0,
+      held: await query<PublishedStatus['held'][number]>(
+        `SELECT file_id, source, path, reason FROM ingest_files WHERE kind = 'offers' AND status = 'held' ORDER BY file_id`,
+      ),
+      quarantined: quarantined.filter(({ path }) => existsSync(join(data.landing, path))),
+      set_aside: setAside.filter(({ path }) => existsSync(join(data.landing, path))),
+      unknown_sites: await query<PublishedStatus['unknown_sites'][number]>(
+        `SELECT site_key, count(*) AS conversions FROM conversions
+         WHERE payout IS NOT NULL AND occurred_at > TIMESTAMPTZ '${dayAgo}' AND site_key NOT IN (SELECT site_key FROM sites)
+           AND NOT EXISTS (FROM postbacks WHERE postbacks.conversion_id = conversions.conversion_id)
+         GROUP BY ALL ORDER BY conversions DESC, site_key LIMIT 10`,
+      ),
+      ahead: (await beginningsAfter(endOfPresent(now), 'snapshot', query)) ?? null,
+      reports: reports ?? nothingPublished.reports,
+    };
+  });
+}
+
+/**
+ * SQL: the newest event of each log. Published with the snapshot up to its as-of; only where that lies ahead of now all
+ * events are asked, which takes seconds for sixty million.
+ */
+async function newestOfLogs(query: AskAnalytics, until: string): Promise<string> {
+  // A snapshot that an earlier version published has no such table.
+  const [known] = await query<{ tables: number }>(
+    `SELECT count(*) AS tables FROM duckdb_tables() WHERE table_name = 'newest_events'`,
+  );
+  const [ahead] =
+    known?.tables === 0
+      ? [undefined]
+      : await query<{ rows: number }>(`SELECT count(*) AS rows FROM newest_events WHERE NOT newest_event_at ${until}`);
+  return ahead?.rows === 0
+    ? `SELECT logs.kind AS data, newest_event_at AS newest
+       FROM (VALUES ('clicks'), ('conversions')) AS logs (kind) LEFT JOIN newest_events USING (kind)`
+    : `SELECT 'clicks' AS data, max(clicked_at) AS newest FROM clicks WHERE clicked_at ${until}
+       UNION ALL SELECT 'conversions', max(occurred_at) FROM conversions WHERE occurred_at ${until}`;
+}

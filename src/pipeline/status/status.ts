@@ -1,0 +1,92 @@
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import type { Settings } from '../../kit/config/settings.ts';
+import { describeBeginnings } from '../runs/beginnings.ts';
+import { allowedSilence } from '../../postbacks/silent-sites.ts';
+import { scheduleTrouble } from '../doctor/schedule-standing.ts';
+import { describeRefusedRuns, isRefusalTrouble } from '../runs/refused-runs.ts';
+import { leadBackAdvice } from '../../kit/time/ahead-of-clock.ts';
+import { describeFailure } from './last-failure.ts';
+import { readStanding, type Standing } from './standing.ts';
+import { thingsToDo, type ToDo } from './to-do.ts';
+
+export interface Status extends Standing {
+  /** What is older than configured; empty where all is well. */
+  stale: string[];
+  /** What else makes the command fail, a sentence each; empty where all is well. */
+  alarms: string[];
+  /** Everything that needs attention, the most urgent first, each with the command that helps. */
+  to_do: ToDo[];
+}
+
+/** How all stands, held against the limits of `offerline.json`. `now` in milliseconds since the epoch. */
+export async function readStatus(
+  data: DataDirectory,
+  settings: Pick<Settings, 'snapshot_max_age_minutes' | 'freshness' | 'pictures' | 'postbacks' | 'storage'>,
+  now: number,
+): Promise<Status> {
+  const standing = await readStanding(data, settings, now);
+  const stale = staleness(standing, settings);
+  const allowed = allowedSilence(settings);
+  return { ...standing, stale, alarms: alarms(standing, allowed), to_do: thingsToDo(standing, stale, allowed) };
+}
+
+/** `allowed`: minutes for which a site may take no postback. */
+function alarms(standing: Standing, allowed: number): string[] {
+  const { unreadable, snapshot, ahead, last_failure: failure, refused_runs: refused, schedule } = standing;
+  const { landing, sources, pictures, silent_sites } = standing;
+  return [
+    ...unreadable,
+    ...(snapshot?.age_seconds === null
+      ? [
+          `the snapshot is as of ${snapshot.as_of}, which lies ahead of this machine's clock, and no refresh is let in before: ${leadBackAdvice}`,
+        ]
+      : []),
+    ...(ahead === null ? [] : [`${describeBeginnings(ahead)}; ${leadBackAdvice}`]),
+    ...(failure === null || failure.recovered
+      ? []
+      : [`${describeFailure(failure)}, and no run has been good since; \`offerline runs --failed\` tells more`]),
+    ...(refused === null || !isRefusalTrouble(refused) ? [] : [describeRefusedRuns(refused)]),
+    ...[scheduleTrouble(schedule)].filter((what) => what !== undefined),
+    ...(landing.trouble === null ? [] : [landing.trouble]),
+    ...sources
+      .filter(({ last_pull, ended_by_force }) => last_pull === 'failed' || ended_by_force)
+      .map(({ source, error }) => `source ${source} was not pulled: ${error}`),
+    ...silent_sites
+      .filter(({ silent_seconds }) => silent_seconds > allowed * 60)
+      .map(
+        ({ site_key, silent_seconds }) =>
+          `site ${site_key} has taken no postback for ${Math.floor(silent_seconds / 60)} minutes, freshness.postbacks_minutes allows ${allowed}`,
+      ),
+    ...(pictures?.ended_by_force === true ? [`the last pass over pictures ${pictures.error}`] : []),
+  ];
+}
+
+/** What exceeds the limits of offerline.json, in words. */
+function staleness(
+  { snapshot, newest, sources }: Standing,
+  settings: Pick<Settings, 'snapshot_max_age_minutes' | 'freshness'>,
+): string[] {
+  const { snapshot_max_age_minutes, freshness } = settings;
+  const stale: string[] = [];
+  const check = (what: string, ageSeconds: number | null, minutes: number | undefined, key: string) => {
+    if (minutes === undefined || (ageSeconds !== null && ageSeconds <= minutes * 60)) return;
+    stale.push(
+      `${what} is ${ageSeconds === null ? 'missing' : `${Math.floor(ageSeconds / 60)} minutes old`}, ${key} allows ${minutes}`,
+    );
+  };
+  // One from ahead of the clock is told as that.
+  if (snapshot?.age_seconds !== null)
+    check('the snapshot', snapshot?.age_seconds ?? null, snapshot_max_age_minutes, 'snapshot_max_age_minutes');
+  const limits: [RegExp, number | undefined, string][] = [
+    [/^clicks$/, freshness.clicks_minutes, 'freshness.clicks_minutes'],
+    [/^conversions$/, freshness.conversions_minutes, 'freshness.conversions_minutes'],
+    [/^offers of /, freshness.offers_minutes, 'freshness.offers_minutes'],
+  ];
+  for (const [data, minutes, key] of limits) {
+    for (const each of newest.filter((candidate) => data.test(candidate.data)))
+      check(`the newest of ${each.data}`, each.age_seconds, minutes, key);
+  }
+  for (const { source, age_seconds } of sources)
+    check(`the last whole pull of ${source}`, age_seconds, freshness.pulls_minutes, 'freshness.pulls_minutes');
+  return stale;
+}

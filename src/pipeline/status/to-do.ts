@@ -1,0 +1,223 @@
+import { counted } from '../../kit/text/counted.ts';
+import { leadBackAdvice } from '../../kit/time/ahead-of-clock.ts';
+import { describeBeginnings } from '../runs/beginnings.ts';
+import { describeSilence } from '../../postbacks/silent-sites.ts';
+import { scheduleAdvice, scheduleTrouble } from '../doctor/schedule-standing.ts';
+import { describeRefusedRuns, isRefusalTrouble } from '../runs/refused-runs.ts';
+import { ageText } from '../../kit/time/age.ts';
+import { describeFailure } from './last-failure.ts';
+import type { Standing } from './standing.ts';
+
+/** One thing that needs attention. */
+export interface ToDo {
+  /** What it is, as a sentence for the operator. */
+  what: string;
+  /** The command that helps, as it is typed. */
+  command: string;
+  /** `offerline status` fails as long as it is so. */
+  alarm?: true;
+}
+
+const refresh = 'offerline run refresh';
+const doctor = 'offerline doctor';
+const doctorRepair = 'offerline doctor --repair';
+
+/**
+ * Everything that needs attention, what keeps the service from being right first. `allowed`: minutes for which a site
+ * may take no postback.
+ */
+export function thingsToDo(standing: Standing, stale: readonly string[], allowed: number): ToDo[] {
+  return [
+    ...damageToDo(standing),
+    ...clockToDo(standing),
+    ...runsToDo(standing),
+    ...scheduleToDo(standing),
+    ...landingToDo(standing),
+    ...filesToDo(standing),
+    ...sourcesToDo(standing),
+    ...picturesToDo(standing),
+    ...reportsToDo(standing),
+    ...postbacksToDo(standing, allowed),
+    ...stale.map((what) => ({
+      what: `${what}: see that files still land and the schedule runs`,
+      command: refresh,
+      ...alarm,
+    })),
+  ];
+}
+
+const alarm = { alarm: true } as const;
+const alarmIf = (is: boolean) => (is ? alarm : {});
+
+function damageToDo({ damage, machine, unreadable }: Standing): ToDo[] {
+  const isAlarm = (what: string) => alarmIf(unreadable.includes(what));
+  return [
+    ...damage.map((what) => ({ what, command: repairIn(what) ?? doctorRepair, ...isAlarm(what) })),
+    ...machine.map((what) => ({ what, command: doctor, ...isAlarm(what) })),
+  ];
+}
+
+/** The repair that a message names itself: a refresh would end by the same. */
+function repairIn(message: string | null): string | undefined {
+  return /`(offerline (?:doctor|rebuild)[^`]*)`/.exec(message ?? '')?.[1];
+}
+
+function clockToDo({ snapshot, ahead }: Standing): ToDo[] {
+  const told = [
+    ...(snapshot?.age_seconds === null
+      ? [`the snapshot is as of ${snapshot.as_of}, ahead of this machine's clock`]
+      : []),
+    ...(ahead === null ? [] : [describeBeginnings(ahead)]),
+  ];
+  return told.map((what) => ({ what: `${what}; ${leadBackAdvice}`, command: doctorRepair, ...alarm }));
+}
+
+function runsToDo({ snapshot, damage, last_failure: failure, refused_runs: refused }: Standing): ToDo[] {
+  const todo: ToDo[] = [];
+  if (snapshot === null && damage.length === 0)
+    todo.push({ what: 'no snapshot was published yet, so there is nothing to serve', command: refresh });
+  // A source that was not pulled is told by itself.
+  if (failure !== null && !failure.recovered && !failure.pipeline.startsWith('pull '))
+    todo.push({
+      what: `${describeFailure(failure)} (${firstLine(failure.error)}), and no run has been good since; \`offerline runs --failed\` tells more`,
+      command: repairIn(failure.error) ?? againCommands[failure.pipeline] ?? refresh,
+      ...alarm,
+    });
+  if (refused !== null && isRefusalTrouble(refused))
+    todo.push({
+      what: `${describeRefusedRuns(refused)}; no run has been good since`,
+      command: againCommands[refused.command.replace(/^run /, '')] ?? refresh,
+      ...alarm,
+    });
+  return todo;
+}
+
+/** How a pipeline is run again, where a refresh does not do its work. */
+const againCommands: Record<string, string> = {
+  maintenance: 'offerline run maintenance',
+  backfill: 'offerline backfill reports',
+};
+
+function scheduleToDo({ schedule }: Standing): ToDo[] {
+  const what = scheduleTrouble(schedule);
+  return what === undefined ? [] : [{ what: `${what}; ${scheduleAdvice}`, command: doctor, ...alarm }];
+}
+
+function landingToDo({ landing: { trouble, ignored, ignored_files } }: Standing): ToDo[] {
+  const named = ignored_files.map(({ path }) => path).join(', ');
+  const [first] = ignored_files;
+  return [
+    ...(trouble === null ? [] : [{ what: trouble, command: doctor, ...alarm }]),
+    ...(first === undefined
+      ? []
+      : [
+          {
+            what: `${counted(ignored, 'landing file')} not read (${named}${ignored > ignored_files.length ? ', …' : ''}), the first since ${first.why}`,
+            command: doctor,
+          },
+        ]),
+  ];
+}
+
+function filesToDo({ held, quarantined, set_aside, rejects_of_last_day, rejected_rows_of_last_day }: Standing): ToDo[] {
+  const todo: ToDo[] = held.map(({ file_id, source, path, reason }) => ({
+    what: `an export of ${source} is held, ${path} (${reason}): accept it where it is right, else land a better one`,
+    command: `offerline offers accept ${file_id}`,
+  }));
+  const last = quarantined.at(-1);
+  if (last !== undefined)
+    todo.push({
+      what: `${counted(quarantined.length, 'landing file')} cannot be read, the last ${last.path} (${last.reason}): land them whole, or move them away`,
+      command: `offerline sql "SELECT path, reason FROM ingest_files WHERE status = 'quarantined' ORDER BY file_id DESC"`,
+    });
+  for (const { source, files, path, reason } of set_aside)
+    todo.push({
+      what: `${counted(files, 'newly landed export')} of ${source} did not count, the last ${path} (${reason}): land what should count under a new name`,
+      command: refresh,
+    });
+  const [mostRejected] = rejects_of_last_day;
+  if (mostRejected !== undefined)
+    todo.push({
+      what: `${counted(rejected_rows_of_last_day, 'row')} of the last 24 hours rejected, most for ${mostRejected.reason}: tell their sender`,
+      command: 'offerline sql "FROM rejects ORDER BY file_id DESC, line LIMIT 20"',
+    });
+  return todo;
+}
+
+function sourcesToDo({ sources, sources_file, unreadable }: Standing): ToDo[] {
+  const failed = sources.filter(({ last_pull }) => last_pull === 'failed' || last_pull === 'interrupted');
+  return [
+    ...sources_file.map((what) => ({ what, command: 'offerline sources list', ...alarmIf(unreadable.includes(what)) })),
+    ...failed.map(({ source, error, age_seconds, last_pull, ended_by_force }) => ({
+      what: `source ${source} was not pulled (${firstLine(error)}): ${age_seconds === null ? 'it was never pulled whole' : `its last whole pull was ${ageText(age_seconds)}`}`,
+      command: `offerline sources pull ${shellWord(source)}`,
+      ...alarmIf(last_pull === 'failed' || ended_by_force),
+    })),
+  ];
+}
+
+/** Single ones that cannot be had are told by the command; they are their advertisers' to put right. */
+function picturesToDo({ pictures }: Standing): ToDo[] {
+  return pictures === null || pictures.error === null
+    ? []
+    : [
+        {
+          what: `the last pass over pictures failed (${firstLine(pictures.error)})`,
+          command: 'offerline pictures',
+          ...alarmIf(pictures.ended_by_force),
+        },
+      ];
+}
+
+function reportsToDo({ reports: { outdated, missing } }: Standing): ToDo[] {
+  if (outdated + missing === 0) return [];
+  return [
+    {
+      what: `daily reports: ${outdated} outdated, ${missing} missing; \`offerline backfill reports --dry-run\` tells which`,
+      command: 'offerline backfill reports',
+    },
+  ];
+}
+
+function postbacksToDo(standing: Standing, allowed: number): ToDo[] {
+  const { postbacks, waiting_postbacks, silent_sites, sites, unknown_sites, unreadable } = standing;
+  const todo: ToDo[] = sites.map((what) => ({
+    what,
+    command: 'offerline sites list',
+    ...alarmIf(unreadable.includes(what)),
+  }));
+  for (const { site_key, conversions } of unknown_sites)
+    todo.push({
+      what: `rewards of ${counted(conversions, 'conversion')} of the last 24 hours wait for site ${site_key}, which sites.json does not know`,
+      command: 'offerline sites list',
+    });
+  for (const { site_key, due, waits_for } of waiting_postbacks)
+    todo.push({
+      what: `${counted(due, 'postback')} to site ${site_key} ${due === 1 ? 'waits' : 'wait'} for ${waits_for}`,
+      command: waits_for.startsWith('a ') ? 'offerline sites list' : `offerline postbacks test ${shellWord(site_key)}`,
+    });
+  for (const silent of silent_sites) {
+    const site = shellWord(silent.site_key);
+    todo.push({
+      what: `site ${silent.site_key} ${describeSilence(silent)}; once its receiver is mended, \`offerline postbacks retry --pending --site ${site}\` makes them due`,
+      command: `offerline postbacks test ${site}`,
+      ...alarmIf(silent.silent_seconds > allowed * 60),
+    });
+  }
+  if (postbacks !== null && postbacks.dead > 0)
+    todo.push({
+      what: `${counted(postbacks.dead, 'postback')} given up; \`offerline postbacks list --state dead\` tells which and why`,
+      command: 'offerline postbacks retry --all',
+    });
+  return todo;
+}
+
+function firstLine(text: string | null): string {
+  return text?.split('\n')[0] ?? 'without an error';
+}
+
+/** A value as a shell takes it for one argument. */
+function shellWord(text: string): string {
+  if (/^[\w.][\w.-]*$/.test(text)) return text;
+  return `${text.startsWith('-') ? '-- ' : ''}'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

@@ -1,0 +1,149 @@
+import { resolve } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { Kysely } from 'kysely';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import type { Settings } from '../../kit/config/settings.ts';
+import { makePrivateFolder, realEffects, type Effects } from '../../kit/files/effects.ts';
+import { OfferlineError, WarehouseBusyError } from '../../kit/errors/errors.ts';
+import { machineFailure } from '../../kit/errors/machine-failure.ts';
+import { commitTransaction, inTransaction } from '../../kit/duckdb/dialect/transaction.ts';
+import { duckdbOptions } from '../../kit/duckdb/duckdb-options.ts';
+import { openDuckDB, type OpenDuckDB } from '../../kit/duckdb/open.ts';
+import { isMigrationPending, migrate, migrationsFolder } from './migrations.ts';
+import { queriesOn } from './queries-on.ts';
+import type { Tables } from './tables.ts';
+
+/**
+ * The pipeline's own state, open for writing. One connection: raw SQL on `connection` and queries on `db` see
+ * each other at once and share a transaction. Statements run one after the other; do not start two at a time.
+ */
+export interface StateDatabase {
+  readonly connection: DuckDBConnection;
+  readonly db: Kysely<Tables>;
+  /**
+   * Runs the work between BEGIN and COMMIT, with `db` and `connection` as they are. Throws, with nothing
+   * committed, when the work throws or when a statement of it failed, even if that failure was caught.
+   * `step` names the commit for fault tests.
+   */
+  transaction<T>(work: () => Promise<T>, step?: string): Promise<T>;
+  /** Writes the log into the file and lets go of it. May be called twice. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opening a file twice in one process, or reading it while it is open, silently drops the operating system's
+ * lock on it, and then another process gets in. So a second opening is refused here.
+ */
+const openFiles = new Set<string>();
+
+/**
+ * Opens `state.duckdb`, made and migrated as needed. The caller holds the writer lock.
+ * Throws `OfferlineError` when the file cannot be opened or was written by a newer version, `WarehouseBusyError`
+ * when another program has it open.
+ */
+export async function openStateDatabase(
+  data: DataDirectory,
+  settings: Pick<Settings, 'duckdb'>,
+  migrations: string = migrationsFolder,
+  effects: Effects = realEffects,
+): Promise<StateDatabase> {
+  makePrivateFolder(data.warehouse);
+  await effects.files.makeDirectory(data.scratch);
+  // What a process that ended by force spilled.
+  await effects.files.remove(data.spill, 'spill: emptied');
+  const options = duckdbOptions(data, settings);
+  const opened = await openFile(data.stateFile, options, effects);
+  try {
+    if (!(await isMigrationPending(opened.db, migrations))) return opened;
+    // Replaying schema changes from the log has crashed: they get an opening of their own that ends without a log.
+    await effects.perform('state: migrated', () => migrate(opened.db, migrations));
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+  await opened.close();
+  return openFile(data.stateFile, options, effects);
+}
+
+async function openFile(path: string, options: Record<string, string>, effects: Effects): Promise<StateDatabase> {
+  const file = resolve(path);
+  if (openFiles.has(file)) throw new Error(`${file} is open in this process already; pass that StateDatabase on`);
+  openFiles.add(file);
+  try {
+    const database = await effects.perform('state: opened', () => openDuckDB(file, options));
+    const { connection } = database;
+    try {
+      // First of all: lookups through a key were seen to lose rows after a replayed log, and this heals it.
+      await effects.perform('state: checkpointed at opening', () => connection.run('CHECKPOINT'));
+      // With the progress bar `connection.progress` reports percentages.
+      await connection.run('SET enable_progress_bar = true; SET enable_progress_bar_print = false');
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+    return new OpenStateDatabase(file, database, effects);
+  } catch (error) {
+    openFiles.delete(file);
+    throw openingFailure(file, error as Error);
+  }
+}
+
+/**
+ * The state is not as we wrote it: a block fails its checksum, the log cannot be replayed, or the file is none of
+ * DuckDB's.
+ */
+export class DamagedStateError extends OfferlineError {}
+
+/** Whether an error of DuckDB tells of damage, at whatever statement it came up. */
+export function tellsDamage({ message }: Error): boolean {
+  return /Corrupt database file|does not match stored checksum|Could not read enough bytes|not a valid DuckDB database file|replaying WAL|Corrupt WAL/i.test(
+    message,
+  );
+}
+
+function openingFailure(file: string, error: Error): OfferlineError {
+  // Our own processes keep each other out by the writer lock, so this is some other program.
+  if (/Could not set lock/.test(error.message))
+    return new WarehouseBusyError(`${file} is open in another program; close that and run again. ${error.message}`);
+  if (tellsDamage(error))
+    return new DamagedStateError(`${file} is damaged: ${error.message}`, undefined, { cause: error });
+  return (
+    machineFailure(error) ??
+    new OfferlineError(`${file} cannot be opened. ${error.message}`, undefined, { cause: error })
+  );
+}
+
+class OpenStateDatabase implements StateDatabase {
+  readonly connection: DuckDBConnection;
+  readonly db: Kysely<Tables>;
+  readonly #file: string;
+  readonly #database: OpenDuckDB;
+  readonly #effects: Effects;
+  #closed = false;
+
+  constructor(file: string, database: OpenDuckDB, effects: Effects) {
+    this.#file = file;
+    this.#database = database;
+    this.#effects = effects;
+    this.connection = database.connection;
+    this.db = queriesOn(database.connection);
+  }
+
+  async transaction<T>(work: () => Promise<T>, step = 'transaction'): Promise<T> {
+    return inTransaction(this.connection, work, (connection) =>
+      this.#effects.perform(`${step}: committed`, () => commitTransaction(connection)),
+    );
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    try {
+      await this.db.destroy();
+      await this.#effects.perform('state: checkpointed at closing', () => this.connection.run('CHECKPOINT'));
+    } finally {
+      this.#database.close();
+      openFiles.delete(this.#file);
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { sql } from 'kysely';
+import type { Kysely } from 'kysely';
+import { DEFAULT_MIGRATION_TABLE, Migrator } from 'kysely/migration';
+import type { Migration, MigrationProvider } from 'kysely/migration';
+import { OfferlineError } from '../../kit/errors/errors.ts';
+import { migrationFiles } from '../../kit/files/migration-files.ts';
+
+export const migrationsFolder = fileURLToPath(new URL('../../../sql/migrations', import.meta.url));
+
+class SqlFiles implements MigrationProvider {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async getMigrations(): Promise<Record<string, Migration>> {
+    const migrations = migrationFiles(this.#folder).map(async ({ name, path }): Promise<[string, Migration]> => {
+      const text = await readFile(path, 'utf8');
+      return [name, { up: async (db: Kysely<unknown>) => void (await sql.raw(text).execute(db)) }];
+    });
+    return Object.fromEntries(await Promise.all(migrations));
+  }
+}
+
+/**
+ * Whether the folder holds migrations that the database has not seen.
+ * Throws `OfferlineError` when the database was written by a newer program: this one does not know its tables.
+ */
+export async function isMigrationPending<T>(db: Kysely<T>, folder: string = migrationsFolder): Promise<boolean> {
+  const known = migrationFiles(folder).map(({ name }) => name);
+  const executed = await executedMigrations(db);
+  const unknown = executed.find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw new OfferlineError(
+      `The warehouse has the migration ${unknown}, which this version of offerline does not know; run the newer version that wrote it`,
+    );
+  }
+  return known.some((name) => !executed.includes(name));
+}
+
+/**
+ * Brings the database to the newest schema; a migration that fails is rolled back whole. Nothing else may run
+ * meanwhile.
+ */
+export async function migrate<T>(db: Kysely<T>, folder: string = migrationsFolder): Promise<void> {
+  const { error, results } = await new Migrator({ db, provider: new SqlFiles(folder) }).migrateToLatest();
+  if (error === undefined) return;
+  const failed = results?.find(({ status }) => status === 'Error')?.migrationName;
+  const reason = error instanceof Error ? error.message : JSON.stringify(error);
+  throw new OfferlineError(
+    `Migrating the warehouse failed${failed === undefined ? '' : ` in ${failed}`}, nothing was changed: ${reason}`,
+    undefined,
+    { cause: error },
+  );
+}
+
+async function executedMigrations<T>(db: Kysely<T>): Promise<string[]> {
+  // Whether there is the table, it tells itself: reading the catalog takes several times as long.
+  try {
+    const { rows } = await sql<{ name: string }>`SELECT name FROM ${sql.table(DEFAULT_MIGRATION_TABLE)}`.execute(db);
+    return rows.map(({ name }) => name);
+  } catch (error) {
+    if ((error as Error).message.startsWith(`Catalog Error: Table with name ${DEFAULT_MIGRATION_TABLE} does not exist`))
+      return [];
+    throw error;
+  }
+}

@@ -1,0 +1,78 @@
+import { unfilledMacro } from '../../kit/text/macros.ts';
+import { parseQuery, repeated, undecodable, type Query } from '../../kit/http/query.ts';
+import { userIdForm, userIdRule } from '../../kit/vocabulary/user-id.ts';
+
+/** A link as somebody followed it. */
+export interface FollowedLink {
+  offerId: number;
+  userId: string;
+  siteKey: string;
+  sub1: string | undefined;
+  sub2: string | undefined;
+  /** What else it carries, for macros. */
+  query: Query;
+}
+
+/** Why an address is none of a click. */
+export interface LinkMistake {
+  status: 404 | 422;
+  message: string;
+}
+
+const largestOffer = 2 ** 31 - 1;
+const userForm = new RegExp(userIdForm, 'u');
+const longestSub = 500;
+
+/** Its offer, user, site and what stands behind the question mark. */
+const linkPattern = /^\/redirect\/manual-offer\/([^/?]*)\/user\/([^/?]*)\/site\/([^/?]*)(?:\?(.*))?$/s;
+
+/** Reads `/redirect/manual-offer/<id>/user/<user_id>/site/<site_key>?sub1=&sub2=`, as it came. */
+export function readLink(url: string): FollowedLink | LinkMistake {
+  const link = linkPattern.exec(url);
+  if (link === null) return { status: 404, message: 'there is no such page' };
+  const [, offer = '', userPart = '', sitePart = '', search] = link;
+  const offerId = /^[1-9]\d{0,9}$/.test(offer) ? Number(offer) : 0;
+  if (offerId === 0 || offerId > largestOffer) return { status: 404, message: 'there is no such offer' };
+  const userId = decoded(userPart);
+  const siteKey = decoded(sitePart);
+  if (userId === undefined || siteKey === undefined) return { status: 404, message: 'the address is not UTF-8' };
+  if (!userForm.test(userId)) return { status: 422, message: userIdRule };
+  // What publishers were to replace, `{user_id}` or in reports `[USER_ID]`.
+  if (unfilledMacro(userId)?.name.toLowerCase() === 'user_id')
+    return mistake('user_id', 'was not put in place of the placeholder');
+  const query = search === undefined ? noQuery : parseQuery(search);
+  const sub1 = readSub(query, 'sub1');
+  if (typeof sub1 === 'object') return sub1;
+  const sub2 = readSub(query, 'sub2');
+  if (typeof sub2 === 'object') return sub2;
+  return { offerId, userId, siteKey, sub1, sub2, query };
+}
+
+function readSub(query: Query, name: 'sub1' | 'sub2'): string | undefined | LinkMistake {
+  const value = query.get(name);
+  if (value === repeated) return mistake(name, 'is given twice');
+  if (value === undecodable) return mistake(name, 'is not percent-encoded UTF-8');
+  if (value !== undefined && isLonger(value, longestSub)) return mistake(name, `has at most ${longestSub} characters`);
+  return value;
+}
+
+const noQuery: Query = new Map();
+
+function mistake(name: string, rule: string): LinkMistake {
+  return { status: 422, message: `${name} ${rule}` };
+}
+
+function decoded(part: string): string | undefined {
+  if (!part.includes('%')) return part;
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return undefined;
+  }
+}
+
+/** By characters, of which some take two places in a text. */
+function isLonger(text: string, most: number): boolean {
+  if (text.length <= most) return false;
+  return text.length > 2 * most || Array.from(text).length > most;
+}

@@ -1,0 +1,81 @@
+import type { Route } from '../../pipeline/routes/routes-file.ts';
+import { dayNumberOf } from '../logs/log-names.ts';
+
+/** What was counted on one UTC day. */
+interface Day {
+  /** Clicks by offer. */
+  clicks: Map<number, number>;
+  /** Credited conversions by offer, then click: however many milestones a click reaches, it counts once. */
+  credits: Map<number, Map<string, Set<string>>>;
+  /** Conversions that were undone, also before they were credited. */
+  undone: Set<string>;
+}
+
+/** A conversion as it counts against a cap. */
+export interface CountedConversion {
+  offerId: number;
+  clickId: string;
+  conversionId: string;
+  isCredit: boolean;
+}
+
+/**
+ * Clicks and conversions of each offer by UTC day, over all sites: exact, since one process counts, and rebuilt from
+ * its own logs at a start.
+ */
+export class DailyCounts {
+  /** Yesterday, today and tomorrow at least: a clock that is set back over midnight finds what was counted before. */
+  readonly #days = new Map<number, Day>();
+
+  /** Counts a click where the offer's caps have room for it, else says which has not. */
+  reserve({ offer_id, daily_cap, daily_click_cap }: Route, now: number): 'daily_click_cap' | 'daily_cap' | undefined {
+    const { clicks, credits } = this.#day(dayNumberOf(now));
+    const counted = clicks.get(offer_id) ?? 0;
+    if (daily_click_cap !== null && counted >= daily_click_cap) return 'daily_click_cap';
+    if (daily_cap !== null && (credits.get(offer_id)?.size ?? 0) >= daily_cap) return 'daily_cap';
+    clicks.set(offer_id, counted + 1);
+    return undefined;
+  }
+
+  /** For a click that was reserved at that moment and not recorded. */
+  giveBack(offerId: number, reservedAt: number): void {
+    this.addClicks(offerId, dayNumberOf(reservedAt), -1);
+  }
+
+  addClicks(offerId: number, dayNumber: number, clicks = 1): void {
+    const day = this.#day(dayNumber);
+    day.clicks.set(offerId, (day.clicks.get(offerId) ?? 0) + clicks);
+  }
+
+  /**
+   * Counts a conversion by the day on which it was received. Where it is the first credit of its click, gives how many
+   * clicks of its offer have one that day.
+   */
+  addConversion(
+    { offerId, clickId, conversionId, isCredit }: CountedConversion,
+    dayNumber: number,
+  ): number | undefined {
+    const { credits, undone } = this.#day(dayNumber);
+    let clicks = credits.get(offerId);
+    if (clicks === undefined) credits.set(offerId, (clicks = new Map<string, Set<string>>()));
+    const credited = clicks.get(clickId);
+    if (!isCredit) {
+      undone.add(conversionId);
+      credited?.delete(conversionId);
+      if (credited?.size === 0) clicks.delete(clickId);
+    } else if (!undone.has(conversionId)) {
+      if (credited !== undefined) credited.add(conversionId);
+      else return clicks.set(clickId, new Set([conversionId])).size;
+    }
+    return undefined;
+  }
+
+  #day(number: number): Day {
+    let day = this.#days.get(number);
+    if (day === undefined) {
+      this.#days.set(number, (day = { clicks: new Map(), credits: new Map(), undone: new Set() }));
+      for (const other of this.#days.keys()) if (Math.abs(other - number) > 2) this.#days.delete(other);
+    }
+    return day;
+  }
+}

@@ -1,0 +1,72 @@
+import { createHmac, randomInt } from 'node:crypto';
+import type { DestinationMacro, PersonalValue } from '../../kit/config/tracker-settings.ts';
+import type { Route } from '../../pipeline/routes/routes-file.ts';
+import type { Click } from './click-row.ts';
+
+/** Of the hash that stands for a user. Hex digits. */
+const userHashLength = 32;
+
+/**
+ * What a click says for a macro, empty where it says nothing. `passed`: what of a person the advertiser may be told;
+ * `userKey`: makes hashes of users that only we can make.
+ */
+export function macroValue(
+  click: Click,
+  { source, external_id }: Route,
+  passed: readonly PersonalValue[],
+  userKey: Buffer,
+): (value: DestinationMacro) => string {
+  const { clickId, link, agent, country, address, at } = click;
+  return (value) => {
+    switch (value) {
+      case 'click_id':
+        return clickId;
+      case 'offer_id':
+        return String(link.offerId);
+      case 'external_id':
+        return external_id;
+      case 'source':
+        return source;
+      case 'site_key':
+        return link.siteKey;
+      case 'user_hash':
+        return userHash(userKey, link.siteKey, link.userId);
+      case 'sub1':
+        return link.sub1 ?? '';
+      case 'sub2':
+        return link.sub2 ?? '';
+      case 'country':
+        return country;
+      case 'device':
+        return agent.device ?? '';
+      case 'os':
+        return agent.system;
+      case 'os_version':
+        return agent.version;
+      case 'timestamp':
+        return String(Math.floor(at / 1000));
+      case 'random':
+        return String(randomInt(1e9));
+      case 'user_id':
+        return passed.includes(value) ? link.userId : '';
+      case 'ip':
+        return passed.includes(value) ? address : '';
+      case 'user_agent':
+        return passed.includes(value) ? agent.text : '';
+      case 'gaid':
+      case 'idfa':
+      default: {
+        const given = passed.includes(value) ? link.query.get(value) : undefined;
+        return typeof given === 'string' ? given : '';
+      }
+    }
+  };
+}
+
+/** The same for the same user of a site, and another on every other site: nobody can join what two advertisers know. */
+function userHash(key: Buffer, siteKey: string, userId: string): string {
+  return createHmac('sha256', key)
+    .update(JSON.stringify([siteKey, userId]))
+    .digest('hex')
+    .slice(0, userHashLength);
+}

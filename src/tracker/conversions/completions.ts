@@ -1,0 +1,146 @@
+import { hash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { open, readFile } from 'node:fs/promises';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { replaceFile, type FileEffects } from '../../kit/files/effects.ts';
+import { dayNumberOf, dayText } from '../logs/log-names.ts';
+import type { ConversionLog, RecordOutcome } from './conversion-log.ts';
+import type { ClickUser } from './report/known-clicks.ts';
+import type { ConversionRow } from './report/conversion-row.ts';
+
+/** What a user may complete once. */
+export interface Completion {
+  offerId: number;
+  eventId: string | undefined;
+  user: ClickUser;
+}
+
+/** A line of the file. */
+interface Entry {
+  /** Of the user and what was completed, by its digest: the file names nobody. */
+  key: string;
+  /** Null where it came to nothing. */
+  conversion_id: string | null;
+  /** UTC. */
+  day: string;
+  /** Whether the conversion's row was on the disk by then. */
+  is_recorded?: true;
+}
+
+type Known = Pick<ConversionLog, 'standing' | 'record' | 'isCredited' | 'isUndone'>;
+
+/**
+ * Which conversion each user has completed an offer or milestone by, for sources that pay a user once. A line goes to
+ * the disk before the conversion's row does, and another one after it: of one that has the first alone the tracker's
+ * logs tell whether it was recorded. What is taken back may be completed again. About 150 bytes of memory each.
+ */
+export class Completions {
+  readonly #path: string;
+  readonly #conversions: Known;
+  readonly #holders: Map<string, string>;
+  readonly #underWay = new Map<string, Promise<unknown>>();
+
+  private constructor(path: string, conversions: Known, holders: Map<string, string>) {
+    this.#path = path;
+    this.#conversions = conversions;
+    this.#holders = holders;
+  }
+
+  /** `now`: milliseconds since the epoch. */
+  static async open(data: DataDirectory, conversions: Known, now: number, files: FileEffects): Promise<Completions> {
+    const path = data.completionsFile;
+    const holders = new Map<string, string>();
+    if (existsSync(path)) {
+      const entries = new Map<string, Entry>();
+      for (const line of (await readFile(path, 'utf8')).split('\n')) {
+        const entry = entryOf(line);
+        if (entry !== undefined) entries.set(entry.key, entry);
+      }
+      for (const [key, entry] of entries) {
+        const { conversion_id: id, is_recorded: isRecorded } = entry;
+        if (id !== null && !conversions.isUndone(id, now) && (isRecorded === true || conversions.isCredited(id, now)))
+          holders.set(key, id);
+        else entries.delete(key);
+      }
+      await replaceFile(
+        path,
+        [...entries.values()].map((entry) => lineOf({ ...entry, is_recorded: true })).join(''),
+        'completions',
+        files,
+        0o600,
+      );
+    }
+    return new Completions(path, conversions, holders);
+  }
+
+  /** Records a credit as `ConversionLog.record` does, unless the user has completed this by another conversion. */
+  async record(row: ConversionRow, completion: Completion, now: number): Promise<RecordOutcome | 'already_completed'> {
+    const key = keyOf(completion);
+    for (let first; (first = this.#underWay.get(key)) !== undefined;) await first.catch(() => {});
+    const recording = this.#record(row, key, now);
+    this.#underWay.set(key, recording);
+    try {
+      return await recording;
+    } finally {
+      this.#underWay.delete(key);
+    }
+  }
+
+  async #record(row: ConversionRow, key: string, now: number): Promise<RecordOutcome | 'already_completed'> {
+    const holder = this.#holders.get(key);
+    if (holder === row.conversionId || this.#conversions.standing(row, now) !== 'new')
+      return this.#conversions.record(row, now);
+    if (holder !== undefined && !this.#conversions.isUndone(holder, now)) return 'already_completed';
+    const day = dayText(dayNumberOf(now));
+    await this.#hold({ key, conversion_id: row.conversionId, day });
+    let outcome: RecordOutcome | undefined;
+    try {
+      outcome = await this.#conversions.record(row, now);
+      return outcome;
+    } finally {
+      const conversionId = outcome === 'recorded' ? row.conversionId : (holder ?? null);
+      await this.#hold({ key, conversion_id: conversionId, day, is_recorded: true });
+    }
+  }
+
+  /** The conversion was taken back: its user may complete this again. */
+  async release(conversionId: string, completion: Completion, now: number): Promise<void> {
+    const key = keyOf(completion);
+    if (this.#holders.get(key) === conversionId)
+      await this.#hold({ key, conversion_id: null, day: dayText(dayNumberOf(now)) });
+  }
+
+  async #hold(entry: Entry): Promise<void> {
+    const file = await open(this.#path, 'a', 0o600);
+    try {
+      // A kill may have left a part of a line.
+      await file.appendFile(`\n${lineOf(entry)}`);
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+    if (entry.conversion_id === null) this.#holders.delete(entry.key);
+    else this.#holders.set(entry.key, entry.conversion_id);
+  }
+}
+
+function keyOf({ offerId, eventId, user }: Completion): string {
+  const digest = hash('sha256', JSON.stringify([offerId, eventId ?? null, user.siteKey, user.userId]), 'base64url');
+  return digest.slice(0, 22);
+}
+
+function lineOf(entry: Entry): string {
+  return `${JSON.stringify(entry)}\n`;
+}
+
+/** Undefined where it is none, which a kill leaves. */
+function entryOf(line: string): Entry | undefined {
+  try {
+    const entry = JSON.parse(line) as Partial<Entry> | null;
+    const { key, conversion_id: id, day, is_recorded: isRecorded } = entry ?? {};
+    const isWhole = typeof key === 'string' && (typeof id === 'string' || id === null) && typeof day === 'string';
+    return isWhole ? { key, conversion_id: id, day, ...(isRecorded === true && { is_recorded: true }) } : undefined;
+  } catch {
+    return undefined;
+  }
+}

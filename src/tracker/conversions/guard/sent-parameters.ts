@@ -1,0 +1,200 @@
+import { isJsonObject, JsonNumber, duplicateKey, parseJson, type JsonObject } from '../../../kit/text/json-text.ts';
+import { isUtf8 } from 'node:buffer';
+import { percentEncoded } from '../../../kit/text/percent-encoded.ts';
+import { singleHeader, type ConversionRequest } from './conversion-request.ts';
+
+/** Why the parameters of a request cannot be told. */
+export type ParameterMistake = { error: 'unreadable' | 'repeated'; message: string };
+
+/**
+ * The parameters of a request, as text and in the order in which they came: those of the query, then those of the body.
+ * Where a part cannot be read the rest is here all the same, since a token in it tells whose mistake it is. A value
+ * whose bytes are no UTF-8 is here with U+FFFD in their place: it may be one that nobody needs. Such a name, which
+ * nobody knows, is kept apart from others of its kind, where it can be: percent-encoded.
+ */
+export class SentParameters {
+  readonly pairs: readonly (readonly [name: string, value: string])[];
+  readonly mistake: ParameterMistake | undefined;
+  /** Names of values that are not as they were sent, each with the value percent-encoded as it was. */
+  readonly damaged: ReadonlyMap<string, string>;
+  readonly #values: ReadonlyMap<string, string>;
+
+  constructor(
+    pairs: readonly (readonly [string, string])[],
+    mistake?: ParameterMistake,
+    damaged: ReadonlyMap<string, string> = new Map(),
+  ) {
+    this.pairs = pairs;
+    this.damaged = damaged;
+    this.#values = new Map(pairs);
+    const repeated = this.#values.size < pairs.length;
+    this.mistake =
+      mistake ?? (repeated ? { error: 'repeated', message: 'a parameter is given twice; send each once' } : undefined);
+  }
+
+  static of(request: ConversionRequest): SentParameters {
+    const query = formPairs(request.query);
+    const body: Pairs = request.method === 'POST' && request.body.length > 0 ? bodyPairs(request) : { pairs: [] };
+    const damaged = new Map([...(query.damaged ?? []), ...(body.damaged ?? [])]);
+    return new SentParameters([...query.pairs, ...body.pairs], query.mistake ?? body.mistake, damaged);
+  }
+
+  /** Those of the body alone. */
+  static ofBody(request: ConversionRequest): SentParameters {
+    return SentParameters.of({ ...request, query: '' });
+  }
+
+  /** As RFC 3986 writes it, byte by byte as it was sent. */
+  encoded(name: string, value: string): string {
+    return this.damaged.get(name) ?? percentEncoded(value);
+  }
+
+  /** Undefined where it is absent or empty. */
+  get(name: string): string | undefined {
+    return this.#values.get(name) || undefined;
+  }
+}
+
+/** In place of bytes that are no UTF-8. */
+const damage = '\ufffd';
+
+interface Pairs {
+  pairs: [string, string][];
+  mistake?: ParameterMistake;
+  /** Values percent-encoded as they were sent, by their names. */
+  damaged?: Map<string, string>;
+}
+
+function unreadable(message: string): ParameterMistake {
+  return { error: 'unreadable', message };
+}
+
+/**
+ * Reads what a form writes: `&` between pairs, `+` for a space, percent-encoded UTF-8. `text`: a character for each
+ * byte, as it came.
+ */
+function formPairs(text: string): Pairs {
+  const pairs: [string, string][] = [];
+  const damaged = new Map<string, string>();
+  for (const pair of text.replaceAll(/[\x80-\xff]/g, percentEncodedByte).split('&')) {
+    const equals = pair.indexOf('=');
+    const name = nameOf(equals === -1 ? pair : pair.slice(0, equals));
+    if (name === '') continue;
+    const written = equals === -1 ? '' : pair.slice(equals + 1);
+    const value = decoded(written);
+    pairs.push([name, value.text]);
+    if (value.isDamaged) damaged.set(name, reencoded(written));
+  }
+  return { pairs, damaged };
+}
+
+/** Where it is no percent-encoded UTF-8, as browsers read it: a stray `%` as itself, other bytes as U+FFFD. */
+function decoded(encoded: string): { text: string; isDamaged: boolean } {
+  try {
+    return { text: decodeURIComponent(encoded.replaceAll('+', ' ')), isDamaged: false };
+  } catch {
+    return { text: new URLSearchParams(`v=${encoded}`).get('v') ?? '', isDamaged: true };
+  }
+}
+
+function nameOf(encoded: string): string {
+  const { text, isDamaged } = decoded(encoded);
+  return isDamaged && text.includes(damage) ? reencoded(encoded) : text;
+}
+
+function percentEncodedByte(byte: string): string {
+  return `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
+}
+
+/** What a form wrote, as RFC 3986 writes the same bytes. */
+function reencoded(written: string): string {
+  return written.replaceAll('+', ' ').replaceAll(/%[0-9a-f]{2}|./gisu, (part) => {
+    if (part.length < 3) return percentEncoded(part);
+    const byte = String.fromCharCode(Number.parseInt(part.slice(1), 16));
+    return byte < '\x80' ? percentEncoded(byte) : percentEncodedByte(byte);
+  });
+}
+
+const utf8 = new TextDecoder();
+
+function bodyPairs({ headers, body, form }: ConversionRequest): Pairs {
+  const type = singleHeader(headers, 'content-type')?.split(';', 1)[0]?.trim().toLowerCase();
+  if (headers['content-encoding'] !== undefined)
+    return { pairs: [], mistake: unreadable('the body is packed; send it as it is') };
+  if (type === 'application/x-www-form-urlencoded') return formPairs(body.toString('latin1'));
+  if (form !== undefined) return multipartPairs(form, body);
+  if (type !== 'application/json')
+    return {
+      pairs: [],
+      mistake: unreadable('the Content-Type of the body is neither application/json nor that of a form'),
+    };
+  const text = utf8.decode(body);
+  const json = parseJson(text);
+  if (!isJsonObject(json)) return { pairs: [], mistake: unreadable('the body is not one JSON object') };
+  const { pairs, mistake } = jsonPairs(json);
+  const isWhole = isUtf8(body);
+  const damaged = isWhole ? new Map<string, string>() : damagedIn(pairs);
+  if (mistake !== undefined) return { pairs, mistake, damaged };
+  // Byte by byte, names that are no UTF-8 stay different ones.
+  return hasMemberTwice(isWhole ? text : body.toString('latin1'), json)
+    ? { pairs, mistake: { error: 'repeated', message: 'the body has a member twice; send each once' }, damaged }
+    : { pairs, damaged };
+}
+
+/** Values of a body that is no UTF-8 which are not as they were sent. */
+function damagedIn(pairs: readonly [string, string][]): Map<string, string> {
+  const damaged = pairs.filter(([, value]) => value.includes(damage));
+  return new Map(damaged.map(([name, value]) => [name, percentEncoded(value)]));
+}
+
+/** Files mean nothing to us. */
+function multipartPairs(form: FormData | 'unreadable', body: Buffer): Pairs {
+  if (form === 'unreadable')
+    return { pairs: [], mistake: unreadable('the body is not what its Content-Type multipart/form-data says') };
+  const pairs = [...form].flatMap(([name, value]): [string, string][] =>
+    typeof value === 'string' ? [[name, value]] : [],
+  );
+  if (isUtf8(body)) return { pairs };
+  // Nothing tells any more whether two such names were the same.
+  const told = pairs.filter(
+    ([name], index) => !name.includes(damage) || pairs.findIndex(([earlier]) => earlier === name) === index,
+  );
+  return { pairs: told, damaged: damagedIn(told) };
+}
+
+/**
+ * Objects within objects, and characters of all names: more is no report, and would take longer to look at than to
+ * send.
+ */
+const deepest = 16;
+const longestNames = 128 * 1024;
+
+/** Members as they are written, those of objects within under a path of names; lists mean nothing to us. */
+function jsonPairs(json: JsonObject): Pairs {
+  const pairs: [string, string][] = [];
+  let namesLength = 0;
+  const read = (object: JsonObject, path: string, depth: number): boolean =>
+    depth <= deepest &&
+    Object.entries(object).every(([key, value]) => {
+      const name = `${path}${key}`;
+      namesLength += name.length;
+      if (namesLength > longestNames) return false;
+      if (isJsonObject(value)) return read(value, `${name}.`, depth + 1);
+      if (value instanceof JsonNumber) pairs.push([name, value.text]);
+      else if (value !== null && !Array.isArray(value)) pairs.push([name, String(value)]);
+      return true;
+    });
+  return read(json, '', 1)
+    ? { pairs }
+    : { pairs, mistake: unreadable('the body is nested too deeply, or has too long names') };
+}
+
+/** Lists that are nested too deeply to be looked through may have one. */
+function hasMemberTwice(text: string, json: JsonObject): boolean {
+  try {
+    return duplicateKey(text, json) !== undefined;
+  } catch (error) {
+    if (error instanceof RangeError) return true;
+    throw error;
+  }
+}

@@ -1,0 +1,101 @@
+import type { Logger } from 'pino';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { Redactor } from '../../kit/config/secrets.ts';
+import { UsageError } from '../../kit/errors/errors.ts';
+import { readSettings } from '../../kit/config/settings.ts';
+import { FailedReadings, mayPass, toBeReadAgain } from '../../kit/files/failed-readings.ts';
+import { fileVersion } from '../../kit/files/file-version.ts';
+import { secretFiles, type PostbackSettings } from '../../sources/config/postback-settings.ts';
+import { readSources } from '../../sources/config/sources-file.ts';
+import { SourceGuard } from './guard/source-guard.ts';
+import type { ReportReading } from './report/reported-conversion.ts';
+
+/** A source that reports conversions, ready to be heard. */
+export interface ReportingSource {
+  name: string;
+  settings: PostbackSettings;
+  guard: SourceGuard;
+  redactor: Redactor;
+  reading: ReportReading;
+  /** USD for one unit of a currency, as decimal text. */
+  rates: Readonly<Record<string, string>>;
+}
+
+/**
+ * The sources that report conversions, as `sources.json` and the files of secrets that it names say now, and the rates
+ * of `offerline.json`. What is broken leaves the last good.
+ */
+export class PostbackSources {
+  readonly #data: DataDirectory;
+  readonly #log: Logger;
+  #sources: ReadonlyMap<string, ReportingSource>;
+  readonly #failures = new FailedReadings();
+  #version = '';
+  /** Of what `sources.json` said last, whether or not it could be used. */
+  #secretFiles: readonly string[] = [];
+
+  private constructor(data: DataDirectory, log: Logger) {
+    this.#data = data;
+    this.#log = log;
+    this.#sources = this.#read();
+  }
+
+  /** Throws `UsageError` where a file or a secret cannot be used: there is no last good content yet. */
+  static async open(data: DataDirectory, log: Logger): Promise<PostbackSources> {
+    // Before they are read: what is written meanwhile is read again.
+    const before = await Promise.all([data.sourcesFile, data.settingsFile].map(fileVersion));
+    const sources = new PostbackSources(data, log);
+    const secrets = await Promise.all(sources.#secretFiles.map(fileVersion));
+    sources.#version = [...before, ...secrets].join(', ');
+    return sources;
+  }
+
+  find(name: string): ReportingSource | undefined {
+    return this.#sources.get(name);
+  }
+
+  /** Reads the files again where one has changed. */
+  async poll(): Promise<void> {
+    const versions = await this.#versions();
+    const version = versions.join(', ');
+    if (version === this.#version) return;
+    this.#version = version;
+    try {
+      if (this.#sources.size > 0 && versions[0] === undefined)
+        throw new UsageError(`${this.#data.sourcesFile} is gone`);
+      this.#sources = this.#read();
+      this.#failures.end();
+    } catch (error) {
+      if (mayPass(error)) this.#version = toBeReadAgain;
+      if (!this.#failures.isNews(error)) return;
+      this.#log.error(
+        { reason: (error as Error).message },
+        'sources.json or offerline.json cannot be used; sources report as they did until it is mended',
+      );
+    }
+  }
+
+  /** Of `sources.json`, `offerline.json` and the files of secrets; undefined of one that is not there. */
+  #versions(): Promise<(string | undefined)[]> {
+    const { sourcesFile, settingsFile } = this.#data;
+    return Promise.all([sourcesFile, settingsFile, ...this.#secretFiles].map(fileVersion));
+  }
+
+  #read(): ReadonlyMap<string, ReportingSource> {
+    const { rates } = readSettings(this.#data);
+    const { sources, warnings } = readSources(this.#data);
+    this.#secretFiles = sources.flatMap(({ postback }) => (postback === undefined ? [] : secretFiles(postback)));
+    const reporting = sources.flatMap(
+      ({ source: name, postback: settings, currency, time_zone }): ReportingSource[] => {
+        if (settings === undefined) return [];
+        const guard = new SourceGuard(name, settings);
+        const reading = { settings, currency: currency ?? 'USD', timeZone: time_zone };
+        return [{ name, settings, guard, redactor: new Redactor(guard.secrets), reading, rates }];
+      },
+    );
+    // Once all can be used: what cannot is read again and again.
+    for (const warning of [...warnings, ...reporting.flatMap(({ guard }) => guard.warnings)]) this.#log.warn(warning);
+    this.#log.info({ sources: reporting.length }, 'sources that report conversions read');
+    return new Map(reporting.map((source) => [source.name, source]));
+  }
+}

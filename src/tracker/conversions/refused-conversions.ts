@@ -1,0 +1,217 @@
+import { createReadStream, existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { appendFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { z } from 'zod';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { makePrivateFolder } from '../../kit/files/effects.ts';
+import type { Logger } from '../../kit/logging/log.ts';
+import { addDays, dayOf, momentOfMilliseconds, type Day } from '../../kit/time/moment.ts';
+import { SentParameters } from './guard/sent-parameters.ts';
+import { reportedFields } from '../../sources/config/postback-settings.ts';
+import type { ReportingSource } from './postback-sources.ts';
+import type { RefusalReason } from './report/refusal.ts';
+
+const daysKept = 90;
+/** Of one source: what it does wrong all day long needs not be kept a million times, nor in place of what others do. */
+const mostBytesPerDay = 16 * 1024 * 1024;
+/** Where so many wait to be written the disk stands still, and the next ones are let go: they would take memory. */
+const mostWaiting = 1000;
+
+/**
+ * A report is as short in what is kept of it, but for one whose body nests so that names repeat: of that the longest
+ * parameters are left out. Characters of JSON.
+ */
+const mostCharacters = 64 * 1024;
+
+/** What a tracker takes of a replay: query and body of a report, in JSON, which may write a byte as six. Bytes. */
+export const longestReplay = 256 * 1024;
+
+/** A report whose sender is known and that was refused. It holds no secret. */
+export const refusedSchema = z.strictObject({
+  received_at: z.iso.datetime(),
+  source: z.string(),
+  reason: z.string(),
+  /** As they came, but for what let the request pass. */
+  parameters: z.array(z.tuple([z.string(), z.string()])),
+  /** Names of those whose bytes were no UTF-8. */
+  damaged: z.array(z.string()).optional(),
+  /** How many parameters were too long to be kept; none of those that the source has names for. */
+  left_out: z.int().optional(),
+  /** Why they could not be read, or not all of them. */
+  mistake: z.strictObject({ error: z.enum(['unreadable', 'repeated']), message: z.string() }).optional(),
+});
+export type RefusedConversion = z.output<typeof refusedSchema>;
+
+/** What is kept of a report. `receivedAt` in milliseconds since the epoch. */
+export function refusedConversion(
+  { name, settings, guard, redactor }: ReportingSource,
+  { pairs, mistake, damaged }: SentParameters,
+  reason: RefusalReason,
+  receivedAt: number,
+): RefusedConversion {
+  const isField = (parameter: string) =>
+    reportedFields.some((field) => (settings.parameters[field] ?? field) === parameter);
+  const told = pairs.filter(([parameter]) => !guard.isCredential(parameter));
+  const parameters = shortEnough(told, isField);
+  const leftOut = told.length - parameters.length;
+  const damagedNames = parameters.map(([parameter]) => parameter).filter((parameter) => damaged.has(parameter));
+  return {
+    received_at: new Date(receivedAt).toISOString(),
+    source: name,
+    reason,
+    parameters: parameters.map(([parameter, value]) => [redactor.redact(parameter), redactor.redact(value)]),
+    ...(damagedNames.length > 0 && { damaged: damagedNames.map((parameter) => redactor.redact(parameter)) }),
+    ...(leftOut > 0 && { left_out: leftOut }),
+    ...(mistake !== undefined && { mistake }),
+  };
+}
+
+/** As many as there is room for, the shortest first, in the order in which they came. */
+function shortEnough(pairs: SentParameters['pairs'], isNeeded: (name: string) => boolean): SentParameters['pairs'] {
+  const sized = pairs.map((pair) => ({ pair, characters: JSON.stringify(pair).length, isNeeded: isNeeded(pair[0]) }));
+  if (sized.reduce((sum, { characters }) => sum + characters, 0) <= mostCharacters) return pairs;
+  const kept = new Set<(typeof pairs)[number]>();
+  let room = mostCharacters;
+  const order = sized.toSorted((a, b) => Number(b.isNeeded) - Number(a.isNeeded) || a.characters - b.characters);
+  for (const { pair, characters, isNeeded: needed } of order) if ((room -= characters) >= 0 || needed) kept.add(pair);
+  return pairs.filter((pair) => kept.has(pair));
+}
+
+/** The parameters of a report that was kept. */
+export function keptParameters({
+  parameters,
+  mistake,
+  damaged = [],
+}: Pick<RefusedConversion, 'parameters' | 'mistake' | 'damaged'>): SentParameters {
+  return new SentParameters(parameters, mistake, new Map(damaged.map((name) => [name, ''])));
+}
+
+/** The file of a source and a day. */
+interface KeptFile {
+  readonly path: string;
+  readonly day: Day;
+  bytes: number;
+  isFull: boolean;
+  /** A kill or a full disk may have left a part of a line, which ends with the first newline after it. */
+  newline: '' | '\n';
+}
+
+/**
+ * Keeps refused reports in a file for each UTC day and source: 90 days, and 16 MiB of each at most. Keeping is a
+ * service to the operator: no answer waits for it, and where it fails the answer is the same.
+ */
+export class RefusedConversions {
+  readonly #folder: string;
+  readonly #log: Logger;
+  /** The newest by source. */
+  readonly #files = new Map<string, KeptFile>();
+  #waiting = 0;
+  #written: Promise<void> = Promise.resolve();
+
+  constructor(data: DataDirectory, log: Logger) {
+    this.#folder = data.refusedConversions;
+    this.#log = log;
+  }
+
+  keep(refused: RefusedConversion): void {
+    if (this.#waiting >= mostWaiting) return;
+    this.#waiting++;
+    this.#written = this.#written
+      .then(() => this.#keep(refused))
+      .catch((error: Error) => {
+        this.#log.error({ reason: error.message }, 'a refused conversion could not be kept');
+      })
+      .finally(() => void this.#waiting--);
+  }
+
+  /** Resolves when all that is to be kept is written. */
+  async settled(): Promise<void> {
+    await this.#written;
+  }
+
+  async #keep(refused: RefusedConversion, isAgain = false): Promise<void> {
+    const { source } = refused;
+    const file = this.#fileOf(source, refused.received_at.slice(0, 10));
+    const line = `${JSON.stringify(refused)}\n`;
+    if (file.bytes + Buffer.byteLength(line) > mostBytesPerDay) {
+      const { day } = file;
+      if (!file.isFull)
+        this.#log.warn({ source, day }, 'no more refused conversions of this day are kept: 16 MiB are full');
+      file.isFull = true;
+      return;
+    }
+    const begun = file.newline;
+    file.newline = '\n';
+    try {
+      await appendFile(file.path, begun + line, { mode: 0o600 });
+    } catch (error) {
+      // Somebody has moved the folder since its file was begun.
+      if (isAgain || (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      this.#files.delete(source);
+      return this.#keep(refused, true);
+    }
+    file.newline = '';
+    file.bytes += Buffer.byteLength(line);
+  }
+
+  #fileOf(source: string, day: Day): KeptFile {
+    let file = this.#files.get(source);
+    if (file?.day !== day) this.#files.set(source, (file = this.#begin(source, day)));
+    return file;
+  }
+
+  #begin(source: string, day: Day): KeptFile {
+    makePrivateFolder(this.#folder);
+    const oldest = addDays(day, -daysKept);
+    for (const kept of keptFiles(this.#folder)) if (kept.day < oldest) rmSync(kept.path, { force: true });
+    const path = join(this.#folder, `${day}.${source}.ndjson`);
+    const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    return { path, day, bytes, isFull: false, newline: bytes > 0 ? '\n' : '' };
+  }
+}
+
+/**
+ * What was kept from a day on, of each source in the order in which it came. A line that is none, which a kill leaves,
+ * is passed over and told to `onBroken`.
+ */
+export async function* readRefused(
+  data: DataDirectory,
+  sinceDay: Day,
+  onBroken: (path: string, line: number) => void,
+): AsyncGenerator<RefusedConversion, void> {
+  for (const { path } of keptFiles(data.refusedConversions).filter(({ day }) => day >= sinceDay)) {
+    let number = 0;
+    for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
+      number++;
+      if (line === '') continue;
+      const parsed = refusedSchema.safeParse(jsonOf(line));
+      if (parsed.success) yield parsed.data;
+      else onBroken(path, number);
+    }
+  }
+}
+
+/** The first day that may have something kept, of all that is kept now. */
+export function firstKeptDay(now: number): Day {
+  return addDays(dayOf(momentOfMilliseconds(now)), -daysKept);
+}
+
+function jsonOf(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+function keptFiles(folder: string): { path: string; day: Day }[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .flatMap((name) => {
+      // Of all sources together before 2026-11-25.
+      const [, day, source] = /^(\d{4}-\d\d-\d\d)\.(?:(.*)\.)?ndjson$/.exec(name) ?? [];
+      return day === undefined ? [] : [{ path: join(folder, name), day, order: `${day}.${source ?? ''}` }];
+    })
+    .toSorted((one, other) => (one.order < other.order ? -1 : 1));
+}

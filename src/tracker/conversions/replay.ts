@@ -1,0 +1,129 @@
+import { request } from 'undici';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { OfferlineError } from '../../kit/errors/errors.ts';
+import type { Day } from '../../kit/time/moment.ts';
+import { longestReplay, readRefused, type RefusedConversion } from './refused-conversions.ts';
+import { readReplayKey, replayAuthorization } from './replay-key.ts';
+import { refusalStatus } from './report/refusal.ts';
+
+export interface ReplayRequest {
+  data: DataDirectory;
+  /** Where the tracker listens, such as `http://127.0.0.1:8082`. */
+  tracker: string;
+  /** UTC; what was refused before is left alone. */
+  sinceDay: Day;
+  /** Only shows what would be submitted. */
+  dryRun: boolean;
+  /** Whether a source still reports conversions by postback. The tracker knows no other, and would not let it in. */
+  isReporting: (source: string) => boolean;
+  /** Called with a sentence for each line that cannot be read. */
+  warn: (message: string) => void;
+}
+
+/** With which the tracker refuses a report that it has understood, and with which it would refuse it again. */
+const refusals: ReadonlySet<number> = new Set(Object.values(refusalStatus));
+
+/** What came of the reports of one source that were refused for one reason. */
+export interface ReplayedGroup {
+  source: string;
+  /** Why they had been refused. */
+  reason: string;
+  reports: number;
+  recorded: number;
+  /** Recorded before, as by an earlier replay or when the sender tried again. */
+  duplicate: number;
+  /** Refused once more; none of them is kept a second time. */
+  refused: number;
+  /** Too long for the tracker, as they were kept: told by their time, and left where they are. */
+  passed_over: number;
+}
+
+/**
+ * Submits refused reports once more, those of a source in the order in which they came, to the tracker that runs: it
+ * alone knows what was recorded, and judges by the configuration and catalog of now, but by the time at which a report
+ * first came. Throws where the tracker does not answer or cannot record: what was submitted until then may be submitted
+ * again.
+ */
+export async function replayRefused({
+  data,
+  tracker,
+  sinceDay,
+  dryRun,
+  isReporting,
+  warn,
+}: ReplayRequest): Promise<ReplayedGroup[]> {
+  const groups = new Map<string, ReplayedGroup>();
+  const left = new Map<string, number>();
+  const onBroken = (path: string, line: number) => warn(`${path}, line ${line} is no refused conversion: passed over`);
+  for await (const refused of readRefused(data, sinceDay, onBroken)) {
+    const { source, reason } = refused;
+    if (!isReporting(source)) {
+      left.set(source, (left.get(source) ?? 0) + 1);
+      continue;
+    }
+    const name = JSON.stringify([source, reason]);
+    const group = groups.get(name) ?? {
+      source,
+      reason,
+      reports: 0,
+      recorded: 0,
+      duplicate: 0,
+      refused: 0,
+      passed_over: 0,
+    };
+    groups.set(name, group);
+    group.reports++;
+    if (dryRun) continue;
+    const outcome = await submit(data, tracker, refused);
+    if (typeof outcome === 'string') group[outcome]++;
+    else {
+      group.passed_over++;
+      warn(`a report of ${source} of ${refused.received_at} is passed over and stays where it is: ${outcome.mistake}`);
+    }
+  }
+  for (const [source, reports] of left)
+    warn(`left: ${reports} of ${source}, which reports by no postback any more, as sources.json says`);
+  return [...groups.values()];
+}
+
+async function submit(
+  data: DataDirectory,
+  tracker: string,
+  refused: RefusedConversion,
+): Promise<'recorded' | 'duplicate' | 'refused' | { mistake: string }> {
+  const key = readReplayKey(data);
+  if (key === undefined) throw notRunning(tracker);
+  const address = new URL(`/postback/${encodeURIComponent(refused.source)}`, tracker);
+  const headers = { authorization: replayAuthorization(key), 'content-type': 'application/json' };
+  const body = JSON.stringify(refused);
+  // As one was kept before there was a bound: others behind it may hold.
+  if (Buffer.byteLength(body) > longestReplay) return { mistake: `it is longer than ${longestReplay} bytes` };
+  let status: number;
+  let text: string;
+  try {
+    const answer = await request(address, { method: 'POST', headers, body });
+    status = answer.statusCode;
+    text = await answer.body.text();
+  } catch (error) {
+    throw notRunning(tracker, error);
+  }
+  if (status === 503 || status === 429)
+    throw new OfferlineError(`The tracker at ${tracker} cannot record now (${status}): run again in a moment.`);
+  if (status === 401)
+    throw new OfferlineError(
+      `The tracker at ${tracker} is not that of ${data.root}, or does not know ${refused.source} yet.`,
+    );
+  if (refusals.has(status)) return 'refused';
+  if (status !== 200)
+    throw new OfferlineError(`The tracker at ${tracker} answers ${status}: is it of this version? Nothing is lost.`);
+  const { status: said } = JSON.parse(text) as { status: 'recorded' | 'duplicate' | 'ignored' };
+  return said === 'ignored' ? 'refused' : said;
+}
+
+function notRunning(tracker: string, cause?: unknown): OfferlineError {
+  return new OfferlineError(
+    `No tracker answers at ${tracker}: start it with \`offerline track\`, or say by --host and --port where it listens, then replay again; nothing is lost.`,
+    undefined,
+    { cause },
+  );
+}

@@ -1,0 +1,88 @@
+import type { DataDirectory } from '../../../kit/config/data-directory.ts';
+import { readThrough } from '../../../kit/files/read-through.ts';
+import { beganAt, dayNumberOf, dayText, ownLogs } from '../../logs/log-names.ts';
+import type { ClickUser, NamedClick } from './known-clicks.ts';
+
+/** So long after it was minted a click is written at most. Milliseconds. */
+const longestUnderWay = 10_000;
+/** A click is in the log that was begun last before it; where that one was lost, in one of the next. */
+const logsBefore = 4;
+const logsAfter = 8;
+const newline = 10;
+
+/**
+ * Tells whose a click is: by the published snapshot, and where it is not there yet, by the tracker's own log of its
+ * time, since no id says it.
+ */
+export class ClickUsers {
+  readonly #data: DataDirectory;
+  readonly #published: (clickId: string) => Promise<NamedClick | undefined>;
+
+  constructor(data: DataDirectory, published: (clickId: string) => Promise<NamedClick | undefined>) {
+    this.#data = data;
+    this.#published = published;
+  }
+
+  /** Undefined where nobody knows any more. Rejects where a click cannot be looked up now. */
+  async find({ clickId, clickedAt, user }: NamedClick): Promise<ClickUser | undefined> {
+    return user ?? (await this.#published(clickId))?.user ?? (await this.#inOwnLogs(clickId, clickedAt));
+  }
+
+  async #inOwnLogs(clickId: string, clickedAt: number): Promise<ClickUser | undefined> {
+    const tried = new Set<string>();
+    // A log gets its final name while we look.
+    for (let again = true; again;) {
+      again = false;
+      for (const path of logsOf(this.#data, clickedAt).filter((each) => !tried.has(each))) {
+        tried.add(path);
+        try {
+          const user = await userIn(path, clickId);
+          if (user !== undefined) return user;
+        } catch (error) {
+          if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+          again = true;
+        }
+      }
+    }
+    return undefined;
+  }
+}
+
+/** Where a click of that time may be, the likeliest first. */
+function logsOf(data: DataDirectory, clickedAt: number): string[] {
+  const logs = ownLogs(data, 'clicks', dayText(dayNumberOf(clickedAt) - 1))
+    .map(({ path }) => ({ path, began: beganAt(path) }))
+    .toSorted((one, other) => one.began - other.began);
+  const after = logs.findIndex(({ began }) => began > clickedAt + longestUnderWay);
+  const first = after === -1 ? logs.length : after;
+  const likely = [...logs.slice(0, first).toReversed().slice(0, logsBefore), ...logs.slice(first, first + logsAfter)];
+  return likely.map(({ path }) => path);
+}
+
+async function userIn(path: string, clickId: string): Promise<ClickUser | undefined> {
+  let user: ClickUser | undefined;
+  let rest: Buffer = Buffer.alloc(0);
+  await readThrough(path, (chunk) => {
+    if (user !== undefined) return;
+    const bytes = Buffer.concat([rest, chunk]);
+    const whole = bytes.lastIndexOf(newline) + 1;
+    for (let at = bytes.indexOf(clickId); at !== -1 && at < whole; at = bytes.indexOf(clickId, at + clickId.length)) {
+      user = userOf(bytes.toString('utf8', bytes.lastIndexOf(newline, at) + 1, bytes.indexOf(newline, at)), clickId);
+      if (user !== undefined) return;
+    }
+    rest = bytes.subarray(whole);
+  });
+  return user;
+}
+
+/** Undefined where it is the row of another click, which may name this one. */
+function userOf(row: string, clickId: string): ClickUser | undefined {
+  try {
+    const click = JSON.parse(row) as { click_id?: unknown; site_key?: unknown; user_id?: unknown };
+    if (click.click_id !== clickId || typeof click.site_key !== 'string' || typeof click.user_id !== 'string')
+      return undefined;
+    return { siteKey: click.site_key, userId: click.user_id };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,53 @@
+import { basename } from 'node:path';
+import { readlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DataDirectory } from '../../../kit/config/data-directory.ts';
+import { SnapshotClicks } from '../../../pipeline/clicks/snapshot-clicks.ts';
+import type { NamedClick } from './known-clicks.ts';
+
+/** Looks clicks up that came in by files, in the snapshot that is published at the time. */
+export class ImportedClicks {
+  readonly #data: DataDirectory;
+  #name: string | undefined;
+  #clicks: SnapshotClicks | undefined;
+
+  constructor(data: DataDirectory) {
+    this.#data = data;
+  }
+
+  /** Rejects where the snapshot cannot be read, or where too many wait already. */
+  async find(clickId: string): Promise<NamedClick | undefined> {
+    const found = await (await this.#current())?.findOffer(clickId);
+    if (found === undefined) return undefined;
+    return {
+      clickId,
+      offerId: found.offer_id ?? undefined,
+      clickedAt: Number(BigInt(found.clicked_at) / 1000n),
+      user: { siteKey: found.site_key, userId: found.user_id },
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#clicks?.retire();
+    this.#clicks = undefined;
+  }
+
+  /** Undefined where nothing is published yet. */
+  async #current(): Promise<SnapshotClicks | undefined> {
+    let name: string;
+    try {
+      name = basename(await readlink(this.#data.current));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+    if (name !== this.#name) {
+      const before = this.#clicks;
+      this.#name = name;
+      this.#clicks = new SnapshotClicks(join(this.#data.published, name));
+      // What is under way in it goes on, and nobody waits for its end.
+      void before?.retire().catch(() => {});
+    }
+    return this.#clicks;
+  }
+}

@@ -1,0 +1,204 @@
+import {
+  reversalOf,
+  type PostbackSettings,
+  type ReportedField,
+  type ReversalSettings,
+  type StatusMeaning,
+} from '../../../sources/config/postback-settings.ts';
+import { parseMoney, type Micros } from '../../../kit/text/decimal-text.ts';
+import { unfilledMacro } from '../../../kit/text/macros.ts';
+import { momentOf, momentOfMilliseconds, type Moment } from '../../../kit/time/moment.ts';
+import { readTimestamp } from '../../../kit/time/timestamp-text.ts';
+import type { SentParameters } from '../guard/sent-parameters.ts';
+import { Refusal } from './refusal.ts';
+
+/** What a source says, in our words. */
+export interface ReportedConversion {
+  clickId: string;
+  transactionId: string | undefined;
+  eventId: string | undefined;
+  kind: StatusMeaning;
+  /** In `currency`, in millionths. */
+  payout: Micros | undefined;
+  /** ISO 4217. */
+  currency: string;
+  occurredAt: Moment;
+  reason: string | undefined;
+}
+
+/** How a source's parameters are to be read. */
+export interface ReportReading {
+  settings: Pick<PostbackSettings, 'parameters' | 'statuses' | 'reversal' | 'signature'>;
+  /** Of amounts that come without one. */
+  currency: string;
+  /** Of times without an offset. */
+  timeZone: string | undefined;
+}
+
+const printableAscii = /^[\x20-\x7e]{1,128}$/;
+const longestName = 256;
+const longestReason = 500;
+
+/** Our own words, and what most networks call the same. */
+const commonStatuses: Record<string, StatusMeaning> = {
+  credit: 'credit',
+  approved: 'credit',
+  reject: 'reject',
+  rejected: 'reject',
+  chargeback: 'chargeback',
+  ignored: 'ignored',
+  pending: 'ignored',
+};
+
+/**
+ * Reads a report. Throws `Refusal` for what is missing or makes no sense: nothing is guessed. `receivedAt` in
+ * milliseconds since the epoch, what holds where a report tells no time.
+ */
+export function readReport(parameters: SentParameters, reading: ReportReading, receivedAt: number): ReportedConversion {
+  if (parameters.mistake !== undefined) throw new Refusal('invalid_parameter', parameters.mistake.message);
+  const fields = new ReportFields(parameters, reading.settings.parameters);
+  const clickId = fields.get('click_id');
+  if (clickId === undefined) throw fields.mistake('click_id', 'is missing');
+  if (!printableAscii.test(clickId)) throw fields.mistake('click_id', 'is not 1 to 128 printable ASCII characters');
+  const eventId = fields.get('event_id');
+  if (eventId !== undefined && Array.from(eventId).length > longestName)
+    throw fields.mistake('event_id', `has more than ${longestName} characters`);
+  const reversal = reversalOf(reading.settings);
+  const { transactionId, isPrefixed } = transactionOf(fields, reversal?.id_prefix);
+  const amount = amountOf(fields);
+  const isReversal =
+    isPrefixed ||
+    (reversal?.negative_payout === true && amount?.isNegative === true) ||
+    (reversal?.word !== undefined && fields.says(reversal.word));
+  const status = kindOf(fields, reading.settings, isReversal);
+  const kind = isReversal && status === 'credit' ? (reversal?.kind ?? status) : status;
+  if (kind === 'credit' && amount?.isNegative === true)
+    throw fields.mistake('payout', 'is negative, and nothing says that this takes a conversion back');
+  return {
+    clickId,
+    transactionId,
+    eventId,
+    kind,
+    payout: amount?.payout,
+    currency: currencyOf(fields, reading.currency),
+    occurredAt: occurredAtOf(fields, reading.timeZone, receivedAt),
+    reason: reasonOf(fields.get('reason')),
+  };
+}
+
+class ReportFields {
+  readonly #parameters: SentParameters;
+  readonly #names: PostbackSettings['parameters'];
+
+  constructor(parameters: SentParameters, names: PostbackSettings['parameters']) {
+    this.#parameters = parameters;
+    this.#names = names;
+  }
+
+  get(field: ReportedField): string | undefined {
+    const value = this.#parameters.get(this.#nameOf(field));
+    if (value === undefined) return undefined;
+    if (field !== 'reason' && this.#parameters.damaged.has(this.#nameOf(field)))
+      throw this.mistake(field, 'is not percent-encoded UTF-8');
+    if (!value.isWellFormed()) throw this.mistake(field, 'has half of a surrogate pair');
+    // A reason is any text, and no conversion is refused for what only people read.
+    if (field !== 'reason' && unfilledMacro(value) !== undefined)
+      throw this.mistake(field, 'is a macro that was not replaced');
+    return value;
+  }
+
+  /** Whether a parameter of the source's own holds one of the words. */
+  says({ parameter, values }: NonNullable<ReversalSettings['word']>): boolean {
+    const word = this.#parameters.get(parameter)?.trim().toLowerCase();
+    return values.some((value) => value.toLowerCase() === word);
+  }
+
+  /** Whether the source is said to have a name of its own for it. */
+  isNamed(field: ReportedField): boolean {
+    return this.#names[field] !== undefined;
+  }
+
+  mistake(field: ReportedField, what: string): Refusal {
+    return new Refusal('invalid_parameter', `${this.#nameOf(field)} ${what}`);
+  }
+
+  #nameOf(field: ReportedField): string {
+    return this.#names[field] ?? field;
+  }
+}
+
+/** The transaction that a report is of: of a reversal that has an id of its own the one that it takes back. */
+function transactionOf(
+  fields: ReportFields,
+  prefix: string | undefined,
+): { transactionId: string | undefined; isPrefixed: boolean } {
+  const id = fields.get('transaction_id');
+  if (prefix === undefined || id?.startsWith(prefix) !== true) return { transactionId: id, isPrefixed: false };
+  const named = id.slice(prefix.length);
+  if (named === '') throw fields.mistake('transaction_id', `names no conversion after ${prefix}`);
+  return { transactionId: named, isPrefixed: true };
+}
+
+/**
+ * Without a status it is a credit, unless the source is known to send one; what says by another sign that it takes a
+ * conversion back needs none.
+ */
+function kindOf(
+  fields: ReportFields,
+  { statuses }: Pick<PostbackSettings, 'statuses'>,
+  isReversal: boolean,
+): StatusMeaning {
+  const status = fields.get('status');
+  if (status === undefined) {
+    if (fields.isNamed('status') && !isReversal) throw fields.mistake('status', 'is missing');
+    return 'credit';
+  }
+  const word = status.trim().toLowerCase();
+  const own = Object.entries(statuses).find(([name]) => name.toLowerCase() === word)?.[1];
+  const kind = own ?? (Object.hasOwn(commonStatuses, word) ? commonStatuses[word] : undefined);
+  if (kind !== undefined) return kind;
+  if (isReversal) return 'credit';
+  throw fields.mistake('status', 'is none that is known of this source');
+}
+
+/** How much, whatever its sign. */
+function amountOf(fields: ReportFields): { payout: Micros; isNegative: boolean } | undefined {
+  const text = fields.get('payout');
+  if (text === undefined) return undefined;
+  const [, minus, digits] = /^(-?)(.*)$/s.exec(text) as unknown as [string, string, string];
+  const payout = parseMoney(digits);
+  if (payout === undefined)
+    throw fields.mistake('payout', 'is not plain digits with up to 6 places and below a billion');
+  return { payout, isNegative: minus !== '' && payout > 0n };
+}
+
+function currencyOf(fields: ReportFields, otherwise: string): string {
+  const currency = fields.get('currency')?.trim().toUpperCase() ?? otherwise;
+  if (!/^[A-Z]{3}$/.test(currency)) throw fields.mistake('currency', 'is not an ISO 4217 code such as EUR');
+  return currency;
+}
+
+/** RFC 3339, or seconds since the epoch; without one it is when the report came. */
+function occurredAtOf(fields: ReportFields, timeZone: string | undefined, receivedAt: number): Moment {
+  const text = fields.get('occurred_at');
+  if (text === undefined) return momentOfMilliseconds(receivedAt);
+  // A space before the offset is a `+` that was sent unescaped in a query.
+  const written = /^\d{9,10}$/.test(text)
+    ? momentOf(BigInt(text) * 1_000_000n)
+    : text.replace(/(?<=:\d\d(?:\.\d+)?) (?=\d\d:\d\d$)/, '+');
+  const read = readTimestamp(written, new Date(receivedAt), timeZone);
+  if ('moment' in read) return read.moment;
+  const what = {
+    timestamp_without_offset: 'has no offset',
+    future_timestamp: 'is more than a day ahead',
+    malformed: 'is no time such as 2026-11-18T10:00:00Z, nor seconds since the epoch',
+  }[read.fault];
+  throw fields.mistake('occurred_at', what);
+}
+
+/** Free text, for people: without control characters, and not too much of it. */
+function reasonOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const plain = text.replaceAll(/\p{Cc}+/gu, ' ').trim();
+  return Array.from(plain).slice(0, longestReason).join('') || undefined;
+}

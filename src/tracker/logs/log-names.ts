@@ -1,0 +1,70 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import type { EventKind } from '../../kit/vocabulary/values.ts';
+
+const dayMilliseconds = 86_400_000;
+/** What landing does not look at: the file is still being written. */
+const partEnding = '.part';
+const wholeEnding = '.ndjson';
+
+/** The tracker's own folder of a kind's logs, with a folder for each UTC day. */
+export function trackerLogs(data: DataDirectory, kind: EventKind): string {
+  return join(data.landing, kind, 'tracker');
+}
+
+/** Days since 1970, UTC. */
+export function dayNumberOf(milliseconds: number): number {
+  return Math.floor(milliseconds / dayMilliseconds);
+}
+
+/** Such as `2026-11-22`. */
+export function dayText(dayNumber: number): string {
+  return new Date(dayNumber * dayMilliseconds).toISOString().slice(0, 10);
+}
+
+/** A file of the tracker's logs. */
+export interface OwnLog {
+  path: string;
+  /** Of the folder: the day on which its rows were written, by the tracker's clock. */
+  day: string;
+  /** Whether it has its final name. */
+  isWhole: boolean;
+}
+
+/** The tracker's logs of a kind from a day on, the oldest first. */
+export function ownLogs(data: DataDirectory, kind: EventKind, sinceDay = ''): OwnLog[] {
+  const root = trackerLogs(data, kind);
+  return namesIn(root)
+    .filter((day) => /^\d{4}-\d\d-\d\d$/.test(day) && day >= sinceDay)
+    .flatMap((day) =>
+      namesIn(join(root, day))
+        .filter((name) => name.endsWith(wholeEnding) || name.endsWith(wholeEnding + partEnding))
+        .map((name) => ({ path: join(root, day, name), day, isWhole: name.endsWith(wholeEnding) })),
+    );
+}
+
+/** What a log is called that begins now. `instance` tells processes apart, `sequence` the logs of one. */
+export function newLogName(instance: string, now: number, sequence: number): string {
+  return `${instance}-${now}-${String(sequence).padStart(6, '0')}${wholeEnding}${partEnding}`;
+}
+
+/** When a log of ours began, by its name; of one that somebody else named, 0. Milliseconds since the epoch. */
+export function beganAt(path: string): number {
+  return Number(/-(\d+)-\d+\.ndjson(?:\.part)?$/.exec(path)?.[1] ?? 0);
+}
+
+/** The name of a log that nothing more comes to. */
+export function finalName(part: string): string {
+  return part.slice(0, -partEnding.length);
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).toSorted();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
+    throw error;
+  }
+}

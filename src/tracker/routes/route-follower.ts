@@ -1,0 +1,67 @@
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import { FailedReadings, mayPass, toBeReadAgain } from '../../kit/files/failed-readings.ts';
+import { fileVersion } from '../../kit/files/file-version.ts';
+import type { Logger } from '../../kit/logging/log.ts';
+import { readRoutes, type Route, type Routes } from '../../pipeline/routes/routes-file.ts';
+
+/** Keeps the routes that `tracker/routes/current` leads to in memory; broken ones leave the last good ones. */
+export class RouteFollower {
+  readonly #data: DataDirectory;
+  readonly #log: Logger;
+  #routes: Routes | undefined;
+  readonly #failures = new FailedReadings();
+  #version: string | undefined;
+  /** How many files in a row could not be used, for `/metrics`. */
+  #refused = 0;
+
+  constructor(data: DataDirectory, log: Logger) {
+    this.#data = data;
+    this.#log = log;
+  }
+
+  get current(): Routes | undefined {
+    return this.#routes;
+  }
+
+  /** Files that could not be used since the last good one. */
+  get refused(): number {
+    return this.#refused;
+  }
+
+  route(offerId: number): Route | undefined {
+    return this.#routes?.offers.get(offerId);
+  }
+
+  /** Takes up the routes where they are others than before. */
+  async poll(): Promise<void> {
+    const version = (await fileVersion(this.#data.currentRoutes)) ?? gone;
+    if (version === this.#version) return;
+    const isFirst = this.#version === undefined;
+    this.#version = version;
+    if (version === gone) {
+      this.#log.warn(
+        isFirst
+          ? 'there are no routes yet, so no click can be answered: `offerline run refresh` writes them'
+          : 'the routes are gone; those known so far stay until the next refresh writes them again',
+      );
+      return;
+    }
+    try {
+      this.#routes = await readRoutes(this.#data.currentRoutes);
+      this.#refused = 0;
+      this.#failures.end();
+      const { snapshot_id, offers } = this.#routes.head;
+      this.#log.info({ snapshot_id, offers }, 'following routes');
+    } catch (error) {
+      if (mayPass(error)) this.#version = toBeReadAgain;
+      if (!this.#failures.isNews(error)) return;
+      this.#refused++;
+      this.#log.error(
+        { reason: (error as Error).message },
+        'the routes cannot be used; those known so far stay until the next refresh writes them again',
+      );
+    }
+  }
+}
+
+const gone = 'gone';

@@ -1,0 +1,207 @@
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { Logger } from '../../kit/logging/log.ts';
+import { refuseUnreadable } from '../../kit/http/unreadable-request.ts';
+import type { ClientAddresses } from '../../kit/http/client-address.ts';
+import type { ClickAnswer } from '../clicks/click-answer.ts';
+import type { ClickDoor } from '../clicks/click-door.ts';
+import type { ConversionAnswer } from '../conversions/conversion-answer.ts';
+import type { ConversionRequest } from '../conversions/guard/conversion-request.ts';
+import { longestReplay } from '../conversions/refused-conversions.ts';
+import { readBody } from './read-body.ts';
+import { Redirects } from './redirects.ts';
+import { refusalPage } from './refusal-page.ts';
+import type { TrackerMetrics } from './tracker-metrics.ts';
+
+export interface TrackerServerParts {
+  door: Pick<ClickDoor, 'answer'>;
+  intake: {
+    receive(request: ConversionRequest): Promise<ConversionAnswer>;
+    isReplay(headers: IncomingHttpHeaders): boolean;
+  };
+  addressOf: ClientAddresses;
+  metrics: TrackerMetrics;
+  /** Why the tracker cannot do its work now; undefined where it can. */
+  unready(): Promise<string | undefined>;
+  /** Of `/metrics`. */
+  measured(): string;
+  log: Logger;
+}
+
+/**
+ * Links have a line and some headers: who takes longer to send them, or connects and sends nothing, does not mean to. A
+ * timeout of sockets besides would be set anew twice for every click. Milliseconds.
+ */
+const requestTimeout = 15_000;
+const keepAliveTimeout = 72_000;
+/** Of the request line and all headers together. Bytes. */
+const maxHeaderSize = 16 * 1024;
+/** Of a reported conversion. Bytes. */
+const longestBody = 16 * 1024;
+/** How often Node looks for requests that overran their time. Milliseconds. */
+const connectionsCheckingInterval = 5_000;
+
+/** Of everything that a link answers: nothing may keep it, and nobody is told where the user came from. */
+const forLinks = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex' };
+/** As Node writes them quickest. */
+const always = Object.entries(forLinks).flat();
+const redirects = new Redirects(always);
+
+/** The tracker's listener. Node's own server without a framework, since a click is answered in microseconds. */
+export function createTrackerServer(parts: TrackerServerParts): Server {
+  const answerAny = (request: IncomingMessage, response: ServerResponse) => {
+    // Else a client that is never idle would be served until its connection is cut, and lose an answer.
+    if (!server.listening) response.shouldKeepAlive = false;
+    const url = pathAndQuery(request);
+    const answered = url.startsWith('/redirect/')
+      ? answerClick(parts, request, response, url)
+      : answer(parts, request, response, url);
+    answered.catch((error: unknown) => {
+      parts.log.error({ err: error }, 'a request failed');
+      if (response.headersSent) response.destroy();
+      else sendText(response, 500, 'text/plain; charset=utf-8', 'something went wrong\n');
+    });
+  };
+  const server = createServer(
+    {
+      maxHeaderSize,
+      headersTimeout: requestTimeout,
+      requestTimeout,
+      keepAliveTimeout,
+      connectionsCheckingInterval,
+      // A link is a link, whoever sends which Host.
+      requireHostHeader: false,
+      shouldUpgradeCallback: () => false,
+      // A link has no body, and a stream for one, which only ends, would take a tenth of a click's time.
+      optimizeEmptyRequests: true,
+    },
+    answerAny,
+  );
+  // With an expectation that Node does not know, and what is too long or no HTTP: Node's own answers lack the headers.
+  server.on('checkExpectation', answerAny);
+  server.on('clientError', (error, socket) => refuseUnreadable(error, socket, forLinks));
+  return server;
+}
+
+/** Who asks as one asks a proxy names the host, too. */
+function pathAndQuery({ url = '' }: IncomingMessage): string {
+  return url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, '');
+}
+
+/** What is none of a click. */
+async function answer(
+  parts: TrackerServerParts,
+  request: IncomingMessage,
+  response: ServerResponse,
+  url: string,
+): Promise<void> {
+  if (url.startsWith('/postback/')) return answerPostback(parts, request, response, url);
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  switch (isRead ? (url.split('?', 1)[0] ?? '') : '') {
+    case '/healthz':
+      return sendJson(response, 200, { status: 'ok' });
+    case '/readyz': {
+      const reason = await parts.unready();
+      return reason === undefined
+        ? sendJson(response, 200, { status: 'ready' })
+        : sendJson(response, 503, { status: 'unavailable', reason });
+    }
+    case '/metrics':
+      return sendText(response, 200, 'text/plain; version=0.0.4; charset=utf-8', parts.measured());
+    default:
+      return sendJson(response, 404, { error: 'not_found', message: 'there is no such page' });
+  }
+}
+
+async function answerClick(
+  { door, addressOf, metrics }: TrackerServerParts,
+  request: IncomingMessage,
+  response: ServerResponse,
+  url: string,
+): Promise<void> {
+  const { method = '', headers } = request;
+  const clicked = await door.answer({ method, url, headers, address: addressFor(addressOf, request) });
+  metrics.countClick(clicked.outcome);
+  if (clicked.location !== undefined) redirects.send(response, clicked.location);
+  else sendRefusal(response, clicked, method, headers.accept);
+}
+
+function sendRefusal(response: ServerResponse, refused: ClickAnswer, method: string, accept: string | undefined): void {
+  const headers: string[] = [...always];
+  if (refused.retryAfter !== undefined) headers.push('retry-after', String(refused.retryAfter));
+  if (refused.allow !== undefined) headers.push('allow', refused.allow);
+  if (refused.status === 204) return void response.writeHead(204, headers).end();
+  const { body, contentType } = refusalPage(refused, accept);
+  headers.push('content-type', contentType, 'content-length', String(Buffer.byteLength(body)), 'vary', 'Accept');
+  response.writeHead(refused.status, headers).end(method === 'HEAD' ? undefined : body);
+}
+
+async function answerPostback(
+  { intake, addressOf, metrics }: TrackerServerParts,
+  request: IncomingMessage,
+  response: ServerResponse,
+  url: string,
+): Promise<void> {
+  const { method, headers } = request;
+  if (method !== 'GET' && method !== 'POST') {
+    response.setHeader('allow', 'GET, POST');
+    return sendJson(response, 405, { error: 'wrong_method', message: 'conversions are reported by GET or POST' });
+  }
+  const question = url.indexOf('?');
+  const source = sourceOf(question === -1 ? url : url.slice(0, question));
+  if (source === undefined) return sendJson(response, 404, { error: 'not_found', message: 'there is no such page' });
+  let body: Buffer | undefined = Buffer.alloc(0);
+  const longest = intake.isReplay(headers) ? longestReplay : longestBody;
+  if (method === 'POST') {
+    try {
+      body = await readBody(request, longest);
+    } catch {
+      // Nobody is there any more to be answered.
+      response.destroy();
+      return;
+    }
+  }
+  if (body === undefined) {
+    response.setHeader('connection', 'close');
+    return sendJson(response, 413, { error: 'too_large', message: `at most ${longest} bytes` });
+  }
+  const address = addressFor(addressOf, request);
+  const query = question === -1 ? '' : url.slice(question + 1);
+  const reported = await intake.receive({ source, method, query, headers, body, address });
+  metrics.countPostback(reported.source, reported.outcome);
+  for (const [name, value] of Object.entries(reported.headers)) response.setHeader(name, value);
+  sendText(response, reported.status, reported.contentType, reported.body);
+}
+
+/** The one part of the path behind `/postback/`; undefined where there are more, or it cannot be read. */
+function sourceOf(path: string): string | undefined {
+  const part = path.slice('/postback/'.length);
+  if (part === '' || part.includes('/')) return undefined;
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return undefined;
+  }
+}
+
+function addressFor(addressOf: ClientAddresses, request: IncomingMessage): string {
+  const forwarded = request.headers['x-forwarded-for'];
+  return addressOf(request.socket.remoteAddress, Array.isArray(forwarded) ? forwarded.join(',') : forwarded);
+}
+
+function sendJson(response: ServerResponse, status: number, document: unknown): void {
+  sendText(response, status, 'application/json; charset=utf-8', `${JSON.stringify(document)}\n`);
+}
+
+function sendText(response: ServerResponse, status: number, contentType: string, body: string): void {
+  response.setHeader('cache-control', 'no-store');
+  response.setHeader('referrer-policy', 'no-referrer');
+  response.setHeader('content-type', contentType);
+  response.setHeader('content-length', Buffer.byteLength(body));
+  response.writeHead(status).end(body);
+}

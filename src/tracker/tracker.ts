@@ -1,0 +1,245 @@
+import { createHmac } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import type { DataDirectory } from '../kit/config/data-directory.ts';
+import type { Settings } from '../kit/config/settings.ts';
+import { makePrivateFolder, realEffects, type Effects } from '../kit/files/effects.ts';
+import type { Logger } from '../kit/logging/log.ts';
+import { addressText } from '../kit/http/listening-address.ts';
+import { wholeAddresses } from '../kit/http/client-address.ts';
+import { SiteRegistry } from '../kit/http/site-registry.ts';
+import { Agents } from './agents/agents.ts';
+import { Countries } from './agents/countries.ts';
+import { ClickDoor } from './clicks/click-door.ts';
+import { ClickIds } from './clicks/click-id.ts';
+import { openClickKeys } from './clicks/click-keys.ts';
+import { DailyCounts } from './clicks/daily-counts.ts';
+import { countImported, restoreCounts } from './clicks/restore-counts.ts';
+import { boundYoungGeneration, collectSeldom } from './collector.ts';
+import { Completions } from './conversions/completions.ts';
+import { ConversionIntake } from './conversions/intake.ts';
+import { ConversionLog } from './conversions/conversion-log.ts';
+import { PostbackSources } from './conversions/postback-sources.ts';
+import { RefusedConversions } from './conversions/refused-conversions.ts';
+import { makeReplayKey } from './conversions/replay-key.ts';
+import { ClickUsers } from './conversions/report/click-users.ts';
+import { ImportedClicks } from './conversions/report/imported-clicks.ts';
+import { KnownClicks } from './conversions/report/known-clicks.ts';
+import { dayNumberOf } from './logs/log-names.ts';
+import { recoverLogs } from './logs/recover-logs.ts';
+import { RowLog } from './logs/row-log.ts';
+import { RouteFollower } from './routes/route-follower.ts';
+import { createTrackerServer } from './server/tracker-server.ts';
+import { metricsText, TrackerMetrics } from './server/tracker-metrics.ts';
+import { trackerFigures } from './server/tracker-figures.ts';
+
+export interface TrackerOptions {
+  data: DataDirectory;
+  settings: Settings;
+  log: Logger;
+  effects?: Pick<Effects, 'now' | 'files'>;
+  /** Calls the task again and again until the function that it returns is called. Default: by a timer. */
+  repeat?: (task: () => void, milliseconds: number) => () => void;
+  /** Ends the process where the disk may have lost what it took. */
+  end?: () => void;
+}
+
+/** Answers clicks and takes conversions. It reads routes, `sites.json` and `sources.json`, never the warehouse. */
+export interface Tracker {
+  /** Starts to listen; returns the address, such as `http://127.0.0.1:8082`. Port 0 takes a free one. */
+  listen(at: { host: string; port: number }): Promise<string>;
+  /** Looks now for new routes, sites and sources, instead of waiting for the next time. */
+  poll(): Promise<void>;
+  /** Looks now after the logs: stalled, full, or old enough for landing. */
+  tick(): Promise<void>;
+  /** Finishes the answers under way, for ten seconds at most, and hands the logs to landing. */
+  close(): Promise<void>;
+}
+
+const pollMilliseconds = 1000;
+const tickMilliseconds = 500;
+const tellMilliseconds = 60_000;
+const closeMilliseconds = 10_000;
+/** How often a tracker that stops lets go of clients that wait for nothing. */
+const idleMilliseconds = 100;
+
+/**
+ * Prepares a tracker: what one before it left unfinished goes to landing first. Only who holds the tracker's lock may
+ * call it. Throws `UsageError` where a file of its configuration cannot be used.
+ */
+export async function createTracker({
+  data,
+  settings,
+  log,
+  effects = realEffects,
+  repeat = byTimer,
+  end = () => process.exit(1),
+}: TrackerOptions): Promise<Tracker> {
+  collectSeldom();
+  makePrivateFolder(data.tracker);
+  const now = () => effects.now();
+  const kinds = ['clicks', 'conversions'] as const;
+  for (const kind of kinds) await recoverLogs(data, kind, effects.files, log);
+  const keys = await openClickKeys(data, effects);
+  const ids = new ClickIds(keys);
+  const counts = new DailyCounts();
+  const uncounted = await restoreCounts(data, counts, ids, now());
+
+  const { durability, hand_over_seconds } = settings.tracker;
+  const longestOpen = hand_over_seconds * 1000;
+  const [clicks, conversions] = kinds.map(
+    (kind) => new RowLog({ data, kind, durability, longestOpen, effects, log, onBroken: end }),
+  ) as [RowLog, RowLog];
+  const logs = [clicks, conversions];
+  const sites = new SiteRegistry(data.sitesFile, log);
+  await sites.start();
+  const routes = new RouteFollower(data, log);
+  const countries = new Countries(settings.tracker.country_database, log);
+  const sources = await PostbackSources.open(data, log);
+  const metrics = new TrackerMetrics();
+  const imported = new ImportedClicks(data);
+  const refusals = new RefusedConversions(data, log);
+  let overCap = 0;
+
+  const door = new ClickDoor({
+    settings: settings.tracker,
+    site: (key) => sites.named(key),
+    hasRoutes: () => routes.current !== undefined,
+    route: (offerId) => routes.route(offerId),
+    agents: new Agents(),
+    countries,
+    counts,
+    ids,
+    // Of the oldest key, so that a user's hash stays what it is when a new key comes.
+    userKey: createHmac('sha256', keys.at(-1) as Buffer)
+      .update('hashes of users')
+      .digest(),
+    sink: clicks,
+    now,
+  });
+  const published = (clickId: string) => imported.find(clickId);
+  const recorded = await ConversionLog.open(data, conversions, now());
+  const completions = await Completions.open(data, recorded, now(), effects.files);
+  const intake = new ConversionIntake({
+    sources,
+    offers: () => (routes.current === undefined ? undefined : { offerOf: (offerId) => routes.route(offerId) }),
+    clicks: new KnownClicks(ids, published),
+    users: new ClickUsers(data, published),
+    conversions: recorded,
+    completions,
+    refusals,
+    replayKey: await makeReplayKey(data),
+    now,
+    log,
+    onRecorded({ conversionId, clickId, kind }, offerId, at) {
+      const isCredit = kind === 'credit';
+      const clicksToday = counts.addConversion({ offerId, clickId, conversionId, isCredit }, dayNumberOf(at)) ?? 0;
+      const cap = routes.route(offerId)?.daily_cap ?? Infinity;
+      // Recorded all the same: the user did the work before the cap was reached, or before anybody could know.
+      if (clicksToday > cap) overCap++;
+    },
+  });
+
+  /** Why nothing can be recorded or led anywhere now. */
+  const unready = () =>
+    routes.current === undefined
+      ? 'there are no routes yet: run `offerline run refresh`'
+      : logs.map((each) => each.refusal(now())).find((refusal) => refusal !== undefined);
+  const server = createTrackerServer({
+    door,
+    intake,
+    addressOf: wholeAddresses(settings.trusted_proxies),
+    metrics,
+    async unready() {
+      // Not what was known up to a second ago: who asks after a refresh is told of its routes.
+      await poll().catch(failed);
+      return unready();
+    },
+    measured: () => {
+      const about = { logs, routes, unknown: door.unknown, overCap, isReady: unready() === undefined };
+      const { samples, histograms } = trackerFigures(about, now());
+      return metricsText([...metrics.samples, ...samples], histograms);
+    },
+    log,
+  });
+
+  const stopping = new AbortController();
+  const offerOf = async (clickId: string) => {
+    if (!existsSync(data.current)) throw new Error('nothing is published yet');
+    return (await imported.find(clickId))?.offerId;
+  };
+  let lastReason: string | undefined;
+  const countUncounted = once(() =>
+    countImported(uncounted, counts, offerOf, stopping.signal).catch((error: Error) => {
+      const { message: reason } = error;
+      if (reason !== lastReason)
+        log.error({ clicks: uncounted.size, reason }, 'conversions of imported clicks do not count against caps yet');
+      lastReason = reason;
+    }),
+  );
+  const poll = once(async () => {
+    await sites.poll();
+    await routes.poll();
+    await countries.poll();
+    await sources.poll();
+    // Beside the work: it may take long.
+    void countUncounted();
+  });
+  const tick = async () => {
+    boundYoungGeneration();
+    await Promise.all(logs.map((each) => each.tick()));
+  };
+  const tell = () => {
+    const news = metrics.news();
+    if (news !== undefined) log.info(news, 'answered in the last minute');
+  };
+  await poll();
+  await tick();
+  const failed = (error: unknown) => log.error({ err: error }, 'looking for news failed; the next try follows');
+  const stops = [
+    repeat(() => void poll().catch(failed), pollMilliseconds),
+    repeat(() => void tick().catch(failed), tickMilliseconds),
+    repeat(tell, tellMilliseconds),
+  ];
+
+  return {
+    poll,
+    tick,
+    async listen({ host, port }) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      server.once('error', reject);
+      server.listen({ host, port }, resolve);
+      await promise;
+      server.off('error', reject);
+      return addressText(server.address() as AddressInfo);
+    },
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      // Those that wait for their answers now are idle only after it.
+      const idle = setInterval(() => server.closeIdleConnections(), idleMilliseconds);
+      const overdue = setTimeout(() => server.closeAllConnections(), closeMilliseconds);
+      await closed;
+      clearInterval(idle);
+      clearTimeout(overdue);
+      for (const stop of stops) stop();
+      tell();
+      for (const each of logs) await each.close();
+      await refusals.settled();
+      stopping.abort();
+      await countUncounted();
+      await imported.close();
+    },
+  };
+}
+
+/** Whoever asks while the work is under way waits for that. */
+function once(work: () => Promise<void>): () => Promise<void> {
+  let underWay: Promise<void> | undefined;
+  return () => (underWay ??= work().finally(() => (underWay = undefined)));
+}
+
+/** A timer that alone does not keep the process alive. */
+function byTimer(task: () => void, milliseconds: number): () => void {
+  const timer = setInterval(task, milliseconds).unref();
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,81 @@
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SparkDriver, type SparkWork } from '../../../src/fleet/spark/spark-driver.ts';
+
+/** Answers as Spark's driver does: by what the query says. */
+const program = `
+import { createInterface } from 'node:readline';
+const answer = (content) => process.stdout.write(JSON.stringify(content) + '\\n');
+process.stderr.write('Spark speaks\\n');
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, master, query } = JSON.parse(line);
+  if (master === 'spark://nobody:1') answer({ error: 'nobody listens' });
+  else if (master !== undefined) answer({ ready: true, version: '4' });
+  else if (query === 'wrong') answer({ id, error: 'java.io.IOException: No space left on device' });
+  else if (query === 'die') process.exit(3);
+  else if (query !== 'never') {
+    answer({ id, progress: 0.5 });
+    answer({ id, done: true });
+  }
+}
+`;
+
+describe('the driver of Spark', () => {
+  let folder: string;
+  let work: SparkWork;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'offerline-driver-'));
+    const python = join(folder, 'python');
+    await writeFile(join(folder, 'program.mjs'), program);
+    await writeFile(python, `#!/bin/sh\nexec '${process.execPath}' '${folder}/program.mjs'\n`);
+    await chmod(python, 0o755);
+    const log = join(folder, 'warehouse', 'driver.log');
+    work = { python, master: 'spark://somebody:1', name: 'test', log, timeLimitSeconds: 60 };
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  it('carries out one query after the other, tells how far each has come, and keeps the log of the one before', async () => {
+    for (const _ of ['first', 'second']) {
+      await using driver = await SparkDriver.start(work);
+      const shares: number[] = [];
+      await driver.write({ query: 'right', folder: '/out' }, (share) => shares.push(share));
+      await driver.view({ view: 'v', format: 'text', paths: ['/in'], columns: ['*'] });
+      expect(shares).toEqual([0.5]);
+    }
+    expect(await readFile(work.log, 'utf8')).toBe('Spark speaks\n');
+    expect(await readFile(`${work.log}.before`, 'utf8')).toBe('Spark speaks\n');
+  });
+
+  it("tells Spark's error in one line, with where the log is, and goes on", async () => {
+    await using driver = await SparkDriver.start(work);
+    await expect(driver.write({ query: 'wrong', folder: '/out' })).rejects.toThrow(
+      `Spark: java.io.IOException: No space left on device; its log is ${work.log}. Nothing of this run was committed`,
+    );
+    await driver.write({ query: 'right', folder: '/out' });
+  });
+
+  it('says what to do where there is no such Python, or no Spark', async () => {
+    const missing = { ...work, python: join(folder, 'none') };
+    await expect(SparkDriver.start(missing)).rejects.toThrow('engine.python in offerline.json');
+    await expect(SparkDriver.start({ ...work, master: 'spark://nobody:1' })).rejects.toThrow('Spark: nobody listens');
+  });
+
+  it('a driver that ends by itself fails what waits for it, and all that comes after', async () => {
+    await using driver = await SparkDriver.start(work);
+    await expect(driver.write({ query: 'die', folder: '/out' })).rejects.toThrow('ended by itself (code 3)');
+    await expect(driver.write({ query: 'right', folder: '/out' })).rejects.toThrow('ended by itself (code 3)');
+  });
+
+  it('ends at its time limit and when the run is stopped', async () => {
+    await using late = await SparkDriver.start({ ...work, timeLimitSeconds: 0.5 });
+    await expect(late.write({ query: 'never', folder: '/out' })).rejects.toThrow('engine.time_limit_s');
+    const stop = new AbortController();
+    await using stopped = await SparkDriver.start({ ...work, stop: stop.signal });
+    const waiting = stopped.write({ query: 'never', folder: '/out' });
+    stop.abort();
+    await expect(waiting).rejects.toThrow('the run was asked to end while Spark was at work');
+  });
+});

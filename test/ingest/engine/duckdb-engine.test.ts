@@ -1,4 +1,0 @@
-import { DuckdbEngine } from '../../../src/ingest/engine/duckdb-engine.ts';
-import { engineContract } from './contract.ts';
-
-engineContract('duckdb', (run, connection) => new DuckdbEngine(run, connection), 6);

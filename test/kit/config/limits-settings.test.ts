@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { defaultSettings, parseSettings } from '../../../src/kit/config/settings.ts';
+
+const limitsOf = (limits: object) => parseSettings(JSON.stringify({ limits }), 'offerline.json').limits;
+
+it('limits are counted here where no Redis is named; one that is may be a reference', () => {
+  expect(defaultSettings.limits).toBeUndefined();
+  expect(limitsOf({ redis: 'redis://host:6379/0' })).toEqual({ redis: 'redis://host:6379/0', servers: 1 });
+  expect(limitsOf({ redis: { env: 'NAME' }, servers: 3 })).toEqual({ redis: { env: 'NAME' }, servers: 3 });
+  expect(limitsOf({ redis: 'rediss://user:a%40b@[::1]' })).toMatchObject({ redis: 'rediss://user:a%40b@[::1]' });
+});
+
+it.for([
+  [{}, 'redis'],
+  [{ redis: 'host:6379' }, 'is not an address such as redis://host:6379/0'],
+  [{ redis: 'http://host' }, 'is not an address'],
+  [{ redis: 'redis://host/zero' }, 'is not an address'],
+  [{ redis: 'redis://host', servers: 0 }, 'servers'],
+  [{ redis: 'redis://host', server: 3 }, 'server'],
+] as const)('%o is refused: %s', ([limits, told]) => {
+  expect(() => limitsOf(limits)).toThrow(told);
+});
+
+it('what is refused is not told, since it may hold a password', () => {
+  expect(() => limitsOf({ redis: 'redis://:hidden-word@host/zero' })).toThrow(/^(?!.*hidden-word)/s);
+  expect(() => parseSettings('{"limits":{"redis":hidden}}', 'offerline.json')).toThrow(/^offerline.json is not .*N$/);
+  expect(() => parseSettings('{"limits":{"redis":"r"\n"x"}}', 'offerline.json')).toThrow(/JSON at .*line 2 column 1/);
+});

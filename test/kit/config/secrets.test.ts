@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { Redactor } from '../../../src/kit/config/secrets.ts';
+
+it.each([
+  ['plain and more than once', ['secret'], 'a secret, and a secretsecret', 'a •••, and a ••••••'],
+  ['too short to be taken out of all texts', ['abc'], 'abc', 'abc'],
+  ['percent-encoded, in either case', ['a b/ü'], 'a%20b%2F%C3%BC a+b%2F%C3%BC a%20b%2f%c3%bc', '••• ••• •••'],
+  ['in JSON, plain ASCII too', ['"q"ü!'], String.raw`\"q\"ü! \"q\"\u00fc!`, '••• •••'],
+  ['in JSON as PHP and Go write it', ['a/b?c&d'], String.raw`a\/b?c&d a/b?c\u0026d a\/b?c\u0026d`, '••• ••• •••'],
+  ['as base64', ['secret'], Buffer.from('secret').toString('base64'), '•••'],
+  ['one within another', ['within', 'one within another'], 'one within another, within', '•••, •••'],
+  ['one that begins in another', ['first-one', 'one-second'], 'a first-one-second b', 'a ••• b'],
+  ['half a surrogate', ['\ud800-secret'], 'x \ud800-secret', 'x •••'],
+])('a secret is taken out of a text: %s', (_how, secrets, text, shown) => {
+  expect(new Redactor(secrets).redact(text)).toBe(shown);
+});
+
+it('at the end of a text that is cut the beginning of a secret is taken out; four characters of it are a beginning', () => {
+  const redactor = new Redactor(['the-secret', 'other']);
+  expect(redactor.redact('a the-sec')).toBe('a the-sec');
+  expect(redactor.redact('a the-sec', { isCut: true })).toBe('a •••');
+  expect(redactor.redact('a the', { isCut: true })).toBe('a the');
+  expect(redactor.redact('the-secret othe', { isCut: true })).toBe('••• •••');
+});
+
+it('one of hundreds is taken out of a long text', () => {
+  const secrets = Array.from({ length: 500 }, (_, index) => `secret-number-${index}-of-many`);
+  const text = '{"a":"some text","b":123}'.repeat(40_000);
+  expect(new Redactor(secrets).redact(`${text}secret-number-471-of-many`)).toBe(`${text}•••`);
+});

@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest';
+import { exitCode, OfferlineError, UsageError } from '../../../src/kit/errors/errors.ts';
+import { machineFailure } from '../../../src/kit/errors/machine-failure.ts';
+
+const withCode = (code: string) => Object.assign(new Error(`${code}: write '/data/x'`), { code });
+
+it.each([
+  ['a full disk', withCode('ENOSPC'), /^The disk is full: free some room/],
+  [
+    'a full disk, told by DuckDB',
+    new Error('IO Error: Could not write file "/data/x": No space left on device'),
+    /^The disk is full/,
+  ],
+  ['a full disk, told by SQLite', new Error('database or disk is full'), /^The disk is full/],
+  ['a quota', withCode('EDQUOT'), /^The disk is full/],
+  ['a folder that cannot be written', withCode('EROFS'), /cannot be read or written/],
+  [
+    'missing rights, told by DuckDB',
+    new Error('IO Error: Cannot open file "/data/x": Permission denied'),
+    /cannot be read or written/,
+  ],
+  ['too many open files', withCode('EMFILE'), /ulimit -n/],
+  ['a failing disk', withCode('EIO'), /offerline doctor --deep/],
+  [
+    'too little memory',
+    new Error(
+      'Out of Memory Error: failed to allocate data of size 16.0 MiB (20.0 MiB/24.0 MiB used)\n\nPossible solutions:',
+    ),
+    /duckdb\.memory_limit/,
+  ],
+  ['a failure within another', new Error('the stage failed', { cause: withCode('ENOSPC') }), /^The disk is full/],
+])('%s is told in one line, with what to do and the machine’s own words', (_, error, told) => {
+  const failure = machineFailure(error);
+  expect(failure).toBeInstanceOf(OfferlineError);
+  expect(failure?.exitCode).toBe(exitCode.failed);
+  expect(failure?.message).toMatch(told);
+  expect(failure?.message).not.toContain('\n');
+  expect(failure?.message).toContain('What was published stays as it was');
+});
+
+it.each([
+  new TypeError('undefined is not a function'),
+  new UsageError('No space left on device'),
+  withCode('ENOENT'),
+  'ENOSPC',
+  undefined,
+])('leaves %s alone', (error) => {
+  expect(machineFailure(error)).toBeUndefined();
+});

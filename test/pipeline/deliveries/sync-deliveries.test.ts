@@ -1,0 +1,3 @@
+import { describeSync } from '../../postbacks/every-store/sync.ts';
+
+describeSync(async () => ({ postbacks: {} }));

@@ -1,0 +1,47 @@
+import { writeFile } from 'node:fs/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { examineSites } from '../../../src/pipeline/doctor/examine-sites.ts';
+import { examineSources } from '../../../src/pipeline/doctor/examine-sources.ts';
+import { temporaryData } from '../../support/published-snapshot.ts';
+
+it('the doctor finds sites that no run can read, and says nothing of those that it can', async () => {
+  const { data, remove } = await temporaryData();
+  onTestFinished(remove);
+  expect(examineSites(data)).toEqual([]);
+  await writeFile(data.sitesFile, '{"sites": [}');
+  expect(examineSites(data)).toEqual([
+    {
+      level: 'trouble',
+      check: 'sites',
+      subject: data.sitesFile,
+      problem: 'is not valid JSON; nothing was changed',
+      advice: expect.stringContaining('no refresh begins') as string,
+      repairable: false,
+    },
+  ]);
+});
+
+it('the doctor finds what would keep sources from being pulled', async () => {
+  const { data, remove } = await temporaryData();
+  onTestFinished(remove);
+  const found = () => examineSources(data).map(({ subject, problem }) => `${subject}: ${problem}`);
+  expect(found()).toEqual([]);
+  const everflow = { connector: 'everflow', secrets: { api_key: { file: '/there/is/no/such.key' } } };
+  const ogads = { connector: 'ogads', secrets: { api_key: 'k', ip: '203.0.113.9', user_agent: 'x' } };
+  const sources = [
+    { source: 'north', ...everflow },
+    { source: 'gate', ...ogads },
+  ];
+  await writeFile(data.sourcesFile, JSON.stringify({ sources }), { mode: 0o600 });
+  expect(found()).toEqual([
+    'north: sources.json: north.secrets.api_key: /there/is/no/such.key cannot be read: ENOENT',
+    'gate: is "full" in offerline.json, and its lists are delta',
+  ]);
+  await writeFile(data.settingsFile, JSON.stringify({ sources: { gate: { mode: 'delta' } } }));
+  expect(found()).toHaveLength(1);
+  const reporting = { source: 'south', postback: { token: ['a-token-of-south', { env: 'NO_SUCH_TOKEN' }] } };
+  await writeFile(data.sourcesFile, JSON.stringify({ sources: [reporting] }), { mode: 0o600 });
+  expect(found()).toEqual(['south: sources.json: south.postback.token: the environment has no NO_SUCH_TOKEN']);
+  await writeFile(data.sourcesFile, 'broken');
+  expect(found()).toEqual([expect.stringContaining('is not valid JSON') as string]);
+});

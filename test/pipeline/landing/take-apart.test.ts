@@ -1,0 +1,70 @@
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { StoppedError } from '../../../src/kit/errors/errors.ts';
+import { sha256Of } from '../../../src/kit/files/read-through.ts';
+import { checkFile, checkFiles } from '../../../src/pipeline/landing/files/check-files.ts';
+import { takeApart, UnusableFile } from '../../../src/pipeline/landing/lines/take-apart.ts';
+
+let folder: string;
+beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'offerline-'))));
+afterAll(() => rm(folder, { recursive: true }));
+
+const long = 'x'.repeat(17 * 2 ** 20);
+const behind = `${'y'.repeat(1000)}\n`.repeat(20_000);
+const texts = {
+  'a.ndjson': Buffer.from(`${long}\n${behind}`),
+  'b.csv': Buffer.from(`click_id\n"${long}"\n${behind}`),
+  'c.json': Buffer.from(`[{"click_id":"${long}"},${behind}`),
+  // Without a line's end, as of a disk's empty blocks.
+  'd.ndjson': Buffer.alloc(40 * 2 ** 20),
+  'e.ndjson.gz': gzipSync(`${long}\n${behind}`),
+};
+
+it.each(Object.entries(texts))('%s is read no further than its line that is too long', async (name, bytes) => {
+  const path = join(folder, name);
+  await writeFile(path, bytes);
+  const about = await stat(path, { bigint: true });
+  const file = {
+    kind: 'clicks' as const,
+    absolutePath: path,
+    format: name.split('.')[1] as 'ndjson' | 'csv' | 'json',
+    gzip: name.endsWith('.gz'),
+    bytes: bytes.length,
+    modifiedNs: about.mtimeNs,
+    changedNs: about.ctimeNs,
+  };
+  let read = 0;
+  const taking = takeApart(file, join(folder, 'plain'), Infinity, (chunk) => void (read += chunk.length));
+  await expect(taking).rejects.toBeInstanceOf(UnusableFile);
+  // A packed file is read as it is unpacked: of this one all that is packed comes in one chunk.
+  expect(read).toBeLessThan(file.gzip ? Infinity : bytes.length - 4 * 2 ** 20);
+  expect(await checkFile(file, join(folder, 'plain'))).toMatchObject({
+    problem: { reason: 'line_too_long' },
+    sha256: await sha256Of(path),
+  });
+});
+
+it.each([1, 40])('reading that is asked to end does so before all %s MB are unpacked', async (megabytes) => {
+  const path = join(folder, `stopped-${megabytes}.ndjson.gz`);
+  // Barely packed, so that the larger file is read by workers.
+  await writeFile(path, gzipSync(Buffer.alloc(megabytes * 1e6, '{}\n'), { level: 0 }));
+  const { size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+  const file = {
+    kind: 'clicks' as const,
+    source: null,
+    path: 'clicks/a.ndjson.gz',
+    absolutePath: path,
+    format: 'ndjson' as const,
+    gzip: true,
+    bytes: Number(size),
+    modifiedNs: mtimeNs,
+    changedNs: ctimeNs,
+  };
+  const stopping = new AbortController();
+  const reading = checkFiles([file], folder, { stop: stopping.signal });
+  stopping.abort();
+  await expect(reading).rejects.toBeInstanceOf(StoppedError);
+});

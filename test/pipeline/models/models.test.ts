@@ -1,0 +1,45 @@
+import { cp, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { csvRecords } from '../../../src/kit/text/csv.ts';
+import { modelsStage } from '../../../src/pipeline/models/models-stage.ts';
+import { quotedPathList } from '../../../src/kit/text/sql-text.ts';
+import { LogLanding } from '../../support/log-landing.ts';
+import { testRun } from '../../test-run.ts';
+
+/** After all that lands. */
+const wallClock = '2026-03-11T00:00:00Z';
+
+/** `case.json` of a folder: what it shows, and the runs with what lands before each. */
+const caseSchema = z.strictObject({
+  about: z.string(),
+  runs: z.array(z.strictObject({ as_of: z.string(), landing: z.string() })).min(1),
+});
+
+const folders = (await readdir(import.meta.dirname, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map(({ name }) => name).toSorted();
+const cases = await Promise.all(folders.map(async (folder) => ({ folder, ...caseSchema.parse(JSON.parse(await readFile(join(import.meta.dirname, folder, 'case.json'), 'utf8'))) })));
+
+/** `expected.csv` has the figures, `expected-<mart>.csv` the mart or the table of the state. */
+async function relationOf(landing: LogLanding, file: string): Promise<string> {
+  const name = /^expected-(\w+)\.csv$/.exec(file)?.[1] ?? 'offer_stats_2d';
+  if (name !== 'offer_daily') return name;
+  const files = await landing.query<{ path: string }>(`SELECT path FROM mart_files WHERE mart = '${name}'`);
+  return `read_parquet(${quotedPathList(files.map(({ path }) => join(landing.data.warehouse, path)))}, hive_partitioning = false)`;
+}
+
+it.each(cases)('$folder: $about', async ({ folder, runs }) => {
+  await using landing = await LogLanding.create();
+  for (const { as_of: asOf, landing: landed } of runs) {
+    await cp(join(import.meta.dirname, folder, landed), landing.data.landing, { recursive: true });
+    await landing.ingest({ asOf, wallClock });
+    await modelsStage.run(testRun(landing.data, { asOf, wallClock }), landing.state);
+  }
+  for (const name of (await readdir(join(import.meta.dirname, folder))).filter((each) => each.endsWith('.csv'))) {
+    const file = join(import.meta.dirname, folder, name);
+    const [columns = [], ...expected] = [...csvRecords(await readFile(file, 'utf8'), file)].map(({ cells }) => cells);
+    const rows = await landing.query<Record<string, string | number | null>>(`SELECT ${columns.join(', ')} FROM ${await relationOf(landing, name)} ORDER BY ALL`);
+    expect(rows.map((row) => columns.map((column) => String(row[column] ?? ''))), name).toEqual(expected);
+  }
+  expect(await landing.rejects()).toEqual([]);
+});

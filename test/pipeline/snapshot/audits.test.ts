@@ -1,0 +1,302 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { queryRows } from '../../../src/kit/duckdb/dialect/rows.ts';
+import { generate } from '../../../src/demo/generate/generate.ts';
+import { dayMarts } from '../../../src/pipeline/models/day-marts.ts';
+import { openAudited, type Audited } from '../../../src/pipeline/snapshot/content/audited.ts';
+import { snapshotAudits } from '../../../src/pipeline/snapshot/content/audits.ts';
+import { linkedFiles } from '../../../src/pipeline/snapshot/layout.ts';
+import { analyticsFile } from '../../../src/pipeline/snapshot/manifest.ts';
+import { analyticsTables, analyticsViews } from '../../../src/pipeline/snapshot/content/published-tables.ts';
+import { modelQuery } from '../../../src/pipeline/sql/model-query.ts';
+import { readModel } from '../../../src/pipeline/sql/sql-model.ts';
+import { openStateDatabase, type StateDatabase } from '../../../src/pipeline/warehouse/database.ts';
+import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
+
+const end = new Date('2026-03-10T13:37:00Z');
+
+/**
+ * A published snapshot, attached to the state that it was made of as while it is built: its tables are copies, to be
+ * damaged.
+ */
+let pipeline: PipelineUnderTest;
+let state: StateDatabase;
+let connection: DuckDBConnection;
+let audited: Audited;
+let parquet: (group: string) => string[];
+beforeAll(async () => {
+  pipeline = await PipelineUnderTest.bare(end);
+  await generate({ out: pipeline.data.root, seed: 23, clicks: 1500, days: 3, end, offers: 30, messy: true });
+  await pipeline.refresh('2026-03-10T13:37:00Z');
+  state = await openStateDatabase(pipeline.data, { duckdb: { threads: 1 } });
+  ({ connection } = state);
+  const files = await linkedFiles(connection, pipeline.data, '2026-03-10T13:37:00Z');
+  const folder = `${pipeline.data.current}/`;
+  parquet = (group) => files.filter((file) => file.group === group).map(({ path }) => folder + path);
+  await connection.run(`ATTACH '${folder}${analyticsFile}' AS published (READ_ONLY); ATTACH ':memory:' AS snapshot`);
+  for (const table of analyticsTables)
+    await connection.run(`CREATE TABLE snapshot.${table} AS FROM published.${table}`);
+  // The views name the tables beside them.
+  await connection.run('USE published');
+  for (const view of analyticsViews) await connection.run(`CREATE TABLE snapshot.${view} AS FROM published.${view}`);
+  await connection.run('USE state');
+  audited = await openAudited(connection, pipeline.data, 0, parquet);
+});
+afterAll(async () => {
+  await state.close();
+  await pipeline[Symbol.asyncDispose]();
+});
+
+/** Names of the audits that find bad rows once the statements have run; the statements are taken back. */
+async function failingAfter(...damage: string[]): Promise<string[]> {
+  await connection.run('BEGIN TRANSACTION');
+  try {
+    for (const statement of damage) await connection.run(statement);
+    const failing: string[] = [];
+    for (const { name, query } of snapshotAudits(audited))
+      if ((await queryRows(connection, `SELECT * FROM (${query}) LIMIT 1`)).length > 0) failing.push(name);
+    return failing;
+  } finally {
+    await connection.run('ROLLBACK');
+  }
+}
+
+/** The audited rows of a mart with a change, as a statement. */
+function changed(mart: string, select: string): string {
+  return `CREATE OR REPLACE TEMP VIEW audited_${mart} AS ${select} FROM (FROM published.${mart})`;
+}
+
+it('find nothing in what was published', async () => {
+  expect(await failingAfter()).toEqual([]);
+});
+
+describe('the keys of the headers', () => {
+  const keysQuery = () => snapshotAudits(audited).find(({ name }) => name === 'keys_are_unique')?.query ?? '';
+  const repeated = () => queryRows<{ table_name: string }>(connection, keysQuery());
+
+  it.each(analyticsTables)('hold in %s: a row with the key of another is found', async (table) => {
+    await connection.run('BEGIN TRANSACTION');
+    try {
+      // Without a row, two of nothing are equal as well.
+      await connection.run(`INSERT INTO snapshot.${table} SELECT * FROM (FROM snapshot.${table} LIMIT 1)`);
+      await connection.run(
+        `INSERT INTO snapshot.${table} SELECT t.* FROM range(2) LEFT JOIN snapshot.${table} AS t ON false`,
+      );
+      expect((await repeated()).map(({ table_name }) => table_name)).toContain(table);
+      expect(new Set((await repeated()).map(({ table_name }) => table_name))).toEqual(new Set([table]));
+    } finally {
+      await connection.run('ROLLBACK');
+    }
+  });
+
+  it.each(dayMarts)('hold in %s: a row with the key of another is found', async (view) => {
+    const { key } = readModel('marts', view);
+    const keys = `SELECT ${key.join(', ')} FROM published.${view}`;
+    await connection.run('BEGIN TRANSACTION');
+    try {
+      await connection.run('USE published');
+      await connection.run(`CREATE TEMP TABLE keys_of_${view} AS ${keys}`);
+      await connection.run('USE state');
+      await connection.run(
+        `INSERT INTO keys_of_${view} SELECT t.* FROM range(2) LEFT JOIN keys_of_${view} AS t ON false`,
+      );
+      await connection.run(`CREATE OR REPLACE TEMP VIEW audited_${view} AS FROM keys_of_${view}`);
+      expect((await repeated()).map(({ table_name }) => table_name)).toEqual([view]);
+    } finally {
+      await connection.run('ROLLBACK');
+    }
+  });
+
+  it('hold in clicks: those of a second event file that the run wrote are found', async () => {
+    const [file] = await queryRows<{ path: string }>(
+      connection,
+      `SELECT path FROM event_files WHERE kind = 'clicks' ORDER BY path LIMIT 1`,
+    );
+    const path = file?.path ?? '';
+    const copy = path.replace('.parquet', '-copy.parquet');
+    await copyFile(join(pipeline.data.warehouse, path), join(pipeline.data.warehouse, copy));
+    await connection.run('BEGIN TRANSACTION');
+    try {
+      await connection.run(
+        `INSERT INTO event_files SELECT * REPLACE ('${copy}' AS path, 2 AS run_id) FROM event_files WHERE path = '${path}'`,
+      );
+      for (const publishedRunId of [0, 1]) {
+        await openAudited(connection, pipeline.data, publishedRunId, parquet);
+        expect((await repeated()).map(({ table_name }) => table_name)).toContain('clicks');
+      }
+      await openAudited(connection, pipeline.data, 2, parquet);
+      expect(await repeated()).toEqual([]);
+    } finally {
+      await connection.run('ROLLBACK');
+      await openAudited(connection, pipeline.data, 0, parquet);
+    }
+  });
+});
+
+describe('figures', () => {
+  const figures = [
+    'clicks',
+    'conversions',
+    'converted_clicks',
+    'earnings',
+    'epc',
+    'cvr',
+    'conversions_24h',
+    'conversions_prior_24h',
+  ];
+  const one = `offer_id = (SELECT min(offer_id) FROM snapshot.offer_stats_2d WHERE clicks > 0 AND epc > 0 AND cvr > 0)`;
+
+  it.each([...figures, 'rank'])(
+    'of today: one other %s in offer_stats_2d than in report_daily is found',
+    async (figure) => {
+      const failing = await failingAfter(
+        `UPDATE snapshot.offer_stats_2d SET ${figure} = coalesce(${figure}, 0) + 1 WHERE ${one}`,
+      );
+      expect(failing).toContain('report_of_today_equals_figures');
+    },
+  );
+
+  it('of today: another trend, and a row more or less, are found', async () => {
+    expect(
+      await failingAfter(
+        `UPDATE snapshot.offer_stats_2d SET trend = CASE trend WHEN 'up' THEN 'down' ELSE 'up' END WHERE ${one}`,
+      ),
+    ).toEqual(['report_of_today_equals_figures']);
+    for (const table of ['offer_stats_2d', 'report_daily'])
+      expect(await failingAfter(`DELETE FROM snapshot.${table} WHERE ${one}`)).toContain(
+        'report_of_today_equals_figures',
+      );
+  });
+
+  it.each(['epc', 'cvr'])(
+    'a millionth more or less of %s is found, in the figures and in any report',
+    async (quotient) => {
+      for (const by of ['+ 0.000001', '- 0.000001']) {
+        expect(
+          await failingAfter(`UPDATE snapshot.offer_stats_2d SET ${quotient} = ${quotient} ${by} WHERE ${one}`),
+        ).toEqual(['quotients_follow_from_sums', 'report_of_today_equals_figures']);
+        for (const mart of ['report_daily', 'offer_daily'])
+          expect(
+            await failingAfter(changed(mart, `SELECT * REPLACE (${quotient} ${by} AS ${quotient})`)),
+            mart,
+          ).toContain('quotients_follow_from_sums');
+      }
+    },
+  );
+
+  it.each([
+    { clicks: 2, earnings: '0.000001', epc: '0.000001', wrong: '0.000000' },
+    { clicks: 3, earnings: '0.000001', epc: '0.000000', wrong: '0.000001' },
+    { clicks: 3, earnings: '0.000002', epc: '0.000001', wrong: '0.000000' },
+    { clicks: 0, earnings: '5', epc: '0', wrong: '5' },
+    { clicks: 1, earnings: '999999999999.999999', epc: '999999999999.999999', wrong: '999999999999.999998' },
+  ])('$earnings on $clicks clicks is an EPC of $epc, half away from zero', async ({ clicks, earnings, epc, wrong }) => {
+    const report = (value: string) =>
+      changed(
+        'report_daily',
+        `SELECT * REPLACE (${clicks}::BIGINT AS clicks, 0::BIGINT AS converted_clicks, ${earnings} AS earnings, ${value} AS epc, 0 AS cvr)`,
+      );
+    expect(await failingAfter(report(epc))).not.toContain('quotients_follow_from_sums');
+    expect(await failingAfter(report(wrong))).toContain('quotients_follow_from_sums');
+  });
+
+  it.each([...figures, 'trend'])('a missing %s is found, in the figures and in any report', async (figure) => {
+    expect(await failingAfter(`UPDATE snapshot.offer_stats_2d SET ${figure} = NULL WHERE ${one}`)).toContain(
+      'figures_are_whole',
+    );
+    expect(await failingAfter(changed('report_daily', `SELECT * REPLACE (NULL AS ${figure})`))).toContain(
+      'figures_are_whole',
+    );
+  });
+
+  it('of reports published before are not looked at again', async () => {
+    await openAudited(connection, pipeline.data, 1, parquet);
+    try {
+      for (const mart of dayMarts) expect(await queryRows(connection, `FROM audited_${mart}`), mart).toEqual([]);
+      expect(await queryRows(connection, 'FROM audited_clicks LIMIT 1')).toEqual([]);
+    } finally {
+      await openAudited(connection, pipeline.data, 0, parquet);
+    }
+  });
+});
+
+describe('events', () => {
+  it('are what the roll-up adds up to: a click more, an hour later or under another name is found', async () => {
+    for (const damage of [
+      'clicks = clicks + 1',
+      'hour = hour + INTERVAL 1 HOUR',
+      `offer_id = 0, source = 'x', external_id = 'x'`,
+    ]) {
+      const statement = `UPDATE click_hourly SET ${damage} WHERE (hour, offer_id) = (SELECT (hour, offer_id) FROM click_hourly ORDER BY ALL LIMIT 1)`;
+      expect(await failingAfter(statement), damage).toEqual(['roll_up_equals_events']);
+    }
+  });
+
+  it('have a click and an offer behind each credited conversion', async () => {
+    expect(await failingAfter('DELETE FROM conversion_clicks')).toEqual(['credited_have_click_and_offer']);
+    expect(await failingAfter(changed('conversions', 'SELECT * REPLACE (NULL AS payout)'))).toEqual([
+      'credited_have_click_and_offer',
+      'daily_sums_equal_hourly',
+    ]);
+  });
+
+  it('and clicks of conversions are there once: the marts that are made of doubled ones have doubled rows', async () => {
+    const conversions = modelQuery('staging', 'conversions_as_of', { as_of: '2026-03-10T13:37:00Z' });
+    const madeAgain = [
+      'CREATE OR REPLACE TEMP TABLE conversion_scope AS SELECT DISTINCT conversion_id FROM conversion_events',
+      `CREATE OR REPLACE TEMP VIEW audited_conversions AS ${conversions}`,
+    ];
+    expect(await failingAfter(...madeAgain)).toEqual([]);
+    for (const table of ['conversion_events', 'conversion_clicks'])
+      expect(await failingAfter(`INSERT INTO ${table} FROM ${table} LIMIT 1`, ...madeAgain), table).toContain(
+        'keys_are_unique',
+      );
+  });
+
+  it('and rejects are as many as the ledger says', async () => {
+    expect(await failingAfter('DELETE FROM rejects')).toEqual(['ledger_adds_up']);
+  });
+});
+
+describe('sums by hour, day and site', () => {
+  const tables = { network_hourly: 'earnings', site_daily: 'gross_earnings' };
+  const marts = { offer_hourly: 'earnings', offer_daily: 'earnings', conversions: 'payout' };
+
+  it.each(Object.entries(tables))('are found where one of %s is another', async (table, earnings) => {
+    for (const figure of ['clicks', 'conversions', earnings])
+      expect(
+        await failingAfter(`UPDATE snapshot.${table} SET ${figure} = ${figure} + 1 WHERE rowid = 0`),
+        figure,
+      ).toEqual(['daily_sums_equal_hourly']);
+    expect(await failingAfter(`DELETE FROM snapshot.${table}`)).toEqual(['daily_sums_equal_hourly']);
+  });
+
+  it.each(Object.entries(marts))('are found where those of %s are others', async (mart, earnings) => {
+    const damages = [
+      `SELECT * REPLACE (${earnings} + 0.000001 AS ${earnings})`,
+      ...(mart === 'conversions'
+        ? [`SELECT * REPLACE ('rejected' AS status)`]
+        : ['SELECT * REPLACE (clicks + 1 AS clicks)', 'SELECT * REPLACE (conversions + 1 AS conversions)']),
+    ];
+    for (const damage of damages)
+      expect(await failingAfter(changed(mart, damage)), damage).toContain('daily_sums_equal_hourly');
+  });
+});
+
+it('a gap in the ranks is found', async () => {
+  expect(await failingAfter('UPDATE snapshot.offer_stats_2d SET rank = rank + 1 WHERE rank > 1')).toContain(
+    'ranks_have_no_gaps',
+  );
+});
+
+it('columns are null only where the header says so', async () => {
+  for (const name of [...analyticsTables, ...analyticsViews]) {
+    const { columns, nullable } = readModel('marts', name);
+    const never = Object.keys(columns).filter((column) => nullable?.has(column) !== true);
+    expect(never.length, name).toBeGreaterThan(0);
+    const where = never.map((column) => `${column} IS NULL`).join(' OR ');
+    expect(await queryRows(connection, `FROM snapshot.${name} WHERE ${where} LIMIT 1`), name).toEqual([]);
+  }
+});

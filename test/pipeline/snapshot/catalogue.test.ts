@@ -1,0 +1,25 @@
+import { writeFile } from 'node:fs/promises';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
+import { currentManifest, currentName } from '../../../src/pipeline/snapshot/catalogue.ts';
+import { makeCurrent, temporaryData } from '../../support/published-snapshot.ts';
+
+let data: DataDirectory;
+beforeEach(async () => {
+  const made = await temporaryData();
+  onTestFinished(made.remove);
+  ({ data } = made);
+});
+
+it('no snapshot is current where there is no link, and the one that it names even where that is gone', async () => {
+  expect(await currentName(data)).toBeUndefined();
+  await makeCurrent(data, '00000001-gone');
+  expect(await currentName(data)).toBe('00000001-gone');
+  expect(await currentManifest(data)).toBeUndefined();
+});
+
+it('what lies in the place of the link is told, not taken for nothing', async () => {
+  await writeFile(data.current, '');
+  await expect(currentName(data)).rejects.toThrow(/current is no link: move it away, and `offerline doctor --repair`/);
+  expect(await currentManifest(data)).toBeUndefined();
+});

@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import type { Site } from '../../../src/kit/sites/sites.ts';
+import { recordCommissions } from '../../../src/pipeline/snapshot/content/commissions.ts';
+import { LogLanding } from '../../support/log-landing.ts';
+
+const site = (site_key: string, commission: number) => ({ site_key, commission }) as Site;
+const first = '2026-03-09T10:00:00Z';
+const later = '2026-03-09T11:00:00Z';
+
+it('a change counts from the run on, and follows the one before it whatever the as-of', async () => {
+  await using warehouse = await LogLanding.create();
+  const { state } = warehouse;
+  await recordCommissions(state, [site('a', 0.1), site('b', 0), site('c', 1e-6)], first);
+  await recordCommissions(state, [site('a', 0.1), site('b', 0.25)], later);
+  await recordCommissions(state, [site('a', 0.2), site('b', 0.3), site('d', 1)], first);
+  expect(await warehouse.query('FROM site_commissions ORDER BY ALL')).toEqual([
+    { site_key: 'a', valid_from: first, commission: '0.100000' },
+    { site_key: 'a', valid_from: '2026-03-09T10:00:00.000001Z', commission: '0.200000' },
+    { site_key: 'b', valid_from: first, commission: '0.000000' },
+    { site_key: 'b', valid_from: later, commission: '0.250000' },
+    { site_key: 'b', valid_from: '2026-03-09T11:00:00.000001Z', commission: '0.300000' },
+    { site_key: 'c', valid_from: first, commission: '0.000001' },
+    { site_key: 'd', valid_from: first, commission: '1.000000' },
+  ]);
+});
+
+it('thousands of new sites cost a few statements', async () => {
+  await using warehouse = await LogLanding.create();
+  const { connection } = warehouse.state;
+  let statements = 0;
+  const run = connection.run.bind(connection);
+  connection.run = (...call: Parameters<typeof run>) => {
+    statements++;
+    return run(...call);
+  };
+  await recordCommissions(
+    warehouse.state,
+    Array.from({ length: 2000 }, (_, index) => site(`s${index}`, 0.5)),
+    first,
+  );
+  expect(statements).toBeLessThan(20);
+  expect(await warehouse.query('SELECT count(*) AS sites FROM site_commissions')).toEqual([{ sites: 2000 }]);
+});

@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest';
+import { stages } from '../../../pipelines/refresh.ts';
+import { UsageError } from '../../../src/kit/errors/errors.ts';
+import { currentManifest } from '../../../src/pipeline/snapshot/catalogue.ts';
+import { createLogger } from '../../../src/kit/logging/log.ts';
+import { noProgress } from '../../../src/kit/logging/progress.ts';
+import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
+
+const silent = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
+const click = (id: string) => ({
+  click_id: id,
+  offer_id: 1,
+  site_key: 's',
+  user_id: 'u',
+  clicked_at: '2026-03-09T08:00:00Z',
+});
+
+async function published(): Promise<PipelineUnderTest> {
+  const pipeline = await PipelineUnderTest.create(new Date('2026-03-10T12:00:00Z'));
+  await pipeline.landOffers('alpha', [{ external_id: 'one', id: 1, title: 'One', payout: '1' }]);
+  await pipeline.landLog('clicks', 'ndjson', [click('c1')]);
+  await pipeline.refresh('2026-03-09T10:00:00Z');
+  return pipeline;
+}
+
+it('alone publishes under the as-of of the figures, whatever the clock says', async () => {
+  await using pipeline = await published();
+  const request = { data: pipeline.data, console: silent };
+  await stages.models({ ...request, asOf: '2026-03-09T11:00:00Z' });
+  const { snapshotId } = await stages.publish(request);
+  expect(snapshotId).toMatch(/20260309T110000Z$/);
+  expect((await currentManifest(pipeline.data))?.as_of).toBe('2026-03-09T11:00:00Z');
+  expect(await pipeline.ask('SELECT DISTINCT as_of FROM offer_stats_2d')).toEqual([{ as_of: '2026-03-09T11:00:00Z' }]);
+});
+
+it('refuses an as-of that the figures are not of', async () => {
+  await using pipeline = await published();
+  await expect(stages.publish({ data: pipeline.data, console: silent, asOf: '2026-03-09T11:00:00Z' })).rejects.toThrow(
+    'the figures are as of 2026-03-09T10:00:00Z, not 2026-03-09T11:00:00Z',
+  );
+});
+
+it('refuses figures that lack what was ingested last', async () => {
+  await using pipeline = await published();
+  const request = { data: pipeline.data, console: silent, asOf: '2026-03-09T10:00:00Z' };
+  await pipeline.landLog('clicks', 'ndjson', [click('c2')]);
+  await stages.ingest(request);
+  await expect(stages.publish(request)).rejects.toThrow(UsageError);
+  expect(await pipeline.ask('SELECT count(*) AS clicks FROM clicks')).toEqual([{ clicks: 1 }]);
+  await stages.models(request);
+  await stages.publish(request);
+  expect(await pipeline.ask('SELECT sum(clicks)::BIGINT AS clicks FROM offer_hourly')).toEqual([{ clicks: 2 }]);
+});
+
+it('refuses to go back in time unless that is wanted', async () => {
+  await using pipeline = await published();
+  const older = { data: pipeline.data, console: silent, asOf: '2026-03-09T09:00:00Z' };
+  await stages.models({ ...older, allowOlder: true });
+  await expect(stages.publish({ data: pipeline.data, console: silent })).rejects.toThrow('--allow-older');
+  await stages.publish({ ...older, allowOlder: true });
+  expect((await currentManifest(pipeline.data))?.as_of).toBe('2026-03-09T09:00:00Z');
+});

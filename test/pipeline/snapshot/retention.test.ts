@@ -1,0 +1,29 @@
+import { readdir } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { refresh } from '../../../pipelines/refresh.ts';
+import { realEffects, type Effects } from '../../../src/kit/files/effects.ts';
+import { createLogger } from '../../../src/kit/logging/log.ts';
+import { noProgress } from '../../../src/kit/logging/progress.ts';
+import { snapshotNames } from '../../../src/pipeline/snapshot/catalogue.ts';
+import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
+
+const console = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
+
+it('an old snapshot whose removal broke off is no snapshot any more, and the next run removes the rest', async () => {
+  const first = '2026-03-10T12:00:00Z';
+  await using pipeline = await PipelineUnderTest.create(new Date(first), { settings: { snapshots_kept: 1 } });
+  const { data } = pipeline;
+  await pipeline.refresh(first);
+  const remove: Effects['files']['remove'] = (path, step) => {
+    if (step === 'old snapshot: removed') throw Object.assign(new Error('made to fail'), { code: 'EIO' });
+    return realEffects.files.remove(path, step);
+  };
+  const second = '2026-03-10T13:00:00Z';
+  const effects: Effects = { ...realEffects, now: () => Date.parse(second), files: { ...realEffects.files, remove } };
+  await expect(refresh({ data, console, asOf: second }, effects)).rejects.toThrow();
+  expect(await snapshotNames(data)).toHaveLength(1);
+  expect((await readdir(data.published)).some((name) => name.endsWith('.retired'))).toBe(true);
+  await pipeline.refresh('2026-03-10T14:00:00Z');
+  const { current } = await pipeline.snapshots();
+  expect((await readdir(data.published)).toSorted()).toEqual([current, 'current']);
+});

@@ -1,0 +1,98 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { launcher } from '../../support/command-line.ts';
+import { endOf } from '../../support/commands.ts';
+import { ndjson } from '../../support/log-landing.ts';
+import { asOf, clicks, smallData } from '../../e2e/small-data.ts';
+
+const status = async (root: string) => {
+  const { stdout, stderr, code } = await endOf(root, 'status');
+  return { told: stdout + stderr, code };
+};
+
+it('a landing folder that is gone, or another one in its place, is told, and status exits 1', async () => {
+  await using pipeline = await smallData();
+  const { data } = pipeline;
+  await pipeline.refresh(asOf);
+  const before = await status(data.root);
+  expect(before.told).not.toContain('mount it again');
+
+  await rename(data.landing, `${data.landing}-away`);
+  await pipeline.refresh('2025-03-10T12:05:00Z');
+  const gone = await status(data.root);
+  expect(gone).toMatchObject({
+    code: 1,
+    told: expect.stringContaining('landing does not exist: mount it again') as string,
+  });
+  expect((await endOf(data.root, 'doctor')).stdout).toContain('landing does not exist');
+
+  // As a mount point looks where nothing is mounted; the tracker lands its logs there.
+  await mkdir(data.landing);
+  await pipeline.landLog('clicks', 'ndjson', clicks('new', 4, '2025-03-10T11:30:00Z'));
+  const emptied = await status(data.root);
+  expect(emptied).toMatchObject({ code: 1, told: expect.stringContaining('should have are not there') as string });
+
+  await rm(data.landing, { recursive: true });
+  await rename(`${data.landing}-away`, data.landing);
+  expect((await status(data.root)).told).not.toContain('mount it again');
+});
+
+it('logs that were archived are no trouble while the newest export is there', async () => {
+  await using pipeline = await smallData();
+  await pipeline.refresh(asOf);
+  await rm(join(pipeline.data.landing, 'clicks'), { recursive: true });
+  await rm(join(pipeline.data.landing, 'conversions'), { recursive: true, force: true });
+  expect((await status(pipeline.data.root)).told).not.toContain('mount it again');
+});
+
+it('files that landing does not read are counted and named', async () => {
+  await using pipeline = await smallData();
+  const { landing, root } = pipeline.data;
+  await mkdir(join(landing, 'clicks'), { recursive: true });
+  for (const name of ['clicks/a.tsv', 'clicks/b.zip', 'Clicks.csv']) await writeFile(join(landing, name), 'x');
+  await pipeline.refresh(asOf);
+  const { told } = await status(root);
+  expect(told).toContain('3 landing files not read (clicks/a.tsv, clicks/b.zip, Clicks.csv)');
+  expect((await endOf(root, 'doctor')).stdout).toContain('3 of its files are not read, the first clicks/a.tsv');
+});
+
+it('a landing file that may not be read gets a row in the ledger from the second run on, and is landed once it may', async ({
+  skip,
+}) => {
+  await using pipeline = await smallData();
+  const { data } = pipeline;
+  const file = join(data.landing, 'clicks/closed.ndjson');
+  // Root reads any file, unless it gives that right up.
+  const isRoot = process.getuid?.() === 0;
+  const wrapper = isRoot ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search'] : [];
+  const [program, ...words] = [...wrapper, launcher.executable, ...launcher.words, 'run', 'refresh'];
+  const run = (minute: number) =>
+    promisify(execFile)(program, [...words, '--as-of', `2025-03-10T12:0${minute}:00Z`], {
+      env: { ...process.env, OFFERLINE_DATA: data.root },
+    });
+  await run(1).catch((error: NodeJS.ErrnoException) => skip(error.code === 'ENOENT', 'setpriv cannot be found'));
+  const other = join(data.landing, 'clicks/closed-too.ndjson');
+  await writeFile(file, ndjson(clicks('closed', 4, '2025-03-10T11:30:00Z')));
+  await writeFile(other, ndjson(clicks('closed-too', 4, '2025-03-10T11:30:00Z')));
+  for (const closed of [file, other]) await chmod(closed, 0o000);
+  const ledger = () =>
+    pipeline.ask(`SELECT status, reason FROM ingest_files WHERE path = 'clicks/closed.ndjson' ORDER BY file_id`);
+  await run(2);
+  expect(await ledger()).toEqual([]);
+  await run(3);
+  await run(4);
+  expect(await ledger()).toEqual([
+    { status: 'quarantined', reason: expect.stringMatching(/^unreadable: .*EACCES.*let the user/) as string },
+  ]);
+  expect((await status(data.root)).told).toContain('clicks/closed.ndjson (unreadable');
+  expect(
+    await pipeline.ask(`SELECT path FROM ingest_files WHERE starts_with(reason, 'unreadable') ORDER BY path`),
+  ).toEqual([{ path: 'clicks/closed-too.ndjson' }, { path: 'clicks/closed.ndjson' }]);
+  for (const closed of [file, other]) await chmod(closed, 0o644);
+  await run(5);
+  expect(await ledger()).toMatchObject([{ status: 'quarantined' }, { status: 'loaded' }]);
+  expect((await status(data.root)).told).not.toContain('unreadable');
+});

@@ -1,0 +1,117 @@
+import { stat } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { refresh } from '../../../pipelines/refresh.ts';
+import { readSettings } from '../../../src/kit/config/settings.ts';
+import { exitCode } from '../../../src/kit/errors/errors.ts';
+import { realEffects, type Effects } from '../../../src/kit/files/effects.ts';
+import { createLogger } from '../../../src/kit/logging/log.ts';
+import { noProgress } from '../../../src/kit/logging/progress.ts';
+import { acquireWriterLock } from '../../../src/pipeline/runs/lock.ts';
+import { readStatus } from '../../../src/pipeline/status/status.ts';
+import { offerline } from '../../support/command-line.ts';
+import { endOf } from '../../support/commands.ts';
+import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
+
+const noon = '2026-03-10T12:00:00Z';
+const console = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
+const at = (time: string): Effects => ({ ...realEffects, now: () => Date.parse(time) });
+
+/** Nobody listens there. */
+const awayStorage = {
+  url: 's3://bucket/network',
+  endpoint: 'http://127.0.0.1:1',
+  access_key_id: 'id',
+  secret_access_key: 'very/secret+key',
+};
+
+it('a run that storage refuses is in no ledger: status tells it and exits 1, until a run is good', async () => {
+  await using pipeline = await PipelineUnderTest.create(new Date(noon));
+  const { data } = pipeline;
+  await pipeline.refresh(noon);
+  await pipeline.configure({ storage: awayStorage });
+  for (const _ of [1, 2]) expect((await offerline(data.root, 'run', 'refresh')).code).toBe(1);
+
+  const { code, stdout, stderr } = await offerline(data.root, 'status');
+  expect({ code, stdout }).toEqual({
+    code: 1,
+    stdout: expect.stringMatching(
+      /needs attention\n.*run refresh failed, 2 times since .*: s3:\/\/bucket\/network cannot read current\.json: no whole answer \(ECONNREFUSED\).*do: `offerline run refresh`/,
+    ) as string,
+  });
+  expect(stderr).toContain('run refresh failed, 2 times since');
+  expect(stdout + stderr).not.toContain('secret+key');
+  const doctor = await endOf(data.root, 'doctor');
+  expect(doctor.stdout).toMatch(/TROUBLE {2}runs: run refresh failed, 2 times since/);
+  process.exitCode = exitCode.done;
+  expect((await stat(data.refusedRunsFile)).mode & 0o777).toBe(0o600);
+  expect(JSON.parse((await endOf(data.root, 'status', '--json')).stdout)).toMatchObject({
+    refused_runs: { command: 'run refresh', times: 2, busy: false },
+  });
+
+  await pipeline.configure({});
+  await pipeline.refresh('2026-03-10T12:05:00Z');
+  expect((await endOf(data.root, 'status')).code).toBe(0);
+});
+
+it('a run whose end is not brought to storage is told, too, though the ledger has it as done', async () => {
+  await using pipeline = await PipelineUnderTest.create(new Date(noon));
+  const { data } = pipeline;
+  await pipeline.refresh(noon);
+  // As publishing to storage does, the copy of the state comes after all that the ledger knows.
+  const effects = at('2026-03-10T12:05:00Z');
+  const files = { ...effects.files, copyFile: () => Promise.reject(new Error('made to fail')) };
+  await pipeline.landOffers('net', [{ external_id: 'e', title: 'Offer', payout: '1' }]);
+  await expect(refresh({ data, console }, { ...effects, files })).rejects.toThrow('made to fail');
+  const { alarms, last_failure } = await readStatus(data, readSettings(data), Date.parse('2026-03-10T12:10:00Z'));
+  expect({ alarms, last_failure }).toEqual({
+    alarms: ['run refresh failed at 2026-03-10T12:05:00Z: made to fail'],
+    last_failure: null,
+  });
+});
+
+it('one that finds another at work waits for its turn; again and again is told', async () => {
+  await using pipeline = await PipelineUnderTest.create(new Date(noon), { settings: { lock_wait_seconds: 0 } });
+  const { data } = pipeline;
+  await pipeline.refresh(noon);
+  const lock = await acquireWriterLock(data, { command: 'doctor', waitSeconds: 0, onWaiting: () => undefined });
+  const busy = (time: string) =>
+    expect(refresh({ data, console, scheduledAt: time }, at(time))).rejects.toThrow('is busy');
+  const alarms = async () => (await readStatus(data, readSettings(data), Date.parse('2026-03-10T12:20:00Z'))).alarms;
+  try {
+    await busy('2026-03-10T12:05:00Z');
+    expect(await alarms()).toEqual([]);
+    await busy('2026-03-10T12:10:00Z');
+    expect(await alarms()).toEqual([
+      expect.stringMatching(/^run refresh failed, 2 times since 2026-03-10T12:05:00Z: .*"doctor"/) as string,
+    ]);
+  } finally {
+    lock.release();
+  }
+  await pipeline.refresh('2026-03-10T12:15:00Z');
+  expect(await alarms()).toEqual([]);
+});
+
+it('one that its own words forbid is told to who asked alone', async () => {
+  await using pipeline = await PipelineUnderTest.create(new Date(noon));
+  const { data } = pipeline;
+  await pipeline.refresh(noon);
+  expect((await endOf(data.root, 'run', 'refresh', '--as-of', '2026-03-01T00:00:00Z')).code).toBe(2);
+  expect((await endOf(data.root, 'run', 'refresh', '--as-of', '2999-03-01T00:00:00Z')).code).toBe(2);
+  await pipeline.configure({ storage: { ...awayStorage, follow: true } });
+  expect((await endOf(data.root, 'run', 'refresh')).code).toBe(2);
+  await pipeline.configure({});
+  expect((await endOf(data.root, 'status')).code).toBe(0);
+});
+
+it('one whose warehouse cannot be opened is told', async () => {
+  await using pipeline = await PipelineUnderTest.create(new Date(noon));
+  const { data } = pipeline;
+  await pipeline.refresh(noon);
+  const failing: Effects = {
+    ...at('2026-03-10T12:05:00Z'),
+    perform: (step, work) => (step === 'begin of run: committed' ? Promise.reject(new Error('no room')) : work()),
+  };
+  await expect(refresh({ data, console }, failing)).rejects.toThrow('no room');
+  const { alarms } = await readStatus(data, readSettings(data), Date.parse('2026-03-10T12:10:00Z'));
+  expect(alarms).toEqual(['run refresh failed at 2026-03-10T12:05:00Z: no room']);
+});

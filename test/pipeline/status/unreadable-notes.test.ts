@@ -1,0 +1,74 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { refresh } from '../../../pipelines/refresh.ts';
+import { exitCode } from '../../../src/kit/errors/errors.ts';
+import { realEffects } from '../../../src/kit/files/effects.ts';
+import { createLogger } from '../../../src/kit/logging/log.ts';
+import { noProgress } from '../../../src/kit/logging/progress.ts';
+import { noteRefusedRun, readRefusedRuns } from '../../../src/pipeline/runs/refused-runs.ts';
+import { readStorageRole, RoleNote } from '../../../src/fleet/storage/storage-role.ts';
+import { endOf } from '../../support/commands.ts';
+import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
+
+const noon = '2026-03-10T12:00:00Z';
+const url = 's3://bucket/network';
+const broken = ['', '{"command":', 'null', '[]', '{}', '{"role":"writes","command":7}'];
+const effects = { ...realEffects, now: () => Date.parse(noon) };
+
+/** As a file that this user may not read: it is there and gives nothing. */
+async function makeUnreadable(file: string): Promise<void> {
+  await rm(file, { force: true });
+  await mkdir(file);
+}
+
+it('a note of refused runs that cannot be read counts as absent: status and doctor say so, and end as without it', async () => {
+  await using pipeline = await PipelineUnderTest.create(new Date(noon));
+  const { data } = pipeline;
+  await pipeline.refresh(noon);
+  const told = /refused-runs\.json (is not as it was written|cannot be read \(EISDIR\)), and counts as absent/;
+  const expectTold = async () => {
+    expect(readRefusedRuns(data)).toBeNull();
+    const { code, stdout, stderr } = await endOf(data.root, 'status');
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: expect.stringMatching(told) as string, stderr: '' });
+    expect((await endOf(data.root, 'doctor')).stdout).toMatch(told);
+    process.exitCode = exitCode.done;
+  };
+  for (const text of broken) {
+    await writeFile(data.refusedRunsFile, text);
+    await expectTold();
+  }
+  // The next one that is refused puts it right.
+  const logger = createLogger({ write: () => true }, 'silent');
+  await noteRefusedRun({ data, effects, logger }, 'run refresh', new Error('no room'));
+  expect(readRefusedRuns(data)).toMatchObject({ error: 'no room', times: 1 });
+  await makeUnreadable(data.refusedRunsFile);
+  await expectTold();
+  // So does one that is good.
+  await refresh({ data, console: { logger, progress: noProgress } }, effects);
+  expect((await endOf(data.root, 'status')).stdout).not.toContain('refused-runs');
+});
+
+it('a note of the role with storage that cannot be read counts as absent, too, and is said once', async () => {
+  const storage = { url, endpoint: 'http://127.0.0.1:1', access_key_id: 'id', secret_access_key: 'very/secret+key' };
+  await using pipeline = await PipelineUnderTest.create(new Date(noon), { settings: { storage } });
+  const { data } = pipeline;
+  await mkdir(data.warehouse, { recursive: true });
+  let logged = '';
+  const logger = createLogger({ write: (line: string) => ((logged += line), true) });
+  const told = /schedule-role\.json (is not as it was written|cannot be read \(EISDIR\)), and counts as absent/g;
+  const expectTold = async () => {
+    expect(readStorageRole(data.scheduleRoleFile, url)).toBeUndefined();
+    expect((await endOf(data.root, 'status')).stdout).toMatch(told);
+    logged = '';
+    const note = new RoleNote(data.scheduleRoleFile, url, { effects, logger });
+    await note.tell({ role: 'stands_by' });
+    expect(logged.match(told)).toHaveLength(1);
+  };
+  for (const text of broken) {
+    await writeFile(data.scheduleRoleFile, text);
+    await expectTold();
+    expect(readStorageRole(data.scheduleRoleFile, url)).toMatchObject({ role: 'stands_by' });
+  }
+  await makeUnreadable(data.scheduleRoleFile);
+  await expectTold();
+});

@@ -1,3 +1,0 @@
-import { describeSync } from './every-store/sync.ts';
-
-describeSync(async () => ({ postbacks: {} }));

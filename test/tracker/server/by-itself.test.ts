@@ -1,0 +1,61 @@
+import { writeFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { ownLogs } from '../../../src/tracker/logs/log-names.ts';
+import { clickIdOf, route, secret, TrackerUnderTest } from '../tracker-under-test.ts';
+
+const [token, next] = ['a-token-of-the-source-0123456789', 'the-next-token-of-it-0123456789'];
+const link = (site: string) => `/redirect/manual-offer/1/user/u/site/${site}`;
+
+function agree(test: TrackerUnderTest, text: string): void {
+  writeFileSync(test.data.sourcesFile, text, { mode: 0o600 });
+}
+
+it('what is published, approved and agreed with a source counts a second later, without a restart', async () => {
+  await using test = await TrackerUnderTest.start({ routes: [] });
+  const heard = async () => (await test.ask(`/postback/north?token=${token}&click_id=nobody`)).status;
+  expect([await test.outcome(link('two')), await heard()]).toEqual(['404 unknown_site', 401]);
+  test.writeSites([{ site_key: 'two', site_secret: secret }]);
+  await test.publish([route({ offer_id: 1 })]);
+  agree(test, JSON.stringify({ sources: [{ source: 'north', postback: { token } }] }));
+  expect([await test.outcome(link('two')), await heard()]).toEqual(['404 unknown_site', 401]);
+  test.elapse(1000);
+  expect(await test.comesTo(async () => (await test.outcome(link('two'))) === '302')).toBe(true);
+  // To be asked too often would close the door.
+  expect(await test.comesTo(() => test.logged.join('').includes('"sources":1,'))).toBe(true);
+  expect(await heard()).toBe(404);
+});
+
+it('sources that are changed count from the next look on; a broken file changes nothing', async () => {
+  await using test = await TrackerUnderTest.start({
+    routes: [route({ offer_id: 1 })],
+    sources: [{ source: 'north', postback: { token } }],
+  });
+  const id = clickIdOf(await test.click(1, 'u'));
+  const report = async (sent: string) =>
+    (await test.ask(`/postback/north?token=${sent}&click_id=${id}&transaction_id=${sent}`)).status;
+  expect([await report(token), await report(next)]).toEqual([200, 401]);
+  agree(test, JSON.stringify({ sources: [{ source: 'north', postback: { token: next } }] }));
+  await test.tracker.poll();
+  expect([await report(token), await report(next)]).toEqual([401, 200]);
+  agree(test, '{');
+  await test.tracker.poll();
+  expect([await report(token), await report(next)]).toEqual([401, 200]);
+});
+
+it('logs are handed to landing, and what was answered is told, without a stop', async () => {
+  await using test = await TrackerUnderTest.start({ routes: [route({ offer_id: 1 })] });
+  expect((await test.click(1, 'u')).status).toBe(302);
+  const handedOver = () => ownLogs(test.data, 'clicks').map(({ isWhole }) => isWhole);
+  expect(handedOver()).toEqual([false]);
+  test.elapse(60_000);
+  expect(await test.comesTo(() => handedOver()[0] === true)).toBe(true);
+  expect(test.rows()).toHaveLength(1);
+  expect(test.logged.join('')).toContain('"clicks_click":1');
+});
+
+it('a tracker that was stopped looks for nothing any more', async () => {
+  await using test = await TrackerUnderTest.start({ routes: [] });
+  expect(test.repeated.size).toBeGreaterThan(0);
+  await test.stop();
+  expect(test.repeated.size).toBe(0);
+});

@@ -1,8 +1,0 @@
-import { readFile } from 'node:fs/promises';
-import { expect, it } from 'vitest';
-import { generateTables, tablesFile } from '../../src/warehouse/generate-tables.ts';
-
-it('the checked-in types are those of the migrated schema', async () => {
-  const current = await readFile(tablesFile, 'utf8');
-  expect(current, 'run `node src/launch.mjs src/warehouse/generate-tables.ts`').toBe(await generateTables());
-});
