@@ -1,5 +1,5 @@
 /**
- * node src/launch.mjs <file.ts | vitest | tsc | oxlint | prettier> [arguments…]
+ * node src/launch.mjs <file.ts | vitest | tsc | oxlint | prettier | depcruise> [arguments…]
  *
  * Runs a program of the checkout with the Node that the project pins, whatever Node the machine has (20 or
  * newer), and installs the packages before where they are missing or no longer those of package-lock.json.
@@ -27,9 +27,10 @@ const installLock = join(root, 'install-lock.tmp');
 /** The package and the program in it that a tool's name stands for. */
 const tools = {
   vitest: join(modules, 'vitest', 'vitest.mjs'),
-  tsc: join(modules, 'typescript', 'bin', 'tsc'),
+  tsc: join(modules, 'typescript-native', 'bin', 'tsc'),
   oxlint: join(modules, 'oxlint', 'bin', 'oxlint'),
   prettier: join(modules, 'prettier', 'bin', 'prettier.cjs'),
+  depcruise: join(modules, 'dependency-cruiser', 'bin', 'dependency-cruiser.mjs'),
 };
 
 try {

@@ -47,6 +47,6 @@ describe('package-lock.json', () => {
     const asked = ['dependencies', 'optionalDependencies', 'devDependencies'].flatMap((kind) =>
       Object.entries(project[kind] ?? {}),
     );
-    expect(asked.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
+    expect(asked.filter(([, version]) => !/^(npm:[\w@/-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
   });
 });
