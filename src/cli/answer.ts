@@ -58,7 +58,7 @@ export function existingData(): DataDirectory {
   const data = DataDirectory.fromEnvironment();
   if (!existsSync(data.root)) {
     throw new UsageError(
-      `${data.root} does not exist: set OFFERLINE_DATA to a data directory, or run \`npm start\` for a demo network`,
+      `${data.root} does not exist: set OFFERLINE_DATA to a data directory, or run \`npm start -- --demo\` for a demo network`,
     );
   }
   return data;

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,8 +25,9 @@ afterEach(() => {
 });
 
 /** Starts a serving command and gives what it prints once it serves. */
-async function started(data: string, ...words: string[]): Promise<{ address: string; printed: string }> {
+async function started(data: string | undefined, ...words: string[]): Promise<{ address: string; printed: string }> {
   child = spawn(process.execPath, [...nodeArguments, main, ...words], {
+    cwd: folder,
     env: { ...process.env, OFFERLINE_DATA: data },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -45,9 +46,9 @@ async function delivered(data: string): Promise<number> {
   return (JSON.parse(listed) as { count: number }).count;
 }
 
-it('fills an empty data directory with a demo, refreshes, serves, and ends at SIGTERM', async () => {
-  const data = join(folder, 'data');
-  const { address, printed } = await started(data, 'start', '--demo', '--port', '0');
+it('fills the default data directory with a demo, refreshes, serves, and ends at SIGTERM', async () => {
+  const data = join(folder, 'data/var');
+  const { address, printed } = await started(undefined, 'start', '--port', '0');
   const { sites } = readSites(join(data, 'sites.json'));
   for (const { site_secret } of sites) expect(printed).not.toContain(site_secret);
 
@@ -88,6 +89,17 @@ it('fills an empty data directory with a demo, refreshes, serves, and ends at SI
   const received = [...logged.matchAll(/(\d+) rewards received/g)].map(([, rewards]) => Number(rewards));
   expect(received.at(-1)).toBeGreaterThan(50);
   expect(received.at(-1)).toBeLessThanOrEqual(await delivered(data));
+});
+
+it('fills no directory that somebody named, and says what it lacks', async () => {
+  const data = join(folder, 'mine');
+  for (const make of [() => {}, () => mkdirSync(join(data, 'landing/clicks'), { recursive: true })]) {
+    make();
+    const { code, stdout, stderr } = await offerline(data, 'start', '--port', '0');
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('`offerline sites add`, begin with a copy of data/example, or pass --demo');
+  }
+  expect(readdirSync(data)).toEqual(['landing']);
 });
 
 it('leaves a data directory that has something in it alone, whatever SQL, patterns and shells would read in its name', async () => {

@@ -9,6 +9,7 @@ import { acquireServiceLock } from '../../../serve/service-lock.ts';
 import type { Service } from '../../../serve/service.ts';
 import { receiverPortVariable } from '../../../postbacks/http/example-route.ts';
 import { trackerAddress } from '../../../tracker/tracker-address.ts';
+import { UsageError } from '../../../kit/errors/errors.ts';
 import { addCommand, answer, existingData } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 import { startCompanion, type Companion, type CompanionListens } from '../../companion.ts';
@@ -48,13 +49,14 @@ export function addServeCommands(program: Command, context: CommandContext): voi
   withAddress(addCommand(program, 'start', 'schedule, serve, track and console in one'), defaultAddress)
     .option(
       '--demo',
-      'fill the data directory with a demo network where there is none, and play its users, publishers and advertisers',
+      'fill the data directory with a demo network where there is none, and play its users, publishers and advertisers; the default of the directory data/var, unless it has data of your own',
     )
     .action(async (options: ServeOptions) => {
-      // It brings the simulator and the generator along, which no other start has to load.
-      const demo = options.demo === true ? await import('../../demo.ts') : undefined;
       const data = DataDirectory.fromEnvironment();
-      const isNew = demo !== undefined && !existsSync(data.landing) && !existsSync(data.sitesFile);
+      // It brings the simulator and the generator along, which no other start has to load.
+      const demo = isDemo(data, options) ? await import('../../demo.ts') : undefined;
+      if (demo === undefined) requireSites(data);
+      const isNew = demo !== undefined && isEmpty(data);
       if (isNew) await demo.fillWithDemo(data, context);
       const existing = existingData();
       // Before the networks: a second start would find their ports taken, and lead the pulls of the first one astray.
@@ -86,6 +88,24 @@ export function addServeCommands(program: Command, context: CommandContext): voi
         }
       });
     });
+}
+
+function isEmpty(data: DataDirectory): boolean {
+  return !existsSync(data.landing) && !existsSync(data.sitesFile);
+}
+
+/** A directory that somebody named is theirs: no demo fills it unasked. */
+function isDemo(data: DataDirectory, { demo }: ServeOptions): boolean {
+  const isNamed = Boolean(process.env['OFFERLINE_DATA']);
+  return demo === true || (!isNamed && (isEmpty(data) || existsSync(data.demo)));
+}
+
+/** Throws `UsageError` where no site could ask for anything, as in a directory that was named by mistake. */
+function requireSites(data: DataDirectory): void {
+  if (existsSync(data.sitesFile)) return;
+  throw new UsageError(
+    `${data.sitesFile} does not exist: add a site with \`offerline sites add\`, begin with a copy of data/example, or pass --demo for a demo network`,
+  );
 }
 
 /** As the help tells them. */
