@@ -34,7 +34,8 @@ export class GrowingLanding {
 
   /** Content of `offerline.json`. */
   get settings(): object {
-    return { ...this.#network.settings, snapshots_kept: 2 };
+    // Its publishers take nothing, and its days are long over: that is no fault of the life.
+    return { ...this.#network.settings, snapshots_kept: 2, freshness: { postbacks_minutes: 1e9 } };
   }
 
   /** Rounds follow each other over all days of the logs, so that some of them begin a new day. */
