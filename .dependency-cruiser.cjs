@@ -15,13 +15,11 @@ const uses = {
   demo: ['kit', 'sources', 'postbacks', 'pipeline', 'tracker'],
 };
 
-/** They load what the settings name, until it is handed in: the store in PostgreSQL, Spark, the role with storage, Redis. */
+/** They load what the settings name, until it is handed in: the store in PostgreSQL, the role with storage. */
 const untilHandedIn = [
   '^src/postbacks/open-store\\.ts$',
-  '^src/pipeline/ingest/ingest-stage\\.ts$',
   '^src/pipeline/doctor/schedule-standing\\.ts$',
   '^src/pipeline/status/standing\\.ts$',
-  '^src/serve/service\\.ts$',
 ];
 
 const contexts = Object.entries(uses).map(([context, used]) => ({

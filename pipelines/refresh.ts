@@ -8,11 +8,16 @@ import { endOfPresent, leadBackAdvice } from '../src/kit/time/ahead-of-clock.ts'
 import { compareMoments, dateOf } from '../src/kit/time/moment.ts';
 import { beginningsAfter, describeBeginnings } from '../src/pipeline/runs/beginnings.ts';
 import { queryRows } from '../src/kit/duckdb/dialect/rows.ts';
+import { engineOfRun } from './engine-of-run.ts';
 import { deliverAfterRefresh } from './postbacks.ts';
 import { runPipeline, type OpenRun, type RunRequest } from './run-pipeline.ts';
 
 const ingest = ({ stage, state, sites }: OpenRun) =>
-  stage(ingestStage, { state, sites }, ({ rows, accepted, bytes }) => ({ rowsIn: rows, rowsOut: accepted, bytes }));
+  stage(ingestStage, { state, sites, engine: engineOfRun }, ({ rows, accepted, bytes }) => ({
+    rowsIn: rows,
+    rowsOut: accepted,
+    bytes,
+  }));
 const sync = ({ stage, state }: OpenRun) =>
   stage(syncDeliveries, state, ({ handedOver, changed }) => ({ rowsIn: changed, rowsOut: handedOver }));
 const models = ({ stage, state }: OpenRun) => stage(modelsStage, state, ({ offers }) => ({ rowsOut: offers }));

@@ -4,6 +4,8 @@ import type { DataDirectory } from '../kit/config/data-directory.ts';
 import type { Settings } from '../kit/config/settings.ts';
 import { realEffects } from '../kit/files/effects.ts';
 import type { Effects } from '../kit/files/effects.ts';
+import { UsageError } from '../kit/errors/errors.ts';
+import type { Gauge } from '../kit/http/gauge.ts';
 import { addressText } from '../kit/http/listening-address.ts';
 import { MirroredPictures } from '../pictures/mirrored-pictures.ts';
 import { Connections } from './server/connections.ts';
@@ -18,12 +20,20 @@ import { AccessLog } from './server/access-log.ts';
 import { PublisherApi } from './api/publisher-api.ts';
 import type { PublishedSnapshot } from './snapshot/published-snapshot.ts';
 import { RequestLimits } from './access/limits.ts';
-import { SharedLimits } from '../fleet/shared-limits/shared-limits.ts';
 import { SnapshotFollower } from './snapshot/snapshot-follower.ts';
 import { templateB } from './variant-b/offer-template.ts';
 import { templateC } from './variant-c/offer-template.ts';
 import { reportTemplate } from './variant-c/report-template.ts';
 import { InFlightResponses } from './server/in-flight-responses.ts';
+
+/** Limits over several servers, with figures of their own. Throws `UsageError` where they cannot be used. */
+export type OpenSharedLimits = (options: {
+  data: DataDirectory;
+  settings: NonNullable<Settings['limits']>;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+  log: Logger;
+}) => Promise<{ limits: RequestLimits; gauges: Gauge[] }>;
 
 export interface ServiceOptions {
   data: DataDirectory;
@@ -33,6 +43,8 @@ export interface ServiceOptions {
   snapshotId?: string | undefined;
   /** Where a tracker beside us listens, as each snapshot is taken up. Default: where one does by the settings. */
   trackerAddress?: () => string;
+  /** Needed where `limits` of the settings names Redis. */
+  openSharedLimits?: OpenSharedLimits;
   effects?: Pick<Effects, 'now'>;
   /** Calls the task again and again until the function that it returns is called. Default: every second. */
   repeat?: (task: () => void) => () => void;
@@ -67,6 +79,7 @@ export async function createService({
   snapshotId,
   trackerAddress = () => addressText({ address: settings.tracker.host, port: settings.tracker.port }),
   effects = realEffects,
+  openSharedLimits,
   repeat = everySecond,
 }: ServiceOptions): Promise<Service> {
   const sites = new SiteRegistry(data.sitesFile, log);
@@ -79,10 +92,10 @@ export async function createService({
   await sites.start();
   // Before the snapshot is read: what cannot be counted into is told at once. Measured, too: opened after it, V8 keeps
   // `process.nextTick` six times as slow, of which a request takes seven.
+  if (settings.limits !== undefined && openSharedLimits === undefined)
+    throw new UsageError('limits of offerline.json names Redis, which this program was built without');
   const shared =
-    settings.limits === undefined
-      ? undefined
-      : await SharedLimits.open({ data, settings: settings.limits, now: () => effects.now(), log });
+    settings.limits && (await openSharedLimits?.({ data, settings: settings.limits, now: () => effects.now(), log }));
   const limits = shared?.limits ?? RequestLimits.embedded(data, effects.now(), log);
   await follower.start();
 

@@ -6,6 +6,7 @@ import type { Settings } from '../../src/kit/config/settings.ts';
 import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import { errors } from '../../src/serve/api/openapi/bodies.ts';
 import { operationsAt } from '../../src/serve/api/operations.ts';
+import { openSharedLimits } from '../../src/cli/compose.ts';
 import { createService } from '../../src/serve/service.ts';
 import type { Service } from '../../src/serve/service.ts';
 
@@ -35,6 +36,7 @@ export async function startService(
     data,
     settings: { ...defaultSettings, ...own },
     log: pino({ level: 'debug' }, { write: (line: string) => void log.push(JSON.parse(line)) }),
+    openSharedLimits,
     effects: { now: typeof now === 'number' ? () => now : now },
     repeat: () => () => undefined,
   });

@@ -17,8 +17,6 @@ import { ensureKeyRuns } from '../warehouse/keys/upkeep.ts';
 import { bumpRevision } from '../warehouse/metadata.ts';
 import { DuckdbEngine } from './engine/duckdb-engine.ts';
 import type { EventEngine } from './engine/event-engine.ts';
-import { driversOfRun } from '../../fleet/spark/drivers-of-run.ts';
-import { SparkEngine } from '../../fleet/spark/spark-engine.ts';
 import { attributeConversions, recordConversionEvents } from './events/attribution.ts';
 import { tellOddCredits } from './events/odd-credits.ts';
 import { syncCatalogs, type CatalogSyncResult } from './catalog/catalog.ts';
@@ -41,7 +39,7 @@ export interface IngestInput {
   state: StateDatabase;
   /** Whose postback addresses, commissions and reward rates decide which postbacks are sent to whom. */
   sites: Pick<Sites, 'sites'>;
-  /** What reads events and looks them up; what is configured where not given. */
+  /** What reads events and looks them up. Default: the run's own DuckDB. */
   engine?: (run: Run, connection: DuckDBConnection) => EventEngine;
 }
 
@@ -108,7 +106,7 @@ export const ingestStage: Stage<IngestInput, IngestSummary> = {
 /** Reads files that are new or mean something else by now, and ingests what is not known yet. */
 export async function ingestFiles(
   run: Run,
-  { state, sites, engine = configuredEngine }: IngestInput,
+  { state, sites, engine = duckdbEngine }: IngestInput,
   { files, broken }: Admitted,
   { seen, seenAt }: Pick<Landing, 'seenAt'> & { seen: readonly SeenFile[] },
 ): Promise<IngestSummary> {
@@ -160,11 +158,8 @@ function ofRun({ runId }: Run, again: readonly LedgerRow[]): string {
 /** Of fewer rows the temporary tables take less memory than is worth a statement. */
 const rowsWorthMemory = 1_000_000;
 
-/** The engine that `offerline.json` names. */
-function configuredEngine(run: Run, connection: DuckDBConnection): EventEngine {
-  const { engine } = run.settings;
-  if (engine.kind === 'duckdb') return new DuckdbEngine(run, connection);
-  return new SparkEngine(run, connection, driversOfRun(run, engine), engine.shared_folder);
+function duckdbEngine(run: Run, connection: DuckDBConnection): EventEngine {
+  return new DuckdbEngine(run, connection);
 }
 
 /** Those that the landing folder should have. */

@@ -11,6 +11,7 @@ import { receiverPortVariable } from '../../../postbacks/http/example-route.ts';
 import { trackerAddress } from '../../../tracker/tracker-address.ts';
 import { UsageError } from '../../../kit/errors/errors.ts';
 import { addCommand, answer, existingData } from '../../answer.ts';
+import { openSharedLimits } from '../../compose.ts';
 import type { CommandContext } from '../../context.ts';
 import { startCompanion, type Companion, type CompanionListens } from '../../companion.ts';
 import { listen, withAddress } from '../../listen.ts';
@@ -148,6 +149,7 @@ async function serve(
     data,
     settings,
     log: logger,
+    openSharedLimits,
     trackerAddress: () => trackerAddress(data, settings.tracker, {}),
     snapshotId:
       options.snapshot === undefined ? undefined : basename((await findSnapshot(data, options.snapshot)).folder),
