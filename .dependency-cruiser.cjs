@@ -15,12 +15,8 @@ const uses = {
   demo: ['kit', 'sources', 'postbacks', 'pipeline', 'tracker'],
 };
 
-/** They load what the settings name, until it is handed in: the store in PostgreSQL, the role with storage. */
-const untilHandedIn = [
-  '^src/postbacks/open-store\\.ts$',
-  '^src/pipeline/doctor/schedule-standing\\.ts$',
-  '^src/pipeline/status/standing\\.ts$',
-];
+/** They load what the settings name, until it is handed in: the store in PostgreSQL. */
+const untilHandedIn = ['^src/postbacks/open-store\\.ts$'];
 
 const contexts = Object.entries(uses).map(([context, used]) => ({
   name: `${context}-uses-what-it-may`,

@@ -11,7 +11,7 @@ import type { Postback } from '../src/postbacks/rules/postback.ts';
 import { postbackRequest } from '../src/postbacks/http/postback-request.ts';
 import type { PostbackSender } from '../src/postbacks/http/sender.ts';
 import { readSites, type Site } from '../src/kit/sites/sites.ts';
-import { holdsLease, writerEpochVariable } from '../src/fleet/storage/held-lease.ts';
+import { holdsLease, writerEpochVariable } from '../src/pipeline/runs/held-lease.ts';
 import type { Console } from '../src/kit/logging/progress.ts';
 
 export interface DeliveryOptions {

@@ -5,7 +5,7 @@ import type { Effects } from '../src/kit/files/effects.ts';
 import type { Logger } from '../src/kit/logging/log.ts';
 import { warehouseIdKey } from '../src/pipeline/deliveries/sync-deliveries.ts';
 import { lastRunId } from '../src/pipeline/runs/run-ledger.ts';
-import { writerEpochVariable } from '../src/fleet/storage/held-lease.ts';
+import { writerEpochVariable } from '../src/pipeline/runs/held-lease.ts';
 import { LostSwapError, ObjectStore, StorageError } from '../src/fleet/storage/object-store.ts';
 import { readPointer } from '../src/fleet/storage/pointer.ts';
 import { publishRun } from '../src/fleet/storage/writer/publish-run.ts';

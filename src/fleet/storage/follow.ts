@@ -6,7 +6,7 @@ import { heldOpen } from '../../pipeline/snapshot/held-open.ts';
 import { ObjectStore } from './object-store.ts';
 import { lostPointer, readPointer, type StoredPointer } from './pointer.ts';
 import { bringSnapshot, removeSnapshot, type BringingSnapshots } from './snapshots.ts';
-import { RoleNote } from './storage-role.ts';
+import { RoleNote } from '../../pipeline/runs/storage-role.ts';
 
 const lookMilliseconds = 2_000;
 /** After failures the next looks come later and later: each may fetch a whole snapshot in vain. */

@@ -5,9 +5,9 @@ import { z } from 'zod';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { Effects } from '../../kit/files/effects.ts';
 import type { Logger } from '../../kit/logging/log.ts';
-import { realLeaseClocks, writeHeldLease, type LeaseClocks } from './held-lease.ts';
+import { leaseTimes, realLeaseClocks, writeHeldLease, type LeaseClocks } from '../../pipeline/runs/held-lease.ts';
 import { LostSwapError, StorageError, type Condition, type ObjectStore } from './object-store.ts';
-import type { ToldRole } from './storage-role.ts';
+import type { ToldRole } from '../../pipeline/runs/storage-role.ts';
 
 const leaseKey = 'lease.json';
 const leaseSchema = z.object({
@@ -22,13 +22,6 @@ const leaseSchema = z.object({
   released: z.boolean(),
 });
 type Lease = z.output<typeof leaseSchema>;
-
-/**
- * A holder renews its lease often and believes in it for `believed` after each renewal; others take one over that has
- * not changed for `silence`. Between the two lies the longest that a postback under way may take, 15 seconds, so that
- * nothing of the one before is on its way any more when the next begins. Clocks of machines are never compared.
- */
-export const leaseTimes = { renewal: 4_000, look: 1_500, believed: 28_000, silence: 45_000 };
 
 export interface Leasing {
   data: DataDirectory;

@@ -3,9 +3,9 @@ import type { Settings } from '../../kit/config/settings.ts';
 import type { UnreadableNote } from '../../kit/files/note-file.ts';
 import { readHolder } from '../../kit/files/process-lock.ts';
 import { durationText } from '../../kit/time/age.ts';
-import { readHeldLease, realLeaseClocks, type LeaseClocks } from '../../fleet/storage/held-lease.ts';
-import { leaseTimes } from '../../fleet/storage/lease.ts';
-import { readStorageRole, type StorageRole } from '../../fleet/storage/storage-role.ts';
+import { readHeldLease, realLeaseClocks, type LeaseClocks } from '../runs/held-lease.ts';
+import { leaseTimes } from '../runs/held-lease.ts';
+import { readStorageRole, type StorageRole } from '../runs/storage-role.ts';
 import { trouble, unreadableNote, type Finding } from './finding.ts';
 
 /** What this machine does: whether it writes, and what storage does not let it do. */

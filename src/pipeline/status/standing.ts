@@ -14,7 +14,7 @@ import { readRefusedRuns, type RefusedRuns } from '../runs/refused-runs.ts';
 import { readSites } from '../../kit/sites/sites.ts';
 import { currentManifest, currentName, snapshotNames } from '../snapshot/catalogue.ts';
 import { analyticsFile } from '../snapshot/manifest.ts';
-import { realLeaseClocks } from '../../fleet/storage/held-lease.ts';
+import { realLeaseClocks } from '../runs/held-lease.ts';
 import { aheadOfClock } from '../../kit/time/ahead-of-clock.ts';
 import { dateOf, type Moment } from '../../kit/time/moment.ts';
 import { readLastFailure, type LastFailure } from './last-failure.ts';

@@ -13,7 +13,7 @@ import { realEffects, type Effects } from '../../../src/kit/files/effects.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
 import { noProgress } from '../../../src/kit/logging/progress.ts';
 import { StoreAwayError } from '../../../src/postbacks/store/delivery-store.ts';
-import { writerEpochVariable } from '../../../src/fleet/storage/held-lease.ts';
+import { writerEpochVariable } from '../../../src/pipeline/runs/held-lease.ts';
 import { WriterLease } from '../../../src/fleet/storage/lease.ts';
 import { ObjectStore, StorageError } from '../../../src/fleet/storage/object-store.ts';
 import { takeEpoch } from '../../../src/fleet/storage/writer/stand-on-storage.ts';

@@ -10,8 +10,8 @@ import { realEffects } from '../../../src/kit/files/effects.ts';
 import { SqliteStore } from '../../../src/postbacks/store/sqlite-store.ts';
 import { RequestLimits } from '../../../src/serve/access/limits.ts';
 import { acquireWriterLock } from '../../../src/pipeline/runs/lock.ts';
-import { writeHeldLease } from '../../../src/fleet/storage/held-lease.ts';
-import { RoleNote } from '../../../src/fleet/storage/storage-role.ts';
+import { writeHeldLease } from '../../../src/pipeline/runs/held-lease.ts';
+import { RoleNote } from '../../../src/pipeline/runs/storage-role.ts';
 import { endOf } from '../../support/commands.ts';
 
 let data: DataDirectory;

@@ -6,7 +6,7 @@ import { realEffects } from '../../../src/kit/files/effects.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
 import { noProgress } from '../../../src/kit/logging/progress.ts';
 import { noteRefusedRun, readRefusedRuns } from '../../../src/pipeline/runs/refused-runs.ts';
-import { readStorageRole, RoleNote } from '../../../src/fleet/storage/storage-role.ts';
+import { readStorageRole, RoleNote } from '../../../src/pipeline/runs/storage-role.ts';
 import { endOf } from '../../support/commands.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 

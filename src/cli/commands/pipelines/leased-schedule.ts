@@ -7,10 +7,11 @@ import { realEffects } from '../../../kit/files/effects.ts';
 import type { ProcessLock } from '../../../kit/files/process-lock.ts';
 import { forgetRefusedRuns } from '../../../pipeline/runs/refused-runs.ts';
 import { acquireSchedulerLock, type Schedule } from '../../schedule/schedule.ts';
-import { writerEpochVariable } from '../../../fleet/storage/held-lease.ts';
-import { leaseTimes, WriterLease } from '../../../fleet/storage/lease.ts';
+import { writerEpochVariable } from '../../../pipeline/runs/held-lease.ts';
+import { WriterLease } from '../../../fleet/storage/lease.ts';
+import { leaseTimes } from '../../../pipeline/runs/held-lease.ts';
 import { ObjectStore } from '../../../fleet/storage/object-store.ts';
-import { RoleNote, type ToldRole } from '../../../fleet/storage/storage-role.ts';
+import { RoleNote, type ToldRole } from '../../../pipeline/runs/storage-role.ts';
 import { readStorageMemory } from '../../../fleet/storage/writer/storage-memory.ts';
 import {
   assertFitStorage,

@@ -2,6 +2,13 @@ import { readFileSync } from 'node:fs';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { makePrivateFolder, replaceFile, type Effects } from '../../kit/files/effects.ts';
 
+/**
+ * A holder renews its lease often and believes in it for `believed` after each renewal; others take one over that has
+ * not changed for `silence`. Between the two lies the longest that a postback under way may take, 15 seconds, so that
+ * nothing of the one before is on its way any more when the next begins. Clocks of machines are never compared.
+ */
+export const leaseTimes = { renewal: 4_000, look: 1_500, believed: 28_000, silence: 45_000 };
+
 /** The epoch of the schedule that started this process, which must write nothing once another one has taken over. */
 export const writerEpochVariable = 'OFFERLINE_WRITER_EPOCH';
 

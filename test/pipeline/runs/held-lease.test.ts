@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { realEffects } from '../../../src/kit/files/effects.ts';
-import { holdsLease, writeHeldLease } from '../../../src/fleet/storage/held-lease.ts';
-import { leaseTimes } from '../../../src/fleet/storage/lease.ts';
+import { holdsLease, writeHeldLease } from '../../../src/pipeline/runs/held-lease.ts';
+import { leaseTimes } from '../../../src/pipeline/runs/held-lease.ts';
 
 const root = await mkdtemp(join(tmpdir(), 'offerline-lease-'));
 afterAll(() => rm(root, { recursive: true }));
