@@ -208,7 +208,9 @@ export async function createConsole({
   }
   const stopPolling = repeat(
     () =>
-      void poll().catch((error: unknown) => log.error({ err: error }, 'looking for news failed; the next try follows')),
+      void poll().catch((error: unknown) =>
+        log.error({ err: error }, 'polling for a new snapshot and users failed; will retry'),
+      ),
   );
   await users.start();
   await poll();

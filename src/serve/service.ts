@@ -147,9 +147,7 @@ export async function createService({
   }
   const stopPolling = repeat(
     () =>
-      void poll().catch((error: unknown) =>
-        log.error({ err: error }, 'looking for a new snapshot failed; the next try follows'),
-      ),
+      void poll().catch((error: unknown) => log.error({ err: error }, 'polling for a new snapshot failed; will retry')),
   );
 
   return {

@@ -84,7 +84,7 @@ async function listWindow(
     take: (items) => {
       for (const { id, ...item } of items) {
         if ((listed.get(id)?.text ?? item.text) !== item.text)
-          throw new MovedError(`conversion ${id} came twice and says two things`);
+          throw new MovedError(`conversion ${id} is listed twice with different values`);
         listed.set(id, item);
       }
     },

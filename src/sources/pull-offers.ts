@@ -56,7 +56,8 @@ async function pullOnce(
         for (const warning of new Set(warnings)) addTo(counts.warnings, warning);
         if (line === undefined) continue;
         const bytes = Buffer.from(`${line}\n`);
-        if (lines.get(id)?.equals(bytes) === false) throw new MovedError(`offer ${id} came twice and says two things`);
+        if (lines.get(id)?.equals(bytes) === false)
+          throw new MovedError(`offer ${id} is listed twice with different values`);
         lines.set(id, bytes);
       }
     },

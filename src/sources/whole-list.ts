@@ -88,7 +88,7 @@ export async function readWholeList<Item extends ListItem>(
   }
   if (ids.size === 0 && reading.mayBeEmpty !== true)
     throw new FetchError(
-      'the list is empty: that all offers are gone is not believed; pause the source by hand if it is so',
+      'the source returned an empty list; keeping its current offers. Pause the source by hand if they are gone',
     );
   if (total !== undefined && ids.size !== total)
     throw new MovedError(`the list says that it has ${total} records, and ${ids.size} came`);

@@ -195,7 +195,8 @@ export async function createTracker({
   };
   await poll();
   await tick();
-  const failed = (error: unknown) => log.error({ err: error }, 'looking for news failed; the next try follows');
+  const failed = (error: unknown) =>
+    log.error({ err: error }, 'polling for new routes and settings failed; will retry');
   const stops = [
     repeat(() => void poll().catch(failed), pollMilliseconds),
     repeat(() => void tick().catch(failed), tickMilliseconds),

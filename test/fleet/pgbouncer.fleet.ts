@@ -22,12 +22,12 @@ it.each([
   { pool_mode: 'transaction', default_pool_size: 1 },
   { pool_mode: 'transaction', server_round_robin: 1 },
   { pool_mode: 'transaction', server_round_robin: 1, min_pool_size: 8 },
-])('a pool that deals sessions out by transaction is refused before it holds anything: %o', async (settings) => {
+])('a pool by transaction is refused before it holds anything: %o', async (settings) => {
   const pool = await PgBouncer.forTest(server, settings);
   const direct = await server.database();
   const refused = await PostgresStore.open(pool.address(direct)).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(UsageError);
-  expect((refused as Error).message).toMatch(/deals sessions out by transaction.*pool_mode = session/);
+  expect((refused as Error).message).toMatch(/a transaction-mode pool .*pool_mode = session/);
   expect((refused as Error).message).not.toContain(server.password);
   const name = new URL(direct).pathname.slice(1);
   expect(await server.query(name, `SELECT FROM pg_namespace WHERE nspname = 'offerline'`)).toEqual([]);

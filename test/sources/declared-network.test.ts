@@ -151,7 +151,11 @@ describe('a network that sources.json declares', () => {
       { source: 'good', connector: 'http', base_url: url, offers: offers('/good') },
     );
     expect(await pullSources({ data, console })).toMatchObject([
-      { source: 'bad', status: 'failed', error: expect.stringContaining('the list is empty') as string },
+      {
+        source: 'bad',
+        status: 'failed',
+        error: expect.stringContaining('the source returned an empty list') as string,
+      },
       { source: 'good', status: 'done' },
     ]);
   });

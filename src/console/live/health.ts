@@ -42,7 +42,7 @@ export class HealthWatch {
         status.alarms.length + status.stale.length > 0 ? 'alarm' : status.to_do.length > 0 ? 'attention' : 'well';
       this.#found = { word, status, running: null, lookedAt: now };
     } catch (error) {
-      this.#log.error({ err: error }, 'how all stands could not be found; what was found last is shown');
+      this.#log.error({ err: error }, 'health check failed; showing the last result');
     }
   }
 }

@@ -25,6 +25,6 @@ export async function assertKeepsSessions(idle: AskedSession, another: AskedSess
 
 export function dealsOutError(where: string): UsageError {
   return new UsageError(
-    `between here and PostgreSQL at ${where} a pool deals sessions out by transaction, which loses locks: name the server itself in postbacks.store, or a pool that keeps sessions (PgBouncer: pool_mode = session)`,
+    `a transaction-mode pool (PgBouncer?) is in use at ${where}; advisory locks need session mode: name the server itself in postbacks.store, or set pool_mode = session`,
   );
 }

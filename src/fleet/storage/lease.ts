@@ -77,7 +77,7 @@ export class WriterLease {
         const isSilent = clocks.steady() - (seen?.since ?? 0) >= times.silence;
         if (found === undefined || lease?.released === true || isSilent) {
           if (lease?.released === false)
-            logger.warn({ holder: lease.holder }, 'the schedule that wrote has fallen silent: this one takes over');
+            logger.warn({ holder: lease.holder }, 'lease holder stopped renewing; taking over as writer');
           const renewed = momentOf(clocks);
           const id = randomUUID();
           const etag = await writeLease(store, id, found === undefined ? 'none' : { etag: found.etag });

@@ -57,11 +57,9 @@ export function machineFailure(error: unknown): OfferlineError | undefined {
   const ailment =
     ailments.find(({ codes }) => codes.includes(code)) ?? ailments.find(({ words }) => words.test(message));
   if (ailment !== undefined)
-    return new OfferlineError(
-      `${ailment.advice}. The machine's own words: ${message.split('\n')[0] ?? ''}`,
-      undefined,
-      { cause: error },
-    );
+    return new OfferlineError(`${ailment.advice}. Original error: ${message.split('\n')[0] ?? ''}`, undefined, {
+      cause: error,
+    });
   return cause instanceof Error ? machineFailure(cause) : undefined;
 }
 

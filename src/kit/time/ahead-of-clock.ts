@@ -19,7 +19,7 @@ export function aheadOfClock(moment: Moment, now: number): number {
 
 /** What to do where something was published, or begins, ahead of the clock. */
 export const leadBackAdvice =
-  'set the clock where it is wrong; where it is right, `offerline doctor --repair` leads back';
+  'set the clock where it is wrong; where it is right, `offerline doctor --repair` moves future timestamps back to now';
 
 /** Refuses to work on the future by mistake. Throws `UsageError`. */
 export function assertNotAhead(asOf: Moment, wallClock: Moment): void {

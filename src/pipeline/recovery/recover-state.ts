@@ -78,7 +78,7 @@ async function reasonForRecovery(data: DataDirectory): Promise<string | undefine
  */
 export async function recoverState(opening: Opening, reason: string): Promise<StateDatabase> {
   const { data, logger, effects } = opening;
-  logger.warn({ reason }, 'the state is put aside and brought back');
+  logger.warn({ reason }, 'state.duckdb is damaged: moved to put-aside/, restoring the newest good copy');
   // Until all is in line again: a copy that is in place already must not be taken for a state that was always there.
   await noteReason(data, reason, effects);
   const aside = await AsideFolder.make(data, reason, effects);

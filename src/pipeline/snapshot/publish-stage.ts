@@ -110,7 +110,8 @@ export const publishStage: Stage<PublishInput, PublishSummary> = {
 async function requireCurrentMarts(state: StateDatabase, asked: Moment | undefined): Promise<Moment> {
   const asOf = await currentMarts(state);
   const advice = 'run `offerline run models` with the as-of that you want, or `offerline run refresh`';
-  if (asOf === undefined) throw new UsageError(`the figures are not those of what was ingested last: ${advice}`);
+  if (asOf === undefined)
+    throw new UsageError(`marts are out of date: new data was ingested after they were computed; ${advice}`);
   if (asked !== undefined && asked !== asOf)
     throw new UsageError(`the figures are as of ${asOf}, not ${asked}: ${advice}`);
   return asOf;

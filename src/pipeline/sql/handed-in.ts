@@ -18,7 +18,7 @@ const texts = (...columns: string[]) => Object.fromEntries(columns.map((column) 
 const clicksOfLanding: Origin = { name: 'landing/clicks', layer: 'landing' };
 const sitesFile: Origin = { name: 'sites.json', layer: 'landing' };
 
-/** What models read that no model and no table of the warehouse gives: a run makes it before they run. */
+/** Temporary input tables that a run creates before it executes models. */
 export const handedIn = {
   click_events: { origin: clicksOfLanding, columns: eventColumns.clicks },
   edge_clicks: {

@@ -151,7 +151,7 @@ export function createHttpServer({
   return server;
 }
 
-/** What makes a request one that nobody need look at, if anything does. */
+/** Returns an error if the request is malformed. */
 function badFormOf(request: FastifyRequest): ApiError | undefined {
   if (isTooLong(request)) return tooLong();
   const { httpVersion, headers } = request.raw;

@@ -58,7 +58,9 @@ export async function fetchPage(request: HttpRequest, stream: AnswerRules, fetch
     );
     waited += wait;
     if (waited > maxWaitMilliseconds)
-      throw new FetchError(`${problem}; it asks to wait ${Math.round(wait / 1000)} s, which is left to the next pull`);
+      throw new FetchError(
+        `${problem}; server asked to wait ${Math.round(wait / 1000)} s; giving up until the next pull`,
+      );
     if (verdict.do === 'wait') budget.pause(clock.now() + wait);
     fetching.onRetry(problem, wait);
     await clock.wait(wait, signal);

@@ -37,7 +37,7 @@ export function filled(text: string, values: FillValues, encode: (value: string)
   return text.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => {
     const value = values[name];
     if (value === undefined)
-      throw new UsageError(`"${text}" names {${name}}, which is no secret of the source, nor ${knownNames}`);
+      throw new UsageError(`"${text}" has the unknown placeholder {${name}}; use a secret's name, or ${knownNames}`);
     return encode(value);
   });
 }

@@ -93,7 +93,7 @@ export class Bucket implements Disposable {
       );
       // Whatever else answers with XML would look like an empty bucket.
       if (page.Name === undefined)
-        throw new BucketError('bucket', `bucket ${this.name}: what answers lists no bucket; see base_url`);
+        throw new BucketError('bucket', `bucket ${this.name}: the answer is not an S3 bucket listing; check base_url`);
       const plain = page.EncodingType === 'url' ? decoded : (key: string) => key;
       const next = page.IsTruncated === true ? page.NextContinuationToken : undefined;
       if (page.IsTruncated === true && (next === undefined || next === from))

@@ -11,7 +11,7 @@ export interface Agent {
   text: string;
   /** The same as JSON, written once for all clicks with it. */
   json: string;
-  /** One that says that it is none of a person. */
+  /** The user agent identifies itself as a bot. */
   isBot: boolean;
   /** Undefined where it tells none that offers know. */
   device: Device | undefined;

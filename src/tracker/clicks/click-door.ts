@@ -121,7 +121,7 @@ export class ClickDoor {
         retryAfter: Math.ceil(wait / 1000),
       };
     const full = this.#parts.counts.reserve(route, now);
-    if (full !== undefined) return { outcome: full, status: 403, message: 'this offer has had its fill today' };
+    if (full !== undefined) return { outcome: full, status: 403, message: 'daily cap reached' };
 
     const clickId = this.#parts.ids.mint(link.offerId, now);
     return this.#record({ clickId, link, agent, country, address, at: now }, key, route, destination);

@@ -232,7 +232,7 @@ export class RowLog implements RowSink {
     this.#isBroken = true;
     this.#log.fatal(
       { kind: this.kind, reason: (error as Error).message },
-      'the disk could not keep what it took: the tracker ends, and its next start goes on from what is there',
+      'write failed after data was handed to the disk; exiting. The next start recovers the log',
     );
     this.#onBroken(error);
   }

@@ -93,7 +93,7 @@ function pathAndQuery({ url = '' }: IncomingMessage): string {
   return url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, '');
 }
 
-/** What is none of a click. */
+/** Handles every request that is not a redirect link. */
 async function answer(
   parts: TrackerServerParts,
   request: IncomingMessage,

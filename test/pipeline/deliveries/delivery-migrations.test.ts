@@ -137,7 +137,7 @@ it.each([true, false])('a disk that fails is told as that, where the store is ne
   const words = [process.execPath, ...nodeArguments, '--input-type=module', '-e', program];
   // No file may grow: each write fails.
   const told = execFileSync('sh', ['-c', 'ulimit -f 0 && exec "$@"', 'sh', ...words], { encoding: 'utf8' });
-  expect(told).toMatch(/^The disk failed to read or write: .*The machine's own words: disk I\/O error$/);
+  expect(told).toMatch(/^The disk failed to read or write: .*Original error: disk I\/O error$/);
 });
 
 it('damage that a migration meets is told as damage, so that the next refresh makes a new store', async () => {

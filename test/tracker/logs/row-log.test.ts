@@ -119,7 +119,7 @@ it.each(['appended', 'cut', 'synced after a cut'])(
     while (test.broken === 0) await setImmediate();
     await setImmediate();
     expect(answered).toBe(false);
-    expect(test.logged.at(-1)).toContain('the tracker ends');
+    expect(test.logged.at(-1)).toContain('write failed after data was handed to the disk');
     await expect(test.log.append('more')).rejects.toThrow('the disk failed');
   },
 );

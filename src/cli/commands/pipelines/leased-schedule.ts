@@ -112,7 +112,7 @@ function leasedSchedule(
       try {
         await writeOnce();
       } catch (error) {
-        logger.error({ err: error }, 'the schedule ended; it stands by and begins again');
+        logger.error({ err: error }, 'lost the writer lease; back to standby');
         await note.tell({ role: 'stands_by', error: (error as Error).message });
         await setTimeout(leaseTimes.look, undefined, { signal: ending.signal }).catch(() => undefined);
       }
