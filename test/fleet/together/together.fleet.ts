@@ -232,7 +232,13 @@ it(`${rounds} rounds of writers on storage and workers over PostgreSQL, each kil
       expect(Math.max(0, ...late)).toBeLessThanOrEqual(1);
       const receipts = await fleet.receipts();
       expect(mistakes(machines.alone, receipts), told()).toEqual([]);
-      expect(new Set(receipts.map(({ path }) => path)).size, 'only some have sent').toBeGreaterThan(1);
+      const bySender = Object.fromEntries(
+        [...Map.groupBy(receipts, ({ path }) => path)].map(([path, each]) => [path, each.length]),
+      );
+      expect(
+        Object.keys(bySender).length,
+        `only some have sent: ${JSON.stringify(bySender)}, ${JSON.stringify([...counts])}`,
+      ).toBeGreaterThan(1);
       process.stdout.write(
         `${new Set(receipts.map(({ webhookId }) => webhookId)).size} postbacks in ${receipts.length} requests by ${JSON.stringify(Object.fromEntries([...Map.groupBy(receipts, ({ path }) => path)].map(([path, each]) => [path, each.length])))}\n`,
       );
