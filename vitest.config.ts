@@ -6,7 +6,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** Tests that replace modules, stop the clock or take signals, which would reach others in the same process. */
 const apart = ['test/kit/http/equal-work.test.ts', 'test/cli/schedule/**/*.test.ts', 'test/launch.test.ts'];
 /** Rooms of tests that take many seconds: begun last, one of them would run on alone. */
-const long = /^test\/(e2e|laws|fault|doctor|analysis|models)\//;
+const long = /^test\/(e2e|laws|fault|pipeline\/(doctor|analysis|models))\//;
 
 class LongOnesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
