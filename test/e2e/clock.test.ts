@@ -32,7 +32,8 @@ it('one that was allowed is told by all, stops the schedule, which says so, and 
   ]);
   await command(root, 'run', 'refresh', '--as-of', future, '--allow-future');
 
-  const advice = 'set the clock where it is wrong; where it is right, `offerline doctor --repair` moves future timestamps back to now';
+  const advice =
+    'set the clock where it is wrong; where it is right, `offerline doctor --repair` moves future timestamps back to now';
   expect(await endOf(root, 'status')).toMatchObject({ code: 1, stderr: expect.stringContaining(advice) as string });
   for (const words of [
     ['run', 'refresh'],

@@ -118,7 +118,9 @@ describe('a run as of a time that is yet to come', () => {
         `clock has figures as of ${future}, but the clock says ${at('12:00:00')}`,
         `clock 3 versions of offers and 1 commissions of sites begin ahead of this machine's clock, the last at ${future}: credits until then would go by older prices than the feeds show`,
       ]);
-      await expect(pipeline.refresh(at('12:00:00'))).rejects.toThrow('`offerline doctor --repair` moves future timestamps back to now');
+      await expect(pipeline.refresh(at('12:00:00'))).rejects.toThrow(
+        '`offerline doctor --repair` moves future timestamps back to now',
+      );
 
       expect((await doctor(pipeline, at('12:00:00'), true)).repaired).toHaveLength(3);
       await goOn(pipeline, true);
@@ -239,7 +241,9 @@ describe('a run as of a time that is yet to come', () => {
     await pipeline.ingest(future, { clock: at('10:00:00'), allowFuture: true });
     await expect(pipeline.refresh(at('11:00:00'))).rejects.toMatchObject({
       exitCode: 2,
-      message: expect.stringMatching(/1 versions of offers .*`offerline doctor --repair` moves future timestamps back to now/) as string,
+      message: expect.stringMatching(
+        /1 versions of offers .*`offerline doctor --repair` moves future timestamps back to now/,
+      ) as string,
     });
     const { current } = await pipeline.snapshots();
     await doctor(pipeline, at('12:00:00'), true);

@@ -17,8 +17,16 @@ const caseSchema = z.strictObject({
   runs: z.array(z.strictObject({ as_of: z.string(), landing: z.string() })).min(1),
 });
 
-const folders = (await readdir(import.meta.dirname, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map(({ name }) => name).toSorted();
-const cases = await Promise.all(folders.map(async (folder) => ({ folder, ...caseSchema.parse(JSON.parse(await readFile(join(import.meta.dirname, folder, 'case.json'), 'utf8'))) })));
+const folders = (await readdir(import.meta.dirname, { withFileTypes: true }))
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name)
+  .toSorted();
+const cases = await Promise.all(
+  folders.map(async (folder) => ({
+    folder,
+    ...caseSchema.parse(JSON.parse(await readFile(join(import.meta.dirname, folder, 'case.json'), 'utf8'))),
+  })),
+);
 
 /** `expected.csv` has the figures, `expected-<mart>.csv` the mart or the table of the state. */
 async function relationOf(landing: LogLanding, file: string): Promise<string> {
@@ -38,8 +46,13 @@ it.each(cases)('$folder: $about', async ({ folder, runs }) => {
   for (const name of (await readdir(join(import.meta.dirname, folder))).filter((each) => each.endsWith('.csv'))) {
     const file = join(import.meta.dirname, folder, name);
     const [columns = [], ...expected] = [...csvRecords(await readFile(file, 'utf8'), file)].map(({ cells }) => cells);
-    const rows = await landing.query<Record<string, string | number | null>>(`SELECT ${columns.join(', ')} FROM ${await relationOf(landing, name)} ORDER BY ALL`);
-    expect(rows.map((row) => columns.map((column) => String(row[column] ?? ''))), name).toEqual(expected);
+    const rows = await landing.query<Record<string, string | number | null>>(
+      `SELECT ${columns.join(', ')} FROM ${await relationOf(landing, name)} ORDER BY ALL`,
+    );
+    expect(
+      rows.map((row) => columns.map((column) => String(row[column] ?? ''))),
+      name,
+    ).toEqual(expected);
   }
   expect(await landing.rejects()).toEqual([]);
 });

@@ -12,24 +12,48 @@ const dayMilliseconds = 86_400_000;
 const silent = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 
 const momentOnDay = (day: number) => new Date(Date.parse('2020-01-01T10:00:00Z') + day * dayMilliseconds).toISOString();
-const click = (id: string, clicked_at: string, offer: object = { offer_id: 1 }) => ({ click_id: id, ...offer, site_key: 's', user_id: 'u', clicked_at });
-const event = (id: string, kind: string, occurred_at: string) => ({ conversion_id: id, click_id: 'c0', kind, occurred_at });
+const click = (id: string, clicked_at: string, offer: object = { offer_id: 1 }) => ({
+  click_id: id,
+  ...offer,
+  site_key: 's',
+  user_id: 'u',
+  clicked_at,
+});
+const event = (id: string, kind: string, occurred_at: string) => ({
+  conversion_id: id,
+  click_id: 'c0',
+  kind,
+  occurred_at,
+});
 
 it('days of few rows are written in a few statements, however many they are, and all of them are there', async () => {
   await using pipeline = await PipelineUnderTest.create(wallClock);
   await pipeline.landOffers('net', [{ external_id: 'a', id: 1, title: 'A', payout: '2' }]);
-  await pipeline.landLog('clicks', 'ndjson', Array.from({ length: 120 }, (_, day) => click(`c${day}`, momentOnDay(day))));
-  await pipeline.landLog('conversions', 'ndjson', [event('x', 'credit', momentOnDay(3)), event('y', 'credit', momentOnDay(118))]);
-  const written: string[] = [];
-  await refresh({ data: pipeline.data, console: silent, asOf }, watchedEffects(wallClock.getTime(), ({ step, moment }) => {
-    if (moment === 'after' && /^mart (conversions|offer_hourly): written$/.test(step)) written.push(step);
-  }));
-  expect(written.length).toBeLessThan(10);
-  expect(await pipeline.ask('SELECT count(*) AS rows, count(DISTINCT hour) AS days, sum(clicks) AS clicks, sum(conversions) AS conversions, sum(earnings) AS earnings FROM offer_hourly')).toEqual([
-    { rows: 120, days: 120, clicks: 120, conversions: 2, earnings: '4.000000' },
+  await pipeline.landLog(
+    'clicks',
+    'ndjson',
+    Array.from({ length: 120 }, (_, day) => click(`c${day}`, momentOnDay(day))),
+  );
+  await pipeline.landLog('conversions', 'ndjson', [
+    event('x', 'credit', momentOnDay(3)),
+    event('y', 'credit', momentOnDay(118)),
   ]);
+  const written: string[] = [];
+  await refresh(
+    { data: pipeline.data, console: silent, asOf },
+    watchedEffects(wallClock.getTime(), ({ step, moment }) => {
+      if (moment === 'after' && /^mart (conversions|offer_hourly): written$/.test(step)) written.push(step);
+    }),
+  );
+  expect(written.length).toBeLessThan(10);
+  expect(
+    await pipeline.ask(
+      'SELECT count(*) AS rows, count(DISTINCT hour) AS days, sum(clicks) AS clicks, sum(conversions) AS conversions, sum(earnings) AS earnings FROM offer_hourly',
+    ),
+  ).toEqual([{ rows: 120, days: 120, clicks: 120, conversions: 2, earnings: '4.000000' }]);
   expect(await pipeline.ask('SELECT conversion_id, occurred_at FROM conversions ORDER BY 1')).toEqual([
-    { conversion_id: 'x', occurred_at: '2020-01-04T10:00:00Z' }, { conversion_id: 'y', occurred_at: '2020-04-28T10:00:00Z' },
+    { conversion_id: 'x', occurred_at: '2020-01-04T10:00:00Z' },
+    { conversion_id: 'y', occurred_at: '2020-04-28T10:00:00Z' },
   ]);
 });
 
@@ -42,7 +66,9 @@ it('a day that loses its only row is empty afterwards', async () => {
   // With its credit it belongs to the credit's day.
   await pipeline.landLog('conversions', 'ndjson', [event('x', 'credit', momentOnDay(2))]);
   await pipeline.refresh(asOf);
-  expect(await pipeline.ask('SELECT conversion_id, status, occurred_at FROM conversions')).toEqual([{ conversion_id: 'x', status: 'rejected', occurred_at: '2020-01-03T10:00:00Z' }]);
+  expect(await pipeline.ask('SELECT conversion_id, status, occurred_at FROM conversions')).toEqual([
+    { conversion_id: 'x', status: 'rejected', occurred_at: '2020-01-03T10:00:00Z' },
+  ]);
 });
 
 it('the roll-up of a day of clicks on unknown offers only is audited, too', async () => {
