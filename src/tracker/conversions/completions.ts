@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { replaceFile, type FileEffects } from '../../kit/files/effects.ts';
-import { dayNumberOf, dayText } from '../logs/log-names.ts';
 import type { ConversionLog, RecordOutcome } from './conversion-log.ts';
 import type { ClickUser } from './report/known-clicks.ts';
 import type { ConversionRow } from './report/conversion-row.ts';
@@ -21,8 +20,6 @@ interface Entry {
   key: string;
   /** Null where it came to nothing. */
   conversion_id: string | null;
-  /** UTC. */
-  day: string;
   /** Whether the conversion's row was on the disk by then. */
   is_recorded?: true;
 }
@@ -91,23 +88,21 @@ export class Completions {
     if (holder === row.conversionId || this.#conversions.standing(row, now) !== 'new')
       return this.#conversions.record(row, now);
     if (holder !== undefined && !this.#conversions.isUndone(holder, now)) return 'already_completed';
-    const day = dayText(dayNumberOf(now));
-    await this.#hold({ key, conversion_id: row.conversionId, day });
+    await this.#hold({ key, conversion_id: row.conversionId });
     let outcome: RecordOutcome | undefined;
     try {
       outcome = await this.#conversions.record(row, now);
       return outcome;
     } finally {
       const conversionId = outcome === 'recorded' ? row.conversionId : (holder ?? null);
-      await this.#hold({ key, conversion_id: conversionId, day, is_recorded: true });
+      await this.#hold({ key, conversion_id: conversionId, is_recorded: true });
     }
   }
 
   /** The conversion was taken back: its user may complete this again. */
-  async release(conversionId: string, completion: Completion, now: number): Promise<void> {
+  async release(conversionId: string, completion: Completion): Promise<void> {
     const key = keyOf(completion);
-    if (this.#holders.get(key) === conversionId)
-      await this.#hold({ key, conversion_id: null, day: dayText(dayNumberOf(now)) });
+    if (this.#holders.get(key) === conversionId) await this.#hold({ key, conversion_id: null });
   }
 
   async #hold(entry: Entry): Promise<void> {
@@ -137,9 +132,9 @@ function lineOf(entry: Entry): string {
 function entryOf(line: string): Entry | undefined {
   try {
     const entry = JSON.parse(line) as Partial<Entry> | null;
-    const { key, conversion_id: id, day, is_recorded: isRecorded } = entry ?? {};
-    const isWhole = typeof key === 'string' && (typeof id === 'string' || id === null) && typeof day === 'string';
-    return isWhole ? { key, conversion_id: id, day, ...(isRecorded === true && { is_recorded: true }) } : undefined;
+    const { key, conversion_id: id, is_recorded: isRecorded } = entry ?? {};
+    const isWhole = typeof key === 'string' && (typeof id === 'string' || id === null);
+    return isWhole ? { key, conversion_id: id, ...(isRecorded === true && { is_recorded: true }) } : undefined;
   } catch {
     return undefined;
   }

@@ -183,7 +183,7 @@ export class ConversionIntake {
     const completion = user && { offerId, eventId: row.eventId, user };
     if (row.kind !== 'credit') {
       const outcome = await conversions.record(row, now);
-      if (completion !== undefined) await completions.release(row.conversionId, completion, now);
+      if (completion !== undefined) await completions.release(row.conversionId, completion);
       return outcome;
     }
     if (completion !== undefined) return completions.record(row, completion, now);

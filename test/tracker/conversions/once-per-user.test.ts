@@ -86,8 +86,8 @@ describe('of a source that pays a user once', () => {
     // Killed when the line of a completion was written, and nothing else.
     await test.stop();
     const [line] = readFileSync(test.data.completionsFile, 'utf8').trim().split('\n');
-    const { key, day } = JSON.parse(line as string) as { key: string; day: string };
-    const held = JSON.stringify({ key, conversion_id: 'north:T9', day });
+    const { key } = JSON.parse(line as string) as { key: string };
+    const held = JSON.stringify({ key, conversion_id: 'north:T9' });
     writeFileSync(test.data.completionsFile, `${held}\n{"key":"torn`);
     await test.restart();
     expect(await report(two, 'T2')).toBe(200);
