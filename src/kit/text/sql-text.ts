@@ -43,3 +43,8 @@ export function identifier(name: string): string {
 export function quotedList(texts: readonly string[]): string {
   return `[${texts.map(quoted).join(', ')}]`;
 }
+
+/** SQL of a decimal as its shortest text: 1.500000 → 1.5 */
+export function shortestDecimal(decimal: string): string {
+  return `rtrim(rtrim(${decimal}::VARCHAR, '0'), '.')`;
+}

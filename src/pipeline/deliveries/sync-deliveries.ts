@@ -1,3 +1,4 @@
+import { shortestDecimal } from '../../kit/text/sql-text.ts';
 import { randomUUID } from 'node:crypto';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Run, Stage } from '../runs/stage.ts';
@@ -107,7 +108,7 @@ async function restore(run: Run, connection: DuckDBConnection, store: DeliverySt
 }
 
 const outboxColumns = `webhook_id AS "webhookId", conversion_id AS "conversionId", kind, click_id AS "clickId", site_key AS "siteKey",
-  user_id AS "userId", offer_id AS "offerId", rtrim(rtrim(reward::VARCHAR, '0'), '.') AS reward,
+  user_id AS "userId", offer_id AS "offerId", ${shortestDecimal('reward')} AS reward,
   occurred_at AS "occurredAt", enqueued_at AS "enqueuedAt"`;
 
 /** How far the store's changes are known here, and what this run has read of them. */

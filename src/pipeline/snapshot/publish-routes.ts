@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { chunksOf } from '../../kit/duckdb/dialect/rows.ts';
+import { shortestDecimal } from '../../kit/text/sql-text.ts';
 import type { Run } from '../runs/stage.ts';
 import { dateOf } from '../../kit/time/moment.ts';
 import { namesClick, readDestination, unknownMacros } from '../routes/destination.ts';
@@ -33,6 +34,13 @@ const oldestFormer = 366 * 86_400_000;
 /** An offer whose payout changes with each export would grow for ever. */
 const mostFormer = 100;
 
+/** SQL of what a version pays, from its columns `payout` and `events`, under the names that routes have. */
+const paid = (version: string) => ({
+  payout: shortestDecimal(`${version}.payout`),
+  events: `from_json(${version}.events, '[{"event_id":"VARCHAR","payout":"VARCHAR"}]')`,
+});
+const [paidBefore, paidNow] = [paid('followed'), paid('version')];
+
 /**
  * The engine makes the lines, as it does those of the feed. Milestones' descriptions are left out. `asOf` in
  * milliseconds since the epoch.
@@ -46,11 +54,7 @@ const routeLines = (asOf: number) => `
   ),
   former AS (
     SELECT offer_id,
-      list({
-        until: until,
-        payout: rtrim(rtrim(payout::VARCHAR, '0'), '.'),
-        events: from_json(events, '[{"event_id":"VARCHAR","payout":"VARCHAR"}]')
-      } ORDER BY version)[-${mostFormer}:] AS former
+      list({until: until, payout: ${paidBefore.payout}, events: ${paidBefore.events}} ORDER BY version)[-${mostFormer}:] AS former
     FROM followed
     WHERE until > ${asOf - oldestFormer} AND (payout, events) IS DISTINCT FROM (next_payout, next_events)
     GROUP BY offer_id
@@ -59,8 +63,8 @@ const routeLines = (asOf: number) => `
     route.destination_url
   FROM (
     SELECT version.offer_id, offers.source, offers.external_id, version.status,
-      rtrim(rtrim(version.payout::VARCHAR, '0'), '.') AS payout,
-      from_json(version.events, '[{"event_id":"VARCHAR","payout":"VARCHAR"}]') AS events,
+      ${paidNow.payout} AS payout,
+      ${paidNow.events} AS events,
       coalesce(former.former, []) AS former,
       version.destination_url, version.countries, version.devices, version.android_min_os, version.ios_min_os,
       version.daily_cap, version.daily_click_cap

@@ -1,3 +1,4 @@
+import { shortestDecimal } from '../../../kit/text/sql-text.ts';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { join } from 'node:path';
 import { chunksOf } from '../../../kit/duckdb/dialect/rows.ts';
@@ -50,10 +51,10 @@ async function publishedLines(folder: string | undefined): Promise<Map<number, B
 /** SQL: what the schema has of each row of the model, as a line of JSON. The engine makes it in a tenth of our time. */
 function feedLines(): string {
   const figures = `CASE WHEN epc IS NOT NULL AND cvr IS NOT NULL
-    THEN {'epc': ${shortest('epc')}, 'cvr': ${shortest('cvr')}, 'trend': trend, 'rank': rank} END`;
+    THEN {'epc': ${shortestDecimal('epc')}, 'cvr': ${shortestDecimal('cvr')}, 'trend': trend, 'rank': rank} END`;
   const special: Record<string, string> = {
     id: 'offer_id',
-    payout: shortest('payout'),
+    payout: shortestDecimal('payout'),
     events: eventsInShortest('events'),
     created_at: momentText('created_at'),
     updated_at: momentText('updated_at'),
@@ -63,11 +64,6 @@ function feedLines(): string {
   const fields = Object.keys(feedOfferSchema.shape).map((name) => `${special[name] ?? name} AS ${name}`);
   return `SELECT id, to_json(offer)::VARCHAR AS line
     FROM (SELECT ${fields.join(', ')} FROM (${modelQuery('marts', 'feed_offers')})) AS offer ORDER BY id`;
-}
-
-/** SQL: 1.500000 → 1.5 */
-function shortest(decimal: string): string {
-  return `rtrim(rtrim(${decimal}::VARCHAR, '0'), '.')`;
 }
 
 /** SQL: the same for each payout of a JSON list of milestones. A quote within a text has a backslash before it. */
