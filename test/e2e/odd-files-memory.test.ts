@@ -1,22 +1,12 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import { realEffects } from '../../src/kit/files/effects.ts';
 import { writeRoutes } from '../../src/pipeline/routes/publish-routes.ts';
-import { launcher } from '../support/command-line.ts';
+import { startListening, type ListeningProcess } from '../support/listening-process.ts';
 import { feedOffer, makeCurrent, temporaryData, writeSites, writeSnapshot } from '../support/published-snapshot.ts';
 import { route } from '../tracker/tracker-under-test.ts';
 
@@ -24,37 +14,21 @@ const secret = 'a-long-enough-secret';
 const token = 'a-token-of-the-source-0123456789';
 const mostMegabytes = 400;
 
-interface Running {
-  address: string;
+interface Running extends ListeningProcess {
   /** Resolves once the log has so many lines that hold the text. */
   told: (text: string, times: number) => Promise<void>;
-  peakMegabytes: () => number;
 }
 
-async function running(data: DataDirectory, ...words: string[]): Promise<Running> {
-  const child = spawn(launcher.executable, [...launcher.words, ...words, '--port', '0', '--json'], {
-    env: { ...process.env, OFFERLINE_DATA: data.root },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  onTestFinished(async () => {
-    const exit = once(child, 'exit');
-    if (child.kill('SIGKILL')) await exit;
-  });
-  let log = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (log += text));
-  let printed = '';
-  for await (const text of child.stdout.setEncoding('utf8')) if ((printed += text as string).includes('}')) break;
+async function running(data: DataDirectory, command: string): Promise<Running> {
+  const started = await startListening(data.root, command);
+  onTestFinished(() => started.end('SIGKILL'));
   return {
-    address: (JSON.parse(printed) as { address: string }).address,
+    ...started,
     async told(text, times) {
-      for (let waited = 0; log.split(text).length - 1 < times; waited++) {
-        if (waited > 150) throw new Error(`${words.join(' ')} never said "${text}" ${times} times:\n${log}`);
+      for (let waited = 0; started.log().split(text).length - 1 < times; waited++) {
+        if (waited > 150) throw new Error(`${command} never said "${text}" ${times} times:\n${started.log()}`);
         await setTimeout(100);
       }
-    },
-    peakMegabytes() {
-      const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? [];
-      return Math.round(Number(kilobytes) / 1024);
     },
   };
 }

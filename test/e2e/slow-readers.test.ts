@@ -1,13 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { nodeArguments } from '../support/command-line.ts';
+import { startListening, type ListeningProcess } from '../support/listening-process.ts';
 import { feedOffer, makeCurrent, temporaryData, writeSites, writeSnapshot } from '../support/published-snapshot.ts';
-
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 const secret = 'a-long-enough-secret';
 const sites = [
@@ -19,12 +13,7 @@ const sites = [
 const mostMegabytes = 400;
 
 /** `serve` as a process of its own over a catalog of 5,000 offers, whose page for one user has some 4 MB. */
-async function serving(): Promise<{
-  host: string;
-  port: number;
-  address: string;
-  peakMegabytes: () => Promise<number>;
-}> {
+async function serving(): Promise<ListeningProcess & { host: string; port: number }> {
   const { data, remove } = await temporaryData();
   onTestFinished(remove);
   await writeSites(data, sites);
@@ -33,27 +22,10 @@ async function serving(): Promise<{
   );
   await writeSnapshot(data, 'one', { offers });
   await makeCurrent(data, 'one');
-  const child = spawn(process.execPath, [...nodeArguments, main, 'serve', '--port', '0', '--json'], {
-    env: { ...process.env, OFFERLINE_DATA: data.root },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  onTestFinished(async () => {
-    const exit = once(child, 'exit');
-    if (child.kill('SIGKILL')) await exit;
-  });
-  let printed = '';
-  for await (const text of child.stdout.setEncoding('utf8')) if ((printed += text as string).includes('}')) break;
-  const { address } = JSON.parse(printed) as { address: string };
-  const { hostname: host, port } = new URL(address);
-  return {
-    host,
-    port: Number(port),
-    address,
-    async peakMegabytes() {
-      const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(await readFile(`/proc/${child.pid}/status`, 'utf8')) ?? [];
-      return Math.round(Number(kilobytes) / 1024);
-    },
-  };
+  const serve = await startListening(data.root, 'serve');
+  onTestFinished(() => serve.end('SIGKILL'));
+  const { hostname: host, port } = new URL(serve.address);
+  return { ...serve, host, port: Number(port) };
 }
 
 /** 590 requests for the pages of as many users: 49 kB. */
@@ -85,9 +57,7 @@ test.runIf(process.platform === 'linux')(
         expect(list.status).toBe(200);
         expect(((await list.json()) as { total: number }).total).toBe(5000);
       }
-      expect(await peakMegabytes(), `megabytes at the peak, with ${connections} connections`).toBeLessThan(
-        mostMegabytes,
-      );
+      expect(peakMegabytes(), `megabytes at the peak, with ${connections} connections`).toBeLessThan(mostMegabytes);
     }
   },
 );

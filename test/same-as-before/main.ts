@@ -1,12 +1,11 @@
 import { DuckDBInstance } from '@duckdb/node-api';
-import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { cp, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { offerline } from '../support/command-line.ts';
+import { startListening } from '../support/listening-process.ts';
 
 /**
  * Holds what others see of a version against what they saw of the one before: figures, feeds, `--json`, published files
@@ -15,7 +14,6 @@ import { promisify } from 'node:util';
  * `node src/launch.mjs test/same-as-before/main.ts record FILE` writes down what this version gives,
  * `… compare FILE` prints what is another now, and exits 1 where anything is.
  */
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const example = fileURLToPath(new URL('../../data/example', import.meta.url));
 /** The order of rows in files may follow from threads, and links from where who listens. */
 const fixed = {
@@ -70,17 +68,10 @@ function sha256(content: string | Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-async function offerline(root: string, ...words: string[]): Promise<string> {
-  const run = promisify(execFile)(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...words], {
-    env: { ...process.env, OFFERLINE_DATA: root },
-    maxBuffer: 2 ** 28,
-  });
-  try {
-    return (await run).stdout;
-  } catch (error) {
-    const { code, stdout } = error as { code: number; stdout: string };
-    return `exit ${code}\n${stdout}`;
-  }
+/** What a command prints, and how it ends where that is not well. */
+async function printedBy(root: string, ...words: string[]): Promise<string> {
+  const { code, stdout } = await offerline(root, ...words);
+  return code === 0 ? stdout : `exit ${code}\n${stdout}`;
 }
 
 /** Tables and views row by row, comments, and every other file by its digest. */
@@ -204,18 +195,9 @@ async function seeAnswers(seen: Seen, name: string, root: string): Promise<void>
   const sitesFile = JSON.parse(await readFile(join(root, 'sites.json'), 'utf8')) as { sites: Site[] };
   const unlimited = sitesFile.sites.slice(0, 4).map((site) => ({ ...site, rate_limit_per_hour: 1_000_000 }));
   await writeFile(join(root, 'sites.json'), JSON.stringify({ sites: unlimited }), { mode: 0o600 });
-  const child = spawn(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', main, 'serve', '--port', '0', '--json'],
-    {
-      env: { ...process.env, OFFERLINE_DATA: root },
-      stdio: ['ignore', 'pipe', 'ignore'],
-    },
-  );
+  const serve = await startListening(root, 'serve');
   try {
-    let printed = '';
-    for await (const text of child.stdout.setEncoding('utf8')) if ((printed += text as string).includes('}')) break;
-    const { address } = JSON.parse(printed) as { address: string };
+    const { address } = serve;
     const requests = requestsOf(unlimited);
     let asked = 0;
     const ask = async (method: string, path: string, headers: Record<string, string> = {}) => {
@@ -248,8 +230,7 @@ async function seeAnswers(seen: Seen, name: string, root: string): Promise<void>
     }
     process.stdout.write(`${name}: ${asked} requests\n`);
   } finally {
-    child.kill();
-    await once(child, 'exit');
+    await serve.end('SIGTERM');
   }
 }
 
@@ -259,7 +240,7 @@ async function seeAll(): Promise<Record_> {
   try {
     const generated = join(work, 'generated');
     const sizes = ['--clicks', '20000', '--days', '4', '--seed', '7', '--end', asOf[1]];
-    await offerline(work, 'generate', '--out', generated, ...sizes);
+    await printedBy(work, 'generate', '--out', generated, ...sizes);
     await cp(example, join(work, 'example'), { recursive: true, preserveTimestamps: true });
     for (const name of ['example', 'generated']) {
       const root = join(work, name);
@@ -267,11 +248,11 @@ async function seeAll(): Promise<Record_> {
       const settings = JSON.parse(await readFile(join(root, 'offerline.json'), 'utf8')) as object;
       await writeFile(join(root, 'offerline.json'), JSON.stringify({ ...settings, ...fixed }));
       for (const moment of asOf)
-        seen.add(`${name} refresh ${moment}`, await offerline(root, 'run', 'refresh', '--as-of', moment, '--json'));
+        seen.add(`${name} refresh ${moment}`, await printedBy(root, 'run', 'refresh', '--as-of', moment, '--json'));
       await seePublished(seen, name, root);
       for (const words of commands) {
-        seen.add(`${name} ${words.join(' ')} --json`, await offerline(root, ...words, '--json'));
-        seen.add(`${name} ${words.join(' ')}`, await offerline(root, ...words));
+        seen.add(`${name} ${words.join(' ')} --json`, await printedBy(root, ...words, '--json'));
+        seen.add(`${name} ${words.join(' ')}`, await printedBy(root, ...words));
       }
       await seeAnswers(seen, name, root);
       Object.assign(all, seen.all);
