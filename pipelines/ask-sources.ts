@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { DataDirectory } from '../src/kit/config/data-directory.ts';
 import { UsageError } from '../src/kit/errors/errors.ts';
-import type { Console } from '../src/kit/logging/progress.ts';
+import type { Terminal } from '../src/kit/logging/progress.ts';
 import type { S3Settings } from '../src/sources/config/s3-settings.ts';
 import { pulledSources, readSources, type SourceEntry } from '../src/sources/config/sources-file.ts';
 import { Budgets, type PullClock } from '../src/sources/http/budget.ts';
@@ -13,7 +13,7 @@ import type { Asking } from '../src/sources/s3/tries.ts';
 
 export interface SourcesRequest {
   data: DataDirectory;
-  console: Console;
+  terminal: Terminal;
   /** Names of sources; all that have something to pull where none is given. */
   names?: readonly string[];
   /** Aborted once the work shall end. */
@@ -22,7 +22,7 @@ export interface SourcesRequest {
 
 /** What all sources that are asked at once share: connections, and the budgets of their hosts. */
 export interface AskingSources {
-  console: Console;
+  terminal: Terminal;
   exchanges: HttpExchanges;
   budgets: Budgets;
   stop: AbortSignal;
@@ -42,17 +42,17 @@ export const realPullClock: PullClock = {
  * they are wanted. Throws `UsageError` where `sources.json` cannot be used or has no source of a name.
  */
 export async function askSources<Result>(
-  { data, console, names = [], stop = new AbortController().signal }: SourcesRequest,
+  { data, terminal, names = [], stop = new AbortController().signal }: SourcesRequest,
   clock: PullClock,
   isWanted: (entry: SourceEntry) => boolean,
   ask: (entry: SourceEntry, asking: AskingSources) => Promise<Result>,
   among: (sources: readonly SourceEntry[]) => SourceEntry[] = pulledSources,
 ): Promise<Result[]> {
   const { sources, warnings } = readSources(data);
-  for (const warning of warnings) console.logger.warn(warning);
+  for (const warning of warnings) terminal.logger.warn(warning);
   const wanted = chosen(among(sources), names, data).filter(isWanted);
   const exchanges = new HttpExchanges();
-  const asking = { console, exchanges, budgets: new Budgets(clock), stop, clock };
+  const asking = { terminal, exchanges, budgets: new Budgets(clock), stop, clock };
   try {
     return await Promise.all(wanted.map((entry) => ask(entry, asking)));
   } finally {
@@ -79,17 +79,17 @@ export function bucketAccess({ baseUrl, secrets, redactor }: OpenSource, setting
 }
 
 /** What asking a bucket takes. */
-export function askingOf(source: OpenSource, { clock, stop, console }: AskingSources): Asking {
-  return { clock, signal: stop, onRetry: onRetryOf(source, console) };
+export function askingOf(source: OpenSource, { clock, stop, terminal }: AskingSources): Asking {
+  return { clock, signal: stop, onRetry: onRetryOf(source, terminal) };
 }
 
 /** A log line for each wait. */
-function onRetryOf({ name, redactor }: OpenSource, { logger }: Console): Asking['onRetry'] {
+function onRetryOf({ name, redactor }: OpenSource, { logger }: Terminal): Asking['onRetry'] {
   return (reason, wait) => logger.warn({ source: name, wait_ms: wait }, `asking again: ${redactor.redact(reason)}`);
 }
 
 /** What asking a network takes. */
-export function fetchingOf(source: OpenSource, { exchanges, budgets, clock, stop, console }: AskingSources): Fetching {
+export function fetchingOf(source: OpenSource, { exchanges, budgets, clock, stop, terminal }: AskingSources): Fetching {
   const limit = (source.offers ?? source.conversions)?.stream.budget ?? { requests: 1, seconds: 1 };
   return {
     exchanges,
@@ -98,6 +98,6 @@ export function fetchingOf(source: OpenSource, { exchanges, budgets, clock, stop
     signal: stop,
     read: { bytes: 0 },
     redact: (text) => source.redactor.redact(text),
-    onRetry: onRetryOf(source, console),
+    onRetry: onRetryOf(source, terminal),
   };
 }

@@ -37,10 +37,10 @@ const pauseMilliseconds = 300;
  * over that are not.
  */
 export function planBackfill(
-  { data, console, scope }: BackfillRequest,
+  { data, terminal, scope }: BackfillRequest,
   effects: Effects = realEffects,
 ): Promise<ReportDay[]> {
-  return withWarehouse('backfill reports --dry-run', data, console, async (state) => {
+  return withWarehouse('backfill reports --dry-run', data, terminal, async (state) => {
     const asOf = await martsAsOf(state.connection);
     if (asOf !== undefined && aheadOfClock(asOf, effects.now()) > 0)
       throw new UsageError(
@@ -61,7 +61,7 @@ export async function backfillReports(
   effects: Effects = realEffects,
 ): Promise<BackfillSummary> {
   const planned = (await planBackfill(request, effects)).filter(({ staged }) => !staged).length;
-  const { progress } = request.console;
+  const { progress } = request.terminal;
   let done = 0;
   progress.start('reports', planned);
   try {

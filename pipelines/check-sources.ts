@@ -48,7 +48,7 @@ export async function checkSources(
 }
 
 /** Throws `UsageError` where a secret cannot be read. */
-function checkPostback(source: string, postback: PostbackSettings, { console }: SourcesRequest): string {
-  for (const warning of new SourceGuard(source, postback).warnings) console.logger.warn(warning);
+function checkPostback(source: string, postback: PostbackSettings, { terminal }: SourcesRequest): string {
+  for (const warning of new SourceGuard(source, postback).warnings) terminal.logger.warn(warning);
   return guardsOf(postback);
 }

@@ -2,7 +2,7 @@ import type { DataDirectory } from '../src/kit/config/data-directory.ts';
 import { readSettings } from '../src/kit/config/settings.ts';
 import { UsageError } from '../src/kit/errors/errors.ts';
 import { realEffects, type Effects } from '../src/kit/files/effects.ts';
-import type { Console } from '../src/kit/logging/progress.ts';
+import type { Terminal } from '../src/kit/logging/progress.ts';
 import type { Moved } from '../src/fleet/move-deliveries/move-deliveries.ts';
 import { postgresAddress } from '../src/postbacks/open-store.ts';
 import { acquireDeliveryLock } from '../src/postbacks/store/delivery-lock.ts';
@@ -17,12 +17,12 @@ export const moveTargets = ['postgres', 'sqlite'] as const;
 export async function movePostbacks(
   {
     data,
-    console,
+    terminal,
     to,
     dryRun,
   }: {
     data: DataDirectory;
-    console: Console;
+    terminal: Terminal;
     to: (typeof moveTargets)[number];
     dryRun: boolean;
   },
@@ -34,7 +34,7 @@ export async function movePostbacks(
     throw new UsageError(
       `${data.settingsFile} names no PostgreSQL: write its address into postbacks.store first, for moving back, too`,
     );
-  const { logger, progress } = console;
+  const { logger, progress } = terminal;
   return withWriterLock('postbacks move', { data, settings, logger, effects }, async () => {
     const lock = await acquireDeliveryLock(data, {
       command: 'postbacks move',

@@ -8,7 +8,7 @@ import { pictureOf, type FeedPicture } from '../src/pictures/feed-pictures.ts';
 import { realEffects, type Effects } from '../src/kit/files/effects.ts';
 import { acquireProcessLock } from '../src/kit/files/process-lock.ts';
 import { allowsPrivate } from '../src/kit/guard/address-guard.ts';
-import type { Console } from '../src/kit/logging/progress.ts';
+import type { Terminal } from '../src/kit/logging/progress.ts';
 import { mirrorPictures, type MirrorSummary } from '../src/pictures/mirror-pictures.ts';
 import { PictureIndex, type IndexedPicture } from '../src/pictures/picture-index.ts';
 import { PictureRequests } from '../src/pictures/picture-request.ts';
@@ -17,7 +17,7 @@ import { verifySnapshot } from '../src/pipeline/snapshot/verify.ts';
 
 export interface PicturesRequest {
   data: DataDirectory;
-  console: Console;
+  terminal: Terminal;
   /** Aborted once the pass shall end. */
   stop?: AbortSignal;
   /** For all requests for one picture together; half a minute where not given. */
@@ -43,7 +43,7 @@ class PicturesBusyError extends OfferlineError {
  * where it is not switched on, and what the machine throws; a picture that cannot be had is counted.
  */
 export async function mirrorPublishedPictures(
-  { data, console, stop = new AbortController().signal, pictureMilliseconds }: PicturesRequest,
+  { data, terminal, stop = new AbortController().signal, pictureMilliseconds }: PicturesRequest,
   effects: Effects = realEffects,
 ): Promise<MirroredSnapshot> {
   const settings = readSettings(data);
@@ -60,12 +60,12 @@ export async function mirrorPublishedPictures(
     {
       command: 'pictures',
       waitSeconds: settings.lock_wait_seconds,
-      onWaiting: (message) => console.logger.info(message),
+      onWaiting: (message) => terminal.logger.info(message),
     },
   );
   try {
     using index = await PictureIndex.open(data, effects.files, (problem) =>
-      console.logger.warn(`the index of pictures is damaged (${problem}) and begun anew: all are asked for again`),
+      terminal.logger.warn(`the index of pictures is damaged (${problem}) and begun anew: all are asked for again`),
     );
     index.beginPass(effects.now());
     const requests = new PictureRequests({ allowPrivate: allowsPrivate(process.env), connectMilliseconds: 10_000 });
@@ -73,7 +73,7 @@ export async function mirrorPublishedPictures(
       const { snapshotId, pictures } = await publishedPictures(data);
       const summary = await mirrorPictures(
         pictures,
-        { folder: data.pictures, index, requests, console, stop, pictureMilliseconds },
+        { folder: data.pictures, index, requests, terminal, stop, pictureMilliseconds },
         effects,
       );
       index.endPass(effects.now(), null);

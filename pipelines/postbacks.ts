@@ -12,11 +12,11 @@ import { postbackRequest } from '../src/postbacks/http/postback-request.ts';
 import type { PostbackSender } from '../src/postbacks/http/sender.ts';
 import { readSites, type Site } from '../src/kit/sites/sites.ts';
 import { holdsLease, writerEpochVariable } from '../src/pipeline/runs/held-lease.ts';
-import type { Console } from '../src/kit/logging/progress.ts';
+import type { Terminal } from '../src/kit/logging/progress.ts';
 
 export interface DeliveryOptions {
   data: DataDirectory;
-  console: Console;
+  terminal: Terminal;
   /** Of the command that delivers, for those who have to wait for it. */
   command: string;
   /** How long to wait for another pass; as configured where not given. */
@@ -28,7 +28,7 @@ export interface DeliveryOptions {
  * store that lets in one at a time.
  */
 export async function deliverPostbacks(
-  { data, console, command, waitSeconds }: DeliveryOptions,
+  { data, terminal, command, waitSeconds }: DeliveryOptions,
   effects: Effects = realEffects,
 ): Promise<DeliverySummary> {
   const settings = readSettings(data);
@@ -38,14 +38,14 @@ export async function deliverPostbacks(
     : await acquireDeliveryLock(data, {
         command,
         waitSeconds: waitSeconds ?? settings.lock_wait_seconds,
-        onWaiting: (message) => console.logger.info(message),
+        onWaiting: (message) => terminal.logger.info(message),
       });
   try {
     const store = await openStore(data, settings);
     const sender = await postbackSender(effects);
     try {
       const mayGoOn = leaseOf(data);
-      return await deliverDue({ ...console, store, sites, sender, mayGoOn, now: () => effects.now() });
+      return await deliverDue({ ...terminal, store, sites, sender, mayGoOn, now: () => effects.now() });
     } finally {
       await sender.close();
       await store.close();
@@ -67,15 +67,15 @@ function leaseOf(data: DataDirectory, environment: NodeJS.ProcessEnv = process.e
  */
 export async function deliverAfterRefresh(
   data: DataDirectory,
-  console: Console,
+  terminal: Terminal,
   effects?: Effects,
 ): Promise<DeliverySummary | null> {
   if (!hasStore(data, readSettings(data))) return null;
   try {
-    return await deliverPostbacks({ data, console, command: 'run refresh', waitSeconds: 0 }, effects);
+    return await deliverPostbacks({ data, terminal, command: 'run refresh', waitSeconds: 0 }, effects);
   } catch (error) {
     if (!(error instanceof DeliveryBusyError)) throw error;
-    console.logger.info('another process delivers postbacks; this run leaves that to it');
+    terminal.logger.info('another process delivers postbacks; this run leaves that to it');
     return null;
   }
 }

@@ -83,7 +83,7 @@ interface Pulling extends AskingSources {
 
 async function pullSource(entry: SourceEntry, settings: Settings, pulling: Pulling): Promise<PulledSource> {
   const { data, ledger, stop, clock } = pulling;
-  const { logger } = pulling.console;
+  const { logger } = pulling.terminal;
   let result: PulledSource = {
     source: entry.source,
     status: 'failed',
@@ -176,7 +176,7 @@ async function pullBucket(
   pulling: Pulling,
   tell: (part: Partial<PulledSource>) => void,
 ): Promise<void> {
-  const { data, console, effects } = pulling;
+  const { data, terminal, effects } = pulling;
   using taken = new TakenObjects(data);
   const access = bucketAccess(source, settings);
   let left = 0;
@@ -187,7 +187,7 @@ async function pullBucket(
   const request = { ...access, source: source.name, landing: data.landing, taken, effects, onPage };
   await pullObjects(request, askingOf(source, pulling));
   if (left > 0)
-    console.logger.warn({ source: source.name, objects: left }, 'a pull fetches at most 2 GiB: the next one goes on');
+    terminal.logger.warn({ source: source.name, objects: left }, 'a pull fetches at most 2 GiB: the next one goes on');
 }
 
 function lockOf(data: DataDirectory, source: string, onWaiting: (message: string) => void) {

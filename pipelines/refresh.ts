@@ -56,7 +56,7 @@ function runPriced<Result extends object>(
  * Twice with the same as-of and no new input: no new snapshot, no new postback.
  */
 export async function refresh(request: RunRequest, effects?: Effects) {
-  const deliver = () => deliverAfterRefresh(request.data, request.console, effects);
+  const deliver = () => deliverAfterRefresh(request.data, request.terminal, effects);
   try {
     const result = await runPriced(
       'refresh',

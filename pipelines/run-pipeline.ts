@@ -10,7 +10,7 @@ import { currentManifest } from '../src/pipeline/snapshot/catalogue.ts';
 import { assertNotOlder } from '../src/pipeline/snapshot/publish-stage.ts';
 import { assertNotAhead } from '../src/kit/time/ahead-of-clock.ts';
 import { momentOfMilliseconds, type Moment } from '../src/kit/time/moment.ts';
-import type { Console } from '../src/kit/logging/progress.ts';
+import type { Terminal } from '../src/kit/logging/progress.ts';
 import { readRunClock, type Run, type Stage } from '../src/pipeline/runs/stage.ts';
 import { openStateDatabase, type StateDatabase } from '../src/pipeline/warehouse/database.ts';
 import { tellsInterruption, untilInterrupted } from '../src/kit/duckdb/interruption.ts';
@@ -22,7 +22,7 @@ import { RunLedger, type StageRows } from '../src/pipeline/runs/run-ledger.ts';
 
 export interface RunRequest {
   data: DataDirectory;
-  console: Console;
+  terminal: Terminal;
   /** `T`; the clock at the start of the run where not given. */
   asOf?: Moment | undefined;
   /** Lets as-of be older than that of the published snapshot. */
@@ -59,14 +59,14 @@ export async function runPipeline<Result extends object>(
   work: (open: OpenRun) => Promise<Result>,
   effects: Effects = realEffects,
 ): Promise<Result & { runId: number; asOf: Moment }> {
-  const { data, console } = request;
+  const { data, terminal } = request;
   const settings = readSettings(data);
   const sites = readSites(data.sitesFile);
-  for (const warning of sites.warnings) console.logger.warn(warning);
+  for (const warning of sites.warnings) terminal.logger.warn(warning);
   const clock = readRunClock(effects, request.asOf);
   if (!request.allowFuture) assertNotAhead(clock.asOf, clock.wallClock);
   await effects.files.makeDirectory(data.published);
-  const noting = { data, effects, logger: console.logger };
+  const noting = { data, effects, logger: terminal.logger };
   const command = `run ${pipeline}`;
   // Whether a failure is told without a note: by the ledger, or to whoever asked for what cannot be.
   let isTold = settings.storage?.follow === true;
@@ -77,7 +77,7 @@ export async function runPipeline<Result extends object>(
       assertNotOlder(clock, published.as_of);
       isTold = false;
     }
-    const parts = { ...clock, data, settings, ...console, effects };
+    const parts = { ...clock, data, settings, ...terminal, effects };
     const onBegun = () => void (isTold = true);
     const result = await ledgeredRun(pipeline, { ...request, onBegun }, parts, state, sites, work);
     // What fails from here on the ledger has as done.
@@ -85,7 +85,7 @@ export async function runPipeline<Result extends object>(
     return result;
   };
   try {
-    const result = await withWarehouse(command, data, console, open, settings, effects);
+    const result = await withWarehouse(command, data, terminal, open, settings, effects);
     await forgetRefusedRuns(noting);
     return result;
   } catch (error) {
@@ -101,7 +101,7 @@ export async function runPipeline<Result extends object>(
 export async function withWarehouse<Result>(
   command: string,
   data: DataDirectory,
-  { logger }: Console,
+  { logger }: Terminal,
   work: (state: StateDatabase) => Promise<Result>,
   settings: Settings = readSettings(data),
   effects: Effects = realEffects,

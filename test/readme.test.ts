@@ -19,7 +19,7 @@ const readmes = execFileSync('git', ['ls-files', '--cached', '--others', '--excl
   .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
 const program = await createProgram({
-  console: { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress },
+  terminal: { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress },
   print: () => {},
 });
 

@@ -37,7 +37,7 @@ interface RemovedFigures {
  * where it is not held, or no longer lies there.
  */
 export async function planAccept(
-  { data, console }: Pick<RunRequest, 'data' | 'console'>,
+  { data, terminal }: Pick<RunRequest, 'data' | 'terminal'>,
   fileId: number,
   effects: Effects = realEffects,
 ): Promise<AcceptPlan> {
@@ -45,7 +45,7 @@ export async function planAccept(
   const { held, removed, active } = await withWarehouse(
     'offers accept --dry-run',
     data,
-    console,
+    terminal,
     async ({ connection }) => {
       const found = await heldExport(connection, fileId);
       const reading = { data, settings, wallClock: new Date(effects.now()) };

@@ -46,18 +46,18 @@ export interface RefreshPlan {
  * holds only to compare that with the ledger. Throws what the refresh would throw before its first stage.
  */
 export async function planRefresh(
-  { data, console, asOf: asked, allowOlder, allowFuture }: RunRequest,
+  { data, terminal, asOf: asked, allowOlder, allowFuture }: RunRequest,
   effects: Effects = realEffects,
 ): Promise<RefreshPlan> {
   const settings = readSettings(data);
-  for (const warning of readSites(data.sitesFile).warnings) console.logger.warn(warning);
+  for (const warning of readSites(data.sitesFile).warnings) terminal.logger.warn(warning);
   const clock = readRunClock(effects, asked);
   if (!allowFuture) assertNotAhead(clock.asOf, clock.wallClock);
   const scan = await findLandingFiles(data.landing);
   const { files, left, reports } = await withWarehouse(
     'run refresh --dry-run',
     data,
-    console,
+    terminal,
     async (state) => {
       const seen = await seenFiles(state, scan.files);
       const unchanged = new Set(seen.map(({ path }) => path));

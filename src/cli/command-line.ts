@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import { exitCode, OfferlineError } from '../kit/errors/errors.ts';
 import { machineFailure } from '../kit/errors/machine-failure.ts';
-import { createConsole } from '../kit/logging/progress.ts';
+import { createTerminal } from '../kit/logging/progress.ts';
 import { createProgram } from './program.ts';
 
 // Whoever reads the answer may have seen enough, as `head` does.
@@ -10,10 +10,10 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(exitCode.done);
 });
 
-const console = createConsole();
+const terminal = createTerminal();
 try {
   const words = process.argv.slice(2);
-  const program = await createProgram({ console, print: (text) => void process.stdout.write(text) }, words);
+  const program = await createProgram({ terminal, print: (text) => void process.stdout.write(text) }, words);
   await program.parseAsync(words, { from: 'user' });
 } catch (error) {
   process.exitCode = report(machineFailure(error) ?? error);
@@ -25,9 +25,9 @@ try {
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.done : exitCode.usage;
   if (error instanceof OfferlineError) {
-    console.logger.error(error.message);
+    terminal.logger.error(error.message);
     return error.exitCode;
   }
-  console.logger.error({ err: error }, (error as Error).message);
+  terminal.logger.error({ err: error }, (error as Error).message);
   return exitCode.failed;
 }

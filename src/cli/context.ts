@@ -1,9 +1,9 @@
-import type { Console } from '../kit/logging/progress.ts';
+import type { Terminal } from '../kit/logging/progress.ts';
 
 /** What a command works with beside its options. */
 export interface CommandContext {
   /** Logs and progress, on standard error. */
-  console: Console;
+  terminal: Terminal;
   /** The command's answer, on standard output. */
   print: (text: string) => void;
 }

@@ -17,23 +17,23 @@ const demoSettings = { schedule: { refresh: { cron: '*/5 * * * *', watch: true }
  * Three days of traffic up to now, late events, duplicates, rejects and a broken file among them. The catalogs of two
  * sources are still to be pulled.
  */
-export async function fillWithDemo(data: DataDirectory, { console }: CommandContext): Promise<void> {
-  console.logger.info({ folder: data.root }, 'there is no data directory yet: filling one with a demo network');
-  console.progress.start('generating clicks', demo.clicks);
+export async function fillWithDemo(data: DataDirectory, { terminal }: CommandContext): Promise<void> {
+  terminal.logger.info({ folder: data.root }, 'there is no data directory yet: filling one with a demo network');
+  terminal.progress.start('generating clicks', demo.clicks);
   try {
     await generate(
       { ...demo, out: data.root, end: new Date(), pulled: pulledDemoSources, settings: demoSettings },
-      (done) => console.progress.advance(done),
+      (done) => terminal.progress.advance(done),
     );
   } finally {
-    console.progress.finish();
+    terminal.progress.finish();
   }
 }
 
 /** Undefined where the data directory is of no demo. */
 export function playNetworks(
   data: DataDirectory,
-  { console: { logger } }: CommandContext,
+  { terminal: { logger } }: CommandContext,
 ): Promise<AsyncDisposable | undefined> {
   return startDemoNetworks(data, logger);
 }
@@ -41,7 +41,7 @@ export function playNetworks(
 /** Users who follow links, and advertisers who report what came of it; undefined where the data is of no demo. */
 export function playTraffic(
   data: DataDirectory,
-  { console: { logger } }: CommandContext,
+  { terminal: { logger } }: CommandContext,
   tracker: string,
 ): { stop(): void } | undefined {
   if (!isDemo(data)) return undefined;
@@ -49,8 +49,8 @@ export function playTraffic(
 }
 
 /** Before the first refresh, so that it knows the offers that clicks name. */
-export async function pullDemo(data: DataDirectory, { console }: CommandContext): Promise<void> {
-  await pullSources({ data, console, names: pulledDemoSources });
+export async function pullDemo(data: DataDirectory, { terminal }: CommandContext): Promise<void> {
+  await pullSources({ data, terminal, names: pulledDemoSources });
 }
 
 /**
@@ -59,7 +59,7 @@ export async function pullDemo(data: DataDirectory, { console }: CommandContext)
  */
 export async function receivePostbacks(
   data: DataDirectory,
-  { console: { logger } }: CommandContext,
+  { terminal: { logger } }: CommandContext,
 ): Promise<PostbackReceiver | undefined> {
   let known = readSites(data.sitesFile).sites;
   const sites = () => {

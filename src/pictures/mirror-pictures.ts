@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import type { Effects } from '../kit/files/effects.ts';
 import { severalAtOnce } from '../kit/files/several-at-once.ts';
 import type { FeedPicture } from './feed-pictures.ts';
-import type { Console } from '../kit/logging/progress.ts';
+import type { Terminal } from '../kit/logging/progress.ts';
 import { HostLimits } from './host-limits.ts';
 import { isIntact, mirroredFiles, sizeOf, storePicture } from './picture-files.ts';
 import type { IndexedPicture, PictureIndex } from './picture-index.ts';
@@ -28,7 +28,7 @@ export interface Mirror {
   folder: string;
   index: PictureIndex;
   requests: PictureRequests;
-  console: Console;
+  terminal: Terminal;
   stop: AbortSignal;
   pictureMilliseconds?: number | undefined;
 }
@@ -59,7 +59,7 @@ export async function mirrorPictures(
   mirror: Mirror,
   effects: Effects,
 ): Promise<MirrorSummary> {
-  const { folder, index, console, stop } = mirror;
+  const { folder, index, terminal, stop } = mirror;
   const now = effects.now();
   await severalAtOnce((await mirroredFiles(folder)).parts, (part) =>
     effects.files.remove(join(folder, part), 'picture: leftover removed'),
@@ -67,12 +67,12 @@ export async function mirrorPictures(
   await effects.perform('pictures: wanted ones written down', async () => index.want(wanted, now));
   const due = await duePictures(mirror, now);
   const pass = new Pass(mirror, effects, wanted.length);
-  console.progress.start('asking for pictures', due.length);
+  terminal.progress.start('asking for pictures', due.length);
   try {
     const outcomes = await Promise.allSettled(due.map((picture) => pass.mirror(picture)));
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   } finally {
-    console.progress.finish(`${pass.summary.mirrored} mirrored, ${pass.summary.failed} failed`);
+    terminal.progress.finish(`${pass.summary.mirrored} mirrored, ${pass.summary.failed} failed`);
   }
   if (!stop.aborted) pass.summary.removed = await sweep(mirror, now, effects);
   return pass.summary;
@@ -147,7 +147,7 @@ class Pass {
       }
       this.summary.left += 1;
     } finally {
-      this.#mirror.console.progress.advance(++this.#done);
+      this.#mirror.terminal.progress.advance(++this.#done);
     }
   }
 
@@ -163,7 +163,7 @@ class Pass {
   }
 
   async #record(picture: IndexedPicture, url: URL, answer: PictureAnswer): Promise<void> {
-    const { folder, index, console } = this.#mirror;
+    const { folder, index, terminal } = this.#mirror;
     const { name } = picture;
     const now = this.#effects.now();
     if (answer.kind === 'unchanged') {
@@ -181,7 +181,7 @@ class Pass {
       const problem = answer.kind === 'redirect' ? 'redirects' : answer.problem;
       const wait = Math.min(longestWait, hour * 2 ** picture.failures);
       await this.#effects.perform('picture: indexed', async () => index.failed(name, problem, now, now + wait));
-      console.logger.debug({ name, address: picture.address }, `a picture cannot be had: ${problem}`);
+      terminal.logger.debug({ name, address: picture.address }, `a picture cannot be had: ${problem}`);
       this.summary.failed += 1;
       this.summary.problems[problem] = (this.summary.problems[problem] ?? 0) + 1;
     }

@@ -2,7 +2,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import { generate } from '../../src/demo/generate/generate.ts';
-import type { Console } from '../../src/kit/logging/progress.ts';
+import type { Terminal } from '../../src/kit/logging/progress.ts';
 import type { BenchOptions } from './options.ts';
 
 /** What every measure works with. */
@@ -11,7 +11,7 @@ export interface Bench {
   /** For everything that is written; removed in the end. */
   folder: string;
   /** On standard error. */
-  console: Console;
+  terminal: Terminal;
   /** Aborted when the user stops the bench. */
   signal: AbortSignal;
 }
@@ -32,7 +32,7 @@ export interface GeneratedLogs {
  * duplicates and rows to be rejected. Traffic of any seed is of the same network.
  */
 export async function generateLogs(
-  { options, folder, console, signal }: Bench,
+  { options, folder, terminal, signal }: Bench,
   name: string,
   {
     end,
@@ -42,7 +42,7 @@ export async function generateLogs(
   }: { clicks: number; days: number; end: string; seed?: number; offers?: number; sites?: number; messy?: boolean },
 ): Promise<GeneratedLogs> {
   const data = new DataDirectory(join(folder, name));
-  console.progress.start(`generating ${size.clicks} clicks on ${size.days} days`, size.clicks);
+  terminal.progress.start(`generating ${size.clicks} clicks on ${size.days} days`, size.clicks);
   try {
     const summary = await generate(
       {
@@ -56,13 +56,13 @@ export async function generateLogs(
       },
       (done) => {
         signal.throwIfAborted();
-        console.progress.advance(done);
+        terminal.progress.advance(done);
       },
     );
     await tellNobody(data);
     return { data, clicks: summary.clicks.accepted };
   } finally {
-    console.progress.finish();
+    terminal.progress.finish();
   }
 }
 

@@ -23,7 +23,7 @@ export interface CatalogRounds {
 }
 
 /** Refreshes that take in a catalog of 50,000 offers and nothing else, as processes. */
-export async function measureCatalog({ options, folder, console, signal }: Bench): Promise<CatalogRounds> {
+export async function measureCatalog({ options, folder, terminal, signal }: Bench): Promise<CatalogRounds> {
   const data = new DataDirectory(join(folder, 'catalog'));
   const source = join(data.landing, 'offers', 'bench');
   await mkdir(source, { recursive: true });
@@ -64,7 +64,7 @@ export async function measureCatalog({ options, folder, console, signal }: Bench
     const changed = await measure(secondAsOf, secondFile);
     rounds.first.push(whole);
     rounds.changed.push(changed);
-    console.logger.info(
+    terminal.logger.info(
       { first_s: whole.first.seconds, changed_s: changed.first.seconds, read_s: whole.second.seconds },
       `catalog: round ${round} of ${options.rounds}`,
     );

@@ -16,7 +16,7 @@ export interface ConversionRound extends Pair<MeasuredRefresh, MeasuredRefresh> 
  * stage's fixed costs are in both.
  */
 export async function measureConversionRows(
-  { options, console, signal }: Bench,
+  { options, terminal, signal }: Bench,
   { data, clicks }: GeneratedLogs,
 ): Promise<ConversionRound[]> {
   const landed = join(data.landing, 'conversions');
@@ -41,7 +41,7 @@ export async function measureConversionRows(
       clickMicroseconds: each(second, clicks),
     };
     rounds.push(measured);
-    console.logger.info(
+    terminal.logger.info(
       { conversion_us: measured.conversionMicroseconds, click_us: measured.clickMicroseconds, conversions },
       `rows of conversions: round ${round} of ${options.rounds}`,
     );

@@ -17,7 +17,7 @@ const settledAfterMilliseconds = 2500;
 
 /** Measure b: a refresh of the same new clicks on a long history (first) and on a short one of as many a day (second). */
 export async function measureGrowingHistory(bench: Bench, long: GeneratedLogs): Promise<HistoryRound[]> {
-  const { options, console, signal } = bench;
+  const { options, terminal, signal } = bench;
   const short = await generateLogs(bench, 'short-history', {
     clicks: Math.round((options.clicks * options.shortDays) / options.days),
     days: options.shortDays,
@@ -37,7 +37,7 @@ export async function measureGrowingHistory(bench: Bench, long: GeneratedLogs): 
   await setTimeout(settledAfterMilliseconds, undefined, { signal });
 
   const measureOn = async ({ data, clicks }: GeneratedLogs) => {
-    console.logger.info({ clicks }, 'refreshing the history');
+    terminal.logger.info({ clicks }, 'refreshing the history');
     await forgetRuns(data);
     await measureRefresh(data, historyEnd, { clicks }, signal);
     const prepared = `${data.root}-prepared`;
@@ -59,7 +59,7 @@ export async function measureGrowingHistory(bench: Bench, long: GeneratedLogs): 
   const onLong = await measureOn(long);
   const onShort = await measureOn(short);
   return inTurns(options.rounds, onLong, onShort, (round, { first, second }) => {
-    console.logger.info(
+    terminal.logger.info(
       { long_s: first.seconds, short_s: second.seconds },
       `growing history: round ${round} of ${options.rounds}`,
     );

@@ -23,7 +23,7 @@ const longestMilliseconds = 60_000;
  * has its clicks: `schedule` with `"watch": true` and `serve` as processes of their own, on the history of all clicks.
  */
 export async function measureLandedToServed(bench: Bench, { data, clicks }: GeneratedLogs): Promise<number[]> {
-  const { console, signal } = bench;
+  const { terminal, signal } = bench;
   const arrivals = await generateLogs(bench, 'landing-by-and-by', {
     clicks: landings * clicksInEach,
     days: 1,
@@ -35,7 +35,7 @@ export async function measureLandedToServed(bench: Bench, { data, clicks }: Gene
   const lines = (await readFile(file.absolutePath, 'utf8')).trimEnd().split('\n');
   await forgetRuns(data);
   const settings = await readFile(data.settingsFile, 'utf8');
-  console.logger.info({ clicks }, 'refreshing the history');
+  terminal.logger.info({ clicks }, 'refreshing the history');
   await measureRefresh(data, historyEnd, { clicks }, signal);
   const plan = { cron: '*/5 * * * *', watch: true };
   await writeFile(
@@ -58,7 +58,7 @@ export async function measureLandedToServed(bench: Bench, { data, clicks }: Gene
       seconds.push(await landAndWait(data, server, `arrival-${landing}.ndjson`, `${part.join('\n')}\n`));
       await setTimeout(pauseMilliseconds, undefined, { signal });
     }
-    console.logger.info({ seconds }, 'landed to served');
+    terminal.logger.info({ seconds }, 'landed to served');
     return seconds;
   } finally {
     schedule.kill('SIGTERM');

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exitCode } from '../../src/kit/errors/errors.ts';
-import { createConsole } from '../../src/kit/logging/progress.ts';
+import { createTerminal } from '../../src/kit/logging/progress.ts';
 import { generateLogs, historyEnd, type Bench } from './bench.ts';
 import { measureCatalog } from './catalog.ts';
 import { measureConsole } from './console/measure.ts';
@@ -18,7 +18,7 @@ import { measureLongLookups, measureServing } from './serve/measure.ts';
 import { measureTracking } from './track/measure.ts';
 import { measureWholeRefresh } from './whole-refresh.ts';
 
-const console = createConsole();
+const terminal = createTerminal();
 const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => stop.abort(new Error(`stopped by ${signal}`)));
@@ -32,7 +32,7 @@ try {
     process.exitCode = error.exitCode === 0 ? exitCode.done : exitCode.usage;
   } else {
     const { message } = stop.signal.aborted ? (stop.signal.reason as Error) : (error as Error);
-    console.logger.error(message);
+    terminal.logger.error(message);
     process.exitCode = exitCode.failed;
   }
 }
@@ -40,7 +40,7 @@ try {
 async function runBench(options: BenchOptions): Promise<BenchReport> {
   const folder = await mkdtemp(join(tmpdir(), 'offerline-bench-'));
   try {
-    const bench: Bench = { options, folder, console, signal: stop.signal };
+    const bench: Bench = { options, folder, terminal, signal: stop.signal };
     return benchReport(options, {
       ...((options.only === undefined ||
         ['a', 'b', 'messy', 'conversions', 'served', 'serve'].includes(options.only)) &&

@@ -10,7 +10,7 @@ export async function measureMessyLogs(
   bench: Bench,
   clean: GeneratedLogs,
 ): Promise<Pair<MeasuredRefresh, MeasuredRefresh>[]> {
-  const { options, console, signal } = bench;
+  const { options, terminal, signal } = bench;
   const messy = await generateLogs(bench, 'messy', {
     clicks: options.clicks,
     days: options.days,
@@ -22,7 +22,7 @@ export async function measureMessyLogs(
     return measureRefresh(logs.data, historyEnd, logs, signal);
   };
   return inTurns(options.rounds, refreshed(messy), refreshed(clean), (round, { first, second }) => {
-    console.logger.info(
+    terminal.logger.info(
       { messy_s: first.seconds, clean_s: second.seconds },
       `messy logs: round ${round} of ${options.rounds}`,
     );

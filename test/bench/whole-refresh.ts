@@ -12,7 +12,7 @@ const bareCopy = new URL('./bare-copy.ts', import.meta.url);
  * Measure a: the first refresh of a data directory (first) against DuckDB's bare COPY of the same click files (second).
  */
 export async function measureWholeRefresh(
-  { options, folder, console, signal }: Bench,
+  { options, folder, terminal, signal }: Bench,
   logs: GeneratedLogs,
 ): Promise<WholeRefreshRound[]> {
   const refreshed = async () => {
@@ -26,7 +26,7 @@ export async function measureWholeRefresh(
     return measured;
   };
   return inTurns(options.rounds, refreshed, copied, (round, { first, second }) => {
-    console.logger.info(
+    terminal.logger.info(
       { refresh_s: first.seconds, copy_s: second.seconds },
       `whole refresh: round ${round} of ${options.rounds}`,
     );

@@ -141,7 +141,7 @@ describe('run refresh --dry-run, as to how many files there are,', () => {
     await pipeline.landOffers('eu', [{ external_id: 'e', title: 'E', payout: '1', currency: 'EUR' }]);
     const now = new Date(later);
     const planned = async () => {
-      const request = { data: pipeline.data, console: silent, asOf: later };
+      const request = { data: pipeline.data, terminal: silent, asOf: later };
       const { files, bytes, left_out } = await planRefresh(request, { ...realEffects, now: () => now.getTime() });
       return {
         files: files.map(({ path }) => path),

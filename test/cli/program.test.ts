@@ -5,7 +5,7 @@ import { createLogger } from '../../src/kit/logging/log.ts';
 import { noProgress } from '../../src/kit/logging/progress.ts';
 
 const context = {
-  console: { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress },
+  terminal: { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress },
   print: () => {},
 };
 

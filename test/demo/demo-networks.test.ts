@@ -14,7 +14,7 @@ import { readSources } from '../../src/sources/config/sources-file.ts';
 import { readStatus } from '../../src/pipeline/status/status.ts';
 import { temporaryData } from '../support/published-snapshot.ts';
 
-const console = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
+const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 
 async function demoData(): Promise<DataDirectory> {
   const { data, remove } = await temporaryData();
@@ -28,7 +28,7 @@ async function demoData(): Promise<DataDirectory> {
 /** Waits between tries pass at once. */
 async function pull(data: DataDirectory) {
   const clock = { now: () => Date.now(), wait: async () => passing(0), random: () => 0 };
-  const pulled = await pullSources({ data, console }, realEffects, clock);
+  const pulled = await pullSources({ data, terminal }, realEffects, clock);
   return Object.fromEntries(pulled.map(({ source, status, records }) => [source, { status, records }]));
 }
 
@@ -36,7 +36,7 @@ const alarms = async (data: DataDirectory) => (await readStatus(data, readSettin
 
 it('are pulled, fail once, and recover, as status tells', async () => {
   const data = await demoData();
-  await using networks = await startDemoNetworks(data, console.logger);
+  await using networks = await startDemoNetworks(data, terminal.logger);
   expect(networks).toBeDefined();
   const all = { lumen: { status: 'done', records: 12 }, clickfield: { status: 'done', records: 12 } };
   expect(await pull(data)).toEqual(all);
@@ -52,21 +52,21 @@ it('have the same addresses at the next start, and others where another program 
   const entries = () => readSources(data).sources;
   const addresses = () => entries().flatMap(({ base_url }) => base_url ?? []);
   const tokens = () => entries().flatMap(({ postback }) => postback?.token ?? []);
-  await (await startDemoNetworks(data, console.logger))?.[Symbol.asyncDispose]();
+  await (await startDemoNetworks(data, terminal.logger))?.[Symbol.asyncDispose]();
   const first = addresses();
   const firstTokens = tokens();
   expect(new Set(firstTokens).size).toBe(5);
   // What an operator added stays.
   const written = JSON.parse(await readFile(data.sourcesFile, 'utf8')) as { sources: object[] };
   await writeFile(data.sourcesFile, JSON.stringify({ sources: [{ source: 'mine' }, ...written.sources] }));
-  await (await startDemoNetworks(data, console.logger))?.[Symbol.asyncDispose]();
+  await (await startDemoNetworks(data, terminal.logger))?.[Symbol.asyncDispose]();
   expect(entries()[0]).toMatchObject({ source: 'mine' });
   expect(addresses()).toEqual(first);
 
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(Number(new URL(first[0] ?? '').port), '127.0.0.1', resolve));
   onTestFinished(() => void taken.close());
-  await using networks = await startDemoNetworks(data, console.logger);
+  await using networks = await startDemoNetworks(data, terminal.logger);
   expect(networks).toBeDefined();
   expect(entries()[0]).toMatchObject({ source: 'mine' });
   expect(addresses()).toEqual([expect.not.stringMatching(`${first[0]}$`), first[1]]);
@@ -77,5 +77,5 @@ it('have the same addresses at the next start, and others where another program 
 it('are none where the data directory is of no demo', async () => {
   const { data, remove } = await temporaryData();
   onTestFinished(remove);
-  expect(await startDemoNetworks(data, console.logger)).toBeUndefined();
+  expect(await startDemoNetworks(data, terminal.logger)).toBeUndefined();
 });

@@ -94,7 +94,7 @@ const told = () =>
     importedUpTo: await store.importedUpTo('a warehouse'),
   }));
 const move = (to: 'postgres' | 'sqlite', effects?: Effects) =>
-  movePostbacks({ data, console: silent, to, dryRun: false }, effects);
+  movePostbacks({ data, terminal: silent, to, dryRun: false }, effects);
 
 it('there and back all is the same, and delivery goes on in either store where it was', async () => {
   await fillFile(3000);

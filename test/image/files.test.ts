@@ -34,7 +34,7 @@ const secret = (name: string) => readFileSync(join(secrets, name), 'utf8').trim(
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const program = await createProgram({
-  console: { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress },
+  terminal: { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress },
   print: () => {},
 });
 

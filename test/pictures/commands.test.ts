@@ -109,11 +109,11 @@ describe('offerline pictures', () => {
     await using _ = server;
     const stop = new AbortController();
     server.paths.set('/bad.png', () => stop.abort());
-    const console = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
+    const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
     using index = await PictureIndex.open(mirrored.data, realEffects.files, () => undefined);
     const requests = new PictureRequests({ allowPrivate: true, connectMilliseconds: 1000 });
     const wanted = [{ name: 'bad', address: server.at('/bad.png') }];
-    const mirror = { folder: mirrored.data.pictures, index, requests, console, stop: stop.signal };
+    const mirror = { folder: mirrored.data.pictures, index, requests, terminal, stop: stop.signal };
     expect(await mirrorPictures(wanted, mirror, realEffects)).toMatchObject({ asked: 1, failed: 0, left: 1 });
     await requests.close();
     // As if it had never been asked for.
@@ -145,12 +145,12 @@ it('an address that leads on to a private one is refused there, and nobody is co
   const mirrored = await MirroredData.create();
   using index = await PictureIndex.open(mirrored.data, realEffects.files, () => undefined);
   const requests = new WithPublicServer({ allowPrivate: false, connectMilliseconds: 1000 });
-  const console = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
+  const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
   const mirror = {
     folder: mirrored.data.pictures,
     index,
     requests,
-    console,
+    terminal,
     stop: new AbortController().signal,
   };
   const wanted = [{ name: 'p.png', address: 'https://cdn.advertiser.com/p.png' }];

@@ -54,8 +54,8 @@ export class MirroredData {
 
   /** One pass at that time. */
   mirror(at = begin, effects: Effects = { ...realEffects, now: () => at }): Promise<MirroredSnapshot> {
-    const console = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
-    return mirrorPublishedPictures({ data: this.data, console, pictureMilliseconds }, effects);
+    const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
+    return mirrorPublishedPictures({ data: this.data, terminal, pictureMilliseconds }, effects);
   }
 
   /** The service over it, the same for the whole test. */

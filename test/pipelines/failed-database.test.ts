@@ -13,7 +13,7 @@ it('a run whose database fails for good ends with its reason, and the next run g
   await using pipeline = await PipelineUnderTest.create(new Date(noon));
   const { data } = pipeline;
   await writeFile(data.settingsFile, JSON.stringify({ duckdb: { memory_limit: '20MB', threads: 1 } }));
-  const request = { data, console: silent, asOf: noon };
+  const request = { data, terminal: silent, asOf: noon };
   const failing = runPipeline('refresh', request, async ({ run, state, stage }) => {
     await stage(
       {

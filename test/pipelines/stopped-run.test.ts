@@ -16,7 +16,7 @@ it('a run that is asked to end does so after its stage; its moment of the schedu
   await pipeline.landLog('clicks', 'ndjson', [
     { click_id: 'c', offer_id: 1, site_key: 's', user_id: 'u', clicked_at: '2026-03-10T11:00:00Z' },
   ]);
-  const request = { data: pipeline.data, console: silent, asOf: noon, scheduledAt: noon };
+  const request = { data: pipeline.data, terminal: silent, asOf: noon, scheduledAt: noon };
   const stopping = new AbortController();
   // The signal comes while ingest commits.
   const perform: Effects['perform'] = (step, work) => {
@@ -48,7 +48,7 @@ it('a run that is asked to end does so after its stage; its moment of the schedu
 it('a stage that goes on for long is interrupted, and nothing of it is kept', async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon));
   const stopping = new AbortController();
-  const request = { data: pipeline.data, console: silent, asOf: noon, stop: stopping.signal };
+  const request = { data: pipeline.data, terminal: silent, asOf: noon, stop: stopping.signal };
   const running = runPipeline('refresh', request, async ({ state, stage }) => {
     const run = async () => {
       await state.transaction(async () => {

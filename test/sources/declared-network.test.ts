@@ -11,7 +11,7 @@ import { noProgress } from '../../src/kit/logging/progress.ts';
 import { readSources } from '../../src/sources/config/sources-file.ts';
 import { temporaryData } from '../support/published-snapshot.ts';
 
-const console = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
+const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 
 /** A server of one test's own, that answers each path and query with a text. */
 async function serve(answer: (url: URL, headers: Record<string, unknown>) => string): Promise<string> {
@@ -68,8 +68,8 @@ describe('a network that sources.json declares', () => {
         },
       },
     });
-    expect(await checkSources({ data, console })).toMatchObject([{ total: 3, records: 2, error: null }]);
-    expect(await pullSources({ data, console })).toMatchObject([{ status: 'done', pages: 2, records: 3 }]);
+    expect(await checkSources({ data, terminal })).toMatchObject([{ total: 3, records: 2, error: null }]);
+    expect(await pullSources({ data, terminal })).toMatchObject([{ status: 'done', pages: 2, records: 3 }]);
     expect(await exported(data, 'mine')).toEqual(
       [1, 2, 3].map((id) => ({
         external_id: id,
@@ -94,7 +94,7 @@ describe('a network that sources.json declares', () => {
         secrets: { key: 'secret' },
         offers,
       });
-      const [checked] = await checkSources({ data, console });
+      const [checked] = await checkSources({ data, terminal });
       expect(checked?.error).toContain(`has ${written}: write {key}`);
       expect(checked?.error).not.toContain('secret"');
     },
@@ -104,7 +104,7 @@ describe('a network that sources.json declares', () => {
     const url = await serve(() => 'ID;Name;Pay\n7;"A; B";2,50\n');
     const fields = { external_id: 'ID', title: 'Name', payout: 'Pay' };
     const data = await dataWith({ source: 'csv', connector: 'http', base_url: url, offers: { format: 'csv', fields } });
-    expect(await pullSources({ data, console })).toMatchObject([{ status: 'done', records: 1 }]);
+    expect(await pullSources({ data, terminal })).toMatchObject([{ status: 'done', records: 1 }]);
     expect(await exported(data, 'csv')).toEqual([{ external_id: '7', title: 'A; B', payout: '2,50', currency: 'USD' }]);
   });
 
@@ -112,7 +112,7 @@ describe('a network that sources.json declares', () => {
     const url = await serve(() => '[{"id": 12345678901234567890, "pay": 0.30, "name": "x"}]');
     const fields = { external_id: 'id', title: 'name', payout: 'pay' };
     const data = await dataWith({ source: 'exact', connector: 'http', base_url: url, offers: { fields } });
-    await pullSources({ data, console });
+    await pullSources({ data, terminal });
     const [file = ''] = await readdir(join(data.landing, 'offers', 'exact'));
     expect(await readFile(join(data.landing, 'offers', 'exact', file), 'utf8')).toBe(
       '{"external_id":12345678901234567890,"title":"x","currency":"USD","payout":0.30}\n',
@@ -136,8 +136,8 @@ describe('a network that sources.json declares', () => {
       if (line.includes('"msg":"pulled"')) stop.abort();
       return true;
     };
-    const told = { ...console, logger: createLogger({ write }) };
-    expect(await pullSources({ data, console: told, stop: stop.signal })).toMatchObject([
+    const told = { ...terminal, logger: createLogger({ write }) };
+    expect(await pullSources({ data, terminal: told, stop: stop.signal })).toMatchObject([
       { source: 'stalled', status: 'interrupted', file: null },
       { source: 'good', status: 'done', records: 1 },
     ]);
@@ -150,7 +150,7 @@ describe('a network that sources.json declares', () => {
       { source: 'bad', connector: 'http', base_url: url, offers: offers('/bad') },
       { source: 'good', connector: 'http', base_url: url, offers: offers('/good') },
     );
-    expect(await pullSources({ data, console })).toMatchObject([
+    expect(await pullSources({ data, terminal })).toMatchObject([
       {
         source: 'bad',
         status: 'failed',

@@ -11,7 +11,7 @@ import { readRecentRuns } from '../../src/pipeline/runs/recent-runs.ts';
 import { launcher, offerline } from '../support/command-line.ts';
 import { temporaryData } from '../support/published-snapshot.ts';
 
-const console = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
+const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 
 it('a pull that was killed is interrupted for everybody who asks, and holds no later pull back', async () => {
   // Never answers.
@@ -24,7 +24,7 @@ it('a pull that was killed is interrupted for everybody who asks, and holds no l
   const fields = { external_id: 'id', title: 'name' };
   const sources = [{ source: 'slow', connector: 'http', base_url, offers: { path: '/', records: '', fields } }];
   await writeFile(data.sourcesFile, JSON.stringify({ sources }), { mode: 0o600 });
-  await refresh({ data, console });
+  await refresh({ data, terminal });
   const asked = once(server, 'request');
   const child = spawn(launcher.executable, [...launcher.words, 'sources', 'pull'], {
     env: { ...process.env, OFFERLINE_DATA: data.root },
@@ -46,7 +46,7 @@ it('a pull that was killed is interrupted for everybody who asks, and holds no l
   const examined = await offerline(data.root, 'doctor');
   expect(examined.code).toBe(1);
   expect(examined.stdout).toContain('ended by force');
-  await refresh({ data, console });
+  await refresh({ data, terminal });
   expect(readRecentRuns(data).runs.find(({ pipeline }) => pipeline === 'pull slow')).toMatchObject({
     status: 'interrupted',
     error: 'ended by force, without a word',

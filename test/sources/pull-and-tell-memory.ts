@@ -4,6 +4,6 @@ import { createLogger } from '../../src/kit/logging/log.ts';
 import { noProgress } from '../../src/kit/logging/progress.ts';
 
 /** Pulls all sources of the data directory that its argument names; prints what came of it and its peak of memory. */
-const console = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
-const pulled = await pullSources({ data: new DataDirectory(process.argv[2] ?? ''), console });
+const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
+const pulled = await pullSources({ data: new DataDirectory(process.argv[2] ?? ''), terminal });
 process.stdout.write(JSON.stringify({ pulled, peak: process.resourceUsage().maxRSS * 1024 }));

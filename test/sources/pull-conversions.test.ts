@@ -15,12 +15,12 @@ import type { SimulatedConversion } from '../../src/demo/simulator/offers.ts';
 import { click, LogLanding } from '../support/log-landing.ts';
 
 const key = 'a-key-of-conversions';
-const console = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
+const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 
 async function pullAt(data: DataDirectory, moment: string) {
   let now = Date.parse(moment);
   const clock = { now: () => now++, wait: async (ms: number) => void (now += ms), random: () => 0.5 };
-  return pullSources({ data, console }, realEffects, clock);
+  return pullSources({ data, terminal }, realEffects, clock);
 }
 
 /** What the lines of a log come to: of each conversion id its payout where it is credited and not reversed. */

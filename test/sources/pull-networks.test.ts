@@ -38,8 +38,8 @@ async function pull(
     wait: async (milliseconds: number) => void (now += milliseconds),
     random: () => 0.5,
   };
-  const console = { logger: createLogger({ write: (line: string) => Boolean(log.push(line)) }), progress: noProgress };
-  const pulled = await pullSources({ data, console }, effects, clock);
+  const terminal = { logger: createLogger({ write: (line: string) => Boolean(log.push(line)) }), progress: noProgress };
+  const pulled = await pullSources({ data, terminal }, effects, clock);
   return { pulled, log: log.join(''), waited: now - from };
 }
 

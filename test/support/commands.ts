@@ -17,7 +17,7 @@ export async function command(dataFolder: string, ...words: string[]): Promise<s
   process.env['OFFERLINE_DATA'] = dataFolder;
   let printed = '';
   try {
-    const program = await createProgram({ console: silent, print: (text) => (printed += text) }, words);
+    const program = await createProgram({ terminal: silent, print: (text) => (printed += text) }, words);
     await program.parseAsync(words, { from: 'user' });
     return printed;
   } finally {
@@ -39,7 +39,7 @@ export async function endOf(dataFolder: string, ...words: string[]): Promise<End
     vi.spyOn(process.stderr, 'write').mockImplementation((text) => (outcome.stderr += String(text)) !== ''),
   ];
   try {
-    const context = { console: { logger, progress: noProgress }, print: (text: string) => (outcome.stdout += text) };
+    const context = { terminal: { logger, progress: noProgress }, print: (text: string) => (outcome.stdout += text) };
     await (await createProgram(context, words)).parseAsync(words, { from: 'user' });
   } catch (error) {
     outcome.code = exitCodeOf(error);

@@ -153,7 +153,7 @@ export class PipelineUnderTest implements AsyncDisposable {
   #runOf(asOf: Moment, { clock, ...allowed }: RunOptions): [RunRequest, Effects] {
     const now = clock === undefined ? Math.max(this.#wallClock, Date.parse(asOf)) : Date.parse(clock);
     return [
-      { data: this.data, console: silent, asOf, ...allowed },
+      { data: this.data, terminal: silent, asOf, ...allowed },
       { ...realEffects, now: () => now },
     ];
   }

@@ -4,33 +4,32 @@ import { createLogger } from './log.ts';
 import type { Logger, LogOutput } from './log.ts';
 import { visibleText } from '../text/visible-text.ts';
 
-/** Shows how far the step under way has come. One step at a time; a new one ends the one before. */
+/** Progress of the current step. A new step ends the one before. */
 export interface Progress {
   /**
-   * Without a total only the count is shown. Whoever starts a step ends it in a `finally`, else a terminal keeps
-   * drawing.
+   * Without a total only the count is shown. The caller ends the step in a `finally`, else a terminal keeps drawing.
    */
   start(label: string, total?: number): void;
-  /** How much of the total is done by now, not since the last call. Cheap: it may be called for every item. */
+  /** Sets how much of the total is done by now, not since the last call. Cheap enough for a call per item. */
   advance(done: number): void;
   /** Ends the step. The summary becomes a lasting line; without one a terminal just forgets the step. */
   finish(summary?: string): void;
 }
 
-/** What a command tells while it works: log lines, and progress that does not tear them apart. */
-export interface Console {
+/** The output of a command at work: log lines, and progress that does not tear them apart. */
+export interface Terminal {
   readonly logger: Logger;
   readonly progress: Progress;
 }
 
 /**
- * A bar on a terminal, plain log lines elsewhere. Both on standard error by default. `now`, in milliseconds, decides
- * when the log tells again how far a step is.
+ * Returns a progress bar on a terminal, plain log lines elsewhere, both on standard error by default. The log reports
+ * the progress of a step at most every two seconds of `now`, a clock in milliseconds.
  */
-export function createConsole(
+export function createTerminal(
   output: LogOutput & NodeJS.WritableStream = process.stderr,
   now: () => number = () => performance.now(),
-): Console {
+): Terminal {
   if (output.isTTY !== true) {
     const logger = createLogger(output);
     return { logger, progress: new LoggedProgress(logger, now) };
@@ -42,13 +41,13 @@ export function createConsole(
 /** For callers that show nothing. */
 export const noProgress: Progress = { start() {}, advance() {}, finish() {} };
 
-/** A line for a program that follows the log comes no more often than that, in milliseconds. */
-const betweenLines = 2000;
+/** Bounds the progress lines in a log that programs follow. */
+const minMillisecondsBetweenLines = 2000;
 
 class LoggedProgress implements Progress {
   readonly #logger: Logger;
   readonly #now: () => number;
-  #step: { label: string; total: number | undefined; toldAt: number } | undefined;
+  #step: { label: string; total: number | undefined; loggedAt: number } | undefined;
 
   constructor(logger: Logger, now: () => number) {
     this.#logger = logger;
@@ -56,7 +55,7 @@ class LoggedProgress implements Progress {
   }
 
   start(label: string, total?: number): void {
-    this.#step = { label, total, toldAt: this.#now() };
+    this.#step = { label, total, loggedAt: this.#now() };
     this.#logger.info(total === undefined ? {} : { total }, label);
   }
 
@@ -64,8 +63,8 @@ class LoggedProgress implements Progress {
     const step = this.#step;
     if (step === undefined) return;
     const now = this.#now();
-    if (now - step.toldAt < betweenLines) return;
-    step.toldAt = now;
+    if (now - step.loggedAt < minMillisecondsBetweenLines) return;
+    step.loggedAt = now;
     this.#logger.info({ done, ...(step.total === undefined ? {} : { total: step.total }) }, step.label);
   }
 
@@ -115,7 +114,7 @@ class TerminalProgress implements Progress {
     if (this.#step === undefined) return;
     const { label, bars } = this.#step;
     this.#step = undefined;
-    // Brings out log lines that wait for the next drawing.
+    // Writes the log lines that wait for the next drawing.
     bars.update();
     bars.stop();
     if (summary !== undefined) this.#output.write(`${label}: ${visibleText(summary)}\n`);

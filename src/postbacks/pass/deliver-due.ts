@@ -1,10 +1,10 @@
 import type { Site } from '../../kit/sites/sites.ts';
-import type { Console } from '../../kit/logging/progress.ts';
+import type { Terminal } from '../../kit/logging/progress.ts';
 import { DeliveryPass } from './delivery-pass.ts';
 import type { DeliveryStore, PassStore } from '../store/delivery-store.ts';
 import type { PostbackSender } from '../http/sender.ts';
 
-export interface DeliveryRequest extends Console {
+export interface DeliveryRequest extends Terminal {
   store: DeliveryStore;
   sites: readonly Site[];
   sender: PostbackSender;

@@ -1,6 +1,6 @@
 import type { Site } from '../../kit/sites/sites.ts';
 import { momentOfMilliseconds } from '../../kit/time/moment.ts';
-import type { Console } from '../../kit/logging/progress.ts';
+import type { Terminal } from '../../kit/logging/progress.ts';
 import { CircuitBreaker, type OpenCircuit } from '../rules/circuit-breaker.ts';
 import type { ClaimedPostback, FinishedAttempt, PassStore, PassUpdate, TakenSite } from '../store/delivery-store.ts';
 import type { Outcome } from '../rules/outcome.ts';
@@ -20,7 +20,7 @@ const shareMilliseconds = 250;
 /** How long a slow site may keep a pass: two deadlines. */
 const defaultPatienceMilliseconds = 30_000;
 
-export interface PassEffects extends Console {
+export interface PassEffects extends Terminal {
   sender: PostbackSender;
   /** Milliseconds since the epoch. */
   now: () => number;

@@ -31,14 +31,14 @@ const pieces = 48;
  * then given the history: to ingest it would take hours, and a page cannot tell.
  */
 export async function publishLongNetwork(bench: Bench): Promise<ServingData> {
-  const { options, console, signal } = bench;
+  const { options, terminal, signal } = bench;
   const { days } = options;
   const clicksPerDay = Math.floor(options.clicks / days);
   const size = { clicks: ownClicks, days: 2, end: historyEnd, offers: largeCatalog.offers, sites: networkSites };
   const { data, sites } = await publishForServing(await generateLogs(bench, 'long-network', size), signal);
   const folder = await realpath(data.current);
   const added: string[] = [];
-  console.progress.start(`writing ${clicksPerDay * days} clicks of ${days} days`, days);
+  terminal.progress.start(`writing ${clicksPerDay * days} clicks of ${days} days`, days);
   try {
     await withDuckDB(inMemory, {}, async (connection) => {
       await connection.run(`ATTACH ${quoted(join(folder, analyticsFile))} AS snapshot; USE snapshot`);
@@ -57,14 +57,14 @@ export async function publishLongNetwork(bench: Bench): Promise<ServingData> {
             asOf: isLast ? historyEnd : endOfDay(date),
           })),
         );
-        console.progress.advance(day + 1);
+        terminal.progress.advance(day + 1);
       }
       await nameFiles(connection, folder, added);
       await fillDeliveries(connection, data);
       await writeManifest(connection, folder, added);
     });
   } finally {
-    console.progress.finish();
+    terminal.progress.finish();
   }
   return { data, sites, clicks: clicksPerDay * days };
 }

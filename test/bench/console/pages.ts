@@ -31,7 +31,7 @@ const clicksLearnedPerMillisecond = 2_000;
 
 /** Every page asked for over HTTP of a console that runs by itself, one after the other, each address once. */
 export async function measureColdPages(bench: Bench, stand: Stand, network: ServingData): Promise<ColdAnswer[]> {
-  const { console, signal } = bench;
+  const { terminal, signal } = bench;
   const { data } = network;
   const snapshots = (await readdir(data.published)).filter((name) => /^\d/.test(name)).toSorted();
   const file = join(await realpath(data.current), analyticsFile);
@@ -72,7 +72,7 @@ export async function measureColdPages(bench: Bench, stand: Stand, network: Serv
       }
     });
   } finally {
-    console.logger.info({ snapshot: basename(file) }, 'console: cold pages asked for');
+    terminal.logger.info({ snapshot: basename(file) }, 'console: cold pages asked for');
     recorder.close();
     await stand.stop(server);
   }

@@ -22,7 +22,7 @@ const turnsPerRound = 2;
 
 /** Latency of publishers' requests at a steady load, with and without people at the console, in turns. */
 export async function measurePublishers(
-  { options, console, signal }: Bench,
+  { options, terminal, signal }: Bench,
   stand: Stand,
   { data, sites }: ServingData,
 ): Promise<PublisherRound[]> {
@@ -52,7 +52,7 @@ export async function measurePublishers(
         return { load, pages: await answers };
       },
       (round, { first, second }) =>
-        console.logger.info(
+        terminal.logger.info(
           { alone_p99_ms: first.load.p99, console_p99_ms: second.load.p99 },
           `publishers beside the console: turn ${round} of ${options.rounds * turnsPerRound}`,
         ),

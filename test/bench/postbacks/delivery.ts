@@ -18,7 +18,7 @@ const betweenCollections = 200;
 
 const [root = '', leftOut = '', live] = process.argv.slice(2);
 const data = new DataDirectory(root);
-const console = { logger: createLogger(process.stderr, 'error'), progress: noProgress };
+const terminal = { logger: createLogger(process.stderr, 'error'), progress: noProgress };
 let liveBytes = 0;
 const watch =
   live === undefined
@@ -32,7 +32,7 @@ const watch =
 
 const began = Date.now();
 const started = performance.now();
-const summary = await deliverPostbacks({ data, console, command: 'bench' });
+const summary = await deliverPostbacks({ data, terminal, command: 'bench' });
 const seconds = (performance.now() - started) / 1000;
 clearInterval(watch);
 

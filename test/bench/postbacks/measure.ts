@@ -37,7 +37,7 @@ export interface PostbackResults {
 export async function measurePostbacks({
   options: { rounds },
   folder,
-  console: { logger },
+  terminal: { logger },
   signal,
 }: Bench): Promise<PostbackResults> {
   const receiver = new PinnedProcess(new URL('./receiver-server.ts', import.meta.url), [], {

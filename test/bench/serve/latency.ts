@@ -42,14 +42,14 @@ export async function measureLatencies(
   stand: Stand,
   { data, clicks, sites }: ServingData,
 ): Promise<Latencies> {
-  const { options, console, signal } = bench;
+  const { options, terminal, signal } = bench;
   const paths = mixedPaths(options.seed + 1, sites);
   const service = await stand.serve(data);
   const plan = { paths, ratePerSecond };
   const pause = (milliseconds: number) => setTimeout(milliseconds, undefined, { signal });
 
   await stand.loadDuring(service, plan, () => pause(quietMilliseconds));
-  console.logger.info('latency with nothing else going on');
+  terminal.logger.info('latency with nothing else going on');
   const quiet = await stand.loadDuring(service, plan, () => pause(quietMilliseconds));
 
   const refreshSeconds: number[] = [];
@@ -59,12 +59,12 @@ export async function measureLatencies(
       await copyFile(arrival, join(data.landing, 'clicks', `arrival-${index}.ndjson`));
       const { seconds } = await measureRefresh(data, arrivalEnd, { clicks: clicks + newClicks * (index + 1) }, signal);
       refreshSeconds.push(seconds);
-      console.logger.info({ refresh_s: seconds }, `latency while a refresh runs: ${index + 1} of ${arrivals.length}`);
+      terminal.logger.info({ refresh_s: seconds }, `latency while a refresh runs: ${index + 1} of ${arrivals.length}`);
       await pause(betweenSwitches);
     }
   });
 
-  console.logger.info({ switches }, 'latency while the snapshot is switched');
+  terminal.logger.info({ switches }, 'latency while the snapshot is switched');
   const [older = '', newer = ''] = (await readdir(data.published))
     .filter((name) => /^\d/.test(name))
     .toSorted()
@@ -135,7 +135,7 @@ const clicksLearnedPerMillisecond = 2_000;
 
 /** Clicks picked all over history, every second one with a conversion, each looked up once, one after the other. */
 export async function measureLookups(
-  { options, console, signal }: Bench,
+  { options, terminal, signal }: Bench,
   stand: Stand,
   { data, clicks, sites }: ServingData,
 ): Promise<Lookups> {
@@ -147,12 +147,12 @@ export async function measureLookups(
   );
   const service = await stand.serve(data);
   const first = await stand.one(service, paths.splice(0, warmUpLookups));
-  console.logger.info({ median_ms: first.p50 }, 'click lookup: while the service learns where the clicks are');
+  terminal.logger.info({ median_ms: first.p50 }, 'click lookup: while the service learns where the clicks are');
   await setTimeout(1_000 + clicks / clicksLearnedPerMillisecond, undefined, { signal });
   const rounds: Load[] = [];
   for (let round = 1; round <= options.rounds; round++) {
     const load = await stand.one(service, paths.splice(0, perRound));
-    console.logger.info({ median_ms: load.p50 }, `click lookup: round ${round} of ${options.rounds}`);
+    terminal.logger.info({ median_ms: load.p50 }, `click lookup: round ${round} of ${options.rounds}`);
     rounds.push(load);
   }
   await stand.stop(service);

@@ -28,7 +28,7 @@ const clicksPerConversion = 50;
  * and a lookup cannot tell.
  */
 export async function lengthenHistory(
-  { options, console, signal }: Bench,
+  { options, terminal, signal }: Bench,
   { data, sites }: ServingData,
 ): Promise<ServingData> {
   const { clicks, days } = options;
@@ -39,7 +39,7 @@ export async function lengthenHistory(
   const added: string[] = [];
   const instance = await DuckDBInstance.create();
   const connection = await instance.connect();
-  console.progress.start(`writing ${perDay * days} clicks of ${days} days`, days);
+  terminal.progress.start(`writing ${perDay * days} clicks of ${days} days`, days);
   try {
     const siteKeys = sites.map(({ site_key }) => site_key);
     for (let day = 0; day < days; day++) {
@@ -74,10 +74,10 @@ export async function lengthenHistory(
         }
       for (const mart of marts)
         added.push(await writeMart(connection, folder, siteKeys, { date, mart, first, count: perDay }));
-      console.progress.advance(day + 1);
+      terminal.progress.advance(day + 1);
     }
   } finally {
-    console.progress.finish();
+    terminal.progress.finish();
     connection.closeSync();
     instance.closeSync();
   }

@@ -16,11 +16,11 @@ export interface ServingResults {
 
 /** The service under load: default pages and lookups on the bench's own clicks, the rest on a large catalog. */
 export async function measureServing(bench: Bench, logs: GeneratedLogs): Promise<ServingResults> {
-  const { console, signal } = bench;
+  const { terminal, signal } = bench;
   const stand = new Stand(signal);
   try {
-    if (!stand.pinned) console.logger.warn('server and client share the cores: that takes two of them and `taskset`');
-    console.logger.info({ clicks: logs.clicks }, 'publishing what is served');
+    if (!stand.pinned) terminal.logger.warn('server and client share the cores: that takes two of them and `taskset`');
+    terminal.logger.info({ clicks: logs.clicks }, 'publishing what is served');
     const history = await publishForServing(logs, signal);
     const pages = await measureDefaultPages(bench, stand, history);
     const lookups = await measureLookups(bench, stand, history);

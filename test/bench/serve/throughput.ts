@@ -28,7 +28,7 @@ const compared = 25;
 
 /** Default pages of B and C, and the reports, of all sites in turns. */
 export async function measureDefaultPages(
-  { options, console }: Bench,
+  { options, terminal }: Bench,
   stand: Stand,
   { data, sites }: ServingData,
 ): Promise<Throughput[]> {
@@ -42,7 +42,7 @@ export async function measureDefaultPages(
       options.rounds,
       () => stand.load(service, { paths, seconds }),
       () => constant.load(),
-      logged(console, name, options.rounds),
+      logged(terminal, name, options.rounds),
     );
     await stand.stop(constant.server);
     measures.push({
@@ -58,7 +58,7 @@ export async function measureDefaultPages(
 
 /** Random filters: cold, warm, and by a query per request. */
 export async function measureFilters(
-  { options, console }: Bench,
+  { options, terminal }: Bench,
   stand: Stand,
   { data, sites }: ServingData,
 ): Promise<Throughput[]> {
@@ -76,14 +76,14 @@ export async function measureFilters(
       return stand.load(service, { paths: filtersOf(round), requests: filtersPerRound });
     },
     () => constant.load(),
-    logged(console, 'random filters, cold', options.rounds),
+    logged(terminal, 'random filters, cold', options.rounds),
   );
   const paths = filtersOf(options.rounds);
   const warm = await inTurns(
     options.rounds,
     () => stand.load(service, { paths, seconds }),
     () => constant.load(),
-    logged(console, 'random filters, warm', options.rounds),
+    logged(terminal, 'random filters, warm', options.rounds),
   );
 
   const querying = await stand.duckdb(join(data.current, analyticsFile));
@@ -93,7 +93,7 @@ export async function measureFilters(
     options.rounds,
     () => stand.load(querying, { paths, seconds }),
     () => constant.load(),
-    logged(console, 'random filters by DuckDB', options.rounds),
+    logged(terminal, 'random filters by DuckDB', options.rounds),
   );
   for (const server of [service, constant.server, querying]) await stand.stop(server);
   return [
@@ -135,10 +135,10 @@ function comparable(document: unknown): object {
   return { ...counts, offers: offers.map(({ image: _image, tracking_url: _link, ...offer }) => offer) };
 }
 
-function logged(console: Bench['console'], name: string, rounds: number) {
+function logged(terminal: Bench['terminal'], name: string, rounds: number) {
   return (round: number, { first, second }: Pair<MeasuredLoad, MeasuredLoad>) => {
     const perSecond = ({ requests, seconds: took }: MeasuredLoad) => Math.round(requests / took);
-    console.logger.info(
+    terminal.logger.info(
       { per_second: perSecond(first), constant_per_second: perSecond(second) },
       `${name}: round ${round} of ${rounds}`,
     );

@@ -32,7 +32,7 @@ const sweepEvery = 30;
 /** Clicks at trackers, and requests at a bare server that redirects, in turns on one core. */
 export async function measureTracking(bench: Bench): Promise<TrackResults> {
   const { rounds: count, minutes } = bench.options;
-  const { logger } = bench.console;
+  const { logger } = bench.terminal;
   await using stand = await ClickStand.open(bench);
   const { pinned } = stand;
   if (!pinned) logger.warn('server and client share the cores: that takes two of them and `taskset`');

@@ -73,7 +73,7 @@ it('the commands add, tell and remove users, and the role has to be said', async
   const type = async (...words: string[]) => {
     let printed = '';
     const program = new Command('console').exitOverride().configureOutput({ writeErr: () => undefined });
-    addConsoleUserCommands(program, { console: { logger, progress: noProgress }, print: (text) => (printed += text) });
+    addConsoleUserCommands(program, { terminal: { logger, progress: noProgress }, print: (text) => (printed += text) });
     await program.parseAsync(words, { from: 'user' });
     return printed;
   };

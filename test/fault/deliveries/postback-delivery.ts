@@ -6,10 +6,10 @@ import { createLogger } from '../../../src/kit/logging/log.ts';
 import { noProgress } from '../../../src/kit/logging/progress.ts';
 
 const [root = '', ahead = '0'] = process.argv.slice(2);
-const console = { logger: createLogger(process.stderr, 'error'), progress: noProgress };
+const terminal = { logger: createLogger(process.stderr, 'error'), progress: noProgress };
 process.stdout.write('begins\n');
 const summary = await deliverPostbacks(
-  { data: new DataDirectory(root), console, command: 'postbacks deliver', waitSeconds: 0 },
+  { data: new DataDirectory(root), terminal, command: 'postbacks deliver', waitSeconds: 0 },
   { ...realEffects, now: () => realEffects.now() + Number(ahead) },
 );
 process.stdout.write(`${JSON.stringify(summary)}\n`);

@@ -79,7 +79,7 @@ export class FaultedLife implements AsyncDisposable {
     const points: StepPoint[] = [];
     const began = performance.now();
     await pipelines[pipeline](
-      { data: this.#twin, console: silent, asOf },
+      { data: this.#twin, terminal: silent, asOf },
       watchedEffects(wallClock, (point) => void points.push(point)),
     );
     const duration = performance.now() - began;
@@ -115,7 +115,7 @@ export class FaultedLife implements AsyncDisposable {
   async #recover(pipeline: PipelineName, asOf: string): Promise<void> {
     const ordinary = () =>
       pipelines[pipeline](
-        { data: this.#faulted, console: silent, asOf },
+        { data: this.#faulted, terminal: silent, asOf },
         watchedEffects(wallClock, () => undefined),
       );
     await ordinary().catch((error: unknown) => {
@@ -151,7 +151,7 @@ export class FaultedLife implements AsyncDisposable {
       throw Object.assign(new Error(`${code}: made to fail at ${point.step}`), { code });
     });
     try {
-      await pipelines[pipeline]({ data: this.#faulted, console: silent, asOf }, effects);
+      await pipelines[pipeline]({ data: this.#faulted, terminal: silent, asOf }, effects);
       return failed && !helpful.has(failAt?.step.split(':')[0] ?? '')
         ? [`a refresh whose call failed at ${failAt?.step} with ${code} said that it was done`]
         : [];

@@ -19,6 +19,6 @@ const { pipeline, root, asOf, wallClock, killAt } = JSON.parse(process.argv[2] ?
 const effects = watchedEffects(wallClock, (point) => {
   if (killAt !== null && samePoint(point, killAt)) process.kill(process.pid, 'SIGKILL');
 });
-const console = { logger: createLogger(process.stderr, 'error'), progress: noProgress };
+const terminal = { logger: createLogger(process.stderr, 'error'), progress: noProgress };
 process.stdout.write('begins\n');
-await pipelines[pipeline]({ data: new DataDirectory(root), console, asOf }, effects);
+await pipelines[pipeline]({ data: new DataDirectory(root), terminal, asOf }, effects);

@@ -20,7 +20,7 @@ const moto = await Moto.start();
 await moto.createBucket();
 afterAll(() => moto[Symbol.asyncDispose]());
 
-const console = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
+const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 const day = 24 * 3_600_000;
 const end = Date.UTC(2026, 5, 1, 12);
 const at = (time: number) => new Date(time).toISOString();
@@ -65,7 +65,7 @@ async function costAfter(days: number) {
     const now = end + run * 60_000;
     if (run > 0) await writeLogFile(join(folder, `news-${run}`), 'clicks', 'ndjson', clicksOf(now, 200));
     proxy.requests.length = 0;
-    await refresh({ data, console, asOf: at(now) }, clockAt(now));
+    await refresh({ data, terminal, asOf: at(now) }, clockAt(now));
     const kinds = Object.groupBy(proxy.requests, ({ method, path }) => `${method} ${path.split('/')[3]}`);
     costs.push({
       requests: proxy.requests.length,
@@ -90,7 +90,7 @@ it('maintenance sweeps litter that is a day old, nothing that is named, and brin
   const now = Date.now();
   await machines.land(0);
   const asOf = machines.landing.asOf(0);
-  await refresh({ data, console, asOf }, clockAt(now));
+  await refresh({ data, terminal, asOf }, clockAt(now));
   const keys = async () => {
     const found: string[] = [];
     for await (const { key } of store.list('')) found.push(key);
@@ -99,7 +99,7 @@ it('maintenance sweeps litter that is a day old, nothing that is named, and brin
   const litter = Buffer.from('half of a publish that was killed');
   await store.write(contentKey(contentOf(litter)), litter);
   await store.write('probe-of-a-killed-start.json', litter);
-  await maintenance({ data, console, asOf }, clockAt(now + 3_600_000));
+  await maintenance({ data, terminal, asOf }, clockAt(now + 3_600_000));
   expect(await keys()).toContain(contentKey(contentOf(litter)));
 
   // Somebody tidied up: the newest snapshot is not whole any more.
@@ -107,12 +107,12 @@ it('maintenance sweeps litter that is a day old, nothing that is named, and brin
   const { files } = parseManifest((await readContent(store, newest?.manifest as Content)).toString());
   const lost = contentKey(files['analytics.duckdb'] as Content);
   await store.remove(lost);
-  await maintenance({ data, console, asOf }, clockAt(now + 2 * day));
+  await maintenance({ data, terminal, asOf }, clockAt(now + 2 * day));
   const after = await keys();
   expect(after).not.toContain(contentKey(contentOf(litter)));
   expect(after).not.toContain('probe-of-a-killed-start.json');
   expect(after).toContain(lost);
   // A machine that has nothing yet finds all that it needs.
-  await refresh({ data: other, console, asOf }, clockAt(now));
+  await refresh({ data: other, terminal, asOf }, clockAt(now));
   expect(await publishedTables(other)).toEqual(await publishedTables(data));
 });

@@ -28,9 +28,9 @@ const moto = await Moto.start();
 await moto.createBucket();
 afterAll(() => moto[Symbol.asyncDispose]());
 
-const console = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
+const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 const effects = watchedEffects(wallClock, () => undefined);
-const run = (data: DataDirectory, asOf: string) => refresh({ data, console, asOf }, effects);
+const run = (data: DataDirectory, asOf: string) => refresh({ data, terminal, asOf }, effects);
 const isPointer = ({ path }: PassedRequest) => path.includes('current.json');
 const isContent = ({ path }: PassedRequest) => path.includes('/content/');
 const isPut = ({ method }: PassedRequest) => method === 'PUT';
@@ -253,8 +253,8 @@ it('maintenance on one machine and runs on the other come to what one machine co
   for (let round = 0; round < 3; round++) {
     const asOf = await landed(round);
     await run(first, asOf);
-    await maintenance({ data: other, console, asOf }, effects);
-    await maintenance({ data: machines.alone, console, asOf }, effects);
+    await maintenance({ data: other, terminal, asOf }, effects);
+    await maintenance({ data: machines.alone, terminal, asOf }, effects);
   }
   const asOf = await landed(3);
   await run(first, asOf);

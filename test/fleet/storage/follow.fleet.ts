@@ -27,7 +27,7 @@ const moto = await Moto.start();
 await moto.createBucket();
 afterAll(() => moto[Symbol.asyncDispose]());
 
-const console = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
+const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 
 let seed = 700;
 let proxy: FaultyProxy;
@@ -53,7 +53,7 @@ async function publish(round: number): Promise<string> {
   await machines.land(round);
   const asOf = machines.landing.asOf(round);
   const { snapshotId } = await refresh(
-    { data: writer, console, asOf },
+    { data: writer, terminal, asOf },
     watchedEffects(wallClock, () => undefined),
   );
   return snapshotId as string;

@@ -37,7 +37,7 @@ const settings = readSettings(data);
 if (settings.storage === undefined) throw new Error('no storage');
 const store = await ObjectStore.open(settings.storage);
 const logger = createLogger(process.stderr, 'warn');
-const console = { logger, progress: noProgress };
+const terminal = { logger, progress: noProgress };
 const tell = (line: string) => process.stdout.write(`${line}\n`);
 const clockAt = (now: number): Effects => ({ ...realEffects, now: () => now });
 const standing = { data, settings, logger, effects: realEffects, store };
@@ -63,9 +63,9 @@ for (;;) {
       continue;
     }
     try {
-      if (orders.round !== done) await refresh({ data, console, asOf: orders.asOf }, clockAt(wallClock));
+      if (orders.round !== done) await refresh({ data, terminal, asOf: orders.asOf }, clockAt(wallClock));
       const { remaining } = await deliverPostbacks(
-        { data, console, command: 'postbacks deliver' },
+        { data, terminal, command: 'postbacks deliver' },
         clockAt(wallClock + orders.ahead),
       );
       const word = `round ${orders.round} done, ${remaining} remaining;`;

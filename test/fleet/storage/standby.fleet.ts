@@ -26,7 +26,7 @@ afterAll(() => moto[Symbol.asyncDispose]());
 const rounds = Number(process.env['OFFERLINE_FLEET_ROUNDS'] ?? 4);
 const roundsOfALife = 8;
 const day = 24 * 3_600_000;
-const console = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
+const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 const receiverFile = fileURLToPath(new URL('../../fault/deliveries/postback-receiver.ts', import.meta.url));
 
 it(`${rounds} times a leader is killed, or stopped beyond its lease and woken: one line, one id, in order`, async () => {
@@ -48,7 +48,7 @@ it(`${rounds} times a leader is killed, or stopped beyond its lease and woken: o
       await atRest(both, round);
       await machines.land(round);
       await refresh(
-        { data: machines.alone, console, asOf },
+        { data: machines.alone, terminal, asOf },
         watchedEffects(wallClock, () => undefined),
       );
       await order({ round, asOf, ahead: round * 20 * 60_000 });

@@ -23,14 +23,14 @@ afterAll(() => moto[Symbol.asyncDispose]());
 
 const rounds = Number(process.env['OFFERLINE_FLEET_ROUNDS'] ?? 8);
 const roundsOfALife = 10;
-const console = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
+const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 const child = fileURLToPath(new URL('../../fault/lives/refresh-child.ts', import.meta.url));
 
 /** A refresh to its end, on which one of several machines it may be; gives the points that it went through. */
 async function whole(data: DataDirectory, asOf: string): Promise<StepPoint[]> {
   const points: StepPoint[] = [];
   await refresh(
-    { data, console, asOf },
+    { data, terminal, asOf },
     watchedEffects(wallClock, (point) => void points.push(point)),
   );
   return points;

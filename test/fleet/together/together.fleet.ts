@@ -38,7 +38,7 @@ const roundsOfALife = 10;
 /** Enough for deliveries to be under way when somebody is hit. */
 const clicksARound = 200;
 const day = 24 * 3_600_000;
-const console = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
+const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 const receiverFile = fileURLToPath(new URL('../../fault/deliveries/postback-receiver.ts', import.meta.url));
 const workerFile = fileURLToPath(new URL('worker-child.ts', import.meta.url));
 const quiet = () => watchedEffects(wallClock, () => undefined);
@@ -137,7 +137,7 @@ it(`${rounds} rounds of writers on storage and workers over PostgreSQL, each kil
       await order({ ...next, rests: true });
       await atRest(leaders, round);
       if (round < count) await machines.land(round);
-      await refresh({ data: machines.alone, console, asOf: next.asOf }, quiet());
+      await refresh({ data: machines.alone, terminal, asOf: next.asOf }, quiet());
       await order(next);
     };
     await begin(0);
@@ -219,12 +219,12 @@ it(`${rounds} rounds of writers on storage and workers over PostgreSQL, each kil
         await child.ended;
       }
       // The other one takes over what was published, and finds nothing new.
-      await refresh({ data: standing.data, console, asOf: machines.landing.asOf(count + 1) }, quiet());
-      await maintenance({ data: standing.data, console, asOf: machines.landing.asOf(count + 1) }, quiet());
+      await refresh({ data: standing.data, terminal, asOf: machines.landing.asOf(count + 1) }, quiet());
+      await maintenance({ data: standing.data, terminal, asOf: machines.landing.asOf(count + 1) }, quiet());
       for (const { data } of [leading, standing]) {
         expect(differences(await publishedTables(machines.alone), await publishedTables(data)), told()).toEqual([]);
         expect(differences(await statesAt(database), await statesIn(data)), told()).toEqual([]);
-        const opening = { ...console, data, settings: readSettings(data), effects: realEffects };
+        const opening = { ...terminal, data, settings: readSettings(data), effects: realEffects };
         const { findings } = await examine(opening, { deep: true, repair: false, progress: noProgress });
         expect(findings.filter(({ level }) => level === 'trouble')).toEqual([]);
       }

@@ -12,14 +12,14 @@ import type { Orders } from '../storage/leader-child.ts';
 
 const [root = '', ordersFile = ''] = process.argv.slice(2);
 const data = new DataDirectory(root);
-const console = { logger: createLogger(process.stderr, 'error'), progress: noProgress };
+const terminal = { logger: createLogger(process.stderr, 'error'), progress: noProgress };
 
 process.stdout.write('works\n');
 for (;;) {
   const { ahead } = JSON.parse(await readFile(ordersFile, 'utf8')) as Orders;
   try {
     await deliverPostbacks(
-      { data, console, command: 'postbacks deliver' },
+      { data, terminal, command: 'postbacks deliver' },
       { ...realEffects, now: () => wallClock + ahead },
     );
   } catch (error) {

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/kit/logging/log.ts';
-import { createConsole } from '../../../src/kit/logging/progress.ts';
+import { createTerminal } from '../../../src/kit/logging/progress.ts';
 import { readRunClock } from '../../../src/pipeline/runs/stage.ts';
 
 class Output extends Writable {
@@ -34,7 +34,7 @@ describe('elsewhere than on a terminal', () => {
 
   it('progress is a line at the start of a step and one at its end', () => {
     const output = new Output(false);
-    const { progress } = createConsole(output);
+    const { progress } = createTerminal(output);
     progress.start('ingest', 3);
     progress.advance(1);
     progress.advance(3);
@@ -51,7 +51,7 @@ describe('the progress of a long step elsewhere', () => {
   it('is told every two seconds, so that a program can follow it', () => {
     const output = new Output(false);
     let now = 0;
-    const { progress } = createConsole(output, () => now);
+    const { progress } = createTerminal(output, () => now);
     progress.start('reports', 60);
     for (let day = 1; day <= 60; day++) {
       now += 100;
@@ -86,7 +86,7 @@ describe('on a terminal', () => {
 
   it('a bar shows how far a step is, keeps log lines whole and leaves its summary', () => {
     const output = new Output(true);
-    const { logger, progress } = createConsole(output);
+    const { logger, progress } = createTerminal(output);
     progress.start('ingest', 4);
     progress.advance(3);
     logger.info('one file was quarantined');
@@ -101,7 +101,7 @@ describe('on a terminal', () => {
 
   it('a step without a total shows a count, and a new step ends it', () => {
     const output = new Output(true);
-    const { progress } = createConsole(output);
+    const { progress } = createTerminal(output);
     progress.start('reading');
     progress.advance(7);
     progress.start('writing', 1);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createLogger } from '../../../src/kit/logging/log.ts';
-import { createConsole } from '../../../src/kit/logging/progress.ts';
+import { createTerminal } from '../../../src/kit/logging/progress.ts';
 import { visibleJson, visibleLines, visibleText } from '../../../src/kit/text/visible-text.ts';
 
 const nasty = '\0\x07\x08\t\r\x1b[2J\x7f\x85\x9b31m\u061c\u200f\u2028\u2029\u202e\u2066';
@@ -52,7 +52,7 @@ it('is what log lines are written by, where a text cannot look like a line of it
 
 it('is what progress is told by', () => {
   const { written, output: to } = output(true);
-  const { progress } = createConsole(to);
+  const { progress } = createTerminal(to);
   progress.start(`querying ${nasty}\nmore`);
   progress.finish(`${nasty}\nmore`);
   expect(written.at(-1)).toBe(`${visibleText(`querying ${nasty}\nmore`)}: ${visibleText(`${nasty}\nmore`)}\n`);

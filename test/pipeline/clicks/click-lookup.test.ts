@@ -20,7 +20,7 @@ test('a click is found in what the pipeline publishes, and new events come with 
     await writeFile(join(data.landing, path), rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
   };
   const run = (asOf: string) =>
-    refresh({ data, console: { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress }, asOf });
+    refresh({ data, terminal: { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress }, asOf });
   await writeSites(data, [wall, { ...wall, site_key: 'other' }]);
   await land('offers/net/catalog.ndjson', {
     id: 7,

@@ -123,7 +123,7 @@ test('clicks are found in the next snapshot, whose days were compacted meanwhile
   const index = new ClickFileIndex();
   const before = await openCurrent(index);
   await learnAll(index, before.folder);
-  await maintenance({ data: pipeline.data, console: silent, asOf });
+  await maintenance({ data: pipeline.data, terminal: silent, asOf });
   await pipeline.landLog('clicks', 'ndjson', [
     { click_id: 'late', offer_id: 7, site_key: 'wall', user_id: 'u', clicked_at: '2026-11-14T12:00:00Z' },
   ]);

@@ -200,7 +200,7 @@ it('as a pipeline publishes nothing, lets old runs go, and the next snapshot say
   const silent = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
   const asOf = '2026-11-25T12:00:00Z';
   const result = await maintenance(
-    { data: pipeline.data, console: silent, asOf },
+    { data: pipeline.data, terminal: silent, asOf },
     { ...realEffects, now: () => Date.parse(asOf) },
   );
   expect(result).toMatchObject({ compacted: { days: 5, files: 10 }, retained: { runs: 1, attempts: 0 } });

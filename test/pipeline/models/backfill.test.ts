@@ -77,7 +77,7 @@ async function landed(): Promise<PipelineUnderTest> {
     network.conversions.map((each) => ({ ...each })),
   );
   await stages.ingest(
-    { data: pipeline.data, console: silent, asOf: '2026-01-01T00:00:00Z' },
+    { data: pipeline.data, terminal: silent, asOf: '2026-01-01T00:00:00Z' },
     { ...realEffects, now: () => new Date(asOf).getTime() },
   );
   await pipeline.refresh(asOf);
@@ -107,7 +107,7 @@ function killedAt(nth: number): Effects {
 
 it(`of ${days} days gives what daily runs gave; killed twice and resumed too; nothing is published before all of it`, async () => {
   await using pipeline = await landed();
-  const request = { data: pipeline.data, console: silent, scope: everything };
+  const request = { data: pipeline.data, terminal: silent, scope: everything };
   const before = await pipeline.snapshots();
   expect((await planBackfill(request)).map(({ day, state }) => `${day} ${state}`)).toEqual(
     closedDays.map((day) => `${day} missing`),
@@ -144,7 +144,7 @@ it('waits for the warehouse and gives up with exit code 3, with what was compute
     waitSeconds: 0,
     onWaiting: () => undefined,
   });
-  await expect(backfillReports({ data: pipeline.data, console: silent, scope: everything })).rejects.toMatchObject({
+  await expect(backfillReports({ data: pipeline.data, terminal: silent, scope: everything })).rejects.toMatchObject({
     exitCode: 3,
   });
   lock.release();

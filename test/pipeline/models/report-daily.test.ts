@@ -87,7 +87,7 @@ it('is whole again after an older as-of was published', async () => {
   const before = await reports(pipeline);
   await refresh({
     data: pipeline.data,
-    console: { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress },
+    terminal: { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress },
     asOf: '2026-03-07T10:00:00Z',
     allowOlder: true,
   });

@@ -40,7 +40,7 @@ it('days of few rows are written in a few statements, however many they are, and
   ]);
   const written: string[] = [];
   await refresh(
-    { data: pipeline.data, console: silent, asOf },
+    { data: pipeline.data, terminal: silent, asOf },
     watchedEffects(wallClock.getTime(), ({ step, moment }) => {
       if (moment === 'after' && /^mart (conversions|offer_hourly): written$/.test(step)) written.push(step);
     }),
@@ -74,7 +74,7 @@ it('a day that loses its only row is empty afterwards', async () => {
 it('the roll-up of a day of clicks on unknown offers only is audited, too', async () => {
   await using pipeline = await PipelineUnderTest.create(wallClock);
   await pipeline.landLog('clicks', 'ndjson', [click('c0', momentOnDay(0), { source: 'net', external_id: 'unknown' })]);
-  const request = { data: pipeline.data, console: silent, asOf };
+  const request = { data: pipeline.data, terminal: silent, asOf };
   await stages.ingest(request);
   await changeState(pipeline.data, 'UPDATE click_hourly SET clicks = 2');
   await stages.models(request);

@@ -25,7 +25,7 @@ async function published(): Promise<PipelineUnderTest> {
 
 it('alone publishes under the as-of of the figures, whatever the clock says', async () => {
   await using pipeline = await published();
-  const request = { data: pipeline.data, console: silent };
+  const request = { data: pipeline.data, terminal: silent };
   await stages.models({ ...request, asOf: '2026-03-09T11:00:00Z' });
   const { snapshotId } = await stages.publish(request);
   expect(snapshotId).toMatch(/20260309T110000Z$/);
@@ -35,14 +35,14 @@ it('alone publishes under the as-of of the figures, whatever the clock says', as
 
 it('refuses an as-of that the figures are not of', async () => {
   await using pipeline = await published();
-  await expect(stages.publish({ data: pipeline.data, console: silent, asOf: '2026-03-09T11:00:00Z' })).rejects.toThrow(
+  await expect(stages.publish({ data: pipeline.data, terminal: silent, asOf: '2026-03-09T11:00:00Z' })).rejects.toThrow(
     'the figures are as of 2026-03-09T10:00:00Z, not 2026-03-09T11:00:00Z',
   );
 });
 
 it('refuses figures that lack what was ingested last', async () => {
   await using pipeline = await published();
-  const request = { data: pipeline.data, console: silent, asOf: '2026-03-09T10:00:00Z' };
+  const request = { data: pipeline.data, terminal: silent, asOf: '2026-03-09T10:00:00Z' };
   await pipeline.landLog('clicks', 'ndjson', [click('c2')]);
   await stages.ingest(request);
   await expect(stages.publish(request)).rejects.toThrow(UsageError);
@@ -54,9 +54,9 @@ it('refuses figures that lack what was ingested last', async () => {
 
 it('refuses to go back in time unless that is wanted', async () => {
   await using pipeline = await published();
-  const older = { data: pipeline.data, console: silent, asOf: '2026-03-09T09:00:00Z' };
+  const older = { data: pipeline.data, terminal: silent, asOf: '2026-03-09T09:00:00Z' };
   await stages.models({ ...older, allowOlder: true });
-  await expect(stages.publish({ data: pipeline.data, console: silent })).rejects.toThrow('--allow-older');
+  await expect(stages.publish({ data: pipeline.data, terminal: silent })).rejects.toThrow('--allow-older');
   await stages.publish({ ...older, allowOlder: true });
   expect((await currentManifest(pipeline.data))?.as_of).toBe('2026-03-09T09:00:00Z');
 });

@@ -7,7 +7,7 @@ import { noProgress } from '../../../src/kit/logging/progress.ts';
 import { snapshotNames } from '../../../src/pipeline/snapshot/catalogue.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 
-const console = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
+const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 
 it('an old snapshot whose removal broke off is no snapshot any more, and the next run removes the rest', async () => {
   const first = '2026-03-10T12:00:00Z';
@@ -20,7 +20,7 @@ it('an old snapshot whose removal broke off is no snapshot any more, and the nex
   };
   const second = '2026-03-10T13:00:00Z';
   const effects: Effects = { ...realEffects, now: () => Date.parse(second), files: { ...realEffects.files, remove } };
-  await expect(refresh({ data, console, asOf: second }, effects)).rejects.toThrow();
+  await expect(refresh({ data, terminal, asOf: second }, effects)).rejects.toThrow();
   expect(await snapshotNames(data)).toHaveLength(1);
   expect((await readdir(data.published)).some((name) => name.endsWith('.retired'))).toBe(true);
   await pipeline.refresh('2026-03-10T14:00:00Z');

@@ -13,7 +13,7 @@ import { endOf } from '../../support/commands.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 
 const noon = '2026-03-10T12:00:00Z';
-const console = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
+const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 const at = (time: string): Effects => ({ ...realEffects, now: () => Date.parse(time) });
 
 /** Nobody listens there. */
@@ -61,7 +61,7 @@ it('a run whose end is not brought to storage is told, too, though the ledger ha
   const effects = at('2026-03-10T12:05:00Z');
   const files = { ...effects.files, copyFile: () => Promise.reject(new Error('made to fail')) };
   await pipeline.landOffers('net', [{ external_id: 'e', title: 'Offer', payout: '1' }]);
-  await expect(refresh({ data, console }, { ...effects, files })).rejects.toThrow('made to fail');
+  await expect(refresh({ data, terminal }, { ...effects, files })).rejects.toThrow('made to fail');
   const { alarms, last_failure } = await readStatus(data, readSettings(data), Date.parse('2026-03-10T12:10:00Z'));
   expect({ alarms, last_failure }).toEqual({
     alarms: ['run refresh failed at 2026-03-10T12:05:00Z: made to fail'],
@@ -75,7 +75,7 @@ it('one that finds another at work waits for its turn; again and again is told',
   await pipeline.refresh(noon);
   const lock = await acquireWriterLock(data, { command: 'doctor', waitSeconds: 0, onWaiting: () => undefined });
   const busy = (time: string) =>
-    expect(refresh({ data, console, scheduledAt: time }, at(time))).rejects.toThrow('is busy');
+    expect(refresh({ data, terminal, scheduledAt: time }, at(time))).rejects.toThrow('is busy');
   const alarms = async () => (await readStatus(data, readSettings(data), Date.parse('2026-03-10T12:20:00Z'))).alarms;
   try {
     await busy('2026-03-10T12:05:00Z');
@@ -111,7 +111,7 @@ it('one whose warehouse cannot be opened is told', async () => {
     ...at('2026-03-10T12:05:00Z'),
     perform: (step, work) => (step === 'begin of run: committed' ? Promise.reject(new Error('no room')) : work()),
   };
-  await expect(refresh({ data, console }, failing)).rejects.toThrow('no room');
+  await expect(refresh({ data, terminal }, failing)).rejects.toThrow('no room');
   const { alarms } = await readStatus(data, readSettings(data), Date.parse('2026-03-10T12:10:00Z'));
   expect(alarms).toEqual(['run refresh failed at 2026-03-10T12:05:00Z: no room']);
 });

@@ -67,7 +67,7 @@ it('tells at one glance what is new, what failed, what waits and what is stale',
   await pipeline.refresh('2026-03-10T11:50:00Z');
   await pipeline.landOffers('net', offers.slice(0, 2));
   await pipeline.refresh(noon);
-  const request = { data, console: silent, asOf: noon };
+  const request = { data, terminal: silent, asOf: noon };
   await expect(stages.publish({ ...request, asOf: '2026-03-10T12:01:00Z' })).rejects.toThrow('figures are as of');
 
   const at = (time: string) => readStatus(data, readSettings(data), Date.parse(time));
@@ -261,7 +261,7 @@ describe('a run whose process is gone', () => {
       if (step === 'ingest: committed') seen = readStatus(data, readSettings(data), at);
       return work();
     };
-    await refresh({ data, console: silent, asOf: noon }, { ...realEffects, now: () => Date.parse(noon), perform });
+    await refresh({ data, terminal: silent, asOf: noon }, { ...realEffects, now: () => Date.parse(noon), perform });
     expect(await seen).toMatchObject({
       running: { pid: process.pid, command: 'run refresh' },
       last_failure: { run_id: 1 },
@@ -272,7 +272,7 @@ describe('a run whose process is gone', () => {
 it('exits 1 until a failure is put right: a refresh does so for its stages, for maintenance only maintenance', async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon));
   const { data } = pipeline;
-  const request = { data, console: silent, asOf: noon };
+  const request = { data, terminal: silent, asOf: noon };
   const failing = (step: string): Effects => ({
     ...realEffects,
     now: () => Date.parse(noon),
@@ -428,7 +428,7 @@ describe('what needs attention', () => {
         ...(isAlarm && { alarm: true }),
       },
     ]);
-    const program = await createProgram({ console: silent, print: () => undefined });
+    const program = await createProgram({ terminal: silent, print: () => undefined });
     const [first = '', ...words] = typed.split(' ');
     let known = program.commands.find((each) => each.name() === first);
     while (known !== undefined && known.commands.length > 0)

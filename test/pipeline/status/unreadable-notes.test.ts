@@ -44,7 +44,7 @@ it('a note of refused runs that cannot be read counts as absent: status and doct
   await makeUnreadable(data.refusedRunsFile);
   await expectTold();
   // So does one that is good.
-  await refresh({ data, console: { logger, progress: noProgress } }, effects);
+  await refresh({ data, terminal: { logger, progress: noProgress } }, effects);
   expect((await endOf(data.root, 'status')).stdout).not.toContain('refused-runs');
 });
 

@@ -21,7 +21,7 @@ const { root, killAt } = JSON.parse(process.argv[2] ?? '') as ChildPull;
 const effects = watchedEffects(Date.now(), (point) => {
   if (killAt !== null && samePoint(point, killAt)) process.kill(process.pid, 'SIGKILL');
 });
-const console = { logger: createLogger(process.stderr, 'error'), progress: noProgress };
-const pulled = await pullSources({ data: new DataDirectory(root), console }, effects);
+const terminal = { logger: createLogger(process.stderr, 'error'), progress: noProgress };
+const pulled = await pullSources({ data: new DataDirectory(root), terminal }, effects);
 const said: ChildPulled = { pulled, peakMegabytes: process.resourceUsage().maxRSS / 1024 };
 process.stdout.write(JSON.stringify(said));

@@ -23,7 +23,7 @@ const fewOffers = 2;
 /** What the runs say of exports that they hold. */
 const holds: string[] = [];
 const logger = createLogger({ write: (line) => line.includes(' is held: ') && holds.push(line) }, 'warn');
-const console = { logger, progress: noProgress };
+const terminal = { logger, progress: noProgress };
 
 /** What a source exports and what the operator sets before one run. */
 interface Step {
@@ -96,12 +96,12 @@ async function runStep(
     );
   }
   if (accepts && holds.length > 0) {
-    await withWarehouse('offers accept', data, console, async (state) => {
+    await withWarehouse('offers accept', data, terminal, async (state) => {
       for (const { fileId } of await heldExports(state.connection))
         await state.transaction(() => acceptHeldExport(state.connection, fileId));
     });
   }
-  await refresh({ data, console, asOf: minuteOf(number) });
+  await refresh({ data, terminal, asOf: minuteOf(number) });
 }
 
 /** Each is newer than those before it. */

@@ -24,7 +24,7 @@ const secrets = { access_key_id: 'AKIAOFFERLINETEST', secret_access_key: 'very/s
 const lists = { bucket: 'logs', clicks: 'clicks/', offers: 'offers/' };
 
 let logged = '';
-const console = {
+const terminal = {
   logger: createLogger({ write: (line: string) => ((logged += line), true) }),
   progress: noProgress,
 };
@@ -58,7 +58,7 @@ async function declare(other: object = {}): Promise<void> {
 }
 
 const pull = async (effects: Effects = realEffects, stop?: AbortSignal) => {
-  const [pulled] = await pullSources({ data, console, ...(stop && { stop }) }, effects, clock);
+  const [pulled] = await pullSources({ data, terminal, ...(stop && { stop }) }, effects, clock);
   return pulled;
 };
 
@@ -371,7 +371,7 @@ describe('a pull of a bucket', () => {
       error:
         'bucket logs: HTTP 403 SignatureDoesNotMatch: no ••• ••• ••• of •••; see secret_access_key in "secrets", and the region',
     });
-    expect(await checkSources({ data, console }, clock)).toMatchObject([{ error: pulled?.error }]);
+    expect(await checkSources({ data, terminal }, clock)).toMatchObject([{ error: pulled?.error }]);
     expect(logged).not.toContain(key);
     expect(logged).not.toContain(id);
     expect(logged).not.toContain('Signature=');
@@ -424,7 +424,7 @@ describe('a pull of a bucket', () => {
     for (let index = 0; index < 1500; index++) bucket.put(`clicks/${index}.ndjson`, 'x');
     bucket.put('offers/a.json', '[]');
     bucket.put('offers/notes.txt', 'x');
-    expect(await checkSources({ data, console }, clock)).toEqual([
+    expect(await checkSources({ data, terminal }, clock)).toEqual([
       {
         source: 'logs',
         total: null,

@@ -10,7 +10,7 @@ import { GrowingLanding, wallClock } from '../../fault/lives/growing-landing.ts'
 import { differences, handedOver, publishedTables } from '../../fault/lives/published-tables.ts';
 import { watchedEffects } from '../../fault/lives/watched-effects.ts';
 
-const console = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
+const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 const rounds = 4;
 
 /** Has the next runs stage logs by this engine. */
@@ -33,7 +33,7 @@ it(`begun with either engine and gone on with the other, ${rounds} refreshes pub
         await landing.land(data, round);
         if (place > 0) await configure(data, round % 2 === place - 1 ? 'spark' : 'duckdb');
         await refresh(
-          { data, console, asOf: landing.asOf(round) },
+          { data, terminal, asOf: landing.asOf(round) },
           watchedEffects(wallClock, () => undefined),
         );
       }

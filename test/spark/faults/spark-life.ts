@@ -52,12 +52,12 @@ export class SparkLife implements AsyncDisposable {
 
   /** A refresh of the directory that meets faults. */
   refresh({ progress = noProgress, stop }: { progress?: Progress; stop?: AbortSignal } = {}) {
-    return refresh({ data: this.faulted, console: { logger: silent, progress }, asOf, stop }, clocked);
+    return refresh({ data: this.faulted, terminal: { logger: silent, progress }, asOf, stop }, clocked);
   }
 
   /** Tables whose rows differ from those of the life without faults, by name. */
   async differences(): Promise<string[]> {
-    await refresh({ data: this.#twin, console: { logger: silent, progress: noProgress }, asOf }, clocked);
+    await refresh({ data: this.#twin, terminal: { logger: silent, progress: noProgress }, asOf }, clocked);
     const [expected, found] = [await publishedTables(this.#twin), await publishedTables(this.faulted)];
     return [...new Set([...expected.keys(), ...found.keys()])].flatMap((table) => {
       const [left, right] = [expected.get(table) ?? [], found.get(table) ?? []];

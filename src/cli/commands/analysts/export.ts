@@ -52,7 +52,7 @@ export function addExportCommand(program: Command, context: CommandContext): voi
         const rows = await withSnapshotDatabase(
           snapshot,
           (connection) =>
-            showProgressWhenLong(connection, context.console.progress, `exporting ${table}`, () =>
+            showProgressWhenLong(connection, context.terminal.progress, `exporting ${table}`, () =>
               exportTable(connection, table, part, options.spreadsheet ? 'spreadsheet' : options.format),
             ),
           { writable: [part], stop: stopSignal() },

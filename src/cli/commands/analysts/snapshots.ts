@@ -8,7 +8,7 @@ export function addSnapshotsCommand(program: Command, context: CommandContext): 
     async (options: { json?: boolean }) => {
       const { kept, unreadable } = await keptSnapshots(existingData());
       for (const { folder, reason } of unreadable)
-        context.console.logger.warn({ folder }, `a snapshot cannot be read: ${reason}`);
+        context.terminal.logger.warn({ folder }, `a snapshot cannot be read: ${reason}`);
       const snapshots = kept.map(
         ({ manifest: { snapshot_id, as_of, created_at, run_id, row_counts, files }, current }) => ({
           snapshot_id,

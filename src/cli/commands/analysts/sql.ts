@@ -46,7 +46,7 @@ export function addSqlCommand(program: Command, context: CommandContext): void {
       const snapshot = await findSnapshot(existingData(), options.snapshot);
       const sql = query === '-' ? await text(process.stdin) : query;
       const ask = async (connection: DuckDBConnection) => {
-        const answer = await showProgressWhenLong(connection, context.console.progress, 'querying', () =>
+        const answer = await showProgressWhenLong(connection, context.terminal.progress, 'querying', () =>
           askSnapshot(connection, sql),
         );
         const { snapshot_id, as_of } = snapshot.manifest;

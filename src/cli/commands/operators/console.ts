@@ -47,7 +47,7 @@ async function runConsole(options: ConsoleCommandOptions, context: CommandContex
   const { port = settings.console.port, host = settings.console.host } = options;
   const listening = { ...settings, console: { ...settings.console, host, port } };
   refuseUnsafeListener(listening, readUsers(data.consoleUsersFile).length);
-  const { logger } = context.console;
+  const { logger } = context.terminal;
   stepBehindPublishers();
   // Loaded here alone: no other command draws charts.
   const { createConsole } = await import('../../../console/console.ts');

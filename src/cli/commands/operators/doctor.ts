@@ -38,12 +38,12 @@ export function addDoctorCommands(program: Command, context: CommandContext): vo
         examine(opening, {
           deep: options.deep === true,
           repair: options.repair === true,
-          progress: context.console.progress,
+          progress: context.terminal.progress,
         }),
       );
       const allowOlder = repaired.some(({ check }) => check === 'clock');
       const refreshed =
-        repaired.length > 0 ? await refresh({ data: existingData(), console: context.console, allowOlder }) : null;
+        repaired.length > 0 ? await refresh({ data: existingData(), terminal: context.terminal, allowOlder }) : null;
       const left = findings.filter((finding) => finding.level === 'trouble' && !repaired.includes(finding));
       answer(
         context,
@@ -67,7 +67,7 @@ export function addDoctorCommands(program: Command, context: CommandContext): vo
           withoutMissing: options.withoutMissing === true,
         }),
       );
-      const { snapshotId, ingested } = await refresh({ data: existingData(), console: context.console });
+      const { snapshotId, ingested } = await refresh({ data: existingData(), terminal: context.terminal });
       answer(
         context,
         options,
@@ -86,7 +86,7 @@ export function addDoctorCommands(program: Command, context: CommandContext): vo
 /** What `changes` the state begins, as a run does, from what storage has: else the next run would undo it. */
 async function alone<T>(
   command: string,
-  { console: { logger } }: CommandContext,
+  { terminal: { logger } }: CommandContext,
   changes: boolean,
   work: (opening: Opening) => Promise<T>,
 ): Promise<T> {

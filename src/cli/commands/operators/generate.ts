@@ -23,7 +23,7 @@ export function addGenerateCommand(program: Command, context: CommandContext): v
     .option('--end <time>', 'nothing happens later, such as 2026-11-18T10:00:00Z (default: now)')
     .option('--clean', 'without duplicates, rows to be rejected and a broken file')
     .action(async (options: GenerateCommandOptions) => {
-      const { progress } = context.console;
+      const { progress } = context.terminal;
       progress.start('generating clicks', options.clicks);
       try {
         const summary = await generate(

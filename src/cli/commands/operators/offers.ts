@@ -10,7 +10,7 @@ export function addOffersCommands(program: Command, context: CommandContext): vo
   const offers = program.command('offers').description('catalog exports that wait for an operator');
   addCommand(offers, 'held', 'exports held because they would remove more than half of their source').action(
     async (options: { json?: boolean }) => {
-      const held = await withWarehouse('offers held', existingData(), context.console, ({ connection }) =>
+      const held = await withWarehouse('offers held', existingData(), context.terminal, ({ connection }) =>
         heldExports(connection),
       );
       answer(
@@ -26,10 +26,10 @@ export function addOffersCommands(program: Command, context: CommandContext): vo
     .option('--dry-run', 'say which offers would be removed and what they earned in the window; change nothing')
     .action(async (fileId: number, options: { dryRun?: boolean; json?: boolean }) => {
       if (options.dryRun) {
-        const plan = await planAccept({ data: existingData(), console: context.console }, fileId);
+        const plan = await planAccept({ data: existingData(), terminal: context.terminal }, fileId);
         return answer(context, options, { dry_run: true, ...plan }, describePlan(plan));
       }
-      const accepted = await withWarehouse('offers accept', existingData(), context.console, (state) =>
+      const accepted = await withWarehouse('offers accept', existingData(), context.terminal, (state) =>
         state.transaction(() => acceptHeldExport(state.connection, fileId)),
       );
       const path = visibleText(accepted.path);

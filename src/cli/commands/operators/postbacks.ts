@@ -41,7 +41,7 @@ function addDeliver(postbacks: Command, context: CommandContext): void {
       }
       const summary = await deliverPostbacks({
         data: existingData(),
-        console: context.console,
+        terminal: context.terminal,
         command: 'postbacks deliver',
       });
       answer(context, options, summary, table([{ ...summary }]));
@@ -171,7 +171,7 @@ function addMove(postbacks: Command, context: CommandContext): void {
     .action(async (options: { to: (typeof moveTargets)[number]; dryRun?: boolean; json?: boolean }) => {
       const dryRun = options.dryRun ?? false;
       const { to } = options;
-      const moved = await movePostbacks({ data: existingData(), console: context.console, to, dryRun });
+      const moved = await movePostbacks({ data: existingData(), terminal: context.terminal, to, dryRun });
       const what = `${moved.postbacks} postbacks and ${moved.attempts} attempts`;
       const next = to === 'sqlite' ? '; now take postbacks.store out of offerline.json' : '';
       answer(

@@ -8,7 +8,7 @@ export function addSitesCommands(program: Command, context: CommandContext): voi
   const sites = program.command('sites').description('publisher sites of sites.json');
   addCommand(sites, 'list', 'all sites, without their secrets').action((options: { json?: boolean }) => {
     const { sites: known, warnings } = readSites(existingData().sitesFile);
-    for (const warning of warnings) context.console.logger.warn(warning);
+    for (const warning of warnings) context.terminal.logger.warn(warning);
     const shown = known.map(
       ({ site_key, name, status, variant, commission, reward_rate, rate_limit_per_hour, postback }) => ({
         site_key,

@@ -18,7 +18,7 @@ export function addSourcesCommands(program: Command, context: CommandContext): v
     (options: { json?: boolean }) => {
       const data = existingData();
       const { sources: known, warnings } = readSources(data);
-      for (const warning of warnings) context.console.logger.warn(warning);
+      for (const warning of warnings) context.terminal.logger.warn(warning);
       using ledger = PullLedger.existing(data);
       const newest = ledger?.newest();
       const shown = known.map(({ source, connector, every, postback }) => {
@@ -44,8 +44,8 @@ export function addSourcesCommands(program: Command, context: CommandContext): v
   )
     .argument('[source...]', 'those to check; all where none is named')
     .action(async (names: string[], options: { json?: boolean }) => {
-      const { console } = context;
-      const checked = await checkSources({ data: existingData(), console, names, stop: stopSignal(console.logger) });
+      const { terminal } = context;
+      const checked = await checkSources({ data: existingData(), terminal, names, stop: stopSignal(terminal.logger) });
       const shown = checked.map(({ source, records, new_records, total, postback, error, first }) => ({
         source,
         on_page: records ?? null,
@@ -63,18 +63,18 @@ export function addSourcesCommands(program: Command, context: CommandContext): v
     .option('--scheduled', 'of all, those without an "every" of their own')
     .option('--dry-run', 'say which would be asked and for what; ask nobody and write nothing')
     .action(async (names: string[], options: { scheduled?: boolean; dryRun?: boolean; json?: boolean }) => {
-      const { console } = context;
+      const { terminal } = context;
       if (options.dryRun) {
-        const plan = await planPull({ data: existingData(), console, names, scheduled: options.scheduled === true });
+        const plan = await planPull({ data: existingData(), terminal, names, scheduled: options.scheduled === true });
         const shownPlan = plan.map(({ pulls, ...about }) => ({ ...about, pulls: pulls.join(', ') }));
         return answer(context, options, { dry_run: true, sources: plan }, table(shownPlan));
       }
       const pulled = await pullSources({
         data: existingData(),
-        console,
+        terminal,
         names,
         scheduled: options.scheduled === true,
-        stop: stopSignal(console.logger),
+        stop: stopSignal(terminal.logger),
       });
       const shown = pulled.map(({ source, status, pages, records, file, left_out, error }) => ({
         source,

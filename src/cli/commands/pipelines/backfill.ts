@@ -30,9 +30,9 @@ export function addBackfillCommands(program: Command, context: CommandContext): 
         throw new UsageError(`--from ${from} is later than --to ${to}`);
       const request = {
         data: existingData(),
-        console: context.console,
+        terminal: context.terminal,
         scope: { from, to, all: options.all === true },
-        stop: stopSignal(context.console.logger),
+        stop: stopSignal(context.terminal.logger),
       };
       if (options.dryRun === true) {
         const days = await planBackfill(request);

@@ -29,7 +29,7 @@ import type { CommandContext } from '../../context.ts';
 export async function openLeasedSchedule(
   data: DataDirectory,
   settings: Settings & { storage: NonNullable<Settings['storage']> },
-  { console: { logger } }: CommandContext,
+  { terminal: { logger } }: CommandContext,
   open: (environment: NodeJS.ProcessEnv) => Promise<Schedule>,
 ): Promise<Schedule> {
   const effects = realEffects;

@@ -25,7 +25,7 @@ export function addMaintenanceCommands(program: Command, context: CommandContext
       const now = realEffects.now();
       const needed = logsReadAtStart(data, now);
       const before = now - options.olderThan * millisecondsPerDay;
-      const files = await withWarehouse('maintenance landing', data, context.console, (state) =>
+      const files = await withWarehouse('maintenance landing', data, context.terminal, (state) =>
         archivableFiles(data, state, before, (path) => needed.has(path)),
       );
       const shown = files.map(({ path, bytes, modified }) => ({

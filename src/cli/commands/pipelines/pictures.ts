@@ -15,13 +15,13 @@ export function addPicturesCommand(program: Command, context: CommandContext): v
     'pictures',
     "mirror the published offers' pictures now; one that cannot be had is told and is no failure",
   ).action(async (options: { json?: boolean }) => {
-    const { console } = context;
-    const stop = stopSignal(console.logger);
+    const { terminal } = context;
+    const stop = stopSignal(terminal.logger);
     const {
       problems,
       failing: all,
       ...counts
-    } = await mirrorPublishedPictures({ data: existingData(), console, stop });
+    } = await mirrorPublishedPictures({ data: existingData(), terminal, stop });
     const failing = all.map(({ next_at, ...picture }) => ({ ...picture, next_at: momentOfMilliseconds(next_at) }));
     const rest = failing.length > shownFailing ? [`${failing.length - shownFailing} more; --json tells all`] : [];
     const shown = failing.slice(0, shownFailing).map(({ name, address, error, failures, next_at: next }) => ({

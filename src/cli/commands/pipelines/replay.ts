@@ -36,7 +36,7 @@ export function addReplayCommand(track: Command, context: CommandContext): void 
         sinceDay: options.since === undefined ? firstKeptDay(realEffects.now()) : dayOption(options.since, '--since'),
         dryRun: options.dryRun === true,
         isReporting: (name) => reporting.some(({ source }) => source === name),
-        warn: (message) => context.console.logger.warn(message),
+        warn: (message) => context.terminal.logger.warn(message),
       });
       const shown = options.dryRun
         ? replayed.map(({ source, reason, reports }) => ({ source, reason, reports }))

@@ -108,14 +108,14 @@ function withSchedule(command: Command): Command {
   return withOptions(command).option('--scheduled-at <time>', 'the moment of the schedule that this run is for');
 }
 
-function requestOf(options: RunOptions, { console }: CommandContext): RunRequest {
+function requestOf(options: RunOptions, { terminal }: CommandContext): RunRequest {
   return {
     data: existingData(),
-    console,
+    terminal,
     asOf: options.asOf === undefined ? undefined : momentOption(options.asOf),
     allowOlder: options.allowOlder,
     allowFuture: options.allowFuture,
     scheduledAt: options.scheduledAt === undefined ? undefined : momentOption(options.scheduledAt, '--scheduled-at'),
-    stop: stopSignal(console.logger),
+    stop: stopSignal(terminal.logger),
   };
 }

@@ -58,12 +58,12 @@ export function addScheduleCommand(program: Command, context: CommandContext): v
             )
             .join('\n\n'),
         );
-        await isRefreshDue(data, context.console.logger, realEffects.now());
+        await isRefreshDue(data, context.terminal.logger, realEffects.now());
         return;
       }
       const schedule = await openSchedule(data, settings, context);
       await untilStopped();
-      context.console.logger.info('stopping: runs under way end after their step');
+      context.terminal.logger.info('stopping: runs under way end after their step');
       await leave(schedule.stop());
     });
 }
@@ -100,7 +100,7 @@ async function openOwnSchedule(
   const processes = scheduledProcesses(process.execPath, (run) => [...process.execArgv, main, ...wordsOf(run)], {
     environment,
   });
-  const { logger } = context.console;
+  const { logger } = context.terminal;
   let isStopping = false;
   const schedule = await startSchedule(
     data,
@@ -133,7 +133,7 @@ function wordsOf({ pipeline, scheduledAt, asOf }: ScheduledRun): string[] {
 async function pipelinesOf(
   data: DataDirectory,
   { schedule, pictures }: Settings,
-  { console }: CommandContext,
+  { terminal }: CommandContext,
 ): Promise<ScheduledPipeline[]> {
   const now = realEffects.now();
   const { scheduled, runs } = readRecentRuns(data);
@@ -154,7 +154,7 @@ async function pipelinesOf(
     maintenance: newest(scheduled['maintenance'] ?? runs.at(-1)?.started_at) ?? now,
   };
   const isDue: Partial<Record<'refresh' | 'postbacks' | 'maintenance', NonNullable<ScheduledPipeline['isDue']>>> = {
-    refresh: () => isRefreshDue(data, console.logger, realEffects.now()),
+    refresh: () => isRefreshDue(data, terminal.logger, realEffects.now()),
     postbacks: async () =>
       hasStore(data, readSettings(data)) && (await duePostbacks(data)).some(({ waits_for }) => waits_for === ''),
   };
@@ -165,13 +165,13 @@ async function pipelinesOf(
     const watch =
       'watch' in plan && plan.watch !== false
         ? (onNews: () => void) =>
-            watchLanding(data.landing, plan.watch === true ? undefined : trackerFolders, onNews, console.logger)
+            watchLanding(data.landing, plan.watch === true ? undefined : trackerFolders, onNews, terminal.logger)
         : undefined;
     return [{ name, plan, coveredUntil: covered[name], isDue: isDue[name], watch }];
   });
   return [
     ...planned,
-    ...pullsOf(data, schedule.pull, console.logger),
+    ...pullsOf(data, schedule.pull, terminal.logger),
     ...(pictures ? mirrorOf(data, schedule.pictures) : []),
   ];
 }

@@ -71,12 +71,12 @@ export function addServeCommands(program: Command, context: CommandContext): voi
         try {
           // Where our own port is any free one, so are theirs.
           const port = options.port === 0 ? 0 : undefined;
-          tracker = await startCompanion('track', context.console.logger, port);
+          tracker = await startCompanion('track', context.terminal.logger, port);
           // The link of before leads in nobody any more.
           const tellLink = ({ link }: CompanionListens) => {
             if (link && options.json !== true) context.print(`The console was started again: open ${link}\n`);
           };
-          console = await startCompanion('console', context.console.logger, port, environment, tellLink);
+          console = await startCompanion('console', context.terminal.logger, port, environment, tellLink);
           if (isNew) await demo.pullDemo(existing, context);
           traffic = demo?.playTraffic(existing, context, tracker.address);
           await serve(existing, settings, options, context, { scheduled: true, environment, tracker, console });
@@ -116,7 +116,7 @@ const defaultAddress = { host: 'offerline.json, else 127.0.0.1', port: 'offerlin
 async function alone(
   data: DataDirectory,
   command: 'serve' | 'start',
-  { console: { logger } }: CommandContext,
+  { terminal: { logger } }: CommandContext,
   work: (settings: Settings) => Promise<void>,
 ): Promise<void> {
   const settings = readSettings(data);
@@ -140,7 +140,7 @@ async function serve(
   context: CommandContext,
   { scheduled, environment, tracker, console }: ServeMode,
 ): Promise<void> {
-  const { logger } = context.console;
+  const { logger } = context.terminal;
   const schedule = scheduled ? await openSchedule(data, settings, context, environment) : undefined;
   const following = options.snapshot === undefined ? await followed(data, settings, context) : undefined;
   // Loaded here alone: no other command answers HTTP, and each would start later for it.
@@ -180,8 +180,8 @@ async function followNow({ address }: Companion): Promise<void> {
 }
 
 /** The SDK is loaded where there is storage to follow, and nowhere else. */
-async function followed(data: DataDirectory, { storage }: Settings, { console }: CommandContext) {
+async function followed(data: DataDirectory, { storage }: Settings, { terminal }: CommandContext) {
   if (storage?.follow !== true) return undefined;
   const { followStorage } = await import('../../../fleet/storage/follow.ts');
-  return followStorage(storage, { data, effects: realEffects, logger: console.logger });
+  return followStorage(storage, { data, effects: realEffects, logger: terminal.logger });
 }

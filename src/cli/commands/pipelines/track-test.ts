@@ -41,7 +41,7 @@ export function addTestCommand(track: Command, context: CommandContext): void {
 }
 
 async function test(offerId: number, options: TestOptions, context: CommandContext): Promise<void> {
-  const { logger } = context.console;
+  const { logger } = context.terminal;
   const data = existingData();
   const settings = readSettings(data);
   // Loaded here alone: no other command reads agents, and each would start later for it.

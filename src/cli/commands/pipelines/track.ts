@@ -31,7 +31,7 @@ export function addTrackCommand(program: Command, context: CommandContext): void
     const lock = await acquireTrackerLock(data, {
       command: 'track',
       waitSeconds: settings.lock_wait_seconds,
-      onWaiting: (message) => context.console.logger.info(message),
+      onWaiting: (message) => context.terminal.logger.info(message),
     });
     try {
       await track(data, settings, options, context);
@@ -47,7 +47,7 @@ async function track(
   options: TrackOptions,
   context: CommandContext,
 ): Promise<void> {
-  const { logger } = context.console;
+  const { logger } = context.terminal;
   // Loaded here alone: no other command reads agents, and each would start later for it.
   const { createTracker } = await import('../../../tracker/tracker.ts');
   const tracker = await createTracker({ data, settings, log: logger });

@@ -57,7 +57,7 @@ it('rejects, warnings, broken files and events from the edges of time do not kee
     );
     const request = {
       data,
-      console: { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress },
+      terminal: { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress },
       asOf: '2026-11-18T12:00:00Z',
     };
     const effects = { ...realEffects, now: () => Date.parse('2026-11-18T12:00:00Z') };
