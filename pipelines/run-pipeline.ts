@@ -13,7 +13,7 @@ import { momentOfMilliseconds, type Moment } from '../src/kit/time/moment.ts';
 import type { Terminal } from '../src/kit/logging/progress.ts';
 import { readRunClock, type Run, type Stage } from '../src/pipeline/runs/stage.ts';
 import { openStateDatabase, type StateDatabase } from '../src/pipeline/warehouse/database.ts';
-import { tellsInterruption, untilInterrupted } from '../src/kit/duckdb/interruption.ts';
+import { isInterruption, untilInterrupted } from '../src/kit/duckdb/interruption.ts';
 import { acquireWriterLock } from '../src/pipeline/runs/lock.ts';
 import { copyRecentRuns } from '../src/pipeline/runs/recent-runs.ts';
 import { forgetRefusedRuns, noteRefusedRun } from '../src/pipeline/runs/refused-runs.ts';
@@ -209,7 +209,7 @@ async function ledgeredRun<Result extends object>(
       );
       return output;
     } catch (caught) {
-      const error = tellsInterruption(caught) ? new StoppedError(interrupted(pipeline, each.name)) : caught;
+      const error = isInterruption(caught) ? new StoppedError(interrupted(pipeline, each.name)) : caught;
       // Where the database itself failed this fails, too, and the first error is the one to report.
       await ledger.endStage(runId, each.name, now(), { error: (error as Error).message }).catch(() => undefined);
       throw error;

@@ -1,6 +1,6 @@
 import type { DataDirectory } from '../kit/config/data-directory.ts';
 import { exitCode, OfferlineError } from '../kit/errors/errors.ts';
-import { tellsUnwritableDisk } from '../kit/errors/machine-failure.ts';
+import { isDiskUnwritable } from '../kit/errors/machine-failure.ts';
 import { acquireProcessLock } from '../kit/files/process-lock.ts';
 import type { LockRequest, ProcessLock } from '../kit/files/process-lock.ts';
 import type { Logger } from '../kit/logging/log.ts';
@@ -29,7 +29,7 @@ export async function acquireServiceLock(
   try {
     return await acquire({ name: 'HTTP service', lockFile: serviceLockFile, busy }, request);
   } catch (error) {
-    if (!tellsUnwritableDisk(error)) throw error;
+    if (!isDiskUnwritable(error)) throw error;
     log.error(
       { reason: (error as Error).message },
       'the disk takes nothing more: what was published is served without the lock of the service; free some room, and start no other service here until then',

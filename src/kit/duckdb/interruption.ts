@@ -1,14 +1,14 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 
-/** What is nearly done may end by itself, which loses nothing. Milliseconds. */
+/** A statement that is nearly done may end by itself, which loses nothing. Milliseconds. */
 const grace = 2000;
-/** Between two statements there is nothing to interrupt, so it is tried again. Milliseconds. */
+/** An interrupt between two statements has no effect, so it is repeated. Milliseconds. */
 const betweenTries = 100;
 
 /**
- * Does the work, and interrupts whatever statement runs on the connection once the signal has been aborted for two
- * seconds, until the work has ended: it then throws what `tellsInterruption` knows. A process that is asked to end has
- * ten seconds with most supervisors.
+ * Does the work. Two seconds after the signal is aborted it interrupts the connection's statements until the work has
+ * ended; the work then throws an error for which `isInterruption` is true. Most supervisors give a process ten seconds
+ * to end.
  */
 export async function untilInterrupted<Result>(
   connection: Pick<DuckDBConnection, 'interrupt'>,
@@ -34,7 +34,7 @@ export async function untilInterrupted<Result>(
   }
 }
 
-/** Whether an error is that of a statement that was interrupted. */
-export function tellsInterruption(error: unknown): boolean {
+/** True for the error of an interrupted statement. */
+export function isInterruption(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('INTERRUPT Error');
 }

@@ -15,7 +15,7 @@ import { setTimeout } from 'node:timers/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { makePrivateFolder } from './effects.ts';
 import { OfferlineError } from '../errors/errors.ts';
-import { machineFailure, tellsUnwritableDisk } from '../errors/machine-failure.ts';
+import { machineFailure, isDiskUnwritable } from '../errors/machine-failure.ts';
 import { momentOfMilliseconds } from '../time/moment.ts';
 
 /** What one process at a time may hold. */
@@ -138,7 +138,7 @@ class HeldLock implements ProcessLock {
       writeFileSync(temporary, `${JSON.stringify(holder)}\n`);
       renameSync(temporary, holderFile(lockFile));
     } catch (error) {
-      if (!tellsUnwritableDisk(error)) {
+      if (!isDiskUnwritable(error)) {
         this.release();
         throw error;
       }

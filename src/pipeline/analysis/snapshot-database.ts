@@ -7,7 +7,7 @@ import { literalPath, pathOfLiteral, quotedList } from '../../kit/text/sql-text.
 import { analyticsFile } from '../snapshot/manifest.ts';
 import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
 import { thisMachine } from '../../kit/duckdb/duckdb-options.ts';
-import { tellsInterruption, untilInterrupted } from '../../kit/duckdb/interruption.ts';
+import { isInterruption, untilInterrupted } from '../../kit/duckdb/interruption.ts';
 import { openDuckDB, readOnly, type OpenDuckDB } from '../../kit/duckdb/open.ts';
 import type { KeptSnapshot } from './kept-snapshots.ts';
 
@@ -36,7 +36,7 @@ export async function withSnapshotDatabase<Answer>(
     try {
       return await untilInterrupted(database.connection, stop, () => work(database.connection), 0);
     } catch (error) {
-      if (tellsInterruption(error)) throw new StoppedError('the query was asked to end before it had its answer');
+      if (isInterruption(error)) throw new StoppedError('the query was asked to end before it had its answer');
       throw error;
     } finally {
       database.close();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { makePrivateFolder } from '../../kit/files/effects.ts';
 import { OfferlineError } from '../../kit/errors/errors.ts';
-import { tellsUnwritableDisk } from '../../kit/errors/machine-failure.ts';
+import { isDiskUnwritable } from '../../kit/errors/machine-failure.ts';
 import type { Bucket, LimitStatus, RateLimits } from '../../kit/http/sliding-windows.ts';
 import { SlidingWindows } from '../../kit/http/sliding-windows.ts';
 
@@ -56,7 +56,7 @@ export class RateLimitJournal {
     try {
       this.#file = this.#begin(now);
     } catch (error) {
-      if (tellsUnwritableDisk(error)) {
+      if (isDiskUnwritable(error)) {
         this.#complain(error as Error);
         return;
       }

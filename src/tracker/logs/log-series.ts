@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
-import { tellsFullDisk } from '../../kit/errors/machine-failure.ts';
+import { isDiskFull } from '../../kit/errors/machine-failure.ts';
 import type { Effects } from '../../kit/files/effects.ts';
 import type { LogFile } from '../../kit/files/log-file.ts';
 import type { Logger } from '../../kit/logging/log.ts';
@@ -95,7 +95,7 @@ export class LogSeries {
       await this.#appendWhole(part.file, rows);
     } catch (error) {
       // Whether the disk has what it was to force cannot be known, but where there was no room for it.
-      if (this.#isForced && !tellsFullDisk(error)) this.#onBroken(error);
+      if (this.#isForced && !isDiskFull(error)) this.#onBroken(error);
       else await this.#takeBack(part);
       throw error;
     }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { tellsInterruption, untilInterrupted } from '../../../src/kit/duckdb/interruption.ts';
+import { isInterruption, untilInterrupted } from '../../../src/kit/duckdb/interruption.ts';
 import { inMemory, withDuckDB } from '../../../src/kit/duckdb/open.ts';
 
 const endless =
@@ -16,7 +16,7 @@ it('interrupts the statement that runs, whichever of several it is, and leaves t
     const error: unknown = await untilInterrupted(connection, stopping.signal, work, 0).catch(
       (caught: unknown) => caught,
     );
-    expect(tellsInterruption(error)).toBe(true);
+    expect(isInterruption(error)).toBe(true);
     await connection.run('SELECT one FROM before');
   });
 });
