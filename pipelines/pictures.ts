@@ -12,7 +12,7 @@ import type { Terminal } from '../src/kit/logging/progress.ts';
 import { mirrorPictures, type MirrorSummary } from '../src/pictures/mirror-pictures.ts';
 import { PictureIndex, type IndexedPicture } from '../src/pictures/picture-index.ts';
 import { PictureRequests } from '../src/pictures/picture-request.ts';
-import { currentName } from '../src/pipeline/snapshot/catalogue.ts';
+import { currentName } from '../src/pipeline/snapshot/snapshot-store.ts';
 import { verifySnapshot } from '../src/pipeline/snapshot/verify.ts';
 
 export interface PicturesRequest {

@@ -6,7 +6,7 @@ import { syncDeliveries } from '../src/pipeline/deliveries/sync-deliveries.ts';
 import { publishStage } from '../src/pipeline/snapshot/publish-stage.ts';
 import { endOfPresent, leadBackAdvice } from '../src/kit/time/ahead-of-clock.ts';
 import { compareMoments, dateOf } from '../src/kit/time/moment.ts';
-import { beginningsAfter, describeBeginnings } from '../src/pipeline/runs/beginnings.ts';
+import { readFutureEffective, describeFutureEffective } from '../src/pipeline/runs/future-effective.ts';
 import { queryRows } from '../src/kit/duckdb/dialect/rows.ts';
 import { engineOfRun } from './engine-of-run.ts';
 import { deliverAfterRefresh } from './postbacks.ts';
@@ -40,10 +40,10 @@ function runPriced<Result extends object>(
     async (open) => {
       const { asOf, wallClock } = open.run;
       const present = endOfPresent(dateOf(wallClock).getTime());
-      const ahead = await beginningsAfter(compareMoments(asOf, present) > 0 ? asOf : present, 'state', (sql) =>
+      const ahead = await readFutureEffective(compareMoments(asOf, present) > 0 ? asOf : present, 'state', (sql) =>
         queryRows(open.state.connection, sql),
       );
-      if (ahead !== undefined) throw new UsageError(`${describeBeginnings(ahead)}; ${leadBackAdvice}`);
+      if (ahead !== undefined) throw new UsageError(`${describeFutureEffective(ahead)}; ${leadBackAdvice}`);
       return work(open);
     },
     effects,

@@ -6,7 +6,7 @@ import { assertNotStopped, StoppedError } from '../src/kit/errors/errors.ts';
 import { keepCopy, noteDamage } from '../src/pipeline/recovery/damage-note.ts';
 import { openWarehouse, type Opening } from '../src/pipeline/recovery/recover-state.ts';
 import { readSites, type Sites } from '../src/kit/sites/sites.ts';
-import { currentManifest } from '../src/pipeline/snapshot/catalogue.ts';
+import { currentManifest } from '../src/pipeline/snapshot/snapshot-store.ts';
 import { assertNotOlder } from '../src/pipeline/snapshot/publish-stage.ts';
 import { assertNotAhead } from '../src/kit/time/ahead-of-clock.ts';
 import { momentOfMilliseconds, type Moment } from '../src/kit/time/moment.ts';

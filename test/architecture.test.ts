@@ -13,8 +13,8 @@ const onePlace: [pattern: RegExp, file: string, reason: string][] = [
     'src/kit/duckdb/open.ts',
     'that closes what it opens, keeps to UTC and never reaches for the network',
   ],
-  [/'current link: switched'/, 'src/pipeline/snapshot/catalogue.ts', 'a link is switched in a single step'],
-  [/readdir\([^)]*\bpublished\b/, 'src/pipeline/snapshot/catalogue.ts', 'all agree on what a snapshot is'],
+  [/'current link: switched'/, 'src/pipeline/snapshot/snapshot-store.ts', 'a link is switched in a single step'],
+  [/readdir\([^)]*\bpublished\b/, 'src/pipeline/snapshot/snapshot-store.ts', 'all agree on what a snapshot is'],
 ];
 
 const longestFile = 400;

@@ -3,7 +3,7 @@ import { sha256Of } from '../../src/kit/files/read-through.ts';
 import { knownLogs, latestCatalogDigests, logKey, type SeenFile } from '../../src/pipeline/ingest/ledger/ledger.ts';
 import { lastChangeNs, unfinishedForNs } from '../../src/pipeline/landing/files/check-files.ts';
 import type { LandingFile } from '../../src/pipeline/landing/landing-file.ts';
-import { queriesOn } from '../../src/pipeline/warehouse/queries-on.ts';
+import { kyselyOn } from '../../src/pipeline/warehouse/kysely.ts';
 import type { StateDatabase } from '../../src/pipeline/warehouse/database.ts';
 
 /** A plan that would read more than this takes files for what they look like: people wait for it. */
@@ -46,7 +46,7 @@ export async function leftOut(
 /** With their digests: the files that are as large as others. */
 async function digestsOf({ connection }: StateDatabase, files: readonly LandingFile[]): Promise<SeenFile[]> {
   const sizeOf = ({ kind, bytes }: Pick<LandingFile, 'kind' | 'bytes'>) => `${kind} ${bytes}`;
-  const counted = await queriesOn(connection).selectFrom('ingest_files').select(['kind', 'bytes']).distinct().execute();
+  const counted = await kyselyOn(connection).selectFrom('ingest_files').select(['kind', 'bytes']).distinct().execute();
   const known = new Set(counted.map(sizeOf));
   const sizes = Map.groupBy(files, sizeOf);
   const alike = files.filter((file) => known.has(sizeOf(file)) || (sizes.get(sizeOf(file))?.length ?? 0) > 1);

@@ -2,7 +2,7 @@ import { readSettings } from '../../src/kit/config/settings.ts';
 import { realEffects, type Effects } from '../../src/kit/files/effects.ts';
 import { heldExport, type HeldFile } from '../../src/pipeline/ingest/catalog/catalog-holds.ts';
 import { heldRemovals, type RemovedOffer } from '../../src/pipeline/ingest/held-removals.ts';
-import { currentManifest } from '../../src/pipeline/snapshot/catalogue.ts';
+import { currentManifest } from '../../src/pipeline/snapshot/snapshot-store.ts';
 import { readAnalytics } from '../../src/pipeline/snapshot/read-analytics.ts';
 import { decimalOf, decimalText, roundedUnits, type Decimal } from '../../src/kit/text/decimal-text.ts';
 import type { Moment } from '../../src/kit/time/moment.ts';

@@ -7,7 +7,7 @@ import { reportsToBackfill } from '../../src/pipeline/models/report-backfill.ts'
 import { hasStore } from '../../src/postbacks/open-store.ts';
 import { readRunClock } from '../../src/pipeline/runs/stage.ts';
 import { readSites } from '../../src/kit/sites/sites.ts';
-import { currentManifest } from '../../src/pipeline/snapshot/catalogue.ts';
+import { currentManifest } from '../../src/pipeline/snapshot/snapshot-store.ts';
 import { assertNotOlder } from '../../src/pipeline/snapshot/publish-stage.ts';
 import { assertNotAhead } from '../../src/kit/time/ahead-of-clock.ts';
 import type { Moment } from '../../src/kit/time/moment.ts';

@@ -1,6 +1,6 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { currentManifest } from '../../src/pipeline/snapshot/catalogue.ts';
+import { currentManifest } from '../../src/pipeline/snapshot/snapshot-store.ts';
 import { forgetRuns, historyEnd, type Bench, type GeneratedLogs } from './bench.ts';
 import { measureRefresh, type MeasuredRefresh } from './measured-refresh.ts';
 import type { Pair } from './rounds.ts';

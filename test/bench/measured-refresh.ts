@@ -1,5 +1,5 @@
 import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
-import { currentManifest } from '../../src/pipeline/snapshot/catalogue.ts';
+import { currentManifest } from '../../src/pipeline/snapshot/snapshot-store.ts';
 import { measureProcess, type Measured } from './measured-process.ts';
 
 export interface MeasuredRefresh extends Measured {

@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from 'vitest';
-import { currentName } from '../../src/pipeline/snapshot/catalogue.ts';
+import { currentName } from '../../src/pipeline/snapshot/snapshot-store.ts';
 import { command } from '../support/commands.ts';
 import { closeBrowser, openConsole } from './support/opened-console.ts';
 import { randomNetwork } from './support/networks.ts';

@@ -8,7 +8,7 @@ import { PictureRequests, type PictureAnswer } from '../../src/pictures/picture-
 import { realEffects } from '../../src/kit/files/effects.ts';
 import { createLogger } from '../../src/kit/logging/log.ts';
 import { noProgress } from '../../src/kit/logging/progress.ts';
-import { readPicturesStanding } from '../../src/pipeline/status/pictures-status.ts';
+import { readPicturesReport } from '../../src/pipeline/status/pictures-status.ts';
 import { examinePictures } from '../../src/pipeline/doctor/examine-pictures.ts';
 import { command, endOf } from '../support/commands.ts';
 import { flipBit } from '../support/published-snapshot.ts';
@@ -63,7 +63,7 @@ describe('offerline pictures', () => {
       stderr: expect.stringContaining('SHA-256') as string,
     });
     expect(server.requests).toEqual([]);
-    expect(readPicturesStanding(mirrored.data, Date.now()).error).toContain('SHA-256');
+    expect(readPicturesReport(mirrored.data, Date.now()).error).toContain('SHA-256');
   });
 
   it('is planned by the schedule where it is on, and only there', async () => {
@@ -99,7 +99,7 @@ describe('offerline pictures', () => {
     await mirrored.mirror();
     await harm(mirrored.data.pictureIndexFile);
     expect(await command(mirrored.data.root, 'schedule', '--dry-run')).toContain('pictures');
-    expect(readPicturesStanding(mirrored.data, begin)).toMatchObject({ mirrored: 0, last_pass_at: null });
+    expect(readPicturesReport(mirrored.data, begin)).toMatchObject({ mirrored: 0, last_pass_at: null });
     expect(await mirrored.mirror(begin + 1)).toMatchObject({ mirrored: 1 });
     expect(await mirrored.served(good)).toEqual(picture('png'));
   });
@@ -163,7 +163,7 @@ it('status tells how many there are, how old the last pass is, and why it failed
   const { server, mirrored } = await twoPictures();
   await using _ = server;
   const none = { mirrored: 0, failing: 0, last_pass_at: null, age_seconds: null, error: null, ended_by_force: false };
-  expect(readPicturesStanding(mirrored.data, begin)).toEqual(none);
+  expect(readPicturesReport(mirrored.data, begin)).toEqual(none);
   await mirrored.mirror();
   const good = {
     mirrored: 1,
@@ -173,12 +173,12 @@ it('status tells how many there are, how old the last pass is, and why it failed
     error: null,
     ended_by_force: false,
   };
-  expect(readPicturesStanding(mirrored.data, begin + 60_000)).toEqual(good);
+  expect(readPicturesReport(mirrored.data, begin + 60_000)).toEqual(good);
   {
     using index = PictureIndex.existing(mirrored.data);
     index?.beginPass(begin + 60_000);
   }
-  expect(readPicturesStanding(mirrored.data, begin + 60_000).error).toBe('ended by force, without a word');
+  expect(readPicturesReport(mirrored.data, begin + 60_000).error).toBe('ended by force, without a word');
   const { stdout, code } = await endOf(mirrored.data.root, 'status', '--json');
   expect(code).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject({

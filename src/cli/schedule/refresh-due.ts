@@ -1,5 +1,5 @@
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
-import { currentManifest } from '../../pipeline/snapshot/catalogue.ts';
+import { currentManifest } from '../../pipeline/snapshot/snapshot-store.ts';
 import { leadBackAdvice } from '../../kit/time/ahead-of-clock.ts';
 import { compareMoments, momentOfMilliseconds } from '../../kit/time/moment.ts';
 import type { Logger } from '../../kit/logging/log.ts';

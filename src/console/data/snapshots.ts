@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
-import { currentName, snapshotNames } from '../../pipeline/snapshot/catalogue.ts';
+import { currentName, snapshotNames } from '../../pipeline/snapshot/snapshot-store.ts';
 import { ConsoleSnapshot } from './console-snapshot.ts';
 import { TooBusyError } from './one-at-a-time.ts';
 

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { Settings } from '../../kit/config/settings.ts';
-import { readHolder } from '../../pipeline/runs/lock.ts';
+import { readWarehouseHolder } from '../../pipeline/runs/lock.ts';
 import { readStatus, type Status } from '../../pipeline/status/status.ts';
 
 /** How all stands, in one word, the worst. */
@@ -31,7 +31,7 @@ export class HealthWatch {
 
   /** What was found last, and who holds the warehouse at this moment. */
   get now(): Health {
-    const holder = readHolder(this.#data);
+    const holder = readWarehouseHolder(this.#data);
     return { ...this.#found, running: holder === undefined ? null : `${holder.command} is running` };
   }
 

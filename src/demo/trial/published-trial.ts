@@ -1,5 +1,5 @@
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
-import { currentManifest } from '../../pipeline/snapshot/catalogue.ts';
+import { currentManifest } from '../../pipeline/snapshot/snapshot-store.ts';
 import { readAnalytics } from '../../pipeline/snapshot/read-analytics.ts';
 import { quoted } from '../../kit/text/sql-text.ts';
 

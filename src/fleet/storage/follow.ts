@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type { StorageSettings } from '../../kit/config/storage-settings.ts';
 import type { Logger } from '../../kit/logging/log.ts';
-import { currentName, snapshotNames } from '../../pipeline/snapshot/catalogue.ts';
-import { heldOpen } from '../../pipeline/snapshot/held-open.ts';
+import { currentName, snapshotNames } from '../../pipeline/snapshot/snapshot-store.ts';
+import { snapshotsWithReaders } from '../../pipeline/snapshot/open-readers.ts';
 import { ObjectStore } from './object-store.ts';
 import { lostPointer, readPointer, type StoredPointer } from './pointer.ts';
 import { bringSnapshot, removeSnapshot, type BringingSnapshots } from './snapshots.ts';
@@ -58,7 +58,7 @@ export async function followStorage(
     if (newest === undefined) return;
     await bringSnapshot({ data, effects, store }, newest);
     known = stored;
-    const stay = new Set([...snapshots.map(({ snapshot_id }) => snapshot_id), ...(await heldOpen(data))]);
+    const stay = new Set([...snapshots.map(({ snapshot_id }) => snapshot_id), ...(await snapshotsWithReaders(data))]);
     for (const name of await snapshotNames(data)) if (!stay.has(name)) await removeSnapshot(data, name, effects);
   }
 

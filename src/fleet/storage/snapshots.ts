@@ -11,7 +11,7 @@ import {
   leavingNames,
   snapshotNames,
   switchCurrent,
-} from '../../pipeline/snapshot/catalogue.ts';
+} from '../../pipeline/snapshot/snapshot-store.ts';
 import { manifestFile, parseManifest, type Manifest } from '../../pipeline/snapshot/manifest.ts';
 import { DamagedSnapshotError, verifySnapshot } from '../../pipeline/snapshot/verify.ts';
 import { fetchFile, readContent } from './contents.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { UsageError } from '../../kit/errors/errors.ts';
-import { currentName, manifestOf, snapshotNames } from '../snapshot/catalogue.ts';
+import { currentName, manifestOf, snapshotNames } from '../snapshot/snapshot-store.ts';
 import { manifestFile, type Manifest } from '../snapshot/manifest.ts';
 
 /** A published snapshot that is still on disk. */

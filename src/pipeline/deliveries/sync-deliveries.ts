@@ -40,8 +40,7 @@ const nothingSynced: DeliverySync = { handedOver: 0, changed: 0, attempts: 0 };
  * snapshot by itself: the next one shows it.
  */
 export const syncDeliveries: Stage<StateDatabase, DeliverySync> = {
-  // As `runs --json` and `run_stages` have always called it.
-  name: 'exchange',
+  name: 'sync-deliveries',
   async run(run, state) {
     const outbox = await state.db.selectFrom('outbox').select('number').limit(1).execute();
     if (outbox.length === 0 && !hasStore(run.data, run.settings)) return nothingSynced;
@@ -162,7 +161,7 @@ async function readChanges(state: StateDatabase, store: DeliveryStore, reading: 
       await storeStates(connection, changes.postbacks);
       await storeAttempts(connection, changes.attempts);
       await writeKnown(connection, store, changes.upTo);
-    }, 'exchange');
+    }, 'sync of deliveries');
     reading.upTo = changes.upTo;
     reading.changed += changes.postbacks.length;
     reading.attempts += changes.attempts.length;

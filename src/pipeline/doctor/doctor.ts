@@ -8,7 +8,7 @@ import { UsageError } from '../../kit/errors/errors.ts';
 import { putDeliveriesAside } from '../../postbacks/store/put-deliveries-aside.ts';
 import type { Day } from '../../kit/time/moment.ts';
 import { noProgress, type Progress } from '../../kit/logging/progress.ts';
-import { switchCurrent } from '../snapshot/catalogue.ts';
+import { switchCurrent } from '../snapshot/snapshot-store.ts';
 import { lastRunId } from '../runs/run-ledger.ts';
 import { DamagedStateError, openStateDatabase, type StateDatabase } from '../warehouse/database.ts';
 import { eventFilePaths } from '../warehouse/event-files.ts';
@@ -17,7 +17,7 @@ import { bumpRevision } from '../warehouse/metadata.ts';
 import { unnamedFiles } from '../warehouse/named-files.ts';
 import { writeKeysAgain } from '../warehouse/keys/upkeep.ts';
 import { AsideFolder } from '../../kit/files/put-aside.ts';
-import { dateBack } from './date-back.ts';
+import { repairFutureDates } from './repair-future-dates.ts';
 import { examinePublishedTime, examineTimes } from './examine-clock.ts';
 import { examineDeliveries } from './examine-deliveries.ts';
 import { closeFolders, examineAccess } from './examine-access.ts';
@@ -25,7 +25,7 @@ import { examineCopies, examineLanding, examineMachine, examineSnapshots } from 
 import { examinePictures } from './examine-pictures.ts';
 import { examineRuns } from './examine-runs.ts';
 import { examineSites } from './examine-sites.ts';
-import { examineSchedule } from './schedule-standing.ts';
+import { examineSchedule } from './examine-schedule.ts';
 import { examineLandingFolder } from './landing-folder.ts';
 import { examineSources } from './examine-sources.ts';
 import { examineState } from './examine-state.ts';
@@ -188,7 +188,7 @@ async function examineOpen(
     for (const path of examined.unnamed) await effects.files.remove(path, 'unnamed warehouse file: removed');
     if (findings.some(({ subject }) => subject === 'click_hourly')) await rollUpAgain(opening, state);
     if (examined.wrongSums.length > 0) await sumAgain(state, examined.wrongSums);
-    if (findings.some(({ check }) => check === 'clock')) await dateBack(state, effects.now());
+    if (findings.some(({ check }) => check === 'clock')) await repairFutureDates(state, effects.now());
     return state;
   } finally {
     progress.finish();

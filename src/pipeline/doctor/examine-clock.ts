@@ -1,10 +1,10 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { martsAsOf } from '../warehouse/stale-partitions.ts';
-import { currentManifest } from '../snapshot/catalogue.ts';
+import { currentManifest } from '../snapshot/snapshot-store.ts';
 import { aheadOfClock, endOfPresent } from '../../kit/time/ahead-of-clock.ts';
 import { momentOfMilliseconds } from '../../kit/time/moment.ts';
-import { beginningsAfter, describeBeginnings } from '../runs/beginnings.ts';
+import { readFutureEffective, describeFutureEffective } from '../runs/future-effective.ts';
 import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
 import { trouble, type Finding } from './finding.ts';
 
@@ -38,13 +38,13 @@ export async function examineTimes(data: DataDirectory, connection: DuckDBConnec
       ),
     );
   }
-  const beginnings = await beginningsAfter(endOfPresent(now), 'state', (sql) => queryRows(connection, sql));
+  const beginnings = await readFutureEffective(endOfPresent(now), 'state', (sql) => queryRows(connection, sql));
   if (beginnings !== undefined) {
     findings.push(
       trouble(
         'clock',
         data.stateFile,
-        describeBeginnings(beginnings),
+        describeFutureEffective(beginnings),
         `${isClockRight} each begins when its run wrote it, and what was credited since is priced again; rewards of postbacks stay`,
       ),
     );

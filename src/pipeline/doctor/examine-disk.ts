@@ -3,11 +3,11 @@ import { access, constants, readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { sha256Of } from '../../kit/files/read-through.ts';
-import { currentName, snapshotNames } from '../snapshot/catalogue.ts';
+import { currentName, snapshotNames } from '../snapshot/snapshot-store.ts';
 import { manifestFile } from '../snapshot/manifest.ts';
 import { DamagedSnapshotError, verifyOwnFiles, verifySnapshot } from '../snapshot/verify.ts';
 import { damageOfDatabase } from '../../kit/duckdb/check-state.ts';
-import { queriesOn } from '../warehouse/queries-on.ts';
+import { kyselyOn } from '../warehouse/kysely.ts';
 import { stateCopies } from '../warehouse/state-copies.ts';
 import { note, trouble, type Finding } from './finding.ts';
 
@@ -85,7 +85,7 @@ export async function examineLanding(
   connection: DuckDBConnection,
   { deep, onRead }: { deep: boolean; onRead: (bytes: number) => void },
 ): Promise<Finding[]> {
-  const seen = await queriesOn(connection)
+  const seen = await kyselyOn(connection)
     .selectFrom('landing_seen')
     .select((file) => ['path', 'bytes', file.cast<string>('modified_ns', 'text').as('modified_ns'), 'sha256'])
     .orderBy('path')

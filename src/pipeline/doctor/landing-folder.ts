@@ -3,14 +3,14 @@ import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { findLandingFiles } from '../landing/files/find-files.ts';
 import { isUnfinishedName } from '../../kit/vocabulary/landing-formats.ts';
 import { knownFiles, landingTrouble, type KnownFile } from '../landing/files/landing-trouble.ts';
-import { currentManifest } from '../snapshot/catalogue.ts';
+import { currentManifest } from '../snapshot/snapshot-store.ts';
 import { readAnalytics } from '../snapshot/read-analytics.ts';
 import { momentOfMilliseconds } from '../../kit/time/moment.ts';
 import { landingKinds } from '../../kit/vocabulary/values.ts';
 import { note, trouble, type Finding } from './finding.ts';
 
 /** The landing folder as it is now. */
-export interface LandingStanding {
+export interface LandingReport {
   /** Why nothing would come in; null where the folder is as it should be. */
   trouble: string | null;
   /** How many files lie there that are not read, and the first of them. */
@@ -21,7 +21,7 @@ export interface LandingStanding {
 const mostNamed = 10;
 
 /** Of the folder itself, and what the published snapshot knows of it. `now` in milliseconds since the epoch. */
-export async function readLanding(data: DataDirectory, now: number): Promise<LandingStanding> {
+export async function readLanding(data: DataDirectory, now: number): Promise<LandingReport> {
   const { files, ignored } = await findLandingFiles(data.landing);
   const all = [...ignored, ...(await strayFiles(data.landing))];
   const known = await filesOfSnapshot(data, now);
@@ -33,7 +33,7 @@ export async function readLanding(data: DataDirectory, now: number): Promise<Lan
 }
 
 /** Files and folders beside those that landing reads. */
-async function strayFiles(landing: string): Promise<LandingStanding['ignored_files']> {
+async function strayFiles(landing: string): Promise<LandingReport['ignored_files']> {
   const names = await readdir(landing).catch((): string[] => []);
   const folders = landingKinds.map((kind) => `landing/${kind}`).join(', ');
   return names

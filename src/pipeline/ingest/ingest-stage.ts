@@ -12,7 +12,7 @@ import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
 import { dropTempTables } from '../../kit/duckdb/temp-table.ts';
-import { queriesOn } from '../warehouse/queries-on.ts';
+import { kyselyOn } from '../warehouse/kysely.ts';
 import { ensureKeyRuns } from '../warehouse/keys/upkeep.ts';
 import { bumpRevision } from '../warehouse/metadata.ts';
 import { DuckdbEngine } from './engine/duckdb-engine.ts';
@@ -335,7 +335,7 @@ async function movedRows(
 ): Promise<{ recovered: number; withdrawn: number }> {
   if (again.length === 0) return { recovered: 0, withdrawn: 0 };
   const accepted = new Map(again.map((before) => [before.file_id, before.accepted]));
-  const rows = await queriesOn(connection)
+  const rows = await kyselyOn(connection)
     .selectFrom('ingest_files')
     .select(['file_id', 'accepted'])
     .where('run_id', '<>', runId)

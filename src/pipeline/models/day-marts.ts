@@ -5,7 +5,7 @@ import { quoted } from '../../kit/text/sql-text.ts';
 import { addDays, endOfDay, startOfDay, type Day, type Moment } from '../../kit/time/moment.ts';
 import type { Run } from '../runs/stage.ts';
 import { promoteFile } from '../warehouse/event-files.ts';
-import { queriesOn } from '../warehouse/queries-on.ts';
+import { kyselyOn } from '../warehouse/kysely.ts';
 import { clearReport } from '../warehouse/stale-partitions.ts';
 import type { QueryParameters } from '../../kit/duckdb/sql-parameters.ts';
 import { modelQuery } from '../sql/model-query.ts';
@@ -47,7 +47,7 @@ export async function writeClosedReport(run: Run, connection: DuckDBConnection, 
 export async function stageClosedReport(run: Run, connection: DuckDBConnection, day: Day): Promise<void> {
   const report = await closedReport(run, connection, day);
   const file = await writeDayFile(run, connection, report);
-  await queriesOn(connection)
+  await kyselyOn(connection)
     .insertInto('staged_reports')
     .orReplace()
     .values({ day, run_id: run.runId, as_of: report.asOf, ...file })
@@ -68,7 +68,7 @@ export async function writeOpenReport(run: Run, connection: DuckDBConnection, da
 /** Writes one day of a mart from its model as it stands now, and names the file in `mart_files`. */
 export async function writeDay(run: Run, connection: DuckDBConnection, of: MartDay): Promise<void> {
   const file = await writeDayFile(run, connection, of);
-  await queriesOn(connection)
+  await kyselyOn(connection)
     .insertInto('mart_files')
     .orReplace()
     .values({ mart: of.mart, day: of.day, run_id: run.runId, as_of: of.asOf, ...file })

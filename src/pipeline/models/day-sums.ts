@@ -4,11 +4,11 @@ import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
 import { makeTempTable, type TempTable } from '../../kit/duckdb/temp-table.ts';
 import type { Run } from '../runs/stage.ts';
-import { makeHandedIn } from '../sql/handed-in.ts';
+import { makeRunInput } from '../sql/run-inputs.ts';
 import { modelQuery } from '../sql/model-query.ts';
 import type { Day, Moment } from '../../kit/time/moment.ts';
 import { eventRelation } from '../warehouse/event-files.ts';
-import { onDays, openDays, type DayRows } from './touched-marts.ts';
+import { onDays, openDays, type DayRows } from './incremental-marts.ts';
 
 /**
  * Computes `network_hourly` and `site_days` of these days, ascending, as they stand at the run's as-of. They are a few
@@ -48,7 +48,7 @@ async function loadSiteClicks(
     `SELECT path, day::VARCHAR AS day, last_at > TIMESTAMPTZ '${asOf}' AS is_cut
      FROM event_files WHERE kind = 'clicks' AND day IN (${days}) ORDER BY path`,
   );
-  const counts = await makeHandedIn(connection, 'touched_click_counts');
+  const counts = await makeRunInput(connection, 'touched_click_counts');
   // Moments take longer than all else that is read, and only those of files that as-of cuts tell anything.
   for (const [some, condition] of [
     [files.filter(({ is_cut }) => !is_cut), ''],

@@ -15,7 +15,7 @@ import { writeClosedReport, writeOpenReport } from './day-marts.ts';
 import { replaceDaySums } from './day-sums.ts';
 import { writePostbackMarts } from './postback-marts.ts';
 import { readReportDays } from './report-days.ts';
-import { loadTouchedRows, writeTouchedDays } from './touched-marts.ts';
+import { loadTouchedRows, writeTouchedDays } from './incremental-marts.ts';
 import { replaceStats } from './windows.ts';
 
 export interface ModelsSummary {

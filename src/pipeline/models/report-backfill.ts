@@ -66,8 +66,7 @@ export const stageReportsStage: Stage<
 
 /** Puts the scope's staged reports into force, all in one transaction, and gives what that changes. */
 export const promoteReportsStage: Stage<{ state: StateDatabase; scope: BackfillScope }, { reports: ReportChange[] }> = {
-  // As `runs --json` and `run_stages` have always called it.
-  name: 'take up',
+  name: 'promote-reports',
   async run(run, { state, scope }) {
     const days = (await reportsToBackfill(state, scope)).filter(({ staged }) => staged).map(({ day }) => day);
     if (days.length === 0) return { reports: [] };

@@ -2,9 +2,9 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { makeTempTable, makeTempView, type TempTable } from '../../kit/duckdb/temp-table.ts';
 import { addDays, dayOf, startOfDay, type Moment } from '../../kit/time/moment.ts';
-import { queriesOn } from '../warehouse/queries-on.ts';
+import { kyselyOn } from '../warehouse/kysely.ts';
 import { eventFilePaths, eventRelation } from '../warehouse/event-files.ts';
-import { scopeConversions } from '../sql/handed-in.ts';
+import { scopeConversions } from '../sql/run-inputs.ts';
 import { modelQuery } from '../sql/model-query.ts';
 
 /** Begin of W: midnight, UTC, of the day before as-of. */
@@ -85,7 +85,7 @@ export async function replaceStats(connection: DuckDBConnection, rows: RowsAsOf,
       `FROM ${rows.conversions} WHERE credited_at > TIMESTAMPTZ '${asOf}' - INTERVAL 48 HOURS`,
     ),
   };
-  await queriesOn(connection).deleteFrom('offer_stats_2d').execute();
+  await kyselyOn(connection).deleteFrom('offer_stats_2d').execute();
   await connection.run(`INSERT INTO offer_stats_2d ${statsQuery(window)}`);
 }
 

@@ -2,7 +2,7 @@ import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { replaceFile, type Effects } from '../../kit/files/effects.ts';
 import { OfferlineError } from '../../kit/errors/errors.ts';
 import { machineFailure } from '../../kit/errors/machine-failure.ts';
-import { currentManifest } from '../snapshot/catalogue.ts';
+import { currentManifest } from '../snapshot/snapshot-store.ts';
 import type { Logger } from '../../kit/logging/log.ts';
 import { DamagedStateError, tellsDamage } from '../warehouse/database.ts';
 import { copyState } from '../warehouse/state-copies.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
-import { currentName, manifestOf, snapshotNames } from '../snapshot/catalogue.ts';
+import { currentName, manifestOf, snapshotNames } from '../snapshot/snapshot-store.ts';
 import type { Manifest } from '../snapshot/manifest.ts';
 import { verifySnapshot } from '../snapshot/verify.ts';
 import { aheadOfClock } from '../../kit/time/ahead-of-clock.ts';

@@ -5,7 +5,7 @@ import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { Settings } from '../../kit/config/settings.ts';
 import type { Effects } from '../../kit/files/effects.ts';
 import { warehouseIdKey } from '../deliveries/sync-deliveries.ts';
-import { currentManifest } from '../snapshot/catalogue.ts';
+import { currentManifest } from '../snapshot/snapshot-store.ts';
 import type { Logger } from '../../kit/logging/log.ts';
 import { lastRunId } from '../runs/run-ledger.ts';
 import { DamagedStateError, openStateDatabase, tellsDamage, type StateDatabase } from '../warehouse/database.ts';

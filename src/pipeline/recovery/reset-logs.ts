@@ -5,12 +5,12 @@ import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { UsageError } from '../../kit/errors/errors.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { bumpRevision } from '../warehouse/metadata.ts';
-import { queriesOn } from '../warehouse/queries-on.ts';
+import { kyselyOn } from '../warehouse/kysely.ts';
 import { invalidateAllMarts } from '../warehouse/stale-partitions.ts';
 
 /** Throws `UsageError` where logs that counted are no longer in the landing folder. */
 export async function assertLogsLanded(connection: DuckDBConnection, data: DataDirectory): Promise<void> {
-  const counted = await queriesOn(connection)
+  const counted = await kyselyOn(connection)
     .selectFrom('ingest_files')
     .select(['path', 'accepted as rows'])
     .where('kind', '<>', 'offers')

@@ -1,6 +1,6 @@
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { WarehouseBusyError } from '../../kit/errors/errors.ts';
-import { acquireProcessLock, readHolder as readLockHolder } from '../../kit/files/process-lock.ts';
+import { acquireProcessLock, readHolder } from '../../kit/files/process-lock.ts';
 import type { LockEffects, LockHolder, LockRequest, ProcessLock } from '../../kit/files/process-lock.ts';
 
 export type { LockEffects, LockHolder, LockRequest, ProcessLock as WriterLock } from '../../kit/files/process-lock.ts';
@@ -22,6 +22,6 @@ export function acquireWriterLock(
 }
 
 /** Who holds the warehouse now; undefined where nobody does. Neither opens nor takes it. */
-export function readHolder({ lockFile }: DataDirectory): LockHolder | undefined {
-  return readLockHolder(lockFile);
+export function readWarehouseHolder({ lockFile }: DataDirectory): LockHolder | undefined {
+  return readHolder(lockFile);
 }

@@ -4,7 +4,7 @@ import { replaceFile } from '../../kit/files/effects.ts';
 import type { Moment } from '../../kit/time/moment.ts';
 import type { Run } from './stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
-import { readHolder } from './lock.ts';
+import { readWarehouseHolder } from './lock.ts';
 import { endedByForce } from './run-ledger.ts';
 
 export interface RecentStage {
@@ -114,7 +114,8 @@ export function readRecentRuns(data: DataDirectory): Omit<RecentRuns, 'pid'> {
     const text = textOfRuns(data);
     if (text === undefined) return { scheduled: {}, runs: [] };
     const { pid, scheduled, runs } = JSON.parse(text) as RecentRuns;
-    if (runs.every(({ status }) => status !== 'running') || readHolder(data)?.pid === pid) return { scheduled, runs };
+    if (runs.every(({ status }) => status !== 'running') || readWarehouseHolder(data)?.pid === pid)
+      return { scheduled, runs };
     // Otherwise the run has come to its end, or another has begun, since the first reading.
     if (textOfRuns(data) === text) return { scheduled, runs: runs.map(asEnded) };
   }

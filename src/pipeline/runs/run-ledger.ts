@@ -1,14 +1,14 @@
 import type { Moment } from '../../kit/time/moment.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { queriesOn } from '../warehouse/queries-on.ts';
+import { kyselyOn } from '../warehouse/kysely.ts';
 
 /** The error of a run or stage whose process died. */
 export const endedByForce = 'process died mid-run';
 
 /** The last run that the state knows of; 0 where it knows none. */
 export async function lastRunId(connection: DuckDBConnection): Promise<number> {
-  const last = await queriesOn(connection)
+  const last = await kyselyOn(connection)
     .selectFrom('runs')
     .select((run) => run.fn.max<number | null>('run_id').as('run_id'))
     .executeTakeFirst();

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { postbackMarts } from '../models/postback-marts.ts';
 import { compactText, dayOf, type Moment } from '../../kit/time/moment.ts';
-import { queriesOn } from '../warehouse/queries-on.ts';
+import { kyselyOn } from '../warehouse/kysely.ts';
 import { runNumberText } from '../../kit/text/run-number.ts';
 
 /** Folder names sort in the order of publication: run numbers only grow. */
@@ -33,7 +33,7 @@ export async function linkedFiles(
   data: DataDirectory,
   asOf: Moment,
 ): Promise<LinkedFile[]> {
-  const db = queriesOn(connection);
+  const db = kyselyOn(connection);
   const about = ['day', 'path', 'rows', 'bytes', 'sha256'] as const;
   const rows = await db
     .selectFrom('event_files')

@@ -18,14 +18,14 @@ import { readRevision } from '../warehouse/metadata.ts';
 import { writeAnalytics } from './content/analytics.ts';
 import { auditSnapshot } from './content/audits.ts';
 import { recordCommissions } from './content/commissions.ts';
-import { currentManifest, switchCurrent } from './catalogue.ts';
+import { currentManifest, switchCurrent } from './snapshot-store.ts';
 import { offerNamesFile } from './content/explained.ts';
 import { writeFeedFiles } from './content/feed-files.ts';
 import { linkedFiles, snapshotIdOf, type LinkedFile } from './layout.ts';
 import { analyticsFile, manifestFile, manifestText, schemaVersion, type Manifest } from './manifest.ts';
 import { retireSnapshots } from './retention.ts';
 import { publishRoutes } from './publish-routes.ts';
-import { assertSharedFilesWhole, isIntact } from './published-again.ts';
+import { assertSharedFilesWhole, isCurrentIntact } from './verify-current.ts';
 import { haveRoutesOf } from '../routes/publish-routes.ts';
 
 export interface PublishInput {
@@ -66,7 +66,7 @@ export const publishStage: Stage<PublishInput, PublishSummary> = {
     await recordCommissions(state, sites.sites, run.asOf);
     const fingerprint = await fingerprintOf(run, state, sites);
     if (published?.fingerprint === fingerprint) {
-      if (await isIntact(run, published.snapshot_id)) {
+      if (await isCurrentIntact(run, published.snapshot_id)) {
         // Lost, or not written yet when the run before ended by force.
         if (!(await haveRoutesOf(run.data, published.snapshot_id)))
           await publishRoutes(run, state.connection, published.snapshot_id);

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Run } from '../runs/stage.ts';
-import { currentName, leavingName, leavingNames, snapshotNames } from './catalogue.ts';
-import { heldOpen } from './held-open.ts';
+import { currentName, leavingName, leavingNames, snapshotNames } from './snapshot-store.ts';
+import { snapshotsWithReaders } from './open-readers.ts';
 import { manifestFile } from './manifest.ts';
 
 /**
@@ -17,7 +17,7 @@ export async function retireSnapshots(run: Run): Promise<string[]> {
     if (await exists(join(run.data.published, folder, manifestFile))) whole.push(folder);
     else if (folder !== current) retired.push(folder);
   }
-  const held = await heldOpen(run.data);
+  const held = await snapshotsWithReaders(run.data);
   for (const folder of whole.slice(0, -run.settings.snapshots_kept))
     if (folder !== current && !held.has(folder)) retired.push(folder);
   const { files } = run.effects;

@@ -4,7 +4,7 @@ import { DuckDBDialect } from '../../kit/duckdb/dialect/dialect.ts';
 import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
 import { inMemory, openDuckDB } from '../../kit/duckdb/open.ts';
 import { migrate } from '../warehouse/migrations.ts';
-import { handedIn, makeHandedIn, type HandedInName } from './handed-in.ts';
+import { runInputs, makeRunInput, type RunInputName } from './run-inputs.ts';
 import { modelQuery } from './model-query.ts';
 import { modelNames, readModel, type SqlModel } from './sql-model.ts';
 
@@ -32,7 +32,7 @@ export async function describeModels(): Promise<DescribedModel[]> {
   const db = new Kysely<unknown>({ dialect: new DuckDBDialect(connection) });
   try {
     await migrate(db);
-    for (const name of Object.keys(handedIn)) await makeHandedIn(connection, name as HandedInName);
+    for (const name of Object.keys(runInputs)) await makeRunInput(connection, name as RunInputName);
     await connection.run("ATTACH ':memory:' AS snapshot");
     const described: DescribedModel[] = [];
     const describe = async (folder: DescribedModel['folder'], names: string[]) => {

@@ -4,7 +4,7 @@ import { PictureIndex } from '../../pictures/picture-index.ts';
 import { momentOfMilliseconds, type Moment } from '../../kit/time/moment.ts';
 
 /** How the mirroring of pictures stands. */
-export interface PicturesStanding {
+export interface PicturesReport {
   /** Names that have a file. */
   mirrored: number;
   /** Names that could not be had the last time, with or without a file from before. */
@@ -19,7 +19,7 @@ export interface PicturesStanding {
 }
 
 /** `now` in milliseconds since the epoch. Throws SQLite's error where the index cannot be read. */
-export function readPicturesStanding(data: DataDirectory, now: number): PicturesStanding {
+export function readPicturesReport(data: DataDirectory, now: number): PicturesReport {
   using index = PictureIndex.existing(data);
   const { mirrored, failing } = index?.counts() ?? { mirrored: 0, failing: 0 };
   const pass = index?.lastPass();

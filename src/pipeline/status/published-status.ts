@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
-import { beginningsAfter, type Beginnings } from '../runs/beginnings.ts';
+import { readFutureEffective, type FutureEffective } from '../runs/future-effective.ts';
 import { readAnalytics, type AskAnalytics } from '../snapshot/read-analytics.ts';
 import { endOfPresent } from '../../kit/time/ahead-of-clock.ts';
 import { momentOfMilliseconds, shiftMoment, type Moment } from '../../kit/time/moment.ts';
@@ -30,7 +30,7 @@ export interface PublishedStatus {
    */
   unknown_sites: { site_key: string; conversions: number }[];
   /** What begins ahead of the clock, so that credits go by older prices than the feeds show. */
-  ahead: Beginnings | null;
+  ahead: FutureEffective | null;
   /** Daily reports that do not agree with what is known by now. */
   reports: { outdated: number; missing: number };
 }
@@ -103,7 +103,7 @@ export function readPublishedStatus(data: DataDirectory, now: number): Promise<P
            AND NOT EXISTS (FROM postbacks WHERE postbacks.conversion_id = conversions.conversion_id)
          GROUP BY ALL ORDER BY conversions DESC, site_key LIMIT 10`,
       ),
-      ahead: (await beginningsAfter(endOfPresent(now), 'snapshot', query)) ?? null,
+      ahead: (await readFutureEffective(endOfPresent(now), 'snapshot', query)) ?? null,
       reports: reports ?? nothingPublished.reports,
     };
   });

@@ -4,7 +4,7 @@ import { PullLedger, type Pull } from '../../sources/pull-ledger.ts';
 import { dateOf, type Moment } from '../../kit/time/moment.ts';
 
 /** How the pulls of one source stand. */
-export interface SourceStanding {
+export interface SourceReport {
   source: string;
   /** When its newest whole pull ended; null where there was none. */
   last_whole_pull_at: Moment | null;
@@ -20,7 +20,7 @@ export interface SourceStanding {
  * The sources of `sources.json` that are pulled. `now` in milliseconds since the epoch. Throws `UsageError` where the
  * file cannot be used.
  */
-export function readSourceStandings(data: DataDirectory, now: number): SourceStanding[] {
+export function readSourceReports(data: DataDirectory, now: number): SourceReport[] {
   const pulled = pulledSources(readSources(data).sources);
   if (pulled.length === 0) return [];
   using ledger = PullLedger.existing(data);

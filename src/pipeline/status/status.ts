@@ -1,21 +1,21 @@
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { Settings } from '../../kit/config/settings.ts';
-import { describeBeginnings } from '../runs/beginnings.ts';
+import { describeFutureEffective } from '../runs/future-effective.ts';
 import { allowedSilence } from '../../postbacks/silent-sites.ts';
-import { scheduleTrouble } from '../doctor/schedule-standing.ts';
+import { scheduleTrouble } from '../doctor/examine-schedule.ts';
 import { describeRefusedRuns, isRefusalTrouble } from '../runs/refused-runs.ts';
 import { leadBackAdvice } from '../../kit/time/ahead-of-clock.ts';
 import { describeFailure } from './last-failure.ts';
-import { readStanding, type Standing } from './standing.ts';
-import { thingsToDo, type ToDo } from './to-do.ts';
+import { readStatusReport, type StatusReport } from './status-report.ts';
+import { adviseActions, type AdvisedAction } from './actions.ts';
 
-export interface Status extends Standing {
+export interface Status extends StatusReport {
   /** What is older than configured; empty where all is well. */
   stale: string[];
   /** What else makes the command fail, a sentence each; empty where all is well. */
   alarms: string[];
   /** Everything that needs attention, the most urgent first, each with the command that helps. */
-  to_do: ToDo[];
+  to_do: AdvisedAction[];
 }
 
 /** How all stands, held against the limits of `offerline.json`. `now` in milliseconds since the epoch. */
@@ -24,14 +24,14 @@ export async function readStatus(
   settings: Pick<Settings, 'snapshot_max_age_minutes' | 'freshness' | 'pictures' | 'postbacks' | 'storage'>,
   now: number,
 ): Promise<Status> {
-  const standing = await readStanding(data, settings, now);
+  const standing = await readStatusReport(data, settings, now);
   const stale = staleness(standing, settings);
   const allowed = allowedSilence(settings);
-  return { ...standing, stale, alarms: alarms(standing, allowed), to_do: thingsToDo(standing, stale, allowed) };
+  return { ...standing, stale, alarms: alarms(standing, allowed), to_do: adviseActions(standing, stale, allowed) };
 }
 
 /** `allowed`: minutes for which a site may take no postback. */
-function alarms(standing: Standing, allowed: number): string[] {
+function alarms(standing: StatusReport, allowed: number): string[] {
   const { unreadable, snapshot, ahead, last_failure: failure, refused_runs: refused, schedule } = standing;
   const { landing, sources, pictures, silent_sites } = standing;
   return [
@@ -41,7 +41,7 @@ function alarms(standing: Standing, allowed: number): string[] {
           `the snapshot is as of ${snapshot.as_of}, which lies ahead of this machine's clock, and no refresh is let in before: ${leadBackAdvice}`,
         ]
       : []),
-    ...(ahead === null ? [] : [`${describeBeginnings(ahead)}; ${leadBackAdvice}`]),
+    ...(ahead === null ? [] : [`${describeFutureEffective(ahead)}; ${leadBackAdvice}`]),
     ...(failure === null || failure.recovered
       ? []
       : [`${describeFailure(failure)}, and no run has been good since; \`offerline runs --failed\` tells more`]),
@@ -63,7 +63,7 @@ function alarms(standing: Standing, allowed: number): string[] {
 
 /** What exceeds the limits of offerline.json, in words. */
 function staleness(
-  { snapshot, newest, sources }: Standing,
+  { snapshot, newest, sources }: StatusReport,
   settings: Pick<Settings, 'snapshot_max_age_minutes' | 'freshness'>,
 ): string[] {
   const { snapshot_max_age_minutes, freshness } = settings;

@@ -10,7 +10,7 @@ import { commitTransaction, inTransaction } from '../../kit/duckdb/dialect/trans
 import { duckdbOptions } from '../../kit/duckdb/duckdb-options.ts';
 import { openDuckDB, type OpenDuckDB } from '../../kit/duckdb/open.ts';
 import { isMigrationPending, migrate, migrationsFolder } from './migrations.ts';
-import { queriesOn } from './queries-on.ts';
+import { kyselyOn } from './kysely.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -126,7 +126,7 @@ class OpenStateDatabase implements StateDatabase {
     this.#database = database;
     this.#effects = effects;
     this.connection = database.connection;
-    this.db = queriesOn(database.connection);
+    this.db = kyselyOn(database.connection);
   }
 
   async transaction<T>(work: () => Promise<T>, step = 'transaction'): Promise<T> {

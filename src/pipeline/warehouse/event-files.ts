@@ -7,7 +7,7 @@ import { realEffects, type FileEffects } from '../../kit/files/effects.ts';
 import { severalAtOnce } from '../../kit/files/several-at-once.ts';
 import { sha256Of } from '../../kit/files/read-through.ts';
 import { quotedPathList } from '../../kit/text/sql-text.ts';
-import { queriesOn } from './queries-on.ts';
+import { kyselyOn } from './kysely.ts';
 
 /**
  * Columns of an event file beside the event's own fields.
@@ -82,7 +82,7 @@ export async function eventFilePaths(
   kind: EventKind,
   span?: { from: string; to: string },
 ): Promise<string[]> {
-  const ofKind = queriesOn(connection).selectFrom('event_files').select('path').where('kind', '=', kind);
+  const ofKind = kyselyOn(connection).selectFrom('event_files').select('path').where('kind', '=', kind);
   const within = span ? ofKind.where('last_at', '>=', span.from).where('first_at', '<=', span.to) : ofKind;
   const rows = await within.orderBy('day').orderBy('path').execute();
   return rows.map(({ path }) => join(data.warehouse, path));

@@ -1,9 +1,9 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { queriesOn } from './queries-on.ts';
+import { kyselyOn } from './kysely.ts';
 
 /** Reads what the warehouse keeps about itself under a key, in the table `warehouse_facts`. */
 export async function readMetadata(connection: DuckDBConnection, key: string): Promise<string | undefined> {
-  const row = await queriesOn(connection)
+  const row = await kyselyOn(connection)
     .selectFrom('warehouse_facts')
     .select('value')
     .where('fact', '=', key)
@@ -13,12 +13,12 @@ export async function readMetadata(connection: DuckDBConnection, key: string): P
 
 /** All of it at once, for those who need several. */
 export async function readAllMetadata(connection: DuckDBConnection): Promise<Map<string, string>> {
-  const rows = await queriesOn(connection).selectFrom('warehouse_facts').select(['fact', 'value']).execute();
+  const rows = await kyselyOn(connection).selectFrom('warehouse_facts').select(['fact', 'value']).execute();
   return new Map(rows.map(({ fact, value }) => [fact, value]));
 }
 
 export async function writeMetadata(connection: DuckDBConnection, key: string, value: string): Promise<void> {
-  await queriesOn(connection).insertInto('warehouse_facts').orReplace().values({ fact: key, value }).execute();
+  await kyselyOn(connection).insertInto('warehouse_facts').orReplace().values({ fact: key, value }).execute();
 }
 
 /**
@@ -46,5 +46,5 @@ export async function bumpRevision(connection: DuckDBConnection, steps = 1): Pro
 
 /** To be called in a transaction where it matters. */
 export async function deleteMetadata(connection: DuckDBConnection, key: string): Promise<void> {
-  await queriesOn(connection).deleteFrom('warehouse_facts').where('fact', '=', key).execute();
+  await kyselyOn(connection).deleteFrom('warehouse_facts').where('fact', '=', key).execute();
 }

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { sha256Of } from '../../kit/files/read-through.ts';
-import { queriesOn } from './queries-on.ts';
+import { kyselyOn } from './kysely.ts';
 
 /** A Parquet file that a committed row names. */
 export interface NamedFile {
@@ -22,7 +22,7 @@ export type FileTrouble = 'missing' | 'size' | 'sha256';
 
 /** All of them, oldest day first. */
 export function namedFiles(connection: DuckDBConnection): Promise<NamedFile[]> {
-  const db = queriesOn(connection);
+  const db = kyselyOn(connection);
   const about = ['day', 'path', 'bytes', 'sha256'] as const;
   return db
     .selectFrom('event_files')
@@ -73,7 +73,7 @@ export async function checkNamedFile(
  * them.
  */
 export async function unnamedFiles(connection: DuckDBConnection, data: DataDirectory): Promise<string[]> {
-  const keyRuns = await queriesOn(connection).selectFrom('key_runs').select('path').execute();
+  const keyRuns = await kyselyOn(connection).selectFrom('key_runs').select('path').execute();
   const named = new Set([...(await namedFiles(connection)), ...keyRuns].map(({ path }) => path));
   return [data.events, data.marts, data.keys]
     .flatMap(filesBelow)

@@ -4,7 +4,7 @@ import { dayOf, type Day, type Moment } from '../../kit/time/moment.ts';
 import type { StateDatabase } from './database.ts';
 import { deleteMetadata, readAllMetadata, readMetadata, readRevision, revisionIn, writeMetadata } from './metadata.ts';
 import type { NamedFile } from './named-files.ts';
-import { queriesOn } from './queries-on.ts';
+import { kyselyOn } from './kysely.ts';
 import type { OutdatedReportsTable } from './tables.ts';
 
 /*
@@ -97,18 +97,18 @@ export function stalePostbackDays(
 
 /** Removes the marks of the marts of events: they are computed. */
 export async function clearMartDays(connection: DuckDBConnection): Promise<void> {
-  await queriesOn(connection).deleteFrom('touched_days').execute();
+  await kyselyOn(connection).deleteFrom('touched_days').execute();
 }
 
 /** Removes the marks of a day's report, and what was computed beside it: it is written. */
 export async function clearReport(connection: DuckDBConnection, day: Day): Promise<void> {
   for (const table of ['outdated_reports', 'staged_reports'] as const)
-    await queriesOn(connection).deleteFrom(table).where('day', '=', day).execute();
+    await kyselyOn(connection).deleteFrom(table).where('day', '=', day).execute();
 }
 
 /** Removes the marks of the marts of postbacks: they are written. */
 export async function clearPostbackDays(connection: DuckDBConnection): Promise<void> {
-  await queriesOn(connection).deleteFrom('touched_postback_days').execute();
+  await kyselyOn(connection).deleteFrom('touched_postback_days').execute();
 }
 
 /** As-of of the marts, whether or not they are stale; undefined where there are none. */
@@ -141,7 +141,7 @@ export async function reopenReportsAfter(connection: DuckDBConnection, moment: M
 
 /** A report counts as unfinished where its as-of lies before the end of its day; which of them the caller adds. */
 function reopenedReports(connection: DuckDBConnection) {
-  return queriesOn(connection)
+  return kyselyOn(connection)
     .updateTable('mart_files')
     .set((file) => ({ as_of: file.cast<Moment>('day', 'timestamptz') }))
     .where('mart', '=', 'report_daily');
@@ -167,11 +167,11 @@ export async function invalidateMartsSince(state: StateDatabase, sinceRunId: num
 export async function invalidateMarts(connection: DuckDBConnection, lost: readonly NamedFile[]): Promise<void> {
   for (const { table, group, day, path } of lost) {
     if (table === 'event_files') continue;
-    await queriesOn(connection).deleteFrom(table).where('path', '=', path).execute();
+    await kyselyOn(connection).deleteFrom(table).where('path', '=', path).execute();
     const days = `SELECT DATE '${day}' AS day`;
     if (group === 'report_daily') {
       await markReports(connection, 'clicks', 0, days);
-      await queriesOn(connection).deleteFrom('staged_reports').where('day', '=', day).execute();
+      await kyselyOn(connection).deleteFrom('staged_reports').where('day', '=', day).execute();
     } else if (group.startsWith('postback')) await markPostbackDays(connection, group as PostbackMart, days);
     else await markMartDays(connection, days);
   }
@@ -185,7 +185,7 @@ export async function invalidateMarts(connection: DuckDBConnection, lost: readon
 export async function invalidateAllMarts(connection: DuckDBConnection): Promise<void> {
   await markMartDays(connection, 'SELECT day FROM mart_files');
   await markReports(connection, 'clicks', 0, `SELECT day FROM mart_files WHERE mart = 'report_daily'`);
-  await queriesOn(connection).deleteFrom('staged_reports').execute();
+  await kyselyOn(connection).deleteFrom('staged_reports').execute();
 }
 
 /**
@@ -201,7 +201,7 @@ export async function invalidatePricedSince(connection: DuckDBConnection, moment
     0,
     `SELECT day FROM mart_files WHERE mart = 'report_daily' AND day >= ${from}::DATE`,
   );
-  await queriesOn(connection).deleteFrom('staged_reports').where('day', '>=', dayOf(moment)).execute();
+  await kyselyOn(connection).deleteFrom('staged_reports').where('day', '>=', dayOf(moment)).execute();
 }
 
 async function clearMartsRevision(connection: DuckDBConnection): Promise<void> {

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
-import { currentName, manifestOf, snapshotNames } from '../../pipeline/snapshot/catalogue.ts';
+import { currentName, manifestOf, snapshotNames } from '../../pipeline/snapshot/snapshot-store.ts';
 import { manifestFile } from '../../pipeline/snapshot/manifest.ts';
 import { aheadOfClock } from '../../kit/time/ahead-of-clock.ts';
 import { openSnapshot } from './published-snapshot.ts';

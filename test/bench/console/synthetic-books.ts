@@ -31,7 +31,7 @@ export async function fillBooks(
     DELETE FROM run_stages;
     INSERT INTO run_stages
     SELECT run_id, stage, started_at + place * INTERVAL 5 SECONDS, started_at + (place + 1) * INTERVAL 5 SECONDS, status, 20000, 20000, 4000000, error
-    FROM runs, unnest(['ingest', 'exchange', 'models', 'publish']) WITH ORDINALITY AS stages(stage, place)
+    FROM runs, unnest(['ingest', 'sync-deliveries', 'models', 'publish']) WITH ORDINALITY AS stages(stage, place)
     ORDER BY run_id, place;
     DELETE FROM ingest_files;
     INSERT INTO ingest_files

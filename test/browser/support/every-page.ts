@@ -1,7 +1,7 @@
 import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { pages } from '../../../src/console/pages.ts';
 import { readAnalytics } from '../../../src/pipeline/snapshot/read-analytics.ts';
-import { snapshotNames } from '../../../src/pipeline/snapshot/catalogue.ts';
+import { snapshotNames } from '../../../src/pipeline/snapshot/snapshot-store.ts';
 
 /** An id for each name that stands in a page's path, from what is published. */
 async function idsOf(data: DataDirectory): Promise<Record<string, string>> {

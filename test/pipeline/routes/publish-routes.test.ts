@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { currentName } from '../../../src/pipeline/snapshot/catalogue.ts';
+import { currentName } from '../../../src/pipeline/snapshot/snapshot-store.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
 import { RouteFollower } from '../../../src/tracker/routes/route-follower.ts';
 import { readRoutes } from '../../../src/pipeline/routes/routes-file.ts';

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { exitCode, WarehouseBusyError } from '../../../src/kit/errors/errors.ts';
-import { acquireWriterLock, readHolder } from '../../../src/pipeline/runs/lock.ts';
+import { acquireWriterLock, readWarehouseHolder } from '../../../src/pipeline/runs/lock.ts';
 import type { LockEffects, LockRequest, WriterLock } from '../../../src/pipeline/runs/lock.ts';
 
 let data: DataDirectory;
@@ -51,7 +51,7 @@ async function otherProcess(work: string) {
   const lockModule = new URL('../../../src/pipeline/runs/lock.ts', import.meta.url).href;
   const directoryModule = new URL('../../../src/kit/config/data-directory.ts', import.meta.url).href;
   const program = `
-    const { acquireWriterLock, readHolder } = await import(${JSON.stringify(lockModule)});
+    const { acquireWriterLock, readWarehouseHolder } = await import(${JSON.stringify(lockModule)});
     const { DataDirectory } = await import(${JSON.stringify(directoryModule)});
     const data = new DataDirectory(${JSON.stringify(data.root)});
     ${work}`;
@@ -83,9 +83,13 @@ const takesAndKeeps = `
 describe('the writer lock', () => {
   it('is free at first, names its holder while held, and is free again after release', async () => {
     const held = await lock();
-    expect(readHolder(data)).toEqual({ pid: process.pid, command: 'run refresh', since: '2026-11-18T10:00:00Z' });
+    expect(readWarehouseHolder(data)).toEqual({
+      pid: process.pid,
+      command: 'run refresh',
+      since: '2026-11-18T10:00:00Z',
+    });
     held.release();
-    expect(readHolder(data)).toBeUndefined();
+    expect(readWarehouseHolder(data)).toBeUndefined();
     expect(existsSync(data.lockFile)).toBe(true);
     held.release();
     (await lock()).release();
@@ -142,22 +146,22 @@ describe('the writer lock', () => {
     const other = await otherProcess(takesAndKeeps);
     try {
       await expect(lock()).rejects.toThrow(`"backfill reports" (process ${other.pid}`);
-      expect(readHolder(data)?.pid).toBe(other.pid);
+      expect(readWarehouseHolder(data)?.pid).toBe(other.pid);
       await expect(lock()).rejects.toThrow(WarehouseBusyError);
     } finally {
       await other.kill();
     }
     // Its name is still there.
-    expect(readHolder(data)).toBeUndefined();
+    expect(readWarehouseHolder(data)).toBeUndefined();
     const held = await lock();
-    expect(readHolder(data)?.pid).toBe(process.pid);
+    expect(readWarehouseHolder(data)?.pid).toBe(process.pid);
     held.release();
     expect(other.complaints()).toBe('');
   });
 
   it('is taken at once, however often others look who holds it', async () => {
     (await lock()).release();
-    const other = await otherProcess(`console.log('looks'); for (;;) readHolder(data);`);
+    const other = await otherProcess(`console.log('looks'); for (;;) readWarehouseHolder(data);`);
     try {
       for (let times = 0; times < 50; times++) (await lock()).release();
     } finally {
@@ -167,7 +171,7 @@ describe('the writer lock', () => {
   });
 
   it('is seen by who must not write, and makes no file by that', async () => {
-    expect(readHolder(data)).toBeUndefined();
+    expect(readWarehouseHolder(data)).toBeUndefined();
     expect(existsSync(data.lockFile)).toBe(false);
   });
 
@@ -177,7 +181,7 @@ describe('the writer lock', () => {
   ])('is taken over %s in its file, and holds', async (_what, bytes) => {
     await mkdir(dirname(data.lockFile), { recursive: true });
     await writeFile(data.lockFile, bytes);
-    expect(readHolder(data)).toBeUndefined();
+    expect(readWarehouseHolder(data)).toBeUndefined();
     const held = await lock();
     await expect(lock()).rejects.toThrow(WarehouseBusyError);
     held.release();

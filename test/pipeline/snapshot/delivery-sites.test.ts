@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { inMemory, withDuckDB } from '../../../src/kit/duckdb/open.ts';
-import { currentManifest } from '../../../src/pipeline/snapshot/catalogue.ts';
+import { currentManifest } from '../../../src/pipeline/snapshot/snapshot-store.ts';
 import { manifestSchema } from '../../../src/pipeline/snapshot/manifest.ts';
 import { readMart } from '../../../src/pipeline/sql/run-model.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';

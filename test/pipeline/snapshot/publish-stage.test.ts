@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { stages } from '../../../pipelines/refresh.ts';
 import { UsageError } from '../../../src/kit/errors/errors.ts';
-import { currentManifest } from '../../../src/pipeline/snapshot/catalogue.ts';
+import { currentManifest } from '../../../src/pipeline/snapshot/snapshot-store.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
 import { noProgress } from '../../../src/kit/logging/progress.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';

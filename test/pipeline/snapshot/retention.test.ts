@@ -4,7 +4,7 @@ import { refresh } from '../../../pipelines/refresh.ts';
 import { realEffects, type Effects } from '../../../src/kit/files/effects.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
 import { noProgress } from '../../../src/kit/logging/progress.ts';
-import { snapshotNames } from '../../../src/pipeline/snapshot/catalogue.ts';
+import { snapshotNames } from '../../../src/pipeline/snapshot/snapshot-store.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 
 const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };

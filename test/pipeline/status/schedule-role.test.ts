@@ -2,7 +2,7 @@ import { mkdir, stat } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { storageSchema } from '../../../src/kit/config/storage-settings.ts';
-import { readSchedule, scheduleTrouble } from '../../../src/pipeline/doctor/schedule-standing.ts';
+import { readSchedule, scheduleTrouble } from '../../../src/pipeline/doctor/examine-schedule.ts';
 import { exitCode } from '../../../src/kit/errors/errors.ts';
 import { realEffects, type Effects } from '../../../src/kit/files/effects.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';

@@ -14,9 +14,9 @@ import { noProgress } from '../../../src/kit/logging/progress.ts';
 import { acquireWriterLock } from '../../../src/pipeline/runs/lock.ts';
 import { readRecentRuns } from '../../../src/pipeline/runs/recent-runs.ts';
 import { nothingPublished } from '../../../src/pipeline/status/published-status.ts';
-import type { Standing } from '../../../src/pipeline/status/standing.ts';
+import type { StatusReport } from '../../../src/pipeline/status/status-report.ts';
 import { readStatus, type Status } from '../../../src/pipeline/status/status.ts';
-import { thingsToDo } from '../../../src/pipeline/status/to-do.ts';
+import { adviseActions } from '../../../src/pipeline/status/actions.ts';
 import { killedRefresh } from '../../fault/lives/killed-refresh.ts';
 import { offerline } from '../../support/command-line.ts';
 import { command, endOf } from '../../support/commands.ts';
@@ -294,7 +294,7 @@ it('exits 1 until a failure is put right: a refresh does so for its stages, for 
 });
 
 /** The least that stands, with nothing that needs attention. */
-const well: Standing = {
+const well: StatusReport = {
   ...nothingPublished,
   snapshot: { snapshot_id: 's', as_of: noon, age_seconds: 60, row_counts: {} },
   running: null,
@@ -329,23 +329,23 @@ const alarming = ['last_failure', 'ahead', 'sources'] as const;
 
 describe('what needs attention', () => {
   it('is nothing where all is well, and what one run has put right', () => {
-    expect(thingsToDo(well, [], 60)).toEqual([]);
-    expect(thingsToDo({ ...well, last_failure: { ...failure, pipeline: 'refresh', recovered: true } }, [], 60)).toEqual(
-      [],
-    );
+    expect(adviseActions(well, [], 60)).toEqual([]);
+    expect(
+      adviseActions({ ...well, last_failure: { ...failure, pipeline: 'refresh', recovered: true } }, [], 60),
+    ).toEqual([]);
   });
 
   it('tells of a source when all of it last came, a catalog or not', () => {
     const source = { source: 'logs', last_pull: 'failed', error: '503', ended_by_force: false } as const;
     const told = (last_whole_pull_at: string | null, age_seconds: number | null) =>
-      thingsToDo({ ...well, sources: [{ ...source, last_whole_pull_at, age_seconds }] }, [], 60).map(
+      adviseActions({ ...well, sources: [{ ...source, last_whole_pull_at, age_seconds }] }, [], 60).map(
         ({ what }) => what,
       );
     expect(told(noon, 90)).toEqual(['source logs was not pulled (503): its last whole pull was 1 min ago']);
     expect(told(null, null)).toEqual(['source logs was not pulled (503): it was never pulled whole']);
   });
 
-  it.each<[string, Partial<Standing>, command: string]>([
+  it.each<[string, Partial<StatusReport>, command: string]>([
     ['damage', { damage: ['the state is damaged'] }, 'doctor --repair'],
     [
       'a network that cannot be pulled',
@@ -419,7 +419,7 @@ describe('what needs attention', () => {
       'doctor --deep --repair',
     ],
   ])('names one command that there is for %s', async (_name, trouble, typed) => {
-    const told = thingsToDo({ ...well, ...trouble }, [], 60);
+    const told = adviseActions({ ...well, ...trouble }, [], 60);
     const isAlarm = alarming.some((key) => key in trouble) || trouble.snapshot?.age_seconds === null;
     expect(told).toEqual([
       {
@@ -439,7 +439,7 @@ describe('what needs attention', () => {
   });
 
   it('is told for what is stale', () => {
-    expect(thingsToDo(well, ['the newest of clicks is 91 minutes old'], 60)).toEqual([
+    expect(adviseActions(well, ['the newest of clicks is 91 minutes old'], 60)).toEqual([
       {
         what: expect.stringContaining('the newest of clicks is 91 minutes old') as string,
         command: 'offerline run refresh',

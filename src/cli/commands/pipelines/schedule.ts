@@ -12,7 +12,7 @@ import type { DataDirectory } from '../../../kit/config/data-directory.ts';
 import { readSettings, type Settings } from '../../../kit/config/settings.ts';
 import { UsageError } from '../../../kit/errors/errors.ts';
 import type { Logger } from '../../../kit/logging/log.ts';
-import { currentManifest } from '../../../pipeline/snapshot/catalogue.ts';
+import { currentManifest } from '../../../pipeline/snapshot/snapshot-store.ts';
 import { dateOf, momentOfMilliseconds, type Moment } from '../../../kit/time/moment.ts';
 import { realEffects } from '../../../kit/files/effects.ts';
 import { pulledSources, readSources, type SourceEntry } from '../../../sources/config/sources-file.ts';

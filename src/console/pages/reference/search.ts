@@ -1,4 +1,4 @@
-import { snapshotNames } from '../../../pipeline/snapshot/catalogue.ts';
+import { snapshotNames } from '../../../pipeline/snapshot/snapshot-store.ts';
 import { clickQuestions } from '../../data/click-files.ts';
 import { filterForm } from '../../html/filter-form.ts';
 import { html } from '../../html/html.ts';

@@ -5,7 +5,7 @@ import type { DataDirectory } from '../../../kit/config/data-directory.ts';
 import type { Effects } from '../../../kit/files/effects.ts';
 import { severalAtOnce } from '../../../kit/files/several-at-once.ts';
 import type { Logger } from '../../../kit/logging/log.ts';
-import { currentManifest } from '../../../pipeline/snapshot/catalogue.ts';
+import { currentManifest } from '../../../pipeline/snapshot/snapshot-store.ts';
 import { manifestFile } from '../../../pipeline/snapshot/manifest.ts';
 import type { NamedFile } from '../../../pipeline/warehouse/named-files.ts';
 import { contentKey, contentOf } from '../contents.ts';

@@ -7,7 +7,7 @@ import type { Effects } from '../../../kit/files/effects.ts';
 import { severalAtOnce } from '../../../kit/files/several-at-once.ts';
 import type { Logger } from '../../../kit/logging/log.ts';
 import { putDeliveriesAside } from '../../../postbacks/store/put-deliveries-aside.ts';
-import { currentName, snapshotNames } from '../../../pipeline/snapshot/catalogue.ts';
+import { currentName, snapshotNames } from '../../../pipeline/snapshot/snapshot-store.ts';
 import { checkNamedFile } from '../../../pipeline/warehouse/named-files.ts';
 import { fetchFile } from '../contents.ts';
 import type { ObjectStore } from '../object-store.ts';

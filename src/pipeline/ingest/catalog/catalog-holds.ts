@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { UsageError } from '../../../kit/errors/errors.ts';
 import type { CheckedFile } from '../../landing/landing-file.ts';
 import { bumpRevision, deleteMetadata, readMetadata, writeMetadata } from '../../warehouse/metadata.ts';
-import { queriesOn } from '../../warehouse/queries-on.ts';
+import { kyselyOn } from '../../warehouse/kysely.ts';
 import type { FileAge } from './catalog-files.ts';
 
 /** An export that waits for an operator, since it would remove most of its source's offers. */
@@ -20,7 +20,7 @@ export interface HeldFile {
 /** Exports that are held now, by source and then age. */
 export async function heldExports(connection: DuckDBConnection): Promise<HeldFile[]> {
   return (
-    queriesOn(connection)
+    kyselyOn(connection)
       .selectFrom('ingest_files')
       .select(['file_id as fileId', 'source', 'path', 'sha256', 'rows', 'reason'])
       .where('kind', '=', 'offers')
@@ -50,7 +50,7 @@ export async function heldExport(connection: DuckDBConnection, fileId: number): 
 export async function acceptHeldExport(connection: DuckDBConnection, fileId: number): Promise<HeldFile> {
   const held = await heldExport(connection, fileId);
   await writeMetadata(connection, approvalKey(held), held.path);
-  const db = queriesOn(connection);
+  const db = kyselyOn(connection);
   await db.deleteFrom('landing_seen').where('path', '=', held.path).execute();
   for (const table of ['rejects', 'ingest_warnings', 'ingest_files'] as const)
     await db.deleteFrom(table).where('file_id', '=', fileId).execute();
@@ -76,7 +76,7 @@ export async function dropApproval(
 
 /** An export that was loaded replaces the older ones that are still held; what was counted of them stays. */
 export async function replaceHeldExports(connection: DuckDBConnection, source: string, loaded: FileAge): Promise<void> {
-  await queriesOn(connection)
+  await kyselyOn(connection)
     .updateTable('ingest_files')
     .set({ status: 'superseded', reason: 'replaced_by_newer' })
     .where('kind', '=', 'offers')

@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { FileStatus } from '../../../kit/vocabulary/values.ts';
 import { momentOfMilliseconds, type Moment } from '../../../kit/time/moment.ts';
 import { insertRows, runWithRows, type RowShape } from '../../../kit/duckdb/insert-rows.ts';
-import { queriesOn } from '../../warehouse/queries-on.ts';
+import { kyselyOn } from '../../warehouse/kysely.ts';
 import type { CatalogExport, RejectedRow } from './catalog-export.ts';
 import { maxRejectsKept, type LedgerCounts } from '../ledger/ledger.ts';
 import type { NewFile, LedgerRow } from '../ledger/read-again.ts';
@@ -132,7 +132,7 @@ export class CatalogLedger {
 
   async #makeWay(connection: DuckDBConnection): Promise<boolean> {
     if (this.#again.length === 0) return false;
-    const db = queriesOn(connection);
+    const db = kyselyOn(connection);
     const ids = this.#again.map(({ entry }) => entry.file_id);
     const rejectsBefore = await db
       .selectFrom('rejects')

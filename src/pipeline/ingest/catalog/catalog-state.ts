@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { sql } from 'kysely';
 import { listed } from '../../../kit/duckdb/dialect/listed.ts';
-import { queriesOn } from '../../warehouse/queries-on.ts';
+import { kyselyOn } from '../../warehouse/kysely.ts';
 import type { LoadedExport } from './catalog-files.ts';
 import type { OfferName } from './catalog-ids.ts';
 import type { KnownOffer, PresentOffer } from './catalog-plan.ts';
@@ -9,7 +9,7 @@ import { seenNs } from '../ledger/ledger.ts';
 
 /** Every offer of one source, gone ones too, by id. */
 export function readPresentOffers(connection: DuckDBConnection, source: string): Promise<PresentOffer[]> {
-  return queriesOn(connection)
+  return kyselyOn(connection)
     .selectFrom('offers as offer')
     .innerJoin('offer_versions as version', 'version.offer_id', 'offer.offer_id')
     .select((offer) => [
@@ -28,7 +28,7 @@ export function readKnownOffers(
   source: string,
   externalIds: readonly string[],
 ): Promise<KnownOffer[]> {
-  return queriesOn(connection)
+  return kyselyOn(connection)
     .selectFrom('offers as offer')
     .innerJoin('offer_versions as version', 'version.offer_id', 'offer.offer_id')
     .select([
@@ -58,7 +58,7 @@ export function readIdOwners(
   connection: DuckDBConnection,
   ids?: readonly number[],
 ): Promise<(OfferName & { offerId: number })[]> {
-  return queriesOn(connection)
+  return kyselyOn(connection)
     .selectFrom('offers')
     .select(['offer_id as offerId', 'source', 'external_id as externalId'])
     .$if(ids !== undefined, (owners) => owners.where('offer_id', 'in', listed<number>(ids ?? [], 'INTEGER')))
@@ -71,7 +71,7 @@ export async function readLoadedExport(
   source: string,
 ): Promise<LoadedExport | undefined> {
   // Nanoseconds since the epoch do not fit a JavaScript number.
-  const loaded = await queriesOn(connection)
+  const loaded = await kyselyOn(connection)
     .selectFrom('ingest_files')
     .select(['path', 'sha256', sql.raw<string>(seenNs).as('seen_ns')])
     .where('kind', '=', 'offers')

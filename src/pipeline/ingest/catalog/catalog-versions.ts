@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { queriesOn } from '../../warehouse/queries-on.ts';
+import { kyselyOn } from '../../warehouse/kysely.ts';
 import type { CanonicalOffer } from '../../landing/catalog/canonical-offer.ts';
 import type { Moment } from '../../../kit/time/moment.ts';
 import { offerColumns } from '../../../kit/vocabulary/offer-fields.ts';
@@ -121,7 +121,7 @@ export async function writeDestinations(
   destinations: CatalogPlan['destinations'],
 ): Promise<void> {
   for (const { offerId, version, destinationUrl } of destinations) {
-    await queriesOn(connection)
+    await kyselyOn(connection)
       .updateTable('offer_versions')
       .set({ destination_url: destinationUrl })
       .where('offer_id', '=', offerId)

@@ -4,7 +4,7 @@ import { insertRows } from '../../../kit/duckdb/insert-rows.ts';
 import type { IngestWarning } from '../../landing/landing-file.ts';
 import { momentOfMilliseconds, type Moment } from '../../../kit/time/moment.ts';
 import { listed } from '../../../kit/duckdb/dialect/listed.ts';
-import { queriesOn } from '../../warehouse/queries-on.ts';
+import { kyselyOn } from '../../warehouse/kysely.ts';
 
 /** What an accepted record says beside its offer. */
 export interface RecordRemarks {
@@ -49,7 +49,7 @@ export async function readKnownRecords(
   readAsSha256: string,
   wallClock: Date,
 ): Promise<KnownRecords> {
-  const records = await queriesOn(connection)
+  const records = await kyselyOn(connection)
     .selectFrom('offer_records as record')
     .innerJoin('offers as offer', 'offer.offer_id', 'record.offer_id')
     .select(['record_sha256 as recordSha256', 'external_id as externalId', 'remarks'])
@@ -97,7 +97,7 @@ export async function writeSettledRecords(
 }
 
 async function forgetRecords(connection: DuckDBConnection, offerIds: readonly number[]): Promise<void> {
-  await queriesOn(connection)
+  await kyselyOn(connection)
     .deleteFrom('offer_records')
     .where('offer_id', 'in', listed<number>(offerIds, 'INTEGER'))
     .execute();

@@ -3,9 +3,9 @@ import { commissionText, rewardRateText, type Site } from '../../../kit/sites/si
 import { dayOf, type Moment } from '../../../kit/time/moment.ts';
 import { insertRows } from '../../../kit/duckdb/insert-rows.ts';
 import { makeTempTable } from '../../../kit/duckdb/temp-table.ts';
-import { makeHandedIn, scopeConversions } from '../../sql/handed-in.ts';
+import { makeRunInput, scopeConversions } from '../../sql/run-inputs.ts';
 import { modelQuery } from '../../sql/model-query.ts';
-import { queriesOn } from '../../warehouse/queries-on.ts';
+import { kyselyOn } from '../../warehouse/kysely.ts';
 import { markPostbackDays } from '../../warehouse/stale-partitions.ts';
 import type { NewConversionEvents } from './attribution.ts';
 
@@ -27,7 +27,7 @@ export async function awaitPostbacks(connection: DuckDBConnection, newEvents: Ne
  * postbacks written.
  */
 export async function writeOutbox(connection: DuckDBConnection, sites: readonly Site[], asOf: Moment): Promise<number> {
-  const undecided = await queriesOn(connection).selectFrom('postbacks_undecided').select('kind').limit(1).execute();
+  const undecided = await kyselyOn(connection).selectFrom('postbacks_undecided').select('kind').limit(1).execute();
   if (undecided.length === 0) return 0;
   await loadPostbackSites(connection, sites);
   await scopeConversions(connection, 'SELECT DISTINCT conversion_id FROM postbacks_undecided');
@@ -54,7 +54,7 @@ export async function writeOutbox(connection: DuckDBConnection, sites: readonly 
 async function loadPostbackSites(connection: DuckDBConnection, sites: readonly Site[]): Promise<void> {
   await insertRows(
     connection,
-    await makeHandedIn(connection, 'run_postback_sites'),
+    await makeRunInput(connection, 'run_postback_sites'),
     { site_key: 'VARCHAR', has_address: 'BOOLEAN', commission: 'VARCHAR', reward_rate: 'VARCHAR' },
     sites.map((site) => ({
       site_key: site.site_key,

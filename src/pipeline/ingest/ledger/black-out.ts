@@ -4,7 +4,7 @@ import { chunksOf } from '../../../kit/duckdb/dialect/rows.ts';
 import { runWithRows } from '../../../kit/duckdb/insert-rows.ts';
 import type { Run } from '../../runs/stage.ts';
 import { readMetadata, writeMetadata } from '../../warehouse/metadata.ts';
-import { queriesOn } from '../../warehouse/queries-on.ts';
+import { kyselyOn } from '../../warehouse/kysely.ts';
 
 /** What the ledger keeps of the text of landing files: rejected rows, reasons, names of unknown fields. */
 const keptTexts = [
@@ -77,7 +77,7 @@ const secretsLanded =
   'secrets of the configuration stand in landing files: they are taken out of what is kept of them; move these files away, change the secrets, and know that snapshots published before may have them until they are retired';
 
 async function pathsOf(connection: DuckDBConnection, files: ReadonlySet<number>): Promise<string[]> {
-  const rows = await queriesOn(connection)
+  const rows = await kyselyOn(connection)
     .selectFrom('ingest_files')
     .select('path')
     .where('file_id', 'in', [...files].slice(0, mostNamed))

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Run } from '../../runs/stage.ts';
-import { queriesOn } from '../../warehouse/queries-on.ts';
+import { kyselyOn } from '../../warehouse/kysely.ts';
 import type { StateDatabase } from '../../warehouse/database.ts';
 import type { LedgerCounts } from '../ledger/ledger.ts';
 import type { LogFile } from '../engine/log-batch.ts';
@@ -11,7 +11,7 @@ import { totalOf, type CountedWarning } from '../ledger/warning-counts.ts';
 /** Removes the rejects of logs that are read again: this reading writes new ones. */
 export async function dropRejectsOf(connection: DuckDBConnection, files: readonly LogFile[]): Promise<void> {
   const again = files.filter(({ before }) => before !== undefined).map(({ fileId }) => fileId);
-  if (again.length > 0) await queriesOn(connection).deleteFrom('rejects').where('file_id', 'in', again).execute();
+  if (again.length > 0) await kyselyOn(connection).deleteFrom('rejects').where('file_id', 'in', again).execute();
 }
 
 /**

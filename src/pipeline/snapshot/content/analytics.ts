@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { identifier, quoted, quotedPathList } from '../../../kit/text/sql-text.ts';
 import { makeTempView } from '../../../kit/duckdb/temp-table.ts';
-import { makeHandedIn, type HandedInName } from '../../sql/handed-in.ts';
+import { makeRunInput, type RunInputName } from '../../sql/run-inputs.ts';
 import { modelQuery } from '../../sql/model-query.ts';
 import { readModel, type SqlModel } from '../../sql/sql-model.ts';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
@@ -88,14 +88,14 @@ async function openCutEventFiles(connection: DuckDBConnection, data: DataDirecto
     const cut = await eventFilePaths(connection, data, kind, { from: asOf, to: asOf });
     moments.push(`SELECT '${kind}' AS kind, ${eventTime[kind]} AS moment FROM ${eventRelation(kind, cut)}`);
   }
-  await makeTempView(connection, 'cut_event_files' satisfies HandedInName, moments.join(' UNION ALL '));
+  await makeTempView(connection, 'cut_event_files' satisfies RunInputName, moments.join(' UNION ALL '));
 }
 
 /** What the `sites` mart reads: never a secret, nor a postback address, which may hold credentials. */
 async function loadSites(connection: DuckDBConnection, sites: readonly Site[]): Promise<void> {
   await insertRows(
     connection,
-    await makeHandedIn(connection, 'run_sites'),
+    await makeRunInput(connection, 'run_sites'),
     {
       site_key: 'VARCHAR',
       name: 'VARCHAR',

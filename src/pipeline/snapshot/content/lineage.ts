@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
-import { makeHandedIn, originOf, type Origin } from '../../sql/handed-in.ts';
+import { makeRunInput, originOf, type Origin } from '../../sql/run-inputs.ts';
 import { modelNames, readModel, type SqlModel } from '../../sql/sql-model.ts';
 import { quoted } from '../../../kit/text/sql-text.ts';
 import { analyticsTables, analyticsViews } from './published-tables.ts';
@@ -15,7 +15,7 @@ export async function loadLineage(connection: DuckDBConnection): Promise<void> {
     `SELECT table_name AS name FROM duckdb_tables() WHERE database_name = current_catalog() AND NOT temporary`,
   );
   const edges = lineage(new Set(tables.map(({ name }) => name)));
-  const table = await makeHandedIn(connection, 'run_lineage');
+  const table = await makeRunInput(connection, 'run_lineage');
   await connection.run(
     `INSERT INTO ${table} VALUES ${edges.map((edge) => `(${edge.map(quoted).join(', ')})`).join(', ')}`,
   );

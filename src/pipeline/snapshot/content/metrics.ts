@@ -2,13 +2,13 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { quoted } from '../../../kit/text/sql-text.ts';
 import type { Moment } from '../../../kit/time/moment.ts';
 import { figureParameters } from '../../models/windows.ts';
-import { makeHandedIn } from '../../sql/handed-in.ts';
+import { makeRunInput } from '../../sql/run-inputs.ts';
 import { modelQuery } from '../../sql/model-query.ts';
 import { modelNames, readModel } from '../../sql/sql-model.ts';
 
 /** What the `metrics` mart reads: the files of `sql/metrics`, one figure each. */
 export async function loadMetrics(connection: DuckDBConnection, asOf: Moment): Promise<void> {
-  const metrics = await makeHandedIn(connection, 'run_metrics');
+  const metrics = await makeRunInput(connection, 'run_metrics');
   const rows = modelNames('metrics').map((name) => {
     const { purpose, grain, facts } = readModel('metrics', name);
     const { unit, 'served as': servedAs } = facts;

@@ -9,7 +9,7 @@ import { dayNumber, dayOfNumber, numberOfDay } from '../../../kit/time/day-numbe
 import { keyRanges } from '../../../kit/vocabulary/event-key.ts';
 import type { EventKind } from '../../../kit/vocabulary/values.ts';
 import { eventFilePaths, eventRelation, eventTime, promoteFile } from '../event-files.ts';
-import { queriesOn } from '../queries-on.ts';
+import { kyselyOn } from '../kysely.ts';
 import { entriesPerPage, KeyRun, writeKeyRun, type SortedKeys } from './key-run.ts';
 import { runNumberText } from '../../../kit/text/run-number.ts';
 
@@ -78,7 +78,7 @@ export async function promoteKeyRun(
   const count = await effects.perform(`keys of ${kind}: written`, () => writeKeyRun(scratch, entries));
   const to = join(data.keys, kind, `${name}.keys`);
   const { bytes } = await promoteFile(scratch, to, `keys of ${kind}`, effects.files);
-  await queriesOn(connection)
+  await kyselyOn(connection)
     .insertInto('key_runs')
     .values({ path: relative(data.warehouse, to), kind, entries: count, bytes })
     .execute();
@@ -99,7 +99,7 @@ export async function filesThatMayHold(
   kind: EventKind,
   keys: string,
 ): Promise<string[]> {
-  const db = queriesOn(connection);
+  const db = kyselyOn(connection);
   const { files, events } = await db
     .selectFrom('event_files')
     .select(({ fn }) => [fn.countAll<number>().as('files'), fn.sum<number | null>('rows').as('events')])

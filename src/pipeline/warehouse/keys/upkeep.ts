@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { EventKind } from '../../../kit/vocabulary/values.ts';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
 import { eventFilePaths } from '../event-files.ts';
-import { queriesOn } from '../queries-on.ts';
+import { kyselyOn } from '../kysely.ts';
 import { addKeyRun, entriesOf, keyRunName, promoteKeyRun, type KeyRunsOf } from './event-keys.ts';
 import { KeyRun, type SortedKeys } from './key-run.ts';
 
@@ -16,7 +16,7 @@ export async function troubleWithKeyRuns(
   kind: EventKind,
   deep = false,
 ): Promise<string | undefined> {
-  const db = queriesOn(connection);
+  const db = kyselyOn(connection);
   const events = await db
     .selectFrom('event_files')
     .select(({ fn }) => fn.sum<number | null>('rows').as('rows'))
@@ -73,7 +73,7 @@ export async function ensureKeyRuns(of: KeyRunsOf, kind: EventKind, runId: numbe
 }
 
 export async function writeKeysAgain(of: Omit<KeyRunsOf, 'logger'>, kind: EventKind, runId: number): Promise<void> {
-  await queriesOn(of.connection).deleteFrom('key_runs').where('kind', '=', kind).execute();
+  await kyselyOn(of.connection).deleteFrom('key_runs').where('kind', '=', kind).execute();
   await addKeyRun(of, kind, await eventFilePaths(of.connection, of.data, kind), keyRunName(runId, 'all'));
 }
 
@@ -91,7 +91,7 @@ export async function mergeKeyRuns(
   runId: number,
   atLeast: number,
 ): Promise<number> {
-  const db = queriesOn(of.connection);
+  const db = kyselyOn(of.connection);
   const runs = await db
     .selectFrom('key_runs')
     .select(['path', 'entries'])

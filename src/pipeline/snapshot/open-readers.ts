@@ -1,14 +1,14 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
-import { snapshotNames } from './catalogue.ts';
+import { snapshotNames } from './snapshot-store.ts';
 import { analyticsFile } from './manifest.ts';
 
 /**
  * Names of the snapshots that somebody has open, by the lock that DuckDB holds on every database it has open. Linux
  * tells; elsewhere none is found.
  */
-export async function heldOpen(data: DataDirectory): Promise<Set<string>> {
+export async function snapshotsWithReaders(data: DataDirectory): Promise<Set<string>> {
   const locks = await readFile('/proc/locks', 'utf8').catch(() => '');
   const inodes = new Set([...locks.matchAll(/\b[0-9a-f]+:[0-9a-f]+:(\d+)\b/g)].map(([, inode]) => inode as string));
   const held = new Set<string>();

@@ -11,7 +11,7 @@ import { invalidatePricedSince } from '../warehouse/stale-partitions.ts';
  * The order stays, a microsecond apart where nothing else keeps it. What changes for publishers by that counts as
  * updated now. Days that were priced otherwise are marked to be computed again; the outbox stays as it is.
  */
-export async function dateBack(state: StateDatabase, now: number): Promise<void> {
+export async function repairFutureDates(state: StateDatabase, now: number): Promise<void> {
   const { connection } = state;
   const present = momentOfMilliseconds(now);
   await state.transaction(async () => {

@@ -2,28 +2,28 @@ import { readFile } from 'node:fs/promises';
 import { duePostbacks, earlierEvent } from '../../postbacks/due-postbacks.ts';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { Settings } from '../../kit/config/settings.ts';
-import { readLanding, type LandingStanding } from '../doctor/landing-folder.ts';
-import { readSchedule, type ScheduleStanding } from '../doctor/schedule-standing.ts';
+import { readLanding, type LandingReport } from '../doctor/landing-folder.ts';
+import { readSchedule, type ScheduleReport } from '../doctor/examine-schedule.ts';
 import { examineMachine } from '../doctor/examine-disk.ts';
 import { OfferlineError } from '../../kit/errors/errors.ts';
 import { describeUnreadableNote } from '../../kit/files/note-file.ts';
 import { hasStore, isShared, openStore, type StoreSettings } from '../../postbacks/open-store.ts';
 import { readSilentSites, type SilentSite } from '../../postbacks/silent-sites.ts';
-import { readHolder } from '../runs/lock.ts';
+import { readWarehouseHolder } from '../runs/lock.ts';
 import { readRefusedRuns, type RefusedRuns } from '../runs/refused-runs.ts';
 import { readSites } from '../../kit/sites/sites.ts';
-import { currentManifest, currentName, snapshotNames } from '../snapshot/catalogue.ts';
+import { currentManifest, currentName, snapshotNames } from '../snapshot/snapshot-store.ts';
 import { analyticsFile } from '../snapshot/manifest.ts';
 import { realLeaseClocks } from '../runs/held-lease.ts';
 import { aheadOfClock } from '../../kit/time/ahead-of-clock.ts';
 import { dateOf, type Moment } from '../../kit/time/moment.ts';
 import { readLastFailure, type LastFailure } from './last-failure.ts';
-import { readPicturesStanding, type PicturesStanding } from './pictures-status.ts';
+import { readPicturesReport, type PicturesReport } from './pictures-status.ts';
 import { nothingPublished, readPublishedStatus, type PublishedStatus } from './published-status.ts';
-import { readSourceStandings, type SourceStanding } from './pulls-status.ts';
+import { readSourceReports, type SourceReport } from './pulls-status.ts';
 
 /** How all stands, before it is held against any limit. */
-export interface Standing extends PublishedStatus {
+export interface StatusReport extends PublishedStatus {
   /** The age is null where as-of lies ahead of the clock. */
   snapshot: {
     snapshot_id: string;
@@ -33,7 +33,7 @@ export interface Standing extends PublishedStatus {
   } | null;
   /** Who holds the warehouse. */
   running: { pid: number; command: string; since: string } | null;
-  schedule: ScheduleStanding;
+  schedule: ScheduleReport;
   /** Null where there has never been a postback, or their store cannot be read. */
   postbacks: { pending: number; dead: number } | null;
   /**
@@ -55,11 +55,11 @@ export interface Standing extends PublishedStatus {
   machine: string[];
   /** What is wrong with `sites.json`; never a secret. */
   sites: string[];
-  landing: LandingStanding;
+  landing: LandingReport;
   /** The networks that are pulled. */
-  sources: SourceStanding[];
+  sources: SourceReport[];
   /** Mirrored pictures; null where none are mirrored. */
-  pictures: PicturesStanding | null;
+  pictures: PicturesReport | null;
   /** What is wrong with `sources.json`; never a secret. */
   sources_file: string[];
   /**
@@ -73,16 +73,16 @@ export interface Standing extends PublishedStatus {
  * One glance, from the published snapshot and files beside the warehouse, so that it answers while a run works. `now`
  * in milliseconds since the epoch.
  */
-export async function readStanding(
+export async function readStatusReport(
   data: DataDirectory,
   settings: StoreSettings & Pick<Settings, 'pictures' | 'storage'>,
   now: number,
-): Promise<Standing> {
+): Promise<StatusReport> {
   const { pictures } = settings;
   const notes: string[] = [];
-  const standing: Standing = {
+  const standing: StatusReport = {
     snapshot: null,
-    running: readHolder(data) ?? null,
+    running: readWarehouseHolder(data) ?? null,
     schedule: readSchedule(data, settings, realLeaseClocks, (note) => notes.push(describeUnreadableNote(note))),
     ...nothingPublished,
     postbacks: null,
@@ -119,7 +119,7 @@ async function damageOfState(data: DataDirectory): Promise<string[]> {
 }
 
 /** Fills in what the published snapshot tells. Gives what of it cannot be read. */
-async function readSnapshot(data: DataDirectory, standing: Standing, now: number): Promise<string[]> {
+async function readSnapshot(data: DataDirectory, standing: StatusReport, now: number): Promise<string[]> {
   const manifest = await currentManifest(data);
   if (manifest === undefined) {
     // Nobody is served from it, and the next run publishes another: no reason to fail.
@@ -163,7 +163,7 @@ async function whyNoManifest(data: DataDirectory): Promise<string[]> {
 async function readDeliveries(
   data: DataDirectory,
   settings: StoreSettings,
-  standing: Standing,
+  standing: StatusReport,
   now: number,
 ): Promise<string[]> {
   if (!hasStore(data, settings)) return [];
@@ -177,7 +177,7 @@ async function readDeliveries(
 }
 
 /** What is wrong with `sites.json` is told beside all else: a status that ends over it would hide the rest. */
-async function readSitesFile(data: DataDirectory, standing: Standing): Promise<void> {
+async function readSitesFile(data: DataDirectory, standing: StatusReport): Promise<void> {
   try {
     standing.sites = readSites(data.sitesFile).warnings;
     if (standing.postbacks !== null)
@@ -192,9 +192,9 @@ async function readSitesFile(data: DataDirectory, standing: Standing): Promise<v
 }
 
 /** The next pass begins an index anew that cannot be read. */
-function readPictures(data: DataDirectory, now: number): PicturesStanding {
+function readPictures(data: DataDirectory, now: number): PicturesReport {
   try {
-    return readPicturesStanding(data, now);
+    return readPicturesReport(data, now);
   } catch (error) {
     const problem = `their index cannot be read: ${(error as Error).message}`;
     return { mirrored: 0, failing: 0, last_pass_at: null, age_seconds: null, error: problem, ended_by_force: false };
@@ -202,9 +202,9 @@ function readPictures(data: DataDirectory, now: number): PicturesStanding {
 }
 
 /** Fills in how pulls stand; a file that cannot be used is told beside all else. */
-function readPulls(data: DataDirectory, standing: Standing, now: number): void {
+function readPulls(data: DataDirectory, standing: StatusReport, now: number): void {
   try {
-    standing.sources = readSourceStandings(data, now);
+    standing.sources = readSourceReports(data, now);
   } catch (error) {
     if (!(error instanceof OfferlineError)) throw error;
     standing.sources_file = [error.message];
@@ -216,7 +216,7 @@ async function countPostbacks(
   data: DataDirectory,
   settings: StoreSettings,
   now: number,
-): Promise<Pick<Standing, 'postbacks' | 'silent_sites'>> {
+): Promise<Pick<StatusReport, 'postbacks' | 'silent_sites'>> {
   const store = await openStore(data, settings);
   try {
     return {

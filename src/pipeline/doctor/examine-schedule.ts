@@ -9,7 +9,7 @@ import { readStorageRole, type StorageRole } from '../runs/storage-role.ts';
 import { trouble, unreadableNote, type Finding } from './finding.ts';
 
 /** What this machine does: whether it writes, and what storage does not let it do. */
-export interface ScheduleStanding {
+export interface ScheduleReport {
   /** `neither` where no schedule of this data directory runs, and none of its services follows storage. */
   role: StorageRole['role'] | 'neither';
   /** The process that does so, and since when it lives. */
@@ -26,7 +26,7 @@ export interface ScheduleStanding {
   error_since: string | null;
 }
 
-const nobody: ScheduleStanding = {
+const nobody: ScheduleReport = {
   role: 'neither',
   pid: null,
   since: null,
@@ -43,7 +43,7 @@ export function readSchedule(
   { storage }: Pick<Settings, 'storage'>,
   clocks: LeaseClocks = realLeaseClocks,
   onUnreadable?: (unreadable: UnreadableNote) => void,
-): ScheduleStanding {
+): ScheduleReport {
   if (storage === undefined) {
     const holder = readHolder(data.scheduleLockFile);
     return holder === undefined ? nobody : { ...nobody, role: 'writes', pid: holder.pid, since: holder.since };
@@ -78,13 +78,13 @@ export function readSchedule(
 }
 
 /** Such as "the schedule stands by and does not do its work, since …: …"; undefined where all is well. */
-export function scheduleTrouble({ role, error, error_since: since }: ScheduleStanding): string | undefined {
+export function scheduleTrouble({ role, error, error_since: since }: ScheduleReport): string | undefined {
   return error === null
     ? undefined
     : `${troubled[role]}${since === null ? '' : ` since ${since}`}: ${error.split('\n')[0]}`;
 }
 
-const troubled: Record<ScheduleStanding['role'], string> = {
+const troubled: Record<ScheduleReport['role'], string> = {
   writes: 'the schedule cannot write to storage',
   stands_by: 'the schedule stands by and cannot use storage',
   follows: 'the service serves on what it has and cannot follow storage',

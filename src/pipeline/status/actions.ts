@@ -1,15 +1,15 @@
 import { counted } from '../../kit/text/counted.ts';
 import { leadBackAdvice } from '../../kit/time/ahead-of-clock.ts';
-import { describeBeginnings } from '../runs/beginnings.ts';
+import { describeFutureEffective } from '../runs/future-effective.ts';
 import { describeSilence } from '../../postbacks/silent-sites.ts';
-import { scheduleAdvice, scheduleTrouble } from '../doctor/schedule-standing.ts';
+import { scheduleAdvice, scheduleTrouble } from '../doctor/examine-schedule.ts';
 import { describeRefusedRuns, isRefusalTrouble } from '../runs/refused-runs.ts';
 import { ageText } from '../../kit/time/age.ts';
 import { describeFailure } from './last-failure.ts';
-import type { Standing } from './standing.ts';
+import type { StatusReport } from './status-report.ts';
 
 /** One thing that needs attention. */
-export interface ToDo {
+export interface AdvisedAction {
   /** What it is, as a sentence for the operator. */
   what: string;
   /** The command that helps, as it is typed. */
@@ -26,7 +26,7 @@ const doctorRepair = 'offerline doctor --repair';
  * Everything that needs attention, what keeps the service from being right first. `allowed`: minutes for which a site
  * may take no postback.
  */
-export function thingsToDo(standing: Standing, stale: readonly string[], allowed: number): ToDo[] {
+export function adviseActions(standing: StatusReport, stale: readonly string[], allowed: number): AdvisedAction[] {
   return [
     ...damageToDo(standing),
     ...clockToDo(standing),
@@ -49,7 +49,7 @@ export function thingsToDo(standing: Standing, stale: readonly string[], allowed
 const alarm = { alarm: true } as const;
 const alarmIf = (is: boolean) => (is ? alarm : {});
 
-function damageToDo({ damage, machine, unreadable }: Standing): ToDo[] {
+function damageToDo({ damage, machine, unreadable }: StatusReport): AdvisedAction[] {
   const isAlarm = (what: string) => alarmIf(unreadable.includes(what));
   return [
     ...damage.map((what) => ({ what, command: repairIn(what) ?? doctorRepair, ...isAlarm(what) })),
@@ -62,18 +62,18 @@ function repairIn(message: string | null): string | undefined {
   return /`(offerline (?:doctor|rebuild)[^`]*)`/.exec(message ?? '')?.[1];
 }
 
-function clockToDo({ snapshot, ahead }: Standing): ToDo[] {
+function clockToDo({ snapshot, ahead }: StatusReport): AdvisedAction[] {
   const told = [
     ...(snapshot?.age_seconds === null
       ? [`the snapshot is as of ${snapshot.as_of}, ahead of this machine's clock`]
       : []),
-    ...(ahead === null ? [] : [describeBeginnings(ahead)]),
+    ...(ahead === null ? [] : [describeFutureEffective(ahead)]),
   ];
   return told.map((what) => ({ what: `${what}; ${leadBackAdvice}`, command: doctorRepair, ...alarm }));
 }
 
-function runsToDo({ snapshot, damage, last_failure: failure, refused_runs: refused }: Standing): ToDo[] {
-  const todo: ToDo[] = [];
+function runsToDo({ snapshot, damage, last_failure: failure, refused_runs: refused }: StatusReport): AdvisedAction[] {
+  const todo: AdvisedAction[] = [];
   if (snapshot === null && damage.length === 0)
     todo.push({ what: 'no snapshot was published yet, so there is nothing to serve', command: refresh });
   // A source that was not pulled is told by itself.
@@ -98,12 +98,12 @@ const againCommands: Record<string, string> = {
   backfill: 'offerline backfill reports',
 };
 
-function scheduleToDo({ schedule }: Standing): ToDo[] {
+function scheduleToDo({ schedule }: StatusReport): AdvisedAction[] {
   const what = scheduleTrouble(schedule);
   return what === undefined ? [] : [{ what: `${what}; ${scheduleAdvice}`, command: doctor, ...alarm }];
 }
 
-function landingToDo({ landing: { trouble, ignored, ignored_files } }: Standing): ToDo[] {
+function landingToDo({ landing: { trouble, ignored, ignored_files } }: StatusReport): AdvisedAction[] {
   const named = ignored_files.map(({ path }) => path).join(', ');
   const [first] = ignored_files;
   return [
@@ -119,8 +119,14 @@ function landingToDo({ landing: { trouble, ignored, ignored_files } }: Standing)
   ];
 }
 
-function filesToDo({ held, quarantined, set_aside, rejects_of_last_day, rejected_rows_of_last_day }: Standing): ToDo[] {
-  const todo: ToDo[] = held.map(({ file_id, source, path, reason }) => ({
+function filesToDo({
+  held,
+  quarantined,
+  set_aside,
+  rejects_of_last_day,
+  rejected_rows_of_last_day,
+}: StatusReport): AdvisedAction[] {
+  const todo: AdvisedAction[] = held.map(({ file_id, source, path, reason }) => ({
     what: `an export of ${source} is held, ${path} (${reason}): accept it where it is right, else land a better one`,
     command: `offerline offers accept ${file_id}`,
   }));
@@ -144,7 +150,7 @@ function filesToDo({ held, quarantined, set_aside, rejects_of_last_day, rejected
   return todo;
 }
 
-function sourcesToDo({ sources, sources_file, unreadable }: Standing): ToDo[] {
+function sourcesToDo({ sources, sources_file, unreadable }: StatusReport): AdvisedAction[] {
   const failed = sources.filter(({ last_pull }) => last_pull === 'failed' || last_pull === 'interrupted');
   return [
     ...sources_file.map((what) => ({ what, command: 'offerline sources list', ...alarmIf(unreadable.includes(what)) })),
@@ -157,7 +163,7 @@ function sourcesToDo({ sources, sources_file, unreadable }: Standing): ToDo[] {
 }
 
 /** Single ones that cannot be had are told by the command; they are their advertisers' to put right. */
-function picturesToDo({ pictures }: Standing): ToDo[] {
+function picturesToDo({ pictures }: StatusReport): AdvisedAction[] {
   return pictures === null || pictures.error === null
     ? []
     : [
@@ -169,7 +175,7 @@ function picturesToDo({ pictures }: Standing): ToDo[] {
       ];
 }
 
-function reportsToDo({ reports: { outdated, missing } }: Standing): ToDo[] {
+function reportsToDo({ reports: { outdated, missing } }: StatusReport): AdvisedAction[] {
   if (outdated + missing === 0) return [];
   return [
     {
@@ -179,9 +185,9 @@ function reportsToDo({ reports: { outdated, missing } }: Standing): ToDo[] {
   ];
 }
 
-function postbacksToDo(standing: Standing, allowed: number): ToDo[] {
+function postbacksToDo(standing: StatusReport, allowed: number): AdvisedAction[] {
   const { postbacks, waiting_postbacks, silent_sites, sites, unknown_sites, unreadable } = standing;
-  const todo: ToDo[] = sites.map((what) => ({
+  const todo: AdvisedAction[] = sites.map((what) => ({
     what,
     command: 'offerline sites list',
     ...alarmIf(unreadable.includes(what)),

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
-import { currentManifest, currentName } from '../../../src/pipeline/snapshot/catalogue.ts';
+import { currentManifest, currentName } from '../../../src/pipeline/snapshot/snapshot-store.ts';
 import { makeCurrent, temporaryData } from '../../support/published-snapshot.ts';
 
 let data: DataDirectory;

@@ -9,7 +9,7 @@ import { DamagedSnapshotError, verifyOwnFiles } from './verify.ts';
 /**
  * Whether the published snapshot can go on being served. Where it cannot, one with the same content takes its place.
  */
-export async function isIntact(run: Run, snapshotId: string): Promise<boolean> {
+export async function isCurrentIntact(run: Run, snapshotId: string): Promise<boolean> {
   try {
     await verifyOwnFiles(join(run.data.published, snapshotId));
     return true;

@@ -1,7 +1,7 @@
 import type { Moment } from '../../kit/time/moment.ts';
 
 /** What of the catalog and of the sites' terms begins later than a moment. */
-export interface Beginnings {
+export interface FutureEffective {
   versions: number;
   commissions: number;
   /** When the last of them begins. */
@@ -18,18 +18,18 @@ const relations = {
  * Content versions and commissions that begin after a moment, asked of the state or of a snapshot; undefined where none
  * does.
  */
-export async function beginningsAfter(
+export async function readFutureEffective(
   after: Moment,
   where: keyof typeof relations,
   query: <R>(sql: string) => Promise<R[]>,
-): Promise<Beginnings | undefined> {
-  const [found] = await query<Omit<Beginnings, 'last'> & { last: Moment | null }>(
+): Promise<FutureEffective | undefined> {
+  const [found] = await query<Omit<FutureEffective, 'last'> & { last: Moment | null }>(
     `SELECT count(*) FILTER (what = 'version') AS versions, count(*) FILTER (what = 'commission') AS commissions, max(valid_from) AS last
      FROM (${relations[where]}) WHERE valid_from > TIMESTAMPTZ '${after}'`,
   );
   return found === undefined || found.last === null ? undefined : { ...found, last: found.last };
 }
 
-export function describeBeginnings({ versions, commissions, last }: Beginnings): string {
+export function describeFutureEffective({ versions, commissions, last }: FutureEffective): string {
   return `${versions} versions of offers and ${commissions} commissions of sites begin ahead of this machine's clock, the last at ${last}: credits until then would go by older prices than the feeds show`;
 }

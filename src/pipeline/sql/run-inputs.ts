@@ -8,7 +8,7 @@ export interface Origin {
   layer: 'mart' | 'staging' | 'warehouse' | 'landing' | 'code' | 'unknown';
 }
 
-interface HandedIn {
+interface RunInput {
   origin: Origin;
   /** Types by column. */
   columns: Record<string, string>;
@@ -19,7 +19,7 @@ const clicksOfLanding: Origin = { name: 'landing/clicks', layer: 'landing' };
 const sitesFile: Origin = { name: 'sites.json', layer: 'landing' };
 
 /** Temporary input tables that a run creates before it executes models. */
-export const handedIn = {
+export const runInputs = {
   click_events: { origin: clicksOfLanding, columns: eventColumns.clicks },
   edge_clicks: {
     origin: clicksOfLanding,
@@ -69,20 +69,20 @@ export const handedIn = {
     origin: { name: 'sql', layer: 'code' },
     columns: texts('table_name', 'layer', 'input', 'input_layer'),
   },
-} satisfies Record<string, HandedIn>;
+} satisfies Record<string, RunInput>;
 
-export type HandedInName = keyof typeof handedIn;
+export type RunInputName = keyof typeof runInputs;
 
 export function originOf(name: string): Origin | undefined {
-  return (handedIn as Record<string, HandedIn>)[name]?.origin;
+  return (runInputs as Record<string, RunInput>)[name]?.origin;
 }
 
 /** Makes one of them, empty, as a temporary table that is to be filled. */
-export async function makeHandedIn<Name extends HandedInName>(
+export async function makeRunInput<Name extends RunInputName>(
   connection: DuckDBConnection,
   name: Name,
 ): Promise<TempTable<Name>> {
-  const columns = Object.entries(handedIn[name].columns).map(([column, type]) => `${column} ${type}`);
+  const columns = Object.entries(runInputs[name].columns).map(([column, type]) => `${column} ${type}`);
   return makeEmptyTempTable(connection, name, columns.join(', '));
 }
 

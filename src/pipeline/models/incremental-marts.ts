@@ -13,12 +13,12 @@ import { martFile, rowGroupRows, writeDay } from './day-marts.ts';
 import { loadClicks, loadConversions, windowConversions, windowStart } from './windows.ts';
 
 /** The marts that new data of a day changes, and the moment of their rows that tells the day. */
-const touchedMarts = [
+const incrementalMarts = [
   { mart: 'conversions', time: 'occurred_at' },
   { mart: 'offer_hourly', time: 'hour' },
   { mart: 'offer_daily', time: 'day' },
 ] as const;
-type TouchedMart = (typeof touchedMarts)[number];
+type IncrementalMart = (typeof incrementalMarts)[number];
 
 /** Clicks by hour and conversions as they stand at as-of: of all touched days and the window, or of some days. */
 export interface DayRows<Days extends 'touched' | 'day'> {
@@ -67,9 +67,9 @@ export async function writeTouchedDays(
   run.progress.start('days of marts', days.length);
   try {
     if (together.length > 0)
-      for (const mart of touchedMarts) await writeTogether(run, connection, touchedRows, mart, together);
+      for (const mart of incrementalMarts) await writeTogether(run, connection, touchedRows, mart, together);
     for (const [index, day] of days.filter((each) => alone.has(each)).entries()) {
-      for (const mart of touchedMarts) await writeAlone(run, connection, touchedRows, mart, day);
+      for (const mart of incrementalMarts) await writeAlone(run, connection, touchedRows, mart, day);
       run.progress.advance(together.length + index + 1);
     }
   } finally {
@@ -92,7 +92,7 @@ async function writeTogether(
   run: Run,
   connection: DuckDBConnection,
   touchedRows: DayRows<'touched'>,
-  touched: TouchedMart,
+  touched: IncrementalMart,
   days: readonly Day[],
 ): Promise<void> {
   const { mart, time } = touched;
@@ -157,7 +157,7 @@ async function writeAlone(
   run: Run,
   connection: DuckDBConnection,
   touchedRows: DayRows<'touched'>,
-  { mart }: TouchedMart,
+  { mart }: IncrementalMart,
   day: Day,
 ): Promise<void> {
   const ofDay = await openDays(connection, touchedRows, (time) => within(time, day, day));
