@@ -51,9 +51,9 @@ function runPriced<Result extends object>(
 }
 
 /**
- * landing → ingest → sync with the delivery store → models → audit and publish, and then, with the warehouse let go of,
- * a pass over the postbacks that are due: what is due is due, whether or not an audit found fault with the figures.
- * Twice with the same as-of and no new input: no new snapshot, no new postback.
+ * Ingests, syncs with the delivery store, computes the models, audits and publishes. Then, with the warehouse released,
+ * sends the postbacks that are due, also where an audit failed. Run twice with the same as-of and no new input it makes
+ * no new snapshot and no new postback.
  */
 export async function refresh(request: RunRequest, effects?: Effects) {
   const deliver = () => deliverAfterRefresh(request.data, request.terminal, effects);
@@ -79,7 +79,11 @@ export async function refresh(request: RunRequest, effects?: Effects) {
     );
     return { ...result, delivery: await deliver() };
   } catch (error) {
-    if (error instanceof AuditError) await deliver();
+    // The failed audit is the error to report.
+    if (error instanceof AuditError)
+      await deliver().catch((failure: unknown) =>
+        request.console.logger.error({ err: failure }, 'postbacks could not be delivered; the next run tries again'),
+      );
     throw error;
   }
 }

@@ -115,11 +115,15 @@ export async function withWarehouse<Result>(
       result = await work(state);
       await storage?.note(state);
     } catch (caught) {
-      // What went wrong first is what is told.
+      // The first error is the one to report.
       await state.close().catch(() => undefined);
       const error = caught instanceof UnendedRun ? caught.cause : caught;
       if (caught instanceof UnendedRun) await caught.end(opening, settings);
-      throw (await noteDamage(data, error, effects)) ?? error;
+      const damage = await noteDamage(data, error, effects).catch((failure: unknown) => {
+        logger.warn({ err: failure }, 'the damage could not be noted for the next run; run `offerline doctor --deep`');
+        return undefined;
+      });
+      throw damage ?? error;
     }
     await state.close();
     await keepCopy(opening);

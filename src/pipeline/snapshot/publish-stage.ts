@@ -74,31 +74,11 @@ export const publishStage: Stage<PublishInput, PublishSummary> = {
       }
       await assertSharedFilesWhole(run, state);
     }
-    const snapshotId = snapshotIdOf(run.runId, run.asOf);
-    const folder = join(run.data.published, snapshotId);
-    let audits: number;
-    let manifest: Manifest;
-    // A run whose row was lost with a damaged log had the same number, and may have left a folder that was never
-    // switched to.
-    await run.effects.files.remove(folder, 'leftover snapshot: removed');
-    try {
-      const linked = await linkFiles(run, state, folder);
-      const built = await buildDatabase(run, state, sites, folder, linked, published);
-      audits = built.audits;
-      manifest = await writeManifest(run, folder, snapshotId, fingerprint, linked, built);
-    } catch (error) {
-      await run.effects.files.remove(folder, 'half-built snapshot removed');
-      if (error instanceof AuditError) await invalidateMartsSince(state, published?.run_id ?? 0);
-      throw error;
-    }
-    // What is published must never be ahead of what a lost log leaves of the state.
-    await run.effects.perform('state: checkpointed before the switch', () => state.connection.run('CHECKPOINT'));
-    // First, so that no link is published that the tracker does not know.
-    await publishRoutes(run, state.connection, snapshotId);
-    await switchCurrent(run.data, snapshotId, run.effects.files);
+    const { manifest, audits } = await build(run, state, sites, fingerprint, published);
+    await activate(run, state, manifest.snapshot_id);
     const sum = (numbers: number[]) => numbers.reduce((total, each) => total + each, 0);
     return {
-      snapshotId,
+      snapshotId: manifest.snapshot_id,
       audits,
       retired: await retireSnapshots(run),
       rows: sum(Object.values(manifest.row_counts)),
@@ -106,6 +86,49 @@ export const publishStage: Stage<PublishInput, PublishSummary> = {
     };
   },
 };
+
+/**
+ * Builds and audits a snapshot in a folder of its own, which `current` does not name yet. Throws with the folder
+ * removed.
+ */
+async function build(
+  run: Run,
+  state: StateDatabase,
+  sites: Sites,
+  fingerprint: string,
+  published: Manifest | undefined,
+): Promise<{ manifest: Manifest; audits: number }> {
+  const { logger, effects } = run;
+  const snapshotId = snapshotIdOf(run.runId, run.asOf);
+  const folder = join(run.data.published, snapshotId);
+  // A run whose row was lost with a damaged log had the same number, and may have left a folder that never became
+  // current.
+  await effects.files.remove(folder, 'leftover snapshot: removed');
+  try {
+    const linked = await linkFiles(run, state, folder);
+    const built = await buildDatabase(run, state, sites, folder, linked, published);
+    const manifest = await writeManifest(run, folder, snapshotId, fingerprint, linked, built);
+    return { manifest, audits: built.audits };
+  } catch (error) {
+    // The first error is the one to report, and the next publish removes a folder without a manifest as well.
+    try {
+      await effects.files.remove(folder, 'half-built snapshot: removed');
+      if (error instanceof AuditError) await invalidateMartsSince(state, published?.run_id ?? 0);
+    } catch (failure) {
+      logger.warn({ err: failure, folder }, 'the half-built snapshot could not be removed');
+    }
+    throw error;
+  }
+}
+
+/** Makes a built snapshot the current one. */
+async function activate(run: Run, { connection }: StateDatabase, snapshotId: string): Promise<void> {
+  // A published snapshot must never be ahead of what a lost log leaves of the state.
+  await run.effects.perform('state: checkpointed before the switch', () => connection.run('CHECKPOINT'));
+  // Routes come first, so that no published link is unknown to the tracker.
+  await publishRoutes(run, connection, snapshotId);
+  await switchCurrent(run.data, snapshotId, run.effects.files);
+}
 
 async function requireCurrentMarts(state: StateDatabase, asked: Moment | undefined): Promise<Moment> {
   const asOf = await currentMarts(state);
