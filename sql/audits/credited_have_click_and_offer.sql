@@ -1,7 +1,6 @@
 -- Every credited conversion has its click, its offer, the moment of its credit, a site, a user, and a payout that is not
 -- negative.
 -- grain: one row per credited conversion that lacks one
--- inputs: audited_conversions, conversion_clicks, offers
 SELECT conversions.conversion_id, conversions.click_id, conversions.offer_id, conversions.payout
 FROM audited_conversions AS conversions
 LEFT JOIN conversion_clicks AS click ON click.click_id = conversions.click_id

@@ -3,7 +3,6 @@
 -- offer_hourly by way of the roll-up and to site_daily from the events themselves, so neither misses one. All days are gone
 -- through by `doctor --deep`.
 -- grain: one row per table and UTC day of other sums than offer_hourly has
--- inputs: audited_days, audited_offer_hourly, audited_offer_daily, audited_conversions, snapshot.network_hourly, snapshot.site_daily
 WITH by_hour AS (
   SELECT hour::DATE AS day, sum(clicks) AS clicks, sum(conversions) AS conversions, sum(earnings) AS earnings
   FROM audited_offer_hourly

@@ -1,6 +1,5 @@
 -- For every landing file rows = accepted + duplicates + rejected, a file's first 1,000 rejected rows are kept, and accepted events are in event files.
 -- grain: one row per sum that does not hold
--- inputs: ingest_files, rejects, event_files
 SELECT 'rows of file ' || file_id AS sum_of, rows AS expected, accepted + duplicates + rejected AS found
 FROM ingest_files
 WHERE rows <> accepted + duplicates + rejected

@@ -3,7 +3,6 @@
 -- Nothing is divided here: a quotient times the clicks may miss the sum by half a millionth a click, and by exactly that
 -- only from above.
 -- grain: one row per offer whose EPC or CVR is another, of a report or day by its day
--- inputs: snapshot.offer_stats_2d, audited_report_daily, audited_offer_daily
 SELECT coalesce(report_date, day) AS day, offer_id, clicks, converted_clicks, earnings, epc, cvr
 FROM (
   FROM snapshot.offer_stats_2d

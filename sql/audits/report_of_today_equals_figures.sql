@@ -1,6 +1,5 @@
 -- The open day of report_daily says what offer_stats_2d says, in every figure.
 -- grain: one row per offer, and side, with figures that the other side does not have
--- inputs: snapshot.report_daily, snapshot.offer_stats_2d
 WITH today AS (
   SELECT * EXCLUDE (report_date)
   FROM snapshot.report_daily

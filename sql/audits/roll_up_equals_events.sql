@@ -2,7 +2,6 @@
 -- Hours are cut off here by the calendar, where the roll-up counts them. For a TIMESTAMP without a zone that is quick.
 -- Of the roll-up the hours of these days are sought, not the days of all hours: that passes over the rest of history.
 -- grain: one row per UTC hour and offer, as clicks name it, that differs
--- inputs: click_hourly, audited_clicks, audited_days
 WITH by_utc_hour AS (
   SELECT date_trunc('hour', make_timestamp(epoch_us(clicked_at))) AS utc_hour, offer_id, source, external_id, count(*) AS clicks
   FROM audited_clicks

@@ -1,7 +1,6 @@
 -- One click, the offer that it names and the file that it came with; never whose address it came from.
 -- grain: one row, none where no log has the click
 -- key: click_id
--- inputs: clicks, offers, ingest_files
 SELECT
   clicks.click_id,
   clicks.clicked_at,

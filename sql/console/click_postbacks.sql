@@ -1,7 +1,6 @@
 -- The postbacks that tell a site of one click's conversions, in the order in which they are told.
 -- grain: one row per postback
 -- key: webhook_id
--- inputs: postbacks
 SELECT
   webhook_id,
   conversion_id,

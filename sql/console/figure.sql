@@ -1,7 +1,6 @@
 -- One figure with the query that computes it on this snapshot.
 -- grain: one row, none where there is no such figure
 -- key: metric
--- inputs: metrics
 SELECT metric, definition, unit, grain, served_as, sql
 FROM metrics
 WHERE metric = $name::VARCHAR

@@ -1,7 +1,6 @@
 -- What each figure means.
 -- grain: one row per figure
 -- key: metric
--- inputs: metrics
 SELECT metric, definition, unit, grain, served_as
 FROM metrics
 ORDER BY metric

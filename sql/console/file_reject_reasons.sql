@@ -1,7 +1,6 @@
 -- Why rows of one file were refused: of the first 1,000, which rejects has.
 -- grain: one row per reason
 -- key: reason
--- inputs: rejects
 SELECT reason, count(*) AS rows, min(line) AS first_line, max(line) AS last_line
 FROM rejects
 WHERE file_id::VARCHAR = $file

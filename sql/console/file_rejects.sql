@@ -2,7 +2,6 @@
 -- addresses and browsers of people.
 -- grain: one row per rejected row
 -- key: line
--- inputs: rejects, ingest_files
 SELECT
   rejects.line,
   rejects.reason,

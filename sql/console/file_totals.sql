@@ -1,7 +1,6 @@
 -- What arrived in all landing files that were read, by kind and by what became of them.
 -- grain: one row per kind and status
 -- key: kind, status
--- inputs: ingest_files
 SELECT
   kind,
   status,

@@ -1,7 +1,6 @@
 -- What was dropped, replaced or passed over in one file that was loaded.
 -- grain: one row per warning and field
 -- key: warning, field
--- inputs: ingest_warnings
 SELECT warning, field, rows
 FROM ingest_warnings
 WHERE file_id::VARCHAR = $file

@@ -1,7 +1,6 @@
 -- Landing files that were read, the newest first, narrowed by kind, status, run and a part of the path.
 -- grain: one row per landing file that was read
 -- key: file_id
--- inputs: ingest_files
 SELECT
   file_id,
   path,

@@ -1,5 +1,4 @@
 -- The conversion of that id.
 -- grain: one row at most
 -- key: conversion_id
--- inputs: conversions
 SELECT conversion_id, click_id, status FROM conversions WHERE conversion_id = $id::VARCHAR ORDER BY conversion_id LIMIT 1

@@ -1,7 +1,6 @@
 -- One landing file, as the ledger has it.
 -- grain: one row per landing file that was read
 -- key: file_id
--- inputs: ingest_files
 SELECT
   file_id,
   path,

@@ -1,7 +1,6 @@
 -- Offers whose conversions changed most: those of the last 24 hours against the 24 before.
 -- grain: one row per offer
 -- key: offer_id
--- inputs: offer_stats_2d, offers
 SELECT
   stats.offer_id,
   offers.title,

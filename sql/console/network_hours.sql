@@ -3,7 +3,6 @@
 -- has no figures.
 -- grain: one row per hour
 -- key: hour
--- inputs: network_hourly
 WITH hours AS (
   SELECT unnest(generate_series(date_trunc('hour', $as_of) - INTERVAL 48 HOURS, date_trunc('hour', $as_of) - INTERVAL 1 HOUR, INTERVAL 1 HOUR)) AS hour
 ),

@@ -1,7 +1,6 @@
 -- One offer with its figures; of one that is gone, the export that lacks it.
 -- grain: one row, none where no catalog ever had the offer
 -- key: offer_id
--- inputs: offers, offer_stats_2d, offer_history, ingest_files
 WITH gone AS (
   SELECT history.run_id, max(files.file_id) AS file_id, max_by(files.path, files.file_id) AS path
   FROM offer_history AS history

@@ -1,7 +1,6 @@
 -- What each version of an offer says otherwise than the one before, field by field, the newest first.
 -- grain: one row per version from the second on, and field that differs
 -- key: version, field
--- inputs: offer_history
 WITH history AS (
   SELECT * FROM offer_history WHERE offer_id = $offer_id::BIGINT
 ),

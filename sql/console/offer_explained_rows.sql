@@ -1,7 +1,6 @@
 -- How many clicks and conversions stand behind one offer's figures: the rows of figures_explained, without looking for its
 -- clicks once more.
 -- grain: one row
--- inputs: offer_stats_2d, conversions
 SELECT
   coalesce((SELECT clicks FROM offer_stats_2d WHERE offer_id = $offer_id::BIGINT), 0)
   + (

@@ -1,7 +1,6 @@
 -- Offers with the figures of their window and their conversions day by day, the hottest first; gone ones are among them.
 -- grain: one row per offer
 -- key: offer_id
--- inputs: offers, offer_stats_2d, offer_daily
 WITH found AS (
   SELECT *
   FROM offers

@@ -2,7 +2,6 @@
 -- A day before the first that is known has no figures: nobody knows that they were 0.
 -- grain: one row per day
 -- key: day
--- inputs: network_hourly
 WITH days AS (
   SELECT
     back AS days_before,

@@ -1,7 +1,6 @@
 -- One run, as the snapshot knows it.
 -- grain: one row per run
 -- key: run_id
--- inputs: runs
 SELECT run_id, pipeline, as_of, scheduled_at, started_at, finished_at, status, snapshot_id, error
 FROM runs
 WHERE run_id::VARCHAR = $run

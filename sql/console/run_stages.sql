@@ -1,7 +1,6 @@
 -- The stages of one run, as the snapshot knows them.
 -- grain: one row per stage
 -- key: stage
--- inputs: run_stages
 SELECT stage, started_at, finished_at, status, rows_in, rows_out, bytes, error
 FROM run_stages
 WHERE run_id::VARCHAR = $run

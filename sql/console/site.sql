@@ -1,7 +1,6 @@
 -- One site as sites.json has it, and how its postbacks stand.
 -- grain: one row, none where neither sites.json nor a click has the site
 -- key: site_key
--- inputs: sites, site_daily
 WITH known AS (
   SELECT site_key FROM sites WHERE site_key = $site_key::VARCHAR
   UNION

@@ -1,7 +1,6 @@
 -- The snapshot's tables and views.
 -- grain: one row per table or view
 -- key: name
--- inputs: none
 SELECT name, kind, columns, purpose
 FROM (
   SELECT table_name AS name, 'table' AS kind, column_count AS columns, comment AS purpose

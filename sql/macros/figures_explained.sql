@@ -3,7 +3,6 @@
 -- does not know. `newest := 100` gives so many of them, in a part of the time. Add up its columns: clicks is
 -- count(*) FILTER (in_clicks), earnings is sum(payout) FILTER (in_conversions).
 -- grain: one row per click, and one per conversion, of the offer in the figures' windows
--- inputs: click_events, conversions, offers
 -- columns:
 --   what: click or conversion
 --   happened_at: When the click was made, or the conversion credited, else reversed; UTC

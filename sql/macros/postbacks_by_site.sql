@@ -1,6 +1,5 @@
 -- How each site's postbacks stand, and how long those of yesterday and today took.
 -- grain: one row per site with a postback that is not delivered, or was written yesterday or today, UTC
--- inputs: postbacks
 -- columns:
 --   site_key: Publisher site
 --   waiting: Postbacks that are pending or being delivered

@@ -1,7 +1,6 @@
 -- All clicks ingested, those stamped later than the snapshot's as-of too.
 -- grain: one row per click
 -- key: click_id
--- inputs: click_events, offers
 -- columns:
 --   click_id: Unique id of the click
 --   offer_id?: Public id of the offer: the click's own, in the catalog or not; NULL while the catalog does not know it by the click's source and external_id

@@ -1,7 +1,6 @@
 -- Conversions as they stand at the snapshot's as-of.
 -- grain: one row per conversion with an event up to as-of
 -- key: conversion_id
--- inputs: day_conversions
 -- columns:
 --   conversion_id: The advertiser's id of the conversion
 --   click_id: The click that it names, ingested or not

@@ -2,7 +2,6 @@
 -- after them of those with most that were given up. Sites whose postbacks were all taken are left out.
 -- grain: one row per site
 -- key: site_key
--- inputs: snapshot.postbacks
 -- columns:
 --   site_key: Site that is told
 --   waiting: Postbacks that wait for an attempt, or are under way

@@ -2,7 +2,6 @@
 -- delivered within the 24 hours before the last delivery; none where a run wrote it as of a time that was yet to come.
 -- grain: one row
 -- key: none
--- inputs: snapshot.postbacks, snapshot.postback_attempts
 -- columns:
 --   pending: Postbacks that wait for an attempt, or are under way
 --   delivered: Postbacks that the site has taken

@@ -1,7 +1,6 @@
 -- What feeds are made of, before what depends on the site: src/pipeline/feed/feed-document.ts takes its fields from all columns of an offer.
 -- grain: one row per offer that was ever in a catalog
 -- key: offer_id
--- inputs: snapshot.offers, snapshot.offer_stats_2d
 -- nullable: as in offers, epc, cvr, trend, rank
 SELECT
   offers.*,

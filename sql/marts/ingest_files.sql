@@ -1,7 +1,6 @@
 -- The ledger of landing files: how each was read. For every file rows = accepted + duplicates + rejected.
 -- grain: one row per landing file that was read
 -- key: file_id
--- inputs: ingest_files
 -- columns:
 --   file_id: Number of the file; its clicks, rejects and warnings carry it
 --   path: Path under the landing folder

@@ -1,7 +1,6 @@
 -- What was dropped, replaced or passed over in files that were loaded: values that make no sense, half surrogates, fields that nobody knows.
 -- grain: one row per file, warning and field
 -- key: file_id, warning, field
--- inputs: ingest_warnings
 -- columns:
 --   file_id: The file in ingest_files
 --   warning: Code of what was found; the first twenty unknown fields of a file have a row each, further_unknown_fields stands for the others

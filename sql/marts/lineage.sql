@@ -1,7 +1,6 @@
 -- What each table is computed from, read off the SQL of the models: one step; follow input to go on.
 -- grain: one row per table or step in between, and input
 -- key: table_name, layer, input, input_layer
--- inputs: run_lineage
 -- columns:
 --   table_name: A table or view of this file (layer mart), or a step in between (layer staging)
 --   layer: mart or staging

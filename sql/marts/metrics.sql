@@ -1,7 +1,6 @@
 -- What each figure means, and the query that computes it from clicks, conversions and offers of this file.
 -- grain: one row per figure
 -- key: metric
--- inputs: run_metrics
 -- columns:
 --   metric: Name of the figure, also the column that its query gives
 --   definition: What it counts or measures, in words

@@ -1,7 +1,6 @@
 -- The newest of what has come in, up to the snapshot's as-of: whether traffic is arriving, without looking at all events.
 -- grain: one row per kind of log, and per source of offers, of which anything was ever loaded
 -- key: kind, source
--- inputs: event_files, cut_event_files, ingest_files
 -- columns:
 --   kind: clicks, conversions or offers
 --   source?: The source of offers; NULL for logs

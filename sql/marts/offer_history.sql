@@ -1,7 +1,6 @@
 -- Every content version of every offer, as its source's catalog gave it, with the span over which it holds.
 -- grain: one row per offer and version
 -- key: offer_id, version
--- inputs: offer_versions
 -- columns:
 --   offer_id: Public id of the offer
 --   version: Number of the content version, from 1

@@ -2,7 +2,6 @@
 -- retention.attempts keeps.
 -- grain: one row per attempt
 -- key: webhook_id, attempt
--- inputs: delivery_attempts, outbox
 -- columns:
 --   webhook_id: The postback, as in postbacks
 --   attempt: Number of the attempt at this postback, from 1

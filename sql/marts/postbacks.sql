@@ -2,7 +2,6 @@
 -- Their number: one for each credit, reject or chargeback of an attributed conversion whose site has a postback address.
 -- grain: one row per postback, so per conversion and kind
 -- key: webhook_id
--- inputs: outbox, delivery_states
 -- columns:
 --   webhook_id: Id that every attempt carries as webhook-id; follows from conversion and kind
 --   conversion_id: The advertiser's id of the conversion

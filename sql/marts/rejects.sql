@@ -1,7 +1,6 @@
 -- Rows of landing files that were refused: the first 1,000 of each file; ingest_files counts all of them.
 -- grain: one row per rejected row
 -- key: file_id, line
--- inputs: rejects
 -- columns:
 --   file_id: The file in ingest_files
 --   path: Path under the landing folder

@@ -2,7 +2,6 @@
 -- Its windows overlap: it is not to be summed over days.
 -- grain: one row per UTC day and offer with a click or credited conversion in the day's window, or a credited conversion in the 48 hours up to as_of
 -- key: report_date, offer_id
--- inputs: day_stats
 -- columns:
 --   report_date: UTC day
 --   offer_id: Public id of the offer

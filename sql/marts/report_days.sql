@@ -1,7 +1,6 @@
 -- Which days report_daily has, and whether each agrees with what is known by now. `backfill reports` computes the others.
 -- grain: one row per UTC day up to the snapshot's that has a report, or has traffic and should have one
 -- key: report_date
--- inputs: mart_files, outdated_reports, warehouse_facts
 -- columns:
 --   report_date: UTC day
 --   state: current, outdated (new data arrived after it was computed, or it was computed before its day was over), missing, or open for the day under way

@@ -1,7 +1,6 @@
 -- Stages of the runs in runs. The stage that writes this snapshot is still running as it is written.
 -- grain: one row per run and stage
 -- key: run_id, stage
--- inputs: run_stages
 -- columns:
 --   run_id: The run in runs
 --   stage: Which step, such as ingest, models or publish

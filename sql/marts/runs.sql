@@ -2,7 +2,6 @@
 -- written.
 -- grain: one row per run
 -- key: run_id
--- inputs: runs
 -- columns:
 --   run_id: Number of the run
 --   pipeline: Which pipeline, such as refresh

@@ -3,7 +3,6 @@
 -- sites, not over days. A conversion counts for the site of its click.
 -- grain: one row per UTC day and site with a click or a credited conversion
 -- key: day, site_key
--- inputs: site_days, snapshot.sites
 -- columns:
 --   day: UTC day
 --   site_key: The site as its clicks name it, whether or not sites.json has it

@@ -1,7 +1,6 @@
 -- Publisher sites as sites.json had them when the snapshot's run began, without secrets and addresses.
 -- grain: one row per site
 -- key: site_key
--- inputs: run_sites, site_commissions
 -- columns:
 --   site_key: Public identifier of the site
 --   name: Display name

@@ -1,7 +1,6 @@
 -- Clicks made yesterday or today up to the snapshot's as-of, days being UTC.
 -- grain: one row per offer
 -- key: offer_id
--- inputs: clicks, offers
 -- unit: clicks
 -- served as: offer_stats_2d.clicks
 SELECT offers.offer_id, count(counted.click_id) AS clicks

@@ -1,7 +1,6 @@
 -- Conversions whose credit lies in yesterday or today up to the snapshot's as-of, days being UTC, and that were neither rejected nor charged back by then.
 -- grain: one row per offer
 -- key: offer_id
--- inputs: conversions, offers
 -- unit: conversions
 -- served as: offer_stats_2d.conversions
 SELECT offers.offer_id, count(credited.conversion_id) AS conversions

@@ -1,7 +1,6 @@
 -- Conversions credited in the last 24 hours: after as-of - 24 h, up to and with as-of.
 -- grain: one row per offer
 -- key: offer_id
--- inputs: conversions, offers
 -- unit: conversions
 -- served as: offer_stats_2d.conversions_24h
 SELECT offers.offer_id, count(credited.conversion_id) AS conversions_24h

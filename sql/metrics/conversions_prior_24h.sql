@@ -1,7 +1,6 @@
 -- Conversions credited in the 24 hours before the last 24 hours: after as-of - 48 h, up to and with as-of - 24 h.
 -- grain: one row per offer
 -- key: offer_id
--- inputs: conversions, offers
 -- unit: conversions
 -- served as: offer_stats_2d.conversions_prior_24h
 SELECT offers.offer_id, count(credited.conversion_id) AS conversions_prior_24h

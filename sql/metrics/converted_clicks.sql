@@ -1,7 +1,6 @@
 -- Different clicks among the conversions counted: a click with three milestones counts once.
 -- grain: one row per offer
 -- key: offer_id
--- inputs: conversions, offers
 -- unit: clicks
 -- served as: offer_stats_2d.converted_clicks
 SELECT offers.offer_id, count(DISTINCT credited.click_id) AS converted_clicks

@@ -1,7 +1,6 @@
 -- Conversion rate: converted_clicks / clicks, rounded half away from zero to 6 places; 0 without clicks. It may exceed 1, since a conversion's click may lie before the window.
 -- grain: one row per offer
 -- key: offer_id
--- inputs: clicks, conversions, offers
 -- unit: ratio, not a percentage
 -- served as: offer_stats_2d.cvr
 WITH counted AS (

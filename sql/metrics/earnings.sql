@@ -1,7 +1,6 @@
 -- What the advertisers pay for the conversions counted, before any site's commission.
 -- grain: one row per offer
 -- key: offer_id
--- inputs: conversions, offers
 -- unit: USD, gross
 -- served as: offer_stats_2d.earnings
 SELECT offers.offer_id, coalesce(sum(credited.payout), 0)::DECIMAL(24, 6) AS earnings

@@ -1,7 +1,6 @@
 -- Earnings per click: earnings / clicks, rounded half away from zero to 6 places in integers, since a DECIMAL division goes through DOUBLE and errs; 0 without clicks.
 -- grain: one row per offer
 -- key: offer_id
--- inputs: clicks, conversions, offers
 -- unit: USD per click, gross
 -- served as: offer_stats_2d.epc
 WITH counted AS (

@@ -1,7 +1,6 @@
 -- What a site's publisher sees of an offer's EPC: epc × (1 − the site's commission), rounded half away from zero to 4 places; 0 without figures.
 -- grain: one row per site and active offer
 -- key: site_key, offer_id
--- inputs: offer_stats_2d, offers, sites
 -- unit: USD per click, after commission
 -- served as: epc of the publisher API
 SELECT

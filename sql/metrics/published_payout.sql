@@ -1,7 +1,6 @@
 -- What a site's publisher sees of an offer's payout: payout × (1 − the site's commission), rounded half away from zero to 4 places.
 -- grain: one row per site and active offer
 -- key: site_key, offer_id
--- inputs: offers, sites
 -- unit: USD after commission
 -- served as: payout of the publisher API
 SELECT

@@ -1,7 +1,6 @@
 -- Place among the offers that are active at as-of and have a credited conversion in the 48 hours up to as-of: by the number of those conversions, then by their earnings, both descending, then by offer_id. 1 is hottest; NULL for the others.
 -- grain: one row per offer
 -- key: offer_id
--- inputs: conversions, offer_history, offers
 -- unit: place, from 1
 -- served as: offer_stats_2d.rank
 WITH recent_conversions AS (

@@ -1,7 +1,6 @@
 -- Where an offer is heading: up when conversions_24h exceeds conversions_prior_24h by more than a tenth, down when it falls short of it by more than a tenth, else stable.
 -- grain: one row per offer
 -- key: offer_id
--- inputs: conversions, offers
 -- unit: up, down or stable
 -- served as: offer_stats_2d.trend
 WITH counted AS (

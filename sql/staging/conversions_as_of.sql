@@ -3,7 +3,6 @@
 -- The event that decides day and payout is the credit; without one the reject, else the chargeback.
 -- grain: one row per conversion of conversion_scope with an event up to $as_of
 -- key: conversion_id
--- inputs: priced_events
 -- fills: window_conversions, touched_conversions, day_conversions
 WITH moments AS (
   SELECT

@@ -2,7 +2,6 @@
 -- Joined on all three columns by equality, so that the join is one by hash.
 -- grain: one row per way of naming an offer
 -- key: named_id, source, external_id
--- inputs: offers
 SELECT offer_id AS named_id, '' AS source, '' AS external_id, offer_id
 FROM offers
 UNION ALL

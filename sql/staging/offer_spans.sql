@@ -2,7 +2,6 @@
 -- for ever, the last one forward. Payouts are gross USD.
 -- grain: one row per offer and version
 -- key: offer_id, version
--- inputs: offer_versions
 SELECT
   offer_id,
   version,

@@ -3,7 +3,6 @@
 -- its time. Rewards are in the site's points.
 -- grain: one row per event of postbacks_undecided that is decided
 -- key: conversion_id, kind
--- inputs: postbacks_undecided, priced_events, outbox, run_postback_sites
 -- fills: decided_postbacks
 SELECT
   priced.conversion_id,

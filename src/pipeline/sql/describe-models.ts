@@ -41,7 +41,7 @@ export async function describeModels(): Promise<DescribedModel[]> {
     await describe('staging', modelNames('staging'));
     // What others read of this run's, or of the snapshot, has to be there before them.
     const marts = modelNames('marts').map((name) => readModel('marts', name));
-    const ofSnapshot = ({ inputs }: SqlModel) => inputs.some((input) => input.startsWith('snapshot.'));
+    const ofSnapshot = ({ query }: SqlModel) => /\bsnapshot\./.test(query);
     const [first, others] = [
       marts.filter(({ fills }) => fills.length > 0),
       marts.filter(({ fills }) => fills.length === 0),

@@ -29,11 +29,11 @@ function withStaging(folder: ModelFolder, name: string): string {
     : `WITH ${definitions}\n${query}`;
 }
 
-/** The staging models that a model reads by their own names, what they read themselves before them. */
-function stagingBehind(folder: ModelFolder, name: string): string[] {
-  const known = new Set(modelNames('staging'));
-  const direct = readModel(folder, name).inputs.filter((input) => known.has(input));
-  return [...new Set(direct.flatMap((input) => [...stagingBehind('staging', input), input]))];
+/** Returns the staging models that a model names, each after those that it names itself. */
+export function stagingBehind(folder: ModelFolder, name: string): string[] {
+  const words = new Set(readModel(folder, name).query.match(/\w+/g));
+  const direct = modelNames('staging').filter((each) => words.has(each));
+  return [...new Set(direct.flatMap((each) => [...stagingBehind('staging', each), each]))];
 }
 
 /**

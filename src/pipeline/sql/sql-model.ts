@@ -11,8 +11,6 @@ export interface SqlModel {
   grain: string;
   /** `key:` Columns that tell its rows apart. Empty for one row, and where the header has none. */
   key: string[];
-  /** `inputs:` The relations that its query reads; `snapshot.x` is a table of the snapshot being built. */
-  inputs: string[];
   /** `fills:` Tables that its rows are put into under other names, while a run computes. */
   fills: string[];
   /** Meaning of each column, where the header lists them: they become the published table's comments. */
@@ -53,12 +51,26 @@ export function modelNames(folder: ModelFolder | 'functions'): string[] {
     .toSorted();
 }
 
-/** Reads `sql/<folder>/<name>.sql`. Throws when its header lacks the grain or the inputs. */
+/** Reads `sql/<folder>/<name>.sql`. Throws where its header lacks the grain. */
 export function readModel(folder: ModelFolder, name: string): SqlModel {
   const path = `${sqlFolder}/${folder}/${name}.sql`;
-  const model = models.get(path) ?? parseModel(name, readFileSync(path, 'utf8'));
-  models.set(path, model);
+  let model = models.get(path);
+  if (model === undefined)
+    models.set(path, (model = withOthersColumns(folder, parseModel(name, readFileSync(path, 'utf8')))));
   return model;
+}
+
+/** Fills in the columns whose meaning the header gives as that in another model of the folder. */
+function withOthersColumns(folder: ModelFolder, model: SqlModel): SqlModel {
+  const columns: SqlModel['columns'] = {};
+  const nullable = new Set(model.nullable);
+  for (const [column, meaning] of Object.entries(model.columns)) {
+    const [, name] = /^as in (\w+)$/.exec(meaning) ?? [];
+    const other = name === undefined ? undefined : readModel(folder, name);
+    columns[column] = other === undefined ? meaning : (other.columns[column] ?? '');
+    if (other?.nullable?.has(column) === true) nullable.add(column);
+  }
+  return { ...model, columns, nullable: model.nullable && nullable };
 }
 
 /** All of `sql/functions`, by name. */
@@ -78,23 +90,21 @@ export function parseModel(name: string, text: string): SqlModel {
       [...line.matchAll(/^(\w[\w ]*): (.+)$/g)].map(([, fact = '', value = '']) => [fact, value]),
     ),
   );
-  const { grain, inputs } = facts;
-  if (grain === undefined || inputs === undefined)
-    throw new Error(`sql model ${name} has no "grain:" or no "inputs:" in its header`);
+  const { grain } = facts;
+  if (grain === undefined) throw new Error(`sql model ${name} has no "grain:" in its header`);
   const columns: Record<string, string> = {};
   const nullable = new Set(listOf(facts['nullable']));
   for (const line of header) {
-    const [, column, mark, meaning] = /^ {2}(\w+)(\??): (.+)$/.exec(line) ?? [];
-    if (column === undefined || meaning === undefined) continue;
-    columns[column] = meaning;
-    if (mark === '?') nullable.add(column);
+    const [, names, meaning] = /^ {2}(\w+\??(?:, \w+)*): (.+)$/.exec(line) ?? [];
+    if (names === undefined || meaning === undefined) continue;
+    for (const column of names.replace('?', '').split(', ')) columns[column] = meaning;
+    if (names.endsWith('?')) nullable.add(names.slice(0, -1));
   }
   return {
     name,
     purpose,
     grain,
     key: listOf(facts['key']),
-    inputs: listOf(inputs),
     fills: listOf(facts['fills']),
     columns,
     nullable: facts['nullable'] === undefined && Object.keys(columns).length === 0 ? undefined : nullable,

@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inMemory, openDuckDB, type OpenDuckDB } from '../../../src/kit/duckdb/open.ts';
 import { describeModels, type DescribedModel } from '../../../src/pipeline/sql/describe-models.ts';
 import { generateModelRows, modelRowsFile } from '../../../src/pipeline/sql/generate-model-rows.ts';
+import { stagingBehind } from '../../../src/pipeline/sql/model-query.ts';
+import { relationsOf } from '../../../src/pipeline/sql/relations.ts';
 import { modelFolders, modelNames, parseModel, readFunctions, readModel } from '../../../src/pipeline/sql/sql-model.ts';
 import { analyticsTables, analyticsViews } from '../../../src/pipeline/snapshot/content/published-tables.ts';
 
@@ -19,38 +21,23 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** Relations that a query names, but for those that it defines itself: as DuckDB's parser reads it. */
-async function relationsOf(query: string): Promise<string[]> {
-  const reader = await connection.runAndReadAll('SELECT json_serialize_sql($1::VARCHAR)', [
-    query.replaceAll(/\$\w+/g, 'NULL'),
-  ]);
-  const tree = JSON.parse(reader.value(0, 0) as string) as { error: boolean; error_message?: string };
-  if (tree.error) throw new Error(tree.error_message);
-  const named = new Set<string>();
-  const defined = new Set<string>();
-  const walk = (node: unknown): void => {
-    if (typeof node !== 'object' || node === null) return;
-    const { type, schema_name: schema, table_name: table, cte_map: ctes } = node as Record<string, unknown>;
-    if (type === 'BASE_TABLE') named.add(schema === '' ? (table as string) : `${schema as string}.${table as string}`);
-    for (const { key } of (ctes as { map: { key: string }[] } | undefined)?.map ?? []) defined.add(key);
-    for (const child of Object.values(node)) walk(child);
-  };
-  walk(tree);
-  return [...named].filter((name) => !defined.has(name)).toSorted();
-}
-
-describe('headers', () => {
-  it('name the relations that the SQL names, each once', async () => {
-    expect(models.length).toBeGreaterThan(40);
-    for (const { folder, model } of models)
-      expect(model.inputs.toSorted(), `${folder}/${model.name}`).toEqual(await relationsOf(model.query));
+describe('relations', () => {
+  it('are those that a query reads and does not define itself', async () => {
+    const sql = `WITH a AS (SELECT * FROM clicks) SELECT * FROM a JOIN snapshot.offers USING (offer_id) WHERE x IN (SELECT x FROM sites) AND y < $as_of`;
+    expect(await relationsOf(connection, sql)).toEqual(['clicks', 'sites', 'snapshot.offers']);
+    await expect(relationsOf(connection, 'SELECT FROM')).rejects.toThrow(/syntax error/);
+    expect(() => parseModel('clicks', '-- Clicks.\nSELECT 1')).toThrow(/no "grain:"/);
   });
 
-  it('would be found out where they name others', async () => {
-    const sql = `WITH a AS (SELECT * FROM clicks) SELECT * FROM a JOIN snapshot.offers USING (offer_id) WHERE x IN (SELECT x FROM sites) AND y < $as_of`;
-    expect(await relationsOf(sql)).toEqual(['clicks', 'sites', 'snapshot.offers']);
-    await expect(relationsOf('SELECT FROM')).rejects.toThrow(/syntax error/);
-    expect(() => parseModel('clicks', '-- Clicks.\n-- grain: one row per click\nSELECT 1')).toThrow(/no "inputs:"/);
+  it('are staging models where they are written into a query, of every model', async () => {
+    expect(models.length).toBeGreaterThan(40);
+    const staging = new Set(modelNames('staging'));
+    for (const { folder, model } of models) {
+      const behind = stagingBehind(folder, model.name);
+      const readers = [model, ...behind.map((name) => readModel('staging', name))];
+      const read = (await Promise.all(readers.map(({ query }) => relationsOf(connection, query)))).flat();
+      expect(new Set(read.filter((name) => staging.has(name))), `${folder}/${model.name}`).toEqual(new Set(behind));
+    }
   });
 });
 

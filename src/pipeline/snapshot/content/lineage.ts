@@ -1,28 +1,29 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
+import { relationsOf } from '../../sql/relations.ts';
 import { makeRunInput, originOf, type Origin } from '../../sql/run-inputs.ts';
 import { modelNames, readModel, type SqlModel } from '../../sql/sql-model.ts';
 import { quoted } from '../../../kit/text/sql-text.ts';
 import { analyticsTables, analyticsViews } from './published-tables.ts';
 
 /**
- * What the `lineage` mart reads: who reads what, as the `inputs:` of the models' headers say, which a test holds to
- * their SQL. Names that a model's rows are put under while a run computes (`fills:`) stand for that model.
+ * Fills the table that the `lineage` mart reads: which model reads which relations, by DuckDB's parser. A name that a
+ * model's rows get while a run computes (`fills:`) counts as that model.
  */
 export async function loadLineage(connection: DuckDBConnection): Promise<void> {
   const tables = await queryRows<{ name: string }>(
     connection,
     `SELECT table_name AS name FROM duckdb_tables() WHERE database_name = current_catalog() AND NOT temporary`,
   );
-  const edges = lineage(new Set(tables.map(({ name }) => name)));
+  const edges = await lineage(connection, new Set(tables.map(({ name }) => name)));
   const table = await makeRunInput(connection, 'run_lineage');
   await connection.run(
     `INSERT INTO ${table} VALUES ${edges.map((edge) => `(${edge.map(quoted).join(', ')})`).join(', ')}`,
   );
 }
 
-/** Table or step, its layer, input, the input's layer: each once. `warehouse` has the names of the state's tables. */
-function lineage(warehouse: ReadonlySet<string>): string[][] {
+/** Returns table or step, its layer, input and the input's layer, each once. `warehouse`: names of the state's tables. */
+async function lineage(connection: DuckDBConnection, warehouse: ReadonlySet<string>): Promise<string[][]> {
   const staging = modelNames('staging').map((name) => readModel('staging', name));
   const marts = [...analyticsTables, ...analyticsViews].map((name) => readModel('marts', name));
   const steps = new Map<string, Origin>([
@@ -43,7 +44,7 @@ function lineage(warehouse: ReadonlySet<string>): string[][] {
     ['mart', marts],
   ] as const) {
     for (const model of models) {
-      for (const input of model.inputs.map((name) => origin(model, name))) {
+      for (const input of (await relationsOf(connection, model.query)).map((name) => origin(model, name))) {
         const edge = [model.name, layer, input.name, input.layer];
         edges.set(edge.join(' '), edge);
       }
