@@ -1,7 +1,6 @@
 -- The figures of offer_stats_2d by offer and site. All columns but epc and cvr add up over sites to the offer's figures; offers
 -- that no catalog has are left out.
 -- grain: one row per offer in the catalog and site with a click on the offer, or a credited conversion of it, in W
--- inputs: click_events, conversions, offers
 -- columns:
 --   offer_id: Public id of the offer
 --   site_key: Publisher site, as its clicks name it
@@ -24,24 +23,29 @@ FROM (
   SELECT
     offer_id,
     site_key,
-    sum(clicks)::BIGINT AS clicks,
-    sum(conversions)::BIGINT AS conversions,
-    sum(converted_clicks)::BIGINT AS converted_clicks,
-    sum(earnings)::DECIMAL(24, 6) AS earnings
+    coalesce(sum(clicks), 0)::BIGINT AS clicks,
+    coalesce(sum(conversions), 0)::BIGINT AS conversions,
+    coalesce(sum(converted_clicks), 0)::BIGINT AS converted_clicks,
+    coalesce(sum(earnings), 0)::DECIMAL(24, 6) AS earnings
   FROM (
     -- Clicks by id and by name one after the other: a condition for both would have every click's text read.
-    SELECT click_events.offer_id, site_key, count(*) AS clicks, 0 AS conversions, 0 AS converted_clicks, 0::DECIMAL(15, 6) AS earnings
+    SELECT click_events.offer_id, site_key, count(*) AS clicks
     FROM click_events
     WHERE click_events.offer_id IN (SELECT offers.offer_id FROM offers)
     GROUP BY click_events.offer_id, site_key
-    UNION ALL
-    SELECT offers.offer_id, site_key, count(*), 0, 0, 0
+    UNION ALL BY NAME
+    SELECT offers.offer_id, site_key, count(*) AS clicks
     FROM click_events
     JOIN offers ON offers.source = click_events.source AND offers.external_id = click_events.external_id
     WHERE click_events.offer_id IS NULL
     GROUP BY offers.offer_id, site_key
-    UNION ALL
-    SELECT conversions.offer_id, site_key, 0, count(*), count(DISTINCT click_id), sum(payout)
+    UNION ALL BY NAME
+    SELECT
+      conversions.offer_id,
+      site_key,
+      count(*) AS conversions,
+      count(DISTINCT click_id) AS converted_clicks,
+      sum(payout) AS earnings
     FROM conversions
     WHERE status = 'credited' AND credited_at BETWEEN $window_start AND $as_of
     GROUP BY conversions.offer_id, site_key

@@ -4,7 +4,6 @@
 -- for several days divide the sums.
 -- grain: one row per UTC day and offer with a click or a credited conversion
 -- key: day, offer_id
--- inputs: day_clicks, day_conversions
 -- columns:
 --   day: UTC day
 --   offer_id: Public id of the offer
@@ -18,18 +17,17 @@ WITH summed AS (
   SELECT
     day,
     offer_id,
-    sum(clicks)::BIGINT AS clicks,
-    sum(conversions)::BIGINT AS conversions,
-    sum(converted_clicks)::BIGINT AS converted_clicks,
-    sum(earnings)::DECIMAL(24, 6) AS earnings
+    coalesce(sum(clicks), 0)::BIGINT AS clicks,
+    coalesce(sum(conversions), 0)::BIGINT AS conversions,
+    coalesce(sum(converted_clicks), 0)::BIGINT AS converted_clicks,
+    coalesce(sum(earnings), 0)::DECIMAL(24, 6) AS earnings
   FROM (
-    SELECT hour::DATE AS day, offer_id, clicks, 0 AS conversions, 0 AS converted_clicks, 0::DECIMAL(15, 6) AS earnings
+    SELECT hour::DATE AS day, offer_id, clicks
     FROM day_clicks
-    UNION ALL
+    UNION ALL BY NAME
     SELECT
       credited_at::DATE AS day,
       offer_id,
-      0 AS clicks,
       count(*) AS conversions,
       count(DISTINCT click_id) AS converted_clicks,
       sum(payout) AS earnings

@@ -1,7 +1,6 @@
 -- Clicks, conversions and earnings by hour, of the offers in the catalog, up to the snapshot's as-of. Conversions count in the hour of their credit.
 -- grain: one row per offer and UTC hour with a click or a credited conversion
 -- key: offer_id, hour
--- inputs: day_clicks, day_conversions
 -- columns:
 --   offer_id: Public id of the offer
 --   hour: Begin of the UTC hour
@@ -11,17 +10,16 @@
 SELECT
   offer_id,
   hour,
-  sum(clicks)::BIGINT AS clicks,
-  sum(conversions)::BIGINT AS conversions,
-  sum(earnings)::DECIMAL(24, 6) AS earnings
+  coalesce(sum(clicks), 0)::BIGINT AS clicks,
+  coalesce(sum(conversions), 0)::BIGINT AS conversions,
+  coalesce(sum(earnings), 0)::DECIMAL(24, 6) AS earnings
 FROM (
-  SELECT offer_id, hour, clicks, 0 AS conversions, 0::DECIMAL(15, 6) AS earnings
+  SELECT offer_id, hour, clicks
   FROM day_clicks
-  UNION ALL
-  SELECT offer_id, date_trunc('hour', credited_at) AS hour, 0 AS clicks, count(*) AS conversions, sum(payout) AS earnings
+  UNION ALL BY NAME
+  SELECT offer_id, date_trunc('hour', credited_at) AS hour, 1 AS conversions, payout AS earnings
   FROM day_conversions
   WHERE status = 'credited'
-  GROUP BY ALL
 )
 GROUP BY ALL
 ORDER BY hour, offer_id

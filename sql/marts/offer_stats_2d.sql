@@ -1,7 +1,6 @@
 -- Figures of each offer over W = [midnight of the day before as-of, as-of], so yesterday and today in UTC, over all sites.
 -- grain: one row per offer with a click or credited conversion in W, or a credited conversion in the last 48 hours
 -- key: offer_id
--- inputs: window_clicks, window_conversions, offer_spans
 -- fills: day_stats
 -- columns:
 --   offer_id: Public id of the offer
@@ -24,27 +23,20 @@ WITH credited AS (
 measured AS (
   SELECT
     offer_id,
-    sum(clicks)::BIGINT AS clicks,
-    0 AS conversions,
-    0 AS converted_clicks,
-    0::DECIMAL(15, 6) AS earnings,
-    0 AS conversions_24h,
-    0 AS conversions_prior_24h,
-    0::DECIMAL(15, 6) AS earnings_48h
+    sum(clicks) AS clicks
   FROM window_clicks
   GROUP BY offer_id
-  UNION ALL
+  UNION ALL BY NAME
   SELECT
     offer_id,
-    0 AS clicks,
     count(*) FILTER (WHERE credited_at >= $window_start) AS conversions,
     count(DISTINCT click_id) FILTER (WHERE credited_at >= $window_start) AS converted_clicks,
-    coalesce(sum(payout) FILTER (WHERE credited_at >= $window_start), 0) AS earnings,
+    sum(payout) FILTER (WHERE credited_at >= $window_start) AS earnings,
     count(*) FILTER (WHERE credited_at > $as_of - INTERVAL 24 HOURS) AS conversions_24h,
     count(*) FILTER (
       WHERE credited_at > $as_of - INTERVAL 48 HOURS AND credited_at <= $as_of - INTERVAL 24 HOURS
     ) AS conversions_prior_24h,
-    coalesce(sum(payout) FILTER (WHERE credited_at > $as_of - INTERVAL 48 HOURS), 0) AS earnings_48h
+    sum(payout) FILTER (WHERE credited_at > $as_of - INTERVAL 48 HOURS) AS earnings_48h
   FROM credited
   WHERE credited_at >= $window_start OR credited_at > $as_of - INTERVAL 48 HOURS
   GROUP BY offer_id
@@ -52,13 +44,13 @@ measured AS (
 per_offer AS (
   SELECT
     offer_id,
-    sum(clicks)::BIGINT AS clicks,
-    sum(conversions)::BIGINT AS conversions,
-    sum(converted_clicks)::BIGINT AS converted_clicks,
-    sum(earnings)::DECIMAL(24, 6) AS earnings,
-    sum(conversions_24h)::BIGINT AS conversions_24h,
-    sum(conversions_prior_24h)::BIGINT AS conversions_prior_24h,
-    sum(earnings_48h)::DECIMAL(24, 6) AS earnings_48h
+    coalesce(sum(clicks), 0)::BIGINT AS clicks,
+    coalesce(sum(conversions), 0)::BIGINT AS conversions,
+    coalesce(sum(converted_clicks), 0)::BIGINT AS converted_clicks,
+    coalesce(sum(earnings), 0)::DECIMAL(24, 6) AS earnings,
+    coalesce(sum(conversions_24h), 0)::BIGINT AS conversions_24h,
+    coalesce(sum(conversions_prior_24h), 0)::BIGINT AS conversions_prior_24h,
+    coalesce(sum(earnings_48h), 0)::DECIMAL(24, 6) AS earnings_48h
   FROM measured
   GROUP BY offer_id
 ),

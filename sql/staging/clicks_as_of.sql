@@ -1,7 +1,6 @@
 -- Clicks by hour from $from to $as_of, both included: whole hours from the roll-up, the hour that $as_of cuts from events.
 -- grain: one row per UTC hour and offer in the catalog
 -- key: hour, offer_id
--- inputs: click_hourly, edge_clicks, offer_keys
 -- fills: window_clicks, touched_clicks, day_clicks
 WITH named AS (
   SELECT hour, offer_id AS named_id, source, external_id, clicks
@@ -23,8 +22,5 @@ SELECT
   offer.offer_id,
   sum(named.clicks)::BIGINT AS clicks
 FROM named
-JOIN offer_keys AS offer
-  ON offer.named_id = named.named_id
-  AND offer.source = named.source
-  AND offer.external_id = named.external_id
+JOIN offer_keys AS offer USING (named_id, source, external_id)
 GROUP BY ALL

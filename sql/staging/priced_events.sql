@@ -6,7 +6,6 @@
 -- milestone is unknown.
 -- grain: one row per event of the conversions in conversion_scope
 -- key: conversion_id, kind
--- inputs: conversion_events, conversion_scope, conversion_clicks, offer_keys, offer_spans, offer_version_events
 WITH events AS (
   SELECT *
   FROM conversion_events
@@ -33,10 +32,7 @@ attributed AS (
     offer.offer_id
   FROM based_on_credit
   LEFT JOIN conversion_clicks AS click ON click.click_id = based_on_credit.click_id
-  LEFT JOIN offer_keys AS offer
-    ON offer.named_id = coalesce(click.offer_id, 0)
-    AND offer.source = name_part(click.offer_id, click.source)
-    AND offer.external_id = name_part(click.offer_id, click.external_id)
+  LEFT JOIN offer_keys AS offer ON click_names_offer(click, offer)
 )
 SELECT
   attributed.conversion_id,

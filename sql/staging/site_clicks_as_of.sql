@@ -2,15 +2,11 @@
 -- from the events, since the roll-up of clicks does not tell sites.
 -- grain: one row per UTC day and site with such a click
 -- key: day, site_key
--- inputs: touched_click_counts, offer_keys
 -- fills: day_site_clicks
 SELECT
   click.day,
   click.site_key,
   sum(click.clicks)::BIGINT AS clicks
 FROM touched_click_counts AS click
-JOIN offer_keys AS offer
-  ON offer.named_id = coalesce(click.offer_id, 0)
-  AND offer.source = name_part(click.offer_id, click.source)
-  AND offer.external_id = name_part(click.offer_id, click.external_id)
+JOIN offer_keys AS offer ON click_names_offer(click, offer)
 GROUP BY ALL

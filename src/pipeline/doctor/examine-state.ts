@@ -4,6 +4,8 @@ import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { readWholeState } from '../../kit/duckdb/check-state.ts';
 import { tellsDamage, type StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
+import { countRows, makeTempTable, makeTempView } from '../../kit/duckdb/temp-table.ts';
+import { modelQuery } from '../sql/model-query.ts';
 import { eventFilePaths, eventRelation } from '../warehouse/event-files.ts';
 import { troubleWithKeyRuns } from '../warehouse/keys/upkeep.ts';
 import { eventKinds } from '../../kit/vocabulary/values.ts';
@@ -190,14 +192,12 @@ async function wrongRollUps(connection: DuckDBConnection, clicks: string | undef
       ? undefined
       : `it counts ${sums.rolled} clicks, the event files hold ${sums.stored}`;
   }
-  const [wrong] = await queryRows<{ groups: number }>(
+  await makeTempView(connection, 'audited_clicks', `FROM ${clicks}`);
+  await makeTempTable(
     connection,
-    `SELECT count(*) AS groups FROM (
-       SELECT date_trunc('hour', clicked_at) AS hour, coalesce(offer_id, 0) AS offer_id, CASE WHEN offer_id IS NULL THEN source ELSE '' END AS source,
-         CASE WHEN offer_id IS NULL THEN external_id ELSE '' END AS external_id, count(*) AS clicks
-       FROM ${clicks} GROUP BY ALL) AS events
-     FULL JOIN click_hourly AS rolled USING (hour, offer_id, source, external_id)
-     WHERE events.clicks IS DISTINCT FROM rolled.clicks`,
+    'audited_days',
+    `SELECT day FROM event_files WHERE kind = 'clicks' UNION SELECT hour::DATE FROM click_hourly`,
   );
-  return (wrong?.groups ?? 0) === 0 ? undefined : `${wrong?.groups} hours of offers differ from the click events`;
+  const wrong = await countRows(connection, `(${modelQuery('audits', 'roll_up_equals_events')})`);
+  return wrong === 0 ? undefined : `${wrong} hours of offers differ from the click events`;
 }

@@ -70,9 +70,8 @@ const routeLines = (asOf: number) => `
       version.daily_cap, version.daily_click_cap
     FROM offer_versions AS version
     JOIN offers ON offers.offer_id = version.offer_id
-    JOIN (SELECT offer_id, max(version) AS version FROM offer_versions GROUP BY offer_id) AS last
-      ON last.offer_id = version.offer_id AND last.version = version.version
     LEFT JOIN former ON former.offer_id = version.offer_id
+    QUALIFY row_number() OVER (PARTITION BY version.offer_id ORDER BY version.version DESC) = 1
   ) AS route
   ORDER BY route.offer_id`;
 

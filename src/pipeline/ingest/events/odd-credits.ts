@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
 import type { Run } from '../../runs/stage.ts';
-import { modelQuery } from '../../sql/model-query.ts';
+import { modelQuery, withFunctions } from '../../sql/model-query.ts';
 import type { FoundClicks, NewConversionEvents } from './attribution.ts';
 
 /** Clocks differ by less. Microseconds. */
@@ -39,10 +39,7 @@ export async function tellOddCredits(
        FROM news AS event
        JOIN (SELECT * FROM conversion_clicks WHERE click_id IN (SELECT click_id FROM news)) AS click
          ON click.click_id = event.click_id
-       LEFT JOIN (${modelQuery('staging', 'offer_keys')}) AS offer
-         ON offer.named_id = coalesce(click.offer_id, 0)
-         AND offer.source = CASE WHEN click.offer_id IS NULL THEN click.source ELSE '' END
-         AND offer.external_id = CASE WHEN click.offer_id IS NULL THEN click.external_id ELSE '' END
+       LEFT JOIN (${modelQuery('staging', 'offer_keys')}) AS offer ON ${withFunctions('click_names_offer(click, offer)')}
        LEFT JOIN (${modelQuery('staging', 'offer_spans')}) AS span
          ON span.offer_id = offer.offer_id AND span.holds_from <= event.occurred_at AND event.occurred_at < span.holds_until
        LEFT JOIN (SELECT DISTINCT offer_id, version FROM offer_version_events) AS milestones
