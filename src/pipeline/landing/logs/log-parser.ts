@@ -10,16 +10,15 @@ import { longLineBytes, maxLineBytes, type FileLines } from '../landing-file.ts'
 export const warningBit = { unknownField: 1, firstDropped: 2, halfSurrogate: 128 } as const;
 
 /**
- * The statement that reads log rows `(file_id, line, raw)` into what is staged: the typed fields, the `event_key` that
- * makes the event one, and the `day_number` of its UTC day, NULL for a rejected row. `columns`: further ones of
- * `parsedLog`.
+ * SQL that reads log rows `(file_id, line, raw)` into staged events: the typed fields, the `event_key` that makes the
+ * event one, and the `day_number` of its UTC day, NULL for a rejected row. `columns`: further columns of `events`.
  */
 export function stagedLog(schema: LogSchema, rows: string, columns: readonly 'line'[] = []): string {
-  const fields = schema.fields.map(({ name }) => name).join(', ');
   return `
-    SELECT ${fields}, ${eventKey[schema.kind]} AS event_key, file_id, warnings, reject,${columns.map((name) => ` ${name},`).join('')}
+    ${judgedRows(schema, rows)}
+    SELECT ${schema.fields.map(({ name }) => name).join(', ')}, ${eventKey[schema.kind]} AS event_key, file_id, warnings, reject,${columns.map((name) => ` ${name},`).join('')}
       CASE WHEN reject IS NULL THEN ${dayNumber(schema.time)} END AS day_number
-    FROM (${parsedLog(schema, rows)})`;
+    FROM events`;
 }
 
 /**
@@ -28,36 +27,88 @@ export function stagedLog(schema: LogSchema, rows: string, columns: readonly 'li
  * which has the row's first characters only, and `raw_length`; of a row that is cut `digest` identifies the whole text.
  */
 export function parsedLog(schema: LogSchema, rows: string): string {
+  return `${judgedRows(schema, rows)}
+    SELECT * FROM events`;
+}
+
+/**
+ * The steps of both statements, one after the other, as SQL comments describe them. Each is used once, so DuckDB plans
+ * them as one query without a table between.
+ */
+function judgedRows(schema: LogSchema, rows: string): string {
   const { fields } = schema;
   const shape = quoted(JSON.stringify(Object.fromEntries(fields.map(({ name }) => [name, 'VARCHAR']))));
-  const faults = (some: LogFault[]) => some.map(({ when, reason }) => `WHEN ${when} THEN ${quoted(reason)}`);
-  const all = fields.flatMap((field) => field.faults);
-  const drops = droppableFields(schema).map(
-    (field, index) => ` + CASE WHEN ${field.dropped} THEN ${warningBit.firstDropped << index} ELSE 0 END`,
-  );
-  return `
-    SELECT file_id, line, ${fields.map(({ name }) => `${name}_value AS ${name}`).join(', ')}, warnings,
-      CASE WHEN fault IS NOT NULL THEN json_object('line', line, 'reason', fault, 'raw', left(raw, ${charactersKept}), 'raw_length', length(raw),
-        'digest', CASE WHEN length(raw) > ${charactersKept} THEN sha256(raw) END)::VARCHAR END AS reject
-    FROM (
+  return `WITH
+    -- Lines that are not blank. texts: the fields' texts, NULL where the line is not JSON.
+    raw_rows AS (
+      SELECT *, TRY(from_json(raw, ${shape})) AS texts FROM ${rows} WHERE strlen(raw) > 64 OR trim(raw) <> ''
+    ),
+    raw_texts AS (
+      SELECT *, unnest(texts) FROM raw_rows
+    ),
+    -- is_plain: the line is written as most writers write it, so its texts need no further look.
+    recognized AS (
+      SELECT file_id, line, raw, texts, ${isPlain(schema)} AS is_plain FROM raw_texts
+    ),
+    -- record: the line with each half of a surrogate replaced.
+    repaired AS (
+      SELECT *, CASE WHEN is_plain THEN raw WHEN ${hasHalfSurrogates('raw')} THEN ${withoutHalfSurrogates('raw')} ELSE raw END AS record
+      FROM recognized
+    ),
+    objects AS (
+      SELECT *, CASE WHEN is_plain THEN true ELSE json_valid(record) AND starts_with(ltrim(record, chr(9) || ' '), '{') END AS is_object
+      FROM repaired
+    ),
+    -- Texts of the fields, each under the field's name.
+    parsed AS (
+      SELECT file_id, line, raw, record, is_plain, is_object,
+        unnest(CASE WHEN is_plain THEN texts ELSE from_json(CASE WHEN is_object THEN record END, ${shape}) END)
+      FROM objects
+    ),
+    -- <field>_value: the typed value; <field>_unlike: the text is not of the field's form.
+    typed AS (
       SELECT *,
-        CASE WHEN is_plain THEN CASE
-          ${faults(all.filter(({ neverOfPlain }) => !neverOfPlain)).join('\n          ')} END
-        ELSE CASE WHEN NOT is_object OR ${laxJson} THEN 'not_json_object'
+        ${fields.flatMap(computedColumns).join(',\n        ')}
+      FROM parsed
+    ),
+    -- fault: the reason to reject the row; warnings: bits of what was dropped or replaced in it.
+    judged AS (
+      SELECT *,
+        ${faultOf(schema)} AS fault,
+        ${warningsOf(schema)} AS warnings
+      FROM typed
+    ),
+    events AS (
+      SELECT file_id, line, ${fields.map(({ name }) => `${name}_value AS ${name}`).join(', ')}, warnings,
+        CASE WHEN fault IS NOT NULL THEN json_object('line', line, 'reason', fault, 'raw', left(raw, ${charactersKept}), 'raw_length', length(raw),
+          'digest', CASE WHEN length(raw) > ${charactersKept} THEN sha256(raw) END)::VARCHAR END AS reject
+      FROM judged
+    )`;
+}
+
+/** SQL for the first reason to reject a row of `typed`; NULL for a good one. */
+function faultOf({ fields }: LogSchema): string {
+  const faults = fields.flatMap((field) => field.faults);
+  const whens = (some: readonly LogFault[]) =>
+    some.map(({ when, reason }) => `WHEN ${when} THEN ${quoted(reason)}`).join('\n          ');
+  return `CASE WHEN is_plain THEN CASE
+          ${whens(faults.filter(({ neverOfPlain }) => !neverOfPlain))} END
+        ELSE CASE
+          WHEN NOT is_object OR ${laxJson} THEN 'not_json_object'
           WHEN len(json_keys(record)) <> len(list_distinct(json_keys(record))) THEN 'duplicate_key'
-          ${faults(all).join('\n          ')} END END AS fault,
-        (CASE WHEN is_plain THEN 0 ELSE CASE WHEN is_object THEN CASE WHEN ${hasUnknownField(schema)} THEN ${warningBit.unknownField} ELSE 0 END ELSE 0 END
-          + CASE WHEN record <> raw THEN ${warningBit.halfSurrogate} ELSE 0 END END${drops.join('')})::UTINYINT AS warnings
-      FROM (
-        SELECT *, ${fields.flatMap(computedColumns).join(',\n          ')}
-        FROM (
-          SELECT file_id, line, raw, record, is_plain, is_object, unnest(CASE WHEN is_plain THEN texts ELSE from_json(CASE WHEN is_object THEN record END, ${shape}) END)
-          FROM (SELECT *, CASE WHEN is_plain THEN true ELSE json_valid(record) AND starts_with(ltrim(record, chr(9) || ' '), '{') END AS is_object
-            FROM (SELECT *, CASE WHEN is_plain THEN raw WHEN ${hasHalfSurrogates('raw')} THEN ${withoutHalfSurrogates('raw')} ELSE raw END AS record
-              FROM (SELECT file_id, line, raw, texts, ${isPlain(schema)} AS is_plain
-                FROM (SELECT *, unnest(texts)
-                  FROM (SELECT *, TRY(from_json(raw, ${shape})) AS texts
-                    FROM ${rows} WHERE strlen(raw) > 64 OR trim(raw) <> ''))))))))`;
+          ${whens(faults)} END
+        END`;
+}
+
+/** SQL for the bits of `warningBit` and of the dropped fields of a row of `typed`. */
+function warningsOf(schema: LogSchema): string {
+  const bit = (when: string, value: number) => `CASE WHEN ${when} THEN ${value} ELSE 0 END`;
+  const unknown = bit(hasUnknownField(schema), warningBit.unknownField);
+  const drops = droppableFields(schema).map(
+    (field, index) => `\n          + ${bit(field.dropped, warningBit.firstDropped << index)}`,
+  );
+  return `(CASE WHEN is_plain THEN 0
+          ELSE CASE WHEN is_object THEN ${unknown} ELSE 0 END + ${bit('record <> raw', warningBit.halfSurrogate)} END${drops.join('')})::UTINYINT`;
 }
 
 /**
@@ -113,8 +164,8 @@ function computedColumns({ name, value, unlike }: LogField): string[] {
 }
 
 /** Fields whose values may be dropped with a warning, in the order of their bits. */
-export function droppableFields(schema: LogSchema) {
-  return schema.fields.filter((field) => field.dropped !== undefined);
+export function droppableFields(schema: LogSchema): (LogField & { dropped: string })[] {
+  return schema.fields.filter((field): field is LogField & { dropped: string } => field.dropped !== undefined);
 }
 
 function hasUnknownField({ fields }: LogSchema): string {

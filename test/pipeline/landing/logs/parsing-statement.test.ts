@@ -7,7 +7,7 @@ const inBerlin = { ...defaultSettings, logs: { ...defaultSettings.logs, conversi
 
 /**
  * The statement that reads a run's lines of a log into typed events, as DuckDB gets it: four files put it together, and
- * here it can be seen. `npx vitest run -u test/pipeline/landing/logs` writes the files again.
+ * here it can be seen. `npx vitest run test/pipeline/landing/logs --update` writes the files again.
  */
 it.each([
   { kind: 'clicks', settings: defaultSettings, file: 'clicks.sql' },

@@ -1,11 +1,54 @@
 COPY (
-    SELECT click_id, offer_id, source, external_id, site_key, user_id, clicked_at, country, device, ip, user_agent, sub1, sub2, (((((((((((md5_number(click_id) & 18446744073709551615::UHUGEINT)::UBIGINT & 71777214294589695::UBIGINT) << 8) | (((md5_number(click_id) & 18446744073709551615::UHUGEINT)::UBIGINT >> 8) & 71777214294589695::UBIGINT)) & 281470681808895::UBIGINT) << 16) | ((((((md5_number(click_id) & 18446744073709551615::UHUGEINT)::UBIGINT & 71777214294589695::UBIGINT) << 8) | (((md5_number(click_id) & 18446744073709551615::UHUGEINT)::UBIGINT >> 8) & 71777214294589695::UBIGINT)) >> 16) & 281470681808895::UBIGINT)) & 4294967295::UBIGINT) << 32) | ((((((((md5_number(click_id) & 18446744073709551615::UHUGEINT)::UBIGINT & 71777214294589695::UBIGINT) << 8) | (((md5_number(click_id) & 18446744073709551615::UHUGEINT)::UBIGINT >> 8) & 71777214294589695::UBIGINT)) & 281470681808895::UBIGINT) << 16) | ((((((md5_number(click_id) & 18446744073709551615::UHUGEINT)::UBIGINT & 71777214294589695::UBIGINT) << 8) | (((md5_number(click_id) & 18446744073709551615::UHUGEINT)::UBIGINT >> 8) & 71777214294589695::UBIGINT)) >> 16) & 281470681808895::UBIGINT)) >> 32)) >> 4)::BIGINT AS event_key, file_id, warnings, reject,
-      CASE WHEN reject IS NULL THEN (epoch_us(clicked_at) - -62135596800000000) // 86400000000 END AS day_number
-    FROM (
-    SELECT file_id, line, click_id_value AS click_id, offer_id_value AS offer_id, source_value AS source, external_id_value AS external_id, site_key_value AS site_key, user_id_value AS user_id, clicked_at_value AS clicked_at, country_value AS country, device_value AS device, ip_value AS ip, user_agent_value AS user_agent, sub1_value AS sub1, sub2_value AS sub2, warnings,
-      CASE WHEN fault IS NOT NULL THEN json_object('line', line, 'reason', fault, 'raw', left(raw, 2000), 'raw_length', length(raw),
-        'digest', CASE WHEN length(raw) > 2000 THEN sha256(raw) END)::VARCHAR END AS reject
-    FROM (
+    WITH
+    -- Lines that are not blank. texts: the fields' texts, NULL where the line is not JSON.
+    raw_rows AS (
+      SELECT *, TRY(from_json(raw, '{"click_id":"VARCHAR","offer_id":"VARCHAR","source":"VARCHAR","external_id":"VARCHAR","site_key":"VARCHAR","user_id":"VARCHAR","clicked_at":"VARCHAR","country":"VARCHAR","device":"VARCHAR","ip":"VARCHAR","user_agent":"VARCHAR","sub1":"VARCHAR","sub2":"VARCHAR"}')) AS texts FROM (SELECT file_id, NULL::BIGINT AS line, raw FROM read_csv(['<data>/landing/clicks/a.ndjson'], columns = {raw: 'VARCHAR'}, delim = '\u0001\u0002', quote = '', escape = '',
+    new_line = '\n', strict_mode = false, auto_detect = false, header = false, hive_partitioning = false, max_line_size = 65536, buffer_size = 4194304, filename = 'path') JOIN log_files_of_clicks USING (path)) WHERE strlen(raw) > 64 OR trim(raw) <> ''
+    ),
+    raw_texts AS (
+      SELECT *, unnest(texts) FROM raw_rows
+    ),
+    -- is_plain: the line is written as most writers write it, so its texts need no further look.
+    recognized AS (
+      SELECT file_id, line, raw, texts, CASE WHEN CASE WHEN starts_with(raw, '{"click_id": ') THEN raw = concat('{"click_id": "', click_id, '"', ', "offer_id": ' || offer_id, ', "source": "' || source || '"', ', "external_id": "' || external_id || '"', ', "site_key": "', site_key, '"', ', "user_id": "', user_id, '"', ', "clicked_at": "', clicked_at, '"', ', "country": "' || country || '"', ', "device": "' || device || '"', ', "ip": "' || ip || '"', ', "user_agent": "' || user_agent || '"', ', "sub1": "' || sub1 || '"', ', "sub2": "' || sub2 || '"', '}') ELSE raw = concat('{"click_id":"', click_id, '"', ',"offer_id":' || offer_id, ',"source":"' || source || '"', ',"external_id":"' || external_id || '"', ',"site_key":"', site_key, '"', ',"user_id":"', user_id, '"', ',"clicked_at":"', clicked_at, '"', ',"country":"' || country || '"', ',"device":"' || device || '"', ',"ip":"' || ip || '"', ',"user_agent":"' || user_agent || '"', ',"sub1":"' || sub1 || '"', ',"sub2":"' || sub2 || '"', '}') END AND (offer_id IS NULL OR TRY_CAST(offer_id AS INTEGER)::VARCHAR = offer_id) THEN true
+                  WHEN regexp_full_match(raw, '\{(?:"(?:click_id|offer_id|source|external_id|site_key|user_id|clicked_at|country|device|ip|user_agent|sub1|sub2)": ?(?:"[^"\\\x00-\x1f]*"|(?:0|[1-9][0-9]{0,17}))|"(?:offer_id)": ?(?:0|[1-9][0-9]{0,17})\.[0-9]{1,18})(?:, ?(?:"(?:click_id|offer_id|source|external_id|site_key|user_id|clicked_at|country|device|ip|user_agent|sub1|sub2)": ?(?:"[^"\\\x00-\x1f]*"|(?:0|[1-9][0-9]{0,17}))|"(?:offer_id)": ?(?:0|[1-9][0-9]{0,17})\.[0-9]{1,18}))*\}') THEN len(json_keys(raw)) = (click_id IS NOT NULL)::INTEGER + (offer_id IS NOT NULL)::INTEGER + (source IS NOT NULL)::INTEGER + (external_id IS NOT NULL)::INTEGER + (site_key IS NOT NULL)::INTEGER + (user_id IS NOT NULL)::INTEGER + (clicked_at IS NOT NULL)::INTEGER + (country IS NOT NULL)::INTEGER + (device IS NOT NULL)::INTEGER + (ip IS NOT NULL)::INTEGER + (user_agent IS NOT NULL)::INTEGER + (sub1 IS NOT NULL)::INTEGER + (sub2 IS NOT NULL)::INTEGER ELSE false END AS is_plain FROM raw_texts
+    ),
+    -- record: the line with each half of a surrogate replaced.
+    repaired AS (
+      SELECT *, CASE WHEN is_plain THEN raw WHEN regexp_matches(raw, '\\u[dD][89a-fA-F]') THEN array_to_string(list_transform(regexp_extract_all(raw, '\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\\]+|\\'), lambda part: CASE WHEN regexp_full_match(part, '\\u[dD][89abAB][0-9a-fA-F]{2}|\\u[dD][c-fC-F][0-9a-fA-F]{2}') THEN '\ufffd' ELSE part END), '') ELSE raw END AS record
+      FROM recognized
+    ),
+    objects AS (
+      SELECT *, CASE WHEN is_plain THEN true ELSE json_valid(record) AND starts_with(ltrim(record, chr(9) || ' '), '{') END AS is_object
+      FROM repaired
+    ),
+    -- Texts of the fields, each under the field's name.
+    parsed AS (
+      SELECT file_id, line, raw, record, is_plain, is_object,
+        unnest(CASE WHEN is_plain THEN texts ELSE from_json(CASE WHEN is_object THEN record END, '{"click_id":"VARCHAR","offer_id":"VARCHAR","source":"VARCHAR","external_id":"VARCHAR","site_key":"VARCHAR","user_id":"VARCHAR","clicked_at":"VARCHAR","country":"VARCHAR","device":"VARCHAR","ip":"VARCHAR","user_agent":"VARCHAR","sub1":"VARCHAR","sub2":"VARCHAR"}') END)
+      FROM objects
+    ),
+    -- <field>_value: the typed value; <field>_unlike: the text is not of the field's form.
+    typed AS (
+      SELECT *,
+        click_id AS click_id_value,
+        TRY_CAST(offer_id AS INTEGER) AS offer_id_value,
+        source AS source_value,
+        external_id AS external_id_value,
+        site_key AS site_key_value,
+        user_id AS user_id_value,
+        coalesce(TRY_CAST(clicked_at AS TIMESTAMPTZ), TRY_CAST(upper(clicked_at) AS TIMESTAMPTZ), CASE WHEN contains(clicked_at, ':60') AND date_trunc('month', timezone('UTC', TRY_CAST(regexp_replace(upper(clicked_at), ':60(\.[0-9]+)?', ':59.999999') AS TIMESTAMPTZ)) + INTERVAL 1 MICROSECOND) = timezone('UTC', TRY_CAST(regexp_replace(upper(clicked_at), ':60(\.[0-9]+)?', ':59.999999') AS TIMESTAMPTZ)) + INTERVAL 1 MICROSECOND THEN TRY_CAST(regexp_replace(upper(clicked_at), ':60(\.[0-9]+)?', ':59.999999') AS TIMESTAMPTZ) END) AS clicked_at_value,
+        NOT regexp_full_match(clicked_at, '[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)(\.[0-9]+)?([Zz]|[+-](0[0-9]|1[0-7]):[0-5][0-9]|[+-]18:00)') AS clicked_at_unlike,
+        TRY_CAST(upper(country) AS ENUM('AD', 'AE', 'AF', 'AG', 'AI', 'AL', 'AM', 'AO', 'AQ', 'AR', 'AS', 'AT', 'AU', 'AW', 'AX', 'AZ', 'BA', 'BB', 'BD', 'BE', 'BF', 'BG', 'BH', 'BI', 'BJ', 'BL', 'BM', 'BN', 'BO', 'BQ', 'BR', 'BS', 'BT', 'BV', 'BW', 'BY', 'BZ', 'CA', 'CC', 'CD', 'CF', 'CG', 'CH', 'CI', 'CK', 'CL', 'CM', 'CN', 'CO', 'CR', 'CU', 'CV', 'CW', 'CX', 'CY', 'CZ', 'DE', 'DJ', 'DK', 'DM', 'DO', 'DZ', 'EC', 'EE', 'EG', 'EH', 'ER', 'ES', 'ET', 'FI', 'FJ', 'FK', 'FM', 'FO', 'FR', 'GA', 'GB', 'GD', 'GE', 'GF', 'GG', 'GH', 'GI', 'GL', 'GM', 'GN', 'GP', 'GQ', 'GR', 'GS', 'GT', 'GU', 'GW', 'GY', 'HK', 'HM', 'HN', 'HR', 'HT', 'HU', 'ID', 'IE', 'IL', 'IM', 'IN', 'IO', 'IQ', 'IR', 'IS', 'IT', 'JE', 'JM', 'JO', 'JP', 'KE', 'KG', 'KH', 'KI', 'KM', 'KN', 'KP', 'KR', 'KW', 'KY', 'KZ', 'LA', 'LB', 'LC', 'LI', 'LK', 'LR', 'LS', 'LT', 'LU', 'LV', 'LY', 'MA', 'MC', 'MD', 'ME', 'MF', 'MG', 'MH', 'MK', 'ML', 'MM', 'MN', 'MO', 'MP', 'MQ', 'MR', 'MS', 'MT', 'MU', 'MV', 'MW', 'MX', 'MY', 'MZ', 'NA', 'NC', 'NE', 'NF', 'NG', 'NI', 'NL', 'NO', 'NP', 'NR', 'NU', 'NZ', 'OM', 'PA', 'PE', 'PF', 'PG', 'PH', 'PK', 'PL', 'PM', 'PN', 'PR', 'PS', 'PT', 'PW', 'PY', 'QA', 'RE', 'RO', 'RS', 'RU', 'RW', 'SA', 'SB', 'SC', 'SD', 'SE', 'SG', 'SH', 'SI', 'SJ', 'SK', 'SL', 'SM', 'SN', 'SO', 'SR', 'SS', 'ST', 'SV', 'SX', 'SY', 'SZ', 'TC', 'TD', 'TF', 'TG', 'TH', 'TJ', 'TK', 'TL', 'TM', 'TN', 'TO', 'TR', 'TT', 'TV', 'TW', 'TZ', 'UA', 'UG', 'UM', 'US', 'UY', 'UZ', 'VA', 'VC', 'VE', 'VG', 'VI', 'VN', 'VU', 'WF', 'WS', 'YE', 'YT', 'ZA', 'ZM', 'ZW'))::VARCHAR AS country_value,
+        TRY_CAST(lower(device) AS ENUM('android', 'ios', 'desktop'))::VARCHAR AS device_value,
+        CASE WHEN is_plain OR NOT contains(ip, chr(0)) THEN ip END AS ip_value,
+        CASE WHEN is_plain OR NOT contains(user_agent, chr(0)) THEN user_agent END AS user_agent_value,
+        CASE WHEN is_plain OR NOT contains(sub1, chr(0)) THEN sub1 END AS sub1_value,
+        CASE WHEN is_plain OR NOT contains(sub2, chr(0)) THEN sub2 END AS sub2_value
+      FROM parsed
+    ),
+    -- fault: the reason to reject the row; warnings: bits of what was dropped or replaced in it.
+    judged AS (
       SELECT *,
         CASE WHEN is_plain THEN CASE
           WHEN click_id IS NULL THEN 'missing_click_id'
@@ -22,7 +65,8 @@ COPY (
           WHEN CASE WHEN clicked_at_unlike THEN regexp_full_match(clicked_at, '[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)(\.[0-9]+)?') END THEN 'timestamp_without_offset'
           WHEN clicked_at_unlike OR clicked_at_value IS NULL OR clicked_at_value < TIMESTAMPTZ '0001-01-01 00:00:00+00' THEN 'bad_clicked_at'
           WHEN clicked_at_value > TIMESTAMPTZ '2026-11-20T00:00:00Z' + INTERVAL 24 HOURS THEN 'future_timestamp' END
-        ELSE CASE WHEN NOT is_object OR regexp_matches(regexp_replace(record, '"([^"\\]|\\.)*"', '""', 'g'), ',\s*[}\]]|[nN]a[nN]|[iI]nf|/[*/]') THEN 'not_json_object'
+        ELSE CASE
+          WHEN NOT is_object OR regexp_matches(regexp_replace(record, '"([^"\\]|\\.)*"', '""', 'g'), ',\s*[}\]]|[nN]a[nN]|[iI]nf|/[*/]') THEN 'not_json_object'
           WHEN len(json_keys(record)) <> len(list_distinct(json_keys(record))) THEN 'duplicate_key'
           WHEN click_id IS NULL THEN 'missing_click_id'
           WHEN strlen(click_id) NOT BETWEEN 1 AND 128 OR strlen(click_id) <> length(click_id) OR contains(click_id, chr(127)) THEN 'bad_click_id'
@@ -52,32 +96,25 @@ COPY (
           WHEN clicked_at IS NULL THEN 'missing_clicked_at'
           WHEN CASE WHEN clicked_at_unlike THEN regexp_full_match(clicked_at, '[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)(\.[0-9]+)?') END THEN 'timestamp_without_offset'
           WHEN clicked_at_unlike OR clicked_at_value IS NULL OR clicked_at_value < TIMESTAMPTZ '0001-01-01 00:00:00+00' THEN 'bad_clicked_at'
-          WHEN clicked_at_value > TIMESTAMPTZ '2026-11-20T00:00:00Z' + INTERVAL 24 HOURS THEN 'future_timestamp' END END AS fault,
-        (CASE WHEN is_plain THEN 0 ELSE CASE WHEN is_object THEN CASE WHEN len(list_filter(json_keys(record), lambda key: key NOT IN ('click_id', 'offer_id', 'source', 'external_id', 'site_key', 'user_id', 'clicked_at', 'country', 'device', 'ip', 'user_agent', 'sub1', 'sub2'))) > 0 THEN 1 ELSE 0 END ELSE 0 END
-          + CASE WHEN record <> raw THEN 128 ELSE 0 END END + CASE WHEN country IS NOT NULL AND country_value IS NULL THEN 2 ELSE 0 END + CASE WHEN device IS NOT NULL AND device_value IS NULL THEN 4 ELSE 0 END + CASE WHEN ip IS NOT NULL AND ip_value IS NULL THEN 8 ELSE 0 END + CASE WHEN user_agent IS NOT NULL AND user_agent_value IS NULL THEN 16 ELSE 0 END + CASE WHEN sub1 IS NOT NULL AND sub1_value IS NULL THEN 32 ELSE 0 END + CASE WHEN sub2 IS NOT NULL AND sub2_value IS NULL THEN 64 ELSE 0 END)::UTINYINT AS warnings
-      FROM (
-        SELECT *, click_id AS click_id_value,
-          TRY_CAST(offer_id AS INTEGER) AS offer_id_value,
-          source AS source_value,
-          external_id AS external_id_value,
-          site_key AS site_key_value,
-          user_id AS user_id_value,
-          coalesce(TRY_CAST(clicked_at AS TIMESTAMPTZ), TRY_CAST(upper(clicked_at) AS TIMESTAMPTZ), CASE WHEN contains(clicked_at, ':60') AND date_trunc('month', timezone('UTC', TRY_CAST(regexp_replace(upper(clicked_at), ':60(\.[0-9]+)?', ':59.999999') AS TIMESTAMPTZ)) + INTERVAL 1 MICROSECOND) = timezone('UTC', TRY_CAST(regexp_replace(upper(clicked_at), ':60(\.[0-9]+)?', ':59.999999') AS TIMESTAMPTZ)) + INTERVAL 1 MICROSECOND THEN TRY_CAST(regexp_replace(upper(clicked_at), ':60(\.[0-9]+)?', ':59.999999') AS TIMESTAMPTZ) END) AS clicked_at_value,
-          NOT regexp_full_match(clicked_at, '[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)(\.[0-9]+)?([Zz]|[+-](0[0-9]|1[0-7]):[0-5][0-9]|[+-]18:00)') AS clicked_at_unlike,
-          TRY_CAST(upper(country) AS ENUM('AD', 'AE', 'AF', 'AG', 'AI', 'AL', 'AM', 'AO', 'AQ', 'AR', 'AS', 'AT', 'AU', 'AW', 'AX', 'AZ', 'BA', 'BB', 'BD', 'BE', 'BF', 'BG', 'BH', 'BI', 'BJ', 'BL', 'BM', 'BN', 'BO', 'BQ', 'BR', 'BS', 'BT', 'BV', 'BW', 'BY', 'BZ', 'CA', 'CC', 'CD', 'CF', 'CG', 'CH', 'CI', 'CK', 'CL', 'CM', 'CN', 'CO', 'CR', 'CU', 'CV', 'CW', 'CX', 'CY', 'CZ', 'DE', 'DJ', 'DK', 'DM', 'DO', 'DZ', 'EC', 'EE', 'EG', 'EH', 'ER', 'ES', 'ET', 'FI', 'FJ', 'FK', 'FM', 'FO', 'FR', 'GA', 'GB', 'GD', 'GE', 'GF', 'GG', 'GH', 'GI', 'GL', 'GM', 'GN', 'GP', 'GQ', 'GR', 'GS', 'GT', 'GU', 'GW', 'GY', 'HK', 'HM', 'HN', 'HR', 'HT', 'HU', 'ID', 'IE', 'IL', 'IM', 'IN', 'IO', 'IQ', 'IR', 'IS', 'IT', 'JE', 'JM', 'JO', 'JP', 'KE', 'KG', 'KH', 'KI', 'KM', 'KN', 'KP', 'KR', 'KW', 'KY', 'KZ', 'LA', 'LB', 'LC', 'LI', 'LK', 'LR', 'LS', 'LT', 'LU', 'LV', 'LY', 'MA', 'MC', 'MD', 'ME', 'MF', 'MG', 'MH', 'MK', 'ML', 'MM', 'MN', 'MO', 'MP', 'MQ', 'MR', 'MS', 'MT', 'MU', 'MV', 'MW', 'MX', 'MY', 'MZ', 'NA', 'NC', 'NE', 'NF', 'NG', 'NI', 'NL', 'NO', 'NP', 'NR', 'NU', 'NZ', 'OM', 'PA', 'PE', 'PF', 'PG', 'PH', 'PK', 'PL', 'PM', 'PN', 'PR', 'PS', 'PT', 'PW', 'PY', 'QA', 'RE', 'RO', 'RS', 'RU', 'RW', 'SA', 'SB', 'SC', 'SD', 'SE', 'SG', 'SH', 'SI', 'SJ', 'SK', 'SL', 'SM', 'SN', 'SO', 'SR', 'SS', 'ST', 'SV', 'SX', 'SY', 'SZ', 'TC', 'TD', 'TF', 'TG', 'TH', 'TJ', 'TK', 'TL', 'TM', 'TN', 'TO', 'TR', 'TT', 'TV', 'TW', 'TZ', 'UA', 'UG', 'UM', 'US', 'UY', 'UZ', 'VA', 'VC', 'VE', 'VG', 'VI', 'VN', 'VU', 'WF', 'WS', 'YE', 'YT', 'ZA', 'ZM', 'ZW'))::VARCHAR AS country_value,
-          TRY_CAST(lower(device) AS ENUM('android', 'ios', 'desktop'))::VARCHAR AS device_value,
-          CASE WHEN is_plain OR NOT contains(ip, chr(0)) THEN ip END AS ip_value,
-          CASE WHEN is_plain OR NOT contains(user_agent, chr(0)) THEN user_agent END AS user_agent_value,
-          CASE WHEN is_plain OR NOT contains(sub1, chr(0)) THEN sub1 END AS sub1_value,
-          CASE WHEN is_plain OR NOT contains(sub2, chr(0)) THEN sub2 END AS sub2_value
-        FROM (
-          SELECT file_id, line, raw, record, is_plain, is_object, unnest(CASE WHEN is_plain THEN texts ELSE from_json(CASE WHEN is_object THEN record END, '{"click_id":"VARCHAR","offer_id":"VARCHAR","source":"VARCHAR","external_id":"VARCHAR","site_key":"VARCHAR","user_id":"VARCHAR","clicked_at":"VARCHAR","country":"VARCHAR","device":"VARCHAR","ip":"VARCHAR","user_agent":"VARCHAR","sub1":"VARCHAR","sub2":"VARCHAR"}') END)
-          FROM (SELECT *, CASE WHEN is_plain THEN true ELSE json_valid(record) AND starts_with(ltrim(record, chr(9) || ' '), '{') END AS is_object
-            FROM (SELECT *, CASE WHEN is_plain THEN raw WHEN regexp_matches(raw, '\\u[dD][89a-fA-F]') THEN array_to_string(list_transform(regexp_extract_all(raw, '\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\\]+|\\'), lambda part: CASE WHEN regexp_full_match(part, '\\u[dD][89abAB][0-9a-fA-F]{2}|\\u[dD][c-fC-F][0-9a-fA-F]{2}') THEN '\ufffd' ELSE part END), '') ELSE raw END AS record
-              FROM (SELECT file_id, line, raw, texts, CASE WHEN CASE WHEN starts_with(raw, '{"click_id": ') THEN raw = concat('{"click_id": "', click_id, '"', ', "offer_id": ' || offer_id, ', "source": "' || source || '"', ', "external_id": "' || external_id || '"', ', "site_key": "', site_key, '"', ', "user_id": "', user_id, '"', ', "clicked_at": "', clicked_at, '"', ', "country": "' || country || '"', ', "device": "' || device || '"', ', "ip": "' || ip || '"', ', "user_agent": "' || user_agent || '"', ', "sub1": "' || sub1 || '"', ', "sub2": "' || sub2 || '"', '}') ELSE raw = concat('{"click_id":"', click_id, '"', ',"offer_id":' || offer_id, ',"source":"' || source || '"', ',"external_id":"' || external_id || '"', ',"site_key":"', site_key, '"', ',"user_id":"', user_id, '"', ',"clicked_at":"', clicked_at, '"', ',"country":"' || country || '"', ',"device":"' || device || '"', ',"ip":"' || ip || '"', ',"user_agent":"' || user_agent || '"', ',"sub1":"' || sub1 || '"', ',"sub2":"' || sub2 || '"', '}') END AND (offer_id IS NULL OR TRY_CAST(offer_id AS INTEGER)::VARCHAR = offer_id) THEN true
-                  WHEN regexp_full_match(raw, '\{(?:"(?:click_id|offer_id|source|external_id|site_key|user_id|clicked_at|country|device|ip|user_agent|sub1|sub2)": ?(?:"[^"\\\x00-\x1f]*"|(?:0|[1-9][0-9]{0,17}))|"(?:offer_id)": ?(?:0|[1-9][0-9]{0,17})\.[0-9]{1,18})(?:, ?(?:"(?:click_id|offer_id|source|external_id|site_key|user_id|clicked_at|country|device|ip|user_agent|sub1|sub2)": ?(?:"[^"\\\x00-\x1f]*"|(?:0|[1-9][0-9]{0,17}))|"(?:offer_id)": ?(?:0|[1-9][0-9]{0,17})\.[0-9]{1,18}))*\}') THEN len(json_keys(raw)) = (click_id IS NOT NULL)::INTEGER + (offer_id IS NOT NULL)::INTEGER + (source IS NOT NULL)::INTEGER + (external_id IS NOT NULL)::INTEGER + (site_key IS NOT NULL)::INTEGER + (user_id IS NOT NULL)::INTEGER + (clicked_at IS NOT NULL)::INTEGER + (country IS NOT NULL)::INTEGER + (device IS NOT NULL)::INTEGER + (ip IS NOT NULL)::INTEGER + (user_agent IS NOT NULL)::INTEGER + (sub1 IS NOT NULL)::INTEGER + (sub2 IS NOT NULL)::INTEGER ELSE false END AS is_plain
-                FROM (SELECT *, unnest(texts)
-                  FROM (SELECT *, TRY(from_json(raw, '{"click_id":"VARCHAR","offer_id":"VARCHAR","source":"VARCHAR","external_id":"VARCHAR","site_key":"VARCHAR","user_id":"VARCHAR","clicked_at":"VARCHAR","country":"VARCHAR","device":"VARCHAR","ip":"VARCHAR","user_agent":"VARCHAR","sub1":"VARCHAR","sub2":"VARCHAR"}')) AS texts
-                    FROM (SELECT file_id, NULL::BIGINT AS line, raw FROM read_csv(['<data>/landing/clicks/a.ndjson'], columns = {raw: 'VARCHAR'}, delim = '\u0001\u0002', quote = '', escape = '',
-    new_line = '\n', strict_mode = false, auto_detect = false, header = false, hive_partitioning = false, max_line_size = 65536, buffer_size = 4194304, filename = 'path') JOIN log_files_of_clicks USING (path)) WHERE strlen(raw) > 64 OR trim(raw) <> '')))))))))) TO '<data>/warehouse/scratch/staged-clicks/0'
+          WHEN clicked_at_value > TIMESTAMPTZ '2026-11-20T00:00:00Z' + INTERVAL 24 HOURS THEN 'future_timestamp' END
+        END AS fault,
+        (CASE WHEN is_plain THEN 0
+          ELSE CASE WHEN is_object THEN CASE WHEN len(list_filter(json_keys(record), lambda key: key NOT IN ('click_id', 'offer_id', 'source', 'external_id', 'site_key', 'user_id', 'clicked_at', 'country', 'device', 'ip', 'user_agent', 'sub1', 'sub2'))) > 0 THEN 1 ELSE 0 END ELSE 0 END + CASE WHEN record <> raw THEN 128 ELSE 0 END END
+          + CASE WHEN country IS NOT NULL AND country_value IS NULL THEN 2 ELSE 0 END
+          + CASE WHEN device IS NOT NULL AND device_value IS NULL THEN 4 ELSE 0 END
+          + CASE WHEN ip IS NOT NULL AND ip_value IS NULL THEN 8 ELSE 0 END
+          + CASE WHEN user_agent IS NOT NULL AND user_agent_value IS NULL THEN 16 ELSE 0 END
+          + CASE WHEN sub1 IS NOT NULL AND sub1_value IS NULL THEN 32 ELSE 0 END
+          + CASE WHEN sub2 IS NOT NULL AND sub2_value IS NULL THEN 64 ELSE 0 END)::UTINYINT AS warnings
+      FROM typed
+    ),
+    events AS (
+      SELECT file_id, line, click_id_value AS click_id, offer_id_value AS offer_id, source_value AS source, external_id_value AS external_id, site_key_value AS site_key, user_id_value AS user_id, clicked_at_value AS clicked_at, country_value AS country, device_value AS device, ip_value AS ip, user_agent_value AS user_agent, sub1_value AS sub1, sub2_value AS sub2, warnings,
+        CASE WHEN fault IS NOT NULL THEN json_object('line', line, 'reason', fault, 'raw', left(raw, 2000), 'raw_length', length(raw),
+          'digest', CASE WHEN length(raw) > 2000 THEN sha256(raw) END)::VARCHAR END AS reject
+      FROM judged
+    )
+    SELECT click_id, offer_id, source, external_id, site_key, user_id, clicked_at, country, device, ip, user_agent, sub1, sub2, (((((((((((md5_number(click_id) & 18446744073709551615::UHUGEINT)::UBIGINT & 71777214294589695::UBIGINT) << 8) | (((md5_number(click_id) & 18446744073709551615::UHUGEINT)::UBIGINT >> 8) & 71777214294589695::UBIGINT)) & 281470681808895::UBIGINT) << 16) | ((((((md5_number(click_id) & 18446744073709551615::UHUGEINT)::UBIGINT & 71777214294589695::UBIGINT) << 8) | (((md5_number(click_id) & 18446744073709551615::UHUGEINT)::UBIGINT >> 8) & 71777214294589695::UBIGINT)) >> 16) & 281470681808895::UBIGINT)) & 4294967295::UBIGINT) << 32) | ((((((((md5_number(click_id) & 18446744073709551615::UHUGEINT)::UBIGINT & 71777214294589695::UBIGINT) << 8) | (((md5_number(click_id) & 18446744073709551615::UHUGEINT)::UBIGINT >> 8) & 71777214294589695::UBIGINT)) & 281470681808895::UBIGINT) << 16) | ((((((md5_number(click_id) & 18446744073709551615::UHUGEINT)::UBIGINT & 71777214294589695::UBIGINT) << 8) | (((md5_number(click_id) & 18446744073709551615::UHUGEINT)::UBIGINT >> 8) & 71777214294589695::UBIGINT)) >> 16) & 281470681808895::UBIGINT)) >> 32)) >> 4)::BIGINT AS event_key, file_id, warnings, reject,
+      CASE WHEN reject IS NULL THEN (epoch_us(clicked_at) - -62135596800000000) // 86400000000 END AS day_number
+    FROM events) TO '<data>/warehouse/scratch/staged-clicks/0'
          (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, PARTITION_BY (day_number), ROW_GROUP_SIZE 16384, OVERWRITE_OR_IGNORE)
