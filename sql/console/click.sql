@@ -1,6 +1,7 @@
 -- One click, the offer that it names and the file that it came with; never whose address it came from.
 -- grain: one row, none where no log has the click
 -- key: click_id
+-- nullable: offer_id, title, source, external_id, country, device, path, ingested_at, run_id
 SELECT
   clicks.click_id,
   clicks.clicked_at,

@@ -1,6 +1,7 @@
 -- The conversions that name one click, in the order in which they happened.
 -- grain: one row per conversion
 -- key: conversion_id
+-- nullable: offer_id, event_id, payout, credited_at, reversed_at, clicked_at
 SELECT conversion_id, status, offer_id, event_id, payout, occurred_at, credited_at, reversed_at, clicked_at
 FROM conversions
 WHERE click_id = $click_id::VARCHAR

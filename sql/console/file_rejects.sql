@@ -2,6 +2,7 @@
 -- addresses and browsers of people.
 -- grain: one row per rejected row
 -- key: line
+-- nullable: begins
 SELECT
   rejects.line,
   rejects.reason,

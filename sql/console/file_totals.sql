@@ -1,6 +1,7 @@
 -- What arrived in all landing files that were read, by kind and by what became of them.
 -- grain: one row per kind and status
 -- key: kind, status
+-- nullable: none
 SELECT
   kind,
   status,

@@ -1,6 +1,7 @@
 -- Landing files that were read, the newest first, narrowed by kind, status, run and a part of the path.
 -- grain: one row per landing file that was read
 -- key: file_id
+-- nullable: reason
 SELECT
   file_id,
   path,

@@ -1,4 +1,5 @@
 -- The conversion of that id.
 -- grain: one row at most
 -- key: conversion_id
+-- nullable: none
 SELECT conversion_id, click_id, status FROM conversions WHERE conversion_id = $id::VARCHAR ORDER BY conversion_id LIMIT 1

@@ -1,6 +1,7 @@
 -- What has exactly this id or name, among offers, sites, runs and files.
 -- grain: one row per thing
 -- key: kind, id
+-- nullable: none
 SELECT kind, id, what
 FROM (
   SELECT 1 AS place, 'offer' AS kind, offer_id::VARCHAR AS id, title AS what FROM offers WHERE offer_id::VARCHAR = $id::VARCHAR OR external_id = $id::VARCHAR

@@ -1,6 +1,7 @@
 -- One landing file, as the ledger has it.
 -- grain: one row per landing file that was read
 -- key: file_id
+-- nullable: source, reason
 SELECT
   file_id,
   path,

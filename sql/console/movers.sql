@@ -1,6 +1,7 @@
 -- Offers whose conversions changed most: those of the last 24 hours against the 24 before.
 -- grain: one row per offer
 -- key: offer_id
+-- nullable: none
 SELECT
   stats.offer_id,
   offers.title,

@@ -3,6 +3,7 @@
 -- has no figures.
 -- grain: one row per hour
 -- key: hour
+-- nullable: clicks, clicks_week_before, conversions, conversions_week_before, earnings, earnings_week_before
 WITH hours AS (
   SELECT unnest(generate_series(date_trunc('hour', $as_of) - INTERVAL 48 HOURS, date_trunc('hour', $as_of) - INTERVAL 1 HOUR, INTERVAL 1 HOUR)) AS hour
 ),

@@ -1,6 +1,7 @@
 -- One offer with its figures; of one that is gone, the export that lacks it.
 -- grain: one row, none where no catalog ever had the offer
 -- key: offer_id
+-- nullable: as in offers, clicks, conversions, converted_clicks, earnings, epc, cvr, conversions_24h, conversions_prior_24h, trend, rank, gone_run_id, gone_file_id, gone_path
 WITH gone AS (
   SELECT history.run_id, max(files.file_id) AS file_id, max_by(files.path, files.file_id) AS path
   FROM offer_history AS history

@@ -1,6 +1,7 @@
 -- What each version of an offer says otherwise than the one before, field by field, the newest first.
 -- grain: one row per version from the second on, and field that differs
 -- key: version, field
+-- nullable: before, after
 WITH history AS (
   SELECT * FROM offer_history WHERE offer_id = $offer_id::BIGINT
 ),

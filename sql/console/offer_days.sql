@@ -1,6 +1,7 @@
 -- One offer day by day, the newest first; a day without anything is 0 from the first day that is known of any offer.
 -- grain: one row per UTC day of the range that is known
 -- key: day
+-- nullable: none
 WITH days AS (
   SELECT unnest(generate_series(
     greatest($from::DATE, coalesce((SELECT min(day) FROM site_daily), $to::DATE)), least($to::DATE - 1, $as_of::DATE), INTERVAL 1 DAY

@@ -1,6 +1,7 @@
 -- The clicks and conversions behind one offer's figures, the newest first, and in which of them each counts.
 -- grain: one row per click, and one per conversion, of the offer in the figures' windows
 -- key: what, click_id, conversion_id
+-- nullable: conversion_id, status, payout
 SELECT what, happened_at, click_id, conversion_id, site_key, status, payout, in_clicks, in_conversions, in_conversions_24h, in_conversions_prior_24h
 FROM figures_explained($offer_id::BIGINT, newest := $newest::BIGINT)
 ORDER BY happened_at DESC, click_id, conversion_id

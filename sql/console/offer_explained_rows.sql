@@ -1,6 +1,8 @@
 -- How many clicks and conversions stand behind one offer's figures: the rows of figures_explained, without looking for its
 -- clicks once more.
 -- grain: one row
+-- key: none
+-- nullable: none
 SELECT
   coalesce((SELECT clicks FROM offer_stats_2d WHERE offer_id = $offer_id::BIGINT), 0)
   + (

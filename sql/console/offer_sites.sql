@@ -1,6 +1,7 @@
 -- One offer's figures of its window by site, the site that earns most first. All but epc and cvr add up to the offer's own.
 -- grain: one row per site with a click on the offer, or a credited conversion of it, in the window
 -- key: site_key
+-- nullable: none
 SELECT * EXCLUDE (offer_id)
 FROM figures_by_site()
 WHERE offer_id = $offer_id::BIGINT

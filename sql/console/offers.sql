@@ -1,6 +1,7 @@
 -- Offers with the figures of their window and their conversions day by day, the hottest first; gone ones are among them.
 -- grain: one row per offer
 -- key: offer_id
+-- nullable: trend, rank
 WITH found AS (
   SELECT *
   FROM offers

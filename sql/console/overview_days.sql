@@ -2,6 +2,7 @@
 -- A day before the first that is known has no figures: nobody knows that they were 0.
 -- grain: one row per day
 -- key: day
+-- nullable: clicks, conversions, earnings, epc
 WITH days AS (
   SELECT
     back AS days_before,

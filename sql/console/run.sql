@@ -1,6 +1,7 @@
 -- One run, as the snapshot knows it.
 -- grain: one row per run
 -- key: run_id
+-- nullable: scheduled_at, finished_at, snapshot_id, error
 SELECT run_id, pipeline, as_of, scheduled_at, started_at, finished_at, status, snapshot_id, error
 FROM runs
 WHERE run_id::VARCHAR = $run

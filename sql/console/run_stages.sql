@@ -1,6 +1,7 @@
 -- The stages of one run, as the snapshot knows them.
 -- grain: one row per stage
 -- key: stage
+-- nullable: finished_at, rows_in, rows_out, bytes, error
 SELECT stage, started_at, finished_at, status, rows_in, rows_out, bytes, error
 FROM run_stages
 WHERE run_id::VARCHAR = $run

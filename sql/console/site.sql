@@ -1,6 +1,7 @@
 -- One site as sites.json has it, and how its postbacks stand.
 -- grain: one row, none where neither sites.json nor a click has the site
 -- key: site_key
+-- nullable: name, status, variant, commission, commission_changed_at, reward_rate, rate_limit_per_hour, lag_seconds_p95
 WITH known AS (
   SELECT site_key FROM sites WHERE site_key = $site_key::VARCHAR
   UNION

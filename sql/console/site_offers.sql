@@ -1,6 +1,7 @@
 -- One site's offers of the window of the figures, who earns most first.
 -- grain: one row per offer in the catalog with a click or a credited conversion of the site in the window
 -- key: offer_id
+-- nullable: none
 SELECT
   offers.offer_id,
   offers.title,

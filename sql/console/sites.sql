@@ -1,6 +1,7 @@
 -- Sites with what they sent and earned in a range of days, day by day too, and how their postbacks stand; who earns most first.
 -- grain: one row per site of sites.json, and per other one that clicks name
 -- key: site_key
+-- nullable: name, status, variant, commission, clicks, conversions, gross_earnings, earnings_after_commission, last_day, lag_seconds_p95
 WITH days AS (
   SELECT unnest(generate_series(
     greatest($from::DATE, coalesce((SELECT min(day) FROM site_daily), $to::DATE)), least($to::DATE - 1, $as_of::DATE), INTERVAL 1 DAY

@@ -1,6 +1,7 @@
 -- What one table or step is computed from, and what is computed from it: one step either way.
 -- grain: one row per neighbour
 -- key: direction, name, layer
+-- nullable: none
 SELECT 'reads' AS direction, input AS name, input_layer AS layer
 FROM lineage
 WHERE table_name = $name::VARCHAR

@@ -1,6 +1,7 @@
 -- The snapshot's tables and views.
 -- grain: one row per table or view
 -- key: name
+-- nullable: purpose
 SELECT name, kind, columns, purpose
 FROM (
   SELECT table_name AS name, 'table' AS kind, column_count AS columns, comment AS purpose

@@ -5,12 +5,15 @@ import { ClickFileIndex } from '../../pipeline/clicks/click-file-index.ts';
 import { clickFilesOf, type ClickFile, type ClickFiles } from '../../pipeline/clicks/click-files.ts';
 import { clicksIn, rowsIn } from '../../pipeline/clicks/click-queries.ts';
 import { modelQuery } from '../../pipeline/sql/model-query.ts';
-import type { Answer, ConsoleSnapshot } from './console-snapshot.ts';
+import type { Answer, ConsoleRow, ConsoleSnapshot, ConsoleStatement } from './console-snapshot.ts';
 
 type Relation = keyof ClickFiles;
 
 /** Asks `sql/console/<statement>.sql`, which reads `relation` and has no WITH of its own. */
-type ClickQuestion = <R>(statement: string, relation: Relation) => Promise<Answer<R>>;
+type ClickQuestion = <Name extends ConsoleStatement>(
+  statement: Name,
+  relation: Relation,
+) => Promise<Answer<ConsoleRow<Name>>>;
 
 /** Room for sixty days of a million clicks. */
 const maxIndexBytes = 96 * 1024 * 1024;

@@ -7,6 +7,7 @@ import type { OpenDuckDB } from '../../kit/duckdb/open.ts';
 import type { Manifest } from '../../pipeline/snapshot/manifest.ts';
 import { verifySnapshot } from '../../pipeline/snapshot/verify.ts';
 import { modelQuery } from '../../pipeline/sql/model-query.ts';
+import type { ModelRows } from '../../pipeline/sql/model-rows.ts';
 import { identifier } from '../../kit/text/sql-text.ts';
 import { keepInMemory } from './kept-rows.ts';
 import { OneAtATime } from './one-at-a-time.ts';
@@ -15,6 +16,10 @@ import { OneAtATime } from './one-at-a-time.ts';
 const queryMilliseconds = 1_000;
 /** Who would wait behind so many queries is told to come back. */
 const maxWaiting = 8;
+
+/** A statement of `sql/console`, by the name of its file. */
+export type ConsoleStatement = keyof ModelRows['console'];
+export type ConsoleRow<Name extends ConsoleStatement> = ModelRows['console'][Name];
 
 /** What a question may add to its statement. */
 export interface Asking {
@@ -81,8 +86,8 @@ export class ConsoleSnapshot {
   }
 
   /** Asks `sql/console/<statement>.sql`. Throws `TooBusyError` or `TooSlowError`. */
-  async ask<R = Row>(statement: string, asking: Asking = {}): Promise<Answer<R>> {
-    return this.askSql<R>(modelQuery('console', statement, { as_of: this.asOf, ...asking.parameters }), asking);
+  async ask<Name extends ConsoleStatement>(statement: Name, asking: Asking = {}): Promise<Answer<ConsoleRow<Name>>> {
+    return this.askSql<ConsoleRow<Name>>(modelQuery('console', statement, { as_of: this.asOf, ...asking.parameters }), asking);
   }
 
   /** The same for a query that is made up from elsewhere, such as a figure's own. */

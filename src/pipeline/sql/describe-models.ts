@@ -9,21 +9,46 @@ import { modelQuery } from './model-query.ts';
 import { modelNames, readModel, type SqlModel } from './sql-model.ts';
 
 export interface DescribedModel {
-  folder: 'staging' | 'marts' | 'metrics';
+  folder: 'staging' | 'marts' | 'metrics' | 'console';
   model: SqlModel;
   /** Columns of its rows in their order, with DuckDB's names of their types. */
   columns: { name: string; type: string }[];
 }
 
-/** Any will do: only types are asked for. */
+/** Any will do: only types are asked for. A parameter that a query compares or casts to a number has to be one. */
 const parameters = {
   from: '2026-01-01T00:00:00Z',
+  to: '2026-01-02T00:00:00Z',
   window_start: '2026-01-01T00:00:00Z',
   as_of: '2026-01-02T00:00:00Z',
   day_start: '2026-01-01T00:00:00Z',
   day_end: '2026-01-02T00:00:00Z',
   report_date: '2026-01-01',
+  ...Object.fromEntries(
+    [
+      'click_id',
+      'file',
+      'id',
+      'kind',
+      'name',
+      'newest',
+      'offer_id',
+      'path',
+      'run',
+      'search',
+      'site_key',
+      'source',
+      'status',
+    ].map((name) => [name, '1']),
+  ),
 };
+
+/** Parameters of the table macros of `analytics.duckdb`. */
+const macros = {
+  figures_by_site: '()',
+  figures_explained: '(an_offer_id, newest := NULL)',
+  postbacks_by_site: '()',
+} as const;
 
 /** What each model gives, as DuckDB's binder says it over the migrated schema, where everything is empty. */
 export async function describeModels(): Promise<DescribedModel[]> {
@@ -46,16 +71,15 @@ export async function describeModels(): Promise<DescribedModel[]> {
       marts.filter(({ fills }) => fills.length > 0),
       marts.filter(({ fills }) => fills.length === 0),
     ];
-    for (const model of [...first, ...others.filter((each) => !ofSnapshot(each))]) {
+    for (const model of [...first, ...others.filter((each) => !ofSnapshot(each)), ...others.filter(ofSnapshot)]) {
       await describe('marts', [model.name]);
       await connection.run(`CREATE TABLE snapshot.${model.name} AS ${modelQuery('marts', model.name, parameters)}`);
     }
-    await describe(
-      'marts',
-      others.filter(ofSnapshot).map(({ name }) => name),
-    );
     await connection.run('USE snapshot');
     await describe('metrics', modelNames('metrics'));
+    for (const [name, names] of Object.entries(macros))
+      await connection.run(`CREATE MACRO ${name}${names} AS TABLE ${modelQuery('macros', name, parameters)}`);
+    await describe('console', modelNames('console'));
     return described.toSorted((one, other) => pathOf(one).localeCompare(pathOf(other)));
   } finally {
     await db.destroy();

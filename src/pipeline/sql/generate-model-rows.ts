@@ -11,7 +11,7 @@ import { readModel } from './sql-model.ts';
 export const modelRowsFile = fileURLToPath(new URL('model-rows.ts', import.meta.url));
 
 /** Rows of staging models never leave SQL. */
-const folders = ['marts', 'metrics'] as const;
+const folders = ['marts', 'metrics', 'console'] as const;
 
 /** The text of `model-rows.ts`. */
 export async function generateModelRows(): Promise<string> {

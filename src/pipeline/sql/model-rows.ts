@@ -395,4 +395,365 @@ export interface ModelRows {
       trend: string | null;
     };
   };
+  console: {
+    click: {
+      click_id: string;
+      clicked_at: string;
+      site_key: string;
+      user_id: string;
+      offer_id: number | null;
+      title: string | null;
+      in_catalog: boolean;
+      source: string | null;
+      external_id: string | null;
+      country: string | null;
+      device: string | null;
+      file_id: number;
+      path: string | null;
+      ingested_at: string | null;
+      run_id: number | null;
+    };
+    click_conversions: {
+      conversion_id: string;
+      status: string;
+      offer_id: number | null;
+      event_id: string | null;
+      payout: string | null;
+      occurred_at: string;
+      credited_at: string | null;
+      reversed_at: string | null;
+      clicked_at: string | null;
+    };
+    click_postbacks: {
+      webhook_id: string;
+      conversion_id: string;
+      kind: string;
+      site_key: string;
+      reward: string;
+      occurred_at: string;
+      enqueued_at: string;
+      state: string;
+      attempts: number;
+      last_attempt_at: string | null;
+      last_status: number | null;
+      last_error: string | null;
+      delivered_at: string | null;
+      next_attempt_at: string | null;
+    };
+    day_states: {
+      state: string;
+      days: number;
+      first_day: string;
+      last_day: string;
+    };
+    days: {
+      report_date: string;
+      state: string;
+      as_of: string | null;
+      offers: number | null;
+      run_id: number | null;
+      causes: string;
+    };
+    figure: {
+      metric: string;
+      definition: string;
+      unit: string;
+      grain: string;
+      served_as: string;
+      sql: string;
+    };
+    figures: {
+      metric: string;
+      definition: string;
+      unit: string;
+      grain: string;
+      served_as: string;
+    };
+    file_reject_reasons: {
+      reason: string;
+      rows: number;
+      first_line: number;
+      last_line: number;
+    };
+    file_rejects: {
+      line: number;
+      reason: string;
+      raw_length: number;
+      begins: string | null;
+    };
+    file_totals: {
+      kind: string;
+      status: string;
+      files: number;
+      rows: number;
+      accepted: number;
+      duplicates: number;
+      rejected: number;
+      conflicts: number;
+      warnings: number;
+    };
+    file_warnings: {
+      warning: string;
+      field: string | null;
+      rows: number;
+    };
+    files: {
+      file_id: number;
+      path: string;
+      kind: string;
+      status: string;
+      rows: number;
+      accepted: number;
+      duplicates: number;
+      rejected: number;
+      conflicts: number;
+      warnings: number;
+      bytes: number;
+      reason: string | null;
+      run_id: number;
+      ingested_at: string;
+    };
+    found_conversions: {
+      conversion_id: string;
+      click_id: string;
+      status: string;
+    };
+    found_things: {
+      kind: string;
+      id: string;
+      what: string;
+    };
+    landing_file: {
+      file_id: number;
+      path: string;
+      kind: string;
+      source: string | null;
+      sha256: string;
+      bytes: number;
+      rows: number;
+      accepted: number;
+      duplicates: number;
+      rejected: number;
+      conflicts: number;
+      warnings: number;
+      status: string;
+      reason: string | null;
+      run_id: number;
+      ingested_at: string;
+    };
+    movers: {
+      offer_id: number;
+      title: string;
+      conversions_24h: number;
+      conversions_prior_24h: number;
+      change: number;
+      trend: string;
+    };
+    network_hours: {
+      hour: string;
+      clicks: number | null;
+      clicks_week_before: number | null;
+      conversions: number | null;
+      conversions_week_before: number | null;
+      earnings: string | null;
+      earnings_week_before: string | null;
+    };
+    offer: {
+      offer_id: number;
+      source: string;
+      external_id: string;
+      status: string;
+      title: string;
+      titles: string;
+      descriptions: string;
+      payout: string;
+      is_multireward: boolean;
+      events: string;
+      image_name: string;
+      image_source: string;
+      level: string;
+      stars: number;
+      categories: string[];
+      countries: string[];
+      devices: string[];
+      payment_term: string;
+      android_min_os: string | null;
+      ios_min_os: string | null;
+      preview_url: string | null;
+      tracking_type: string;
+      report_category: string;
+      formats: string[];
+      daily_cap: number | null;
+      daily_click_cap: number | null;
+      multi_complete: boolean;
+      version: number;
+      created_at: string;
+      updated_at: string;
+      removed_at: string | null;
+      clicks: number | null;
+      conversions: number | null;
+      converted_clicks: number | null;
+      earnings: string | null;
+      epc: string | null;
+      cvr: string | null;
+      conversions_24h: number | null;
+      conversions_prior_24h: number | null;
+      trend: string | null;
+      rank: number | null;
+      gone_run_id: number | null;
+      gone_file_id: number | null;
+      gone_path: string | null;
+    };
+    offer_changes: {
+      version: number;
+      valid_from: string;
+      run_id: number;
+      field: string;
+      before: string | null;
+      after: string | null;
+    };
+    offer_days: {
+      day: string;
+      clicks: number;
+      conversions: number;
+      converted_clicks: number;
+      earnings: string;
+      epc: string;
+      cvr: string;
+    };
+    offer_explained: {
+      what: string;
+      happened_at: string;
+      click_id: string;
+      conversion_id: string | null;
+      site_key: string;
+      status: string | null;
+      payout: string | null;
+      in_clicks: boolean;
+      in_conversions: boolean;
+      in_conversions_24h: boolean;
+      in_conversions_prior_24h: boolean;
+    };
+    offer_explained_rows: {
+      of_rows: number;
+    };
+    offer_sites: {
+      site_key: string;
+      clicks: number;
+      conversions: number;
+      converted_clicks: number;
+      earnings: string;
+      epc: string;
+      cvr: string;
+    };
+    offers: {
+      offer_id: number;
+      title: string;
+      source: string;
+      status: string;
+      payout: string;
+      clicks: number;
+      conversions: number;
+      earnings: string;
+      epc: string;
+      cvr: string;
+      trend: string | null;
+      rank: number | null;
+      conversions_by_day: number[];
+    };
+    overview_days: {
+      days_before: number;
+      day: string;
+      until: string;
+      clicks: number | null;
+      conversions: number | null;
+      earnings: string | null;
+      epc: string | null;
+    };
+    run: {
+      run_id: number;
+      pipeline: string;
+      as_of: string;
+      scheduled_at: string | null;
+      started_at: string;
+      finished_at: string | null;
+      status: string;
+      snapshot_id: string | null;
+      error: string | null;
+    };
+    run_stages: {
+      stage: string;
+      started_at: string;
+      finished_at: string | null;
+      status: string;
+      rows_in: number | null;
+      rows_out: number | null;
+      bytes: number | null;
+      error: string | null;
+    };
+    site: {
+      site_key: string;
+      name: string | null;
+      status: string | null;
+      variant: string | null;
+      commission: string | null;
+      commission_changed_at: string | null;
+      reward_rate: number | null;
+      rate_limit_per_hour: number | null;
+      waiting: number;
+      dead: number;
+      lag_seconds_p95: number | null;
+    };
+    site_days: {
+      day: string;
+      clicks: number;
+      conversions: number;
+      converted_clicks: number;
+      gross_earnings: string;
+      earnings_after_commission: string | null;
+    };
+    site_offers: {
+      offer_id: number;
+      title: string;
+      status: string;
+      clicks: number;
+      conversions: number;
+      earnings: string;
+      epc: string;
+      cvr: string;
+    };
+    sites: {
+      site_key: string;
+      name: string | null;
+      status: string | null;
+      variant: string | null;
+      commission: string | null;
+      clicks: number | null;
+      conversions: number | null;
+      gross_earnings: string | null;
+      earnings_after_commission: string | null;
+      last_day: string | null;
+      waiting: number;
+      dead: number;
+      lag_seconds_p95: number | null;
+      clicks_by_day: number[];
+      earnings_by_day: number[];
+    };
+    table_columns: {
+      name: string;
+      type: string;
+      meaning: string | null;
+    };
+    table_lineage: {
+      direction: string;
+      name: string;
+      layer: string;
+    };
+    tables: {
+      name: string;
+      kind: string;
+      columns: number;
+      purpose: string | null;
+    };
+  };
 }

@@ -66,7 +66,7 @@ describe('what models give', () => {
   it('has the key of the header, in every model; a published table has one', () => {
     expect(described.map(({ folder, model }) => `${folder}/${model.name}`).toSorted()).toEqual(
       models
-        .filter(({ folder }) => ['staging', 'marts', 'metrics'].includes(folder))
+        .filter(({ folder }) => ['staging', 'marts', 'metrics', 'console'].includes(folder))
         .map(({ folder, model }) => `${folder}/${model.name}`)
         .toSorted(),
     );

@@ -1,53 +1,12 @@
 import { addDays, compareMoments, dayOf, startOfDay, type Moment } from '../../../kit/time/moment.ts';
+import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { figureText } from '../../html/figures.ts';
 
-export interface ClickRow {
-  click_id: string;
-  clicked_at: Moment;
-  site_key: string;
-  user_id: string;
-  /** As the click names it, or as the catalog has its external id; null while no catalog has had that. */
-  offer_id: number | null;
-  title: string | null;
-  in_catalog: boolean;
-  source: string | null;
-  external_id: string | null;
-  country: string | null;
-  device: string | null;
-  file_id: number;
-  path: string | null;
-  ingested_at: Moment | null;
-  run_id: number | null;
-}
+export type ClickRow = ConsoleRow<'click'>;
 
-export interface ConversionRow {
-  conversion_id: string;
-  status: string;
-  offer_id: number | null;
-  event_id: string | null;
-  payout: string | null;
-  occurred_at: Moment;
-  credited_at: Moment | null;
-  reversed_at: Moment | null;
-  clicked_at: Moment | null;
-}
+export type ConversionRow = ConsoleRow<'click_conversions'>;
 
-export interface PostbackRow {
-  webhook_id: string;
-  conversion_id: string;
-  kind: string;
-  site_key: string;
-  reward: string;
-  occurred_at: Moment;
-  enqueued_at: Moment;
-  state: string;
-  attempts: number;
-  last_attempt_at: Moment | null;
-  last_status: number | null;
-  last_error: string | null;
-  delivered_at: Moment | null;
-  next_attempt_at: Moment | null;
-}
+export type PostbackRow = ConsoleRow<'click_postbacks'>;
 
 /** Something that happened to a click, or to what came of it. */
 export interface Happening {

@@ -77,15 +77,15 @@ export const clickPage: Page = {
   async show({ snapshot, path, data }) {
     const id = path['id'] ?? '';
     const ask = await clickQuestions(id, snapshot, data);
-    const clicks = await ask<ClickRow>('click', 'clicks');
-    const conversions = await ask<ConversionRow>('click_conversions', 'conversions');
+    const clicks = await ask('click', 'clicks');
+    const conversions = await ask('click_conversions', 'conversions');
     const [click] = clicks.rows;
     if (click === undefined && conversions.rows.length === 0)
       throw new ConsoleError(
         404,
         `No log that was read has a click "${id}", and no conversion names it. If it should be there, /files tells which logs came.`,
       );
-    const postbacks = await ask<PostbackRow>('click_postbacks', 'postbacks');
+    const postbacks = await ask('click_postbacks', 'postbacks');
     return {
       title: `Click ${id}`,
       question: 'Did it count, and if not, why?',

@@ -1,22 +1,11 @@
+import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { moment, unknown } from '../../html/figures.ts';
 import { html, type Html } from '../../html/html.ts';
 import { table, type Column } from '../../html/table.ts';
 import { orderOf, type Page } from '../../page/page.ts';
 import { offerIdOf } from './offer.ts';
 
-interface ExplainedRow {
-  what: string;
-  happened_at: string;
-  click_id: string;
-  conversion_id: string | null;
-  site_key: string;
-  status: string | null;
-  payout: string | null;
-  in_clicks: boolean;
-  in_conversions: boolean;
-  in_conversions_24h: boolean;
-  in_conversions_prior_24h: boolean;
-}
+type ExplainedRow = ConsoleRow<'offer_explained'>;
 
 const columns: readonly Column<ExplainedRow>[] = [
   { name: 'happened_at', title: 'When', sortable: true, show: ({ happened_at }) => moment(happened_at) },
@@ -69,8 +58,8 @@ export const offerExplainedPage: Page = {
     // By another column than the time any of them may come first.
     const newest = order === undefined ? part.first + part.rows : Number.MAX_SAFE_INTEGER;
     const parameters = { offer_id, newest: String(newest) };
-    const answer = await snapshot.ask<ExplainedRow>('offer_explained', { parameters, order, part });
-    const all = await snapshot.ask<{ of_rows: number }>('offer_explained_rows', { parameters: { offer_id } });
+    const answer = await snapshot.ask('offer_explained', { parameters, order, part });
+    const all = await snapshot.ask('offer_explained_rows', { parameters: { offer_id } });
     return {
       title: `Behind the figures of offer ${offer_id}`,
       question: 'Which clicks and conversions make its figures, and which do not count, and where?',

@@ -1,5 +1,6 @@
 import { lineChart } from '../../charts/line-chart.ts';
 import { ConsoleError } from '../../page/console-error.ts';
+import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { figureText, moment, state, unknown } from '../../html/figures.ts';
 import { html, type Html } from '../../html/html.ts';
 import { table, type Column } from '../../html/table.ts';
@@ -8,35 +9,11 @@ import { figureColumns, type WindowFigures } from './figure-columns.ts';
 import { changesTable, type Change } from './offer-changes.ts';
 import { rangeForm, timeRangeOf } from './time-range.ts';
 
-interface OfferRow extends WindowFigures {
-  offer_id: number;
-  source: string;
-  external_id: string;
-  status: string;
-  title: string;
-  payout: string;
-  countries: string[];
-  devices: string[];
-  version: number;
-  created_at: string;
-  updated_at: string;
-  removed_at: string | null;
-  gone_run_id: number | null;
-  gone_file_id: number | null;
-  gone_path: string | null;
-}
+type OfferRow = ConsoleRow<'offer'>;
 
-interface DayRow {
-  day: string;
-  clicks: number;
-  conversions: number;
-  converted_clicks: number;
-  earnings: string;
-  epc: string;
-  cvr: string;
-}
+type DayRow = ConsoleRow<'offer_days'>;
 
-type SiteRow = Omit<DayRow, 'day'> & { site_key: string };
+type SiteRow = ConsoleRow<'offer_sites'>;
 
 const sumColumns: readonly Column<Omit<DayRow, 'day'>>[] = [
   { name: 'clicks', title: 'Clicks', kind: 'number', figure: 'clicks' },
@@ -68,16 +45,14 @@ export const offerPage: Page = {
   async show({ snapshot, path, address }) {
     const offer_id = offerIdOf(path);
     const range = timeRangeOf(address, snapshot.asOf);
-    const found = await snapshot.ask<OfferRow>('offer', { parameters: { offer_id } });
+    const found = await snapshot.ask('offer', { parameters: { offer_id } });
     const [offer] = found.rows;
     if (offer === undefined) throw noOffer(offer_id);
-    const days = await snapshot.ask<DayRow>('offer_days', { parameters: { offer_id, ...range } });
+    const days = await snapshot.ask('offer_days', { parameters: { offer_id, ...range } });
     // Only when asked for: it reads all clicks of two days.
     const sites =
-      address.get('by') === 'site'
-        ? await snapshot.ask<SiteRow>('offer_sites', { parameters: { offer_id } })
-        : undefined;
-    const changes = await snapshot.ask<Change>('offer_changes', { parameters: { offer_id } });
+      address.get('by') === 'site' ? await snapshot.ask('offer_sites', { parameters: { offer_id } }) : undefined;
+    const changes = await snapshot.ask('offer_changes', { parameters: { offer_id } });
     const inOrder = days.rows.toReversed();
     const clicks = inOrder.reduce((sum, row) => sum + row.clicks, 0);
     return {

@@ -1,4 +1,5 @@
 import { sparkline } from '../../charts/sparkline.ts';
+import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { state } from '../../html/figures.ts';
 import { html } from '../../html/html.ts';
 import { table, type Column } from '../../html/table.ts';
@@ -7,22 +8,7 @@ import { versionStatuses } from '../../../kit/vocabulary/values.ts';
 import { orderOf, type Page } from '../../page/page.ts';
 import { rankText, trendText } from './figure-columns.ts';
 
-interface OfferRow {
-  offer_id: number;
-  title: string;
-  source: string;
-  status: string;
-  payout: string;
-  clicks: number;
-  conversions: number;
-  earnings: string;
-  epc: string;
-  cvr: string;
-  trend: string | null;
-  rank: number | null;
-  /** Of 14 days, the snapshot's the last. */
-  conversions_by_day: number[];
-}
+type OfferRow = ConsoleRow<'offers'>;
 
 const columns: readonly Column<OfferRow>[] = [
   {
@@ -84,7 +70,7 @@ export const offersPage: Page = {
       source: address.get('source') ?? '',
       search: address.get('search') ?? '',
     };
-    const answer = await snapshot.ask<OfferRow>('offers', { parameters, order: orderOf(address, columns), part });
+    const answer = await snapshot.ask('offers', { parameters, order: orderOf(address, columns), part });
     const filters = filterForm(address, [
       { name: 'search', title: 'Title or id' },
       { name: 'status', title: 'Status', choices: versionStatuses },

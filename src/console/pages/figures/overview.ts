@@ -1,38 +1,16 @@
 import { lineChart, type TimedValue } from '../../charts/line-chart.ts';
+import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { figureText, moment } from '../../html/figures.ts';
 import { html, type Html } from '../../html/html.ts';
 import { table, type Column } from '../../html/table.ts';
 import type { Health } from '../../live/health.ts';
 import type { Page } from '../../page/page.ts';
 
-interface DayRow {
-  days_before: number;
-  day: string;
-  until: string;
-  clicks: number | null;
-  conversions: number | null;
-  earnings: string | null;
-  epc: string | null;
-}
+type DayRow = ConsoleRow<'overview_days'>;
 
-interface HourRow {
-  hour: string;
-  clicks: number | null;
-  clicks_week_before: number | null;
-  conversions: number | null;
-  conversions_week_before: number | null;
-  earnings: string | null;
-  earnings_week_before: string | null;
-}
+type HourRow = ConsoleRow<'network_hours'>;
 
-interface MoverRow {
-  offer_id: number;
-  title: string;
-  conversions_24h: number;
-  conversions_prior_24h: number;
-  change: number;
-  trend: string;
-}
+type MoverRow = ConsoleRow<'movers'>;
 
 const dayNames: Readonly<Record<number, string>> = { 0: 'today', 1: 'the day before', 7: 'a week before' };
 
@@ -81,9 +59,9 @@ export const overviewPage: Page = {
   navigation: 'Overview',
   live: true,
   async show({ snapshot, health }) {
-    const days = await snapshot.ask<DayRow>('overview_days');
-    const hours = await snapshot.ask<HourRow>('network_hours');
-    const movers = await snapshot.ask<MoverRow>('movers');
+    const days = await snapshot.ask('overview_days');
+    const hours = await snapshot.ask('network_hours');
+    const movers = await snapshot.ask('movers');
     const sum = hours.rows.reduce((all, row) => all + (row.clicks ?? 0), 0);
     return {
       title: 'Overview',

@@ -1,5 +1,6 @@
 import { lineChart } from '../../charts/line-chart.ts';
 import { ConsoleError } from '../../page/console-error.ts';
+import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { actionForm } from '../../html/action-form.ts';
 import { figureText, moment, unknown } from '../../html/figures.ts';
 import { html, type Html } from '../../html/html.ts';
@@ -9,39 +10,11 @@ import { orderOf, type Page } from '../../page/page.ts';
 import { siteState } from './sites.ts';
 import { rangeForm, timeRangeOf } from './time-range.ts';
 
-interface SiteRow {
-  site_key: string;
-  name: string | null;
-  status: string | null;
-  variant: string | null;
-  commission: string | null;
-  commission_changed_at: string | null;
-  reward_rate: number | null;
-  rate_limit_per_hour: number | null;
-  waiting: number;
-  dead: number;
-  lag_seconds_p95: number | null;
-}
+type SiteRow = ConsoleRow<'site'>;
 
-interface DayRow {
-  day: string;
-  clicks: number;
-  conversions: number;
-  converted_clicks: number;
-  gross_earnings: string;
-  earnings_after_commission: string | null;
-}
+type DayRow = ConsoleRow<'site_days'>;
 
-interface OfferRow {
-  offer_id: number;
-  title: string;
-  status: string;
-  clicks: number;
-  conversions: number;
-  earnings: string;
-  epc: string;
-  cvr: string;
-}
+type OfferRow = ConsoleRow<'site_offers'>;
 
 const dayColumns: readonly Column<DayRow>[] = [
   { name: 'day', title: 'Day' },
@@ -75,17 +48,17 @@ export const sitePage: Page = {
     const site_key = path['key'] ?? '';
     const range = timeRangeOf(address, snapshot.asOf);
     const order = orderOf(address, offerColumns);
-    const [site] = (await snapshot.ask<SiteRow>('site', { parameters: { site_key } })).rows;
+    const [site] = (await snapshot.ask('site', { parameters: { site_key } })).rows;
     if (site === undefined)
       throw new ConsoleError(
         404,
         `Neither sites.json nor any click has a site "${site_key}"; /sites has those there are.`,
       );
-    const days = await snapshot.ask<DayRow>('site_days', { parameters: { site_key, ...range } });
+    const days = await snapshot.ask('site_days', { parameters: { site_key, ...range } });
     // Only when asked for: it reads all clicks of two days.
     const offers =
       address.get('by') === 'offer'
-        ? await snapshot.ask<OfferRow>('site_offers', { parameters: { site_key }, order, part })
+        ? await snapshot.ask('site_offers', { parameters: { site_key }, order, part })
         : undefined;
     const inOrder = days.rows.toReversed();
     const clicks = inOrder.reduce((sum, row) => sum + row.clicks, 0);

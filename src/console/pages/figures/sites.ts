@@ -1,4 +1,5 @@
 import { smallMultiples } from '../../charts/small-multiples.ts';
+import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { figureText, state, unknown } from '../../html/figures.ts';
 import { html, type Html } from '../../html/html.ts';
 import { table, type Column } from '../../html/table.ts';
@@ -6,25 +7,7 @@ import { addDays, dayOf } from '../../../kit/time/moment.ts';
 import { orderOf, type Page } from '../../page/page.ts';
 import { rangeForm, timeRangeOf } from './time-range.ts';
 
-interface SiteRow {
-  site_key: string;
-  /** Null where `sites.json` lacks the site. */
-  name: string | null;
-  status: string | null;
-  variant: string | null;
-  commission: string | null;
-  clicks: number;
-  conversions: number;
-  gross_earnings: string;
-  earnings_after_commission: string | null;
-  last_day: string | null;
-  waiting: number;
-  dead: number;
-  lag_seconds_p95: number | null;
-  /** Of each known day of the range. */
-  clicks_by_day: number[];
-  earnings_by_day: number[];
-}
+type SiteRow = ConsoleRow<'sites'>;
 
 const notInFile = 'sites.json lacks this site';
 /** More small pictures than these nobody compares; the table has all sites. */
@@ -85,7 +68,7 @@ export const sitesPage: Page = {
     const range = timeRangeOf(address, snapshot.asOf);
     const columns = columnsOf(addDays(dayOf(snapshot.asOf), -1));
     const order = orderOf(address, columns);
-    const answer = await snapshot.ask<SiteRow>('sites', { parameters: { ...range }, order, part });
+    const answer = await snapshot.ask('sites', { parameters: { ...range }, order, part });
     const pictured = answer.rows.slice(0, mostPictures);
     return {
       title: 'Sites',

@@ -1,6 +1,7 @@
 import { dayOption, addDays, dayOf } from '../../../kit/time/moment.ts';
 import { calendar } from '../../charts/calendar.ts';
 import { ConsoleError } from '../../page/console-error.ts';
+import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { actionForm } from '../../html/action-form.ts';
 import type { Address } from '../../html/address.ts';
 import { figure, moment, unknown } from '../../html/figures.ts';
@@ -10,21 +11,9 @@ import { table, type Column } from '../../html/table.ts';
 import type { Page } from '../../page/page.ts';
 import { linkTo, stateOf } from '../../html/states.ts';
 
-interface DayRow {
-  report_date: string;
-  state: string;
-  as_of: string | null;
-  offers: number | null;
-  run_id: number | null;
-  causes: string;
-}
+type DayRow = ConsoleRow<'days'>;
 
-interface StateRow {
-  state: string;
-  days: number;
-  first_day: string;
-  last_day: string;
-}
+type StateRow = ConsoleRow<'day_states'>;
 
 /** Where the address says nothing. */
 const shownDays = 60;
@@ -66,8 +55,8 @@ export const daysPage: Page = {
   navigation: 'Days',
   async show({ snapshot, address, user }) {
     const range = rangeOf(address, dayOf(snapshot.asOf));
-    const states = await snapshot.ask<StateRow>('day_states');
-    const days = await snapshot.ask<DayRow>('days', { parameters: range });
+    const states = await snapshot.ask('day_states');
+    const days = await snapshot.ask('days', { parameters: range });
     const due = states.rows.filter(({ state }) => state === 'missing' || state === 'outdated');
     return {
       title: 'Days',

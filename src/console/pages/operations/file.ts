@@ -1,4 +1,5 @@
 import { ConsoleError } from '../../page/console-error.ts';
+import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { actionForm } from '../../html/action-form.ts';
 import { figure, figureText, moment, unknown } from '../../html/figures.ts';
 import { html, nothing, type Html } from '../../html/html.ts';
@@ -7,31 +8,13 @@ import type { Page, Visit } from '../../page/page.ts';
 import type { FileRow } from './files.ts';
 import { facts, linkTo, stateOf, textOr } from '../../html/states.ts';
 
-interface LandingFileRow extends FileRow {
-  bytes: number;
-  source: string | null;
-  sha256: string;
-}
+type LandingFileRow = ConsoleRow<'landing_file'>;
 
-interface ReasonRow {
-  reason: string;
-  rows: number;
-  first_line: number;
-  last_line: number;
-}
+type ReasonRow = ConsoleRow<'file_reject_reasons'>;
 
-interface RejectRow {
-  line: number;
-  reason: string;
-  raw_length: number;
-  begins: string | null;
-}
+type RejectRow = ConsoleRow<'file_rejects'>;
 
-interface WarningRow {
-  warning: string;
-  field: string | null;
-  rows: number;
-}
+type WarningRow = ConsoleRow<'file_warnings'>;
 
 const countColumns: readonly Column<LandingFileRow>[] = [
   { name: 'rows', title: 'Rows', kind: 'number' },
@@ -79,13 +62,13 @@ export const filePage: Page = {
     if (!/^\d{1,9}$/.test(id))
       throw new ConsoleError(400, `"${id}" is no number of a file; /files has those there are.`);
     const parameters = { file: id };
-    const found = await snapshot.ask<LandingFileRow>('landing_file', { parameters });
+    const found = await snapshot.ask('landing_file', { parameters });
     const [file] = found.rows;
     if (file === undefined)
       throw new ConsoleError(404, `Snapshot ${snapshot.id} knows of no file ${id}; /files has those there are.`);
-    const reasons = await snapshot.ask<ReasonRow>('file_reject_reasons', { parameters });
-    const rejects = await snapshot.ask<RejectRow>('file_rejects', { parameters, part });
-    const warnings = await snapshot.ask<WarningRow>('file_warnings', { parameters });
+    const reasons = await snapshot.ask('file_reject_reasons', { parameters });
+    const rejects = await snapshot.ask('file_rejects', { parameters, part });
+    const warnings = await snapshot.ask('file_warnings', { parameters });
     const cut =
       rejects.total < file.rejected ? `, the first ${figureText(rejects.total)} of ${figureText(file.rejected)}` : '';
     return {

@@ -1,3 +1,4 @@
+import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { filterForm } from '../../html/filter-form.ts';
 import { moment } from '../../html/figures.ts';
 import { html } from '../../html/html.ts';
@@ -5,31 +6,9 @@ import { table, type Column } from '../../html/table.ts';
 import { orderOf, type Page } from '../../page/page.ts';
 import { linkTo, stateOf, textOr } from '../../html/states.ts';
 
-export interface FileRow {
-  file_id: number;
-  path: string;
-  kind: string;
-  status: string;
-  rows: number;
-  accepted: number;
-  duplicates: number;
-  rejected: number;
-  conflicts: number;
-  warnings: number;
-  reason: string | null;
-  run_id: number;
-  ingested_at: string;
-}
+export type FileRow = ConsoleRow<'files'>;
 
-interface TotalRow extends Pick<FileRow, 'kind' | 'status'> {
-  files: number;
-  rows: number;
-  accepted: number;
-  duplicates: number;
-  rejected: number;
-  conflicts: number;
-  warnings: number;
-}
+type TotalRow = ConsoleRow<'file_totals'>;
 
 const counts = [
   { name: 'rows', title: 'Rows', kind: 'number' },
@@ -73,9 +52,9 @@ export const filesPage: Page = {
       run: address.get('run') ?? '',
       path: address.get('path') ?? '',
     };
-    const totals = await snapshot.ask<TotalRow>('file_totals');
+    const totals = await snapshot.ask('file_totals');
     const order = orderOf(address, fileColumns);
-    const files = await snapshot.ask<FileRow>('files', { parameters, order, part });
+    const files = await snapshot.ask('files', { parameters, order, part });
     return {
       title: 'Files',
       question:

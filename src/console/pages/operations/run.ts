@@ -1,6 +1,7 @@
-import { readRecentRuns, type RecentRun, type RecentStage } from '../../../pipeline/runs/recent-runs.ts';
+import { readRecentRuns } from '../../../pipeline/runs/recent-runs.ts';
 import { timeBars } from '../../charts/time-bars.ts';
 import { ConsoleError } from '../../page/console-error.ts';
+import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { figure, moment, unknown } from '../../html/figures.ts';
 import { html, nothing, type Html } from '../../html/html.ts';
 import { table, type Column } from '../../html/table.ts';
@@ -8,13 +9,16 @@ import type { Page, Visit } from '../../page/page.ts';
 import { fileColumns, type FileRow } from './files.ts';
 import { facts, secondsBetween, stateOf, textOr } from '../../html/states.ts';
 
+type StageRow = ConsoleRow<'run_stages'>;
+type RunRow = ConsoleRow<'run'> & { stages: readonly StageRow[] };
+
 /** A run, and the query that told of it where it was not the live ledger. */
 interface FoundRun {
-  run: RecentRun;
+  run: RunRow;
   sql: string | undefined;
 }
 
-const stageColumns: readonly Column<RecentStage>[] = [
+const stageColumns: readonly Column<StageRow>[] = [
   { name: 'stage', title: 'Stage' },
   { name: 'status', title: 'State', show: ({ status }) => stateOf(status) },
   { name: 'started_at', title: 'Began', show: ({ started_at }) => moment(started_at) },
@@ -27,7 +31,7 @@ const stageColumns: readonly Column<RecentStage>[] = [
     name,
     title: { rows_in: 'Rows in', rows_out: 'Rows out', bytes: 'Bytes' }[name],
     kind: 'number' as const,
-    show: (row: RecentStage) => (row[name] === null ? unknown('it counts none') : figure(row[name])),
+    show: (row: StageRow) => (row[name] === null ? unknown('it counts none') : figure(row[name])),
   })),
   { name: 'error', title: 'Error', show: ({ error }) => textOr(error, 'none') },
 ];
@@ -41,7 +45,7 @@ export const runPage: Page = {
     if (!/^\d{1,9}$/.test(id)) throw new ConsoleError(400, `"${id}" is no number of a run; /runs has those there are.`);
     const found = readRecentRuns(visit.data).runs.find(({ run_id }) => String(run_id) === id);
     const { run, sql } = found === undefined ? await olderRun(visit, id) : { run: found, sql: undefined };
-    const files = await visit.snapshot.ask<FileRow>('files', {
+    const files = await visit.snapshot.ask('files', {
       parameters: { run: id, kind: '', status: '', path: '' },
       part: visit.part,
     });
@@ -52,7 +56,7 @@ export const runPage: Page = {
         about(run, visit.now),
         run.error === null ? nothing : html`<h2>Error</h2><pre class="error" tabindex="0">${run.error}</pre>`,
         run.stages.length === 0 ? nothing : await gantt(run, visit.now),
-        table<RecentStage>({
+        table<StageRow>({
           name: 'stages',
           caption: sql === undefined ? 'Stages (live)' : 'Stages',
           columns: stageColumns,
@@ -76,15 +80,15 @@ export const runPage: Page = {
 
 /** One that the live ledger has no more. */
 async function olderRun({ snapshot }: Visit, id: string): Promise<FoundRun> {
-  const { rows } = await snapshot.ask<Omit<RecentRun, 'stages'>>('run', { parameters: { run: id } });
+  const { rows } = await snapshot.ask('run', { parameters: { run: id } });
   const [run] = rows;
   if (run === undefined)
     throw new ConsoleError(404, `There is no run ${id}, or retention.runs let it go; /runs has those there are.`);
-  const { rows: stages, sql } = await snapshot.ask<RecentStage>('run_stages', { parameters: { run: id } });
+  const { rows: stages, sql } = await snapshot.ask('run_stages', { parameters: { run: id } });
   return { run: { ...run, stages }, sql };
 }
 
-function about({ status, as_of, scheduled_at, started_at, finished_at, snapshot_id }: RecentRun, now: number): Html {
+function about({ status, as_of, scheduled_at, started_at, finished_at, snapshot_id }: RunRow, now: number): Html {
   const took = secondsBetween(started_at, finished_at ?? now);
   return html`<div ${status === 'running' && html` data-job="running"`}>${facts([
     ['State', stateOf(status)],
@@ -102,7 +106,7 @@ function about({ status, as_of, scheduled_at, started_at, finished_at, snapshot_
   ])}</div>`;
 }
 
-async function gantt({ stages, run_id }: RecentRun, now: number): Promise<Html> {
+async function gantt({ stages, run_id }: RunRow, now: number): Promise<Html> {
   const bars = stages.map(({ stage, status, started_at, finished_at }) => ({
     name: stage,
     from: Date.parse(started_at),

@@ -1,15 +1,10 @@
 import { ConsoleError } from '../../page/console-error.ts';
+import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { html } from '../../html/html.ts';
 import { table, type Column } from '../../html/table.ts';
 import type { Page } from '../../page/page.ts';
 
-interface FigureRow {
-  metric: string;
-  definition: string;
-  unit: string;
-  grain: string;
-  served_as: string;
-}
+type FigureRow = ConsoleRow<'figures'>;
 
 const columns: readonly Column<FigureRow>[] = [
   { name: 'metric', title: 'Figure', show: ({ metric }) => html`<a href="/figures/${metric}">${metric}</a>` },
@@ -23,7 +18,7 @@ export const figuresPage: Page = {
   path: '/figures',
   navigation: 'Figures',
   async show({ snapshot }) {
-    const answer = await snapshot.ask<FigureRow>('figures');
+    const answer = await snapshot.ask('figures');
     return {
       title: 'Figures',
       question: 'What does each figure mean, and where is it shown?',
@@ -46,7 +41,7 @@ export const figurePage: Page = {
   path: '/figures/:name',
   async show({ snapshot, path }) {
     const name = path['name'] ?? '';
-    const { rows } = await snapshot.ask<FigureRow & { sql: string }>('figure', { parameters: { name } });
+    const { rows } = await snapshot.ask('figure', { parameters: { name } });
     const [figure] = rows;
     if (figure === undefined)
       throw new ConsoleError(404, `There is no figure "${name}"; /figures has those there are.`);

@@ -54,7 +54,7 @@ const webhookId = /^pb_[0-9a-f]{32}$/;
 
 async function find(id: string, { snapshot, deliveries, data }: Visit): Promise<Found[]> {
   const parameters = { id };
-  const things = await snapshot.ask<Omit<Found, 'href'>>('found_things', { parameters });
+  const things = await snapshot.ask('found_things', { parameters });
   const found = things.rows.map((thing) => ({ ...thing, href: `${pages[thing.kind]}${encodeURIComponent(thing.id)}` }));
   const snapshots = (await snapshotNames(data)).filter((name) => name === id);
   found.push(...snapshots.map((name) => ({ kind: 'snapshot', id, what: 'kept', href: ofSnapshot(name) })));
@@ -66,9 +66,9 @@ async function find(id: string, { snapshot, deliveries, data }: Visit): Promise<
     return postbacks.map(({ postback }) => ({ kind: 'postback', id, what: postback.state, href: `/postbacks/${id}` }));
   }
   const ask = await clickQuestions(id, snapshot, data);
-  const [click] = (await ask<{ site_key: string }>('click', 'clicks')).rows;
+  const [click] = (await ask('click', 'clicks')).rows;
   if (click !== undefined) return [{ kind: 'click', id, what: `on site ${click.site_key}`, href: ofClick(id) }];
-  const conversions = await snapshot.ask<{ click_id: string; status: string }>('found_conversions', { parameters });
+  const conversions = await snapshot.ask('found_conversions', { parameters });
   return conversions.rows.map(({ click_id, status }) => ({
     kind: 'conversion',
     id,

@@ -1,27 +1,15 @@
 import { ConsoleError } from '../../page/console-error.ts';
+import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { figureText, unknown } from '../../html/figures.ts';
 import { html, type Html } from '../../html/html.ts';
 import { table, type Column } from '../../html/table.ts';
 import type { Page } from '../../page/page.ts';
 
-interface TableRow {
-  name: string;
-  kind: string;
-  columns: number;
-  purpose: string | null;
-}
+type TableRow = ConsoleRow<'tables'>;
 
-interface ColumnRow {
-  name: string;
-  type: string;
-  meaning: string | null;
-}
+type ColumnRow = ConsoleRow<'table_columns'>;
 
-interface NeighbourRow {
-  direction: string;
-  name: string;
-  layer: string;
-}
+type NeighbourRow = ConsoleRow<'table_lineage'>;
 
 const tableColumns: readonly Column<TableRow>[] = [
   { name: 'name', title: 'Table', show: ({ name }) => html`<a href="/tables/${encodeURIComponent(name)}">${name}</a>` },
@@ -55,7 +43,7 @@ export const tablesPage: Page = {
   path: '/tables',
   navigation: 'Tables',
   async show({ snapshot }) {
-    const answer = await snapshot.ask<TableRow>('tables');
+    const answer = await snapshot.ask('tables');
     return {
       title: 'Tables',
       question: 'What can be asked of this snapshot by offerline sql?',
@@ -78,8 +66,8 @@ export const tablePage: Page = {
   path: '/tables/:name',
   async show({ snapshot, path }) {
     const name = path['name'] ?? '';
-    const columns = await snapshot.ask<ColumnRow>('table_columns', { parameters: { name } });
-    const neighbours = await snapshot.ask<NeighbourRow>('table_lineage', { parameters: { name } });
+    const columns = await snapshot.ask('table_columns', { parameters: { name } });
+    const neighbours = await snapshot.ask('table_lineage', { parameters: { name } });
     if (columns.rows.length === 0 && neighbours.rows.length === 0)
       throw new ConsoleError(404, `This snapshot has no table "${name}"; /tables has those there are.`);
     const isTable = columns.rows.length > 0;
