@@ -6,7 +6,7 @@ import { inMemory, openDuckDB } from '../../kit/duckdb/open.ts';
 import { migrate } from '../warehouse/migrations.ts';
 import { runInputs, makeRunInput, type RunInputName } from './run-inputs.ts';
 import { modelQuery } from './model-query.ts';
-import { modelNames, readModel, type SqlModel } from './sql-model.ts';
+import { modelNames, readModel, type ModelFolder, type SqlModel } from './sql-model.ts';
 
 export interface DescribedModel {
   folder: 'staging' | 'marts' | 'metrics' | 'console';
@@ -15,8 +15,8 @@ export interface DescribedModel {
   columns: { name: string; type: string }[];
 }
 
-/** Any will do: only types are asked for. A parameter that a query compares or casts to a number has to be one. */
-const parameters = {
+/** Values of parameters that are moments and days; others get a text. Only types are read, so that any will do. */
+const times: Readonly<Record<string, string>> = {
   from: '2026-01-01T00:00:00Z',
   to: '2026-01-02T00:00:00Z',
   window_start: '2026-01-01T00:00:00Z',
@@ -24,23 +24,6 @@ const parameters = {
   day_start: '2026-01-01T00:00:00Z',
   day_end: '2026-01-02T00:00:00Z',
   report_date: '2026-01-01',
-  ...Object.fromEntries(
-    [
-      'click_id',
-      'file',
-      'id',
-      'kind',
-      'name',
-      'newest',
-      'offer_id',
-      'path',
-      'run',
-      'search',
-      'site_key',
-      'source',
-      'status',
-    ].map((name) => [name, '1']),
-  ),
 };
 
 /** Parameters of the table macros of `analytics.duckdb`. */
@@ -50,7 +33,7 @@ const macros = {
   postbacks_by_site: '()',
 } as const;
 
-/** What each model gives, as DuckDB's binder says it over the migrated schema, where everything is empty. */
+/** Returns the columns of each model by DuckDB's binder, over the migrated schema, where all tables are empty. */
 export async function describeModels(): Promise<DescribedModel[]> {
   const database = await openDuckDB(inMemory);
   const { connection } = database;
@@ -73,12 +56,12 @@ export async function describeModels(): Promise<DescribedModel[]> {
     ];
     for (const model of [...first, ...others.filter((each) => !ofSnapshot(each)), ...others.filter(ofSnapshot)]) {
       await describe('marts', [model.name]);
-      await connection.run(`CREATE TABLE snapshot.${model.name} AS ${modelQuery('marts', model.name, parameters)}`);
+      await connection.run(`CREATE TABLE snapshot.${model.name} AS ${runnableQuery('marts', model.name)}`);
     }
     await connection.run('USE snapshot');
     await describe('metrics', modelNames('metrics'));
     for (const [name, names] of Object.entries(macros))
-      await connection.run(`CREATE MACRO ${name}${names} AS TABLE ${modelQuery('macros', name, parameters)}`);
+      await connection.run(`CREATE MACRO ${name}${names} AS TABLE ${runnableQuery('macros', name)}`);
     await describe('console', modelNames('console'));
     return described.toSorted((one, other) => pathOf(one).localeCompare(pathOf(other)));
   } finally {
@@ -87,13 +70,18 @@ export async function describeModels(): Promise<DescribedModel[]> {
   }
 }
 
+function runnableQuery(folder: ModelFolder, name: string): string {
+  const names = [...modelQuery(folder, name).matchAll(/\$(\w+)/g)].map(([, parameter = '']) => parameter);
+  return modelQuery(folder, name, Object.fromEntries(names.map((parameter) => [parameter, times[parameter] ?? '1'])));
+}
+
 async function describeModel(
   connection: DuckDBConnection,
   folder: DescribedModel['folder'],
   name: string,
 ): Promise<DescribedModel> {
   const model = readModel(folder, name);
-  const query = modelQuery(folder, name, parameters);
+  const query = runnableQuery(folder, name);
   const columns = await queryRows<{ column_name: string; column_type: string }>(connection, `DESCRIBE ${query}`);
   for (const table of model.fills) await connection.run(`CREATE TEMP TABLE ${table} AS ${query}`);
   return {
