@@ -82,7 +82,7 @@ export async function refresh(request: RunRequest, effects?: Effects) {
     // The failed audit is the error to report.
     if (error instanceof AuditError)
       await deliver().catch((failure: unknown) =>
-        request.console.logger.error({ err: failure }, 'postbacks could not be delivered; the next run tries again'),
+        request.terminal.logger.error({ err: failure }, 'postbacks could not be delivered; the next run tries again'),
       );
     throw error;
   }

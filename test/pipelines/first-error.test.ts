@@ -34,7 +34,7 @@ it('a run whose state is damaged reports that, also when the note of the damage 
   };
   const failing = runPipeline(
     'refresh',
-    { data, console: silent, asOf: noon },
+    { data, terminal: silent, asOf: noon },
     () =>
       Promise.reject(new Error(`IO Error: Corrupt database file "${data.stateFile}": computed checksum is another`)),
     { ...realEffects, files },
@@ -52,7 +52,7 @@ it('a publish that fails reports its own error, also when the half-built folder 
         ? Promise.reject(new Error('the folder cannot be removed'))
         : realEffects.files.remove(path, step),
   };
-  const failing = refresh({ data: pipeline.data, console: silent, asOf: noon }, { ...effects, files });
+  const failing = refresh({ data: pipeline.data, terminal: silent, asOf: noon }, { ...effects, files });
   await expect(failing).rejects.toThrow('the first error');
 });
 
@@ -63,6 +63,6 @@ it('a failed audit is what a refresh reports, also when its postbacks cannot be 
     await mkdir(dirname(data.deliveriesFile), { recursive: true });
     await writeFile(data.deliveriesFile, 'no database'.repeat(1000));
   });
-  const failing = refresh({ data, console: silent, asOf: noon }, effects);
+  const failing = refresh({ data, terminal: silent, asOf: noon }, effects);
   await expect(failing).rejects.toMatchObject({ exitCode: exitCode.audit });
 });
