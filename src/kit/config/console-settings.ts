@@ -1,25 +1,33 @@
 import { z } from 'zod';
 
-const absolutePath = z.string().startsWith('/', 'is not an absolute path');
+const absolutePath = z.string().startsWith('/', 'is not an absolute path').meta({ takes: 'absolute path' });
 
-/** As requests have it: Node gives the names of headers in lower case. */
+/** Lower-cased, as Node gives the names of a request's headers. */
 const headerName = z
   .string()
   .regex(/^[A-Za-z\d-]{1,64}$/, { error: 'is not the name of a header such as X-Forwarded-User' })
   .transform((name) => name.toLowerCase());
 
-/** Where the console listens, under which names it answers, and who says who asks. */
+/** The console's listener, the names that it answers to, and who says who asks. */
 export const consoleSchema = z.strictObject({
-  host: z.string().min(1).default('127.0.0.1'),
-  port: z.int().min(0).max(65535).default(8081),
-  /** The address that people type, where that is not the listener's: behind a proxy, above all. */
+  host: z
+    .string()
+    .min(1)
+    .default('127.0.0.1')
+    .describe(
+      'Address that the console listens on; elsewhere than on loopback only with users, and `tls` or `trusted_proxies`',
+    ),
+  port: z.int().min(0).max(65535).default(8081).describe('Port that the console listens on'),
   public_url: z
     .url({ protocol: /^https?$/ })
     .refine((url) => URL.canParse(url) && url.toLowerCase().replace(/\/$/, '') === new URL(url).origin, {
       error: 'is not an address without a path, such as https://console.example',
     })
-    .optional(),
-  /** Further names, each for the listener's own port unless it brings one. */
+    .optional()
+    .meta({
+      absent: 'the listening address',
+      description: 'Address that people type where that is not the listener’s, as behind a proxy',
+    }),
   hosts: z
     .array(
       z
@@ -29,14 +37,29 @@ export const consoleSchema = z.strictObject({
         })
         .transform((name) => name.toLowerCase()),
     )
-    .default([]),
-  /** PEM files. */
-  tls: z.strictObject({ key: absolutePath, cert: absolutePath }).optional(),
-  /**
-   * Headers in which a proxy tells who asks, and perhaps in which role. Believed from `trusted_proxies` only. Without
-   * `role` the name must be one that `console add` made.
-   */
-  proxy_header: z.strictObject({ user: headerName, role: headerName.optional() }).optional(),
+    .prefault([])
+    .describe('Further names that it answers to, each for the listener’s own port unless it brings one'),
+  tls: z
+    .strictObject({
+      key: absolutePath.describe('PEM file of the key'),
+      cert: absolutePath.describe('PEM file of the certificate'),
+    })
+    .optional()
+    .meta({ absent: 'plain HTTP', description: 'Key and certificate of its own, for HTTPS' }),
+  proxy_header: z
+    .strictObject({
+      user: headerName.describe('Header that names the user'),
+      role: headerName.optional().meta({
+        absent: 'the role that `console add` gave that user',
+        description: 'Header that names the role: `viewer` or `operator`',
+      }),
+    })
+    .optional()
+    .meta({
+      absent: 'users sign in by their tokens',
+      description:
+        'Headers in which a proxy of `trusted_proxies` says who asks; it has to remove them from what it is sent',
+    }),
 });
 
 export type ConsoleSettings = z.output<typeof consoleSchema>;

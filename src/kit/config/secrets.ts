@@ -3,14 +3,16 @@ import { UsageError } from '../errors/errors.ts';
 import { readTextFile } from './regular-file.ts';
 
 /** A secret in a configuration: the text itself, or where it is kept. */
-export const secretSchema = z.union(
-  [
-    z.string().min(1),
-    z.strictObject({ env: z.string().min(1) }).readonly(),
-    z.strictObject({ file: z.string().min(1) }).readonly(),
-  ],
-  { error: 'is a text, {"env": "NAME"} or {"file": "/path"}' },
-);
+export const secretSchema = z
+  .union(
+    [
+      z.string().min(1),
+      z.strictObject({ env: z.string().min(1) }).readonly(),
+      z.strictObject({ file: z.string().min(1) }).readonly(),
+    ],
+    { error: 'is a text, {"env": "NAME"} or {"file": "/path"}' },
+  )
+  .meta({ takes: 'secret' });
 export type Secret = z.output<typeof secretSchema>;
 
 /**

@@ -9,199 +9,342 @@ import { storageSchema } from './storage-settings.ts';
 import { secretSchema } from './secrets.ts';
 import { trackerSchema } from './tracker-settings.ts';
 
-const timeZone = z.string().refine(isTimeZone, { error: noTimeZone });
+const timeZone = z
+  .string()
+  .refine(isTimeZone, { error: noTimeZone })
+  .meta({ takes: 'IANA name, or offset such as `+02:00`' });
 
-/** How the files of one catalog source are understood. */
 const source = z.strictObject({
-  /** `full`: each file is the whole catalog and what it lacks is removed; `delta`: files only add and change. */
-  mode: z.enum(['full', 'delta']).default('full'),
-  /** The zone of timestamps written without an offset; without it such rows are rejected. */
-  time_zone: timeZone.optional(),
+  mode: z
+    .enum(['full', 'delta'])
+    .default('full')
+    .describe(
+      '`full`: each file is the whole catalog, and offers that it lacks are removed; `delta`: files only add and change',
+    ),
+  time_zone: timeZone
+    .optional()
+    .meta({
+      absent: 'such rows are rejected',
+      description: 'Zone of timestamps that the source writes without an offset',
+    }),
 });
 
-const log = z.strictObject({ time_zone: timeZone.optional() });
+function logSchema(kind: string) {
+  return z.strictObject({
+    time_zone: timeZone
+      .optional()
+      .meta({
+        absent: 'such rows are rejected',
+        description: `Zone of timestamps that logs of ${kind} write without an offset`,
+      }),
+  });
+}
 
-/**
- * When a pipeline runs: a cron expression, UTC, alone or with what becomes of times that passed without a run; null for
- * never.
- */
 const planKeys = {
-  cron: z.string(),
-  /** Times that passed while no scheduler ran: one run for each, one for the newest, or none. */
-  catch_up: z.enum(['all', 'last', 'none']).default('last'),
-  /** A time that comes while the run before is still under way: left out, or run after it. */
-  overlap: z.enum(['skip', 'queue']).default('skip'),
+  cron: z
+    .string()
+    .meta({ takes: 'cron expression, UTC', description: 'When it runs; a sixth field in front counts seconds' }),
+  catch_up: z
+    .enum(['all', 'last', 'none'])
+    .default('last')
+    .describe('Moments that passed while no schedule ran: one run for each, one for the newest, or none'),
+  overlap: z
+    .enum(['skip', 'queue'])
+    .default('skip')
+    .describe('A moment that comes while the run before is still under way: left out, or run after it'),
 };
 
-function plan<Keys extends typeof planKeys>(cron: string, keys: Keys, hint: string) {
+/** A pipeline's plan: a cron expression alone, an object with what becomes of times that passed, or null for never. */
+function plan<Keys extends typeof planKeys>(cron: string, description: string, keys: Keys, hint = '') {
   const full = z.strictObject(keys);
   return z
     .union([full, z.string().transform((text) => full.parse({ cron: text })), z.null()], {
       error: `is null, a cron expression, or {"cron": "…", "catch_up": "all" | "last" | "none", "overlap": "skip" | "queue"${hint}}`,
     })
-    .prefault(cron);
+    .prefault(cron)
+    .meta({ takes: 'cron expression, object or null for never', description });
 }
 
-/** Memory as Spark writes it. */
-const sparkMemory = z.string().regex(/^[1-9]\d{0,5}[mg]$/, 'is not an amount such as "512m" or "4g"');
+const sparkMemory = z
+  .string()
+  .regex(/^[1-9]\d{0,5}[mg]$/, 'is not an amount such as "512m" or "4g"')
+  .meta({ takes: 'amount such as `"4g"`' });
 
 /** Apache Spark. What is not here, passwords above all, is Spark's own to configure: `spark-defaults.conf`. */
 const sparkEngine = z
   .strictObject({
     kind: z.literal('spark'),
-    /** Of a cluster (`spark://host:7077`), or another of Spark's masters. */
-    master: z.string().min(1).optional(),
-    /** A Spark Connect server in place of a master: `sc://host:15002`. */
-    connect: z.string().startsWith('sc://', 'does not begin with sc://').optional(),
-    /**
-     * A folder that this machine and the workers see under the same path. Without one they see the data directory so.
-     */
-    shared_folder: z.string().startsWith('/', 'is not an absolute path').optional(),
-    /** The Python that has `pyspark` in the cluster's version. */
-    python: z.string().min(1).default('python3'),
+    master: z
+      .string()
+      .min(1)
+      .optional()
+      .meta({
+        absent: '`connect` is given',
+        description: 'Address of a cluster, such as `spark://host:7077`, or another of Spark’s masters',
+      }),
+    connect: z
+      .string()
+      .startsWith('sc://', 'does not begin with sc://')
+      .optional()
+      .meta({
+        absent: '`master` is given',
+        description: 'Address of a Spark Connect server, such as `sc://host:15002`',
+      }),
+    shared_folder: z.string().startsWith('/', 'is not an absolute path').optional().meta({
+      absent: 'the data directory',
+      description: 'Folder that this machine and the workers see under the same absolute path',
+    }),
+    python: z.string().min(1).default('python3').describe('Python that has `pyspark` in the cluster’s version'),
     resources: z
       .strictObject({
-        executor_memory: sparkMemory.optional(),
-        executor_cores: z.int().min(1).max(1024).optional(),
-        /** Of all executors together. Default: what the cluster gives. */
-        cores: z.int().min(1).max(1_000_000).optional(),
-        driver_memory: sparkMemory.optional(),
+        executor_memory: sparkMemory
+          .optional()
+          .meta({ absent: 'as Spark is configured', description: 'Memory of an executor' }),
+        executor_cores: z
+          .int()
+          .min(1)
+          .max(1024)
+          .optional()
+          .meta({ absent: 'as Spark is configured', description: 'Processors of an executor' }),
+        cores: z
+          .int()
+          .min(1)
+          .max(1_000_000)
+          .optional()
+          .meta({ absent: 'as the cluster gives', description: 'Processors of all executors together' }),
+        driver_memory: sparkMemory
+          .optional()
+          .meta({ absent: 'as Spark is configured', description: 'Memory of the driver' }),
       })
       .default({}),
-    /** A run that Spark takes longer over fails, and the next one begins its files anew. */
     time_limit_s: z
       .int()
       .min(1)
       .max(1_000_000)
-      .default(6 * 3600),
+      .default(6 * 3600)
+      .meta({
+        unit: 's',
+        description: 'A run that Spark takes longer over fails, and the next one begins its files anew',
+      }),
   })
   .refine(({ master, connect }) => (master === undefined) !== (connect === undefined), {
     error: 'needs one of master and connect',
   });
 
-/** An address with a password, or where it is kept. A text that is none is told without being repeated. */
+/** An address with a password, or where it is kept. The error does not repeat the text. */
 const postgresAddress = secretSchema.refine(
   (address) => typeof address !== 'string' || /^postgres(ql)?:\/\//.test(address),
   { error: 'is not an address that begins with postgres://' },
 );
 
-/** `offerline.json`. Every key has a default, so the file itself is optional. */
-const settingsSchema = z.strictObject({
-  host: z.string().default('127.0.0.1'),
-  port: z.int().min(0).max(65535).default(8080),
-  /** The address publishers reach us at, used for pictures. Default: the listening address. */
-  public_url: z.url().optional(),
-  /** The address that users reach the tracker at, used for tracking links. Default: where the tracker listens. */
-  tracking_url: z.url().optional(),
-  /**
-   * Addresses or networks (`10.0.0.0/8`) of the proxies before the service. Only what they say in `X-Forwarded-For`
-   * is believed; from anybody else the header could be made up.
-   */
+const nothingIsStale = 'nothing is stale';
+
+/**
+ * `offerline.json`. Every key has a default, so the file itself is optional. `data/settings.md` is made of this: what a
+ * description leaves out is written nowhere else.
+ */
+export const settingsSchema = z.strictObject({
+  host: z.string().default('127.0.0.1').describe('Address that the service listens on'),
+  port: z.int().min(0).max(65535).default(8080).describe('Port that the service listens on; 0 is any free one'),
+  public_url: z
+    .url()
+    .optional()
+    .meta({ absent: 'the listening address', description: 'Publishers’ address of the service, in links to pictures' }),
+  tracking_url: z.url().optional().meta({
+    absent: 'where the tracker that was started last listens',
+    description: 'Users’ address of the tracker, in tracking links; without it a tracker that has moved is followed with the next snapshot',
+  }),
   trusted_proxies: z
-    .array(z.string().refine(isNetwork, { error: 'is not an address or a network such as 10.0.0.0/8' }))
-    .default([]),
-  /** The operators' pages: a listener of their own. */
+    .array(
+      z
+        .string()
+        .refine(isNetwork, { error: 'is not an address or a network such as 10.0.0.0/8' })
+        .meta({ takes: 'addresses and networks such as `10.0.0.0/8`' }),
+    )
+    .default([])
+    .describe(
+      'Proxies before the service, the tracker and the console. Only their `X-Forwarded-For` names a client’s address; others could make it up',
+    ),
   console: consoleSchema.prefault({}),
-  /** Whether offers' pictures are mirrored and served by us. Else clients are sent to the advertisers' addresses. */
-  pictures: z.boolean().default(false),
-  /** What `/api/v1/offers` on the bare host answers where no site is identified. */
-  default_variant: z.enum(['B', 'C']).default('C'),
+  pictures: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Offers’ pictures are [mirrored](../src/pictures/README.md) and served from here; otherwise clients are sent to the advertisers',
+    ),
+  default_variant: z
+    .enum(['B', 'C'])
+    .default('C')
+    .describe('Variant that the bare `/api/v1/offers` answers in where no site is identified'),
   sources: z.record(z.string(), source).default({}),
   logs: z
-    .strictObject({ clicks: log.default({}), conversions: log.default({}) })
+    .strictObject({ clicks: logSchema('clicks').default({}), conversions: logSchema('conversions').default({}) })
     .default({ clicks: {}, conversions: {} }),
-  /** USD for one unit of a currency, as decimal text so that no digit is lost. */
   rates: z
     .record(
       z.string().refine(isCurrencyCode, 'is not an ISO 4217 code such as EUR'),
       z.string().regex(/^\d{1,9}(\.\d{1,9})?$/, 'is not a plain decimal in quotes such as "1.08"'),
     )
-    .default({}),
+    .default({})
+    .meta({
+      takes: 'decimal text by ISO 4217 code',
+      unit: 'USD',
+      description: 'Price of one unit of a currency, such as `{"EUR": "1.08"}`; text, so that no digit is lost',
+    }),
   schedule: z
     .strictObject({
       refresh: plan(
         '*/5 * * * *',
+        'Reads what has landed, computes, publishes and delivers',
         {
           ...planKeys,
-          /**
-           * Also runs as soon as files have landed, as the file system tells: only those of the tracker, which come
-           * whole, or all, where whoever lands them renames them into place, too.
-           */
-          watch: z.union([z.boolean(), z.literal('tracker')]).default('tracker'),
+          watch: z
+            .union([z.boolean(), z.literal('tracker')])
+            .default('tracker')
+            .meta({
+              takes: '`true`, `false` or `"tracker"`',
+              description:
+                'Also runs as soon as files have landed: `"tracker"` those that the tracker hands over, `true` all, where whoever lands them renames them into place',
+            }),
         },
         ', "watch": true',
       ),
-      /** Pulls the sources of `sources.json` that have no `every` of their own. */
-      pull: plan('*/20 * * * *', planKeys, ''),
-      postbacks: plan('*/10 * * * * *', planKeys, ''),
-      maintenance: plan('30 3 * * *', planKeys, ''),
-      /** Only where `pictures` is true. */
-      pictures: plan('*/15 * * * *', planKeys, ''),
+      pull: plan('*/20 * * * *', 'Pulls the sources of `sources.json` that have no `every` of their own', planKeys),
+      postbacks: plan('*/10 * * * * *', 'Delivers postbacks that are due', planKeys),
+      maintenance: plan('30 3 * * *', 'Compacts closed days and deletes what `retention` no longer keeps', planKeys),
+      pictures: plan('*/15 * * * *', 'Mirrors pictures, where `pictures` is true', planKeys),
     })
     .prefault({}),
-  /** In days; without a number everything is kept. */
   retention: z
     .strictObject({
-      /** Older clicks lose what is about a person or is free text; what counts and tells duplicates apart stays. */
-      events: z.int().min(2).max(36_500).optional(),
-      /** Older runs leave the run ledger. */
-      runs: z.int().min(1).max(36_500).optional(),
-      /** Older attempts at delivering postbacks are deleted. More days than a postback is tried for. */
-      attempts: z.int().min(7).max(36_500).optional(),
+      events: z.int().min(2).max(36_500).optional().meta({
+        unit: 'days',
+        absent: 'all is kept',
+        description: 'Older clicks lose `ip`, `user_agent`, `sub1` and `sub2`; everything that counts stays',
+      }),
+      runs: z
+        .int()
+        .min(1)
+        .max(36_500)
+        .optional()
+        .meta({ unit: 'days', absent: 'all is kept', description: 'Older runs leave the run ledger' }),
+      attempts: z.int().min(7).max(36_500).optional().meta({
+        unit: 'days',
+        absent: 'all is kept',
+        description: 'Older attempts at delivering postbacks are deleted; a postback is tried for fewer days',
+      }),
     })
     .default({}),
-  /** What `status` takes as stale, by the data's own time; without a number nothing is. */
   freshness: z
     .strictObject({
-      clicks_minutes: z.number().positive().optional(),
-      conversions_minutes: z.number().positive().optional(),
-      offers_minutes: z.number().positive().optional(),
-      /** Of the last whole pull of each source of `sources.json`, by this machine's clock. */
-      pulls_minutes: z.number().positive().optional(),
-      /** For how long a site may take no postback while some fail; 60 where nothing is said. */
-      postbacks_minutes: z.number().positive().optional(),
+      clicks_minutes: z
+        .number()
+        .positive()
+        .optional()
+        .meta({ unit: 'min', absent: nothingIsStale, description: '`status` exits 1 where the newest click is older' }),
+      conversions_minutes: z
+        .number()
+        .positive()
+        .optional()
+        .meta({
+          unit: 'min',
+          absent: nothingIsStale,
+          description: '`status` exits 1 where the newest conversion is older',
+        }),
+      offers_minutes: z
+        .number()
+        .positive()
+        .optional()
+        .meta({
+          unit: 'min',
+          absent: nothingIsStale,
+          description: '`status` exits 1 where the newest catalog is older',
+        }),
+      pulls_minutes: z.number().positive().optional().meta({
+        unit: 'min',
+        absent: nothingIsStale,
+        description: '`status` exits 1 where the last whole pull of a source is older, by this machine’s clock',
+      }),
+      postbacks_minutes: z.number().positive().optional().meta({
+        unit: 'min',
+        absent: '`60`',
+        description: '`status` exits 1 where a site has taken no postback for longer while some fail',
+      }),
     })
     .default({}),
-  /**
-   * A packed landing file that unpacks to more is quarantined, and so is one whose records take more: it would fill the
-   * disk. Gigabytes of 10⁹ bytes.
-   */
-  unpacked_gigabytes: z.number().positive().default(10),
-  /** How many published snapshots stay on disk, the current one included. */
-  snapshots_kept: z.int().min(1).max(1000).default(5),
-  /** A service whose snapshot is older says at `/readyz` that it is not ready. Default: no age is too old. */
-  snapshot_max_age_minutes: z.number().positive().optional(),
-  /** How long a run waits for another that holds the warehouse. */
-  lock_wait_seconds: z.number().min(0).max(3600).default(60),
-  /** What stages logs into events: DuckDB within the run, or a Spark cluster. The figures are the same. */
+  unpacked_gigabytes: z.number().positive().default(10).meta({
+    unit: '10⁹ bytes',
+    description:
+      'A packed landing file that unpacks to more is quarantined, and so are JSON documents and Parquet files whose records take more',
+  }),
+  snapshots_kept: z
+    .int()
+    .min(1)
+    .max(1000)
+    .default(5)
+    .describe('Published snapshots that stay on disk, the current one included'),
+  snapshot_max_age_minutes: z.number().positive().optional().meta({
+    unit: 'min',
+    absent: 'no age is too old',
+    description: '`/readyz` answers 503 and `status` exits 1 where the served snapshot is older',
+  }),
+  lock_wait_seconds: z
+    .number()
+    .min(0)
+    .max(3600)
+    .default(60)
+    .meta({
+      unit: 's',
+      description: 'How long a run waits for another run, and a service for another service, before it exits 3',
+    }),
   engine: z
-    .discriminatedUnion('kind', [z.strictObject({ kind: z.literal('duckdb') }), sparkEngine])
-    .default({ kind: 'duckdb' }),
-  /** Where snapshots and the state are published for other machines, too. */
+    .discriminatedUnion('kind', [z.strictObject({ kind: z.literal('duckdb').describe('Name of the engine') }), sparkEngine])
+    .default({ kind: 'duckdb' })
+    .describe(
+      'Engine that stages logs into events: DuckDB within the run, or a [Spark cluster](../src/fleet/spark/README.md). The figures are the same',
+    ),
   storage: storageSchema.optional(),
-  /** Rate limits over several services, counted in Redis. Default: each service counts its own requests. */
   limits: z
     .strictObject({
-      /** `redis://` or, over TLS, `rediss://`; it may hold a password, so it may be a reference to where it is kept. */
-      redis: secretSchema.refine((redis) => typeof redis !== 'string' || isRedisAddress(redis), {
-        error: 'is not an address such as redis://host:6379/0',
-      }),
-      /** How many services share the limits. While Redis is away each allows its part. */
-      servers: z.int().min(1).max(1000).default(1),
+      redis: secretSchema
+        .refine((redis) => typeof redis !== 'string' || isRedisAddress(redis), {
+          error: 'is not an address such as redis://host:6379/0',
+        })
+        .describe('Address such as `redis://host:6379/0`, or `rediss://…` over TLS'),
+      servers: z
+        .int()
+        .min(1)
+        .max(1000)
+        .default(1)
+        .describe('Services that share the limits. While Redis is away each allows its part'),
     })
-    .optional(),
-  /** Where deliveries are kept: in SQLite on this machine, or in a PostgreSQL that several machines deliver from. */
-  postbacks: z.strictObject({ store: postgresAddress.optional() }).default({}),
-  /** Where clicks and conversions of our own come in. */
+    .optional()
+    .meta({
+      absent: 'each service counts its own requests',
+      description: 'Rate limits over [several services](../src/fleet/shared-limits/README.md), counted in Redis',
+    }),
+  postbacks: z
+    .strictObject({
+      store: postgresAddress.optional().meta({
+        absent: 'SQLite on this machine',
+        description:
+          'PostgreSQL that [several machines deliver from](../src/postbacks/README.md), such as `postgres://user:password@host/database`',
+      }),
+    })
+    .default({}),
   tracker: trackerSchema,
   duckdb: z
     .strictObject({
-      /** DuckDB's buffer limit, such as "4GB". Default: half of the memory that the process may use. */
       memory_limit: z
         .string()
         .regex(/^\d+(\.\d+)?\s?(KB|MB|GB|TB|KiB|MiB|GiB|TiB)$/)
-        .optional(),
-      threads: z.int().min(1).max(256).optional(),
+        .optional()
+        .meta({
+          takes: 'amount such as `"4GB"`',
+          absent: 'half of the memory that the process may use',
+          description: 'Memory that DuckDB’s buffers may use',
+        }),
+      threads: z.int().min(1).max(256).optional().meta({ absent: 'all processors', description: 'Threads of DuckDB' }),
     })
     .default({}),
 });
@@ -209,9 +352,6 @@ const settingsSchema = z.strictObject({
 export type Settings = z.output<typeof settingsSchema>;
 /** One entry of `schedule`. */
 export type Plan = NonNullable<Settings['schedule']['refresh' | 'postbacks']>;
-
-/** Every key that `offerline.json` may have. */
-export const settingNames = Object.keys(settingsSchema.shape);
 
 export const defaultSettings: Settings = settingsSchema.parse({});
 

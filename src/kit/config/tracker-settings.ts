@@ -17,7 +17,7 @@ export const fallbackUrl = z
   })
   .transform((url) => new URL(url).href.replaceAll(/%7B(reason|offer_id)%7D/g, '{$1}'));
 
-/** What a destination may be told of a person, where the source's settings say so. */
+/** Values about a person that a destination may be given, where the source's settings allow it. */
 export const personalValues = ['user_id', 'ip', 'user_agent', 'gaid', 'idfa'] as const;
 export type PersonalValue = (typeof personalValues)[number];
 
@@ -42,33 +42,51 @@ export const destinationMacros = [
 export type DestinationMacro = (typeof destinationMacros)[number];
 
 const source = z.strictObject({
-  /** The parameter by which the click's id is added to destinations that have no place for it. */
-  append_click_id: z.string().min(1).max(100).optional(),
-  /** Other names for macros in its destinations, each with our macro that fills it. */
-  macros: z.record(z.string().regex(/^\w+$/), z.enum(destinationMacros)).default({}),
-  /** What this advertiser may be told of the person, where its destinations ask for it. */
-  pass: z.array(z.enum(personalValues)).default([]),
+  append_click_id: z.string().min(1).max(100).optional().meta({
+    absent: 'such destinations get no click id',
+    description: 'Parameter that adds the click’s id to destinations that have no place for it',
+  }),
+  macros: z.record(z.string().regex(/^\w+$/), z.enum(destinationMacros)).default({}).meta({
+    takes: 'macro of ours by name',
+    description: 'Macro of ours that a name in its destinations stands for, such as `{"cid": "click_id"}`',
+  }),
+  pass: z
+    .array(z.enum(personalValues))
+    .default([])
+    .describe('Values about a person that its destinations may be given'),
 });
 
 /** The tracker: links that lead to offers, and conversions that advertisers report. */
 export const trackerSchema = z
   .strictObject({
-    host: z.string().default('127.0.0.1'),
-    port: z.int().min(1).max(65535).default(8082),
-    /**
-     * What a click or conversion outlives once it is answered: `power`, the loss of power; `process`, the end of the
-     * process, with the disk a second behind.
-     */
-    durability: z.enum(['power', 'process']).default('power'),
-    /** A log is handed to landing when it is so old, a refresh after that takes it in. */
-    hand_over_seconds: z.number().min(0.5).max(60).default(45),
-    /** Where clicks go that are refused for a gone offer, targeting, too many, or a cap. */
-    fallback_url: fallbackUrl.optional(),
-    /** A file in MaxMind's format (MMDB) that tells an address's country. Without one no country is known. */
-    country_database: z.string().min(1).optional(),
-    /** What is kept of a click's address: all, its network (/24, IPv6 /48), or nothing. */
-    ip: z.enum(['full', 'truncated', 'none']).default('truncated'),
-    /** By source of offers. */
+    host: z.string().default('127.0.0.1').describe('Address that the tracker listens on'),
+    port: z.int().min(1).max(65535).default(8082).describe('Port that the tracker listens on'),
+    durability: z
+      .enum(['power', 'process'])
+      .default('power')
+      .describe(
+        'Loss that an answered click or conversion outlives: `power`, of power, since the row is on the disk; `process`, of the process, with the disk a second behind',
+      ),
+    hand_over_seconds: z
+      .number()
+      .min(0.5)
+      .max(60)
+      .default(45)
+      .meta({ unit: 's', description: 'Age at which a log is handed to landing; the refresh after that takes it in' }),
+    fallback_url: fallbackUrl.optional().meta({
+      absent: 'the refusal is answered',
+      description:
+        'Where clicks go that are refused for a gone offer, targeting, a flood or a cap, with `{reason}` and `{offer_id}` filled; a site’s own comes first',
+    }),
+    country_database: z.string().min(1).optional().meta({
+      takes: 'path',
+      absent: 'no country is known, and every click passes',
+      description: 'File in MaxMind’s format (MMDB) that gives an address’s country; followed when it is replaced',
+    }),
+    ip: z
+      .enum(['full', 'truncated', 'none'])
+      .default('truncated')
+      .describe('Part of a click’s address that is kept: all of it, its network (/24, IPv6 /48), or nothing'),
     sources: z.record(z.string(), source).default({}),
   })
   .prefault({});

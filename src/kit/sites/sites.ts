@@ -11,7 +11,15 @@ const postbackUrl = z.string().superRefine((url, context) => {
   if ('mistake' in address) context.addIssue({ code: 'custom', message: address.mistake });
 });
 
-const postback = objectOf({ url: postbackUrl, method: z.enum(['GET', 'POST']).default('GET') });
+const postback = objectOf({
+  url: postbackUrl.describe(
+    'Address that rewards are sent to; by GET it may hold [macros](../src/serve/publishers.md#being-told-of-rewards)',
+  ),
+  method: z
+    .enum(['GET', 'POST'])
+    .default('GET')
+    .describe('Method of the requests; `sites add --postback` writes `POST` unless it is told another'),
+});
 
 /** A number that its shortest decimal text states exactly, with up to 6 places. */
 const exactNumber = z.number().refine((value) => /^\d{1,9}(\.\d{1,6})?$/.test(decimalText(value)), {
@@ -19,27 +27,41 @@ const exactNumber = z.number().refine((value) => /^\d{1,9}(\.\d{1,6})?$/.test(de
 });
 
 export const siteSchema = objectOf({
-  site_key: z.string().min(1).max(128),
-  site_secret: z.string().min(1),
-  /**
-   * The secret before `site_secret`, while the publisher changes over: bodies of postbacks are signed with both. Opens
-   * nothing.
-   */
-  previous_site_secret: z.string().min(1).optional(),
-  name: z.string().default(''),
-  status: z.enum(['active', 'pending']).default('active'),
-  variant: z.enum(['A', 'B', 'C']).default('C'),
-  /** A share of the payout kept by the network. */
-  commission: exactNumber.min(0).max(1).default(0),
-  /** Publisher's points for one USD. */
-  reward_rate: exactNumber.positive().default(1),
-  rate_limit_per_hour: z.int().min(1).max(1_000_000).default(10),
-  postback: postback.optional(),
-  /** Where the tracker sends clicks that it refuses; before the tracker's own. */
-  fallback_url: fallbackUrl.optional(),
+  site_key: z.string().min(1).max(128).describe('Public name of the site, in its links and requests'),
+  site_secret: z
+    .string()
+    .min(1)
+    .describe('Opens the feeds of variants B and C and signs postbacks; `sites add` makes it of 32 random bytes'),
+  previous_site_secret: z.string().min(1).optional().meta({
+    absent: 'none',
+    description:
+      'Secret before `site_secret`, while the publisher changes over: bodies of postbacks are signed with both. Opens nothing',
+  }),
+  name: z.string().default('').describe('Name for people'),
+  status: z.enum(['active', 'pending']).default('active').describe('A pending site is refused everywhere'),
+  variant: z.enum(['A', 'B', 'C']).default('C').describe('Variant of the interface that it asks'),
+  commission: exactNumber
+    .min(0)
+    .max(1)
+    .default(0)
+    .meta({ unit: 'share', description: 'Part of the payout that the network keeps; at most 6 places' }),
+  reward_rate: exactNumber
+    .positive()
+    .default(1)
+    .meta({ unit: 'points', description: 'Publisher’s points for one USD; at most 6 places' }),
+  rate_limit_per_hour: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(10)
+    .describe('Requests that are answered in any 60 minutes, for each bucket of variants B and C'),
+  postback: postback.optional().meta({ absent: 'nothing is sent', description: 'Where rewards are sent' }),
+  fallback_url: fallbackUrl
+    .optional()
+    .meta({ absent: 'the tracker’s own', description: 'Where the tracker sends clicks that it refuses' }),
 });
 
-const sitesSchema = z
+export const sitesSchema = z
   .object({ sites: z.array(siteSchema) })
   .refine(({ sites }) => new Set(sites.map((site) => site.site_key)).size === sites.length, {
     error: 'two sites have the same site_key',

@@ -20,12 +20,13 @@ export type ReportedField = (typeof reportedFields)[number];
 export const statusMeanings = [...conversionKinds, 'ignored'] as const;
 export type StatusMeaning = (typeof statusMeanings)[number];
 
-/** One, or the one that is to come with the one that is to go, which count alike. */
+/** One, or two that count alike while one takes the other's place. */
 const secrets = z
   .union([secretSchema, z.array(secretSchema).min(1).max(2)], {
     error: 'is a secret or a list of at most two: a text, {"env": "NAME"} or {"file": "/path"}',
   })
-  .transform((given) => (Array.isArray(given) ? given : [given]));
+  .transform((given) => (Array.isArray(given) ? given : [given]))
+  .meta({ takes: 'secret, or list of two' });
 
 const parameter = z.string().min(1).max(100);
 
@@ -35,25 +36,28 @@ const md5Template = z
   .refine((template) => template.includes('{secret}'), { error: 'has no {secret}: anybody could make its MD5' })
   .refine((template) => !/\{\{|\$\{/.test(template), { error: 'has {{ or ${: write names in single braces' });
 
+const signatureParameter = parameter.default('signature').describe('Parameter that holds it');
+const signatureSecret = secrets.describe('Key of the signature');
+
 const signature = z.discriminatedUnion('scheme', [
-  /** As our own postbacks are signed: over all parameters, with `timestamp`. */
-  z.strictObject({
-    scheme: z.literal('offerline'),
-    secret: secrets,
-    parameter: parameter.default('signature'),
-  }),
-  z.strictObject({ scheme: z.literal('standard_webhooks'), secret: secrets }),
+  // As our own postbacks are signed: over all parameters, with `timestamp`.
+  z.strictObject({ scheme: z.literal('offerline').describe('Scheme of the signature'), secret: signatureSecret, parameter: signatureParameter }),
+  z.strictObject({ scheme: z.literal('standard_webhooks'), secret: signatureSecret }),
   z.strictObject({
     scheme: z.literal('ayet'),
-    secret: secrets,
-    header: parameter.toLowerCase().default('x-ayetstudios-security-hash'),
+    secret: signatureSecret,
+    header: parameter
+      .toLowerCase()
+      .default('x-ayetstudios-security-hash')
+      .describe('Header that holds it, with scheme `ayet`'),
   }),
   z.strictObject({
     scheme: z.literal('md5'),
-    secret: secrets,
-    parameter: parameter.default('signature'),
-    /** Names of parameters in braces, and `{secret}`; `{name:whole}` is the number before its point. */
-    template: md5Template,
+    secret: signatureSecret,
+    parameter: signatureParameter,
+    template: md5Template.describe(
+      'Text that scheme `md5` digests: names of parameters in braces and `{secret}`; `{name:whole}` is the number before its point',
+    ),
   }),
 ]);
 export type SignatureSettings = z.output<typeof signature>;
@@ -61,13 +65,27 @@ export type SignatureSettings = z.output<typeof signature>;
 /** How a source takes a conversion back where its statuses do not say so; any of these signs is enough. */
 const reversal = z
   .strictObject({
-    /** Before the transaction's id: what follows it is the id of the conversion that is taken back. */
-    id_prefix: z.string().min(1).max(20).optional(),
-    /** An amount below zero. */
-    negative_payout: z.boolean().default(false),
-    /** A word in a parameter, without regard to case. */
-    word: z.strictObject({ parameter, values: z.array(z.string().min(1).max(100)).min(1) }).optional(),
-    kind: z.enum(['reject', 'chargeback']).default('chargeback'),
+    id_prefix: z
+      .string()
+      .min(1)
+      .max(20)
+      .optional()
+      .meta({
+        absent: 'none',
+        description: 'Beginning of a transaction’s id; the rest is the id of the conversion that is taken back',
+      }),
+    negative_payout: z.boolean().default(false).describe('An amount below zero takes the conversion back'),
+    word: z
+      .strictObject({
+        parameter: parameter.describe('Parameter that holds the word'),
+        values: z
+          .array(z.string().min(1).max(100))
+          .min(1)
+          .describe('Words that take the conversion back, without regard to case'),
+      })
+      .optional()
+      .meta({ absent: 'none' }),
+    kind: z.enum(['reject', 'chargeback']).default('chargeback').describe('Kind that is recorded'),
   })
   .refine(({ id_prefix, negative_payout, word }) => id_prefix !== undefined || negative_payout || word !== undefined, {
     error: 'says no sign of a reversal: give "id_prefix", "negative_payout": true or "word"',
@@ -83,31 +101,58 @@ const longestSourceName = 62;
 /** How a source reports conversions to the tracker. */
 export const postbackSchema = z
   .strictObject({
-    token: secrets.optional(),
-    /** Where the token stands when it does not come as `Authorization: Bearer`. */
-    token_parameter: parameter.default('token'),
-    signature: signature.optional(),
-    /** Addresses and networks that it may come from. */
+    token: secrets.optional().meta({
+      absent: 'none',
+      description: 'Token of the sender, as `Authorization: Bearer` or in `token_parameter`',
+    }),
+    token_parameter: parameter.default('token').describe('Parameter that holds the token'),
+    signature: signature.optional().meta({ absent: 'none', description: 'How reports are signed, by `scheme`' }),
     allow: z
-      .array(z.string().refine(isNetwork, { error: 'is not an address or a network such as 10.0.0.0/8' }))
+      .array(
+        z
+          .string()
+          .refine(isNetwork, { error: 'is not an address or a network such as 10.0.0.0/8' })
+          .meta({ takes: 'addresses and networks such as `10.0.0.0/8`' }),
+      )
       .min(1)
-      .optional(),
-    /** The sender's names of our fields. A name with dots is a path into a body of JSON. */
-    parameters: z.partialRecord(z.enum(reportedFields), parameter).default({}),
-    /** Beside our own words, without regard to case. */
-    statuses: z.record(z.string().min(1).max(100), z.enum(statusMeanings)).default({}),
-    /** Default: of `ayet` as its documentation says, else none. */
-    reversal: reversal.optional(),
-    /** A credit whose click is older is refused. */
-    click_window_days: z.int().min(1).max(365).default(30),
-    /** A credit without `event_id` is refused where the offer has milestones: it would pay for all of them at once. */
-    event_required: z.boolean().default(false),
-    /** A user is credited once for an offer, or for each of its milestones. */
-    once_per_user: z.boolean().default(false),
-    /** Refusals of authentic requests are answered with 200 too, for senders that switch an address off. */
-    always_200: z.boolean().default(false),
-    /** What stands in answers of status 200 in place of our JSON, for senders that look for it. */
-    reply: z.string().max(200).optional(),
+      .optional()
+      .meta({ absent: 'any', description: 'Addresses that reports may come from' }),
+    parameters: z.partialRecord(z.enum(reportedFields), parameter).default({}).meta({
+      takes: 'name by field of ours',
+      description: 'Sender’s names of our fields. A name with dots is a path into a body of JSON',
+    }),
+    statuses: z.record(z.string().min(1).max(100), z.enum(statusMeanings)).default({}).meta({
+      takes: 'status of ours by word',
+      description: 'Sender’s words beside ours, without regard to case: `credit`, `reject`, `chargeback` or `ignored`',
+    }),
+    reversal: reversal.optional().meta({
+      absent: 'with signature `ayet` as its documentation says, else none',
+      description: 'How a conversion is taken back where its status does not say so; any of the signs is enough',
+    }),
+    click_window_days: z
+      .int()
+      .min(1)
+      .max(365)
+      .default(30)
+      .meta({ unit: 'days', description: 'A credit whose click is older is refused' }),
+    event_required: z
+      .boolean()
+      .default(false)
+      .describe(
+        'A credit without `event_id` is refused where the offer has milestones: it would pay for all of them at once',
+      ),
+    once_per_user: z
+      .boolean()
+      .default(false)
+      .describe('A user is credited once for an offer, or for each of its milestones'),
+    always_200: z
+      .boolean()
+      .default(false)
+      .describe('Refusals of authentic reports are answered with 200 too, for senders that switch an address off'),
+    reply: z.string().max(200).optional().meta({
+      absent: 'our JSON',
+      description: 'Text of answers with status 200, for senders that look for it',
+    }),
   })
   .refine(({ token, signature: signed, allow }) => token !== undefined || signed !== undefined || allow !== undefined, {
     error: 'has no guard, so anybody could report conversions: give "token", "signature" or "allow"',

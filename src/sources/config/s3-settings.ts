@@ -1,21 +1,33 @@
 import { z } from 'zod';
 import type { LandingKind } from '../../kit/vocabulary/values.ts';
 
-const prefix = z.string().max(1024);
+function prefixOf(kind: LandingKind) {
+  return z
+    .string()
+    .max(1024)
+    .optional()
+    .meta({ absent: 'none is taken', description: `Prefix of keys that hold ${kind}; none within another` });
+}
 
-/** Of connector `s3`: the bucket, and under which prefix of its keys there is what. */
+/** Connector `s3`: the bucket, and which prefix of its keys holds what. */
 export const s3Schema = z
   .strictObject({
-    bucket: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$/, { error: 'is not the name of a bucket' }),
+    bucket: z
+      .string()
+      .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$/, { error: 'is not the name of a bucket' })
+      .describe('Name of the bucket'),
     region: z
       .string()
       .regex(/^[a-z0-9-]+$/, { error: 'is not a region such as eu-central-1' })
-      .default('us-east-1'),
-    offers: prefix.optional(),
-    conversions: prefix.optional(),
-    clicks: prefix.optional(),
-    /** Whether the bucket stands in the path and not in the host name; true where `base_url` is given. */
-    path_style: z.boolean().optional(),
+      .default('us-east-1')
+      .describe('Region of the bucket'),
+    offers: prefixOf('offers'),
+    conversions: prefixOf('conversions'),
+    clicks: prefixOf('clicks'),
+    path_style: z.boolean().optional().meta({
+      absent: '`true` with a `base_url`',
+      description: 'The bucket is in the path and not in the host name',
+    }),
   })
   .superRefine((settings, context) => {
     const prefixes = prefixesOf(settings);

@@ -19,36 +19,84 @@ const pulledKind = z.enum(['offers', 'conversions']);
 
 const sourceSchema = z
   .strictObject({
-    /** Also the name of the folder in `landing/offers`. */
-    source: z.string().regex(name, { error: 'is not a name of up to 64 letters, digits, dots, lines or underlines' }),
-    /** Absent where the source only reports conversions. */
-    connector: z.enum(connectorNames).optional(),
+    source: z
+      .string()
+      .regex(name, { error: 'is not a name of up to 64 letters, digits, dots, lines or underlines' })
+      .describe('Name of the source, and of its folder in `landing/offers`'),
+    connector: z.enum(connectorNames).optional().meta({
+      absent: 'nothing is pulled',
+      description:
+        '[Network](../src/sources/README.md#sourcesjson) that is pulled; `http` one that is declared here, `s3` a bucket',
+    }),
     base_url: z
       .url({ protocol: /^https?$/ })
       .refine((url) => new URL(url).username === '', { error: 'has a user name: secrets belong into "secrets"' })
       .refine((url) => !hasBraces(url), {
         error: 'has a macro, and nothing is filled there: "path", "query" and "headers" of "offers" may name secrets',
       })
-      .optional(),
-    secrets: z.record(z.string().regex(/^\w+$/), secretSchema).default({}),
-    /** When it is pulled, as a cron expression, UTC; at each run of the pipeline where not given. */
-    every: z.string().optional(),
-    /** ISO 4217, of amounts that come without a currency. */
-    currency: z.string().refine(isCurrencyCode, { error: 'is not an ISO 4217 code such as EUR' }).optional(),
-    /** The zone of the network's times without an offset. */
-    time_zone: z.string().refine(isTimeZone, { error: noTimeZone }).optional(),
-    /** What is pulled of it, where the network lists it. Both where not given, but conversions that it reports. */
-    pull: z.array(pulledKind).optional(),
-    /** Conversions are asked for again for as long as a network may still reverse them. */
-    reversal_days: z.int().min(1).max(365).default(60),
-    /** Offers that are kept although the network says that they forbid incentives. */
-    keep: z.array(z.enum(['non_incentive'])).default([]),
-    /** Of connector `http`: how its list is asked for, and where its fields stand. */
-    offers: streamSchema.extend({ full: z.boolean().default(true), fields: fieldMapSchema }).optional(),
-    /** Of connector `s3`. */
-    s3: s3Schema.optional(),
-    /** How it reports conversions, where it does. */
-    postback: postbackSchema.optional(),
+      .optional()
+      .meta({
+        absent: 'the network’s default',
+        description:
+          'Address of the network, where each customer has one or it is not the default; of `s3` the store’s',
+      }),
+    secrets: z
+      .record(z.string().regex(/^\w+$/), secretSchema)
+      .default({})
+      .describe('Secrets by name; each connector has [names of its own](../src/sources/README.md#sourcesjson)'),
+    every: z.string().optional().meta({
+      takes: 'cron expression, UTC',
+      absent: 'each run of `schedule.pull`',
+      description: 'When it is pulled',
+    }),
+    currency: z.string().refine(isCurrencyCode, { error: 'is not an ISO 4217 code such as EUR' }).optional().meta({
+      takes: 'ISO 4217 code',
+      absent: '`USD`',
+      description: 'Currency of amounts that come without one; others than USD need a rate in `offerline.json`',
+    }),
+    time_zone: z.string().refine(isTimeZone, { error: noTimeZone }).optional().meta({
+      takes: 'IANA name, or offset such as `+02:00`',
+      absent: 'such times are rejected',
+      description: 'Zone of the network’s times without an offset',
+    }),
+    pull: z.array(pulledKind).optional().meta({
+      absent: 'both; with `postback` offers alone',
+      description: 'Lists that are pulled, where the network has them',
+    }),
+    reversal_days: z
+      .int()
+      .min(1)
+      .max(365)
+      .default(60)
+      .meta({
+        unit: 'days',
+        description: 'How long conversions are asked for again, since a network may reverse them',
+      }),
+    keep: z
+      .array(z.enum(['non_incentive']))
+      .default([])
+      .describe('Offers that are kept although the network says that they forbid incentives'),
+    offers: streamSchema
+      .extend({
+        full: z
+          .boolean()
+          .default(true)
+          .describe('A whole pull has all offers; `false` goes with `"mode": "delta"` in `offerline.json`'),
+        fields: fieldMapSchema.meta({
+          takes: 'place, or `{"value": …}`, by field',
+          description: 'Place in a record for each of landing’s fields',
+        }),
+      })
+      .optional()
+      .meta({ absent: 'none', description: 'With connector `http`: how the list is asked for' }),
+    s3: s3Schema.optional().meta({ absent: 'none', description: 'With connector `s3`: the bucket' }),
+    postback: postbackSchema
+      .optional()
+      .meta({
+        absent: 'it reports none',
+        description:
+          'How it [reports conversions](../src/sources/README.md#conversions-that-are-reported) to the tracker',
+      }),
   })
   .transform(({ pull, ...source }) => ({
     ...source,
@@ -76,7 +124,7 @@ const sourceSchema = z
         context.addIssue({ code: 'custom', path: ['secrets', secret], message: 'is missing' });
   });
 
-const sourcesSchema = z
+export const sourcesSchema = z
   .strictObject({ sources: z.array(sourceSchema) })
   .refine(({ sources }) => new Set(sources.map(({ source }) => source)).size === sources.length, {
     error: 'two sources have the same name',

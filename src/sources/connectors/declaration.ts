@@ -6,73 +6,79 @@ import { z } from 'zod';
  * `from` and `to`.
  */
 
-/**
- * Where something stands in an answer: keys joined by dots, such as `response.data.count`; empty for the answer itself.
- */
-const place = z.string();
+/** Keys joined by dots, such as `response.data.count`, that lead to a value in an answer; empty is the answer itself. */
+const place = z.string().meta({ takes: 'place' });
+
+function optionalPlace(description: string) {
+  return place.optional().meta({ absent: 'the answer has none', description });
+}
 
 const condition = z.strictObject({
-  at: place,
-  /** Values that are meant, as text: `1` is the number as well as the text. */
-  is: z.array(z.string()).min(1),
+  at: place.describe('Place of the value'),
+  is: z.array(z.string()).min(1).describe('Values that are meant, as text: `1` is the number as well as the text'),
 });
 
-/** An answer that is no success. The first rule that fits decides. */
 const errorRule = z.strictObject({
-  status: z.array(z.int()).optional(),
-  /** A text that stands at the place, in whatever case. */
-  at: place.optional(),
-  contains: z.string().optional(),
-  /** `retry`: try again; `wait`: so many seconds first; `fail`: at once. */
-  do: z.enum(['retry', 'wait', 'fail']),
-  seconds: z.number().positive().max(900).default(10),
+  status: z.array(z.int()).optional().meta({ absent: 'any', description: 'Statuses that the rule is about' }),
+  at: place.optional().meta({ absent: 'the answer itself', description: 'Place of `contains`' }),
+  contains: z.string().optional().meta({ absent: 'any', description: 'Text within the value, without regard to case' }),
+  do: z
+    .enum(['retry', 'wait', 'fail'])
+    .describe('What follows: another try, another try after `seconds`, or the end of the pull'),
+  seconds: z.number().positive().max(900).default(10).meta({ unit: 's', description: 'Time that `wait` waits' }),
 });
 
+const first = z.int().min(0).max(1).default(1).describe('Number of the first page, or of the first row');
 const pages = {
-  size: z.int().min(1).max(100_000).default(500),
-  /** How many records there are in all, where the answer says so. */
-  total: place.optional(),
+  size: z.int().min(1).max(100_000).default(500).describe('Records on a full page'),
+  total: optionalPlace('Number of all records'),
 };
 const paging = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('single'), total: place.optional() }),
+  z.strictObject({ kind: z.literal('single').describe('Kind of paging'), total: pages.total }),
   z.strictObject({
     kind: z.literal('page'),
-    first: z.int().min(0).max(1).default(1),
+    first,
     ...pages,
-    /** How many pages there are; the number of the next one; whether there is one; records on a full page. */
-    pages: place.optional(),
-    next: place.optional(),
-    more: place.optional(),
-    size_given: place.optional(),
+    pages: optionalPlace('Number of pages'),
+    next: optionalPlace('Number of the next page'),
+    more: optionalPlace('True where there is another page'),
+    size_given: optionalPlace('Records on a full page, as the network sets it'),
   }),
-  /** By the number of the first row. */
-  z.strictObject({ kind: z.literal('row'), first: z.int().min(0).max(1).default(1), ...pages }),
+  z.strictObject({ kind: z.literal('row'), first, ...pages }),
 ]);
 
-const text = z.record(z.string(), z.union([z.string(), z.array(z.string())]));
+const text = z
+  .record(z.string(), z.union([z.string(), z.array(z.string())]))
+  .meta({ takes: 'text, or list of text, by name' });
 
 export const streamSchema = z.strictObject({
-  method: z.enum(['GET', 'POST']).default('GET'),
-  /** Below the source's `base_url`. */
-  path: z.string().default(''),
-  query: text.default({}),
-  headers: z.record(z.string(), z.string()).default({}),
-  /** Sent as JSON. */
-  body: z.json().optional(),
-  format: z.enum(['json', 'csv']).default('json'),
-  /** The list of records, or an object whose values they are. */
-  records: place.default(''),
-  paging: paging.prefault({ kind: 'single' }),
-  /** All have to hold. */
-  success: z.array(condition).default([]),
-  errors: z.array(errorRule).default([]),
-  /**
-   * Where a token for a short time is had from by a form, and where it stands in the answer: `{token}` in the texts.
-   */
-  token: z.strictObject({ path: z.string(), form: z.record(z.string(), z.string()), at: place }).optional(),
+  method: z.enum(['GET', 'POST']).default('GET').describe('Method of the request'),
+  path: z.string().default('').describe('Path below `base_url`'),
+  query: text.default({}).describe('Parameters of the query'),
+  headers: z.record(z.string(), z.string()).default({}).meta({ takes: 'text by name', description: 'Headers' }),
+  body: z.json().optional().meta({ takes: 'JSON', absent: 'none', description: 'Body, sent as JSON' }),
+  format: z.enum(['json', 'csv']).default('json').describe('Format of the answer'),
+  records: place.default('').describe('Place of the list of records, or of an object whose values they are'),
+  paging: paging
+    .prefault({ kind: 'single' })
+    .describe('One page (`single`), pages by number (`page`), or by the number of their first row (`row`)'),
+  success: z.array(condition).default([]).describe('Conditions of a good answer; all have to hold'),
+  errors: z.array(errorRule).default([]).describe('Rules about other answers; the first that fits decides'),
+  token: z
+    .strictObject({
+      path: z.string().describe('Path below `base_url` that gives it'),
+      form: z.record(z.string(), z.string()).meta({ takes: 'text by name', description: 'Form that is sent' }),
+      at: place.describe('Place of the token in the answer'),
+    })
+    .optional()
+    .meta({ absent: 'none', description: 'Token for a short time, `{token}` in the texts' }),
   budget: z
-    .strictObject({ requests: z.int().min(1), seconds: z.number().positive() })
-    .default({ requests: 60, seconds: 60 }),
+    .strictObject({
+      requests: z.int().min(1).describe('Requests at most'),
+      seconds: z.number().positive().meta({ unit: 's', description: 'Time that they may be sent in' }),
+    })
+    .default({ requests: 60, seconds: 60 })
+    .describe('Requests that the network may be sent'),
 });
 export type StreamDeclaration = z.input<typeof streamSchema>;
 export type Stream = z.output<typeof streamSchema>;
