@@ -1,5 +1,5 @@
 /**
- * node src/launch.mjs <file.ts | vitest | tsc | oxlint | prettier | depcruise> [arguments…]
+ * node src/launch.mjs [Node's options…] <file.ts | vitest | tsc | oxlint | prettier | depcruise> [arguments…]
  *
  * Runs a program of the checkout with the Node that the project pins, whatever Node the machine has (20 or
  * newer), and installs the packages before where they are missing or no longer those of package-lock.json.
@@ -39,21 +39,27 @@ try {
       `offerline needs Node ${oldestNode} or newer, this is ${process.versions.node}; install one from https://nodejs.org`,
     );
   }
-  const [target, ...programArguments] = process.argv.slice(2);
+  const words = process.argv.slice(2);
+  // Such as --inspect-brk, which has to reach the program's Node and not this one.
+  const first = words.findIndex((word) => !word.startsWith('-'));
+  const nodeOptions = first === -1 ? words : words.slice(0, first);
+  const [target, ...programArguments] = words.slice(nodeOptions.length);
   const program = target && (tools[target] ?? (target.endsWith('.ts') && resolve(root, target)));
   if (!program)
-    throw new Error(`usage: node src/launch.mjs <file.ts | ${Object.keys(tools).join(' | ')}> [arguments…]`);
+    throw new Error(
+      `usage: node src/launch.mjs [Node's options…] <file.ts | ${Object.keys(tools).join(' | ')}> [arguments…]`,
+    );
   if (!isInstalled()) await install();
   if (!existsSync(program)) throw new Error(`${program} does not exist`);
-  run(program, programArguments);
+  run([...nodeOptions, program, ...programArguments]);
 } catch (error) {
   console.error(error.message);
   process.exitCode = 1;
 }
 
 /**
- * Whether node_modules holds what package-lock.json asks for, by npm's own record of what it installed, which
- * it writes last. So it does not matter who ran npm. Packages for other platforms are never installed.
+ * Returns true where node_modules holds what package-lock.json asks for, by npm's own record of what it installed,
+ * which it writes last. So it does not matter who ran npm. Packages for other platforms are never installed.
  */
 function isInstalled() {
   const wanted = packagesOf(join(root, 'package-lock.json'));
@@ -148,11 +154,11 @@ function isAbandoned() {
   }
 }
 
-function run(program, programArguments) {
+function run(words) {
   const version = JSON.parse(readFileSync(join(nodePackage, 'package.json'), 'utf8')).version;
   if (Number(version.split('.')[0]) !== pinnedNode)
     throw new Error(`${nodeBinary} is Node ${version}, the project needs ${pinnedNode}; run npm ci`);
-  const child = spawn(nodeBinary, [program, ...programArguments], {
+  const child = spawn(nodeBinary, words, {
     stdio: 'inherit',
     env: {
       ...process.env,

@@ -90,6 +90,14 @@ describe('launch', () => {
     expect(await npmRuns()).toHaveLength(1);
   });
 
+  it('passes options before the program to its Node', async () => {
+    await launch('src/program.ts', '0');
+    expect(await launch('--no-warnings', 'src/program.ts', '0', '--help')).toMatchObject({
+      code: 0,
+      output: `${JSON.stringify({ rest: ['--help'], threads: true })}\n`,
+    });
+  });
+
   it('installs again when the lock file asks for other packages', async () => {
     await launch('src/program.ts', '0');
     await lockPackages('2.0.0');
