@@ -6,16 +6,24 @@ import { UsageError } from '../kit/errors/errors.ts';
 import { visibleJson, visibleLines, visibleText } from '../kit/text/visible-text.ts';
 import type { CommandContext } from './context.ts';
 
-/** Adds a command that inherits how its parent ends on wrong usage, with the option every command has. */
-export function addCommand(parent: Command, nameAndArguments: string, description: string): Command {
+/**
+ * Adds a command that inherits how its parent ends on wrong usage, with the option every command has. Its own help, and
+ * `src/cli/commands.md`, add `details` to the one line that lists have.
+ */
+export function addCommand(parent: Command, nameAndArguments: string, summary: string, details?: string): Command {
   return parent
     .command(nameAndArguments)
-    .description(description)
+    .summary(summary)
+    .description(details === undefined ? `${summary}.` : `${summary}. ${details}`)
     .option('--json', 'print one JSON document on standard output');
 }
 
-/** What `--spreadsheet` does, of each command that writes CSV. */
-export const spreadsheetOption = 'put an apostrophe before texts in the CSV that a spreadsheet would run as formulas';
+/** Help of an option of each command that reads a snapshot. */
+export const snapshotOption =
+  'kept snapshot, as `snapshots` lists them, or the beginning of its id (default: the current one)';
+/** Help of an option of each command that writes CSV. */
+export const spreadsheetOption =
+  'put an apostrophe before each text in the CSV that a spreadsheet would run as a formula; numbers stay';
 
 /** Prints an answer: one JSON document, or text for people. */
 export function answer({ print }: CommandContext, options: { json?: boolean }, document: unknown, text: string): void {

@@ -2,16 +2,16 @@ import type { Command } from 'commander';
 import { UsageError } from '../kit/errors/errors.ts';
 import { wholeNumber } from './answer.ts';
 
-/** Adds the options that say where to listen; `defaults` as the help tells them. */
+/** Adds the options that say where to listen; `defaults` as the help shows them. */
 export function withAddress(command: Command, defaults: { host: string; port: string }): Command {
   return command
-    .option('--port <n>', `port to listen on, 0 for a free one (default: ${defaults.port})`, wholeNumber(0, 65535))
+    .option('--port <n>', `port to listen on; 0 is any free one (default: ${defaults.port})`, wholeNumber(0, 65535))
     .option('--host <address>', `address to listen on (default: ${defaults.host})`);
 }
 
 /**
  * Starts to listen and gives the address. `settings`: where in offerline.json host and port are, such as `tracker.`.
- * Throws `UsageError` saying what to do where that is taken or not ours.
+ * Throws `UsageError` saying what to do where the address is taken or not of this machine.
  */
 export async function listen(
   service: { listen(at: { host: string; port: number }): Promise<string> },

@@ -39,7 +39,7 @@ const groups: [commands: string[], load: () => Promise<AddCommands>][] = [
 export async function createProgram(context: CommandContext, words: readonly string[] = []): Promise<Command> {
   const program = new Command('offerline')
     .description(
-      'Offer catalog sync and analytics pipeline with a small read API.\nThe data directory is OFFERLINE_DATA, by default data/var.',
+      'Syncs offer catalogs, ingests clicks and conversions, publishes figures and feeds.\nThe data directory is OFFERLINE_DATA, by default data/var. From a checkout: npm run -s offerline -- <command>',
     )
     .showHelpAfterError('(add --help for what it takes)')
     .configureOutput({ writeOut: context.print, writeErr: (text) => void process.stderr.write(visibleLines(text)) })

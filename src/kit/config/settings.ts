@@ -21,22 +21,18 @@ const source = z.strictObject({
     .describe(
       '`full`: each file is the whole catalog, and offers that it lacks are removed; `delta`: files only add and change',
     ),
-  time_zone: timeZone
-    .optional()
-    .meta({
-      absent: 'such rows are rejected',
-      description: 'Zone of timestamps that the source writes without an offset',
-    }),
+  time_zone: timeZone.optional().meta({
+    absent: 'such rows are rejected',
+    description: 'Zone of timestamps that the source writes without an offset',
+  }),
 });
 
 function logSchema(kind: string) {
   return z.strictObject({
-    time_zone: timeZone
-      .optional()
-      .meta({
-        absent: 'such rows are rejected',
-        description: `Zone of timestamps that logs of ${kind} write without an offset`,
-      }),
+    time_zone: timeZone.optional().meta({
+      absent: 'such rows are rejected',
+      description: `Zone of timestamps that logs of ${kind} write without an offset`,
+    }),
   });
 }
 
@@ -74,22 +70,14 @@ const sparkMemory = z
 const sparkEngine = z
   .strictObject({
     kind: z.literal('spark'),
-    master: z
-      .string()
-      .min(1)
-      .optional()
-      .meta({
-        absent: '`connect` is given',
-        description: 'Address of a cluster, such as `spark://host:7077`, or another of Spark’s masters',
-      }),
-    connect: z
-      .string()
-      .startsWith('sc://', 'does not begin with sc://')
-      .optional()
-      .meta({
-        absent: '`master` is given',
-        description: 'Address of a Spark Connect server, such as `sc://host:15002`',
-      }),
+    master: z.string().min(1).optional().meta({
+      absent: '`connect` is given',
+      description: 'Address of a cluster, such as `spark://host:7077`, or another of Spark’s masters',
+    }),
+    connect: z.string().startsWith('sc://', 'does not begin with sc://').optional().meta({
+      absent: '`master` is given',
+      description: 'Address of a Spark Connect server, such as `sc://host:15002`',
+    }),
     shared_folder: z.string().startsWith('/', 'is not an absolute path').optional().meta({
       absent: 'the data directory',
       description: 'Folder that this machine and the workers see under the same absolute path',
@@ -152,7 +140,8 @@ export const settingsSchema = z.strictObject({
     .meta({ absent: 'the listening address', description: 'Publishers’ address of the service, in links to pictures' }),
   tracking_url: z.url().optional().meta({
     absent: 'where the tracker that was started last listens',
-    description: 'Users’ address of the tracker, in tracking links; without it a tracker that has moved is followed with the next snapshot',
+    description:
+      'Users’ address of the tracker, in tracking links; without it a tracker that has moved is followed with the next snapshot',
   }),
   trusted_proxies: z
     .array(
@@ -242,24 +231,16 @@ export const settingsSchema = z.strictObject({
         .positive()
         .optional()
         .meta({ unit: 'min', absent: nothingIsStale, description: '`status` exits 1 where the newest click is older' }),
-      conversions_minutes: z
-        .number()
-        .positive()
-        .optional()
-        .meta({
-          unit: 'min',
-          absent: nothingIsStale,
-          description: '`status` exits 1 where the newest conversion is older',
-        }),
-      offers_minutes: z
-        .number()
-        .positive()
-        .optional()
-        .meta({
-          unit: 'min',
-          absent: nothingIsStale,
-          description: '`status` exits 1 where the newest catalog is older',
-        }),
+      conversions_minutes: z.number().positive().optional().meta({
+        unit: 'min',
+        absent: nothingIsStale,
+        description: '`status` exits 1 where the newest conversion is older',
+      }),
+      offers_minutes: z.number().positive().optional().meta({
+        unit: 'min',
+        absent: nothingIsStale,
+        description: '`status` exits 1 where the newest catalog is older',
+      }),
       pulls_minutes: z.number().positive().optional().meta({
         unit: 'min',
         absent: nothingIsStale,
@@ -288,17 +269,15 @@ export const settingsSchema = z.strictObject({
     absent: 'no age is too old',
     description: '`/readyz` answers 503 and `status` exits 1 where the served snapshot is older',
   }),
-  lock_wait_seconds: z
-    .number()
-    .min(0)
-    .max(3600)
-    .default(60)
-    .meta({
-      unit: 's',
-      description: 'How long a run waits for another run, and a service for another service, before it exits 3',
-    }),
+  lock_wait_seconds: z.number().min(0).max(3600).default(60).meta({
+    unit: 's',
+    description: 'How long a run waits for another run, and a service for another service, before it exits 3',
+  }),
   engine: z
-    .discriminatedUnion('kind', [z.strictObject({ kind: z.literal('duckdb').describe('Name of the engine') }), sparkEngine])
+    .discriminatedUnion('kind', [
+      z.strictObject({ kind: z.literal('duckdb').describe('Name of the engine') }),
+      sparkEngine,
+    ])
     .default({ kind: 'duckdb' })
     .describe(
       'Engine that stages logs into events: DuckDB within the run, or a [Spark cluster](../src/fleet/spark/README.md). The figures are the same',

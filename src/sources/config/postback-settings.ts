@@ -41,7 +41,11 @@ const signatureSecret = secrets.describe('Key of the signature');
 
 const signature = z.discriminatedUnion('scheme', [
   // As our own postbacks are signed: over all parameters, with `timestamp`.
-  z.strictObject({ scheme: z.literal('offerline').describe('Scheme of the signature'), secret: signatureSecret, parameter: signatureParameter }),
+  z.strictObject({
+    scheme: z.literal('offerline').describe('Scheme of the signature'),
+    secret: signatureSecret,
+    parameter: signatureParameter,
+  }),
   z.strictObject({ scheme: z.literal('standard_webhooks'), secret: signatureSecret }),
   z.strictObject({
     scheme: z.literal('ayet'),
@@ -65,15 +69,10 @@ export type SignatureSettings = z.output<typeof signature>;
 /** How a source takes a conversion back where its statuses do not say so; any of these signs is enough. */
 const reversal = z
   .strictObject({
-    id_prefix: z
-      .string()
-      .min(1)
-      .max(20)
-      .optional()
-      .meta({
-        absent: 'none',
-        description: 'Beginning of a transaction’s id; the rest is the id of the conversion that is taken back',
-      }),
+    id_prefix: z.string().min(1).max(20).optional().meta({
+      absent: 'none',
+      description: 'Beginning of a transaction’s id; the rest is the id of the conversion that is taken back',
+    }),
     negative_payout: z.boolean().default(false).describe('An amount below zero takes the conversion back'),
     word: z
       .strictObject({

@@ -63,15 +63,10 @@ const sourceSchema = z
       absent: 'both; with `postback` offers alone',
       description: 'Lists that are pulled, where the network has them',
     }),
-    reversal_days: z
-      .int()
-      .min(1)
-      .max(365)
-      .default(60)
-      .meta({
-        unit: 'days',
-        description: 'How long conversions are asked for again, since a network may reverse them',
-      }),
+    reversal_days: z.int().min(1).max(365).default(60).meta({
+      unit: 'days',
+      description: 'How long conversions are asked for again, since a network may reverse them',
+    }),
     keep: z
       .array(z.enum(['non_incentive']))
       .default([])
@@ -90,13 +85,11 @@ const sourceSchema = z
       .optional()
       .meta({ absent: 'none', description: 'With connector `http`: how the list is asked for' }),
     s3: s3Schema.optional().meta({ absent: 'none', description: 'With connector `s3`: the bucket' }),
-    postback: postbackSchema
-      .optional()
-      .meta({
-        absent: 'it reports none',
-        description:
-          'How it [reports conversions](../src/sources/README.md#conversions-that-are-reported) to the tracker',
-      }),
+    postback: postbackSchema.optional().meta({
+      absent: 'it reports none',
+      description:
+        'How it [reports conversions](../src/sources/README.md#conversions-that-are-reported) to the tracker',
+    }),
   })
   .transform(({ pull, ...source }) => ({
     ...source,

@@ -12,9 +12,9 @@ export function addDiffCommand(program: Command, context: CommandContext): void 
   addCommand(
     program,
     'diff',
-    'what changed between two snapshots: offers added, removed and re-priced, figures that moved',
+    'Shows what changed between two snapshots: offers added, removed and re-priced, commissions, figures that moved',
   )
-    .argument('<before>', 'a kept snapshot, as `snapshots` lists them, or how its id begins')
+    .argument('<before>', 'kept snapshot, as `snapshots` lists them, or the beginning of its id')
     .argument('<after>', 'another one; `current` is the current one')
     .action(async (first: string, second: string, options: { json?: boolean }) => {
       const data = existingData();

@@ -9,7 +9,7 @@ import { withSnapshotDatabase } from '../../../pipeline/analysis/snapshot-databa
 import { realEffects } from '../../../kit/files/effects.ts';
 import { OfferlineError, UsageError } from '../../../kit/errors/errors.ts';
 import { showProgressWhenLong } from '../../../kit/duckdb/query-progress.ts';
-import { addCommand, answer, existingData, spreadsheetOption } from '../../answer.ts';
+import { addCommand, answer, existingData, snapshotOption, spreadsheetOption } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 import { stopSignal } from '../../stop-signal.ts';
 
@@ -22,17 +22,14 @@ interface ExportOptions {
 }
 
 export function addExportCommand(program: Command, context: CommandContext): void {
-  addCommand(program, 'export', "copy a whole table of the analysts' file")
-    .argument('<table>', 'such as clicks')
-    .addOption(new Option('--format <format>', 'of the copy').choices([...exportFormats]).makeOptionMandatory())
+  addCommand(program, 'export', "Copies a whole table of the analysts' file")
+    .argument('<table>', 'name of the table, such as clicks')
+    .addOption(new Option('--format <format>', 'format of the copy').choices([...exportFormats]).makeOptionMandatory())
     .option(
       '--out <file>',
-      'where to (default: <table>.<format> in this folder); - is standard output; a file of that name is replaced once the copy is whole',
+      'file to write, replaced once the copy is whole; - is standard output (default: table.format in this folder)',
     )
-    .option(
-      '--snapshot <id>',
-      'a kept snapshot, as `snapshots` lists them, or how its id begins (default: the current one)',
-    )
+    .option('--snapshot <id>', snapshotOption)
     .option('--spreadsheet', spreadsheetOption)
     .action(async (table: string, options: ExportOptions) => {
       if (options.spreadsheet && options.format !== 'csv')

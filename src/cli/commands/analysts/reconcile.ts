@@ -10,7 +10,7 @@ import { dayOption } from '../../../kit/time/moment.ts';
 import { counted } from '../../../kit/text/counted.ts';
 import { roundedAdvice } from '../../../kit/text/rounded-id.ts';
 import { visibleText } from '../../../kit/text/visible-text.ts';
-import { addCommand, answer, existingData, spreadsheetOption, table } from '../../answer.ts';
+import { addCommand, answer, existingData, snapshotOption, spreadsheetOption, table } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 import { stopSignal } from '../../stop-signal.ts';
 
@@ -45,20 +45,17 @@ const outColumns = [
 ];
 
 export function addReconcileCommand(program: Command, context: CommandContext): void {
-  addCommand(program, 'reconcile', "compare a publisher's list of rewards with ours, and sort each difference")
-    .requiredOption('--site <site_key>', 'whose list it is')
+  addCommand(program, 'reconcile', "Compares a publisher's list of rewards with ours and sorts each difference")
+    .requiredOption('--site <site_key>', 'site of the publisher')
     .requiredOption(
       '--file <csv>',
-      'the list: a header row, with click_id; conversion_id, reward, status and time where there are',
+      'list with a header row and a column click_id; conversion_id, reward, status and time where it has them',
     )
     .option('--from <day>', 'first UTC day to compare, such as 2026-11-01 (default: the first of the list)')
     .option('--to <day>', 'last UTC day to compare (default: the last of the list)')
-    .option('--tolerance <points>', 'amounts may differ by so much (default: 0)', tolerance)
-    .option(
-      '--snapshot <id>',
-      'a kept snapshot, as `snapshots` lists them, or how its id begins (default: the current one)',
-    )
-    .option('--out <file>', 'write all differences to a CSV file')
+    .option('--tolerance <points>', 'difference of amounts that counts as none (default: 0)', tolerance)
+    .option('--snapshot <id>', snapshotOption)
+    .option('--out <file>', 'CSV file that all differences are written to')
     .option('--spreadsheet', spreadsheetOption)
     .action(async ({ site, file, out, ...options }: ReconcileOptions) => {
       if (options.spreadsheet && out === undefined)

@@ -4,7 +4,7 @@ import { addCommand, answer, existingData, table } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 
 export function addSnapshotsCommand(program: Command, context: CommandContext): void {
-  addCommand(program, 'snapshots', 'the published snapshots that are kept, newest first').action(
+  addCommand(program, 'snapshots', 'Lists the kept snapshots, the newest first').action(
     async (options: { json?: boolean }) => {
       const { kept, unreadable } = await keptSnapshots(existingData());
       for (const { folder, reason } of unreadable)

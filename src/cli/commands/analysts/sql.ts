@@ -15,7 +15,7 @@ import { UsageError } from '../../../kit/errors/errors.ts';
 import { visibleJson, visibleLines, visibleText } from '../../../kit/text/visible-text.ts';
 import type { ColumnValue } from '../../../kit/duckdb/dialect/rows.ts';
 import { showProgressWhenLong } from '../../../kit/duckdb/query-progress.ts';
-import { addCommand, existingData, spreadsheetOption, table } from '../../answer.ts';
+import { addCommand, existingData, snapshotOption, spreadsheetOption, table } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 import { stopSignal } from '../../stop-signal.ts';
 
@@ -32,13 +32,10 @@ const mostTableRows = 1000;
 const widestCell = 80;
 
 export function addSqlCommand(program: Command, context: CommandContext): void {
-  addCommand(program, 'sql', 'ask a published snapshot: one query, which only reads')
-    .argument('<query>', 'such as "FROM offer_stats_2d ORDER BY rank LIMIT 10"; - reads it from standard input')
-    .option(
-      '--snapshot <id>',
-      'a kept snapshot, as `snapshots` lists them, or how its id begins (default: the current one)',
-    )
-    .addOption(new Option('--format <format>', 'of the answer').choices([...answerFormats]).default('table'))
+  addCommand(program, 'sql', 'Runs one query, which only reads, on a published snapshot')
+    .argument('<query>', 'query, such as "FROM offer_stats_2d ORDER BY rank LIMIT 10"; - reads it from standard input')
+    .option('--snapshot <id>', snapshotOption)
+    .addOption(new Option('--format <format>', 'format of the answer').choices([...answerFormats]).default('table'))
     .option('--spreadsheet', spreadsheetOption)
     .action(async (query: string, options: SqlOptions) => {
       if (options.spreadsheet && (options.json || options.format !== 'csv'))

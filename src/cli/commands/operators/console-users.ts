@@ -3,16 +3,21 @@ import { addUser, readUsers, removeUser, roles, type Role } from '../../../conso
 import { addCommand, answer, existingData, fieldLines, table } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 
-/** Who may use the console: subcommands of `console`. */
+/** Adds the subcommands of `console` about its users. */
 export function addConsoleUserCommands(consoleCommand: Command, context: CommandContext): void {
-  addCommand(consoleCommand, 'users', 'who may use the console').action((options: { json?: boolean }) => {
+  addCommand(consoleCommand, 'users', 'Lists who may use the console').action((options: { json?: boolean }) => {
     const users = readUsers(existingData().consoleUsersFile).map(({ name, role }) => ({ name, role }));
     answer(context, options, { users }, table(users));
   });
-  addCommand(consoleCommand, 'add', 'add a user with a new token, which is printed once')
-    .argument('<name>', 'as the log of actions will have it')
+  addCommand(
+    consoleCommand,
+    'add',
+    'Adds a user with a new token of 32 random bytes, which is printed once',
+    'A console that runs follows by itself.',
+  )
+    .argument('<name>', 'name of the user in the log of actions')
     .addOption(
-      new Option('--role <role>', 'whether they only look, or start what changes something')
+      new Option('--role <role>', 'a viewer looks, an operator also starts commands that change something')
         .choices(roles)
         .makeOptionMandatory(),
     )
@@ -21,8 +26,8 @@ export function addConsoleUserCommands(consoleCommand: Command, context: Command
       const token = await addUser(existingData().consoleUsersFile, { name, role });
       answer(context, options, { name, role, token }, fieldLines({ name, role, token }));
     });
-  addCommand(consoleCommand, 'remove', 'remove a user, whose sessions end with it')
-    .argument('<name>', 'as `console users` tells it')
+  addCommand(consoleCommand, 'remove', 'Removes a user, whose sessions end')
+    .argument('<name>', 'name, as `console users` lists it')
     .action(async (name: string, options: { json?: boolean }) => {
       await removeUser(existingData().consoleUsersFile, name);
       answer(context, options, { removed: name }, `${name} was removed`);

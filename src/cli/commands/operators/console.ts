@@ -21,7 +21,12 @@ interface ConsoleCommandOptions {
 
 export function addConsoleCommands(program: Command, context: CommandContext): void {
   const command = withAddress(
-    addCommand(program, 'console', "operators' and analysts' pages, from the published snapshot"),
+    addCommand(
+      program,
+      'console',
+      "Serves the operators' and analysts' pages from the published snapshot",
+      'Actions are commands of this page, previewed first; see src/console/README.md. On loopback it prints a link that lets in, once, within ten minutes.',
+    ),
     { host: 'console.host of offerline.json, else 127.0.0.1', port: 'console.port of offerline.json, else 8081' },
   ).action((options: ConsoleCommandOptions) => runConsole(options, context));
   addConsoleUserCommands(command, context);

@@ -29,9 +29,10 @@ export function addDoctorCommands(program: Command, context: CommandContext): vo
   addCommand(
     program,
     'doctor',
-    'examine everything that lies on the disk, and say what to do; exits 1 where something is wrong',
+    'Examines everything on the disk and says what to do',
+    'State, ledger, events, roll-ups, snapshots, copies, deliveries, `sites.json` and `sources.json`, the disk, and what is ahead of the clock. Exits 1 where something is left wrong.',
   )
-    .option('--deep', 'read every byte: events, marts, snapshots, copies, pictures, landing files')
+    .option('--deep', 'read every byte of events, marts, snapshots, copies, pictures and landing files')
     .option('--repair', 'repair what can be repaired, and publish again')
     .action(async (options: DoctorOptions) => {
       const { findings, repaired } = await alone('doctor', context, options.repair === true, (opening) =>
@@ -56,10 +57,10 @@ export function addDoctorCommands(program: Command, context: CommandContext): vo
   addCommand(
     program,
     'rebuild',
-    'put the warehouse’s state aside, bring it back from the newest good copy and the published snapshot, and refresh',
+    'Moves the state aside, restores it from the newest good copy and the published snapshot, and refreshes',
   )
-    .option('--from-landing', 'keep the catalog and have every log read from the landing folder again')
-    .option('--without-missing', 'with --from-landing: although logs that counted are no longer there')
+    .option('--from-landing', 'keep the catalog and read every log from the landing folder again')
+    .option('--without-missing', 'with --from-landing: go on although logs that counted are no longer there')
     .action(async (options: RebuildOptions) => {
       await alone('rebuild', context, true, (opening) =>
         rebuild(opening, {
@@ -83,7 +84,7 @@ export function addDoctorCommands(program: Command, context: CommandContext): vo
     });
 }
 
-/** What `changes` the state begins, as a run does, from what storage has: else the next run would undo it. */
+/** Work that `changes` the state begins, as a run does, from what storage has: else the next run would undo it. */
 async function alone<T>(
   command: string,
   { terminal: { logger } }: CommandContext,
@@ -99,7 +100,7 @@ async function alone<T>(
   });
 }
 
-/** `repair`: what of it sees these findings, and puts them right. */
+/** `repair`: options of the command that sees these findings and repairs them. */
 function describe(findings: readonly Finding[], repaired: readonly Finding[], repair: string): string {
   if (findings.length === 0) return 'all is well';
   return findings

@@ -15,12 +15,12 @@ interface GenerateCommandOptions {
 }
 
 export function addGenerateCommand(program: Command, context: CommandContext): void {
-  addCommand(program, 'generate', 'fill a new data directory with a believable network, the same for the same options')
-    .requiredOption('--out <dir>', 'the data directory to fill')
-    .option('--clicks <n>', 'different clicks', wholeNumber(1), 30_000)
+  addCommand(program, 'generate', 'Fills a new data directory with a believable network, the same for the same options')
+    .requiredOption('--out <dir>', 'data directory to fill')
+    .option('--clicks <n>', 'number of different clicks', wholeNumber(1), 30_000)
     .option('--days <n>', 'calendar days up to the end', wholeNumber(1, 3660), 3)
     .option('--seed <n>', 'seed of everything random', wholeNumber(0, 2 ** 32 - 1), 1)
-    .option('--end <time>', 'nothing happens later, such as 2026-11-18T10:00:00Z (default: now)')
+    .option('--end <time>', 'moment of the last event at the latest, such as 2026-11-18T10:00:00Z (default: now)')
     .option('--clean', 'without duplicates, rows to be rejected and a broken file')
     .action(async (options: GenerateCommandOptions) => {
       const { progress } = context.terminal;

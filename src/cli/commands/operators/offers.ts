@@ -7,23 +7,25 @@ import { addCommand, answer, existingData, table, wholeNumber } from '../../answ
 import type { CommandContext } from '../../context.ts';
 
 export function addOffersCommands(program: Command, context: CommandContext): void {
-  const offers = program.command('offers').description('catalog exports that wait for an operator');
-  addCommand(offers, 'held', 'exports held because they would remove more than half of their source').action(
-    async (options: { json?: boolean }) => {
-      const held = await withWarehouse('offers held', existingData(), context.terminal, ({ connection }) =>
-        heldExports(connection),
-      );
-      answer(
-        context,
-        options,
-        { held },
-        table(held.map(({ fileId, source, path, reason }) => ({ file_id: fileId, source, path, reason }))),
-      );
-    },
-  );
-  addCommand(offers, 'accept', 'let a held export take effect with the next run')
-    .argument('<file_id>', 'as `offers held` shows it', wholeNumber(1))
-    .option('--dry-run', 'say which offers would be removed and what they earned in the window; change nothing')
+  const offers = program.command('offers').description('Catalog exports that wait for an operator.');
+  addCommand(
+    offers,
+    'held',
+    'Lists exports that are held, since they would remove more than half of their source',
+  ).action(async (options: { json?: boolean }) => {
+    const held = await withWarehouse('offers held', existingData(), context.terminal, ({ connection }) =>
+      heldExports(connection),
+    );
+    answer(
+      context,
+      options,
+      { held },
+      table(held.map(({ fileId, source, path, reason }) => ({ file_id: fileId, source, path, reason }))),
+    );
+  });
+  addCommand(offers, 'accept', 'Lets a held export take effect with the next run')
+    .argument('<file_id>', 'number of the export, as `offers held` shows it', wholeNumber(1))
+    .option('--dry-run', 'show which offers would be removed and what they earned in the window; change nothing')
     .action(async (fileId: number, options: { dryRun?: boolean; json?: boolean }) => {
       if (options.dryRun) {
         const plan = await planAccept({ data: existingData(), terminal: context.terminal }, fileId);

@@ -20,9 +20,7 @@ interface FilterOptions {
 }
 
 export function addPostbacksCommands(program: Command, context: CommandContext): void {
-  const postbacks = program
-    .command('postbacks')
-    .description('rewards reported to publishers: deliver, list, try again');
+  const postbacks = program.command('postbacks').description('Rewards reported to publishers.');
   addDeliver(postbacks, context);
   addList(postbacks, context);
   addShow(postbacks, context);
@@ -32,8 +30,8 @@ export function addPostbacksCommands(program: Command, context: CommandContext):
 }
 
 function addDeliver(postbacks: Command, context: CommandContext): void {
-  addCommand(postbacks, 'deliver', 'one pass over what is due')
-    .option('--dry-run', 'say what is due, by site, and send nothing')
+  addCommand(postbacks, 'deliver', 'Makes one pass over the postbacks that are due, as `run refresh` does at its end')
+    .option('--dry-run', 'show what is due, by site; send nothing')
     .action(async (options: { dryRun?: boolean; json?: boolean }) => {
       if (options.dryRun) {
         const due = await duePostbacks(existingData());
@@ -49,9 +47,9 @@ function addDeliver(postbacks: Command, context: CommandContext): void {
 }
 
 function addList(postbacks: Command, context: CommandContext): void {
-  withFilter(addCommand(postbacks, 'list', 'postbacks and how far they have come, the newest events first'))
-    .addOption(new Option('--state <state>', 'in that state').choices(deliveryStates))
-    .option('--limit <n>', 'show no more than these', wholeNumber(1, 100_000), 50)
+  withFilter(addCommand(postbacks, 'list', 'Lists postbacks and their states, the newest events first'))
+    .addOption(new Option('--state <state>', 'only postbacks in that state').choices(deliveryStates))
+    .option('--limit <n>', 'postbacks at most', wholeNumber(1, 100_000), 50)
     .action(async (options: FilterOptions & { limit: number; json?: boolean }) => {
       const { found, count } = await inStore(async (store) => ({
         found: await store.find(filterOf(options), options.limit),
@@ -63,7 +61,7 @@ function addList(postbacks: Command, context: CommandContext): void {
 }
 
 function addShow(postbacks: Command, context: CommandContext): void {
-  addCommand(postbacks, 'show', 'one postback, or all of a conversion, with every attempt')
+  addCommand(postbacks, 'show', 'Shows one postback, or all of a conversion, with every attempt')
     .argument('<id>', 'webhook id or conversion id')
     .action(async (id: string, options: { json?: boolean }) => {
       const found = await inStore((store) => store.show(id));
@@ -95,18 +93,18 @@ interface RetryOptions extends FilterOptions {
 }
 
 function addRetry(postbacks: Command, context: CommandContext): void {
-  withFilter(addCommand(postbacks, 'retry', 'give dead postbacks a new plan of attempts; the next pass sends them'))
+  withFilter(addCommand(postbacks, 'retry', 'Gives dead postbacks a new plan of attempts; the next pass sends them'))
     .argument('[ids...]', 'webhook or conversion ids')
-    .option('--all', 'all of them')
-    .option('--pending', 'pending ones in place of dead ones: due at once, whatever their sites are paused for')
-    .option('--dry-run', 'say how many there are and change nothing')
+    .option('--all', 'all postbacks in that state')
+    .option('--pending', 'pending postbacks in place of dead ones: due at once, also to sites that are paused')
+    .option('--dry-run', 'show how many there are; change nothing')
     .action(async (ids: string[], options: RetryOptions) => {
       const state = options.pending ? 'pending' : 'dead';
       const filter: DeliveryFilter = { ...filterOf(options), state, ...(ids.length === 0 ? {} : { ids }) };
       const isNarrow =
         ids.length > 0 || [options.site, options.since, options.until].some((value) => value !== undefined);
       if (!isNarrow && !options.all)
-        throw new UsageError(`say which ${state} postbacks to revive: ids, --site, --since, --until, or --all`);
+        throw new UsageError(`name the ${state} postbacks to revive: ids, --site, --since, --until, or --all`);
       const unknown = await inStore((store) => unknownIds(store, ids));
       if (unknown.length > 0)
         throw new UsageError(
@@ -132,9 +130,9 @@ function addRetry(postbacks: Command, context: CommandContext): void {
 }
 
 function addTest(postbacks: Command, context: CommandContext): void {
-  addCommand(postbacks, 'test', 'send a signed postback of reward 0 for a made-up click to a site, now')
-    .argument('<site_key>', 'its public identifier')
-    .option('--dry-run', 'say where it would go, and send nothing')
+  addCommand(postbacks, 'test', 'Sends a signed postback of reward 0 for a click `test-…` to a site, now')
+    .argument('<site_key>', 'public name of the site')
+    .option('--dry-run', 'show where it would go; send nothing')
     .action(async (siteKey: string, options: { dryRun?: boolean; json?: boolean }) => {
       if (options.dryRun) {
         const plan = planTestPostback(existingData(), siteKey);
@@ -161,13 +159,18 @@ function addTest(postbacks: Command, context: CommandContext): void {
 }
 
 function addMove(postbacks: Command, context: CommandContext): void {
-  addCommand(postbacks, 'move', 'move all deliveries to the other store, and prove that they are the same there')
+  addCommand(
+    postbacks,
+    'move',
+    'Moves all deliveries to the other store',
+    'A digest proves them the same before the old store is left. Ended at any moment, it goes on when called again.',
+  )
     .addOption(
       new Option('--to <store>', 'PostgreSQL as postbacks.store names it, or the file of this machine')
         .choices(moveTargets)
         .makeOptionMandatory(),
     )
-    .option('--dry-run', 'say what would be moved and change nothing')
+    .option('--dry-run', 'show what would be moved; change nothing')
     .action(async (options: { to: (typeof moveTargets)[number]; dryRun?: boolean; json?: boolean }) => {
       const dryRun = options.dryRun ?? false;
       const { to } = options;
@@ -187,9 +190,9 @@ function addMove(postbacks: Command, context: CommandContext): void {
 
 function withFilter(command: Command): Command {
   return command
-    .option('--site <site_key>', 'of that site')
-    .option('--since <time>', 'of events that occurred then or later, such as 2026-11-18T10:00:00Z')
-    .option('--until <time>', 'of events that occurred before');
+    .option('--site <site_key>', 'only of that site')
+    .option('--since <time>', 'only of events at that time or later, such as 2026-11-18T10:00:00Z')
+    .option('--until <time>', 'only of events before that time');
 }
 
 function filterOf({ site, state, since, until }: FilterOptions): DeliveryFilter {

@@ -13,9 +13,9 @@ interface RunsOptions {
 }
 
 export function addRunsCommand(program: Command, context: CommandContext): void {
-  addCommand(program, 'runs', 'the newest runs and their stages, also of those that published nothing')
-    .option('--limit <n>', 'show no more than these', wholeNumber(1, 500), 20)
-    .option('--failed', 'only those that failed or were interrupted')
+  addCommand(program, 'runs', 'Lists the newest runs and their stages, also those that published nothing')
+    .option('--limit <n>', 'runs at most', wholeNumber(1, 500), 20)
+    .option('--failed', 'only runs that failed or were interrupted')
     .action((options: RunsOptions) => {
       const { runs } = readRecentRuns(existingData());
       const shown = runs

@@ -5,8 +5,8 @@ import { addCommand, answer, existingData, fieldLines, table } from '../../answe
 import type { CommandContext } from '../../context.ts';
 
 export function addSitesCommands(program: Command, context: CommandContext): void {
-  const sites = program.command('sites').description('publisher sites of sites.json');
-  addCommand(sites, 'list', 'all sites, without their secrets').action((options: { json?: boolean }) => {
+  const sites = program.command('sites').description('Publisher sites of sites.json.');
+  addCommand(sites, 'list', 'Lists sites without their secrets').action((options: { json?: boolean }) => {
     const { sites: known, warnings } = readSites(existingData().sitesFile);
     for (const warning of warnings) context.terminal.logger.warn(warning);
     const shown = known.map(
@@ -23,14 +23,14 @@ export function addSitesCommands(program: Command, context: CommandContext): voi
     );
     answer(context, options, { sites: shown }, table(shown));
   });
-  addCommand(sites, 'add', 'add a site with a new secret, which is printed once')
-    .argument('<site_key>', 'its public identifier')
-    .option('--name <text>', 'display name')
-    .addOption(new Option('--variant <variant>', 'of the publisher API').choices(['A', 'B', 'C']).default('C'))
-    .option('--pending', 'not approved yet')
-    .option('--postback <address>', 'the address that gets the postbacks, over http or https')
+  addCommand(sites, 'add', 'Adds a site with a new secret of 32 random bytes, which is printed once')
+    .argument('<site_key>', 'public name of the site')
+    .option('--name <text>', 'name for people')
+    .addOption(new Option('--variant <variant>', 'variant of the publisher API').choices(['A', 'B', 'C']).default('C'))
+    .option('--pending', 'the site is not approved yet')
+    .option('--postback <address>', 'address that postbacks are sent to, over http or https')
     .addOption(
-      new Option('--postback-method <method>', 'POST sends the fields as JSON, GET fills macros of the address')
+      new Option('--postback-method <method>', 'sends the fields as JSON (POST), or fills macros of the address (GET)')
         .choices(['POST', 'GET'])
         .default('POST'),
     )

@@ -13,36 +13,39 @@ import { stopSignal } from '../../stop-signal.ts';
 export function addSourcesCommands(program: Command, context: CommandContext): void {
   const sources = program
     .command('sources')
-    .description('networks and storage of sources.json, which are pulled, and who reports conversions');
-  addCommand(sources, 'list', 'all sources, without their secrets, and their last pulls').action(
-    (options: { json?: boolean }) => {
-      const data = existingData();
-      const { sources: known, warnings } = readSources(data);
-      for (const warning of warnings) context.terminal.logger.warn(warning);
-      using ledger = PullLedger.existing(data);
-      const newest = ledger?.newest();
-      const shown = known.map(({ source, connector, every, postback }) => {
-        const pulls = newest?.get(source);
-        return {
-          source,
-          connector: connector ?? null,
-          every: every ?? null,
-          postback: postback === undefined ? null : guardsOf(postback),
-          last_pull: pulls?.last.status ?? null,
-          last_whole_pull_at: pulls?.whole?.finished_at ?? null,
-          records: pulls?.whole?.records ?? null,
-          error: pulls?.last.error ?? null,
-        };
-      });
-      answer(context, options, { sources: shown }, table(shown));
-    },
-  );
+    .description('Networks and S3-compatible storage of sources.json, and who reports conversions.');
+  addCommand(
+    sources,
+    'list',
+    'Lists sources without their secrets: the age of the last whole pull, and what guards their postbacks',
+  ).action((options: { json?: boolean }) => {
+    const data = existingData();
+    const { sources: known, warnings } = readSources(data);
+    for (const warning of warnings) context.terminal.logger.warn(warning);
+    using ledger = PullLedger.existing(data);
+    const newest = ledger?.newest();
+    const shown = known.map(({ source, connector, every, postback }) => {
+      const pulls = newest?.get(source);
+      return {
+        source,
+        connector: connector ?? null,
+        every: every ?? null,
+        postback: postback === undefined ? null : guardsOf(postback),
+        last_pull: pulls?.last.status ?? null,
+        last_whole_pull_at: pulls?.whole?.finished_at ?? null,
+        records: pulls?.whole?.records ?? null,
+        error: pulls?.last.error ?? null,
+      };
+    });
+    answer(context, options, { sources: shown }, table(shown));
+  });
   addCommand(
     sources,
     'check',
-    'ask each for one page, to see that address, key and declaration are right, and read the secrets of its postbacks; writes nothing',
+    'Asks each source for one page and reads the secrets of its postbacks',
+    'So address, key and declaration are tried. It writes nothing.',
   )
-    .argument('[source...]', 'those to check; all where none is named')
+    .argument('[source...]', 'sources to check (default: all)')
     .action(async (names: string[], options: { json?: boolean }) => {
       const { terminal } = context;
       const checked = await checkSources({ data: existingData(), terminal, names, stop: stopSignal(terminal.logger) });
@@ -58,10 +61,15 @@ export function addSourcesCommands(program: Command, context: CommandContext): v
       answer(context, options, { sources: checked }, table(shown));
       if (checked.some(({ error }) => error !== null)) process.exitCode = exitCode.failed;
     });
-  addCommand(sources, 'pull', 'fetch what is new of them now; exits 1 where one failed, the files of the others stay')
-    .argument('[source...]', 'those to pull; all where none is named')
-    .option('--scheduled', 'of all, those without an "every" of their own')
-    .option('--dry-run', 'say which would be asked and for what; ask nobody and write nothing')
+  addCommand(
+    sources,
+    'pull',
+    'Fetches what is new of sources now',
+    'Exits 1 where one failed; the files of the others stay.',
+  )
+    .argument('[source...]', 'sources to pull (default: all)')
+    .option('--scheduled', 'only sources without an `every` of their own; the schedule passes it')
+    .option('--dry-run', 'show which would be asked and for what; ask nobody and write nothing')
     .action(async (names: string[], options: { scheduled?: boolean; dryRun?: boolean; json?: boolean }) => {
       const { terminal } = context;
       if (options.dryRun) {

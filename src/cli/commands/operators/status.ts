@@ -13,7 +13,16 @@ export function addStatusCommand(program: Command, context: CommandContext): voi
   addCommand(
     program,
     'status',
-    'one glance: snapshot, newest data, failures, what needs attention and the command for it; exits 1 where the last run failed, or something is older than offerline.json allows',
+    'Shows snapshot, newest data, failures, and what needs attention with the command that helps',
+    [
+      'Also the writer or standby of storage, files, rejected rows, postbacks and mirrored pictures.',
+      'Exits 1 where something is older than `freshness` allows or dated after the clock;',
+      'where a run failed, was refused or was killed, or is not in object storage, and none has been good since;',
+      'where the schedule, or the service that follows, cannot use object storage;',
+      'where the last pull of a source failed or was killed, or the last pass over pictures was killed;',
+      'where a site takes no postbacks; where the landing folder is gone or emptied;',
+      'and where a snapshot, `sites.json` or `sources.json` cannot be read. `to_do` in `--json` marks these as `alarm`.',
+    ].join(' '),
   ).action(async (options: { json?: boolean }) => {
     const data = existingData();
     const status = await readStatus(data, readSettings(data), realEffects.now());

@@ -17,12 +17,17 @@ interface BackfillOptions {
 }
 
 export function addBackfillCommands(program: Command, context: CommandContext): void {
-  const backfill = program.command('backfill').description('compute again what is missing or outdated');
-  addCommand(backfill, 'reports', 'report_daily of days that are over: what is missing, or outdated by late data')
+  const backfill = program.command('backfill').description('Computes again what is missing or outdated.');
+  addCommand(
+    backfill,
+    'reports',
+    'Computes `report_daily` of days that are over: those missing, or outdated by late data',
+    'It goes on where it was interrupted, lets other runs go between, publishes all at once and prints what changed. It sends no postbacks.',
+  )
     .option('--from <day>', 'first day, such as 2026-11-01 (default: the first with traffic)')
     .option('--to <day>', 'last day (default: the last that is over)')
-    .option('--all', 'the reports that agree with the events, too')
-    .option('--dry-run', 'only say which days, and why')
+    .option('--all', 'also reports that agree with the events')
+    .option('--dry-run', 'show which days, and why; change nothing')
     .action(async (options: BackfillOptions) => {
       const from = options.from === undefined ? undefined : dayOption(options.from, '--from');
       const to = options.to === undefined ? undefined : dayOption(options.to, '--to');

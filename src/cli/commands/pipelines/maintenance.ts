@@ -13,13 +13,14 @@ const millisecondsPerDay = 86_400_000;
 export function addMaintenanceCommands(program: Command, context: CommandContext): void {
   const maintenance = program
     .command('maintenance')
-    .description('what grows with time; `run maintenance` does the work');
+    .description('Shows what grows with time; `run maintenance` does the work.');
   addCommand(
     maintenance,
     'landing',
-    'landing files that no run needs any more, to be moved to an archive; one path a line',
+    'Lists landing files that no run needs any more, to be moved to an archive',
+    'One path a line.',
   )
-    .requiredOption('--older-than <days>', 'last changed so many days ago', wholeNumber(1, 36_500))
+    .requiredOption('--older-than <days>', 'files last changed so many days ago', wholeNumber(1, 36_500))
     .action(async (options: { olderThan: number; json?: boolean }) => {
       const data = existingData();
       const now = realEffects.now();

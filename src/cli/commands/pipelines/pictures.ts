@@ -6,14 +6,15 @@ import { addCommand, answer, existingData, fieldLines, table } from '../../answe
 import type { CommandContext } from '../../context.ts';
 import { stopSignal } from '../../stop-signal.ts';
 
-/** Of those that could not be had, for people; programs get all. */
+/** Pictures that could not be had, as many as people read; programs get all. */
 const shownFailing = 20;
 
 export function addPicturesCommand(program: Command, context: CommandContext): void {
   addCommand(
     program,
     'pictures',
-    "mirror the published offers' pictures now; one that cannot be had is told and is no failure",
+    'Mirrors the pictures of the published offers',
+    'One pass, where `pictures` is true: it fetches what is new and asks again for what is older than a day. A picture that cannot be had is shown, and is no failure.',
   ).action(async (options: { json?: boolean }) => {
     const { terminal } = context;
     const stop = stopSignal(terminal.logger);
@@ -23,7 +24,7 @@ export function addPicturesCommand(program: Command, context: CommandContext): v
       ...counts
     } = await mirrorPublishedPictures({ data: existingData(), terminal, stop });
     const failing = all.map(({ next_at, ...picture }) => ({ ...picture, next_at: momentOfMilliseconds(next_at) }));
-    const rest = failing.length > shownFailing ? [`${failing.length - shownFailing} more; --json tells all`] : [];
+    const rest = failing.length > shownFailing ? [`${failing.length - shownFailing} more; --json has all`] : [];
     const shown = failing.slice(0, shownFailing).map(({ name, address, error, failures, next_at: next }) => ({
       name,
       address,

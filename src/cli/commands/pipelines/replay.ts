@@ -17,15 +17,16 @@ interface ReplayOptions {
   json?: boolean;
 }
 
-/** To the command `track`, whose address and `--json` it takes over. */
+/** Adds `track replay`, which takes over the address and `--json` of `track`. */
 export function addReplayCommand(track: Command, context: CommandContext): void {
   addCommand(
     track,
     'replay',
-    'submit conversions that were refused once more, to the tracker that runs; what was recorded by then is left alone',
+    'Submits reported conversions that were refused once more',
+    'The tracker that runs records those that hold by now, by the configuration and catalog of now; what was recorded since is left alone.',
   )
-    .option('--since <day>', 'those that came on that UTC day or later (default: all that are kept)')
-    .option('--dry-run', 'say what would be submitted, and submit nothing')
+    .option('--since <day>', 'reports that came on that UTC day or later (default: all that are kept)')
+    .option('--dry-run', 'show what would be submitted, by source and reason; submit nothing')
     .action(async (_own: ReplayOptions, command: Command) => {
       const options: ReplayOptions = command.optsWithGlobals();
       const data = existingData();

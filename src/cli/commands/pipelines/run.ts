@@ -19,15 +19,22 @@ interface RunOptions {
 }
 
 const stageDescriptions: Record<StageName, string> = {
-  ingest: 'landing files into the warehouse: catalog, events, ledger, rejects, roll-up',
-  models: 'figures and marts as of the run',
-  publish: 'build a snapshot, audit it, switch to it',
+  ingest: 'Reads landing files into the warehouse: catalog, events, ledger, rejects, roll-up',
+  models: 'Computes figures and marts as of the run',
+  publish: 'Builds a snapshot, audits it and switches to it',
 };
 
 export function addRunCommands(program: Command, context: CommandContext): void {
-  const run = program.command('run').description('run the pipeline, or one stage of it');
-  withSchedule(addCommand(run, 'refresh', 'ingest → models → audit → publish → deliver due postbacks'))
-    .option('--dry-run', 'say which files would be read and what is due; change nothing')
+  const run = program.command('run').description('Runs the pipeline, or one stage of it.');
+  withSchedule(
+    addCommand(
+      run,
+      'refresh',
+      'Ingests, computes, audits, publishes and delivers due postbacks',
+      'Twice with the same as-of and nothing new it publishes nothing. Due postbacks are delivered also when an audit stops the publish.',
+    ),
+  )
+    .option('--dry-run', 'show which files would be read and what is due; change nothing')
     .action(async (options: RunOptions & { dryRun?: boolean }) => {
       if (options.dryRun) {
         const plan = await planRefresh(requestOf(options, context));
@@ -52,7 +59,12 @@ export function addRunCommands(program: Command, context: CommandContext): void 
       );
     });
   withSchedule(
-    addCommand(run, 'maintenance', 'compact closed days, delete what is older than configured; changes no figure'),
+    addCommand(
+      run,
+      'maintenance',
+      'Compacts closed days and deletes what `retention` no longer keeps',
+      'Each closed day of a log becomes one sorted file. It changes no figure and publishes nothing.',
+    ),
   ).action(async (options: RunOptions) => {
     const result = await maintenance(requestOf(options, context));
     const { compacted, retained } = result;
@@ -98,14 +110,17 @@ function describePlan({ as_of, files, bytes, left_out, ignored, reports_due, pos
 
 function withOptions(command: Command): Command {
   return command
-    .option('--as-of <time>', 'the moment the figures are true for, such as 2026-11-18T10:00:00Z (default: now)')
-    .option('--allow-older', 'let --as-of be older than the published snapshot')
-    .option('--allow-future', 'let --as-of lie more than five minutes ahead of the clock');
+    .option('--as-of <time>', 'moment that the figures are of, such as 2026-11-18T10:00:00Z (default: now)')
+    .option('--allow-older', 'allow an --as-of older than the published snapshot')
+    .option('--allow-future', 'allow an --as-of more than five minutes ahead of the clock');
 }
 
-/** For pipelines that the schedule runs: it passes the moment on, and finds in the run ledger which had a run. */
+/** Options of pipelines that the schedule runs: it passes the moment on, and finds in the run ledger which had a run. */
 function withSchedule(command: Command): Command {
-  return withOptions(command).option('--scheduled-at <time>', 'the moment of the schedule that this run is for');
+  return withOptions(command).option(
+    '--scheduled-at <time>',
+    'moment of the schedule that this run is for; the schedule passes it',
+  );
 }
 
 function requestOf(options: RunOptions, { terminal }: CommandContext): RunRequest {

@@ -34,8 +34,13 @@ const watchTexts = new Map<unknown, string>([
 ]);
 
 export function addScheduleCommand(program: Command, context: CommandContext): void {
-  addCommand(program, 'schedule', 'run the pipelines by their cron expressions, without the HTTP service')
-    .option('--dry-run', `only say when each would run next, ${shownRuns} times`)
+  addCommand(
+    program,
+    'schedule',
+    'Runs the pipelines by their cron expressions, without the HTTP service',
+    'Each run is a process of its own. One schedule works on a data directory: a second one exits 3.',
+  )
+    .option('--dry-run', `show the next ${shownRuns} moments of each pipeline; run nothing`)
     .action(async (options: { dryRun?: boolean; json?: boolean }) => {
       const data = existingData();
       const settings = readSettings(data);

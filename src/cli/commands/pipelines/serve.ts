@@ -39,18 +39,31 @@ interface ServeMode {
 
 export function addServeCommands(program: Command, context: CommandContext): void {
   withAddress(
-    addCommand(program, 'serve', 'the HTTP service, from the published snapshot; follows new ones by itself'),
+    addCommand(
+      program,
+      'serve',
+      'Serves the publisher API from the published snapshot',
+      'It follows new snapshots and changes of `sites.json` by itself. One service works on a data directory, whichever snapshot it serves: a second one waits for it and exits 3. Started on a full or read-only disk it serves what was published, and counts requests in memory.',
+    ),
     defaultAddress,
   )
-    .option('--snapshot <id>', 'serve this kept snapshot, once it is found whole, and follow none')
+    .option('--snapshot <id>', 'serve this kept snapshot, once its files match its manifest, and follow none')
     .action((options: ServeOptions) => {
       const data = existingData();
       return alone(data, 'serve', context, (settings) => serve(data, settings, options, context, { scheduled: false }));
     });
-  withAddress(addCommand(program, 'start', 'schedule, serve, track and console in one'), defaultAddress)
+  withAddress(
+    addCommand(
+      program,
+      'start',
+      'Runs `schedule`, `serve`, `track` and `console` in one',
+      'The tracker and the console are processes of their own, started again where they end.',
+    ),
+    defaultAddress,
+  )
     .option(
       '--demo',
-      'fill the data directory with a demo network where there is none, and play its users, publishers and advertisers; the default of the directory data/var, unless it has data of your own',
+      'fill an empty data directory with a demo network, and play its pulled networks, its users who click, its advertisers who report conversions and its publishers at names under .example; the default in the directory data/var, unless it has data of your own',
     )
     .action(async (options: ServeOptions) => {
       const data = DataDirectory.fromEnvironment();
@@ -109,7 +122,7 @@ function requireSites(data: DataDirectory): void {
   );
 }
 
-/** As the help tells them. */
+/** Defaults as the help shows them. */
 const defaultAddress = { host: 'offerline.json, else 127.0.0.1', port: 'offerline.json, else 8080' };
 
 /** Alone on the data directory, also where it serves one old snapshot: that counts requests, too. */

@@ -23,18 +23,19 @@ interface TestOptions {
   json?: boolean;
 }
 
-/** To the command `track`, whose address and `--json` it takes over. */
+/** Adds `track test`, which takes over the address and `--json` of `track`. */
 export function addTestCommand(track: Command, context: CommandContext): void {
   addCommand(
     track,
     'test',
-    'try one offer: its link, a click, the conversion, figures and postback; nothing is sent to the advertiser, and what was credited is rejected at the end',
+    'Tries one offer from its link to the postback',
+    'Its link is followed, a conversion is reported as its source does, and the rows, the figures and the postback are shown; then the conversion is rejected. Nothing is sent to the advertiser, and to a real publisher only with `--deliver`; see src/tracker/README.md#trying-an-offer.',
   )
-    .argument('<offer_id>', 'the public id of the offer', wholeNumber(1, 2 ** 31 - 1))
-    .requiredOption('--site <site_key>', 'the site whose link is followed')
-    .option('--user <user_id>', 'the user who clicks (default: a made-up one)')
-    .option('--event <event_id>', 'the milestone that is reported (default: the first)')
-    .option('--deliver', 'where the site has an address for postbacks: let it be told of the conversion and its reject')
+    .argument('<offer_id>', 'public id of the offer', wholeNumber(1, 2 ** 31 - 1))
+    .requiredOption('--site <site_key>', 'site whose link is followed')
+    .option('--user <user_id>', 'user who clicks (default: a made-up one)')
+    .option('--event <event_id>', 'milestone that is reported (default: the first)')
+    .option('--deliver', 'send postbacks of the conversion and its reject to a site that has an address for them')
     .action(async (offerId: number, _own: TestOptions, command: Command) => {
       await test(offerId, command.optsWithGlobals(), context);
     });

@@ -20,7 +20,12 @@ interface TrackOptions {
 
 export function addTrackCommand(program: Command, context: CommandContext): void {
   const command = withAddress(
-    addCommand(program, 'track', 'the tracker: links that lead to offers, and conversions that advertisers report'),
+    addCommand(
+      program,
+      'track',
+      'Runs the tracker: links lead to offers, advertisers report conversions',
+      'Both are rows of its logs before they are answered; src/tracker/README.md has the checks. One tracker works on a data directory and its landing folder: a second one waits and exits 3.',
+    ),
     { host: 'tracker.host of offerline.json, else 127.0.0.1', port: 'tracker.port of offerline.json, else 8082' },
   );
   addTestCommand(command, context);
