@@ -1,0 +1,76 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** All metrics of offerline begin alike, whichever service they are of. */
+export type MetricName = `offerline_${string}`;
+
+/** A value under its labels. */
+export interface LabelledValue<Label extends string> {
+  labels: Readonly<Record<Label, string | number>>;
+  value: number;
+}
+
+/**
+ * Metrics of one service in Prometheus' text format. Each service has a registry of its own, since `start` and tests
+ * run several in one process. Labels never have values that clients make up.
+ */
+export class Metrics {
+  readonly #registry = new Registry();
+
+  counter<Label extends string = never>(
+    name: MetricName,
+    help: string,
+    labelNames: readonly Label[] = [],
+  ): Counter<Label> {
+    return new Counter({ name, help, labelNames, registers: [this.#registry] });
+  }
+
+  /** `buckets`: upper bounds, ascending. */
+  histogram<Label extends string = never>(
+    name: MetricName,
+    help: string,
+    buckets: readonly number[],
+    labelNames: readonly Label[] = [],
+  ): Histogram<Label> {
+    return new Histogram({ name, help, buckets: [...buckets], labelNames, registers: [this.#registry] });
+  }
+
+  /** A value that is read when metrics are asked for; without a sample where it is undefined. */
+  gauge(name: MetricName, help: string, read: () => number | undefined): void {
+    const gauge: Gauge = new Gauge({
+      name,
+      help,
+      registers: [this.#registry],
+      collect() {
+        const value = read();
+        if (value === undefined) gauge.remove();
+        else gauge.set(value);
+      },
+    });
+  }
+
+  /** The same for several things, which labels tell apart. */
+  gauges<Label extends string>(
+    name: MetricName,
+    help: string,
+    labelNames: readonly Label[],
+    read: () => Iterable<LabelledValue<Label>>,
+  ): void {
+    const gauge: Gauge<Label> = new Gauge<Label>({
+      name,
+      help,
+      labelNames,
+      registers: [this.#registry],
+      collect() {
+        gauge.reset();
+        for (const { labels, value } of read()) gauge.set(labels, value);
+      },
+    });
+  }
+
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+}
+
+/** The media type of `Metrics.text`. */
+export const metricsContentType = Registry.PROMETHEUS_CONTENT_TYPE;
