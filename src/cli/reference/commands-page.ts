@@ -45,7 +45,7 @@ export function commandsIn(command: Command, words: string[] = []): TypedCommand
 /** The program with all commands, of which none is run. */
 export function documentedProgram(): Promise<Command> {
   const logger = createLogger({ write: () => true }, 'silent');
-  return createProgram({ console: { logger, progress: noProgress }, print: () => undefined });
+  return createProgram({ terminal: { logger, progress: noProgress }, print: () => undefined });
 }
 
 function section({ words, command }: TypedCommand): string {
