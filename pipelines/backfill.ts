@@ -28,7 +28,7 @@ export interface BackfillSummary {
 /**
  * Reports computed before others may have the warehouse: seconds of work, so that a refresh beside is hardly late.
  */
-const reportsAtOnce = 20;
+const maxReportsPerBatch = 20;
 /** Longer than another process takes to look whether the warehouse is free. */
 const pauseMilliseconds = 300;
 
@@ -86,9 +86,13 @@ async function batch(
     'backfill',
     { ...request, allowOlder: true },
     async ({ state, sites, stage }) => {
-      const { left } = await stage(stageReportsStage, { state, scope, most: reportsAtOnce, onDay }, ({ reports }) => ({
-        rowsOut: reports,
-      }));
+      const { left } = await stage(
+        stageReportsStage,
+        { state, scope, max: maxReportsPerBatch, onDay },
+        ({ reports }) => ({
+          rowsOut: reports,
+        }),
+      );
       if (left > 0) return { summary: undefined, snapshotId: null };
       const { reports } = await stage(promoteReportsStage, { state, scope }, (taken) => ({
         rowsOut: taken.reports.length,

@@ -12,7 +12,7 @@ import { modelQuery } from '../sql/model-query.ts';
 import { makeDayStats, type DayStats } from './windows.ts';
 import { runNumberText } from '../../kit/text/run-number.ts';
 
-/** Marts that grow with history: one Parquet file per UTC day, so that a run writes only the days it touched. */
+/** Marts that grow with history: one Parquet file per UTC day, so that a run writes only changed days. */
 export const dayMarts = [
   'conversions',
   'offer_hourly',
@@ -23,7 +23,7 @@ export const dayMarts = [
 ] as const;
 export type DayMart = (typeof dayMarts)[number];
 
-/** One day of a mart: its rows' as-of, and what its model reads that was made for that day. */
+/** One day of a mart: its as-of, and the tables that were made for its model to read. */
 export type MartDay = { day: Day; asOf: Moment } & (
   | {
       mart: 'conversions' | 'offer_hourly' | 'offer_daily';
@@ -34,16 +34,16 @@ export type MartDay = { day: Day; asOf: Moment } & (
   | { mart: 'postbacks' | 'postback_attempts' }
 );
 
-/** Marts that lookups search are in the order of click ids: of a day's file they read one row group, of few rows. */
+/** Rows of a row group: a look-up by click id reads one group of a day's file, so groups are small. */
 export const rowGroupRows = 4096;
 
-/** Writes `report_daily` of a day that is over, as of its last microsecond. It agrees with all that is known by now. */
+/** Writes `report_daily` of a day that is over, as of its last microsecond, and marks it as current. */
 export async function writeClosedReport(run: Run, connection: DuckDBConnection, day: Day): Promise<void> {
   await writeDay(run, connection, await closedReport(run, connection, day));
   await clearReport(connection, day);
 }
 
-/** The same beside the report in force, which stays until `promoteReportsStage`. */
+/** Writes the report beside the one in force, which stays until `promoteReportsStage`. */
 export async function stageClosedReport(run: Run, connection: DuckDBConnection, day: Day): Promise<void> {
   const report = await closedReport(run, connection, day);
   const file = await writeDayFile(run, connection, report);
@@ -65,7 +65,7 @@ export async function writeOpenReport(run: Run, connection: DuckDBConnection, da
   await writeDay(run, connection, { mart: 'report_daily', day, asOf: run.asOf, stats });
 }
 
-/** Writes one day of a mart from its model as it stands now, and names the file in `mart_files`. */
+/** Writes one day of a mart from its model, and records the file in `mart_files`. */
 export async function writeDay(run: Run, connection: DuckDBConnection, of: MartDay): Promise<void> {
   const file = await writeDayFile(run, connection, of);
   await kyselyOn(connection)
@@ -96,12 +96,12 @@ async function writeDayFile(run: Run, connection: DuckDBConnection, { mart, day 
   return { path: relative(run.data.warehouse, target), rows, ...promoted };
 }
 
-/** What the model of a mart may ask for of its day. */
+/** Returns the parameters of a mart's model for a day. */
 function dayParameters(day: Day): QueryParameters {
   return { report_date: day, day_start: startOfDay(day), day_end: startOfDay(addDays(day, 1)) };
 }
 
-/** Where a run's file of a mart's day lies for good. */
+/** Returns the final path of a run's file of a mart's day. */
 export function martFile({ data, runId }: Run, mart: DayMart, day: Day): string {
   return join(data.marts, mart, `dt=${day}`, `run-${runNumberText(runId)}.parquet`);
 }

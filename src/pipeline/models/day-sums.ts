@@ -11,9 +11,9 @@ import { eventRelation } from '../warehouse/event-files.ts';
 import { onDays, openDays, type DayRows } from './incremental-marts.ts';
 
 /**
- * Computes `network_hourly` and `site_days` of these days, ascending, as they stand at the run's as-of. They are a few
- * rows a day, too few for a file of each day, so the state keeps them. Days after the last one, left by a run that was
- * further on, go: a run that comes to them again computes them again.
+ * Computes `network_hourly` and `site_days` of these days, ascending, as of the run's as-of. The state keeps them: a few
+ * rows a day are too few for a file each. Later days, from a run with a later as-of, are deleted; a run that reaches
+ * them computes them again.
  */
 export async function replaceDaySums(
   run: Run,
@@ -34,8 +34,8 @@ export async function replaceDaySums(
 }
 
 /**
- * Makes a table of the clicks of these days by site. Reads their event files, as the audit of the roll-up does, too: a
- * roll-up by site, hour and offer would have about as many rows as there are clicks.
+ * Makes a table of the clicks of these days by site, from their event files: a roll-up by site, hour and offer would have
+ * about as many rows as there are clicks.
  */
 async function loadSiteClicks(
   connection: DuckDBConnection,
@@ -49,7 +49,7 @@ async function loadSiteClicks(
      FROM event_files WHERE kind = 'clicks' AND day IN (${days}) ORDER BY path`,
   );
   const counts = await makeRunInput(connection, 'touched_click_counts');
-  // Moments take longer than all else that is read, and only those of files that as-of cuts tell anything.
+  // Moments take longest to read, and only files that as-of cuts need them.
   for (const [some, condition] of [
     [files.filter(({ is_cut }) => !is_cut), ''],
     [files.filter(({ is_cut }) => is_cut), `WHERE clicked_at <= TIMESTAMPTZ '${asOf}'`],
@@ -61,7 +61,7 @@ async function loadSiteClicks(
 interface EventFile {
   path: string;
   day: Day;
-  /** Whether it has clicks that are stamped ahead of as-of. */
+  /** The file has clicks later than as-of. */
   is_cut: boolean;
 }
 
@@ -74,7 +74,7 @@ function countsOf(data: DataDirectory, files: readonly EventFile[], condition: s
     FROM (SELECT file_index, offer_id, source, external_id, site_key, count(*) AS clicks FROM ${events} ${condition} GROUP BY ALL)`;
 }
 
-/** SQL of dates, at least one. */
+/** Returns SQL of at least one date. */
 function listOf(days: readonly Day[]): string {
   return days.map((day) => `DATE '${day}'`).join(', ');
 }

@@ -12,7 +12,7 @@ import { modelQuery } from '../sql/model-query.ts';
 import { martFile, rowGroupRows, writeDay } from './day-marts.ts';
 import { loadClicks, loadConversions, windowConversions, windowStart } from './windows.ts';
 
-/** The marts that new data of a day changes, and the moment of their rows that tells the day. */
+/** Marts that new data of a day changes, and the column whose moment decides the day. */
 const incrementalMarts = [
   { mart: 'conversions', time: 'occurred_at' },
   { mart: 'offer_hourly', time: 'hour' },
@@ -20,15 +20,15 @@ const incrementalMarts = [
 ] as const;
 type IncrementalMart = (typeof incrementalMarts)[number];
 
-/** Clicks by hour and conversions as they stand at as-of: of all touched days and the window, or of some days. */
+/** Clicks by hour and conversions as of as-of: of all touched days and the window, or of some days. */
 export interface DayRows<Days extends 'touched' | 'day'> {
   clicks: TempTable<`${Days}_clicks`>;
   conversions: TempTable<`${Days}_conversions`>;
 }
 
 /**
- * Makes what a run computes from at its as-of: clicks and conversions of the touched days, ascending, and of the window
- * of its figures. In one, since what asks for some conversions' events and clicks passes over those of all history.
+ * Makes the tables that a run computes from: clicks and conversions of the touched days, ascending, and of the window of
+ * its figures. Both at once, since reading some conversions' events and clicks scans those of all history.
  */
 export async function loadTouchedRows(
   run: Run,
@@ -51,9 +51,9 @@ export async function loadTouchedRows(
 }
 
 /**
- * Writes the touched marts of these days, ascending, as they stand at the run's as-of. Days of few rows
- * are written all together, since a statement for each of thousands would take minutes; one without rows has no file.
- * The last day always has, since a view over no file fails.
+ * Writes the incremental marts of these days, ascending, as of the run's as-of. One statement writes all days of few
+ * rows, since a statement each would take minutes for thousands. A day without rows has no file, but the last day always
+ * has one: a view over no file fails.
  */
 export async function writeTouchedDays(
   run: Run,
@@ -77,7 +77,7 @@ export async function writeTouchedDays(
   }
 }
 
-/** Days of which a mart may take more than one row group: their rows' order is of use. */
+/** Returns the days of which a mart may have more than one row group, so that the order of rows matters. */
 async function largeDays(connection: DuckDBConnection, { clicks, conversions }: DayRows<'touched'>): Promise<Day[]> {
   const rows = await queryRows<{ day_number: number }>(
     connection,
@@ -104,7 +104,7 @@ async function writeTogether(
   const written = await run.effects.perform(`mart ${mart}: written`, () =>
     queryRows<{ filename: string; count: number }>(
       connection,
-      // In the order of days, or each thread would begin a file of its own for most of them.
+      // Ordered by day: otherwise each thread begins a file of its own for most days.
       `COPY (SELECT mart.*, ${dayNumber(time)} AS day_number FROM (${modelQuery('marts', mart)}) AS mart ORDER BY day_number)
      TO ${quoted(folder)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowGroupRows}, PARTITION_BY (day_number), RETURN_STATS)`,
     ),
@@ -164,7 +164,7 @@ async function writeAlone(
   await writeDay(run, connection, { mart, day, asOf: run.asOf, ...ofDay });
 }
 
-/** Makes what the models of touched marts read of some days. */
+/** Makes the views of some days that the models of incremental marts read. */
 export async function openDays(
   connection: DuckDBConnection,
   { clicks, conversions }: DayRows<'touched'>,
@@ -180,12 +180,12 @@ export async function openDays(
   };
 }
 
-/** SQL: whether a moment lies on one of these days. */
+/** Returns SQL for whether a moment is on one of these days. */
 export function onDays(time: string, days: readonly Day[]): string {
   return `${dayNumber(time)} IN (${days.map(numberOfDay).join(', ')})`;
 }
 
-/** Bounds, not a cast to DATE: only they let the table's own zones be skipped. */
+/** Returns SQL for whether a moment is within these days. Bounds, not a cast to DATE, let DuckDB skip row groups. */
 function within(time: string, first: Day, last: Day): string {
   return `${time} >= TIMESTAMPTZ '${startOfDay(first)}' AND ${time} < TIMESTAMPTZ '${startOfDay(addDays(last, 1))}'`;
 }

@@ -19,25 +19,25 @@ import { loadTouchedRows, writeTouchedDays } from './incremental-marts.ts';
 import { replaceStats } from './windows.ts';
 
 export interface ModelsSummary {
-  /** False where as-of and content are those of the last computation. */
+  /** False where as-of and content have not changed since the last computation. */
   computed: boolean;
   /** Days whose marts were written. */
   days: number;
-  /** Reports of closed days that are outdated still; the next runs go on, or `backfill reports`. */
+  /** Reports of closed days that are still outdated; later runs or `backfill reports` compute them. */
   reportsOutdated: number;
   /** Offers with figures. */
   offers: number;
 }
 
 /**
- * Late data may touch many closed reports. A run computes so many of them, the newest first, and is not held up by the
- * others: they stay marked, as `report_days` tells, and the next runs go on.
+ * Closed reports that one run computes, the newest first, so that late data on many days does not hold it up. The others
+ * stay marked in `report_days` for later runs.
  */
-const reportsAtOnce = 10;
+const maxReportsPerRun = 10;
 
 /**
- * Figures and marts from roll-ups, events and catalog, as of the run's as-of. Computes only the days that are stale by
- * new data or by the passing of time; the figures of the window each time.
+ * Computes figures and marts from roll-ups, events and catalog, as of the run's as-of: days that new data or the passing
+ * of time made stale, and the figures of the window each time.
  */
 export const modelsStage: Stage<StateDatabase, ModelsSummary> = {
   name: 'models',
@@ -48,7 +48,7 @@ export const modelsStage: Stage<StateDatabase, ModelsSummary> = {
     return state.transaction(async () => {
       const today = dayOf(run.asOf);
       const before = await martsAsOf(connection);
-      // A run as of the future closed days that are not over.
+      // A run with an as-of in the future closed days that are not over.
       await reopenReportsAfter(connection, run.wallClock);
       const days = await touchedDays(run, state, before);
       const touchedRows = await loadTouchedRows(run, connection, days);
@@ -67,8 +67,8 @@ export const modelsStage: Stage<StateDatabase, ModelsSummary> = {
 };
 
 /**
- * Days up to as-of that new data has touched, that passed since the last run with anything on them, or that events
- * stamped ahead of it belong to; and today. After a long pause the empty days cost nothing.
+ * Returns the days up to as-of that new data changes, days with data that passed since the last run, days of events that
+ * were later than its as-of, and today. Empty days of a long pause are left out.
  */
 async function touchedDays(run: Run, { connection }: StateDatabase, before: Moment | undefined): Promise<Day[]> {
   const since = before === undefined || compareMoments(before, run.asOf) > 0 ? run.asOf : before;
@@ -94,9 +94,8 @@ async function touchedDays(run: Run, { connection }: StateDatabase, before: Mome
 }
 
 /**
- * Days before today whose report is due: those that passed without a run, all of them, and those that were computed
- * while they were under way or that new data has touched, the newest of them; how many stay marked. Days from before
- * the first run stay missing until somebody asks for them by `backfill reports`.
+ * Returns the days before today whose report this run computes, all that passed without a run and the newest of the
+ * outdated ones, and how many stay marked. Days before the first run stay missing until `backfill reports`.
  */
 async function reportsToClose(
   connection: DuckDBConnection,
@@ -108,8 +107,8 @@ async function reportsToClose(
   const passed = days.filter(({ day, state }) => state === 'missing' && day >= passedFrom);
   const outdated = days.filter(({ state }) => state === 'outdated').toReversed();
   return {
-    now: [...passed, ...outdated.slice(0, reportsAtOnce)].map(({ day }) => day),
-    later: Math.max(0, outdated.length - reportsAtOnce),
+    now: [...passed, ...outdated.slice(0, maxReportsPerRun)].map(({ day }) => day),
+    later: Math.max(0, outdated.length - maxReportsPerRun),
   };
 }
 

@@ -4,13 +4,10 @@ import type { Run } from '../runs/stage.ts';
 import { clearPostbackDays, stalePostbackDays, type PostbackMart } from '../warehouse/stale-partitions.ts';
 import { writeDay } from './day-marts.ts';
 
-/** Marts by the day of writing to the outbox, and of the try. They tell what was done, whatever the run's as-of. */
+/** Marts by the day of the outbox row or of the attempt. They hold what happened, independent of the run's as-of. */
 export const postbackMarts = ['postbacks', 'postback_attempts'] as const satisfies readonly PostbackMart[];
 
-/**
- * Writes the days of the postback marts that deliveries or new postbacks have touched; an empty one where there is none
- * at all.
- */
+/** Writes the days of the postback marts that deliveries or new postbacks changed; an empty day where there is none. */
 export async function writePostbackMarts(run: Run, connection: DuckDBConnection): Promise<void> {
   const days = await stalePostbackDays(connection, postbackMarts, dayOf(run.asOf));
   for (const { mart, day } of days) await writeDay(run, connection, { mart, day, asOf: run.asOf });

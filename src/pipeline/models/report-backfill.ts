@@ -10,20 +10,17 @@ import { stageClosedReport } from './day-marts.ts';
 import { clearReport, currentMarts, martsAsOf, recordMarts } from '../warehouse/stale-partitions.ts';
 import { readReportDays, type ReportDay } from './report-days.ts';
 
-/** Which reports a backfill is for: of days in [from, to] those that are missing or outdated, or all of them. */
+/** Reports that a backfill computes: the missing and outdated ones of days in [from, to], or all of them. */
 export interface BackfillScope {
   from?: Day | undefined;
   to?: Day | undefined;
   all: boolean;
 }
 
-/**
- * How a report changes when the staged one replaces it. Sums over the day's offers show whether it matters; they are no
- * figures by themselves.
- */
+/** Change of a report when the staged one replaces it. Sums over the day's offers only show whether it matters. */
 export interface ReportChange {
   day: Day;
-  /** Offers whose figures are others now, that are in the report now, and that no longer are. */
+  /** Offers whose figures change, that the report gains, and that it loses. */
   changed: number;
   added: number;
   removed: number;
@@ -33,7 +30,7 @@ export interface ReportChange {
   earnings: { before: string; after: string };
 }
 
-/** Days whose reports the scope asks for, the oldest first. Today is not over, so it has nothing to be backfilled. */
+/** Returns the days before today whose reports the scope asks for, the oldest first. */
 export async function reportsToBackfill(
   { connection }: StateDatabase,
   { from, to, all }: BackfillScope,
@@ -46,25 +43,25 @@ export async function reportsToBackfill(
 }
 
 /**
- * Computes up to `most` of the scope's reports beside those in force, each committed by itself. Done ones are not done
- * again, whoever interrupts.
+ * Computes up to `max` of the scope's reports beside those in force, each in a transaction of its own, so that an
+ * interrupted backfill keeps them.
  */
 export const stageReportsStage: Stage<
-  { state: StateDatabase; scope: BackfillScope; most: number; onDay: (day: Day) => void },
+  { state: StateDatabase; scope: BackfillScope; max: number; onDay: (day: Day) => void },
   { reports: number; left: number }
 > = {
   name: 'reports',
-  async run(run, { state, scope, most, onDay }) {
+  async run(run, { state, scope, max, onDay }) {
     const due = (await reportsToBackfill(state, scope)).filter(({ staged }) => !staged);
-    for (const { day } of due.slice(0, most)) {
+    for (const { day } of due.slice(0, max)) {
       await state.transaction(() => stageClosedReport(run, state.connection, day), 'staged report');
       onDay(day);
     }
-    return { reports: Math.min(due.length, most), left: Math.max(0, due.length - most) };
+    return { reports: Math.min(due.length, max), left: Math.max(0, due.length - max) };
   },
 };
 
-/** Puts the scope's staged reports into force, all in one transaction, and gives what that changes. */
+/** Puts the scope's staged reports into force in one transaction, and returns what changes. */
 export const promoteReportsStage: Stage<{ state: StateDatabase; scope: BackfillScope }, { reports: ReportChange[] }> = {
   name: 'promote-reports',
   async run(run, { state, scope }) {
@@ -81,7 +78,7 @@ export const promoteReportsStage: Stage<{ state: StateDatabase; scope: BackfillS
           .selectAll()
           .where('day', '=', day)
           .executeTakeFirstOrThrow();
-        // As this run's, so that it is audited: a run beside the backfill may have published since it was computed.
+        // Recorded as this run's, so that audits look at it: another run may have published since it was computed.
         await db
           .insertInto('mart_files')
           .orReplace()
@@ -90,7 +87,7 @@ export const promoteReportsStage: Stage<{ state: StateDatabase; scope: BackfillS
         await clearReport(connection, day);
       }
       await bumpRevision(connection);
-      // Reports of closed days are what changed, and nothing else is computed from them.
+      // Nothing else is computed from reports of closed days.
       if (wereCurrent) await recordMarts(connection);
       return { reports };
     }, 'backfill');

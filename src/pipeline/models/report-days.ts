@@ -8,13 +8,13 @@ export interface ReportDay {
   day: Day;
   /** `outdated`: new data changed it, or it was computed before its day was over. */
   state: 'current' | 'outdated' | 'missing';
-  /** What new data, in words; empty where there is none. */
+  /** The new data that changed it, in words; empty where none did. */
   causes: string;
-  /** Whether a backfill computed it already, from all that is known now. */
+  /** A backfill has computed it from all that is known now. */
   staged: boolean;
 }
 
-/** Days before `today` by their reports, the oldest first; only those in [from, to] where given. */
+/** Returns the days before `today` with the state of their reports, the oldest first; within [from, to] where given. */
 export async function readReportDays(
   connection: DuckDBConnection,
   today: Day,

@@ -7,17 +7,17 @@ import { eventFilePaths, eventRelation } from '../warehouse/event-files.ts';
 import { scopeConversions } from '../sql/run-inputs.ts';
 import { modelQuery } from '../sql/model-query.ts';
 
-/** Begin of W: midnight, UTC, of the day before as-of. */
+/** Returns the begin of W: midnight, UTC, of the day before as-of. */
 export function windowStart(asOf: Moment): Moment {
   return startOfDay(addDays(dayOf(asOf), -1));
 }
 
-/** What a query about the figures as of a moment may ask for. */
+/** Returns the parameters of queries about figures as of a moment. */
 export function figureParameters(asOf: Moment): { as_of: Moment; window_start: Moment } {
   return { as_of: asOf, window_start: windowStart(asOf) };
 }
 
-/** Makes a table of the clicks by hour and offer in [from, as-of]. Reads events of as-of's own hour only. */
+/** Makes a table of the clicks by hour and offer in [from, as-of]. Reads events of as-of's hour only. */
 export async function loadClicks<Name extends string>(
   connection: DuckDBConnection,
   data: DataDirectory,
@@ -34,7 +34,7 @@ export async function loadClicks<Name extends string>(
   return makeTempTable(connection, name, modelQuery('staging', 'clicks_as_of', { from, as_of: asOf }));
 }
 
-/** Makes a table of the conversions that `scope` selects (a query for `conversion_id`), as they stand at as-of. */
+/** Makes a table of the conversions that `scope` selects (a query for `conversion_id`), as of as-of. */
 export async function loadConversions<Name extends string>(
   connection: DuckDBConnection,
   name: Name,
@@ -45,14 +45,14 @@ export async function loadConversions<Name extends string>(
   return makeTempTable(connection, name, modelQuery('staging', 'conversions_as_of', { as_of: asOf }));
 }
 
-/** What the 2-day figures as of a moment are computed from. */
+/** Input of the 2-day figures as of a moment. */
 interface FigureWindow {
   asOf: Moment;
   clicks: TempTable<'window_clicks'>;
   conversions: TempTable<'window_conversions'>;
 }
 
-/** The 2-day figures of which `report_daily` writes a day. */
+/** The 2-day figures that `report_daily` writes for a day. */
 export type DayStats = TempTable<'day_stats'>;
 
 /** Computes the 2-day figures as of any past moment for a report. */
@@ -60,16 +60,13 @@ export async function makeDayStats(connection: DuckDBConnection, data: DataDirec
   return makeTempTable(connection, 'day_stats', statsQuery(await loadWindow(connection, data, asOf)));
 }
 
-/** Clicks by hour and conversions as they stand at a moment, those of its window among them. */
+/** Clicks by hour and conversions as of a moment, with at least those of its window. */
 interface RowsAsOf {
   clicks: TempTable<string>;
   conversions: TempTable<string>;
 }
 
-/**
- * Computes the 2-day figures as of the run from rows of that moment, in place of those of the run before. Conversions
- * of other days than the window's do not count.
- */
+/** Replaces the 2-day figures by those of the run's as-of. Only conversions of the window count. */
 export async function replaceStats(connection: DuckDBConnection, rows: RowsAsOf, asOf: Moment): Promise<void> {
   const window: FigureWindow = {
     asOf,
@@ -78,7 +75,7 @@ export async function replaceStats(connection: DuckDBConnection, rows: RowsAsOf,
       'window_clicks',
       `FROM ${rows.clicks} WHERE hour >= TIMESTAMPTZ '${windowStart(asOf)}'`,
     ),
-    // The window begins later than the 48 hours that trend and rank look at.
+    // Trend and rank need 48 hours, which begin before the window.
     conversions: await makeTempTable(
       connection,
       'window_conversions',
@@ -97,13 +94,12 @@ async function loadWindow(connection: DuckDBConnection, data: DataDirectory, asO
   };
 }
 
-/** A query for the conversions that figures as of a moment count, if they are credited then. */
+/** Returns a query for the conversions that figures as of a moment count where they are credited. */
 export function windowConversions(asOf: Moment): string {
   return `SELECT DISTINCT conversion_id FROM conversion_events WHERE kind = 'credit' AND occurred_at <= TIMESTAMPTZ '${asOf}'
     AND (occurred_at >= TIMESTAMPTZ '${windowStart(asOf)}' OR occurred_at > TIMESTAMPTZ '${asOf}' - INTERVAL 48 HOURS)`;
 }
 
-/** Any past moment takes the same path. */
 function statsQuery({ asOf }: FigureWindow): string {
   return modelQuery('marts', 'offer_stats_2d', figureParameters(asOf));
 }

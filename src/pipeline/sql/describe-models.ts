@@ -47,7 +47,7 @@ export async function describeModels(): Promise<DescribedModel[]> {
       for (const name of names) described.push(await describeModel(connection, folder, name));
     };
     await describe('staging', modelNames('staging'));
-    // What others read of this run's, or of the snapshot, has to be there before them.
+    // Models that fill tables of the run, and marts that others read of the snapshot, come first.
     const marts = modelNames('marts').map((name) => readModel('marts', name));
     const ofSnapshot = ({ query }: SqlModel) => /\bsnapshot\./.test(query);
     const [first, others] = [

@@ -13,7 +13,7 @@ export const modelRowsFile = fileURLToPath(new URL('model-rows.ts', import.meta.
 /** Rows of staging models never leave SQL. */
 const folders = ['marts', 'metrics', 'console'] as const;
 
-/** The text of `model-rows.ts`. */
+/** Returns the text of `model-rows.ts`. */
 export async function generateModelRows(): Promise<string> {
   const described = await describeModels();
   const interfaces = folders.map((folder) => {

@@ -1,14 +1,13 @@
 import { withParameters, type QueryParameters } from '../../kit/duckdb/sql-parameters.ts';
 import { modelNames, readFunctions, readModel, type ModelFolder, type SqlFunction } from './sql-model.ts';
 
-/** Queries with all but their parameters written into them; the files of `sql/` do not change while a process runs. */
+/** Expanded queries without parameters; the files of `sql/` do not change while a process runs. */
 const written = new Map<string, string>();
 
 /**
- * A model's query as DuckDB runs it: the staging models among its inputs stand before it as `WITH`, calls of
- * `sql/functions` and parameters are written out. So whoever reads a published query sees all of it, and nothing has to
- * be made in a database before a model runs but the tables that it is computed from. Without `parameters` they stay as
- * they stand in the model.
+ * Returns a model's query as DuckDB runs it: staging models become `WITH`, calls of `sql/functions` their expressions,
+ * parameters literals. So a published query is complete, and a model needs nothing in a database but the tables that it
+ * reads. Without `parameters` the names of parameters stay.
  */
 export function modelQuery(folder: ModelFolder, name: string, parameters?: QueryParameters): string {
   const path = `${folder}/${name}`;
@@ -36,9 +35,7 @@ export function stagingBehind(folder: ModelFolder, name: string): string[] {
   return [...new Set(direct.flatMap((each) => [...stagingBehind('staging', each), each]))];
 }
 
-/**
- * Writes calls of the functions of `sql/functions` out, those within others too. Comments and texts stay as they are.
- */
+/** Replaces calls of the functions of `sql/functions` by their expressions, also nested ones; not in comments and texts. */
 export function withFunctions(query: string, functions: Map<string, SqlFunction> = readFunctions()): string {
   const call = new RegExp(`'(?:[^']|'')*'|--[^\\n]*|\\b(${[...functions.keys()].join('|')})\\(`, 'g');
   let result = '';
@@ -64,7 +61,7 @@ function writtenOut({ parameters, expression }: SqlFunction, list: string[]): st
   return operand(body);
 }
 
-/** In parentheses, unless it is one thing already: a name, a call or what is in parentheses, with a cast or without. */
+/** Adds parentheses unless the expression is a name, a call or has parentheses already, each with or without a cast. */
 function operand(expression: string): string {
   const opening = /^[\w.]*\(/.exec(expression)?.[0].length;
   const rest = opening === undefined ? expression : expression.slice(argumentsFrom(expression, opening).end);
@@ -72,7 +69,7 @@ function operand(expression: string): string {
   return isOne ? expression : `(${expression})`;
 }
 
-/** The arguments of a call whose parenthesis opens before `start`, and where what is behind it begins. */
+/** Returns the arguments of a call whose parenthesis opens before `start`, and the place after the call. */
 function argumentsFrom(query: string, start: number): { list: string[]; end: number } {
   const list: string[] = [];
   let depth = 0;

@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { makeEmptyTempTable, makeTempTable, type TempTable } from '../../kit/duckdb/temp-table.ts';
 import { eventColumns } from '../warehouse/event-files.ts';
 
-/** Where a relation comes from, as the published lineage tells it. */
+/** Origin of a relation, as the published lineage names it. */
 export interface Origin {
   name: string;
   layer: 'mart' | 'staging' | 'warehouse' | 'landing' | 'code' | 'unknown';
@@ -77,7 +77,7 @@ export function originOf(name: string): Origin | undefined {
   return (runInputs as Record<string, RunInput>)[name]?.origin;
 }
 
-/** Makes one of them, empty, as a temporary table that is to be filled. */
+/** Creates an empty input table for the run to fill. */
 export async function makeRunInput<Name extends RunInputName>(
   connection: DuckDBConnection,
   name: Name,
@@ -86,7 +86,7 @@ export async function makeRunInput<Name extends RunInputName>(
   return makeEmptyTempTable(connection, name, columns.join(', '));
 }
 
-/** Says of which conversions the models tell: those that a query for `conversion_id` gives. */
+/** Limits the models to the conversions whose `conversion_id` a query returns. */
 export function scopeConversions(
   connection: DuckDBConnection,
   conversionIds: string,

@@ -8,7 +8,7 @@ import { readModel } from './sql-model.ts';
 export type MartName = keyof ModelRows['marts'];
 export type MartRow<Name extends MartName> = ModelRows['marts'][Name];
 
-/** Runs a mart's query and gives its rows. */
+/** Runs a mart's query and returns its rows. */
 export async function readMart<Name extends MartName>(
   connection: DuckDBConnection,
   name: Name,
@@ -18,8 +18,8 @@ export async function readMart<Name extends MartName>(
 }
 
 /**
- * Some columns of a published table, in the order of its key. `schema` is where the snapshot is attached, with the dot
- * behind it; by default it is the database that the connection has open.
+ * Returns some columns of a published table, in the order of its key. `schema`: where the snapshot is attached, with the
+ * dot; by default the open database.
  */
 export async function readPublished<Name extends MartName, Column extends keyof MartRow<Name> & string>(
   connection: DuckDBConnection,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** A SQL file of `sql/`: one query, opened by a comment that says what it is. */
+/** A SQL file of `sql/`: one query below a comment that describes it. */
 export interface SqlModel {
   /** The file's name without its ending. */
   name: string;
@@ -9,19 +9,18 @@ export interface SqlModel {
   purpose: string;
   /** "one row per …" */
   grain: string;
-  /** `key:` Columns that tell its rows apart. Empty for one row, and where the header has none. */
+  /** `key:` Columns that identify a row. Empty for a single row, and where the header has none. */
   key: string[];
-  /** `fills:` Tables that its rows are put into under other names, while a run computes. */
+  /** `fills:` Temporary tables that a run fills with its rows. */
   fills: string[];
-  /** Meaning of each column, where the header lists them: they become the published table's comments. */
+  /** Meaning of each column that the header lists; published as comments. */
   columns: Record<string, string>;
   /**
-   * Columns that may be NULL: of listed ones those marked by `?` behind their name, of others those of a line
-   * `nullable:`, where `as in offers` stands for those of that mart.
-   * Undefined where the header says nothing of it.
+   * Columns that may be NULL: listed ones with `?` after their name, or those of a line `nullable:`, where `as in offers`
+   * means those of that mart. Undefined where the header has neither.
    */
   nullable: ReadonlySet<string> | undefined;
-  /** Further lines of the header, such as `unit: USD`, by what stands before the colon. */
+  /** Further lines of the header, such as `unit: USD`, by the word before the colon. */
   facts: Record<string, string>;
   query: string;
 }
@@ -43,7 +42,7 @@ const sqlFolder = fileURLToPath(new URL('../../../sql', import.meta.url));
 const models = new Map<string, SqlModel>();
 let functions: Map<string, SqlFunction> | undefined;
 
-/** Names of a folder's models in the order of the alphabet. */
+/** Returns the names of a folder's models, sorted. */
 export function modelNames(folder: ModelFolder | 'functions'): string[] {
   return readdirSync(`${sqlFolder}/${folder}`)
     .filter((file) => file.endsWith('.sql'))
@@ -73,7 +72,7 @@ function withOthersColumns(folder: ModelFolder, model: SqlModel): SqlModel {
   return { ...model, columns, nullable: model.nullable && nullable };
 }
 
-/** All of `sql/functions`, by name. */
+/** Returns all functions of `sql/functions`, by name. */
 export function readFunctions(): Map<string, SqlFunction> {
   return (functions ??= new Map(
     modelNames('functions').map((name) => [
@@ -120,7 +119,7 @@ function parseFunction(name: string, text: string): SqlFunction {
   return { name, purpose, parameters: listOf(parameters), expression: code };
 }
 
-/** The comment up to the first `word:` line, the lines from there on, and what is behind the comment. */
+/** Returns the comment up to the first `word:` line, the lines from there on, and the code below the comment. */
 function parseFile(text: string): { purpose: string; header: string[]; code: string } {
   const lines = text.split('\n');
   const codeAt = lines.findIndex((line) => !line.startsWith('--'));
@@ -133,7 +132,7 @@ function parseFile(text: string): { purpose: string; header: string[]; code: str
   };
 }
 
-/** `a, b`; `none` says that there is nothing to name. */
+/** Splits `a, b`; `none` means an empty list. */
 function listOf(text: string | undefined): string[] {
   return text === undefined || text === 'none' ? [] : text.split(', ');
 }
