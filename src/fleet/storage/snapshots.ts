@@ -4,11 +4,11 @@ import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { Effects } from '../../kit/files/effects.ts';
 import { severalAtOnce } from '../../kit/files/several-at-once.ts';
 import {
-  comingName,
-  comingNames,
+  partialName,
+  partialNames,
   currentName,
-  leavingName,
-  leavingNames,
+  retiredName,
+  retiredNames,
   snapshotNames,
   switchCurrent,
 } from '../../pipeline/snapshot/snapshot-store.ts';
@@ -40,9 +40,9 @@ export async function bringSnapshot(
   const text = (await readContent(store, content)).toString();
   if ((await readFile(join(folder, manifestFile), 'utf8').catch(() => undefined)) !== text) {
     // Only one process brings snapshots here: what was half-fetched or half-removed is of one that has ended.
-    for (const leftover of [...(await comingNames(data)), ...(await leavingNames(data))])
+    for (const leftover of [...(await partialNames(data)), ...(await retiredNames(data))])
       await files.remove(join(data.published, leftover), 'storage: leftover snapshot removed');
-    const draft = join(data.published, comingName(name));
+    const draft = join(data.published, partialName(name));
     const paths = Object.entries(readManifest(text, folder).files);
     const published = await filesHere(data);
     for (const subfolder of new Set(['', ...paths.map(([path]) => dirname(path))]))
@@ -100,7 +100,7 @@ async function manifestHere(data: DataDirectory, name: string): Promise<Manifest
 }
 
 export async function removeSnapshot(data: DataDirectory, name: string, { files }: Effects): Promise<void> {
-  const leaving = join(data.published, leavingName(name));
+  const leaving = join(data.published, retiredName(name));
   await files.rename(join(data.published, name), leaving, 'old snapshot: renamed');
   await files.remove(leaving, 'old snapshot: removed');
 }

@@ -2,10 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
 import { textKey } from '../../kit/vocabulary/event-key.ts';
 
-/**
- * SQL for the `event_key` of a click id, as the snapshot that is open there has it: those published before 2026-11-22
- * hold DuckDB's own hash.
- */
+/** Returns SQL for the `event_key` of a click id in the open snapshot: those published before 2026-11-22 have DuckDB's hash. */
 export async function clickKeyOf(connection: DuckDBConnection): Promise<(clickId: string) => string> {
   const [column] = await queryRows<{ data_type: string }>(
     connection,

@@ -6,14 +6,14 @@ import { compactText, dayOf, type Moment } from '../../kit/time/moment.ts';
 import { kyselyOn } from '../warehouse/kysely.ts';
 import { runNumberText } from '../../kit/text/run-number.ts';
 
-/** Folder names sort in the order of publication: run numbers only grow. */
+/** Returns the name of a snapshot's folder. Names sort by publication, since run numbers only grow. */
 export function snapshotIdOf(runId: number, asOf: Moment): string {
   return `${runNumberText(runId)}-${compactText(asOf)}`;
 }
 
-/** A Parquet file of the warehouse that becomes part of a snapshot by a hard link: whole in itself, nothing copied. */
+/** A Parquet file of the warehouse that a snapshot shares by a hard link. */
 export interface LinkedFile {
-  /** Events by kind, marts by name. */
+  /** `events/<kind>` or `marts/<mart>`. */
   group: string;
   warehousePath: string;
   /** Within the snapshot's folder. */
@@ -24,9 +24,8 @@ export interface LinkedFile {
 }
 
 /**
- * Everything the snapshot's views read, with digests that were taken when the files were written. Marts of days after
- * as-of, left by a run that was further on, have nothing to say in it, but for those of postbacks: what was sent was
- * sent.
+ * Returns all files that the snapshot's views read, with the digests from when they were written. Leaves out marts of days
+ * after as-of, from a run with a later one, but for those of postbacks: sent is sent.
  */
 export async function linkedFiles(
   connection: DuckDBConnection,

@@ -1,22 +1,22 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 
-/** The layout of snapshots that this code writes and serves. A service leaves other versions alone. */
+/** Version of the layout of snapshots that this code writes and serves. A service ignores others. */
 export const schemaVersion = 2;
 export const manifestFile = 'manifest.json';
 export const analyticsFile = 'analytics.duckdb';
 
-/** `manifest.json`: what a snapshot is and what every one of its files must be (contract section 6). */
+/** `manifest.json`: the snapshot's identity, and the size and SHA-256 of each of its files. */
 export const manifestSchema = z.object({
   snapshot_id: z.string(),
   as_of: z.string(),
   created_at: z.string(),
   schema_version: z.literal(schemaVersion),
   run_id: z.int(),
-  /** Digest of all that decides the content: the same fingerprint means nothing new to publish. */
+  /** Digest of everything that the content depends on: an equal fingerprint means nothing new to publish. */
   fingerprint: z.string(),
   row_counts: z.record(z.string(), z.int()),
-  /** How postbacks stand, for `/metrics`: `sql/marts/delivery_summary.sql` and `delivery_sites.sql` tell the fields. */
+  /** State of postbacks, for `/metrics`; the fields of `sql/marts/delivery_summary.sql` and `delivery_sites.sql`. */
   deliveries: z.object({
     pending: z.int(),
     delivered: z.int(),
@@ -25,7 +25,7 @@ export const manifestSchema = z.object({
     failed_attempts: z.int(),
     oldest_pending_at: z.string().nullable(),
     lag_seconds_p95: z.number().nullable(),
-    /** None in a snapshot of an earlier version. */
+    /** Missing in a snapshot of an earlier version. */
     sites: z
       .array(
         z.object({
@@ -43,15 +43,12 @@ export const manifestSchema = z.object({
 });
 export type Manifest = z.output<typeof manifestSchema>;
 
-/**
- * The file's text. Its last field is the digest of the others, so that the manifest too tells when a byte of it is not
- * as it was written.
- */
+/** Returns the file's text. Its last field is the digest of the others, so that a changed byte shows. */
 export function manifestText(manifest: Manifest): string {
   return `${JSON.stringify({ ...manifest, manifest_sha256: hash('sha256', JSON.stringify(manifest), 'hex') }, null, 1)}\n`;
 }
 
-/** Reads the file's text. Throws zod's error, JSON's, or one that says that the text is not as it was written. */
+/** Parses the file's text. Throws zod's error, JSON's, or one for a text that is not as written. */
 export function parseManifest(text: string): Manifest {
   const { manifest_sha256: _seal, ...written } = JSON.parse(text) as Manifest & { manifest_sha256: string };
   const manifest = manifestSchema.parse(written);

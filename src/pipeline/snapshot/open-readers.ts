@@ -4,10 +4,7 @@ import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { snapshotNames } from './snapshot-store.ts';
 import { analyticsFile } from './manifest.ts';
 
-/**
- * Names of the snapshots that somebody has open, by the lock that DuckDB holds on every database it has open. Linux
- * tells; elsewhere none is found.
- */
+/** Returns the names of snapshots that a reader has open, by DuckDB's lock on the file. Only Linux lists locks. */
 export async function snapshotsWithReaders(data: DataDirectory): Promise<Set<string>> {
   const locks = await readFile('/proc/locks', 'utf8').catch(() => '');
   const inodes = new Set([...locks.matchAll(/\b[0-9a-f]+:[0-9a-f]+:(\d+)\b/g)].map(([, inode]) => inode as string));

@@ -6,7 +6,7 @@ import { dateOf } from '../../kit/time/moment.ts';
 import { namesClick, readDestination, unknownMacros } from '../routes/destination.ts';
 import { writeRoutes } from '../routes/publish-routes.ts';
 
-/** Writes where the offers of a snapshot lead, gone ones too, for the tracker. */
+/** Writes the destinations of a snapshot's offers, gone ones too, for the tracker. */
 export async function publishRoutes(run: Run, connection: DuckDBConnection, snapshotId: string): Promise<void> {
   const lines: Buffer[] = [];
   const notes = new DestinationNotes(run.settings.tracker.sources);
@@ -14,10 +14,10 @@ export async function publishRoutes(run: Run, connection: DuckDBConnection, snap
   for await (const chunk of rows) {
     for (const { line, ...offer } of chunk) {
       lines.push(Buffer.from(`${line}\n`));
-      notes.look(offer);
+      notes.add(offer);
     }
   }
-  notes.tell(run);
+  notes.log(run);
   await writeRoutes(run.data, { snapshot_id: snapshotId, as_of: run.asOf }, lines, run.effects.files);
 }
 
@@ -29,22 +29,19 @@ interface Line {
   destination_url: string | null;
 }
 
-/** As old as the oldest click that a source may have credited. Milliseconds. */
-const oldestFormer = 366 * 86_400_000;
-/** An offer whose payout changes with each export would grow for ever. */
-const mostFormer = 100;
+/** Age of the oldest click that a source may have credited, in milliseconds. */
+const maxFormerAge = 366 * 86_400_000;
+/** Former payouts of an offer: one whose payout changes with each export would grow for ever. */
+const maxFormer = 100;
 
-/** SQL of what a version pays, from its columns `payout` and `events`, under the names that routes have. */
+/** Returns SQL for a version's payout and milestones, under the names that routes have. */
 const paid = (version: string) => ({
   payout: shortestDecimal(`${version}.payout`),
   events: `from_json(${version}.events, '[{"event_id":"VARCHAR","payout":"VARCHAR"}]')`,
 });
 const [paidBefore, paidNow] = [paid('followed'), paid('version')];
 
-/**
- * The engine makes the lines, as it does those of the feed. Milestones' descriptions are left out. `asOf` in
- * milliseconds since the epoch.
- */
+/** Returns SQL for the lines of routes, without milestones' descriptions. `asOf` in milliseconds since the epoch. */
 const routeLines = (asOf: number) => `
   WITH followed AS (
     SELECT offer_id, version, payout, events, epoch_ms(lead(valid_from) OVER by_version) AS until,
@@ -54,9 +51,9 @@ const routeLines = (asOf: number) => `
   ),
   former AS (
     SELECT offer_id,
-      list({until: until, payout: ${paidBefore.payout}, events: ${paidBefore.events}} ORDER BY version)[-${mostFormer}:] AS former
+      list({until: until, payout: ${paidBefore.payout}, events: ${paidBefore.events}} ORDER BY version)[-${maxFormer}:] AS former
     FROM followed
-    WHERE until > ${asOf - oldestFormer} AND (payout, events) IS DISTINCT FROM (next_payout, next_events)
+    WHERE until > ${asOf - maxFormerAge} AND (payout, events) IS DISTINCT FROM (next_payout, next_events)
     GROUP BY offer_id
   )
   SELECT to_json(route)::VARCHAR AS line, route.offer_id, route.source, route.status = 'active' AS is_active,
@@ -75,9 +72,9 @@ const routeLines = (asOf: number) => `
   ) AS route
   ORDER BY route.offer_id`;
 
-const fewNamed = 5;
+const maxNamed = 5;
 
-/** What an operator should know of active offers' destinations: a line for each kind of thing, not for each offer. */
+/** Warnings about active offers' destinations: one log line for each kind of trouble, not for each offer. */
 class DestinationNotes {
   readonly #sources: Run['settings']['tracker']['sources'];
   readonly #offers = new Map<string, number[]>();
@@ -86,7 +83,7 @@ class DestinationNotes {
     this.#sources = sources;
   }
 
-  look({ offer_id, source, is_active, destination_url }: Omit<Line, 'line'>): void {
+  add({ offer_id, source, is_active, destination_url }: Omit<Line, 'line'>): void {
     if (!is_active) return;
     if (destination_url === null) return this.#note('there is no destination: clicks are refused', offer_id);
     const settings = this.#sources[source];
@@ -102,9 +99,9 @@ class DestinationNotes {
       this.#note(`nobody fills ${macro}, which stays: ${remedy}`, offer_id);
   }
 
-  tell({ logger }: Run): void {
+  log({ logger }: Run): void {
     for (const [note, offers] of this.#offers)
-      logger.warn({ offers: offers.length, first: offers.slice(0, fewNamed) }, note);
+      logger.warn({ offers: offers.length, first: offers.slice(0, maxNamed) }, note);
   }
 
   #note(note: string, offerId: number): void {

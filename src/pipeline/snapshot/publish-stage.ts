@@ -31,16 +31,16 @@ import { haveRoutesOf } from '../routes/publish-routes.ts';
 export interface PublishInput {
   state: StateDatabase;
   sites: Sites;
-  /** The as-of that was asked for, if any: a snapshot has that of its marts. */
+  /** The as-of that was asked for: the marts must have it. */
   asOf?: Moment | undefined;
-  /** Lets it be older than the published snapshot's. */
+  /** Allows an as-of older than the published snapshot's. */
   allowOlder?: boolean | undefined;
-  /** Lets it lie ahead of the clock. */
+  /** Allows an as-of ahead of the clock. */
   allowFuture?: boolean | undefined;
 }
 
 export interface PublishSummary {
-  /** Null where as-of and content are those of the snapshot that is current already. */
+  /** Null where the current snapshot has this as-of and content already. */
   snapshotId: string | null;
   audits: number;
   retired: string[];
@@ -51,10 +51,9 @@ export interface PublishSummary {
 }
 
 /**
- * Write, audit, publish: builds a snapshot beside the old ones, audits it, checksums it, and only then moves `current`.
- * A snapshot is as of what its marts are as of. Throws `UsageError` where those are not computed from the present
- * content, or not for the moment that was asked for; `AuditError` with nothing published, the half-built folder
- * removed.
+ * Builds a snapshot beside the old ones, audits and checksums it, and only then switches `current` to it. Its as-of is that
+ * of its marts. Throws `UsageError` where the marts are out of date or have another as-of than was asked for, `AuditError`
+ * with nothing published.
  */
 export const publishStage: Stage<PublishInput, PublishSummary> = {
   name: 'publish',
@@ -67,7 +66,7 @@ export const publishStage: Stage<PublishInput, PublishSummary> = {
     const fingerprint = await fingerprintOf(run, state, sites);
     if (published?.fingerprint === fingerprint) {
       if (await isCurrentIntact(run, published.snapshot_id)) {
-        // Lost, or not written yet when the run before ended by force.
+        // Routes are lost, or the run before was killed before it wrote them.
         if (!(await haveRoutesOf(run.data, published.snapshot_id)))
           await publishRoutes(run, state.connection, published.snapshot_id);
         return { snapshotId: null, audits: 0, retired: [], rows: 0, bytes: 0 };
@@ -140,7 +139,7 @@ async function requireCurrentMarts(state: StateDatabase, asked: Moment | undefin
   return asOf;
 }
 
-/** Refuses to publish the past by mistake. Throws `UsageError`. */
+/** Throws `UsageError` where as-of is older than the published one. */
 export function assertNotOlder({ asOf, wallClock }: Pick<Run, 'asOf' | 'wallClock'>, published: Moment): void {
   if (compareMoments(asOf, published) >= 0) return;
   const isAhead = aheadOfClock(published, dateOf(wallClock).getTime()) > 0;
@@ -150,7 +149,7 @@ export function assertNotOlder({ asOf, wallClock }: Pick<Run, 'asOf' | 'wallCloc
   throw new UsageError(`as-of ${asOf} is older than the published snapshot's ${published}${advice}`);
 }
 
-/** Equal fingerprints mean that a new snapshot would say what the current one says. */
+/** Returns a digest of everything that a snapshot's content depends on. */
 async function fingerprintOf(run: Run, state: StateDatabase, sites: Sites): Promise<string> {
   const decisive = [schemaVersion, run.asOf, await readRevision(state.connection), sites.digest];
   return createHash('sha256').update(JSON.stringify(decisive)).digest('hex');

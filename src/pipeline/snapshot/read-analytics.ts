@@ -3,10 +3,10 @@ import { queryRows, type Row } from '../../kit/duckdb/dialect/rows.ts';
 import { readOnly, withDuckDB } from '../../kit/duckdb/open.ts';
 import { analyticsFile } from './manifest.ts';
 
-/** Gives the rows of a query to a snapshot. */
+/** Runs a query on a snapshot and returns its rows. */
 export type AskAnalytics = <R = Row>(sql: string) => Promise<R[]>;
 
-/** Asks a snapshot's `analytics.duckdb` read-only, as an analyst does: neither waits for a run nor holds one up. */
+/** Opens a snapshot's `analytics.duckdb` read-only, which neither waits for a run nor delays one. */
 export async function readAnalytics<Answer>(
   folder: string,
   ask: (query: AskAnalytics) => Promise<Answer>,

@@ -1,13 +1,13 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Run } from '../runs/stage.ts';
-import { currentName, leavingName, leavingNames, snapshotNames } from './snapshot-store.ts';
+import { currentName, retiredName, retiredNames, snapshotNames } from './snapshot-store.ts';
 import { snapshotsWithReaders } from './open-readers.ts';
 import { manifestFile } from './manifest.ts';
 
 /**
- * Removes snapshots beyond those to keep and folders that a killed run left half-built. The current one stays, and so
- * does one that somebody holds open: an analyst's queries go on giving the same answers.
+ * Removes snapshots beyond `snapshots_kept` and half-built folders of killed runs. Keeps the current one, and those that
+ * a reader has open: an analyst's queries go on giving the same answers.
  */
 export async function retireSnapshots(run: Run): Promise<string[]> {
   const current = await currentName(run.data);
@@ -21,13 +21,13 @@ export async function retireSnapshots(run: Run): Promise<string[]> {
   for (const folder of whole.slice(0, -run.settings.snapshots_kept))
     if (folder !== current && !held.has(folder)) retired.push(folder);
   const { files } = run.effects;
-  for (const name of await leavingNames(run.data))
+  for (const name of await retiredNames(run.data))
     await files.remove(join(run.data.published, name), 'old snapshot: leftover removed');
   for (const folder of retired) {
-    // Its files go one after the other: under its own name it would be a damaged snapshot until the last is gone.
-    const leaving = join(run.data.published, leavingName(folder));
-    await files.rename(join(run.data.published, folder), leaving, 'old snapshot: renamed');
-    await files.remove(leaving, 'old snapshot: removed');
+    // Files are removed one by one: under its own name the folder would be a damaged snapshot meanwhile.
+    const retiring = join(run.data.published, retiredName(folder));
+    await files.rename(join(run.data.published, folder), retiring, 'old snapshot: renamed');
+    await files.remove(retiring, 'old snapshot: removed');
     run.logger.info({ snapshot: folder }, 'snapshot retired');
   }
   return retired;

@@ -7,9 +7,8 @@ import { isUnfinishedName } from '../../kit/vocabulary/landing-formats.ts';
 import { manifestFile, parseManifest, type Manifest } from './manifest.ts';
 
 /**
- * Names of the snapshots' folders, the oldest first: they sort by publication. Half-built and damaged ones are among
- * them; none where nothing was published. Folders that are named as unfinished ones are (`.x`, `_x`, `x.tmp`, `x.part`)
- * are not ours.
+ * Returns the names of all snapshot folders, half-built and damaged ones too, the oldest first: names sort by
+ * publication. Leaves out folders with names of unfinished ones (`.x`, `_x`, `x.tmp`, `x.part`).
  */
 export async function snapshotNames(data: DataDirectory): Promise<string[]> {
   const entries = await readdir(data.published, { withFileTypes: true }).catch(() => []);
@@ -19,28 +18,28 @@ export async function snapshotNames(data: DataDirectory): Promise<string[]> {
     .toSorted();
 }
 
-const leavingEnding = '.retired';
+const retiredEnding = '.retired';
 
-/** What the folder of a snapshot is called while its files are removed: no snapshot any more. */
-export function leavingName(name: string): string {
-  return `.${name}${leavingEnding}`;
+/** Returns the name of a snapshot's folder while its files are removed. */
+export function retiredName(name: string): string {
+  return `.${name}${retiredEnding}`;
 }
 
-/** Folders that a run had begun to remove when it ended. */
-export function leavingNames(data: DataDirectory): Promise<string[]> {
-  return hiddenNames(data, leavingEnding);
+/** Returns the folders whose removal a run began and did not finish. */
+export function retiredNames(data: DataDirectory): Promise<string[]> {
+  return hiddenNames(data, retiredEnding);
 }
 
-const comingEnding = '.part';
+const partialEnding = '.part';
 
-/** What the folder of a snapshot is called while its files are fetched. */
-export function comingName(name: string): string {
-  return `.${name}${comingEnding}`;
+/** Returns the name of a snapshot's folder while its files are fetched. */
+export function partialName(name: string): string {
+  return `.${name}${partialEnding}`;
 }
 
-/** Folders that were being fetched when the process ended. */
-export function comingNames(data: DataDirectory): Promise<string[]> {
-  return hiddenNames(data, comingEnding);
+/** Returns the folders that a process fetched when it ended. */
+export function partialNames(data: DataDirectory): Promise<string[]> {
+  return hiddenNames(data, partialEnding);
 }
 
 async function hiddenNames(data: DataDirectory, ending: string): Promise<string[]> {
@@ -49,8 +48,8 @@ async function hiddenNames(data: DataDirectory, ending: string): Promise<string[
 }
 
 /**
- * The name of the snapshot that `published/current` names, whether or not it is there; undefined where there is no such
- * link. Throws where it cannot be read.
+ * Returns the name of the snapshot that `published/current` links to, which may be missing; undefined without such a
+ * link. Throws where the link cannot be read.
  */
 export async function currentName(data: DataDirectory): Promise<string | undefined> {
   try {
@@ -68,23 +67,17 @@ export async function currentName(data: DataDirectory): Promise<string | undefin
   }
 }
 
-/**
- * The manifest of a snapshot by its name. Throws the disk's error, or the parser's where the text is not as it was
- * written.
- */
+/** Returns a snapshot's manifest. Throws the disk's error, or the parser's where the text is not as written. */
 export async function manifestOf(data: DataDirectory, name: string): Promise<Readonly<Manifest>> {
   const text = await readFile(join(data.published, name, manifestFile), 'utf8');
   if (parsed?.text !== text) parsed = { text, manifest: parseManifest(text) };
   return parsed.manifest;
 }
 
-/** What was read last: a run asks for the current one at four places, and it names every file of history. */
+/** The manifest that was read last: a run reads the current one four times, and it lists every file of history. */
 let parsed: { text: string; manifest: Manifest } | undefined;
 
-/**
- * The manifest of the snapshot that `published/current` names; undefined while nothing was published or it cannot be
- * read.
- */
+/** Returns the current snapshot's manifest; undefined where nothing is published or it cannot be read. */
 export async function currentManifest(data: DataDirectory): Promise<Readonly<Manifest> | undefined> {
   try {
     const name = await currentName(data);
@@ -94,10 +87,7 @@ export async function currentManifest(data: DataDirectory): Promise<Readonly<Man
   }
 }
 
-/**
- * Has `published/current` name another snapshot. A link cannot be changed in place: a new one takes the old one's name
- * in a single step.
- */
+/** Links `published/current` to another snapshot, in a single step: a new link is renamed over the old one. */
 export async function switchCurrent(data: DataDirectory, name: string, files: FileEffects): Promise<void> {
   const next = `${data.current}.next`;
   await files.remove(next, 'current link: leftover removed');

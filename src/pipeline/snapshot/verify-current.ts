@@ -6,9 +6,7 @@ import { checkNamedFile } from '../warehouse/named-files.ts';
 import { linkedFiles } from './layout.ts';
 import { DamagedSnapshotError, verifyOwnFiles } from './verify.ts';
 
-/**
- * Whether the published snapshot can go on being served. Where it cannot, one with the same content takes its place.
- */
+/** Returns whether the published snapshot is whole. Where it is not, the caller publishes the same content again. */
 export async function isCurrentIntact(run: Run, snapshotId: string): Promise<boolean> {
   try {
     await verifyOwnFiles(join(run.data.published, snapshotId));
@@ -17,19 +15,19 @@ export async function isCurrentIntact(run: Run, snapshotId: string): Promise<boo
     if (!(error instanceof DamagedSnapshotError)) throw error;
     run.logger.warn(
       { snapshot: snapshotId },
-      'the published snapshot is damaged, so it is published again: %s',
+      'the published snapshot is damaged; publishing it again: %s',
       error.message,
     );
     return false;
   }
 }
 
-/** A new snapshot would share a damaged file with the old one. Throws `OfferlineError` naming it. */
+/** Throws `OfferlineError` for a damaged warehouse file, which a new snapshot would share with the old one. */
 export async function assertSharedFilesWhole(run: Run, { connection }: StateDatabase): Promise<void> {
   for (const file of await linkedFiles(connection, run.data, run.asOf)) {
     if ((await checkNamedFile(file.warehousePath, file, true)) === undefined) continue;
     throw new OfferlineError(
-      `${file.warehousePath} is damaged, and every snapshot shares it: \`offerline doctor --deep --repair\` puts it aside and says how its rows come back`,
+      `${file.warehousePath} is damaged, and every snapshot shares it: \`offerline doctor --deep --repair\` moves it to put-aside/ and says how its rows come back`,
     );
   }
 }

@@ -8,7 +8,7 @@ import { OfferlineError } from '../../kit/errors/errors.ts';
 import { manifestFile, parseManifest } from './manifest.ts';
 import type { Manifest } from './manifest.ts';
 
-/** A snapshot whose files are not what its manifest says. It must not be served or opened. */
+/** A snapshot's files differ from its manifest: it must not be served or opened. */
 export class DamagedSnapshotError extends OfferlineError {
   constructor(folder: string, finding: string, options?: ErrorOptions) {
     super(
@@ -19,24 +19,20 @@ export class DamagedSnapshotError extends OfferlineError {
   }
 }
 
-/**
- * Half a millisecond of hashing between two turns of the event loop: large enough to be fast, short enough not to hold
- * up requests.
- */
+/** Bytes hashed between two turns of the event loop: half a millisecond, so that requests do not wait. */
 const readBytes = 1024 * 1024;
 
 /**
- * Digests of files that this process has read, by device, inode, size and modification time. Successive snapshots
- * share their event files as hard links, which keep all four: history is hashed once, not at every publish.
+ * Digests of files that this process has read, by device, inode, size and modification time. Snapshots share event files
+ * as hard links, which keep all four, so history is hashed once.
  */
 const digests = new Map<string, string>();
-const mostDigests = 100_000;
+const maxDigests = 100_000;
 
 /**
- * Checks a snapshot's folder against its manifest: every listed file there, of the right size and SHA-256,
- * and no write-ahead log that DuckDB would replay into what was published.
- * Throws `DamagedSnapshotError` naming the file; other errors are the disk's own. `isNeeded` leaves out files that the
- * caller does not read.
+ * Checks a snapshot's folder against its manifest: every listed file exists with its size and SHA-256, and there is no
+ * write-ahead log for DuckDB to replay. `isNeeded` leaves out files that the caller does not read. Throws
+ * `DamagedSnapshotError` with the file; other errors are the disk's.
  */
 export async function verifySnapshot(
   folder: string,
@@ -55,9 +51,8 @@ export async function verifySnapshot(
 }
 
 /**
- * What a refresh with nothing new finds out about the snapshot it would leave in place, at a cost that does not grow
- * with history: the files that are its own are read whole, of those shared with others only the ones that were written
- * to after the manifest was. Throws as `verifySnapshot` does.
+ * Checks the current snapshot at a cost that does not grow with history: reads its own files, and of files shared with
+ * other snapshots those that were changed after the manifest was written. Throws as `verifySnapshot` does.
  */
 export async function verifyOwnFiles(folder: string): Promise<void> {
   const manifest = await readManifest(folder);
@@ -69,7 +64,7 @@ export async function verifyOwnFiles(folder: string): Promise<void> {
   }
 }
 
-/** At once: to wait for each of thousands takes most of the time of a run that finds nothing to do. */
+/** Returns a file's stats, synchronously: awaiting thousands takes most of the time of a run with nothing to do. */
 function aboutFile(folder: string, path: string): BigIntStats {
   try {
     return statSync(join(folder, path), { bigint: true });
@@ -126,7 +121,7 @@ async function digestOf(file: FileHandle, stats: BigIntStats): Promise<string> {
     hash.update(buffer.subarray(0, bytesRead));
   }
   const digest = hash.digest('hex');
-  if (digests.size >= mostDigests) digests.clear();
+  if (digests.size >= maxDigests) digests.clear();
   digests.set(identity, digest);
   return digest;
 }

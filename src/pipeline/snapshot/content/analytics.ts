@@ -17,13 +17,13 @@ import { loadLineage } from './lineage.ts';
 import { loadMetrics } from './metrics.ts';
 import { analyticsTables, analyticsViews } from './published-tables.ts';
 
-/** Marts of which the models stage keeps the rows, in a table of the state of the same name. */
+/** Marts whose rows the models stage keeps in a table of the state, under the same name. */
 const keptByTheState: ReadonlySet<string> = new Set(['offer_stats_2d', 'network_hourly']);
 
 /**
  * Writes the tables and views of `analytics.duckdb`, attached as `snapshot`, with a comment on every table and column.
- * `parquet` gives the absolute paths of a group's files in the snapshot's folder: the views list them, never a pattern,
- * so they give the same answers for as long as the folder stands. Returns the number of rows of each table.
+ * `parquet` returns the absolute paths of a group's files in the snapshot's folder: views list files, never a pattern, so
+ * they give the same answers for as long as the folder exists. Returns the number of rows of each table.
  */
 export async function writeAnalytics(
   connection: DuckDBConnection,
@@ -48,7 +48,7 @@ export async function writeAnalytics(
     await comment(connection, 'TABLE', model);
   }
   await writeExplained(connection, folder, asOf, parquet);
-  // In its own catalog, so that the view names the snapshot's tables and holds wherever the file is opened.
+  // Created within the snapshot's catalog, so that views work wherever the file is opened.
   const [own] = await queryRows<{ catalog: string }>(connection, 'SELECT current_catalog() AS catalog');
   await connection.run('USE snapshot');
   try {
@@ -74,13 +74,13 @@ async function comment(connection: DuckDBConnection, what: 'TABLE' | 'VIEW', mod
       ([column, meaning]) => `COMMENT ON COLUMN snapshot.${model.name}.${column} IS ${quoted(meaning)}`,
     ),
   ];
-  // In one go: there are some two hundred of them in a snapshot.
+  // One statement: a snapshot has about two hundred comments.
   await connection.run(comments.join(';\n'));
 }
 
 /**
- * What `newest_events` reads of event files that as-of cuts: those that also hold events stamped ahead of it. Of all
- * others their rows in `event_files` tell the newest event.
+ * Makes the view that `newest_events` reads of event files that as-of cuts, which also have later events. For all others
+ * their row in `event_files` has the newest event.
  */
 async function openCutEventFiles(connection: DuckDBConnection, data: DataDirectory, asOf: Moment): Promise<void> {
   const moments: string[] = [];
@@ -91,7 +91,7 @@ async function openCutEventFiles(connection: DuckDBConnection, data: DataDirecto
   await makeTempView(connection, 'cut_event_files' satisfies RunInputName, moments.join(' UNION ALL '));
 }
 
-/** What the `sites` mart reads: never a secret, nor a postback address, which may hold credentials. */
+/** Makes the table that the `sites` mart reads, without secrets and postback addresses, which may have credentials. */
 async function loadSites(connection: DuckDBConnection, sites: readonly Site[]): Promise<void> {
   await insertRows(
     connection,

@@ -9,29 +9,28 @@ import type { Day } from '../../../kit/time/moment.ts';
 import { keyRanges } from '../../../kit/vocabulary/event-key.ts';
 import { eventRelation } from '../../warehouse/event-files.ts';
 
-/** What audits read beside the tables of the snapshot, by these names. */
+/** Relations that audits read beside the tables of the snapshot. */
 export interface Audited {
   /** UTC days whose roll-up of clicks was written: `day`. */
   days: TempTable<'audited_days'>;
   /** All clicks of these days, as the event files have them. */
   clicks: TempTable<'audited_clicks'>;
   /**
-   * The ids of those new clicks of them whose `event_key` is there more than once, so mostly none: to look at all ids
-   * of a day of millions of clicks takes ten times as long.
+   * Ids of clicks of these days whose `event_key` occurs more than once, which are mostly none: comparing all ids of a
+   * day of millions of clicks takes ten times as long.
    */
   clickIds: TempTable<'audited_click_ids'>;
   /**
-   * The rows of each mart that lies in one file a day. A late credit moves a conversion to another day, so of
-   * conversions those of every day since the first one.
+   * Rows of each mart with a file a day. A late credit moves a conversion to another day, so conversions are those of
+   * every day since the first one.
    */
   marts: { mart: DayMart; rows: TempTable<`audited_${DayMart}`> }[];
 }
 
 /**
- * Makes what audits look at. What history holds was audited when it was published, so of what lies in one file a day
- * it is the days that runs after `publishedRunId` wrote. Those may be several runs, since one that failed or ended
- * after its models left its days unaudited. `parquet` gives the absolute paths of a group's files in the snapshot's
- * folder, oldest day first.
+ * Makes the relations that audits read: of marts with a file a day, the days that runs after `publishedRunId` wrote, since
+ * older ones were audited when they were published. A run that ended after its models leaves its days to the next audit.
+ * `parquet` returns the absolute paths of a group's files in the snapshot's folder, the oldest day first.
  */
 export async function openAudited(
   connection: DuckDBConnection,
@@ -42,7 +41,7 @@ export async function openAudited(
   const days = await makeTempTable(
     connection,
     'audited_days',
-    // A day of clicks on unknown offers only has no file of the mart.
+    // A day whose clicks are all on unknown offers has no file of the mart.
     `SELECT day FROM mart_files WHERE run_id > ${publishedRunId} AND mart = 'offer_hourly'
      UNION
      SELECT day FROM event_files WHERE run_id > ${publishedRunId} AND kind = 'clicks' AND form IS NULL`,
@@ -106,7 +105,7 @@ async function openDayMart(
   const audited = paths.filter((path) =>
     mart === 'conversions' ? first !== undefined && dayOfPath(path) >= first : wanted.has(dayOfPath(path)),
   );
-  // Any file tells the columns.
+  // Any file has the columns.
   const rows =
     audited.length > 0
       ? `read_parquet(${quotedPathList(audited)}, hive_partitioning = false)`

@@ -7,18 +7,18 @@ import { modelNames, readModel, type SqlModel } from '../../sql/sql-model.ts';
 import { openAudited, type Audited } from './audited.ts';
 import { analyticsTables } from './published-tables.ts';
 
-/** Bad rows shown of a failed audit; their number is always told. */
-const sampleRows = 3;
+/** Bad rows that the error of a failed audit shows, beside their number. */
+const maxSampleRows = 3;
 
 export interface Audit {
   name: string;
-  /** Gives the rows that break its law; none where all is well. */
+  /** Returns the rows that break the audit's law. */
   query: string;
 }
 
 /**
- * Runs every audit over the snapshot being built, attached as `snapshot`. Returns their number. Throws `AuditError`
- * naming those that found bad rows, and some of the rows. What is looked at of history: `openAudited`.
+ * Runs every audit over the snapshot being built, attached as `snapshot`, and over the part of history that `openAudited`
+ * opens. Returns the number of audits. Throws `AuditError` with the failed audits and some bad rows.
  */
 export async function auditSnapshot(
   connection: DuckDBConnection,
@@ -29,7 +29,7 @@ export async function auditSnapshot(
   const audits = snapshotAudits(await openAudited(connection, data, publishedRunId, parquet));
   const failures: AuditFailure[] = [];
   for (const { name, query } of audits) {
-    const sample = await queryRows(connection, `SELECT * FROM (${query}) LIMIT ${sampleRows}`);
+    const sample = await queryRows(connection, `SELECT * FROM (${query}) LIMIT ${maxSampleRows}`);
     if (sample.length === 0) continue;
     const [bad] = await queryRows<{ rows: number }>(connection, `SELECT count(*) AS rows FROM (${query})`);
     failures.push({ audit: name, badRows: bad?.rows ?? sample.length, sample });
@@ -38,7 +38,7 @@ export async function auditSnapshot(
   return audits.length;
 }
 
-/** The queries of `sql/audits`, which read what is audited by its name, and the one that follows from models' keys. */
+/** Returns the queries of `sql/audits`, and the audit of the keys in the models' headers. */
 export function snapshotAudits(audited: Audited): Audit[] {
   return [
     { name: 'keys_are_unique', query: keysQuery(audited) },
@@ -46,7 +46,7 @@ export function snapshotAudits(audited: Audited): Audit[] {
   ];
 }
 
-/** The key that a published table's header promises holds: one row per key that is there more than once. */
+/** Returns a query for keys of published tables that occur more than once. */
 function keysQuery({ marts, clickIds }: Audited): string {
   const queries = [
     ...analyticsTables.map((name) => repeatedKeys(readModel('marts', name), `snapshot.${name}`)),

@@ -5,8 +5,8 @@ import type { StateDatabase } from '../../warehouse/database.ts';
 import { insertRows } from '../../../kit/duckdb/insert-rows.ts';
 
 /**
- * Remembers when a site's commission changed: all that its feed shows changes with it, so its offers count as updated.
- * A site's first commission is no change.
+ * Records changes of sites' commissions: all amounts in a site's feed change with it, so its offers count as updated. A
+ * site's first commission is no change.
  */
 export async function recordCommissions(state: StateDatabase, sites: readonly Site[], asOf: Moment): Promise<void> {
   const { connection, db } = state;
@@ -31,7 +31,7 @@ export async function recordCommissions(state: StateDatabase, sites: readonly Si
   }, 'commissions');
 }
 
-/** Changes follow one another even when a run is given an earlier as-of, or the same one. */
+/** Returns as-of, or a microsecond after the last change where as-of is not later. */
 function validFrom(asOf: Moment, last: Moment | undefined): Moment {
   if (last === undefined) return asOf;
   const following = shiftMoment(last, 1n);

@@ -8,13 +8,13 @@ import { eventRelation } from '../../warehouse/event-files.ts';
 import { modelQuery } from '../../sql/model-query.ts';
 import { readModel } from '../../sql/sql-model.ts';
 
-/** Names of offers, for clicks that give their offer by source and external id. */
+/** File of the sources and external ids of offers, for clicks that name their offer by these. */
 export const offerNamesFile = 'offer_names.parquet';
 
 /**
  * Stores the table macros `figures_explained(offer_id, newest := NULL)`, `figures_by_site()` and `postbacks_by_site()`.
- * DuckDB looks up a macro's tables where it is called, not where it is stored, so one that names tables fails where the
- * file is attached. These name files only.
+ * They read files only: DuckDB looks up a macro's tables where it is called, so one that reads tables fails where the file
+ * is attached.
  */
 export async function writeExplained(
   connection: DuckDBConnection,
@@ -28,7 +28,7 @@ export async function writeExplained(
   );
   const since = (first: Day) => (path: string) => basename(path) >= first;
   const clicks = parquet('events/clicks').filter(since(dayOf(windowStart(asOf))));
-  // A credit of the last 48 hours may lie a day before the window.
+  // A credit of the last 48 hours may be of the day before the window.
   const conversions = parquet('marts/conversions').filter(since(addDays(dayOf(asOf), -2)));
   const tables = `
     conversions AS (SELECT * FROM read_parquet(${quotedPathList(conversions)}, hive_partitioning = false)),
@@ -37,7 +37,7 @@ export async function writeExplained(
     connection,
     'figures_explained(an_offer_id, newest := NULL)',
     asOf,
-    // The newest files first: what is in them tells which of the others need not be read.
+    // The newest files come first: with them DuckDB knows which others it need not read.
     `click_events AS NOT MATERIALIZED (SELECT * FROM ${eventRelation('clicks', clicks.toReversed())}), ${tables}`,
   );
   const cut = await namesOfCutFiles(connection, asOf);
@@ -47,7 +47,7 @@ export async function writeExplained(
       clicks.filter((path) => cut.has(basename(path)) === isCut),
     );
   const columns = 'offer_id, source, external_id, site_key';
-  // Of files that as-of does not cut no moments are read: those of a million clicks take as long as all else.
+  // Moments of files that as-of does not cut are not read: for a million clicks that would double the time.
   const inWindow = `SELECT ${columns} FROM ${ofWindow(false)} UNION ALL SELECT ${columns} FROM ${ofWindow(true)} WHERE clicked_at <= TIMESTAMPTZ '${asOf}'`;
   await storeMacro(connection, 'figures_by_site()', asOf, `click_events AS NOT MATERIALIZED (${inWindow}), ${tables}`);
   const postbacks = quotedPathList(parquet('marts/postbacks'));
@@ -59,7 +59,7 @@ export async function writeExplained(
   );
 }
 
-/** `call`: its name with its parameters; `relations`: what the macro reads, as they stand behind `WITH`. */
+/** Stores one macro. `call`: its name with its parameters; `relations`: its definitions after `WITH`. */
 async function storeMacro(connection: DuckDBConnection, call: string, asOf: Moment, relations: string): Promise<void> {
   const { name, purpose, grain } = readModel('macros', call.slice(0, call.indexOf('(')));
   await connection.run(
@@ -68,7 +68,7 @@ async function storeMacro(connection: DuckDBConnection, call: string, asOf: Mome
   await connection.run(`COMMENT ON MACRO TABLE snapshot.${name} IS ${quoted(`${purpose} Grain: ${grain}.`)}`);
 }
 
-/** Names, as `linkedFiles` gives them in a snapshot, of files with clicks that are stamped ahead of as-of. */
+/** Returns the names in the snapshot's folder of files with clicks later than as-of. */
 async function namesOfCutFiles(connection: DuckDBConnection, asOf: Moment): Promise<Set<string>> {
   const files = await queryRows<{ day: Day; path: string }>(
     connection,

@@ -10,8 +10,8 @@ import { readPublished } from '../../sql/run-model.ts';
 import type { Moment } from '../../../kit/time/moment.ts';
 
 /**
- * Writes the feed files of a snapshot from its `offers`, `offer_stats_2d` and `sites`. Every line is checked against
- * the schema; those that the snapshot in `publishedFolder` has, too, were checked when that was written.
+ * Writes the feed files of a snapshot from its `offers`, `offer_stats_2d` and `sites`. Checks every line against the
+ * schema, but for those that the snapshot in `publishedFolder` has as well: they were checked with that one.
  */
 export async function writeFeedFiles(
   connection: DuckDBConnection,
@@ -25,7 +25,7 @@ export async function writeFeedFiles(
   const written = chunksOf(await connection.stream(feedLines())) as AsyncIterable<{ id: number; line: string }[]>;
   for await (const rows of written) {
     for (const { id, line } of rows) {
-      const text = asJavaScriptHas(line);
+      const text = asJavaScriptWrites(line);
       const bytes = Buffer.from(`${text}\n`);
       if (checked.get(id)?.equals(bytes) !== true) feedOfferSchema.parse(JSON.parse(text));
       lines.push(bytes);
@@ -41,14 +41,14 @@ export async function writeFeedFiles(
   await files.writeFile(join(folder, feedSitesFile), `${JSON.stringify(document)}\n`, 'feed sites: written');
 }
 
-/** By offer; none where there is no snapshot, or its feed cannot be read. */
+/** Returns the lines of a published feed by offer; none without a snapshot, or where its feed cannot be read. */
 async function publishedLines(folder: string | undefined): Promise<Map<number, Buffer>> {
   if (folder === undefined) return new Map();
   const feed = await FeedOffers.read(join(folder, feedOffersFile)).catch(() => undefined);
   return new Map(feed?.lines());
 }
 
-/** SQL: what the schema has of each row of the model, as a line of JSON. The engine makes it in a tenth of our time. */
+/** Returns SQL for the feed's lines of JSON, from the schema's fields. DuckDB writes them in a tenth of the time. */
 function feedLines(): string {
   const figures = `CASE WHEN epc IS NOT NULL AND cvr IS NOT NULL
     THEN {'epc': ${shortestDecimal('epc')}, 'cvr': ${shortestDecimal('cvr')}, 'trend': trend, 'rank': rank} END`;
@@ -66,18 +66,18 @@ function feedLines(): string {
     FROM (SELECT ${fields.join(', ')} FROM (${modelQuery('marts', 'feed_offers')})) AS offer ORDER BY id`;
 }
 
-/** SQL: the same for each payout of a JSON list of milestones. A quote within a text has a backslash before it. */
+/** Returns SQL that shortens each payout of a JSON list of milestones. A quote within a text has a backslash before it. */
 function eventsInShortest(events: string): string {
   const payout = String.raw`("payout":"\d+(?:\.\d*[1-9])?)\.?0*"`;
   return `CASE WHEN ${events} = '[]' THEN ${events} ELSE regexp_replace(${events}, '${payout}', '\\1"', 'g')::JSON END`;
 }
 
-/** SQL: a `Moment`. */
+/** Returns SQL for a timestamp as a `Moment`. */
 function momentText(timestamp: string): string {
   return `replace(strftime(make_timestamp(epoch_us(${timestamp})), '%Y-%m-%dT%H:%M:%S.%fZ'), '.000000Z', 'Z')`;
 }
 
-/** DuckDB writes the escapes of control characters in capitals. */
-function asJavaScriptHas(json: string): string {
+/** Returns the line as JavaScript writes it: DuckDB writes escapes of control characters in capitals. */
+function asJavaScriptWrites(json: string): string {
   return json.includes(String.raw`\u00`) ? JSON.stringify(JSON.parse(json)) : json;
 }

@@ -6,7 +6,7 @@ import { makeRunInput } from '../../sql/run-inputs.ts';
 import { modelQuery } from '../../sql/model-query.ts';
 import { modelNames, readModel } from '../../sql/sql-model.ts';
 
-/** What the `metrics` mart reads: the files of `sql/metrics`, one figure each. */
+/** Fills the table that the `metrics` mart reads from the files of `sql/metrics`, one figure each. */
 export async function loadMetrics(connection: DuckDBConnection, asOf: Moment): Promise<void> {
   const metrics = await makeRunInput(connection, 'run_metrics');
   const rows = modelNames('metrics').map((name) => {

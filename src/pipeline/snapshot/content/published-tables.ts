@@ -1,9 +1,6 @@
 import { dayMarts } from '../../models/day-marts.ts';
 
-/**
- * Tables of `analytics.duckdb`, copied whole into each snapshot: small, whatever history holds. Their models are in
- * `sql/marts`.
- */
+/** Tables of `analytics.duckdb`, copied whole into each snapshot: small, however long history is. Models: `sql/marts`. */
 export const analyticsTables = [
   'offers',
   'offer_history',
@@ -22,8 +19,5 @@ export const analyticsTables = [
   'lineage',
 ] as const;
 
-/**
- * Views of `analytics.duckdb`: `clicks` over the event files and `offers`, the others over the files of a mart, one a
- * day.
- */
+/** Views of `analytics.duckdb`: `clicks` over event files and `offers`, the others over a mart's files of a day each. */
 export const analyticsViews = ['clicks', ...dayMarts] as const;
