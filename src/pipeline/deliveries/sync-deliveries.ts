@@ -17,14 +17,14 @@ import { putDeliveriesAside } from '../../postbacks/store/put-deliveries-aside.t
 export interface DeliverySync {
   /** Postbacks handed to delivery. */
   handedOver: number;
-  /** Postbacks whose state delivery has changed since the last run. */
+  /** Postbacks whose state changed since the last run. */
   changed: number;
   attempts: number;
 }
 
-/** Identifies an outbox: its numbers begin at 1 again when a warehouse is made again. */
+/** Key of the id of the outbox, whose numbers begin at 1 again in a new warehouse. */
 export const warehouseIdKey = 'warehouse_id';
-/** The delivery store, and how far its changes are known here. */
+/** Key of the known delivery store and the last change that was read of it. */
 const storeKey = 'delivery_store';
 interface KnownStore {
   storeId?: string;
@@ -34,10 +34,9 @@ const chunkRows = 20_000;
 const nothingSynced: DeliverySync = { handedOver: 0, changed: 0, attempts: 0 };
 
 /**
- * The one place where the warehouse and the delivery store meet: the store imports what the outbox holds beyond it, and
- * the warehouse reads what deliveries have changed. Both can be repeated: a run that dies in between changes nothing
- * for the worse, and a new warehouse or a new store learns everything from the other. What deliveries did makes no
- * snapshot by itself: the next one shows it.
+ * Hands new postbacks of the outbox to the delivery store, and reads changed states back into the warehouse. Nothing else
+ * connects the two. Both steps can be repeated, so a killed run does no harm, and a new warehouse or a new store gets
+ * everything from the other. Changed states alone make no snapshot; the next one shows them.
  */
 export const syncDeliveries: Stage<StateDatabase, DeliverySync> = {
   name: 'sync-deliveries',
@@ -48,11 +47,11 @@ export const syncDeliveries: Stage<StateDatabase, DeliverySync> = {
       return await sync(run, state);
     } catch (error) {
       if (error instanceof StoreAwayError) {
-        run.logger.warn(`${error.message}; this run goes on, and the next one hands over what is new`);
+        run.logger.warn(`${error.message}; this run goes on, and the next one hands new postbacks over`);
         return nothingSynced;
       }
       if (!tellsDamagedDeliveries(error)) throw error;
-      await putAside(run, (error as Error).message);
+      await quarantineStore(run, (error as Error).message);
       return sync(run, state);
     }
   },
@@ -75,20 +74,20 @@ async function sync(run: Run, state: StateDatabase): Promise<DeliverySync> {
   }
 }
 
-async function putAside({ data, settings, logger, effects }: Run, problem: string): Promise<void> {
+async function quarantineStore({ data, settings, logger, effects }: Run, problem: string): Promise<void> {
   const request = {
     command: 'run refresh',
     waitSeconds: settings.lock_wait_seconds,
     onWaiting: (message: string) => logger.info(message),
   };
   const folder = await putDeliveriesAside(data, problem, request, effects);
-  logger.warn({ folder, problem }, 'the delivery store is damaged: it is put aside, and a new one is made');
+  logger.warn({ folder, problem }, 'the delivery store is damaged: moved to put-aside/, making a new one');
 }
 
-/** A new store in the place of one that was lost: what had been delivered by the last run is not sent again. */
+/** Restores a new store from the warehouse, so that what the last run knew as delivered is not sent again. */
 async function restore(run: Run, connection: DuckDBConnection, store: DeliveryStore): Promise<void> {
   run.logger.warn(
-    'the delivery store is new: what the warehouse knows of deliveries is restored to it; what was delivered since the last run is sent once more, under the same ids',
+    'the delivery store is new: restoring deliveries from the warehouse; what was delivered since the last run is sent once more, under the same ids',
   );
   for (let from = 0; ;) {
     const rows = await queryRows<DeliveryState & { number: number }>(
@@ -110,14 +109,14 @@ const outboxColumns = `webhook_id AS "webhookId", conversion_id AS "conversionId
   user_id AS "userId", offer_id AS "offerId", ${shortestDecimal('reward')} AS reward,
   occurred_at AS "occurredAt", enqueued_at AS "enqueuedAt"`;
 
-/** How far the store's changes are known here, and what this run has read of them. */
+/** Progress of reading the store's changes. */
 interface Reading {
   upTo: number;
   changed: number;
   attempts: number;
 }
 
-/** What is imported is known here: it is not read back, unless a pass wrote something in between. */
+/** Imports the outbox into the store. The imported rows are not read back, unless a pass wrote in between. */
 async function importOutbox(run: Run, state: StateDatabase, store: DeliveryStore, reading: Reading): Promise<number> {
   const { connection } = state;
   const warehouseId = await warehouseIdOf(state);
@@ -168,7 +167,7 @@ async function readChanges(state: StateDatabase, store: DeliveryStore, reading: 
   }
 }
 
-/** Writes how far these postbacks have come. */
+/** Writes the states of postbacks. */
 async function storeStates(connection: DuckDBConnection, postbacks: readonly DeliveryState[]): Promise<void> {
   if (postbacks.length === 0) return;
   await insertRows(
@@ -198,7 +197,7 @@ async function storeStates(connection: DuckDBConnection, postbacks: readonly Del
     })),
     { replacing: ['webhook_id'] },
   );
-  // By what this warehouse's outbox has: the store may know postbacks of one before it.
+  // Only rows of this warehouse's outbox: the store may have postbacks of an earlier warehouse.
   await markPostbackDays(
     connection,
     'postbacks',

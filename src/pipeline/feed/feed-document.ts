@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { decimalText, offerEvent, publishedSchemas, type LocalizedText } from '../../kit/vocabulary/offer-fields.ts';
 import { trends, versionStatuses } from '../../kit/vocabulary/values.ts';
 
-/** The text that is served where one language is asked for: English, else the first one. */
+/** Returns the text that is served where one language is asked for: English, else the first. */
 export function servedText(texts: LocalizedText): string {
   return texts['en'] ?? Object.values(texts)[0] ?? '';
 }
@@ -11,15 +11,15 @@ export function servedText(texts: LocalizedText): string {
 const timestamp = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$/);
 
 /**
- * One line of `feed-offers.ndjson`: all that any variant publishes of an offer, before what depends on the site
- * (its commission, its links). One line per offer that was ever in the catalog, by id ascending;
- * offers that are not `active` are there for `include_removed` only.
+ * One line of `feed-offers.ndjson`: everything that any variant publishes of an offer and that does not depend on the
+ * site, as commission and links do. One line per offer that was ever in the catalog, by id; offers that are not `active`
+ * are for `include_removed` only.
  */
 export const feedOfferSchema = z.strictObject({
   id: z.int().min(1),
   status: z.enum(versionStatuses),
   ...publishedSchemas,
-  /** Milestones; empty for a single-reward offer, never empty for a multireward one. */
+  /** Milestones; empty only for a single-reward offer. */
   events: z.array(offerEvent),
   created_at: timestamp,
   updated_at: timestamp,
@@ -36,7 +36,7 @@ export const feedOfferSchema = z.strictObject({
 });
 export type FeedOffer = z.output<typeof feedOfferSchema>;
 
-/** `feed-sites.json`: what a snapshot fixes of every site. No secret, status or limit: those are read live. */
+/** `feed-sites.json`: the part of every site that a snapshot fixes. Secrets, status and limits are read live. */
 export const feedSitesSchema = z.strictObject({
   as_of: timestamp,
   sites: z.array(

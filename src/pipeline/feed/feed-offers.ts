@@ -4,13 +4,12 @@ import type { FeedOffer } from './feed-document.ts';
 const lineFeed = 0x0a;
 
 /**
- * The offers of a published snapshot, which is trusted: its bytes were checked against the manifest. They are held as
- * the bytes of the file and read when they are asked for, since as objects they take several times the room, and the
- * garbage collector's time.
+ * Offers of a published snapshot, which was checked against its manifest. Keeps the bytes of the file and parses an offer
+ * when it is needed: as objects all would take several times the memory, and the garbage collector's time.
  */
 export class FeedOffers {
   readonly #bytes: Buffer;
-  /** Of each line, and where the last one ends. */
+  /** Start of each line, and the end of the last one. */
   readonly #starts: number[] = [0];
 
   constructor(bytes: Buffer) {
@@ -28,7 +27,7 @@ export class FeedOffers {
     return this.#starts.length - 1;
   }
 
-  /** Each with its line feed, by its offer, which it names first. */
+  /** Lines with their line feeds, by the offer's id, which comes first in a line. */
   *lines(): Generator<[id: number, line: Buffer]> {
     for (let place = 0; place < this.count; place++) {
       const line = this.#bytes.subarray(this.#starts[place], this.#starts[place + 1]);
@@ -36,7 +35,7 @@ export class FeedOffers {
     }
   }
 
-  /** In the order of the file. */
+  /** Returns an offer by its place in the file. */
   at(place: number): FeedOffer {
     return JSON.parse(this.#bytes.toString('utf8', this.#starts[place], this.#starts[place + 1])) as FeedOffer;
   }

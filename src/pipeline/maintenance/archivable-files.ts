@@ -2,7 +2,7 @@ import { findLandingFiles } from '../landing/files/find-files.ts';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 
-/** A landing file that a run needs no more. */
+/** A landing file that no run needs any more. */
 export interface ArchivableFile {
   /** Under the landing folder. */
   path: string;
@@ -12,11 +12,10 @@ export interface ArchivableFile {
 }
 
 /**
- * Landing files last changed before a moment, in milliseconds since the epoch, whose bytes were read as they lie
- * there. The newest catalog file of each source and the one that decided last are not among them: they say what the
- * catalog is; nor are those that wait for an operator, nor what `isNeeded` says of a path within landing. For whoever
- * archives them: nothing here changes or removes a landing file. Without them the warehouse cannot be built again from
- * landing, so they are to be moved, not thrown away.
+ * Returns landing files that were last changed before a moment, in milliseconds since the epoch, and were read as they
+ * are now. Leaves out the newest catalog file of each source and the one that decided last, files that wait for an
+ * operator, and paths within landing for which `isNeeded` is true. The caller archives them, and must not delete them:
+ * rebuilding the warehouse from landing needs them.
  */
 export async function archivableFiles(
   data: DataDirectory,

@@ -11,7 +11,7 @@ import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
 import { eventOrder, eventRelation, eventRowGroupRows, eventTime, promoteFile } from '../warehouse/event-files.ts';
 import { runNumberText } from '../../kit/text/run-number.ts';
 
-/** How a compacted file is written: `reduced` lacks the clicks' details as well. */
+/** Form of a compacted file: `sorted`, or `reduced`, which also lacks the clicks' details. */
 export type CompactForm = 'sorted' | 'reduced';
 
 /** One UTC day of one log. */
@@ -22,7 +22,7 @@ export interface EventDay {
 }
 
 export interface CompactedDay {
-  /** Files that became one. */
+  /** Files that were merged. */
   files: number;
   rows: number;
   bytesBefore: number;
@@ -30,16 +30,16 @@ export interface CompactedDay {
 }
 
 /**
- * Where a person's traces and free text lie. What is left tells duplicates apart, attributes late conversions and
- * counts.
+ * Columns with personal data and free text. Without them a click still identifies duplicates, attributes late conversions
+ * and counts.
  */
 const clickDetails = ['ip', 'user_agent', 'sub1', 'sub2'] as const;
 
 /**
- * Makes one file of a day's event files, with the same rows and columns, sorted by event key. Its row replaces theirs
- * in one transaction. The old files, which no row names then, are swept by the next run: by that time a copy of the
- * state is made that does not need them. Published snapshots have hard links to them and keep them. Throws
- * `OfferlineError` where a file is not what was written: a rewrite would give the damage a digest of its own.
+ * Merges a day's event files into one, with the same rows and columns, sorted by event key. Its row in `event_files`
+ * replaces theirs in one transaction. The next run sweeps the old files, when a copy of the state exists that does not
+ * need them; published snapshots keep their hard links. Throws `OfferlineError` for a damaged file: the merged file would
+ * have a valid digest of the damage.
  */
 export async function compactDay(run: Run, state: StateDatabase, { kind, day, form }: EventDay): Promise<CompactedDay> {
   const { connection, db } = state;

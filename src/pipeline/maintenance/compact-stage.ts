@@ -7,9 +7,9 @@ import { requestBackup } from '../warehouse/state-copies.ts';
 import { compactDay, type EventDay } from './compact-day.ts';
 
 export interface CompactSummary {
-  /** Days of a log that were rewritten. */
+  /** Days of a log that were compacted. */
   days: number;
-  /** Files that they were made of. */
+  /** Files that these days had. */
   files: number;
   rows: number;
   bytesBefore: number;
@@ -18,17 +18,16 @@ export interface CompactSummary {
   left: number;
 }
 
-/** Few enough that other runs, which wait for the warehouse, get in within half a minute at a million clicks a day. */
-const daysAtOnce = 10;
+/** Days of one run: at a million clicks a day, others wait for the warehouse for half a minute at most. */
+const maxDays = 10;
 
-/** So many small key runs are worth writing one of them. */
-const fewKeyRuns = 4;
+/** Number of small key runs that are worth merging. */
+const minKeyRuns = 4;
 
 /**
- * Merges key runs, and makes one sorted file of each closed day that has several files or an unsorted one, the oldest
- * first. A day is closed once it is neither today nor yesterday: those two are the window that figures are computed
- * from, so nearly every run adds to them, and rewriting them would be work for an hour. Each day is a transaction of
- * its own: what an interrupted run has done stays done.
+ * Merges key runs, and makes one sorted file of each day before yesterday that has several files or an unsorted one, the
+ * oldest first. Nearly every run adds files to today and yesterday, so compacting those would not last. Each day is a
+ * transaction of its own, which an interrupted run keeps.
  */
 export const compactStage: Stage<StateDatabase, CompactSummary> = {
   name: 'compact',
@@ -36,12 +35,12 @@ export const compactStage: Stage<StateDatabase, CompactSummary> = {
     for (const kind of eventKinds)
       await state.transaction(async () => {
         const keys = { ...run, connection: state.connection };
-        // A state that was brought from storage has none, and nothing may have been ingested since.
+        // A state from storage has no key runs, and no run may have ingested since.
         await ensureKeyRuns(keys, kind, run.runId);
-        await mergeKeyRuns(keys, kind, run.runId, fewKeyRuns);
+        await mergeKeyRuns(keys, kind, run.runId, minKeyRuns);
       }, `key runs of ${kind} merged`);
     const due = await daysToCompact(run, state);
-    const now = due.slice(0, daysAtOnce);
+    const now = due.slice(0, maxDays);
     const summary: CompactSummary = {
       days: 0,
       files: 0,
@@ -89,7 +88,7 @@ async function daysToCompact(run: Run, { db }: StateDatabase): Promise<EventDay[
     .orderBy('kind')
     .execute();
   return days.flatMap(({ kind, day, files, unsorted, reduced }): EventDay[] => {
-    // What was reduced once stays so, whatever is configured by now.
+    // A reduced day stays reduced, whatever is configured now.
     const isPast = (kind === 'clicks' && keptFrom !== null && day < keptFrom) || reduced > 0;
     const isDue = files > 1 || unsorted > 0 || (isPast && reduced === 0);
     return isDue ? [{ kind, day, form: isPast ? 'reduced' : 'sorted' }] : [];

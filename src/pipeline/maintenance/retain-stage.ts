@@ -4,13 +4,13 @@ import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 
 export interface RetainSummary {
-  /** Runs that were deleted from the ledger. */
+  /** Deleted runs of the ledger. */
   runs: number;
-  /** Attempts at delivering postbacks that were deleted. */
+  /** Deleted delivery attempts. */
   attempts: number;
 }
 
-/** Deletes what is older than configured, by whole UTC days. Old clicks' details go when their days are compacted. */
+/** Deletes runs and attempts older than configured, by whole UTC days. Compaction removes old clicks' details. */
 export const retainStage: Stage<StateDatabase, RetainSummary> = {
   name: 'retain',
   async run(run, state) {
@@ -26,7 +26,7 @@ function keptFrom({ asOf }: Run, days: number): Moment {
   return startOfDay(addDays(dayOf(asOf), -days));
 }
 
-/** The newest run of each pipeline stays: the schedule remembers by it, and run numbers go on from the highest. */
+/** Deletes old runs, but keeps each pipeline's newest: the schedule reads it, and run numbers follow the highest. */
 async function purgeRuns(state: StateDatabase, before: Moment): Promise<number> {
   const { db } = state;
   return state.transaction(async () => {
@@ -45,7 +45,7 @@ async function purgeRuns(state: StateDatabase, before: Moment): Promise<number> 
   }, 'retention of runs');
 }
 
-/** First where they come from, then here. The newest day's file stays, since a view over no file fails. */
+/** Deletes old attempts in the delivery store, then in the warehouse. Keeps the newest day's file: a view needs one. */
 async function purgeDeliveryAttempts(run: Run, state: StateDatabase, before: Moment): Promise<number> {
   const { db } = state;
   if (hasStore(run.data, run.settings)) {

@@ -8,12 +8,10 @@ import { markPostbackDays } from '../warehouse/stale-partitions.ts';
 import type { PublishedFolder } from './published-folders.ts';
 
 /**
- * Takes over from a snapshot what the landing folder alone cannot give a state that does not know it: offers with their
- * public ids and histories, commissions, what publishers were told, and the numbers of runs, which must only grow. To
- * be run in a transaction, with the snapshot attached by `withPublished`.
- *
- * A version that is taken over lacks its destination address, which is never published: the source's next export fills
- * it in.
+ * Copies from a snapshot into the state what landing files cannot restore: offers with public ids and histories,
+ * commissions, postbacks, and run numbers, which must only grow. Runs in the caller's transaction, with the snapshot
+ * attached by `withPublished`. Copied versions lack the destination address, which is never published, until the
+ * source's next export.
  */
 export async function adoptPublished(
   connection: DuckDBConnection,
@@ -40,12 +38,12 @@ export async function adoptPublished(
   return { offers: offers.rowsChanged, versions: await countRows(connection, versions), runs };
 }
 
-/** The files of a snapshot that are read here; damage in others does not matter. */
+/** Returns whether adopting reads a file of a snapshot; damage in other files does not matter. */
 export function isAdopted(path: string): boolean {
   return !path.includes('/') || /^marts\/(conversions|postbacks)\//.test(path);
 }
 
-/** Attaches the snapshot as `published` while `work` runs. Not within a transaction. */
+/** Attaches the snapshot as `published` while `work` runs. Must not be called in a transaction. */
 export async function withPublished<T>(
   connection: DuckDBConnection,
   { path }: PublishedFolder,
@@ -59,10 +57,7 @@ export async function withPublished<T>(
   }
 }
 
-/**
- * What a commission was before its change is not published, only that and when it changed: the row before stands for
- * whatever it was.
- */
+/** Copies commissions. Only the moment of the last change is published, so the row before it has a made-up value. */
 async function adoptCommissions(connection: DuckDBConnection): Promise<void> {
   const unknown = 'site_key NOT IN (SELECT site_key FROM site_commissions)';
   await connection.run(
@@ -76,8 +71,8 @@ async function adoptCommissions(connection: DuckDBConnection): Promise<void> {
 }
 
 /**
- * Postbacks keep what they said, and an event that made none, since its site had no address then, makes none now. Which
- * events were decided is told by the conversions that were attributed to a site that was known.
+ * Copies postbacks as they were written. Events of attributed conversions of known sites count as decided, so that one
+ * without a postback, because its site had no address, gets none now.
  */
 async function adoptPostbacks(connection: DuckDBConnection): Promise<void> {
   const postbacks = await makeTempTable(
@@ -104,7 +99,7 @@ async function adoptPostbacks(connection: DuckDBConnection): Promise<void> {
        WHERE status <> 'unattributed' AND site_key IN (SELECT site_key FROM published.sites))
      WHERE kind IS NOT NULL`,
   );
-  // The snapshot is the later one: what it knows as decided waits no more.
+  // The snapshot is newer than the state: events that it has as decided wait no more.
   await connection.run(
     'DELETE FROM postbacks_undecided WHERE (conversion_id, kind) IN (SELECT (conversion_id, kind) FROM settled_events)',
   );

@@ -8,8 +8,8 @@ import { DamagedStateError, tellsDamage } from '../warehouse/database.ts';
 import { copyState } from '../warehouse/state-copies.ts';
 
 /**
- * Copies the closed state where a run has published. Damage that shows in the copy is noted for the next opening; what
- * was published stands.
+ * Copies the closed state where a run has published. Notes damage that the copy shows for the next opening; the
+ * published snapshot stays.
  */
 export async function keepCopy({
   data,
@@ -29,14 +29,14 @@ export async function keepCopy({
     await noteReason(data, error.message, effects);
     logger.warn(
       { reason: error.message },
-      'the state is damaged; the next run puts it aside and goes on from an older copy',
+      'the state is damaged; the next run moves it to put-aside/ and restores an older copy',
     );
   }
 }
 
 /**
- * Leaves word for the next opening where an error of a run tells that the state is damaged. Returns what the operator
- * is told.
+ * Notes damage of the state for the next opening, where a run's error shows it. Returns the error for the operator;
+ * undefined for an error that shows no damage.
  */
 export async function noteDamage(
   data: DataDirectory,
@@ -45,29 +45,26 @@ export async function noteDamage(
 ): Promise<OfferlineError | undefined> {
   if (!(error instanceof Error) || error instanceof OfferlineError || machineFailure(error) !== undefined)
     return undefined;
-  if (tellsDamagedFile(error, data)) {
+  if (isDamagedFile(error, data)) {
     return new OfferlineError(
-      `A file of the warehouse cannot be read; nothing of this run was kept. \`offerline doctor --deep --repair\` finds it and gives it back. ${firstLine(error)}`,
+      `A file of the warehouse cannot be read; nothing of this run was kept. \`offerline doctor --deep --repair\` finds and restores it. ${firstLine(error)}`,
       undefined,
       { cause: error },
     );
   }
   if (!tellsDamage(error)) return undefined;
-  // A block that fails its checksum is told without its file's name; nothing else that a run opens is made of blocks.
+  // DuckDB reports a block with a bad checksum without its file; a run opens no other file made of blocks.
   if (!error.message.includes(data.stateFile) && !/in block at location/.test(error.message)) return undefined;
   await noteReason(data, error.message, effects);
   return new OfferlineError(
-    `${data.stateFile} is damaged; nothing of this run was kept. Run again: the next run puts the file aside and goes on from the last good copy. ${firstLine(error)}`,
+    `${data.stateFile} is damaged; nothing of this run was kept. Run again: the next run moves the file to put-aside/ and restores the last good copy. ${firstLine(error)}`,
     undefined,
     { cause: error },
   );
 }
 
-/**
- * Whether an error is about a Parquet file that is gone or cannot be read. Landing files are read before any of it
- * counts.
- */
-function tellsDamagedFile({ message }: Error, data: DataDirectory): boolean {
+/** Returns whether an error is about a missing or unreadable Parquet file of the warehouse. */
+function isDamagedFile({ message }: Error, data: DataDirectory): boolean {
   return (
     [data.events, data.marts].some((folder) => message.includes(folder)) ||
     /ZSTD|Parquet file|parquet.*(corrupt|invalid)|TProtocolException/i.test(message)
@@ -78,7 +75,7 @@ function firstLine({ message }: Error): string {
   return message.split('\n')[0] ?? '';
 }
 
-/** Has the next opening put the state aside for this reason. */
+/** Makes the next opening recover the state for this reason. */
 export async function noteReason(data: DataDirectory, reason: string, { files }: Effects): Promise<void> {
   await replaceFile(data.damageNote, `${reason}\n`, 'note of damage', files);
 }

@@ -11,8 +11,8 @@ export interface PublishedFolder {
 }
 
 /**
- * Snapshots that were published and whose manifests can be read, newest first. Their files are as yet unproven. One
- * that is newer than what `current` names was built and never switched to.
+ * Returns published snapshots with a readable manifest, the newest first; their files are not checked. Leaves out those
+ * newer than the current one, which were built and never became current.
  */
 export async function publishedFolders(data: DataDirectory): Promise<PublishedFolder[]> {
   const folders: PublishedFolder[] = [];
@@ -20,7 +20,7 @@ export async function publishedFolders(data: DataDirectory): Promise<PublishedFo
     try {
       folders.push({ path: join(data.published, name), manifest: await manifestOf(data, name) });
     } catch {
-      // Half-built, damaged, or of another version: of no use here, and for the doctor to tell.
+      // Half-built, damaged or of another version; the doctor reports it.
     }
   }
   const current = await currentName(data);
@@ -30,7 +30,7 @@ export async function publishedFolders(data: DataDirectory): Promise<PublishedFo
     .toSorted((a, b) => b.manifest.run_id - a.manifest.run_id);
 }
 
-/** The newest snapshot of which the files that are needed are as its manifest says, byte for byte. */
+/** Returns the newest snapshot whose needed files match its manifest, byte for byte. */
 export function newestGoodSnapshot(
   data: DataDirectory,
   isNeeded: (path: string) => boolean,
@@ -39,8 +39,8 @@ export function newestGoodSnapshot(
 }
 
 /**
- * The newest good one that may be published, `now` in milliseconds since the epoch: none as of a time that is yet to
- * come, beside which no refresh is let in.
+ * Returns the newest good snapshot that is not ahead of the clock: beside one that is, no refresh may run. `now` in
+ * milliseconds since the epoch.
  */
 export function newestGoodToPublish(data: DataDirectory, now: number): Promise<PublishedFolder | undefined> {
   return newestGood(data, undefined, ({ manifest }) => aheadOfClock(manifest.as_of, now) === 0);

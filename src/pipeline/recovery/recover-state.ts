@@ -22,20 +22,20 @@ import { newestGoodSnapshot, publishedFolders, type PublishedFolder } from './pu
 import { renewEventKeys } from './renew-event-keys.ts';
 import { restoreFiles, troubledFiles } from './restore-files.ts';
 
-/** What opening the warehouse needs. The caller holds the writer lock. */
+/** Input of opening the warehouse. The caller holds the writer lock. */
 export interface Opening {
   data: DataDirectory;
   settings: Pick<Settings, 'duckdb'>;
   logger: Logger;
   effects: Effects;
-  /** Goes on where event files are lost and the landing folder lacks logs that they were made of. */
+  /** Allows lost event files whose logs the landing folder lacks. */
   withoutMissing?: boolean;
 }
 
 /**
- * Opens the state, and where it is damaged, gone or older than what is published, puts it aside and brings it back
- * first: the file without its log, else the newest copy that is whole, else an empty one. What a published snapshot
- * knows beyond that is taken over; what else landed since, the next ingest reads again.
+ * Opens the state. Where it is damaged, missing or older than what is published, recovers it first: from the file without
+ * its log, else the newest whole copy, else an empty one. Copies what only a published snapshot has; the next ingest
+ * reads what landed since.
  */
 export async function openWarehouse(opening: Opening): Promise<StateDatabase> {
   const state = await openOrRecover(opening);
@@ -72,14 +72,11 @@ async function reasonForRecovery(data: DataDirectory): Promise<string | undefine
   return wasThere ? `${data.stateFile} is missing` : undefined;
 }
 
-/**
- * Puts the state aside with the reason and brings it back. May be stopped anywhere: the next opening finds the note of
- * it and begins again.
- */
+/** Moves the state to put-aside/ with the reason, and restores it. Where it is interrupted, the next opening begins again. */
 export async function recoverState(opening: Opening, reason: string): Promise<StateDatabase> {
   const { data, logger, effects } = opening;
   logger.warn({ reason }, 'state.duckdb is damaged: moved to put-aside/, restoring the newest good copy');
-  // Until all is in line again: a copy that is in place already must not be taken for a state that was always there.
+  // Stays until recovery is complete: a restored copy alone must not pass for the state.
   await noteReason(data, reason, effects);
   const aside = await AsideFolder.make(data, reason, effects);
   await aside.take(`${data.stateFile}.wal`);
@@ -95,10 +92,7 @@ export async function recoverState(opening: Opening, reason: string): Promise<St
   return state;
 }
 
-/**
- * The state as its file has it without the log, where that knows what is published; else the newest copy that is whole;
- * else an empty one.
- */
+/** Opens the file without its log where it has the published run, else the newest whole copy, else an empty state. */
 async function newestWhole(
   opening: Opening,
   snapshot: PublishedFolder | undefined,
@@ -107,14 +101,14 @@ async function newestWhole(
   const { data, settings, logger, effects } = opening;
   const open = () => openStateDatabase(data, settings, undefined, effects);
   await aside.keep(data.stateFile);
-  if (existsSync(data.stateFile) && (await rewritten(opening, data.stateFile))) {
+  if (existsSync(data.stateFile) && (await rewriteState(opening, data.stateFile))) {
     const state = await open();
     if ((await lastRunId(state.connection)) >= (snapshot?.manifest.run_id ?? 0)) return state;
     await state.close();
   }
   for (const copy of await stateCopies(data)) {
-    if (await rewritten(opening, copy.path)) {
-      logger.warn({ copy: copy.path }, 'the state comes from this copy');
+    if (await rewriteState(opening, copy.path)) {
+      logger.warn({ copy: copy.path }, 'the state is restored from this copy');
       return open();
     }
     logger.warn({ copy: copy.path }, 'this copy of the state is damaged too');
@@ -123,11 +117,8 @@ async function newestWhole(
   return open();
 }
 
-/**
- * Makes the state again from the rows of another file, or of its own. False, with nothing changed, where that is
- * damaged.
- */
-async function rewritten({ data, effects }: Opening, from: string): Promise<boolean> {
+/** Rewrites the state from the rows of a file. Returns false, with nothing changed, where that is damaged. */
+async function rewriteState({ data, effects }: Opening, from: string): Promise<boolean> {
   const { files } = effects;
   const temporary = `${data.stateFile}.tmp`;
   for (const leftover of [temporary, `${temporary}.wal`]) await files.remove(leftover, 'state: leftover removed');
@@ -143,7 +134,7 @@ async function rewritten({ data, effects }: Opening, from: string): Promise<bool
   return true;
 }
 
-/** Brings the state, the published snapshot and the files on the disk in line. */
+/** Makes the state, the published snapshot and the files on the disk agree. */
 async function finishRecovery(
   { data, logger, effects, withoutMissing }: Opening,
   state: StateDatabase,
@@ -152,26 +143,26 @@ async function finishRecovery(
 ): Promise<void> {
   const { connection } = state;
   const lost = await restoreFiles(data, await troubledFiles(data, await namedFiles(connection), false), aside, effects);
-  // Without them the state is of no use: what came of the logs is made again.
+  // Without its event files the state is of no use: the next ingest reads all logs again.
   if (lost.some(({ table }) => table === 'event_files')) {
     if (withoutMissing !== true) await assertLogsLanded(connection, data);
     await resetLogs(state);
   }
-  // A state that is not the last one does not name the files of later runs; what landed for them is read again.
+  // An older state does not know the files of later runs; the next ingest reads their landing files again.
   for (const path of await unnamedFiles(connection, data)) await aside.take(path);
   const finish = (adopt: boolean) =>
     state.transaction(async () => {
       await invalidateMarts(connection, lost);
-      // Numbers of the outbox begin where this state ends, and delivery may know them as others: as a new warehouse it
-      // is told all of them again.
+      // The delivery store may know other postbacks under the numbers that this outbox gives next: as a new warehouse it
+      // hands all of them over again.
       await deleteMetadata(connection, warehouseIdKey);
-      // No fingerprint of before must be met again by other content.
-      await bumpRevision(connection, changesAhead);
-      if (adopt) logger.warn(await adoptPublished(connection), 'taken over from the published snapshot');
+      // An earlier fingerprint must not come back with other content.
+      await bumpRevision(connection, skippedRevisions);
+      if (adopt) logger.warn(await adoptPublished(connection), 'copied into the state from the published snapshot');
     }, 'recovery');
   if (snapshot === undefined || (await lastRunId(connection)) >= snapshot.manifest.run_id) await finish(false);
   else await withPublished(connection, snapshot, () => finish(true));
 }
 
-/** More than the changes that any state can have seen since its last copy. */
-const changesAhead = 1_000_000;
+/** Revisions to skip: more than any state can have had since its last copy. */
+const skippedRevisions = 1_000_000;

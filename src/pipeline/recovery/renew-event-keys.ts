@@ -9,9 +9,9 @@ import type { StateDatabase } from '../warehouse/database.ts';
 import { requestBackup } from '../warehouse/state-copies.ts';
 
 /**
- * Writes the event files of a warehouse from before 2026-11-22 again, with keys that every engine computes alike. Takes
- * a second for some hundred thousand events, once; the rows take their new names in one transaction, so a run that is
- * killed meanwhile leaves all as it was. The old files are swept by the next run.
+ * Rewrites the event files of a warehouse from before 2026-11-22, with keys that every engine computes alike. Takes a
+ * second for some hundred thousand events, once. One transaction renames all rows, so a killed run changes nothing. The
+ * next run sweeps the old files.
  */
 export async function renewEventKeys(
   { data, logger, effects }: { data: DataDirectory; logger: Logger; effects: Effects },

@@ -8,7 +8,7 @@ import { bumpRevision } from '../warehouse/metadata.ts';
 import { kyselyOn } from '../warehouse/kysely.ts';
 import { invalidateAllMarts } from '../warehouse/stale-partitions.ts';
 
-/** Throws `UsageError` where logs that counted are no longer in the landing folder. */
+/** Throws `UsageError` where the landing folder lacks logs with accepted rows. */
 export async function assertLogsLanded(connection: DuckDBConnection, data: DataDirectory): Promise<void> {
   const counted = await kyselyOn(connection)
     .selectFrom('ingest_files')
@@ -25,8 +25,8 @@ export async function assertLogsLanded(connection: DuckDBConnection, data: DataD
   );
 }
 
-/** What came of the logs and comes again with them. */
-const fromLogs = [
+/** Tables that ingest fills from logs. */
+const tablesOfLogs = [
   'event_files',
   'key_runs',
   'conversion_events',
@@ -38,8 +38,8 @@ const fromLogs = [
 ] as const;
 
 /**
- * Has the next ingest read every log again as if none had come yet. Catalog, ids, runs and the outbox stay. An event
- * that was decided makes no postback again; one that waits goes on waiting.
+ * Makes the next ingest read every log again. Catalog, ids, runs and the outbox stay. A decided event makes no second
+ * postback; an undecided one goes on waiting.
  */
 export async function resetLogs(state: StateDatabase): Promise<void> {
   const { connection, db } = state;
@@ -48,13 +48,13 @@ export async function resetLogs(state: StateDatabase): Promise<void> {
       `INSERT OR IGNORE INTO settled_events
        SELECT conversion_id, kind FROM conversion_events WHERE (conversion_id, kind) NOT IN (SELECT (conversion_id, kind) FROM postbacks_undecided)`,
     );
-    // Also of days that get nothing any more, the marts have to be written again.
+    // Includes days that get no rows any more.
     await invalidateAllMarts(connection);
     const logs = db.selectFrom('ingest_files').select('file_id').where('kind', '<>', 'offers');
     for (const table of ['rejects', 'ingest_warnings'] as const)
       await db.deleteFrom(table).where('file_id', 'in', logs).execute();
     await db.deleteFrom('ingest_files').where('kind', '<>', 'offers').execute();
-    for (const table of fromLogs) await db.deleteFrom(table).execute();
+    for (const table of tablesOfLogs) await db.deleteFrom(table).execute();
     await bumpRevision(connection);
   }, 'logs reset');
 }

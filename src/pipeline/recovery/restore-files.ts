@@ -26,8 +26,8 @@ export async function troubledFiles(
 }
 
 /**
- * Gives files of the warehouse back from snapshots, which share them as hard links: one that was removed or replaced is
- * still there. Damage within a shared file is in all of them. Returns those for which no snapshot has the right bytes.
+ * Restores files of the warehouse from snapshots, which share them as hard links: they still have a file that was removed
+ * or replaced, but not the bytes of one that was changed in place. Returns the files that no snapshot has whole.
  */
 export async function restoreFiles(
   data: DataDirectory,
@@ -53,7 +53,7 @@ export async function restoreFiles(
     }
     await aside.take(target);
     await files.makeDirectory(dirname(target));
-    await files.hardLink(source, target, 'warehouse file: given back');
+    await files.hardLink(source, target, 'warehouse file: restored');
     await files.syncDirectory(dirname(target), 'warehouse file: folder synced');
   }
   return lost;
