@@ -48,7 +48,7 @@ export async function followStorage(
       complaint = message;
       failures++;
     }
-    await note.tell({ role: 'follows', error: complaint ?? null });
+    await note.report({ role: 'follows', error: complaint ?? null });
   }
 
   async function bring(stored: StoredPointer): Promise<void> {

@@ -7,7 +7,7 @@ import type { Effects } from '../../kit/files/effects.ts';
 import type { Logger } from '../../kit/logging/log.ts';
 import { leaseTimes, realLeaseClocks, writeHeldLease, type LeaseClocks } from '../../pipeline/runs/held-lease.ts';
 import { LostSwapError, StorageError, type Condition, type ObjectStore } from './object-store.ts';
-import type { ToldRole } from '../../pipeline/runs/storage-role.ts';
+import type { ReportedRole } from '../../pipeline/runs/storage-role.ts';
 
 const leaseKey = 'lease.json';
 const leaseSchema = z.object({
@@ -33,7 +33,7 @@ export interface Leasing {
   /** Called at each look while another writes. Gives what is wrong with what that publishes. */
   standBy?: () => Promise<string | undefined>;
   /** Called with each look and renewal: who writes, and what storage does not do. */
-  tellRole?: (told: ToldRole) => Promise<void>;
+  tellRole?: (told: ReportedRole) => Promise<void>;
 }
 
 /** The right of one `schedule` among all on a storage to write. */

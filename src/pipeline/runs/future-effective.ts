@@ -1,23 +1,20 @@
 import type { Moment } from '../../kit/time/moment.ts';
 
-/** What of the catalog and of the sites' terms begins later than a moment. */
+/** Offer versions and commissions that take effect after a moment. */
 export interface FutureEffective {
   versions: number;
   commissions: number;
-  /** When the last of them begins. */
+  /** Moment at which the last of them takes effect. */
   last: Moment;
 }
 
-/** Where the beginnings of versions and commissions are written down. */
+/** Queries for when versions and commissions take effect. */
 const relations = {
   state: `SELECT 'version' AS what, valid_from FROM offer_versions UNION ALL SELECT 'commission', valid_from FROM site_commissions`,
   snapshot: `SELECT 'version' AS what, valid_from FROM offer_history UNION ALL SELECT 'commission', commission_changed_at FROM sites`,
 };
 
-/**
- * Content versions and commissions that begin after a moment, asked of the state or of a snapshot; undefined where none
- * does.
- */
+/** Counts versions and commissions of the state or a snapshot that take effect after a moment; undefined without any. */
 export async function readFutureEffective(
   after: Moment,
   where: keyof typeof relations,

@@ -5,10 +5,7 @@ import type { LockEffects, LockHolder, LockRequest, ProcessLock } from '../../ki
 
 export type { LockEffects, LockHolder, LockRequest, ProcessLock as WriterLock } from '../../kit/files/process-lock.ts';
 
-/**
- * Takes the right to write to the warehouse, for one process at a time. Waits for another holder up to `waitSeconds`,
- * then throws `WarehouseBusyError` naming it.
- */
+/** Locks the warehouse for writing. Waits for another holder up to `waitSeconds`, then throws `WarehouseBusyError`. */
 export function acquireWriterLock(
   { lockFile }: DataDirectory,
   request: LockRequest,
@@ -21,7 +18,7 @@ export function acquireWriterLock(
   );
 }
 
-/** Who holds the warehouse now; undefined where nobody does. Neither opens nor takes it. */
+/** Returns the process that holds the warehouse now, if any. Neither opens nor locks it. */
 export function readWarehouseHolder({ lockFile }: DataDirectory): LockHolder | undefined {
   return readHolder(lockFile);
 }

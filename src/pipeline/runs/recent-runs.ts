@@ -22,7 +22,7 @@ export interface RecentRun {
   run_id: number;
   pipeline: string;
   as_of: Moment;
-  /** The moment of the schedule that it was started for; null by hand. */
+  /** Moment of the schedule that started it; null where a person did. */
   scheduled_at: Moment | null;
   started_at: Moment;
   finished_at: Moment | null;
@@ -33,23 +33,20 @@ export interface RecentRun {
 }
 
 export interface RecentRuns {
-  /** The process that wrote it: a run that is under way is that one's. */
+  /** The process that wrote the file; a run that is under way is its own. */
   pid: number;
-  /**
-   * By pipeline the newest moment of the schedule that a run came to its end for; an interrupted one is to be caught
-   * up.
-   */
+  /** Newest moment of the schedule, by pipeline, whose run ended; the schedule catches up an interrupted one. */
   scheduled: Record<string, Moment>;
   /** The newest first. */
   runs: RecentRun[];
 }
 
-/** Some days of a schedule, small enough to be written at every run. */
-const mostRuns = 500;
+/** Runs in the copy: some days of a schedule, few enough to be written at every run. */
+const maxRuns = 500;
 
 /**
- * Writes the newest part of the run ledger beside the warehouse, for those who ask while a run holds it, and about runs
- * that published nothing. A copy: where it cannot be written the run goes on, and the next one writes it.
+ * Copies the newest part of the run ledger to a file beside the warehouse, for readers while a run holds it, and for runs
+ * that published nothing. Where the file cannot be written the run goes on, and the next one writes it.
  */
 export async function copyRecentRuns(
   { data, effects, logger }: Pick<Run, 'data' | 'effects' | 'logger'>,
@@ -77,7 +74,7 @@ export async function copyRecentRuns(
       'error',
     ])
     .orderBy('run_id', 'desc')
-    .limit(mostRuns)
+    .limit(maxRuns)
     .execute();
   const stages = await db
     .selectFrom('run_stages')
@@ -100,14 +97,14 @@ export async function copyRecentRuns(
   } catch (error) {
     logger.warn(
       { err: error },
-      'the copy of the run ledger could not be written; `runs` and `status` do not know of this run yet',
+      'the copy of the run ledger could not be written; `runs` and `status` show this run after the next one',
     );
   }
 }
 
 /**
- * The newest runs as they were written down last; none where there never was one. One that was under way then, and
- * whose process no longer holds the warehouse, ended by force: no other run has come by to write that down.
+ * Returns the newest runs from the copy of the ledger. A run that was under way then, and whose process does not hold the
+ * warehouse any more, was killed: no later run has recorded that yet.
  */
 export function readRecentRuns(data: DataDirectory): Omit<RecentRuns, 'pid'> {
   for (;;) {
@@ -116,7 +113,7 @@ export function readRecentRuns(data: DataDirectory): Omit<RecentRuns, 'pid'> {
     const { pid, scheduled, runs } = JSON.parse(text) as RecentRuns;
     if (runs.every(({ status }) => status !== 'running') || readWarehouseHolder(data)?.pid === pid)
       return { scheduled, runs };
-    // Otherwise the run has come to its end, or another has begun, since the first reading.
+    // Otherwise the run ended, or another began, since the first reading.
     if (textOfRuns(data) === text) return { scheduled, runs: runs.map(asEnded) };
   }
 }

@@ -8,20 +8,20 @@ import type { Logger } from '../../kit/logging/log.ts';
 import { momentOfMilliseconds } from '../../kit/time/moment.ts';
 
 /**
- * Runs that failed and that no ledger knows of as failed: they were refused before they had a row, or ended well here
- * and were not brought to object storage.
+ * Failed runs that no ledger has as failed: refused before they had a row, or done here but not published to object
+ * storage.
  */
 export type RefusedRuns = z.output<typeof refusedRunsSchema>;
 
 const refusedRunsSchema = z.object({
-  /** The last one, such as `run refresh`. */
+  /** Command of the last one, such as `run refresh`. */
   command: z.string(),
   at: z.string(),
   error: z.string(),
-  /** Since a run was good last: how many, and when the first of them was. */
+  /** Number since the last good run, and the time of the first. */
   times: z.number(),
   since: z.string(),
-  /** Each of them found another process at work. */
+  /** Each of them found another process holding the warehouse. */
   busy: z.boolean(),
 });
 
@@ -31,7 +31,7 @@ interface Noting {
   logger: Logger;
 }
 
-/** Null where the last run was good, the ledger tells of it, or the note cannot be read. */
+/** Returns null where the last run was good, is in the ledger, or the note cannot be read. */
 export function readRefusedRuns(
   { refusedRunsFile }: DataDirectory,
   onUnreadable?: (unreadable: UnreadableNote) => void,
@@ -39,7 +39,7 @@ export function readRefusedRuns(
   return readNote(refusedRunsFile, refusedRunsSchema, onUnreadable) ?? null;
 }
 
-/** For `status`. Where it cannot be written the run fails by its own error all the same. */
+/** Records a refused run for `status`. Where the note cannot be written the run still fails by its own error. */
 export async function noteRefusedRun(
   { data, effects, logger }: Noting,
   command: string,
@@ -59,26 +59,26 @@ export async function noteRefusedRun(
     };
     await replaceFile(data.refusedRunsFile, `${JSON.stringify(noted)}\n`, 'refused runs', effects.files, 0o600);
   } catch (error) {
-    logger.warn({ err: error }, 'it could not be written down that this run was refused; `status` does not know of it');
+    logger.warn({ err: error }, 'the note of this refused run could not be written; `status` does not show it');
   }
 }
 
-/** A run was good, or another machine's stand here. */
+/** Removes the note after a good run, or after taking over another machine's state. */
 export async function forgetRefusedRuns({ data, effects, logger }: Noting): Promise<void> {
   if (!existsSync(data.refusedRunsFile)) return;
   try {
     await effects.files.remove(data.refusedRunsFile, 'refused runs: forgotten');
   } catch (error) {
-    logger.warn({ err: error }, 'the note of refused runs cannot be removed; `status` tells of them on');
+    logger.warn({ err: error }, 'the note of refused runs cannot be removed; `status` goes on showing them');
   }
 }
 
-/** Such as "run refresh failed, 3 times since …: …". */
+/** Returns such as "run refresh failed, 3 times since …: …". */
 export function describeRefusedRuns({ command, times, since, error }: RefusedRuns): string {
   return `${command} failed${times === 1 ? ' at' : `, ${times} times since`} ${since}: ${error.split('\n')[0]}`;
 }
 
-/** One that finds another at work is as it should be: the next moment of the schedule tries again. */
+/** Returns false for a single run that found another at work: the next moment of the schedule tries again. */
 export function isRefusalTrouble({ busy, times }: RefusedRuns): boolean {
   return !busy || times > 1;
 }

@@ -6,7 +6,7 @@ import { kyselyOn } from '../warehouse/kysely.ts';
 /** The error of a run or stage whose process died. */
 export const endedByForce = 'process died mid-run';
 
-/** The last run that the state knows of; 0 where it knows none. */
+/** Returns the number of the last run; 0 without any. */
 export async function lastRunId(connection: DuckDBConnection): Promise<number> {
   const last = await kyselyOn(connection)
     .selectFrom('runs')
@@ -15,21 +15,21 @@ export async function lastRunId(connection: DuckDBConnection): Promise<number> {
   return last?.run_id ?? 0;
 }
 
-/** Rows that a stage took in and gave out, where it counts any. */
+/** Rows that a stage read and wrote, where it counts any. */
 export interface StageRows {
   rowsIn?: number | undefined;
   rowsOut?: number | undefined;
   bytes?: number | undefined;
 }
 
-/** The ledger of runs and their stages: what is due, and what happened, is read from here and nowhere else. */
+/** Ledger of runs and their stages, the only record of what happened and what is due. */
 export class RunLedger {
   readonly #state: StateDatabase;
   constructor(state: StateDatabase) {
     this.#state = state;
   }
 
-  /** Opens a run's row. Runs still marked as running are of processes that died: the writer lock is ours. */
+  /** Opens a run's row. Marks runs that are still running as interrupted: their processes died, as the lock is ours. */
   async begin(pipeline: string, asOf: Moment, at: Moment, scheduledAt: Moment | null = null): Promise<number> {
     return this.#state.transaction(async () => {
       const { connection, db } = this.#state;
@@ -69,7 +69,7 @@ export class RunLedger {
     );
   }
 
-  /** Ends whatever is marked as running, where a run's own database could not take its end any more. */
+  /** Ends everything marked as running, after a run's database failed so that the run could not. */
   async endRunning(at: Moment, error: string): Promise<void> {
     await this.#state.transaction(async () => {
       for (const table of ['runs', 'run_stages'] as const)

@@ -5,23 +5,23 @@ import { describeUnreadableNote, readNote, type UnreadableNote } from '../../kit
 import type { Logger } from '../../kit/logging/log.ts';
 import { momentOfMilliseconds } from '../../kit/time/moment.ts';
 
-/** What a process of this machine does with storage, as it last said so itself: for `status`, which asks no storage. */
+/** Role of a process of this machine with storage, as it last wrote it down; `status` reads this and no storage. */
 export type StorageRole = z.output<typeof storageRoleSchema>;
 
 const storageRoleSchema = z.object({
   url: z.string(),
   role: z.enum(['writes', 'stands_by', 'follows']),
   since: z.string(),
-  /** Who writes where it stands by, as that one calls itself. */
+  /** Name of the writer, where this process stands by. */
   writer: z.string().nullable(),
-  /** Why its last look at storage came to nothing; null where all is well. */
+  /** Error of its last access to storage; null without one. */
   error: z.string().nullable(),
   error_since: z.string().nullable(),
 });
 
-export type ToldRole = Pick<StorageRole, 'role'> & Partial<Pick<StorageRole, 'writer' | 'error'>>;
+export type ReportedRole = Pick<StorageRole, 'role'> & Partial<Pick<StorageRole, 'writer' | 'error'>>;
 
-/** Writes the role down whenever it has changed. Where that fails the work goes on. */
+/** Writes the role to a file whenever it changes. Where that fails the work goes on. */
 export class RoleNote {
   readonly #file: string;
   readonly #url: string;
@@ -39,16 +39,16 @@ export class RoleNote {
     this.#written = readStorageRole(file, url, (note) => logger.warn(describeUnreadableNote(note)));
   }
 
-  tell(told: ToldRole): Promise<void> {
-    return (this.#writing = this.#writing.then(() => this.#write(told)));
+  report(role: ReportedRole): Promise<void> {
+    return (this.#writing = this.#writing.then(() => this.#write(role)));
   }
 
-  /** What went wrong, whatever its role. */
-  tellError(error: string): Promise<void> {
-    return this.tell({ role: this.#written?.role ?? 'stands_by', error });
+  /** Reports an error under the present role. */
+  reportError(error: string): Promise<void> {
+    return this.report({ role: this.#written?.role ?? 'stands_by', error });
   }
 
-  async #write({ role, writer = null, error = null }: ToldRole): Promise<void> {
+  async #write({ role, writer = null, error = null }: ReportedRole): Promise<void> {
     const { files } = this.#effects;
     const before = this.#written;
     if (before?.role === role && before.writer === writer && before.error === error) return;
@@ -68,14 +68,17 @@ export class RoleNote {
       this.#complaint = undefined;
     } catch (failure) {
       const { message } = failure as Error;
-      // It is tried with each look.
+      // The next report tries again.
       if (message !== this.#complaint)
-        this.#logger.warn({ err: failure }, 'how this process stands with storage cannot be written down for `status`');
+        this.#logger.warn(
+          { err: failure },
+          'the role of this process cannot be written for `status`; the next look at storage tries again',
+        );
       this.#complaint = message;
     }
   }
 
-  /** Of a process that ends as it should: nothing is amiss where nobody works. */
+  /** Removes the note when the process ends as it should. */
   async forget(): Promise<void> {
     await this.#writing;
     await this.#effects.files
@@ -84,7 +87,7 @@ export class RoleNote {
   }
 }
 
-/** Undefined where none was written, or of another storage, or it cannot be read. */
+/** Returns undefined where no role was written, it is of another storage, or it cannot be read. */
 export function readStorageRole(
   file: string,
   url: string,

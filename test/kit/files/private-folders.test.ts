@@ -81,7 +81,7 @@ it('is so where the schedule of several machines comes first', async () => {
     );
     expect((await endOf(data.root, 'schedule')).code).toBe(exitCode.usage);
     const { logger, effects } = { logger: pino({ level: 'silent' }), effects: realEffects };
-    await new RoleNote(data.followingRoleFile, storage.url, { logger, effects }).tell({ role: 'follows' });
+    await new RoleNote(data.followingRoleFile, storage.url, { logger, effects }).report({ role: 'follows' });
   } finally {
     process.umask(before);
   }

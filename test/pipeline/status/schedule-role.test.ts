@@ -11,7 +11,7 @@ import { writeHeldLease } from '../../../src/pipeline/runs/held-lease.ts';
 import { WriterLease } from '../../../src/fleet/storage/lease.ts';
 import { leaseTimes } from '../../../src/pipeline/runs/held-lease.ts';
 import { ObjectStore } from '../../../src/fleet/storage/object-store.ts';
-import { RoleNote, type ToldRole } from '../../../src/pipeline/runs/storage-role.ts';
+import { RoleNote, type ReportedRole } from '../../../src/pipeline/runs/storage-role.ts';
 import { offerline } from '../../support/command-line.ts';
 import { endOf } from '../../support/commands.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
@@ -52,10 +52,10 @@ it('with storage it tells whether it writes or stands by, and how old its lease 
   const { data, note } = here;
   const lock = await acquireSchedulerLock(data.storageScheduleLockFile);
   expect(readSchedule(data, { storage })).toMatchObject({ role: 'stands_by', writer: null, error: null });
-  await note.tell({ role: 'stands_by', writer: 'other, process 7' });
+  await note.report({ role: 'stands_by', writer: 'other, process 7' });
   expect(readSchedule(data, { storage })).toMatchObject({ role: 'stands_by', writer: 'other, process 7', error: null });
 
-  await note.tell({ role: 'writes' });
+  await note.report({ role: 'writes' });
   const until = leaseTimes.believed;
   await writeHeldLease(data, { epoch: 1, until: { steady: until, wall: until } }, effects);
   expect(readSchedule(data, { storage }, at(3_000))).toMatchObject({
@@ -70,7 +70,7 @@ it('with storage it tells whether it writes or stands by, and how old its lease 
     'the schedule cannot write to storage: its lease was not renewed for 28 s: is its process stopped?',
   );
 
-  await note.tell({ role: 'writes', error: 'storage is away' });
+  await note.report({ role: 'writes', error: 'storage is away' });
   lock.release();
   expect(scheduleTrouble(readSchedule(data, { storage }))).toBe(
     `what ran here last could not use storage since ${noon}: storage is away`,
@@ -84,12 +84,12 @@ it('with storage it tells whether it writes or stands by, and how old its lease 
 it('since when storage is away stays the same until it is back, also for a process that was started again', async () => {
   await using here = await place();
   const { data, note } = here;
-  await note.tell({ role: 'stands_by', error: 'one' });
+  await note.report({ role: 'stands_by', error: 'one' });
   const later = { ...effects, now: () => Date.parse(noon) + 60_000 };
   const again = new RoleNote(data.scheduleRoleFile, storage.url, { effects: later, logger });
-  await again.tellError('two');
+  await again.reportError('two');
   expect(readSchedule(data, { storage })).toMatchObject({ error: 'two', error_since: noon });
-  await again.tell({ role: 'stands_by' });
+  await again.report({ role: 'stands_by' });
   expect(readSchedule(data, { storage })).toMatchObject({ error: null, error_since: null });
   expect((await stat(data.scheduleRoleFile)).mode & 0o777).toBe(0o600);
 });
@@ -110,10 +110,10 @@ it('a role that cannot be written down is said once, and written as soon as it c
     effects: { ...effects, files },
     logger: telling,
   });
-  for (const _ of [1, 2]) await note.tell({ role: 'stands_by', error: 'away' });
+  for (const _ of [1, 2]) await note.report({ role: 'stands_by', error: 'away' });
   expect(logged.match(/cannot be written down/g)).toHaveLength(1);
   isFull = false;
-  await note.tell({ role: 'stands_by', error: 'away' });
+  await note.report({ role: 'stands_by', error: 'away' });
   expect(readSchedule(here.data, { storage })).toMatchObject({ error: 'away' });
 });
 
@@ -121,8 +121,8 @@ it('one that stands by while storage is away tells it at each look, and goes on 
   await using here = await place();
   using store = await ObjectStore.open(storage, { tries: 1, connect: 1_000, silence: 1_000 });
   const stop = new AbortController();
-  const told: ToldRole[] = [];
-  const tellRole = async (role: ToldRole) => {
+  const told: ReportedRole[] = [];
+  const tellRole = async (role: ReportedRole) => {
     if (told.push(role) === 2) stop.abort();
   };
   const times = { ...leaseTimes, look: 1 };

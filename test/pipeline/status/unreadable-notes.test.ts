@@ -61,7 +61,7 @@ it('a note of the role with storage that cannot be read counts as absent, too, a
     expect((await endOf(data.root, 'status')).stdout).toMatch(told);
     logged = '';
     const note = new RoleNote(data.scheduleRoleFile, url, { effects, logger });
-    await note.tell({ role: 'stands_by' });
+    await note.report({ role: 'stands_by' });
     expect(logged.match(told)).toHaveLength(1);
   };
   for (const text of broken) {

@@ -11,7 +11,7 @@ import { writerEpochVariable } from '../../../pipeline/runs/held-lease.ts';
 import { WriterLease } from '../../../fleet/storage/lease.ts';
 import { leaseTimes } from '../../../pipeline/runs/held-lease.ts';
 import { ObjectStore } from '../../../fleet/storage/object-store.ts';
-import { RoleNote, type ToldRole } from '../../../pipeline/runs/storage-role.ts';
+import { RoleNote, type ReportedRole } from '../../../pipeline/runs/storage-role.ts';
 import { readStorageMemory } from '../../../fleet/storage/writer/storage-memory.ts';
 import {
   assertFitStorage,
@@ -43,7 +43,7 @@ export async function openLeasedSchedule(
     await assertFitStorage(standing);
     return leasedSchedule(standing, note, lock, open);
   } catch (error) {
-    await note.tellError((error as Error).message);
+    await note.reportError((error as Error).message);
     store?.[Symbol.dispose]();
     lock.release();
     throw error;
@@ -95,7 +95,14 @@ function leasedSchedule(
   const hasSeenPointer = () => Boolean(readStorageMemory(data, store.url)?.stored);
 
   async function writeOnce(): Promise<void> {
-    const leasing = { data, store, logger, effects, standBy: keepUp, tellRole: (told: ToldRole) => note.tell(told) };
+    const leasing = {
+      data,
+      store,
+      logger,
+      effects,
+      standBy: keepUp,
+      tellRole: (told: ReportedRole) => note.report(told),
+    };
     const lease = await WriterLease.acquire(leasing, epochTaken, ending.signal);
     if (lease === undefined) return;
     try {
@@ -113,7 +120,7 @@ function leasedSchedule(
         await writeOnce();
       } catch (error) {
         logger.error({ err: error }, 'lost the writer lease; back to standby');
-        await note.tell({ role: 'stands_by', error: (error as Error).message });
+        await note.report({ role: 'stands_by', error: (error as Error).message });
         await setTimeout(leaseTimes.look, undefined, { signal: ending.signal }).catch(() => undefined);
       }
     }
