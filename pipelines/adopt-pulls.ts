@@ -4,17 +4,17 @@ import { PullLedger } from '../src/sources/pull-ledger.ts';
 import type { StateDatabase } from '../src/pipeline/warehouse/database.ts';
 import { readMetadata, writeMetadata } from '../src/pipeline/warehouse/metadata.ts';
 
-/** Up to which pull the run ledger knows what became of it. */
+/** Key of the last pull that the run ledger has. */
 const adoptedKey = 'pulls_adopted';
 
-/** What a pull of a source is called in the run ledger. */
+/** Returns the name of a source's pull in the run ledger. */
 export function pullPipeline(source: string): string {
   return `pull ${source}`;
 }
 
 /**
- * Takes the pulls that have ended since into the run ledger, each as a run with one stage. A pull does not write it
- * down there itself: it would have to wait for the run that holds the warehouse.
+ * Copies pulls that have ended into the run ledger, each as a run with one stage. A pull does not do that itself, since it
+ * would wait for the run that holds the warehouse.
  */
 export async function adoptPulls(data: DataDirectory, state: StateDatabase): Promise<void> {
   using ledger = PullLedger.existing(data);

@@ -14,13 +14,13 @@ import type { Asking } from '../src/sources/s3/tries.ts';
 export interface SourcesRequest {
   data: DataDirectory;
   terminal: Terminal;
-  /** Names of sources; all that have something to pull where none is given. */
+  /** Names of sources; by default all that are pulled. */
   names?: readonly string[];
-  /** Aborted once the work shall end. */
+  /** Aborted when the work is asked to end. */
   stop?: AbortSignal;
 }
 
-/** What all sources that are asked at once share: connections, and the budgets of their hosts. */
+/** Shared by all sources of one request: connections, and the budgets of hosts. */
 export interface AskingSources {
   terminal: Terminal;
   exchanges: HttpExchanges;
@@ -38,8 +38,8 @@ export const realPullClock: PullClock = {
 };
 
 /**
- * Asks sources, all at once: those that are named, or all of `among`, by default those that have a connector, as far as
- * they are wanted. Throws `UsageError` where `sources.json` cannot be used or has no source of a name.
+ * Asks sources concurrently: the named ones, or all of `among` (by default those with a connector) that are wanted. Throws
+ * `UsageError` where `sources.json` cannot be used or lacks a named source.
  */
 export async function askSources<Result>(
   { data, terminal, names = [], stop = new AbortController().signal }: SourcesRequest,
@@ -60,7 +60,7 @@ export async function askSources<Result>(
   }
 }
 
-/** All sources, or those of them that are named. */
+/** Returns all sources, or the named ones. */
 function chosen(sources: SourceEntry[], names: readonly string[], data: DataDirectory): SourceEntry[] {
   if (names.length === 0) return sources;
   return names.map((name) => {
@@ -73,22 +73,22 @@ function chosen(sources: SourceEntry[], names: readonly string[], data: DataDire
   });
 }
 
-/** How a source's bucket is reached. */
+/** Returns the settings for reaching a source's bucket. */
 export function bucketAccess({ baseUrl, secrets, redactor }: OpenSource, settings: S3Settings): BucketAccess {
   return { settings, baseUrl: baseUrl === '' ? undefined : baseUrl, secrets, redactor };
 }
 
-/** What asking a bucket takes. */
+/** Returns the context of requests to a bucket. */
 export function askingOf(source: OpenSource, { clock, stop, terminal }: AskingSources): Asking {
   return { clock, signal: stop, onRetry: onRetryOf(source, terminal) };
 }
 
-/** A log line for each wait. */
+/** Returns a callback that logs each wait before a retry. */
 function onRetryOf({ name, redactor }: OpenSource, { logger }: Terminal): Asking['onRetry'] {
   return (reason, wait) => logger.warn({ source: name, wait_ms: wait }, `asking again: ${redactor.redact(reason)}`);
 }
 
-/** What asking a network takes. */
+/** Returns the context of requests to a network. */
 export function fetchingOf(source: OpenSource, { exchanges, budgets, clock, stop, terminal }: AskingSources): Fetching {
   const limit = (source.offers ?? source.conversions)?.stream.budget ?? { requests: 1, seconds: 1 };
   return {

@@ -25,16 +25,14 @@ export interface BackfillSummary {
   snapshotId: string | null;
 }
 
-/**
- * Reports computed before others may have the warehouse: seconds of work, so that a refresh beside is hardly late.
- */
+/** Reports of one batch: seconds of work, after which a waiting refresh gets the warehouse. */
 const maxReportsPerBatch = 20;
-/** Longer than another process takes to look whether the warehouse is free. */
+/** Longer than the interval at which a waiting process looks whether the warehouse is free. */
 const pauseMilliseconds = 300;
 
 /**
- * What a backfill would do, and why. Throws `UsageError` where the figures are those of the future: days would count as
- * over that are not.
+ * Returns the reports that a backfill would compute, and why. Throws `UsageError` where the figures are ahead of the
+ * clock: days that are not over would count as over.
  */
 export function planBackfill(
   { data, terminal, scope }: BackfillRequest,
@@ -51,10 +49,10 @@ export function planBackfill(
 }
 
 /**
- * Computes `report_daily` again in batches, each a run of its own that lets go of the warehouse, so that scheduled runs
- * go on beside it; the last batch puts all of them into force and publishes. Interrupted at any moment it goes on where
- * it was, and reports that new data changes meanwhile are computed once more. The figures of the open day stay as of
- * their as-of. Throws `WarehouseBusyError` when the warehouse stays taken.
+ * Recomputes `report_daily` in batches, each a run of its own, so that scheduled runs get the warehouse in between. The
+ * last batch puts all reports into force and publishes. An interrupted backfill continues where it stopped, and reports
+ * that new data changes meanwhile are computed again. Figures of the open day keep their as-of. Throws
+ * `WarehouseBusyError` where the warehouse stays locked.
  */
 export async function backfillReports(
   request: BackfillRequest,
@@ -76,7 +74,7 @@ export async function backfillReports(
   }
 }
 
-/** One batch; the summary where it was the last. */
+/** Runs one batch. Returns the summary after the last one. */
 async function batch(
   { scope, ...request }: BackfillRequest,
   effects: Effects,
@@ -98,7 +96,7 @@ async function batch(
         rowsOut: taken.reports.length,
       }));
       if (reports.length === 0) return { summary: { reports, snapshotId: null }, snapshotId: null };
-      // News that was ingested alone, without figures, would stop the publish.
+      // Publishing refuses marts that lack what was ingested.
       if ((await currentMarts(state)) === undefined)
         await stage(modelsStage, state, ({ offers }) => ({ rowsOut: offers }));
       const { snapshotId } = await stage(publishStage, { state, sites }, ({ rows, bytes }) => ({

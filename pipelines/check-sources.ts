@@ -7,16 +7,16 @@ import { TakenObjects } from '../src/sources/s3/taken-objects.ts';
 import { SourceGuard } from '../src/tracker/conversions/guard/source-guard.ts';
 import { askingOf, askSources, bucketAccess, fetchingOf, realPullClock, type SourcesRequest } from './ask-sources.ts';
 
-/** What one page of each source shows; nothing is written. */
+/** Result of checking a source. */
 export interface CheckedSource extends Partial<SourceCheck>, Partial<BucketCheck> {
   source: string;
-  /** Of one that reports conversions: what guards them, all secrets of it having been read. */
+  /** Guards of the conversions that it reports, where their secrets can be read. */
   postback?: string;
   error: string | null;
 }
 
 /**
- * Asks each source for one page, and sees whether one that reports conversions can be told from others. Throws
+ * Asks each source for one page, and checks the secrets of sources that report conversions. Writes nothing. Throws
  * `UsageError` as `pullSources` does.
  */
 export async function checkSources(
@@ -47,7 +47,7 @@ export async function checkSources(
   );
 }
 
-/** Throws `UsageError` where a secret cannot be read. */
+/** Returns the guards of a source's reports. Throws `UsageError` where a secret cannot be read. */
 function checkPostback(source: string, postback: PostbackSettings, { terminal }: SourcesRequest): string {
   for (const warning of new SourceGuard(source, postback).warnings) terminal.logger.warn(warning);
   return guardsOf(postback);

@@ -5,7 +5,7 @@ import { DuckdbEngine } from '../src/pipeline/ingest/engine/duckdb-engine.ts';
 import type { EventEngine } from '../src/pipeline/ingest/engine/event-engine.ts';
 import type { Run } from '../src/pipeline/runs/stage.ts';
 
-/** The engine that `engine` of `offerline.json` names, for one run. */
+/** Returns a run's engine by `engine` of `offerline.json`. */
 export function engineOfRun(run: Run, connection: DuckDBConnection): EventEngine {
   const { engine } = run.settings;
   if (engine.kind === 'duckdb') return new DuckdbEngine(run, connection);

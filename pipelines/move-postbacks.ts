@@ -11,8 +11,8 @@ import { withWriterLock } from './run-pipeline.ts';
 export const moveTargets = ['postgres', 'sqlite'] as const;
 
 /**
- * Moves all deliveries to the other store, while no run hands anything over and no pass goes on: throws
- * `WarehouseBusyError` or `DeliveryBusyError` otherwise.
+ * Moves all deliveries to the other store. Throws `WarehouseBusyError` while a run, `DeliveryBusyError` while a pass is
+ * under way.
  */
 export async function movePostbacks(
   {
@@ -42,7 +42,7 @@ export async function movePostbacks(
       onWaiting: (message) => logger.info(message),
     });
     try {
-      // It brings the client of PostgreSQL along, which other commands do without.
+      // Imported here, since it loads PostgreSQL's client, which other commands do not need.
       const { moveToPostgres, moveToSqlite } = await import('../src/fleet/move-deliveries/move-deliveries.ts');
       const move = to === 'postgres' ? moveToPostgres : moveToSqlite;
       return await move({ data, address, dryRun, progress }, effects);

@@ -18,16 +18,16 @@ import { verifySnapshot } from '../src/pipeline/snapshot/verify.ts';
 export interface PicturesRequest {
   data: DataDirectory;
   terminal: Terminal;
-  /** Aborted once the pass shall end. */
+  /** Aborted when the pass is asked to end. */
   stop?: AbortSignal;
-  /** For all requests for one picture together; half a minute where not given. */
+  /** Time for all requests for one picture; half a minute by default. */
   pictureMilliseconds?: number;
 }
 
 export interface MirroredSnapshot extends MirrorSummary {
-  /** Null where nothing is published yet. */
+  /** Null while nothing is published. */
   snapshot_id: string | null;
-  /** All that could not be had the last time they were asked for. */
+  /** Pictures whose last request failed. */
   failing: Pick<IndexedPicture, 'name' | 'address' | 'error' | 'failures' | 'next_at' | 'file'>[];
 }
 
@@ -39,8 +39,8 @@ class PicturesBusyError extends OfferlineError {
 }
 
 /**
- * Mirrors the pictures of the active offers of the published snapshot. Never opens the warehouse. Throws `UsageError`
- * where it is not switched on, and what the machine throws; a picture that cannot be had is counted.
+ * Mirrors the pictures of the published snapshot's active offers. Never opens the warehouse. Throws `UsageError` where it
+ * is not switched on, and the machine's errors; a failed picture is counted.
  */
 export async function mirrorPublishedPictures(
   { data, terminal, stop = new AbortController().signal, pictureMilliseconds }: PicturesRequest,
@@ -65,7 +65,9 @@ export async function mirrorPublishedPictures(
   );
   try {
     using index = await PictureIndex.open(data, effects.files, (problem) =>
-      terminal.logger.warn(`the index of pictures is damaged (${problem}) and begun anew: all are asked for again`),
+      terminal.logger.warn(
+        `the index of pictures is damaged (${problem}): making a new one, and asking for all pictures again`,
+      ),
     );
     index.beginPass(effects.now());
     const requests = new PictureRequests({ allowPrivate: allowsPrivate(process.env), connectMilliseconds: 10_000 });
@@ -97,7 +99,7 @@ export async function mirrorPublishedPictures(
   }
 }
 
-/** Of the active offers, each name once; none where nothing is published. */
+/** Returns the pictures of active offers, each name once; none while nothing is published. */
 async function publishedPictures(data: DataDirectory): Promise<{ snapshotId: string | null; pictures: FeedPicture[] }> {
   const snapshotId = await currentName(data);
   if (snapshotId === undefined) return { snapshotId: null, pictures: [] };

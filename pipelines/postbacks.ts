@@ -17,15 +17,15 @@ import type { Terminal } from '../src/kit/logging/progress.ts';
 export interface DeliveryOptions {
   data: DataDirectory;
   terminal: Terminal;
-  /** Of the command that delivers, for those who have to wait for it. */
+  /** Command that delivers, shown to processes that wait for it. */
   command: string;
-  /** How long to wait for another pass; as configured where not given. */
+  /** Time to wait for another pass; by default as configured. */
   waitSeconds?: number;
 }
 
 /**
- * One pass over the postbacks that are due. Throws `DeliveryBusyError` when another process goes on delivering from a
- * store that lets in one at a time.
+ * Makes one pass over the postbacks that are due. Throws `DeliveryBusyError` where the store allows one pass at a time and
+ * another process keeps delivering.
  */
 export async function deliverPostbacks(
   { data, terminal, command, waitSeconds }: DeliveryOptions,
@@ -55,15 +55,15 @@ export async function deliverPostbacks(
   }
 }
 
-/** A process of a schedule that others stand by for sends nothing once another may have taken over. */
+/** Returns whether a schedule with standbys still is the writer; undefined for a process without such a schedule. */
 function leaseOf(data: DataDirectory, environment: NodeJS.ProcessEnv = process.env): (() => boolean) | undefined {
   const epoch = environment[writerEpochVariable];
   return epoch === undefined ? undefined : () => holdsLease(data, Number(epoch));
 }
 
 /**
- * The pass at the end of a refresh: null where there has never been a postback, and where another process delivers
- * already, which delivers what is new at its next pass.
+ * Makes the pass at the end of a refresh. Returns null where there never was a postback, and where another process is
+ * delivering, whose next pass sends new postbacks as well.
  */
 export async function deliverAfterRefresh(
   data: DataDirectory,
@@ -75,12 +75,12 @@ export async function deliverAfterRefresh(
     return await deliverPostbacks({ data, terminal, command: 'run refresh', waitSeconds: 0 }, effects);
   } catch (error) {
     if (!(error instanceof DeliveryBusyError)) throw error;
-    terminal.logger.info('another process delivers postbacks; this run leaves that to it');
+    terminal.logger.info('another process is delivering postbacks; leaving them to it');
     return null;
   }
 }
 
-/** Where a test postback to a site would go, without what may be secret in its address. */
+/** Returns the target of a test postback to a site, without parts of its address that may be secret. */
 export function planTestPostback(
   data: DataDirectory,
   siteKey: string,
@@ -89,7 +89,7 @@ export function planTestPostback(
   return { site_key, site_status: status, method: postback.method, host: new URL(postback.url).host };
 }
 
-/** Throws `UsageError` where there is no such site, or it has no address. */
+/** Returns a site with a postback address. Throws `UsageError` without one. */
 function siteToTest(data: DataDirectory, siteKey: string): Site & { postback: NonNullable<Site['postback']> } {
   const site = readSites(data.sitesFile).sites.find(({ site_key }) => site_key === siteKey);
   if (site === undefined)
@@ -104,7 +104,7 @@ function siteToTest(data: DataDirectory, siteKey: string): Site & { postback: No
   return { ...site, postback };
 }
 
-/** Sends a signed postback of reward 0 for a click that does not exist, which is written down nowhere. */
+/** Sends a signed postback of reward 0 for a click that does not exist. Records nothing. */
 export async function sendTestPostback(
   data: DataDirectory,
   siteKey: string,
@@ -121,12 +121,9 @@ export async function sendTestPostback(
   }
 }
 
-/**
- * Sends for real. The environment's switches are for tests and for receivers in private networks, and for a demo's
- * receiver.
- */
+/** Returns the sender for real requests. The environment allows private networks and the demo's receiver. */
 async function postbackSender(effects: Effects = realEffects): Promise<PostbackSender> {
-  // Loaded where something is sent: most runs send nothing, and each would start later for it.
+  // Imported here: most runs send nothing, and would start later for it.
   const { createSender } = await import('../src/postbacks/http/sender.ts');
   const { allowsPrivate } = await import('../src/kit/guard/address-guard.ts');
   const { receiverPort } = await import('../src/postbacks/http/example-route.ts');

@@ -26,24 +26,24 @@ import {
 } from './ask-sources.ts';
 
 export interface PullRequest extends SourcesRequest {
-  /** Of all, those without a plan of their own. */
+  /** Only sources without a schedule of their own. */
   scheduled?: boolean;
 }
 
-/** What became of one source. */
+/** Result of pulling one source. */
 export interface PulledSource {
   source: string;
   /** `interrupted`: it was asked to end. */
   status: 'done' | 'failed' | 'interrupted';
-  /** Of the list of offers; of a bucket its lists. */
+  /** Pages of the list of offers, or of a bucket's lists. */
   pages: number;
-  /** Offers; of a bucket objects that have become landing files. */
+  /** Offers, or objects of a bucket that became landing files. */
   records: number;
-  /** The landing file, or how many there are of a bucket; null where nothing was new. */
+  /** The landing file, or the number of files from a bucket; null without news. */
   file: string | null;
   left_out: Record<string, number>;
   warnings: Record<string, number>;
-  /** Conversions that the network listed, lines that were written of them, and those that wait or were left out. */
+  /** Conversions that the network listed, lines written of them, and those that wait or were left out. */
   conversions: number;
   conversion_lines: number;
   conversions_left_out: Record<string, number>;
@@ -58,8 +58,8 @@ class SourceBusyError extends OfferlineError {
 }
 
 /**
- * Pulls sources, all at once: each writes its own landing file, and one that fails, or waits, delays no other. Never
- * opens the warehouse. Throws `UsageError` where `sources.json` cannot be used or has no source of a name.
+ * Pulls sources concurrently: each writes its own landing file, and one that fails or waits delays no other. Never opens
+ * the warehouse. Throws `UsageError` where `sources.json` cannot be used or lacks a named source.
  */
 export async function pullSources(
   request: PullRequest,
@@ -106,9 +106,9 @@ async function pullSource(entry: SourceEntry, settings: Settings, pulling: Pulli
     pullId = ledger.begin(entry.source, startedAt);
     const source = openSource(entry) as OpenSource;
     redact = (text) => source.redactor.redact(text);
-    const tell = (part: Partial<PulledSource>) => void (result = { ...result, ...part });
-    if (entry.s3 === undefined) await pullLists(entry, settings, source, startedAt, pulling, tell);
-    else await pullBucket(source, entry.s3, pulling, tell);
+    const add = (part: Partial<PulledSource>) => void (result = { ...result, ...part });
+    if (entry.s3 === undefined) await pullLists(entry, settings, source, startedAt, pulling, add);
+    else await pullBucket(source, entry.s3, pulling, add);
     result = { ...result, status: 'done' };
     logger.info({ ...result, error: undefined }, 'pulled');
   } catch (error) {
@@ -129,14 +129,14 @@ async function pullSource(entry: SourceEntry, settings: Settings, pulling: Pulli
   return result;
 }
 
-/** `tell` hears of each list that has come. */
+/** Pulls a source's lists, and adds the result of each. */
 async function pullLists(
   entry: SourceEntry,
   settings: Settings,
   source: OpenSource,
   startedAt: Moment,
   pulling: Pulling,
-  tell: (part: Partial<PulledSource>) => void,
+  add: (part: Partial<PulledSource>) => void,
 ): Promise<void> {
   const { data, effects } = pulling;
   const mode = settings.sources[source.name]?.mode ?? 'full';
@@ -146,7 +146,7 @@ async function pullLists(
   if (source.offers !== undefined) {
     const folder = join(data.landing, 'offers', source.name);
     const { leftOut, ...whole } = await pullOffers(source, folder, startedAt, fetching, effects);
-    tell({ ...whole, left_out: leftOut });
+    add({ ...whole, left_out: leftOut });
   }
   if (source.conversions !== undefined) {
     const { currency, time_zone: timeZone, reversal_days } = entry;
@@ -165,16 +165,16 @@ async function pullLists(
     if (pulled.leftOut['time_without_zone'] !== undefined)
       throw new UsageError(`its times have no zone: say which by "time_zone" of ${source.name} in sources.json`);
     const { conversions, lines: conversion_lines, leftOut } = pulled;
-    tell({ conversions, conversion_lines, conversions_left_out: leftOut });
+    add({ conversions, conversion_lines, conversions_left_out: leftOut });
   }
 }
 
-/** `tell` hears of each page of objects that has come. */
+/** Pulls a bucket's objects, and adds the result of each page. */
 async function pullBucket(
   source: OpenSource,
   settings: S3Settings,
   pulling: Pulling,
-  tell: (part: Partial<PulledSource>) => void,
+  add: (part: Partial<PulledSource>) => void,
 ): Promise<void> {
   const { data, terminal, effects } = pulling;
   using taken = new TakenObjects(data);
@@ -182,12 +182,15 @@ async function pullBucket(
   let left = 0;
   const onPage = ({ pages, taken: records, lastPath, leftOut }: ObjectsPull) => {
     left = leftOut.next_pull ?? 0;
-    tell({ pages, records, left_out: leftOut, file: records > 1 ? `${records} files` : lastPath });
+    add({ pages, records, left_out: leftOut, file: records > 1 ? `${records} files` : lastPath });
   };
   const request = { ...access, source: source.name, landing: data.landing, taken, effects, onPage };
   await pullObjects(request, askingOf(source, pulling));
   if (left > 0)
-    terminal.logger.warn({ source: source.name, objects: left }, 'a pull fetches at most 2 GiB: the next one goes on');
+    terminal.logger.warn(
+      { source: source.name, objects: left },
+      'a pull fetches at most 2 GiB; the next one fetches the rest',
+    );
 }
 
 function lockOf(data: DataDirectory, source: string, onWaiting: (message: string) => void) {
@@ -201,7 +204,7 @@ function lockOf(data: DataDirectory, source: string, onWaiting: (message: string
   );
 }
 
-/** An export of a full source removes what it lacks; a delta removes nothing. */
+/** Returns the advice for a source whose mode does not fit its answers. */
 function modeAdvice({ name }: OpenSource, mode: 'full' | 'delta'): string {
   return mode === 'full'
     ? `its answers are never the whole catalog: say so by "sources": {"${name}": {"mode": "delta"}} in offerline.json`

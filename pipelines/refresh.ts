@@ -25,8 +25,8 @@ const publish = ({ stage, state, sites }: OpenRun, { asOf, allowOlder, allowFutu
   stage(publishStage, { state, sites, asOf, allowOlder, allowFuture }, ({ rows, bytes }) => ({ rowsOut: rows, bytes }));
 
 /**
- * Runs `work` unless something of the catalog begins later than as-of and clock: nothing is priced then by what the
- * feeds no longer show. Throws `UsageError`.
+ * Runs `work`. Throws `UsageError` where an offer version or commission takes effect later than as-of and clock: credits
+ * would go by older prices than the feeds show.
  */
 function runPriced<Result extends object>(
   pipeline: string,
@@ -88,7 +88,7 @@ export async function refresh(request: RunRequest, effects?: Effects) {
   }
 }
 
-/** The stages that `run <stage>` can run alone, in their order. */
+/** Stages that `run <stage>` runs alone, in their order. */
 export const stages = {
   ingest: (request: RunRequest, effects?: Effects) =>
     runPriced(

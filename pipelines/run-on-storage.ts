@@ -16,15 +16,15 @@ import type { StateDatabase } from '../src/pipeline/warehouse/database.ts';
 import { deleteMetadata } from '../src/pipeline/warehouse/metadata.ts';
 import { namedFiles } from '../src/pipeline/warehouse/named-files.ts';
 
-/** A run's dealings with object storage, where that is configured. */
+/** Steps of a run that use object storage, where that is configured. */
 export interface RunOnStorage extends Disposable {
-  /** With the state open, before the work. */
+  /** Called with the state open, before the work. */
   begin(state: StateDatabase): Promise<void>;
-  /** Of the open state, at the end of the work: what `publish` will need. */
+  /** Called with the state open, after the work: reads what `publish` needs. */
   note(state: StateDatabase): Promise<void>;
   /**
-   * Once the state is closed. Throws `LostSwapError` with this run discarded, `StorageError` where it stands here and
-   * is not in storage. With `sweep` removes what storage needs no more.
+   * Called after the state is closed. Throws `LostSwapError` with this run discarded, `StorageError` where the run is
+   * done here and is not in storage. With `sweep` removes objects that nothing needs any more.
    */
   publish(options: { sweep: boolean }): Promise<void>;
 }

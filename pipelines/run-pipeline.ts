@@ -23,24 +23,24 @@ import { RunLedger, type StageRows } from '../src/pipeline/runs/run-ledger.ts';
 export interface RunRequest {
   data: DataDirectory;
   terminal: Terminal;
-  /** `T`; the clock at the start of the run where not given. */
+  /** `T`; by default the clock at the start of the run. */
   asOf?: Moment | undefined;
-  /** Lets as-of be older than that of the published snapshot. */
+  /** Allows an as-of older than that of the published snapshot. */
   allowOlder?: boolean | undefined;
-  /** Lets as-of lie ahead of the clock. */
+  /** Allows an as-of ahead of the clock. */
   allowFuture?: boolean | undefined;
-  /** The moment of the schedule that this run is for; by it the schedule remembers what has run. */
+  /** Moment of the schedule that this run is for; the schedule reads it back from the ledger. */
   scheduledAt?: Moment | undefined;
-  /** Aborted once the run shall end: it does so before its next stage. */
+  /** Aborted when the run is asked to end, which it does before its next stage. */
   stop?: AbortSignal | undefined;
 }
 
-/** What a pipeline works with while it holds the warehouse. */
+/** Context of a pipeline while it holds the warehouse. */
 export interface OpenRun {
   run: Run;
   state: StateDatabase;
   sites: Sites;
-  /** Runs a stage with its row in the ledger and a log line; `rows` tells the ledger what it took in and gave out. */
+  /** Runs a stage, with a row in the ledger and a log line; `rows` returns what the ledger records of its output. */
   stage: <Input, Output>(
     stage: Stage<Input, Output>,
     input: Input,
@@ -49,9 +49,9 @@ export interface OpenRun {
 }
 
 /**
- * Runs `work` as the one writer: configuration read, lock held, warehouse open, a row in the run ledger.
- * Throws `UsageError` for bad configuration or an as-of that goes back or lies ahead of the clock, `WarehouseBusyError`
- * when the lock stays taken.
+ * Runs `work` as the only writer: reads the configuration, locks and opens the warehouse, and opens a row in the run
+ * ledger. Throws `UsageError` for bad configuration and an as-of that goes back or is ahead of the clock,
+ * `WarehouseBusyError` where the warehouse stays locked.
  */
 export async function runPipeline<Result extends object>(
   pipeline: string,
@@ -68,20 +68,20 @@ export async function runPipeline<Result extends object>(
   await effects.files.makeDirectory(data.published);
   const noting = { data, effects, logger: terminal.logger };
   const command = `run ${pipeline}`;
-  // Whether a failure is told without a note: by the ledger, or to whoever asked for what cannot be.
-  let isTold = settings.storage?.follow === true;
+  // A failure needs no note where the ledger has it, or where the request itself is refused.
+  let isReported = settings.storage?.follow === true;
   const open = async (state: StateDatabase) => {
     const published = await currentManifest(data);
     if (published !== undefined && !request.allowOlder) {
-      isTold = true;
+      isReported = true;
       assertNotOlder(clock, published.as_of);
-      isTold = false;
+      isReported = false;
     }
     const parts = { ...clock, data, settings, ...terminal, effects };
-    const onBegun = () => void (isTold = true);
+    const onBegun = () => void (isReported = true);
     const result = await ledgeredRun(pipeline, { ...request, onBegun }, parts, state, sites, work);
-    // What fails from here on the ledger has as done.
-    isTold = false;
+    // From here on the ledger has the run as done.
+    isReported = false;
     return result;
   };
   try {
@@ -89,15 +89,12 @@ export async function runPipeline<Result extends object>(
     await forgetRefusedRuns(noting);
     return result;
   } catch (error) {
-    if (!isTold) await noteRefusedRun(noting, command, error);
+    if (!isReported) await noteRefusedRun(noting, command, error);
     throw error;
   }
 }
 
-/**
- * Opens the warehouse for one process at a time. Waits for another as long as configured; throws `WarehouseBusyError`
- * then.
- */
+/** Locks and opens the warehouse for `work`. Waits as long as configured, then throws `WarehouseBusyError`. */
 export async function withWarehouse<Result>(
   command: string,
   data: DataDirectory,
@@ -132,10 +129,7 @@ export async function withWarehouse<Result>(
   });
 }
 
-/**
- * Does what only one process at a time may do to the warehouse. Waits for another as long as configured; throws
- * `WarehouseBusyError` then.
- */
+/** Runs `work` while it holds the writer's lock. Waits as long as configured, then throws `WarehouseBusyError`. */
 export async function withWriterLock<Result>(
   command: string,
   opening: Opening & { settings: Settings },
@@ -156,7 +150,7 @@ export async function withWriterLock<Result>(
   }
 }
 
-/** A run failed, by its cause, and its database takes no statement more: also not the end of the run. */
+/** A run failed by its cause, and its database accepts no statement any more, so that the run could not be ended. */
 class UnendedRun extends Error {
   override readonly cause: Error;
   constructor(cause: Error) {
@@ -164,7 +158,7 @@ class UnendedRun extends Error {
     this.cause = cause;
   }
 
-  /** Writes the end in an opening of its own. Where that fails, too, the next run calls this one interrupted. */
+  /** Opens the database again to end the run. Where that fails, too, the next run marks this one as interrupted. */
   async end({ data, effects, logger }: Opening, settings: Settings): Promise<void> {
     try {
       const state = await openStateDatabase(data, settings, undefined, effects);
@@ -175,7 +169,10 @@ class UnendedRun extends Error {
         await state.close();
       }
     } catch (error) {
-      logger.warn({ err: error }, 'the end of this run could not be written into the ledger');
+      logger.warn(
+        { err: error },
+        'the end of this run could not be written to the ledger; the next run marks it as interrupted',
+      );
     }
   }
 }
@@ -214,7 +211,7 @@ async function ledgeredRun<Result extends object>(
       return output;
     } catch (caught) {
       const error = isInterruption(caught) ? new StoppedError(interrupted(pipeline, each.name)) : caught;
-      // Where the database itself failed this fails, too, and the first error is the one to report.
+      // Fails as well where the database failed; the first error is the one to report.
       await ledger.endStage(runId, each.name, now(), { error: (error as Error).message }).catch(() => undefined);
       throw error;
     }

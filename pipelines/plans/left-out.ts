@@ -6,13 +6,13 @@ import type { LandingFile } from '../../src/pipeline/landing/landing-file.ts';
 import { kyselyOn } from '../../src/pipeline/warehouse/kysely.ts';
 import type { StateDatabase } from '../../src/pipeline/warehouse/database.ts';
 
-/** A plan that would read more than this takes files for what they look like: people wait for it. */
-const mostBytesRead = 2 ** 30;
+/** Bytes that a plan reads at most; beyond, it trusts sizes, since a person waits for it. */
+const maxBytesRead = 2 ** 30;
 
 /**
- * Of files that are new or look otherwise than before, in the order of their paths, those of which a run ingests
- * nothing, and why: their bytes count already, or they are not whole yet. `now` in milliseconds since the epoch. Only
- * files that are as large as one that counts, or as another one of them, are read: the `digested` ones.
+ * Returns which new or changed files, in the order of their paths, a run would not ingest, and why: their bytes count
+ * already, or they are not whole yet. Reads only files with the size of a known or another new file: the `digested` ones.
+ * `now` in milliseconds since the epoch.
  */
 export async function leftOut(
   state: StateDatabase,
@@ -43,18 +43,18 @@ export async function leftOut(
   return { why, digested };
 }
 
-/** With their digests: the files that are as large as others. */
+/** Returns the files that have the size of another, with their digests. */
 async function digestsOf({ connection }: StateDatabase, files: readonly LandingFile[]): Promise<SeenFile[]> {
   const sizeOf = ({ kind, bytes }: Pick<LandingFile, 'kind' | 'bytes'>) => `${kind} ${bytes}`;
   const counted = await kyselyOn(connection).selectFrom('ingest_files').select(['kind', 'bytes']).distinct().execute();
   const known = new Set(counted.map(sizeOf));
   const sizes = Map.groupBy(files, sizeOf);
   const alike = files.filter((file) => known.has(sizeOf(file)) || (sizes.get(sizeOf(file))?.length ?? 0) > 1);
-  if (alike.reduce((sum, { bytes }) => sum + bytes, 0) > mostBytesRead) return [];
+  if (alike.reduce((sum, { bytes }) => sum + bytes, 0) > maxBytesRead) return [];
   const digested = await Promise.all(
     alike.map(async (file) => ({ ...file, sha256: await sha256Of(file.absolutePath).catch(() => '') })),
   );
-  // One that cannot be read is told by the run.
+  // The run reports files that cannot be read.
   return digested.filter(({ sha256 }) => sha256 !== '');
 }
 

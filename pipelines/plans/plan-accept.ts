@@ -8,17 +8,17 @@ import { decimalOf, decimalText, roundedUnits, type Decimal } from '../../src/ki
 import type { Moment } from '../../src/kit/time/moment.ts';
 import { withWarehouse, type RunRequest } from '../run-pipeline.ts';
 
-/** What accepting a held export would do. */
+/** Effect of accepting a held export. */
 export interface AcceptPlan {
   held: HeldFile;
-  /** Active offers that it removes, of so many that the source has. */
+  /** Number of active offers that it removes, and that the source has. */
   removes: number;
   active: number;
-  /** Of which published snapshot the figures are; null where none was published yet. */
+  /** As-of of the published snapshot that the figures are from; null while nothing is published. */
   as_of: Moment | null;
-  /** Gross USD of the window, of all that are removed, as that snapshot has them. */
+  /** Gross USD of the window, of all removed offers. */
   earnings: string;
-  /** Paused ones, too; those that earned most first. */
+  /** Removed offers, paused ones too, by earnings. */
   offers: RemovedFigures[];
 }
 
@@ -33,8 +33,8 @@ interface RemovedFigures {
 }
 
 /**
- * Which offers would go with a held export, and what they earned in the window. Changes nothing. Throws `UsageError`
- * where it is not held, or no longer lies there.
+ * Returns the offers that a held export would remove, with their figures of the window. Changes nothing. Throws
+ * `UsageError` where the file is not held, or no longer there.
  */
 export async function planAccept(
   { data, terminal }: Pick<RunRequest, 'data' | 'terminal'>,
@@ -68,7 +68,7 @@ export async function planAccept(
   };
 }
 
-/** Those that the snapshot has, in the order in which they matter. */
+/** Returns the removed offers that the snapshot has, by earnings. */
 function figuresOf(folder: string, removed: readonly RemovedOffer[]): Promise<RemovedFigures[]> {
   const ids = removed.map(({ offerId }) => offerId).join(', ');
   const statuses = new Map(removed.map(({ offerId, status }) => [offerId, status]));
@@ -83,7 +83,7 @@ function figuresOf(folder: string, removed: readonly RemovedOffer[]): Promise<Re
   });
 }
 
-/** An offer that is newer than the snapshot. */
+/** Returns an offer that is newer than the snapshot. */
 function withoutFigures({ offerId, externalId, status }: RemovedOffer): RemovedFigures {
   const none = { title: null, clicks: 0, conversions: 0, earnings: '0' };
   return { offer_id: offerId, external_id: externalId, status, ...none };

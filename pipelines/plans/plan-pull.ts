@@ -7,22 +7,22 @@ import type { Moment } from '../../src/kit/time/moment.ts';
 import { askSources, realPullClock } from '../ask-sources.ts';
 import type { PullRequest } from '../pull.ts';
 
-/** What a pull would ask of one source. */
+/** Requests that a pull would make to one source. */
 export interface PlannedPull {
   source: string;
   connector: string | null;
-  /** Null where the bucket's own SDK knows it. */
+  /** Null where the bucket's SDK decides. */
   host: string | null;
   pulls: ('offers' | 'conversions' | 'objects')[];
   last_pull: string | null;
   last_whole_pull_at: Moment | null;
-  /** Why it would fail before it asks, such as a secret that is not there. */
+  /** Error that it would fail with before any request, such as a missing secret. */
   error: string | null;
 }
 
-/** Which sources a pull would ask, and for what. Asks nobody and writes nothing. Throws `UsageError` as a pull does. */
+/** Returns the requests that a pull would make. Makes none and writes nothing. Throws `UsageError` as a pull does. */
 export async function planPull(request: PullRequest): Promise<PlannedPull[]> {
-  // A broken offerline.json fails the pull, too.
+  // A pull fails on a broken offerline.json, too.
   readSettings(request.data);
   using ledger = PullLedger.existing(request.data);
   const newest = ledger?.newest();

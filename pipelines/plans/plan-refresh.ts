@@ -22,28 +22,28 @@ export interface FileToRead {
   kind: LandingKind;
   source: string | null;
   bytes: number;
-  /** `changed`: it looks otherwise than when it was read; `configuration`: it means something else by now. */
+  /** `changed`: size or time differ from when it was read; `configuration`: other settings read it differently. */
   why: 'new' | 'changed' | 'configuration';
 }
 
-/** What a refresh would begin with. Which rows are good, and what comes of them, only reading tells. */
+/** Input that a refresh would begin with; only reading shows which rows are good. */
 export interface RefreshPlan {
   as_of: Moment;
   published: { snapshot_id: string; as_of: Moment } | null;
   files: FileToRead[];
   bytes: number;
-  /** New files of which it would ingest nothing. */
+  /** New files that it would not ingest. */
   left_out: { path: string; why: string }[];
-  /** Paths that look like data and are not read. */
+  /** Paths that look like data but are not read. */
   ignored: { path: string; why: string }[];
-  /** Daily reports of days that are over which are missing or outdated; a run computes the newest of them. */
+  /** Missing or outdated daily reports of days that are over; a run computes the newest. */
   reports_due: number;
   postbacks_due: { site_key: string; due: number; waits_for: string }[];
 }
 
 /**
- * Which files a refresh would read and what is due. Lists the landing folder before it takes the warehouse, which it
- * holds only to compare that with the ledger. Throws what the refresh would throw before its first stage.
+ * Returns the files that a refresh would read, and what is due. Holds the warehouse only to compare the list of landing
+ * files with the ledger. Throws what the refresh would throw before its first stage.
  */
 export async function planRefresh(
   { data, terminal, asOf: asked, allowOlder, allowFuture }: RunRequest,

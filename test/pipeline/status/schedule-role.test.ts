@@ -94,7 +94,7 @@ it('since when storage is away stays the same until it is back, also for a proce
   expect((await stat(data.scheduleRoleFile)).mode & 0o777).toBe(0o600);
 });
 
-it('a role that cannot be written down is said once, and written as soon as it can be', async () => {
+it('a role that cannot be written is logged once, and written as soon as it can be', async () => {
   await using here = await place();
   let isFull = true;
   let logged = '';
@@ -111,7 +111,7 @@ it('a role that cannot be written down is said once, and written as soon as it c
     logger: telling,
   });
   for (const _ of [1, 2]) await note.report({ role: 'stands_by', error: 'away' });
-  expect(logged.match(/cannot be written down/g)).toHaveLength(1);
+  expect(logged.match(/cannot be written for `status`/g)).toHaveLength(1);
   isFull = false;
   await note.report({ role: 'stands_by', error: 'away' });
   expect(readSchedule(here.data, { storage })).toMatchObject({ error: 'away' });
