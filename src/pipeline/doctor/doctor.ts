@@ -39,21 +39,18 @@ import { restoreFiles } from '../recovery/restore-files.ts';
 export interface DoctorRequest {
   /** Reads every byte of events, marts, snapshots, copies, pictures and landing files. */
   deep: boolean;
-  /** Puts right what can be. */
+  /** Repairs what can be repaired. */
   repair: boolean;
   progress: Progress;
 }
 
 export interface Diagnosis {
   findings: Finding[];
-  /**
-   * What was repaired, among the findings. A refresh then publishes from it, which may go back where the clock is among
-   * them.
-   */
+  /** Findings that were repaired. A refresh publishes then; its as-of may go back where one is of the clock. */
   repaired: Finding[];
 }
 
-/** Examines the data directory and, where asked to, repairs it. The caller holds the writer lock. */
+/** Examines the data directory, and repairs it where asked to. The caller holds the writer lock. */
 export async function examine(opening: Opening, request: DoctorRequest): Promise<Diagnosis> {
   const { data } = opening;
   const findings = [...(await examineMachine(data)), ...examineAccess(data)];
@@ -85,7 +82,7 @@ export async function examine(opening: Opening, request: DoctorRequest): Promise
     );
   }
 
-  let state = await openAsItIs(opening, findings);
+  let state = await openUnrepaired(opening, findings);
   if (state === undefined && request.repair && findings.some(({ check }) => check === 'state')) {
     state = await recoverState(
       opening,
@@ -93,7 +90,7 @@ export async function examine(opening: Opening, request: DoctorRequest): Promise
     );
   }
   try {
-    // A damaged snapshot may share its event files with the warehouse: before it is taken away, all are read.
+    // A damaged snapshot may share event files with the warehouse: all are read before it is moved away.
     const deep = request.deep || (request.repair && snapshots.damaged.length > 0);
     if (state !== undefined) state = await examineOpen(opening, { ...request, deep }, state, findings);
   } finally {
@@ -101,9 +98,9 @@ export async function examine(opening: Opening, request: DoctorRequest): Promise
   }
   if (request.repair)
     for (const path of pictures.damaged) await opening.effects.files.remove(path, 'damaged picture: removed');
-  // Last of all: what is damaged may still have what the state needs.
+  // Comes last: a damaged snapshot or copy may still have files that the state needs.
   if (request.repair) {
-    // Where none can take their place the damaged ones stay until a refresh has published: they are better than none.
+    // Damaged snapshots are better than none: without a good one they stay until a refresh has published.
     const good = await newestGoodToPublish(data, opening.effects.now());
     const replaced = good === undefined ? [] : snapshots.damaged.map((name) => join(data.published, name));
     await repairFolders(opening, [...replaced, ...copies.damaged], findings);
@@ -111,8 +108,8 @@ export async function examine(opening: Opening, request: DoctorRequest): Promise
   return { findings, repaired: request.repair ? findings.filter(({ repairable }) => repairable) : [] };
 }
 
-/** Undefined where there is none yet, and where it cannot be trusted, which is then among the findings. */
-async function openAsItIs(
+/** Opens the state without recovering it. Returns undefined where there is none, or with a finding where it is damaged. */
+async function openUnrepaired(
   { data, settings, effects }: Opening,
   findings: Finding[],
 ): Promise<StateDatabase | undefined> {
@@ -123,7 +120,7 @@ async function openAsItIs(
         'state',
         data.stateFile,
         problem,
-        'it is put aside and comes back from the newest good copy, as the next run would do',
+        'it is moved to put-aside/ and restored from the newest good copy, as by the next run',
       ),
     );
     return undefined;
@@ -143,7 +140,7 @@ async function openAsItIs(
   return damaged(`is older than the published snapshot ${newest.manifest.snapshot_id}`);
 }
 
-/** Adds what an open state shows to the findings. Gives the state that is open afterwards. */
+/** Examines and repairs an open state. Returns the state that is open afterwards. */
 async function examineOpen(
   opening: Opening,
   { deep, repair, progress }: DoctorRequest,
@@ -195,7 +192,7 @@ async function examineOpen(
   }
 }
 
-/** No snapshot has the bytes of these event files, but the landing folder may have all of the rows. */
+/** Makes the next ingest read all logs again, where the landing folder has them all. */
 async function readLogsAgain(
   { data }: Opening,
   state: StateDatabase,

@@ -7,8 +7,8 @@ const everybody = 0o007;
 const everybodyEnters = 0o001;
 
 /**
- * Folders that tell of users and addresses, and that everybody may look into: nobody gives them that mode on purpose,
- * but a copy or an older version may have made them so. What a group may do was given to it.
+ * Finds folders with users and addresses that everybody on the machine may read, as a copy or an older version may have
+ * made them. Rights of a group were given on purpose.
  */
 export function examineAccess(data: DataDirectory): Finding[] {
   if (((modeAndOwner(data.root)?.mode ?? 0) & everybodyEnters) === 0) return [];
@@ -20,7 +20,7 @@ export function examineAccess(data: DataDirectory): Finding[] {
       trouble(
         'access',
         folder,
-        `is open to everybody on this machine (mode ${mode}): it tells of users and addresses`,
+        `is open to everybody on this machine (mode ${mode}), and has users and addresses`,
         `it becomes its owner’s alone, as by \`chmod 700 ${folder}\``,
         { repairable: [found.uid, 0].includes(process.getuid?.() ?? found.uid) },
       ),
@@ -28,7 +28,7 @@ export function examineAccess(data: DataDirectory): Finding[] {
   });
 }
 
-/** The repair of what `examineAccess` found. */
+/** Repairs what `examineAccess` found. */
 export function closeFolders(findings: readonly Finding[]): void {
   for (const { check, subject, repairable } of findings) if (check === 'access' && repairable) closeFolder(subject);
 }

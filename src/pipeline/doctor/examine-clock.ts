@@ -8,9 +8,9 @@ import { readFutureEffective, describeFutureEffective } from '../runs/future-eff
 import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
 import { trouble, type Finding } from './finding.ts';
 
-const isClockRight = 'first make sure that the clock is right: then';
+const checkClockFirst = 'first make sure that the clock is right: then';
 
-/** A published snapshot as of a time that the clock has not reached. `now` in milliseconds since the epoch. */
+/** Finds a published snapshot with an as-of ahead of the clock. `now` in milliseconds since the epoch. */
 export async function examinePublishedTime(data: DataDirectory, now: number): Promise<Finding[]> {
   const published = await currentManifest(data);
   if (published === undefined || aheadOfClock(published.as_of, now) === 0) return [];
@@ -19,12 +19,12 @@ export async function examinePublishedTime(data: DataDirectory, now: number): Pr
       'clock',
       published.snapshot_id,
       `is as of ${published.as_of}, but the clock says ${momentOfMilliseconds(now)}: no refresh is let in before`,
-      `${isClockRight} a snapshot as of now takes its place`,
+      `${checkClockFirst} a snapshot as of now takes its place`,
     ),
   ];
 }
 
-/** The same of figures that were computed and not published, of content versions and of commissions. */
+/** Finds unpublished figures, offer versions and commissions that are ahead of the clock. */
 export async function examineTimes(data: DataDirectory, connection: DuckDBConnection, now: number): Promise<Finding[]> {
   const findings: Finding[] = [];
   const computed = await martsAsOf(connection);
@@ -34,18 +34,18 @@ export async function examineTimes(data: DataDirectory, connection: DuckDBConnec
         'clock',
         data.stateFile,
         `has figures as of ${computed}, but the clock says ${momentOfMilliseconds(now)}`,
-        `${isClockRight} they are computed as of now`,
+        `${checkClockFirst} they are computed as of now`,
       ),
     );
   }
-  const beginnings = await readFutureEffective(endOfPresent(now), 'state', (sql) => queryRows(connection, sql));
-  if (beginnings !== undefined) {
+  const future = await readFutureEffective(endOfPresent(now), 'state', (sql) => queryRows(connection, sql));
+  if (future !== undefined) {
     findings.push(
       trouble(
         'clock',
         data.stateFile,
-        describeFutureEffective(beginnings),
-        `${isClockRight} each begins when its run wrote it, and what was credited since is priced again; rewards of postbacks stay`,
+        describeFutureEffective(future),
+        `${checkClockFirst} each takes effect when its run wrote it, and credits since then are priced again; rewards of postbacks stay`,
       ),
     );
   }

@@ -8,8 +8,8 @@ import { allowedSilence, describeSilence, readSilentSites, type SilentSite } fro
 import { note, trouble, type Finding } from './finding.ts';
 
 /**
- * The store of deliveries: whether the file is whole, or whether PostgreSQL answers and holds a store of ours; and the
- * sites that take nothing of it. `now` in milliseconds since the epoch.
+ * Examines the delivery store: damage of the file, or a PostgreSQL that does not answer or has no store of ours, and sites
+ * that accept nothing. `now` in milliseconds since the epoch.
  */
 export async function examineDeliveries(data: DataDirectory, deep: boolean, now: number): Promise<Finding[]> {
   const settings = readSettings(data);
@@ -38,7 +38,7 @@ export async function examineDeliveries(data: DataDirectory, deep: boolean, now:
   }
 }
 
-/** In trouble is a site that is silent for more minutes than are allowed; others may only be started again. */
+/** Returns trouble for sites that are silent for more minutes than allowed, else notes. */
 function silences(sites: readonly SilentSite[], allowed: number): Finding[] {
   return sites.map((site) => {
     const about = [
@@ -72,7 +72,7 @@ function examineFile(data: DataDirectory, deep: boolean): Finding[] {
       'deliveries',
       data.deliveriesFile,
       problem,
-      'it is put aside with its -wal and -shm; the next refresh makes a new one from the outbox and from what the warehouse knows to be delivered',
+      'it is moved to put-aside/ with its -wal and -shm; the next refresh makes a new one from the outbox and from the deliveries that the warehouse knows',
     ),
   ];
 }

@@ -11,7 +11,7 @@ import { kyselyOn } from '../warehouse/kysely.ts';
 import { stateCopies } from '../warehouse/state-copies.ts';
 import { note, trouble, type Finding } from './finding.ts';
 
-/** Published snapshots against their manifests. `deep` reads every file of each, otherwise the current one's own. */
+/** Checks published snapshots against their manifests. `deep` reads every file, otherwise the current one's own. */
 export async function examineSnapshots(
   data: DataDirectory,
   deep: boolean,
@@ -36,7 +36,7 @@ export async function examineSnapshots(
           (error as Error).message,
           name === current
             ? 'a new one takes its place; until then the service goes on with the one that it has open'
-            : 'it is put aside; nobody is served from it',
+            : 'it is moved to put-aside/; nobody is served from it',
         ),
       );
     }
@@ -47,14 +47,14 @@ export async function examineSnapshots(
         'snapshots',
         data.current,
         current === undefined ? 'is missing' : `names ${current}, which is not there`,
-        'it is switched to the newest snapshot that is whole and does not lie ahead of the clock; without one a new one is published',
+        'it is switched to the newest whole snapshot that is not ahead of the clock; without one a new one is published',
       ),
     );
   }
   return { findings, damaged };
 }
 
-/** Copies of the state: one at least, each of them whole where `deep` reads them. */
+/** Checks that there is a good copy of the state; `deep` reads all copies. */
 export async function examineCopies(
   data: DataDirectory,
   deep: boolean,
@@ -66,7 +66,7 @@ export async function examineCopies(
     const error = await damageOfDatabase(path);
     if (error === undefined) continue;
     damaged.push(path);
-    findings.push(trouble('copies', path, error.message, 'it is put aside'));
+    findings.push(trouble('copies', path, error.message, 'it is moved to put-aside/'));
   }
   if (copies.length === damaged.length && (await stat(data.current).catch(() => undefined)) !== undefined) {
     findings.push(
@@ -76,10 +76,7 @@ export async function examineCopies(
   return { findings, damaged };
 }
 
-/**
- * Landing files against what was read of them: bytes that changed under an unchanged size and time. Files that are
- * gone are told by their number.
- */
+/** Finds landing files whose bytes changed under the same size and time, and counts those that are gone. */
 export async function examineLanding(
   data: DataDirectory,
   connection: DuckDBConnection,
@@ -96,7 +93,7 @@ export async function examineLanding(
     const file = join(data.landing, path);
     const about = await stat(file, { bigint: true }).catch(() => undefined);
     if (about === undefined) gone++;
-    // Anything else is a new file to the next run.
+    // A file with another size or time is new to the next run.
     else if (
       deep &&
       about.size === BigInt(bytes) &&
@@ -108,7 +105,7 @@ export async function examineLanding(
           'landing',
           path,
           'has other bytes than when it was read, under the same size and time',
-          'what was read stands; compare the file with its sender’s, and land a good copy under a new name if it should count',
+          'the rows that were read stay; compare the file with its sender’s, and land a good copy under a new name if it should count',
         ),
       );
     }
@@ -126,16 +123,16 @@ export async function examineLanding(
   return findings;
 }
 
-/** Less than this and the next run may not fit. */
-const leastFreeBytes = 256 * 1024 * 1024;
+/** Free bytes that a run needs beside copies of the state. */
+const minFreeBytes = 256 * 1024 * 1024;
 
-/** Room on the disk, and the right to write. */
+/** Checks free space and the right to write, and lists what was put aside. */
 export async function examineMachine(data: DataDirectory): Promise<Finding[]> {
   const findings: Finding[] = [];
   const { bavail, bsize } = await statfs(data.root);
   const state = await stat(data.stateFile).catch(() => undefined);
-  // A run writes the state again, copies it, and writes a snapshot.
-  const needed = leastFreeBytes + 3 * (state?.size ?? 0);
+  // A run rewrites the state, copies it, and writes a snapshot.
+  const needed = minFreeBytes + 3 * (state?.size ?? 0);
   if (bavail * bsize < needed) {
     findings.push(
       trouble(

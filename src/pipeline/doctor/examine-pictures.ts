@@ -4,7 +4,7 @@ import { severalAtOnce } from '../../kit/files/several-at-once.ts';
 import { isIntact, mirroredFiles } from '../../pictures/picture-files.ts';
 import { trouble, type Finding } from './finding.ts';
 
-/** Mirrored pictures against their names, which are digests of their bytes. Reads all of them. */
+/** Reads all mirrored pictures, and checks their bytes against their names, which are digests. */
 export async function examinePictures({
   pictures,
 }: DataDirectory): Promise<{ findings: Finding[]; damaged: string[] }> {

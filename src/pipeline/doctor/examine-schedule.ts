@@ -8,20 +8,20 @@ import { leaseTimes } from '../runs/held-lease.ts';
 import { readStorageRole, type StorageRole } from '../runs/storage-role.ts';
 import { trouble, unreadableNote, type Finding } from './finding.ts';
 
-/** What this machine does: whether it writes, and what storage does not let it do. */
+/** Role of this machine and its trouble with storage. */
 export interface ScheduleReport {
   /** `neither` where no schedule of this data directory runs, and none of its services follows storage. */
   role: StorageRole['role'] | 'neither';
-  /** The process that does so, and since when it lives. */
+  /** The process in this role, and its start. */
   pid: number | null;
   since: string | null;
   /** Null without `storage`. */
   storage: string | null;
-  /** Of the schedule that writes where this one stands by. */
+  /** Name of the schedule that writes, where this one stands by. */
   writer: string | null;
-  /** Since the lease of this schedule was renewed last; null where it does not write to storage. */
+  /** Seconds since this schedule renewed its lease; null where it does not write to storage. */
   lease_age_seconds: number | null;
-  /** What keeps it from its work; null where all is well. */
+  /** Error that keeps it from its work; null without one. */
   error: string | null;
   error_since: string | null;
 }
@@ -37,7 +37,7 @@ const nobody: ScheduleReport = {
   error_since: null,
 };
 
-/** From locks and notes of this machine alone: storage that hangs holds nobody up who asks how all stands. */
+/** Reads the role from locks and notes of this machine alone, so that hanging storage delays no status. */
 export function readSchedule(
   data: DataDirectory,
   { storage }: Pick<Settings, 'storage'>,
@@ -51,18 +51,18 @@ export function readSchedule(
   const [lockFile, roleFile] = storage.follow
     ? [data.serviceLockFile, data.followingRoleFile]
     : [data.storageScheduleLockFile, data.scheduleRoleFile];
-  const told = readStorageRole(roleFile, storage.url, onUnreadable);
+  const noted = readStorageRole(roleFile, storage.url, onUnreadable);
   const holder = readHolder(lockFile);
-  const standing = {
+  const report = {
     ...nobody,
     storage: storage.url,
-    error: told?.error ?? null,
-    error_since: told?.error_since ?? null,
+    error: noted?.error ?? null,
+    error_since: noted?.error_since ?? null,
   };
-  if (holder === undefined) return standing;
-  const here = { ...standing, pid: holder.pid, since: holder.since };
-  if (told?.role !== 'writes')
-    return { ...here, role: storage.follow ? 'follows' : 'stands_by', writer: told?.writer ?? null };
+  if (holder === undefined) return report;
+  const here = { ...report, pid: holder.pid, since: holder.since };
+  if (noted?.role !== 'writes')
+    return { ...here, role: storage.follow ? 'follows' : 'stands_by', writer: noted?.writer ?? null };
   const lease = readHeldLease(data, clocks);
   const age = lease === undefined ? null : Math.max(0, Math.round((leaseTimes.believed - lease.left) / 1000));
   const isOver = age === null || lease === undefined || lease.left <= 0;
@@ -77,7 +77,7 @@ export function readSchedule(
   };
 }
 
-/** Such as "the schedule stands by and does not do its work, since …: …"; undefined where all is well. */
+/** Returns such as "the schedule stands by and cannot use storage since …: …"; undefined without an error. */
 export function scheduleTrouble({ role, error, error_since: since }: ScheduleReport): string | undefined {
   return error === null
     ? undefined
@@ -91,18 +91,17 @@ const troubled: Record<ScheduleReport['role'], string> = {
   neither: 'what ran here last could not use storage',
 };
 
-/** What helps whoever reads that. */
-export const scheduleAdvice = 'put that right; what runs goes on by itself then, what has ended is to be started again';
+/** Advice for that trouble. */
+export const scheduleAdvice =
+  'put that right: processes that run recover by themselves, ended ones have to be started again';
 
 export function examineSchedule(data: DataDirectory, settings: Pick<Settings, 'storage'>): Finding[] {
   const unreadable: Finding[] = [];
-  const standing = readSchedule(data, settings, realLeaseClocks, (of) =>
-    unreadable.push(unreadableNote('schedule', of)),
-  );
-  const problem = scheduleTrouble(standing);
+  const report = readSchedule(data, settings, realLeaseClocks, (of) => unreadable.push(unreadableNote('schedule', of)));
+  const problem = scheduleTrouble(report);
   if (problem === undefined) return unreadable;
   return [
     ...unreadable,
-    trouble('schedule', standing.storage ?? data.warehouse, problem, scheduleAdvice, { repairable: false }),
+    trouble('schedule', report.storage ?? data.warehouse, problem, scheduleAdvice, { repairable: false }),
   ];
 }

@@ -3,7 +3,7 @@ import { OfferlineError } from '../../kit/errors/errors.ts';
 import { readSites } from '../../kit/sites/sites.ts';
 import { trouble, type Finding } from './finding.ts';
 
-/** `sites.json` as a run and the service would find it. */
+/** Reads `sites.json` as a run and the service do. */
 export function examineSites({ sitesFile }: DataDirectory): Finding[] {
   try {
     readSites(sitesFile);

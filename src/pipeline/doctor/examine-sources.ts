@@ -7,10 +7,7 @@ import { PullLedger } from '../../sources/pull-ledger.ts';
 import { openSource } from '../../sources/open-source.ts';
 import { note, trouble, type Finding } from './finding.ts';
 
-/**
- * `sources.json` as a pull and the tracker would find it: the file, the secrets that it names, and whether each list is
- * a whole one.
- */
+/** Reads `sources.json` and its secrets as a pull and the tracker do, and checks each source's mode and last pull. */
 export function examineSources(data: DataDirectory): Finding[] {
   let read: Sources;
   try {
@@ -30,7 +27,7 @@ export function examineSources(data: DataDirectory): Finding[] {
   ];
 }
 
-/** A pull whose process died says nothing by itself. */
+/** Finds pulls whose process died. */
 function examinePulls(data: DataDirectory, { sources }: Sources): Finding[] {
   using ledger = PullLedger.existing(data);
   const newest = ledger?.newest();

@@ -21,11 +21,11 @@ export interface StateExamination {
   findings: Finding[];
   troubled: TroubledFile[];
   unnamed: string[];
-  /** Days of marts whose sums differ from one another. */
+  /** Days on which sums of marts differ from one another. */
   wrongSums: Day[];
 }
 
-/** What an open state says about itself and about the files that it names. `deep` reads every value and every byte. */
+/** Examines an open state and the files that it names. `deep` reads every value and every byte. */
 export async function examineState(
   data: DataDirectory,
   state: StateDatabase,
@@ -41,7 +41,12 @@ export async function examineState(
     if (damage !== undefined) {
       if (!tellsDamage(damage)) throw damage;
       findings.push(
-        trouble('state', data.stateFile, damage.message, 'it is put aside and comes back from the newest good copy'),
+        trouble(
+          'state',
+          data.stateFile,
+          damage.message,
+          'it is moved to put-aside/ and restored from the newest good copy',
+        ),
       );
       return { findings, troubled: [], unnamed: [], wrongSums: [] };
     }
@@ -75,7 +80,7 @@ export async function examineState(
       ),
     );
   findings.push(...(await ledgerFindings(connection)));
-  // What cannot be read whole cannot be counted.
+  // Missing or damaged event files cannot be counted.
   if (troubled.every(({ table }) => table !== 'event_files'))
     findings.push(...(await keyFindings(connection, data, deep)), ...(await countFindings(connection, data, deep)));
   const wrongSums = deep && troubled.length === 0 ? await daysOfWrongSums(connection, data) : [];
@@ -96,7 +101,7 @@ async function keyFindings(connection: DuckDBConnection, data: DataDirectory, de
   for (const kind of eventKinds) {
     const problem = await troubleWithKeyRuns({ connection, data }, kind, deep);
     if (problem === undefined) continue;
-    // As after a takeover: the state comes from storage, which has no keys.
+    // A state from storage has no keys.
     findings.push(
       existsSync(data.keys)
         ? trouble('keys', kind, problem, 'the keys of all events are written again from the event files')
@@ -113,22 +118,19 @@ async function ledgerFindings(connection: DuckDBConnection): Promise<Finding[]> 
     accepted: number;
     duplicates: number;
     rejected: number;
-    told: number;
+    kept: number;
   }>(
     connection,
-    `SELECT path, rows, accepted, duplicates, rejected, told
-     FROM ingest_files LEFT JOIN (SELECT file_id, count(*) AS told FROM rejects GROUP BY file_id) USING (file_id)
-     WHERE rows <> accepted + duplicates + rejected OR coalesce(told, 0) > rejected ORDER BY file_id`,
+    `SELECT path, rows, accepted, duplicates, rejected, kept
+     FROM ingest_files LEFT JOIN (SELECT file_id, count(*) AS kept FROM rejects GROUP BY file_id) USING (file_id)
+     WHERE rows <> accepted + duplicates + rejected OR coalesce(kept, 0) > rejected ORDER BY file_id`,
   );
   return rows.map(({ path, ...counts }) =>
     trouble('ledger', path, `its counts do not add up: ${JSON.stringify(counts)}`, rebuild, { repairable: false }),
   );
 }
 
-/**
- * Rows of the events against the ledger and against the roll-up: as the state has them written down, `deep` as they
- * stand in the files.
- */
+/** Compares numbers of events with the ledger and the roll-up: by the state's counts, or by the files where `deep`. */
 async function countFindings(connection: DuckDBConnection, data: DataDirectory, deep: boolean): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const kind of ['clicks', 'conversions'] as const) {

@@ -9,13 +9,13 @@ import type { Day } from '../../kit/time/moment.ts';
 import { martsAsOf } from '../warehouse/stale-partitions.ts';
 
 /**
- * UTC days on which the sums by hour, by day and by site differ: the audit of a publish, which looks at the days that
- * runs have touched, over those of all history. All of its marts have to be there.
+ * Returns the UTC days on which sums by hour, by day and by site differ: the audit of a publish, over all days of history.
+ * Needs all files of its marts.
  */
 export async function daysOfWrongSums(connection: DuckDBConnection, data: DataDirectory): Promise<Day[]> {
   const asOf = await martsAsOf(connection);
   if (asOf === undefined) return [];
-  // Of days after as-of, left by a run that was further on, there are files only.
+  // Days after as-of, from a run with a later one, have files only.
   const files = await queryRows<{ mart: string; path: string }>(
     connection,
     `SELECT mart, path FROM mart_files WHERE day <= TIMESTAMPTZ '${asOf}'::DATE ORDER BY day`,

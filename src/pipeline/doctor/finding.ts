@@ -1,10 +1,10 @@
 import { unreadableNoteAdvice, type UnreadableNote } from '../../kit/files/note-file.ts';
 
-/** One thing that the doctor saw. */
+/** One finding of the doctor. */
 export interface Finding {
-  /** `trouble` is to be put right; a `note` is worth knowing and harms nothing. */
+  /** `trouble` needs repair; a `note` is harmless. */
   level: 'trouble' | 'note';
-  /** The check that saw it. */
+  /** The check that found it. */
   check:
     | 'state'
     | 'files'
@@ -23,10 +23,10 @@ export interface Finding {
     | 'pictures'
     | 'access'
     | 'machine';
-  /** What it is about: a path, a table or a setting. */
+  /** A path, a table or a setting. */
   subject: string;
   problem: string;
-  /** What to do, as a sentence for the operator. */
+  /** Advice to the operator, as a sentence. */
   advice: string;
   /** `--repair` does what the advice says. */
   repairable: boolean;
@@ -42,7 +42,7 @@ export function trouble(
   return { level: 'trouble', check, subject, problem, advice, repairable };
 }
 
-/** Of a note of another process, for want of which nothing stops. */
+/** Returns a note about an unreadable file of another process, which stops nothing. */
 export function unreadableNote(check: Finding['check'], { file, problem }: UnreadableNote): Finding {
   return note(check, file, problem, unreadableNoteAdvice);
 }

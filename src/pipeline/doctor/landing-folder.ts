@@ -9,18 +9,18 @@ import { momentOfMilliseconds } from '../../kit/time/moment.ts';
 import { landingKinds } from '../../kit/vocabulary/values.ts';
 import { note, trouble, type Finding } from './finding.ts';
 
-/** The landing folder as it is now. */
+/** State of the landing folder. */
 export interface LandingReport {
-  /** Why nothing would come in; null where the folder is as it should be. */
+  /** Reason why nothing would be ingested; null where the folder is fine. */
   trouble: string | null;
-  /** How many files lie there that are not read, and the first of them. */
+  /** Number of files there that are not read, and the first of them. */
   ignored: number;
   ignored_files: { path: string; why: string }[];
 }
 
-const mostNamed = 10;
+const maxNamed = 10;
 
-/** Of the folder itself, and what the published snapshot knows of it. `now` in milliseconds since the epoch. */
+/** Reads the folder, and compares it with the published snapshot. `now` in milliseconds since the epoch. */
 export async function readLanding(data: DataDirectory, now: number): Promise<LandingReport> {
   const { files, ignored } = await findLandingFiles(data.landing);
   const all = [...ignored, ...(await strayFiles(data.landing))];
@@ -28,11 +28,11 @@ export async function readLanding(data: DataDirectory, now: number): Promise<Lan
   return {
     trouble: landingTrouble(data.landing, known, files) ?? null,
     ignored: all.length,
-    ignored_files: all.slice(0, mostNamed),
+    ignored_files: all.slice(0, maxNamed),
   };
 }
 
-/** Files and folders beside those that landing reads. */
+/** Returns files and folders beside those that landing reads. */
 async function strayFiles(landing: string): Promise<LandingReport['ignored_files']> {
   const names = await readdir(landing).catch((): string[] => []);
   const folders = landingKinds.map((kind) => `landing/${kind}`).join(', ');
@@ -41,7 +41,7 @@ async function strayFiles(landing: string): Promise<LandingReport['ignored_files
     .map((name) => ({ path: name, why: `it is in none of ${folders}` }));
 }
 
-/** None where no snapshot can be read: `status` and `doctor` report that themselves. */
+/** Returns the files that the snapshot knows; none where it cannot be read, which other checks report. */
 async function filesOfSnapshot(data: DataDirectory, now: number): Promise<KnownFile[]> {
   if ((await currentManifest(data)) === undefined) return [];
   const sql = knownFiles(`TIMESTAMPTZ '${momentOfMilliseconds(now)}'`);
@@ -54,7 +54,7 @@ export async function examineLandingFolder(data: DataDirectory, now: number): Pr
   return [
     ...(problem === null
       ? []
-      : [trouble('landing', data.landing, problem, 'runs go on without news until then', { repairable: false })]),
+      : [trouble('landing', data.landing, problem, 'until then runs ingest nothing new', { repairable: false })]),
     ...(first === undefined
       ? []
       : [

@@ -4,17 +4,16 @@ import { assertLogsLanded, resetLogs } from '../recovery/reset-logs.ts';
 import { openWarehouse, recoverState, type Opening } from '../recovery/recover-state.ts';
 
 export interface RebuildRequest {
-  /** Reads all logs again, in place of what the warehouse made of them. */
+  /** Reads all logs again. */
   fromLanding: boolean;
-  /** Goes on although the landing folder lacks logs that counted. */
+  /** Allows a landing folder that lacks logs with accepted rows. */
   withoutMissing: boolean;
 }
 
 /**
- * Puts the state aside and brings it back from the newest good copy and the published snapshot; or keeps it, and has
- * all that came of logs made again from the landing folder. The caller holds the writer lock; the next refresh computes
- * and publishes. Throws `UsageError`, with nothing changed, where logs that counted are no longer in the landing
- * folder.
+ * Recovers the state from the newest good copy and the published snapshot; or keeps it, and makes the next ingest read all
+ * logs again. The caller holds the writer lock; the next refresh computes and publishes. Throws `UsageError`, with
+ * nothing changed, where the landing folder lacks logs with accepted rows.
  */
 export async function rebuild(opening: Opening, { fromLanding, withoutMissing }: RebuildRequest): Promise<void> {
   const { data, effects } = opening;

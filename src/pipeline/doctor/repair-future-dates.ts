@@ -6,31 +6,31 @@ import { bumpRevision } from '../warehouse/metadata.ts';
 import { invalidatePricedSince } from '../warehouse/stale-partitions.ts';
 
 /**
- * Has nothing of the catalog and of the sites' terms begin after the clock, `now` in milliseconds since the epoch. A
- * version begins when its run wrote it, by that run's wall clock and at most now: from then on its price was shown.
- * The order stays, a microsecond apart where nothing else keeps it. What changes for publishers by that counts as
- * updated now. Days that were priced otherwise are marked to be computed again; the outbox stays as it is.
+ * Moves offer versions and commissions that take effect after the clock back; `now` in milliseconds since the epoch. A
+ * version takes effect when its run wrote it, by that run's wall clock and at most now: from then on feeds showed its
+ * price. Versions keep their order, a microsecond apart where needed. What this changes for publishers counts as updated
+ * now. Marks days with other prices to be computed again; the outbox stays.
  */
 export async function repairFutureDates(state: StateDatabase, now: number): Promise<void> {
   const { connection } = state;
   const present = momentOfMilliseconds(now);
   await state.transaction(async () => {
-    const since = await dateVersionsBack(state, present);
-    await dateCommissionsBack(state, present);
+    const since = await repairVersions(state, present);
+    await repairCommissions(state, present);
     if (since !== null) await invalidatePricedSince(connection, since);
     await bumpRevision(connection);
   }, 'repair of times');
 }
 
-/** Gives the earliest moment from which another version holds now; null where none does. */
-async function dateVersionsBack({ connection, db }: StateDatabase, present: Moment): Promise<Moment | null> {
+/** Returns the earliest moment from which another version is valid now; null where none is. */
+async function repairVersions({ connection, db }: StateDatabase, present: Moment): Promise<Moment | null> {
   const clock = `TIMESTAMPTZ '${present}'`;
-  const datedBack = await makeTempTable(
+  const movedBack = await makeTempTable(
     connection,
-    'dated_back',
+    'moved_back',
     `SELECT offer_id, version, ${inOrder('began', 'offer_id', 'version')} AS valid_from
      FROM (
-       -- A run that has left the ledger tells nothing any more; least passes over it.
+       -- A run that the ledger has no more gives NULL, which least ignores.
        SELECT offer_id, version, valid_from > ${clock} AS is_ahead, CASE WHEN is_ahead THEN least(started_at, ${clock}) ELSE valid_from END AS began
        FROM offer_versions LEFT JOIN runs USING (run_id))
      QUALIFY is_ahead`,
@@ -38,9 +38,9 @@ async function dateVersionsBack({ connection, db }: StateDatabase, present: Mome
   const firstSeenBack = await makeTempTable(
     connection,
     'first_seen_back',
-    `SELECT offer_id, first_seen_at, valid_from FROM offers JOIN ${datedBack} USING (offer_id) WHERE version = 1 AND first_seen_at > ${clock}`,
+    `SELECT offer_id, first_seen_at, valid_from FROM offers JOIN ${movedBack} USING (offer_id) WHERE version = 1 AND first_seen_at > ${clock}`,
   );
-  // Only where it is not the source's own word. The digest keeps the other one: the next export makes one more version.
+  // Only where the source gave none. The digest keeps the old one, so the next export makes one more version.
   await connection.run(
     `UPDATE offer_versions SET created_at = seen.valid_from FROM ${firstSeenBack} AS seen
      WHERE offer_versions.offer_id = seen.offer_id AND offer_versions.created_at = seen.first_seen_at`,
@@ -49,20 +49,20 @@ async function dateVersionsBack({ connection, db }: StateDatabase, present: Mome
     `UPDATE offers SET first_seen_at = seen.valid_from FROM ${firstSeenBack} AS seen WHERE offers.offer_id = seen.offer_id`,
   );
   await connection.run(
-    `UPDATE offer_versions SET valid_from = dated.valid_from FROM ${datedBack} AS dated
-     WHERE offer_versions.offer_id = dated.offer_id AND offer_versions.version = dated.version`,
+    `UPDATE offer_versions SET valid_from = moved.valid_from FROM ${movedBack} AS moved
+     WHERE offer_versions.offer_id = moved.offer_id AND offer_versions.version = moved.version`,
   );
-  // What a record makes depends on these dates.
+  // A record's version depends on these dates.
   await connection.run('DELETE FROM offer_records WHERE offer_id IN (SELECT offer_id FROM first_seen_back)');
   await db.updateTable('offer_versions').set({ updated_at: present }).where('updated_at', '>', present).execute();
   const [earliest] = await queryRows<{ since: Moment | null }>(
     connection,
-    `SELECT min(valid_from) AS since FROM ${datedBack}`,
+    `SELECT min(valid_from) AS since FROM ${movedBack}`,
   );
   return earliest?.since ?? null;
 }
 
-async function dateCommissionsBack({ connection, db }: StateDatabase, present: Moment): Promise<void> {
+async function repairCommissions({ connection, db }: StateDatabase, present: Moment): Promise<void> {
   const clock = `TIMESTAMPTZ '${present}'`;
   const commissions = await queryRows<{ site_key: string; valid_from: Moment; commission: string }>(
     connection,
@@ -75,8 +75,8 @@ async function dateCommissionsBack({ connection, db }: StateDatabase, present: M
 }
 
 /**
- * SQL: a moment, or a microsecond after the one that this expression gives for the row before. Less its row's number
- * a moment that keeps this never falls, so the greatest so far keeps it.
+ * Returns SQL for a moment that is at least a microsecond after that of the row before. Moments less their row's number
+ * must never fall, so the greatest so far is taken.
  */
 function inOrder(moment: string, of: string, number: string): string {
   return `make_timestamptz(max(epoch_us(${moment}) - ${number}) OVER (PARTITION BY ${of} ORDER BY ${number}) + ${number})`;

@@ -8,13 +8,13 @@ import { ageText } from '../../kit/time/age.ts';
 import { describeFailure } from './last-failure.ts';
 import type { StatusReport } from './status-report.ts';
 
-/** One thing that needs attention. */
+/** An action that the operator should take. */
 export interface AdvisedAction {
-  /** What it is, as a sentence for the operator. */
+  /** The reason, as a sentence. */
   what: string;
-  /** The command that helps, as it is typed. */
+  /** The command that helps, as typed. */
   command: string;
-  /** `offerline status` fails as long as it is so. */
+  /** `offerline status` fails because of it. */
   alarm?: true;
 }
 
@@ -23,21 +23,21 @@ const doctor = 'offerline doctor';
 const doctorRepair = 'offerline doctor --repair';
 
 /**
- * Everything that needs attention, what keeps the service from being right first. `allowed`: minutes for which a site
- * may take no postback.
+ * Returns an action for everything that needs attention, the most urgent first. `allowed`: minutes for which a site may
+ * accept no postback.
  */
-export function adviseActions(standing: StatusReport, stale: readonly string[], allowed: number): AdvisedAction[] {
+export function adviseActions(report: StatusReport, stale: readonly string[], allowed: number): AdvisedAction[] {
   return [
-    ...damageToDo(standing),
-    ...clockToDo(standing),
-    ...runsToDo(standing),
-    ...scheduleToDo(standing),
-    ...landingToDo(standing),
-    ...filesToDo(standing),
-    ...sourcesToDo(standing),
-    ...picturesToDo(standing),
-    ...reportsToDo(standing),
-    ...postbacksToDo(standing, allowed),
+    ...damageActions(report),
+    ...clockActions(report),
+    ...runActions(report),
+    ...scheduleActions(report),
+    ...landingActions(report),
+    ...fileActions(report),
+    ...sourceActions(report),
+    ...pictureActions(report),
+    ...reportActions(report),
+    ...postbackActions(report, allowed),
     ...stale.map((what) => ({
       what: `${what}: see that files still land and the schedule runs`,
       command: refresh,
@@ -49,7 +49,7 @@ export function adviseActions(standing: StatusReport, stale: readonly string[], 
 const alarm = { alarm: true } as const;
 const alarmIf = (is: boolean) => (is ? alarm : {});
 
-function damageToDo({ damage, machine, unreadable }: StatusReport): AdvisedAction[] {
+function damageActions({ damage, machine, unreadable }: StatusReport): AdvisedAction[] {
   const isAlarm = (what: string) => alarmIf(unreadable.includes(what));
   return [
     ...damage.map((what) => ({ what, command: repairIn(what) ?? doctorRepair, ...isAlarm(what) })),
@@ -57,53 +57,53 @@ function damageToDo({ damage, machine, unreadable }: StatusReport): AdvisedActio
   ];
 }
 
-/** The repair that a message names itself: a refresh would end by the same. */
+/** Returns the repair that a message names; a refresh would fail the same way. */
 function repairIn(message: string | null): string | undefined {
   return /`(offerline (?:doctor|rebuild)[^`]*)`/.exec(message ?? '')?.[1];
 }
 
-function clockToDo({ snapshot, ahead }: StatusReport): AdvisedAction[] {
-  const told = [
+function clockActions({ snapshot, ahead }: StatusReport): AdvisedAction[] {
+  const troubles = [
     ...(snapshot?.age_seconds === null
       ? [`the snapshot is as of ${snapshot.as_of}, ahead of this machine's clock`]
       : []),
     ...(ahead === null ? [] : [describeFutureEffective(ahead)]),
   ];
-  return told.map((what) => ({ what: `${what}; ${leadBackAdvice}`, command: doctorRepair, ...alarm }));
+  return troubles.map((what) => ({ what: `${what}; ${leadBackAdvice}`, command: doctorRepair, ...alarm }));
 }
 
-function runsToDo({ snapshot, damage, last_failure: failure, refused_runs: refused }: StatusReport): AdvisedAction[] {
-  const todo: AdvisedAction[] = [];
+function runActions({ snapshot, damage, last_failure: failure, refused_runs: refused }: StatusReport): AdvisedAction[] {
+  const actions: AdvisedAction[] = [];
   if (snapshot === null && damage.length === 0)
-    todo.push({ what: 'no snapshot was published yet, so there is nothing to serve', command: refresh });
-  // A source that was not pulled is told by itself.
+    actions.push({ what: 'no snapshot was published yet, so there is nothing to serve', command: refresh });
+  // `sourceActions` covers pulls.
   if (failure !== null && !failure.recovered && !failure.pipeline.startsWith('pull '))
-    todo.push({
-      what: `${describeFailure(failure)} (${firstLine(failure.error)}), and no run has been good since; \`offerline runs --failed\` tells more`,
+    actions.push({
+      what: `${describeFailure(failure)} (${firstLine(failure.error)}), and no run has been good since; \`offerline runs --failed\` shows more`,
       command: repairIn(failure.error) ?? againCommands[failure.pipeline] ?? refresh,
       ...alarm,
     });
   if (refused !== null && isRefusalTrouble(refused))
-    todo.push({
+    actions.push({
       what: `${describeRefusedRuns(refused)}; no run has been good since`,
       command: againCommands[refused.command.replace(/^run /, '')] ?? refresh,
       ...alarm,
     });
-  return todo;
+  return actions;
 }
 
-/** How a pipeline is run again, where a refresh does not do its work. */
+/** Commands for pipelines whose work a refresh does not do. */
 const againCommands: Record<string, string> = {
   maintenance: 'offerline run maintenance',
   backfill: 'offerline backfill reports',
 };
 
-function scheduleToDo({ schedule }: StatusReport): AdvisedAction[] {
+function scheduleActions({ schedule }: StatusReport): AdvisedAction[] {
   const what = scheduleTrouble(schedule);
   return what === undefined ? [] : [{ what: `${what}; ${scheduleAdvice}`, command: doctor, ...alarm }];
 }
 
-function landingToDo({ landing: { trouble, ignored, ignored_files } }: StatusReport): AdvisedAction[] {
+function landingActions({ landing: { trouble, ignored, ignored_files } }: StatusReport): AdvisedAction[] {
   const named = ignored_files.map(({ path }) => path).join(', ');
   const [first] = ignored_files;
   return [
@@ -119,38 +119,38 @@ function landingToDo({ landing: { trouble, ignored, ignored_files } }: StatusRep
   ];
 }
 
-function filesToDo({
+function fileActions({
   held,
   quarantined,
   set_aside,
   rejects_of_last_day,
   rejected_rows_of_last_day,
 }: StatusReport): AdvisedAction[] {
-  const todo: AdvisedAction[] = held.map(({ file_id, source, path, reason }) => ({
+  const actions: AdvisedAction[] = held.map(({ file_id, source, path, reason }) => ({
     what: `an export of ${source} is held, ${path} (${reason}): accept it where it is right, else land a better one`,
     command: `offerline offers accept ${file_id}`,
   }));
   const last = quarantined.at(-1);
   if (last !== undefined)
-    todo.push({
+    actions.push({
       what: `${counted(quarantined.length, 'landing file')} cannot be read, the last ${last.path} (${last.reason}): land them whole, or move them away`,
       command: `offerline sql "SELECT path, reason FROM ingest_files WHERE status = 'quarantined' ORDER BY file_id DESC"`,
     });
   for (const { source, files, path, reason } of set_aside)
-    todo.push({
+    actions.push({
       what: `${counted(files, 'newly landed export')} of ${source} did not count, the last ${path} (${reason}): land what should count under a new name`,
       command: refresh,
     });
   const [mostRejected] = rejects_of_last_day;
   if (mostRejected !== undefined)
-    todo.push({
-      what: `${counted(rejected_rows_of_last_day, 'row')} of the last 24 hours rejected, most for ${mostRejected.reason}: tell their sender`,
+    actions.push({
+      what: `${counted(rejected_rows_of_last_day, 'row')} of the last 24 hours rejected, most for ${mostRejected.reason}: ask their sender to correct them`,
       command: 'offerline sql "FROM rejects ORDER BY file_id DESC, line LIMIT 20"',
     });
-  return todo;
+  return actions;
 }
 
-function sourcesToDo({ sources, sources_file, unreadable }: StatusReport): AdvisedAction[] {
+function sourceActions({ sources, sources_file, unreadable }: StatusReport): AdvisedAction[] {
   const failed = sources.filter(({ last_pull }) => last_pull === 'failed' || last_pull === 'interrupted');
   return [
     ...sources_file.map((what) => ({ what, command: 'offerline sources list', ...alarmIf(unreadable.includes(what)) })),
@@ -162,8 +162,8 @@ function sourcesToDo({ sources, sources_file, unreadable }: StatusReport): Advis
   ];
 }
 
-/** Single ones that cannot be had are told by the command; they are their advertisers' to put right. */
-function picturesToDo({ pictures }: StatusReport): AdvisedAction[] {
+/** Single failed pictures are no action: their advertisers have to put them right. */
+function pictureActions({ pictures }: StatusReport): AdvisedAction[] {
   return pictures === null || pictures.error === null
     ? []
     : [
@@ -175,54 +175,54 @@ function picturesToDo({ pictures }: StatusReport): AdvisedAction[] {
       ];
 }
 
-function reportsToDo({ reports: { outdated, missing } }: StatusReport): AdvisedAction[] {
+function reportActions({ reports: { outdated, missing } }: StatusReport): AdvisedAction[] {
   if (outdated + missing === 0) return [];
   return [
     {
-      what: `daily reports: ${outdated} outdated, ${missing} missing; \`offerline backfill reports --dry-run\` tells which`,
+      what: `daily reports: ${outdated} outdated, ${missing} missing; \`offerline backfill reports --dry-run\` shows which`,
       command: 'offerline backfill reports',
     },
   ];
 }
 
-function postbacksToDo(standing: StatusReport, allowed: number): AdvisedAction[] {
-  const { postbacks, waiting_postbacks, silent_sites, sites, unknown_sites, unreadable } = standing;
-  const todo: AdvisedAction[] = sites.map((what) => ({
+function postbackActions(report: StatusReport, allowed: number): AdvisedAction[] {
+  const { postbacks, waiting_postbacks, silent_sites, sites, unknown_sites, unreadable } = report;
+  const actions: AdvisedAction[] = sites.map((what) => ({
     what,
     command: 'offerline sites list',
     ...alarmIf(unreadable.includes(what)),
   }));
   for (const { site_key, conversions } of unknown_sites)
-    todo.push({
+    actions.push({
       what: `rewards of ${counted(conversions, 'conversion')} of the last 24 hours wait for site ${site_key}, which sites.json does not know`,
       command: 'offerline sites list',
     });
   for (const { site_key, due, waits_for } of waiting_postbacks)
-    todo.push({
+    actions.push({
       what: `${counted(due, 'postback')} to site ${site_key} ${due === 1 ? 'waits' : 'wait'} for ${waits_for}`,
       command: waits_for.startsWith('a ') ? 'offerline sites list' : `offerline postbacks test ${shellWord(site_key)}`,
     });
   for (const silent of silent_sites) {
     const site = shellWord(silent.site_key);
-    todo.push({
+    actions.push({
       what: `site ${silent.site_key} ${describeSilence(silent)}; once its receiver is mended, \`offerline postbacks retry --pending --site ${site}\` makes them due`,
       command: `offerline postbacks test ${site}`,
       ...alarmIf(silent.silent_seconds > allowed * 60),
     });
   }
   if (postbacks !== null && postbacks.dead > 0)
-    todo.push({
-      what: `${counted(postbacks.dead, 'postback')} given up; \`offerline postbacks list --state dead\` tells which and why`,
+    actions.push({
+      what: `${counted(postbacks.dead, 'postback')} given up; \`offerline postbacks list --state dead\` shows which and why`,
       command: 'offerline postbacks retry --all',
     });
-  return todo;
+  return actions;
 }
 
 function firstLine(text: string | null): string {
   return text?.split('\n')[0] ?? 'without an error';
 }
 
-/** A value as a shell takes it for one argument. */
+/** Returns a value quoted as one argument of a shell. */
 function shellWord(text: string): string {
   if (/^[\w.][\w.-]*$/.test(text)) return text;
   return `${text.startsWith('-') ? '-- ' : ''}'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -8,13 +8,13 @@ export interface LastFailure {
   status: RecentRun['status'];
   at: Moment;
   error: string | null;
-  /** Whether a run has put it right since. */
+  /** A later run has put it right. */
   recovered: boolean;
 }
 
 /**
- * The newest run that failed or ended by force; one that no run has put right since comes first. Null where none has
- * lately. Pulls are left out: their own ledger knows the next one before a run takes it over.
+ * Returns the newest run that failed or was killed, first one that no later run put right; null without any lately. Leaves
+ * out pulls: their own ledger is ahead of the run ledger.
  */
 export function readLastFailure(data: DataDirectory): LastFailure | null {
   const { runs } = readRecentRuns(data);
@@ -37,19 +37,17 @@ function isPull({ pipeline }: RecentRun): boolean {
   return pipeline.startsWith('pull ');
 }
 
-/** A run that was asked to end, and wrote down that it did, has not failed. */
+/** Returns whether a run failed or was killed. One that was asked to end, and recorded its end, has not failed. */
 function isFailure({ status, finished_at }: RecentRun): boolean {
   return status === 'failed' || (status === 'interrupted' && finished_at === null);
 }
 
-/**
- * A refresh does what its stages do alone, but no maintenance; nobody may ever run that again, nor the same backfill.
- */
+/** Returns whether a good run of a pipeline makes up for a failed one: a refresh does, but not for maintenance. */
 function putsRight(pipeline: string, failed: string): boolean {
   return pipeline === failed || (pipeline === 'refresh' && failed !== 'maintenance');
 }
 
-/** Such as "run 3 (refresh) failed at …". */
+/** Returns such as "run 3 (refresh) failed at …". */
 export function describeFailure({ run_id, pipeline, status, at }: LastFailure): string {
   return `run ${run_id} (${pipeline}) ${status === 'failed' ? `failed at ${at}` : `ended by force; it began at ${at}`}`;
 }

@@ -3,22 +3,22 @@ import { readHolder } from '../../kit/files/process-lock.ts';
 import { PictureIndex } from '../../pictures/picture-index.ts';
 import { momentOfMilliseconds, type Moment } from '../../kit/time/moment.ts';
 
-/** How the mirroring of pictures stands. */
+/** State of the mirrored pictures. */
 export interface PicturesReport {
   /** Names that have a file. */
   mirrored: number;
-  /** Names that could not be had the last time, with or without a file from before. */
+  /** Names whose last request failed, with or without an older file. */
   failing: number;
-  /** When the last pass began; null where there was none. */
+  /** Begin of the last pass; null without one. */
   last_pass_at: Moment | null;
   age_seconds: number | null;
-  /** Why the last pass failed as a whole. */
+  /** Error that ended the last pass. */
   error: string | null;
   /** Its process died. */
   ended_by_force: boolean;
 }
 
-/** `now` in milliseconds since the epoch. Throws SQLite's error where the index cannot be read. */
+/** Reads the index. `now` in milliseconds since the epoch. Throws SQLite's error where it cannot be read. */
 export function readPicturesReport(data: DataDirectory, now: number): PicturesReport {
   using index = PictureIndex.existing(data);
   const { mirrored, failing } = index?.counts() ?? { mirrored: 0, failing: 0 };

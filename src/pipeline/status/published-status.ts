@@ -6,32 +6,32 @@ import { readAnalytics, type AskAnalytics } from '../snapshot/read-analytics.ts'
 import { endOfPresent } from '../../kit/time/ahead-of-clock.ts';
 import { momentOfMilliseconds, shiftMoment, type Moment } from '../../kit/time/moment.ts';
 
-/** What the published snapshot tells of files and reports. */
+/** Part of the status that the published snapshot has: files and reports. */
 export interface PublishedStatus {
-  /** Up to now: an event that is stamped ahead tells nothing about how fresh its log is. */
+  /** Newest events up to now: a later one does not show how fresh its log is. */
   newest: { data: string; newest: Moment | null; age_seconds: number | null }[];
   files: { kind: string; status: string; files: number; rows: number; rejected: number }[];
-  /** Of files ingested in the 24 hours before now, by the ten reasons that most rows have. */
+  /** Rejects of files ingested in the last 24 hours, by the ten most frequent reasons. */
   rejects_of_last_day: { reason: string; rows: number }[];
-  /** All of them, those beyond the thousand of a file that are kept too. */
+  /** Number of all these rejects, with those beyond the thousand rows kept of a file. */
   rejected_rows_of_last_day: number;
   /** Catalog exports that wait for an operator. */
   held: { file_id: number; source: string; path: string; reason: string }[];
-  /** Landing files that could not be read, and lie there still. */
+  /** Landing files that could not be read, and are still there. */
   quarantined: { path: string; reason: string }[];
   /**
-   * By source, catalog exports that landed in the 24 hours before now and did not count, since a newer one had decided:
-   * how many, and the last of them.
+   * Catalog exports of the last 24 hours that did not count, since a newer one had decided: their number by source, and
+   * the last.
    */
   set_aside: { source: string; files: number; path: string; reason: string }[];
   /**
-   * Sites that the snapshot did not find in `sites.json`, the ten with the most conversions of the 24 hours before now
-   * of which no postback was written: their rewards wait until the site is there.
+   * Sites that `sites.json` lacked at the snapshot, the ten with the most conversions of the last 24 hours without a
+   * postback: their rewards wait for the site.
    */
   unknown_sites: { site_key: string; conversions: number }[];
-  /** What begins ahead of the clock, so that credits go by older prices than the feeds show. */
+  /** Versions and commissions ahead of the clock: credits go by older prices than the feeds show. */
   ahead: FutureEffective | null;
-  /** Daily reports that do not agree with what is known by now. */
+  /** Daily reports that lack data. */
   reports: { outdated: number; missing: number };
 }
 
@@ -51,8 +51,8 @@ export const nothingPublished: PublishedStatus = {
 const microsecondsPerDay = 86_400_000_000n;
 
 /**
- * Ages are not known here. `now` in milliseconds since the epoch. Throws DuckDB's error where the snapshot's database
- * cannot be read.
+ * Reads the snapshot, without ages. `now` in milliseconds since the epoch. Throws DuckDB's error where its database cannot
+ * be read.
  */
 export function readPublishedStatus(data: DataDirectory, now: number): Promise<PublishedStatus> {
   const until = `<= TIMESTAMPTZ '${momentOfMilliseconds(now)}'`;
@@ -64,12 +64,12 @@ export function readPublishedStatus(data: DataDirectory, now: number): Promise<P
     const [rejected] = await query<{ rows: number }>(
       `SELECT coalesce(sum(rejected), 0) AS rows FROM ingest_files WHERE ingested_at > TIMESTAMPTZ '${dayAgo}'`,
     );
-    // What lands later under the same name takes its place.
+    // A later file of the same name replaces it.
     const quarantined = await query<PublishedStatus['quarantined'][number]>(
       `SELECT path, reason FROM ingest_files WHERE status = 'quarantined'
          AND file_id IN (SELECT max(file_id) FROM ingest_files GROUP BY kind, path) ORDER BY file_id`,
     );
-    // A newer export of the source answers it.
+    // A newer export of the source settles it.
     const setAside = await query<PublishedStatus['set_aside'][number]>(
       `SELECT source, count(*) AS files, arg_max(path, file_id) AS path, arg_max(reason, file_id) AS reason FROM ingest_files AS file
        WHERE kind = 'offers' AND status = 'superseded' AND starts_with(reason, 'older_export') AND ingested_at > TIMESTAMPTZ '${dayAgo}'
@@ -110,11 +110,11 @@ export function readPublishedStatus(data: DataDirectory, now: number): Promise<P
 }
 
 /**
- * SQL: the newest event of each log. Published with the snapshot up to its as-of; only where that lies ahead of now all
- * events are asked, which takes seconds for sixty million.
+ * Returns SQL for the newest event of each log. The snapshot has it up to its as-of; only for an as-of ahead of now all
+ * events are read, which takes seconds for sixty million.
  */
 async function newestOfLogs(query: AskAnalytics, until: string): Promise<string> {
-  // A snapshot that an earlier version published has no such table.
+  // Snapshots of earlier versions lack this table.
   const [known] = await query<{ tables: number }>(
     `SELECT count(*) AS tables FROM duckdb_tables() WHERE table_name = 'newest_events'`,
   );

@@ -3,22 +3,22 @@ import { pulledSources, readSources } from '../../sources/config/sources-file.ts
 import { PullLedger, type Pull } from '../../sources/pull-ledger.ts';
 import { dateOf, type Moment } from '../../kit/time/moment.ts';
 
-/** How the pulls of one source stand. */
+/** State of the pulls of one source. */
 export interface SourceReport {
   source: string;
-  /** When its newest whole pull ended; null where there was none. */
+  /** End of its newest whole pull; null without one. */
   last_whole_pull_at: Moment | null;
   age_seconds: number | null;
-  /** Of its newest pull; null where there was none. */
+  /** Status of its newest pull; null without one. */
   last_pull: Pull['status'] | null;
   error: string | null;
-  /** Its process died: nobody knows how far it came. */
+  /** Its process died. */
   ended_by_force: boolean;
 }
 
 /**
- * The sources of `sources.json` that are pulled. `now` in milliseconds since the epoch. Throws `UsageError` where the
- * file cannot be used.
+ * Returns the state of the sources that are pulled. `now` in milliseconds since the epoch. Throws `UsageError` where
+ * `sources.json` cannot be used.
  */
 export function readSourceReports(data: DataDirectory, now: number): SourceReport[] {
   const pulled = pulledSources(readSources(data).sources);

@@ -22,56 +22,53 @@ import { readPicturesReport, type PicturesReport } from './pictures-status.ts';
 import { nothingPublished, readPublishedStatus, type PublishedStatus } from './published-status.ts';
 import { readSourceReports, type SourceReport } from './pulls-status.ts';
 
-/** How all stands, before it is held against any limit. */
+/** Facts of `status`, without the limits of `offerline.json`. */
 export interface StatusReport extends PublishedStatus {
-  /** The age is null where as-of lies ahead of the clock. */
+  /** The age is null for an as-of ahead of the clock. */
   snapshot: {
     snapshot_id: string;
     as_of: Moment;
     age_seconds: number | null;
     row_counts: Record<string, number>;
   } | null;
-  /** Who holds the warehouse. */
+  /** Process that holds the warehouse. */
   running: { pid: number; command: string; since: string } | null;
   schedule: ScheduleReport;
-  /** Null where there has never been a postback, or their store cannot be read. */
+  /** Null where there never was a postback, or their store cannot be read. */
   postbacks: { pending: number; dead: number } | null;
-  /**
-   * Sites whose postbacks are due and wait: for a site or an address in `sites.json`, or the end of a pause after
-   * failures.
-   */
+  /** Due postbacks by site that wait for a site or an address in `sites.json`, or for the end of a pause. */
   waiting_postbacks: { site_key: string; due: number; waits_for: string }[];
-  /** Sites that have taken nothing since, of those with postbacks that failed and wait; the longest first. */
+  /** Sites with failed and waiting postbacks that have accepted none since, the longest silent first. */
   silent_sites: SilentSite[];
   last_failure: LastFailure | null;
-  /** What failed since a run was good last, and is in no ledger as failed. */
+  /** Runs since the last good one that failed and that no ledger has as failed. */
   refused_runs: RefusedRuns | null;
-  /** What of the state, the snapshot or the store of deliveries cannot be trusted or read. */
+  /** Damage of the state, the snapshot or the delivery store. */
   damage: string[];
   /**
-   * Room on the disk, folders that cannot be written, damaged files that were kept for people to look at, notes of
-   * other processes that cannot be read, and a PostgreSQL that cannot be used.
+   * Little free space, folders that cannot be written, damaged files in put-aside/, unreadable notes of other processes,
+   * and a PostgreSQL that cannot be used.
    */
   machine: string[];
-  /** What is wrong with `sites.json`; never a secret. */
+  /** Trouble with `sites.json`, without secrets. */
   sites: string[];
   landing: LandingReport;
-  /** The networks that are pulled. */
+  /** Sources that are pulled. */
   sources: SourceReport[];
   /** Mirrored pictures; null where none are mirrored. */
   pictures: PicturesReport | null;
-  /** What is wrong with `sources.json`; never a secret. */
+  /** Trouble with `sources.json`, without secrets. */
   sources_file: string[];
   /**
-   * What of these could not be read at all, so that the rest may be wrong; all of it is in `damage`, `machine`, `sites`
-   * or `sources_file`, too.
+   * Parts that could not be read at all, so that the rest may be wrong; each is also in `damage`, `machine`, `sites` or
+   * `sources_file`.
    */
   unreadable: string[];
 }
 
 /**
- * One glance, from the published snapshot and files beside the warehouse, so that it answers while a run works. `now`
- * in milliseconds since the epoch.
+ * Reads the published snapshot and files beside the warehouse, so that it works during a run. `now` in milliseconds since
+ * the epoch.
  */
 export async function readStatusReport(
   data: DataDirectory,
@@ -80,7 +77,7 @@ export async function readStatusReport(
 ): Promise<StatusReport> {
   const { pictures } = settings;
   const notes: string[] = [];
-  const standing: StatusReport = {
+  const report: StatusReport = {
     snapshot: null,
     running: readWarehouseHolder(data) ?? null,
     schedule: readSchedule(data, settings, realLeaseClocks, (note) => notes.push(describeUnreadableNote(note))),
@@ -99,52 +96,52 @@ export async function readStatusReport(
     sources_file: [],
     unreadable: [],
   };
-  standing.machine.push(...notes);
-  const snapshotTrouble = await readSnapshot(data, standing, now);
-  const storeTrouble = await readDeliveries(data, settings, standing, now);
-  standing.unreadable.push(...snapshotTrouble, ...storeTrouble);
-  standing.damage.push(...snapshotTrouble);
-  // A store elsewhere that cannot be reached is no damage, and no repair here helps.
-  standing[isShared(settings) ? 'machine' : 'damage'].push(...storeTrouble);
-  await readSitesFile(data, standing);
-  readPulls(data, standing, now);
-  return standing;
+  report.machine.push(...notes);
+  const snapshotTrouble = await readSnapshot(data, report, now);
+  const storeTrouble = await readDeliveries(data, settings, report, now);
+  report.unreadable.push(...snapshotTrouble, ...storeTrouble);
+  report.damage.push(...snapshotTrouble);
+  // A store elsewhere that cannot be reached is no damage that a repair here could mend.
+  report[isShared(settings) ? 'machine' : 'damage'].push(...storeTrouble);
+  await readSitesFile(data, report);
+  readPulls(data, report, now);
+  return report;
 }
 
 async function damageOfState(data: DataDirectory): Promise<string[]> {
   const reason = await readFile(data.damageNote, 'utf8').catch(() => undefined);
   return reason === undefined
     ? []
-    : [`the warehouse's state is damaged (${reason.trim()}); the next run brings it back, too`];
+    : [`the warehouse's state is damaged (${reason.trim()}); the next run restores it, too`];
 }
 
-/** Fills in what the published snapshot tells. Gives what of it cannot be read. */
-async function readSnapshot(data: DataDirectory, standing: StatusReport, now: number): Promise<string[]> {
+/** Adds the published snapshot's part. Returns what of it cannot be read. */
+async function readSnapshot(data: DataDirectory, report: StatusReport, now: number): Promise<string[]> {
   const manifest = await currentManifest(data);
   if (manifest === undefined) {
-    // Nobody is served from it, and the next run publishes another: no reason to fail.
-    standing.damage.push(...(await whyNoManifest(data)));
+    // No failure: nobody is served from it, and the next run publishes another.
+    report.damage.push(...(await whyNoManifest(data)));
     return [];
   }
   const ageOf = (moment: Moment) => Math.max(0, Math.round((now - dateOf(moment).getTime()) / 1000));
   const { snapshot_id, as_of, row_counts } = manifest;
-  standing.snapshot = {
+  report.snapshot = {
     snapshot_id,
     as_of,
     age_seconds: aheadOfClock(as_of, now) > 0 ? null : ageOf(as_of),
     row_counts,
   };
   try {
-    Object.assign(standing, await readPublishedStatus(data, now));
+    Object.assign(report, await readPublishedStatus(data, now));
   } catch (error) {
     const { message } = error as Error;
-    // Of a file that snapshots share only a look at every byte tells.
+    // Only reading every byte shows damage of a shared file.
     const deep = message.includes(analyticsFile)
       ? ''
       : '; `offerline doctor --deep --repair` looks at every byte of it';
     return [`the published snapshot ${snapshot_id} cannot be read: ${message}${deep}`];
   }
-  for (const each of standing.newest) each.age_seconds = each.newest === null ? null : ageOf(each.newest);
+  for (const each of report.newest) each.age_seconds = each.newest === null ? null : ageOf(each.newest);
   return [];
 }
 
@@ -153,22 +150,22 @@ async function whyNoManifest(data: DataDirectory): Promise<string[]> {
     const current = await currentName(data);
     if (current !== undefined) return [`the published snapshot ${current} has no manifest that can be read`];
     const kept = await snapshotNames(data);
-    return kept.length === 0 ? [] : [`nothing links to one of the ${kept.length} published snapshots that lie there`];
+    return kept.length === 0 ? [] : [`no link names one of the ${kept.length} published snapshots`];
   } catch (error) {
     return [`the link to the published snapshot cannot be read: ${(error as Error).message}`];
   }
 }
 
-/** Fills in how postbacks stand. Gives what is wrong with their store. */
+/** Adds the state of postbacks. Returns trouble with their store. */
 async function readDeliveries(
   data: DataDirectory,
   settings: StoreSettings,
-  standing: StatusReport,
+  report: StatusReport,
   now: number,
 ): Promise<string[]> {
   if (!hasStore(data, settings)) return [];
   try {
-    Object.assign(standing, await countPostbacks(data, settings, now));
+    Object.assign(report, await countPostbacks(data, settings, now));
     return [];
   } catch (error) {
     if (!(error instanceof OfferlineError)) throw error;
@@ -176,22 +173,22 @@ async function readDeliveries(
   }
 }
 
-/** What is wrong with `sites.json` is told beside all else: a status that ends over it would hide the rest. */
-async function readSitesFile(data: DataDirectory, standing: StatusReport): Promise<void> {
+/** Adds trouble with `sites.json`, which must not end the whole status. */
+async function readSitesFile(data: DataDirectory, report: StatusReport): Promise<void> {
   try {
-    standing.sites = readSites(data.sitesFile).warnings;
-    if (standing.postbacks !== null)
-      standing.waiting_postbacks = (await duePostbacks(data)).filter(
+    report.sites = readSites(data.sitesFile).warnings;
+    if (report.postbacks !== null)
+      report.waiting_postbacks = (await duePostbacks(data)).filter(
         ({ waits_for }) => waits_for !== '' && waits_for !== earlierEvent,
       );
   } catch (error) {
     if (!(error instanceof OfferlineError)) throw error;
-    standing.sites = [error.message];
-    standing.unreadable.push(error.message);
+    report.sites = [error.message];
+    report.unreadable.push(error.message);
   }
 }
 
-/** The next pass begins an index anew that cannot be read. */
+/** Reads the pictures' state; an unreadable index is its error, since the next pass makes a new one. */
 function readPictures(data: DataDirectory, now: number): PicturesReport {
   try {
     return readPicturesReport(data, now);
@@ -201,14 +198,14 @@ function readPictures(data: DataDirectory, now: number): PicturesReport {
   }
 }
 
-/** Fills in how pulls stand; a file that cannot be used is told beside all else. */
-function readPulls(data: DataDirectory, standing: StatusReport, now: number): void {
+/** Adds the state of pulls, or the trouble with `sources.json`. */
+function readPulls(data: DataDirectory, report: StatusReport, now: number): void {
   try {
-    standing.sources = readSourceReports(data, now);
+    report.sources = readSourceReports(data, now);
   } catch (error) {
     if (!(error instanceof OfferlineError)) throw error;
-    standing.sources_file = [error.message];
-    standing.unreadable.push(error.message);
+    report.sources_file = [error.message];
+    report.unreadable.push(error.message);
   }
 }
 

@@ -10,30 +10,30 @@ import { readStatusReport, type StatusReport } from './status-report.ts';
 import { adviseActions, type AdvisedAction } from './actions.ts';
 
 export interface Status extends StatusReport {
-  /** What is older than configured; empty where all is well. */
+  /** Data that is older than configured. */
   stale: string[];
-  /** What else makes the command fail, a sentence each; empty where all is well. */
+  /** Other reasons for the command to fail, a sentence each. */
   alarms: string[];
-  /** Everything that needs attention, the most urgent first, each with the command that helps. */
+  /** Everything that needs attention, the most urgent first, with the command that helps. */
   to_do: AdvisedAction[];
 }
 
-/** How all stands, held against the limits of `offerline.json`. `now` in milliseconds since the epoch. */
+/** Reads the status and compares it with the limits of `offerline.json`. `now` in milliseconds since the epoch. */
 export async function readStatus(
   data: DataDirectory,
   settings: Pick<Settings, 'snapshot_max_age_minutes' | 'freshness' | 'pictures' | 'postbacks' | 'storage'>,
   now: number,
 ): Promise<Status> {
-  const standing = await readStatusReport(data, settings, now);
-  const stale = staleness(standing, settings);
+  const report = await readStatusReport(data, settings, now);
+  const stale = staleness(report, settings);
   const allowed = allowedSilence(settings);
-  return { ...standing, stale, alarms: alarms(standing, allowed), to_do: adviseActions(standing, stale, allowed) };
+  return { ...report, stale, alarms: alarms(report, allowed), to_do: adviseActions(report, stale, allowed) };
 }
 
 /** `allowed`: minutes for which a site may take no postback. */
-function alarms(standing: StatusReport, allowed: number): string[] {
-  const { unreadable, snapshot, ahead, last_failure: failure, refused_runs: refused, schedule } = standing;
-  const { landing, sources, pictures, silent_sites } = standing;
+function alarms(report: StatusReport, allowed: number): string[] {
+  const { unreadable, snapshot, ahead, last_failure: failure, refused_runs: refused, schedule } = report;
+  const { landing, sources, pictures, silent_sites } = report;
   return [
     ...unreadable,
     ...(snapshot?.age_seconds === null
@@ -44,7 +44,7 @@ function alarms(standing: StatusReport, allowed: number): string[] {
     ...(ahead === null ? [] : [`${describeFutureEffective(ahead)}; ${leadBackAdvice}`]),
     ...(failure === null || failure.recovered
       ? []
-      : [`${describeFailure(failure)}, and no run has been good since; \`offerline runs --failed\` tells more`]),
+      : [`${describeFailure(failure)}, and no run has been good since; \`offerline runs --failed\` shows more`]),
     ...(refused === null || !isRefusalTrouble(refused) ? [] : [describeRefusedRuns(refused)]),
     ...[scheduleTrouble(schedule)].filter((what) => what !== undefined),
     ...(landing.trouble === null ? [] : [landing.trouble]),
@@ -61,7 +61,7 @@ function alarms(standing: StatusReport, allowed: number): string[] {
   ];
 }
 
-/** What exceeds the limits of offerline.json, in words. */
+/** Returns what exceeds the limits of `offerline.json`, in words. */
 function staleness(
   { snapshot, newest, sources }: StatusReport,
   settings: Pick<Settings, 'snapshot_max_age_minutes' | 'freshness'>,
@@ -74,7 +74,7 @@ function staleness(
       `${what} is ${ageSeconds === null ? 'missing' : `${Math.floor(ageSeconds / 60)} minutes old`}, ${key} allows ${minutes}`,
     );
   };
-  // One from ahead of the clock is told as that.
+  // An alarm reports a snapshot ahead of the clock.
   if (snapshot?.age_seconds !== null)
     check('the snapshot', snapshot?.age_seconds ?? null, snapshot_max_age_minutes, 'snapshot_max_age_minutes');
   const limits: [RegExp, number | undefined, string][] = [

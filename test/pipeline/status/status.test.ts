@@ -99,11 +99,11 @@ it('tells at one glance what is new, what failed, what waits and what is stale',
       command: `offerline offers accept ${status.held[0]?.file_id}`,
     },
     {
-      what: '1 row of the last 24 hours rejected, most for bad_clicked_at: tell their sender',
+      what: '1 row of the last 24 hours rejected, most for bad_clicked_at: ask their sender to correct them',
       command: 'offerline sql "FROM rejects ORDER BY file_id DESC, line LIMIT 20"',
     },
     {
-      what: 'daily reports: 0 outdated, 2 missing; `offerline backfill reports --dry-run` tells which',
+      what: 'daily reports: 0 outdated, 2 missing; `offerline backfill reports --dry-run` shows which',
       command: 'offerline backfill reports',
     },
   ]);
@@ -281,7 +281,7 @@ it('exits 1 until a failure is put right: a refresh does so for its stages, for 
   const failed = async () => (await readStatus(data, readSettings(data), Date.parse(noon))).alarms;
   await expect(stages.ingest(request, failing('ingest: committed'))).rejects.toThrow('made to fail');
   expect(await failed()).toEqual([
-    `run 1 (ingest) failed at ${noon}, and no run has been good since; \`offerline runs --failed\` tells more`,
+    `run 1 (ingest) failed at ${noon}, and no run has been good since; \`offerline runs --failed\` shows more`,
   ]);
   await expect(maintenance(request, failing('begin of compact: committed'))).rejects.toThrow('made to fail');
   await pipeline.refresh(noon);
@@ -525,7 +525,7 @@ it('tells snapshots that nothing links to from none', async () => {
   await rm(data.current);
   const { stdout } = await endOf(data.root, 'status');
   expect(stdout).toMatch(/^No published snapshot can be read\.\n/);
-  expect(stdout).toMatch(/ what: nothing links to one of the 1 published snapshots .* do: `offerline doctor --repair`/);
+  expect(stdout).toMatch(/ what: no link names one of the 1 published snapshots .* do: `offerline doctor --repair`/);
 });
 
 it('says ages as people do', async () => {
