@@ -86,9 +86,9 @@ export async function createTracker({
   const uncounted = await restoreCounts(data, counts, ids, now());
 
   const { durability, hand_over_seconds } = settings.tracker;
-  const longestOpen = hand_over_seconds * 1000;
+  const maxAge = hand_over_seconds * 1000;
   const [clicks, conversions] = kinds.map(
-    (kind) => new RowLog({ data, kind, durability, longestOpen, effects, log, onBroken: end }),
+    (kind) => new RowLog({ data, kind, durability, maxAge, effects, log, onBroken: end }),
   ) as [RowLog, RowLog];
   const logs = [clicks, conversions];
   const sites = new SiteRegistry(data.sitesFile, log);

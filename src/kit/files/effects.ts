@@ -1,7 +1,7 @@
 import { chmodSync, linkSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { constants, copyFile, open, mkdir, rename, statfs, symlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { openLogFile, type LogFile } from './log-file.ts';
+import { openAppendFile, type AppendFile } from './append-file.ts';
 
 /**
  * What a run does to the world, handed in as a defaulted last argument. A test replaces a member
@@ -40,7 +40,7 @@ export interface FileEffects {
    * Makes a file that is only added to; `isForced`: each addition is on the disk once it is made. Fails where there is
    * one of that name.
    */
-  openLog(path: string, step: string, isForced: boolean): Promise<LogFile>;
+  openLog(path: string, step: string, isForced: boolean): Promise<AppendFile>;
   /** Bytes that this user may still write where the folder is. */
   freeBytes(folder: string): Promise<number>;
 }
@@ -69,7 +69,7 @@ export const realEffects: Effects = {
       }
     },
     remove: async (path) => rmSync(path, { recursive: true, force: true }),
-    openLog: (path, _step, isForced) => openLogFile(path, isForced),
+    openLog: (path, _step, isForced) => openAppendFile(path, isForced),
     freeBytes: async (folder) => {
       const { bavail, bsize } = await statfs(folder);
       return bavail * bsize;

@@ -47,7 +47,7 @@ async function cutTornTail(path: string): Promise<{ whole: number; cut: number }
   }
 }
 
-/** The byte after the last newline before the first zero: rows have none, and behind one is room, or what was lost. */
+/** The byte after the last newline before the first zero: rows have none, and a loss of power may leave some. */
 async function endOfLastRow(file: FileHandle, size: number): Promise<number> {
   const chunk = Buffer.alloc(chunkBytes);
   let whole = 0;

@@ -35,7 +35,6 @@ const opened: [step: string, moments: StepMoment[], mostOften: number][] = [
   ['opened', ['before', 'after'], 2],
   ['folder of a new one synced', ['before', 'after'], 2],
   ['appended', ['before', 'half', 'after'], 30],
-  ['room cut', ['before', 'after'], 2],
   ['synced', ['before', 'after'], 2],
   ['renamed', ['before', 'after'], 2],
   ['folder synced', ['before', 'after'], 2],

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { pino } from 'pino';
 import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { realEffects } from '../../../src/kit/files/effects.ts';
-import type { LogFile } from '../../../src/kit/files/log-file.ts';
+import type { AppendFile } from '../../../src/kit/files/append-file.ts';
 import { RowLog } from '../../../src/tracker/logs/row-log.ts';
 import { ownLogs } from '../../../src/tracker/logs/log-names.ts';
 
@@ -28,7 +28,7 @@ export class LogUnderTest implements AsyncDisposable {
   broken = 0;
   readonly log: RowLog;
   readonly faults: Faults;
-  readonly #opened: LogFile[] = [];
+  readonly #opened: AppendFile[] = [];
   /** Of each file, whether additions were to be on the disk once they are made. */
   readonly forced: boolean[] = [];
 
@@ -38,18 +38,19 @@ export class LogUnderTest implements AsyncDisposable {
       data: this.data,
       kind: 'clicks',
       durability,
+      maxAge: 60_000,
       effects: { now: () => this.now, files: this.#files() },
       log: pino({ level: 'debug' }, { write: (line: string) => void this.logged.push(line) }),
       onBroken: () => void this.broken++,
     });
   }
 
-  /** Names of the files as they are now, with the rows that are in them; of one that is written to without its room. */
+  /** Names of the files as they are now, with the rows that are in them. */
   get files(): Record<string, string> {
     return Object.fromEntries(
       ownLogs(this.data, 'clicks').map(({ path, day, isWhole }) => [
         `${day}/${basename(path).split('-').at(-1)?.slice(0, 6)}${isWhole ? '' : '.part'}`,
-        isWhole ? readFileSync(path, 'utf8') : readFileSync(path, 'utf8').replace(/\0+$/, ''),
+        readFileSync(path, 'utf8'),
       ]),
     );
   }
@@ -81,7 +82,7 @@ export class LogUnderTest implements AsyncDisposable {
         this.synced.push(path.slice(this.data.root.length));
         await real.syncDirectory(path, name);
       },
-      openLog: async (path: string, name: string, isForced: boolean): Promise<LogFile> => {
+      openLog: async (path: string, name: string, isForced: boolean): Promise<AppendFile> => {
         await step(name);
         const file = await real.openLog(path, name, isForced);
         this.#opened.push(file);

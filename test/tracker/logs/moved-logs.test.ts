@@ -48,7 +48,7 @@ describe.each(['power', 'process'] as const)('in mode "%s", a log that is writte
   it('and is gone when it is to be handed over has its rows in another', async () => {
     await using test = new LogUnderTest({}, durability);
     test.faults.before = (step) => {
-      if (step === 'room cut' && test.files['2026-11-20/000000.part'] !== undefined)
+      if (step === 'renamed' && test.files['2026-11-20/000000.part'] !== undefined)
         rmSync(folderOf(test), { recursive: true });
     };
     await test.log.append('answered for');

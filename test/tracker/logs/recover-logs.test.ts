@@ -14,7 +14,7 @@ it('a start cuts what was not whole, hands over what was, and removes what is em
     'b-1-000000': 'no end',
     'c-1-000000': '',
     'd-1-000000': `one\n${long}`,
-    // Room that was not used yet, and what a loss of power left behind rows that nobody was told of.
+    // Zeros that a loss of power left, also before rows that nobody was answered for.
     'e-1-000000': `one\n${'\0'.repeat(2_000_000)}`,
     'f-1-000000': `one\n${'\0'.repeat(100)}\nthree\n`,
     'g-1-000000': `${'x'.repeat(1_100_000)}\ntw\0`,

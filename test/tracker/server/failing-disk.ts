@@ -1,5 +1,5 @@
 import { realEffects, type Effects } from '../../../src/kit/files/effects.ts';
-import type { LogFile } from '../../../src/kit/files/log-file.ts';
+import type { AppendFile } from '../../../src/kit/files/append-file.ts';
 
 /** Real logs, on a disk that fails where the test says so. */
 export class FailingDisk implements AsyncDisposable {
@@ -9,13 +9,13 @@ export class FailingDisk implements AsyncDisposable {
   writesFirst = 0;
   /** Whether additions are forced to the disk, of each log that was opened. */
   readonly forced: Record<string, boolean> = {};
-  readonly #opened: LogFile[] = [];
+  readonly #opened: AppendFile[] = [];
 
   get files(): Partial<Effects['files']> {
     return { openLog: (path, step, isForced) => this.#open(path, step, isForced) };
   }
 
-  async #open(path: string, opened: string, isForced: boolean): Promise<LogFile> {
+  async #open(path: string, opened: string, isForced: boolean): Promise<AppendFile> {
     const file = await realEffects.files.openLog(path, opened, isForced);
     this.forced[opened] = isForced;
     this.#opened.push(file);

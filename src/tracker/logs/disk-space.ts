@@ -1,0 +1,44 @@
+import type { FileEffects } from '../../kit/files/effects.ts';
+import { FailedReadings } from '../../kit/files/failed-readings.ts';
+import type { Logger } from '../../kit/logging/log.ts';
+import type { EventKind } from '../../kit/vocabulary/values.ts';
+
+/** The pipeline beside the tracker needs room, too. Bytes. */
+const minFree = 256 * 1024 * 1024;
+
+/** Whether the disk of a folder has room for more rows, as far as it was seen last. */
+export class DiskSpace {
+  readonly #folder: string;
+  readonly #kind: EventKind;
+  readonly #files: Pick<FileEffects, 'freeBytes'>;
+  readonly #log: Logger;
+  readonly #failures = new FailedReadings();
+  #isEnough = true;
+
+  constructor(folder: string, kind: EventKind, files: Pick<FileEffects, 'freeBytes'>, log: Logger) {
+    this.#folder = folder;
+    this.#kind = kind;
+    this.#files = files;
+    this.#log = log;
+  }
+
+  get isEnough(): boolean {
+    return this.#isEnough;
+  }
+
+  async poll(): Promise<void> {
+    const wasEnough = this.#isEnough;
+    try {
+      this.#isEnough = (await this.#files.freeBytes(this.#folder)) >= minFree;
+      this.#failures.end();
+    } catch (error) {
+      // The folder is made with the first row.
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT' || !this.#failures.isNews(error)) return;
+      const reason = (error as Error).message;
+      this.#log.error({ kind: this.#kind, reason }, "the disk's free room could not be read; will retry");
+    }
+    if (wasEnough && !this.#isEnough)
+      this.#log.error({ kind: this.#kind }, 'less than 256 MiB are free: nothing is recorded until there is more');
+    if (!wasEnough && this.#isEnough) this.#log.info({ kind: this.#kind }, 'the disk has room again');
+  }
+}
