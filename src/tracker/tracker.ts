@@ -10,14 +10,13 @@ import { wholeAddresses } from '../kit/http/client-address.ts';
 import { SiteRegistry } from '../kit/http/site-registry.ts';
 import { Agents } from './agents/agents.ts';
 import { Countries } from './agents/countries.ts';
-import { ClickDoor } from './clicks/click-door.ts';
+import { ClickHandler } from './clicks/click-handler.ts';
 import { ClickIds } from './clicks/click-id.ts';
 import { openClickKeys } from './clicks/click-keys.ts';
 import { DailyCounts } from './clicks/daily-counts.ts';
 import { countImported, restoreCounts } from './clicks/restore-counts.ts';
-import { boundYoungGeneration, collectSeldom } from './collector.ts';
 import { Completions } from './conversions/completions.ts';
-import { ConversionIntake } from './conversions/intake.ts';
+import { ConversionHandler } from './conversions/conversion-handler.ts';
 import { ConversionLog } from './conversions/conversion-log.ts';
 import { PostbackSources } from './conversions/postback-sources.ts';
 import { RefusedConversions } from './conversions/refused-conversions.ts';
@@ -75,7 +74,6 @@ export async function createTracker({
   repeat = byTimer,
   end = () => process.exit(1),
 }: TrackerOptions): Promise<Tracker> {
-  collectSeldom();
   makePrivateFolder(data.tracker);
   const now = () => effects.now();
   const kinds = ['clicks', 'conversions'] as const;
@@ -101,7 +99,7 @@ export async function createTracker({
   const refusals = new RefusedConversions(data, log);
   let overCap = 0;
 
-  const door = new ClickDoor({
+  const clickHandler = new ClickHandler({
     settings: settings.tracker,
     site: (key) => sites.named(key),
     hasRoutes: () => routes.current !== undefined,
@@ -120,7 +118,7 @@ export async function createTracker({
   const published = (clickId: string) => imported.find(clickId);
   const recorded = await ConversionLog.open(data, conversions, now());
   const completions = await Completions.open(data, recorded, now(), effects.files);
-  const intake = new ConversionIntake({
+  const conversionHandler = new ConversionHandler({
     sources,
     offers: () => (routes.current === undefined ? undefined : { offerOf: (offerId) => routes.route(offerId) }),
     clicks: new KnownClicks(ids, published),
@@ -146,8 +144,8 @@ export async function createTracker({
       ? 'there are no routes yet: run `offerline run refresh`'
       : logs.map((each) => each.refusal(now())).find((refusal) => refusal !== undefined);
   const server = createTrackerServer({
-    door,
-    intake,
+    clicks: clickHandler,
+    conversions: conversionHandler,
     addressOf: wholeAddresses(settings.trusted_proxies),
     metrics,
     async unready() {
@@ -156,7 +154,7 @@ export async function createTracker({
       return unready();
     },
     measured: () => {
-      const about = { logs, routes, unknown: door.unknown, overCap, isReady: unready() === undefined };
+      const about = { logs, routes, unknown: clickHandler.unknown, overCap, isReady: unready() === undefined };
       const { samples, histograms } = trackerFigures(about, now());
       return metricsText([...metrics.samples, ...samples], histograms);
     },
@@ -186,7 +184,6 @@ export async function createTracker({
     void countUncounted();
   });
   const tick = async () => {
-    boundYoungGeneration();
     await Promise.all(logs.map((each) => each.tick()));
   };
   const tell = () => {

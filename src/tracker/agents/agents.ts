@@ -3,14 +3,10 @@ import { LRUCache } from 'lru-cache';
 import type { Device } from '../../kit/vocabulary/values.ts';
 import { isRobot } from './robots.ts';
 
-/** What a browser's own description tells, as far as it can be believed. */
+/** A browser by its own description, as far as that can be believed. */
 export interface Agent {
-  /** Tells its text apart from those of other agents that were seen lately. */
-  number: number;
-  /** As it is kept: cut to what makes sense of one. */
+  /** The description as it is kept: cut to what makes sense of one. */
   text: string;
-  /** The same as JSON, written once for all clicks with it. */
-  json: string;
   /** The user agent identifies itself as a bot. */
   isBot: boolean;
   /** Undefined where it tells none that offers know. */
@@ -34,20 +30,18 @@ const frozenIos = [18, 6] as const;
 /** Takes agents' texts apart, each once while it is seen again. */
 export class Agents {
   readonly #known = new LRUCache<string, Agent>({ max: agentsKept });
-  #count = 0;
 
   /** `userAgent`: the header, empty where there is none. */
   read(userAgent: string): Agent {
     const text = userAgent.length > longestText ? userAgent.slice(0, longestText) : userAgent;
     let agent = this.#known.get(text);
-    if (agent === undefined) this.#known.set(text, (agent = { number: ++this.#count, ...readAgent(text) }));
+    if (agent === undefined) this.#known.set(text, (agent = readAgent(text)));
     return agent;
   }
 }
 
-function readAgent(text: string): Omit<Agent, 'number'> {
-  const json = JSON.stringify(text);
-  const unknown = { text, json, isBot: false, device: undefined, mayBe: undefined, system: '', version: '' };
+function readAgent(text: string): Agent {
+  const unknown = { text, isBot: false, device: undefined, mayBe: undefined, system: '', version: '' };
   if (text === '') return unknown;
   if (isRobot(text)) return { ...unknown, isBot: true };
   if (ofNoKnownDevice.test(text)) return unknown;

@@ -2,8 +2,6 @@ import type { IncomingMessage } from 'node:http';
 
 /** Gives the body, undefined where it is longer than that. Rejects where the sender goes away. */
 export function readBody(request: IncomingMessage, most: number): Promise<Buffer | undefined> {
-  // One without a body has ended before anybody could listen.
-  if (request.readableEnded) return Promise.resolve(Buffer.alloc(0));
   const { promise, resolve, reject } = Promise.withResolvers<Buffer | undefined>();
   const chunks: Buffer[] = [];
   let bytes = 0;

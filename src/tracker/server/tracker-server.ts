@@ -9,18 +9,17 @@ import type { Logger } from '../../kit/logging/log.ts';
 import { refuseUnreadable } from '../../kit/http/unreadable-request.ts';
 import type { ClientAddresses } from '../../kit/http/client-address.ts';
 import type { ClickAnswer } from '../clicks/click-answer.ts';
-import type { ClickDoor } from '../clicks/click-door.ts';
+import type { ClickHandler } from '../clicks/click-handler.ts';
 import type { ConversionAnswer } from '../conversions/conversion-answer.ts';
 import type { ConversionRequest } from '../conversions/guard/conversion-request.ts';
 import { longestReplay } from '../conversions/refused-conversions.ts';
 import { readBody } from './read-body.ts';
-import { Redirects } from './redirects.ts';
 import { refusalPage } from './refusal-page.ts';
 import type { TrackerMetrics } from './tracker-metrics.ts';
 
 export interface TrackerServerParts {
-  door: Pick<ClickDoor, 'answer'>;
-  intake: {
+  clicks: Pick<ClickHandler, 'answer'>;
+  conversions: {
     receive(request: ConversionRequest): Promise<ConversionAnswer>;
     isReplay(headers: IncomingHttpHeaders): boolean;
   };
@@ -48,9 +47,6 @@ const connectionsCheckingInterval = 5_000;
 
 /** Of everything that a link answers: nothing may keep it, and nobody is told where the user came from. */
 const forLinks = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex' };
-/** As Node writes them quickest. */
-const always = Object.entries(forLinks).flat();
-const redirects = new Redirects(always);
 
 /** The tracker's listener. Node's own server without a framework, since a click is answered in microseconds. */
 export function createTrackerServer(parts: TrackerServerParts): Server {
@@ -77,8 +73,6 @@ export function createTrackerServer(parts: TrackerServerParts): Server {
       // A link is a link, whoever sends which Host.
       requireHostHeader: false,
       shouldUpgradeCallback: () => false,
-      // A link has no body, and a stream for one, which only ends, would take a tenth of a click's time.
-      optimizeEmptyRequests: true,
     },
     answerAny,
   );
@@ -119,30 +113,33 @@ async function answer(
 }
 
 async function answerClick(
-  { door, addressOf, metrics }: TrackerServerParts,
+  { clicks, addressOf, metrics }: TrackerServerParts,
   request: IncomingMessage,
   response: ServerResponse,
   url: string,
 ): Promise<void> {
   const { method = '', headers } = request;
-  const clicked = await door.answer({ method, url, headers, address: addressFor(addressOf, request) });
+  const clicked = await clicks.answer({ method, url, headers, address: addressFor(addressOf, request) });
   metrics.countClick(clicked.outcome);
-  if (clicked.location !== undefined) redirects.send(response, clicked.location);
+  if (clicked.location !== undefined)
+    response.writeHead(302, { location: clicked.location, 'content-length': 0, ...forLinks }).end();
   else sendRefusal(response, clicked, method, headers.accept);
 }
 
 function sendRefusal(response: ServerResponse, refused: ClickAnswer, method: string, accept: string | undefined): void {
-  const headers: string[] = [...always];
-  if (refused.retryAfter !== undefined) headers.push('retry-after', String(refused.retryAfter));
-  if (refused.allow !== undefined) headers.push('allow', refused.allow);
-  if (refused.status === 204) return void response.writeHead(204, headers).end();
+  for (const [name, value] of Object.entries(forLinks)) response.setHeader(name, value);
+  if (refused.retryAfter !== undefined) response.setHeader('retry-after', refused.retryAfter);
+  if (refused.allow !== undefined) response.setHeader('allow', refused.allow);
+  if (refused.status === 204) return void response.writeHead(204).end();
   const { body, contentType } = refusalPage(refused, accept);
-  headers.push('content-type', contentType, 'content-length', String(Buffer.byteLength(body)), 'vary', 'Accept');
-  response.writeHead(refused.status, headers).end(method === 'HEAD' ? undefined : body);
+  response.setHeader('content-type', contentType);
+  response.setHeader('content-length', Buffer.byteLength(body));
+  response.setHeader('vary', 'Accept');
+  response.writeHead(refused.status).end(method === 'HEAD' ? undefined : body);
 }
 
 async function answerPostback(
-  { intake, addressOf, metrics }: TrackerServerParts,
+  { conversions, addressOf, metrics }: TrackerServerParts,
   request: IncomingMessage,
   response: ServerResponse,
   url: string,
@@ -156,7 +153,7 @@ async function answerPostback(
   const source = sourceOf(question === -1 ? url : url.slice(0, question));
   if (source === undefined) return sendJson(response, 404, { error: 'not_found', message: 'there is no such page' });
   let body: Buffer | undefined = Buffer.alloc(0);
-  const longest = intake.isReplay(headers) ? longestReplay : longestBody;
+  const longest = conversions.isReplay(headers) ? longestReplay : longestBody;
   if (method === 'POST') {
     try {
       body = await readBody(request, longest);
@@ -172,7 +169,7 @@ async function answerPostback(
   }
   const address = addressFor(addressOf, request);
   const query = question === -1 ? '' : url.slice(question + 1);
-  const reported = await intake.receive({ source, method, query, headers, body, address });
+  const reported = await conversions.receive({ source, method, query, headers, body, address });
   metrics.countPostback(reported.source, reported.outcome);
   for (const [name, value] of Object.entries(reported.headers)) response.setHeader(name, value);
   sendText(response, reported.status, reported.contentType, reported.body);

@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { endOf } from '../../support/commands.ts';
-import { IntakeUnderTest, token } from './intake-under-test.ts';
+import { HandlerUnderTest, token } from './handler-under-test.ts';
 import { TrackedNetwork } from './tracked-network.ts';
 
 it('`sources list` and `sources check` tell how a source reports, and ask nobody for it', async () => {
   const south = { source: 'south', postback: { signature: { scheme: 'ayet', secret: { env: 'NO_SUCH_KEY' } } } };
-  await using test = await IntakeUnderTest.create({ source: { postback: { token } } });
+  await using test = await HandlerUnderTest.create({ source: { postback: { token } } });
   const north = { source: 'north', postback: { token, allow: ['203.0.113.0/24'] } };
   const silent = { source: 'silent' };
   await writeFile(test.data.sourcesFile, JSON.stringify({ sources: [north, south, silent] }), { mode: 0o600 });

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { RecordedConversions } from '../../../src/tracker/conversions/recorded-conversions.ts';
-import { IntakeUnderTest, saying } from './intake-under-test.ts';
+import { HandlerUnderTest, saying } from './handler-under-test.ts';
 
 const day = 86_400_000;
 
 describe('the same conversion', () => {
   it('a hundred times at once is one row, and no copy is answered before that is on the disk', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     const stored = Promise.withResolvers<void>();
     test.sink.before = () => stored.promise;
     const report = { click_id: test.click(), transaction_id: 'T1', payout: '1' };
@@ -30,7 +30,7 @@ describe('the same conversion', () => {
   });
 
   it('is a duplicate whatever time and reason it gives, and a contradiction where it says something else', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     const report = { click_id: test.click(), transaction_id: 'T1', payout: '1' };
     await test.get(report);
     expect(
@@ -43,7 +43,7 @@ describe('the same conversion', () => {
   });
 
   it('is taken back for its own click only', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     const report = { click_id: test.click(), transaction_id: 'T1' };
     await test.get(report);
     expect(saying(await test.get({ ...report, status: 'chargeback', click_id: test.click() }))).toEqual([
@@ -55,7 +55,7 @@ describe('the same conversion', () => {
   });
 
   it('contradicting itself at once waits for the first', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     const report = { click_id: test.click(), transaction_id: 'T1' };
     const answers = await Promise.all([test.get({ ...report, payout: '1' }), test.get({ ...report, payout: '2' })]);
     expect(answers.map(saying)).toEqual([
@@ -65,7 +65,7 @@ describe('the same conversion', () => {
   });
 
   it('is known after a restart, from the logs', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     const report = { click_id: test.click(), transaction_id: 'T1', payout: '2.500000', event_id: '' };
     await test.get(report);
     await test.get({ ...report, transaction_id: 'Ü', payout: '' });

@@ -5,12 +5,12 @@ import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../../src/kit/errors/errors.ts';
 import { webhookSignature } from '../../../src/tracker/conversions/guard/signatures.ts';
 import { makeReplayKey, readReplayKey } from '../../../src/tracker/conversions/replay-key.ts';
-import { IntakeUnderTest, northOffer, saying, start, token } from './intake-under-test.ts';
+import { HandlerUnderTest, northOffer, saying, start, token } from './handler-under-test.ts';
 
 describe('who is not known', () => {
   it('is told the same, whatever is wrong', async () => {
     const allow = ['198.51.100.0/24'];
-    await using test = await IntakeUnderTest.create({ postback: { token, allow }, others: [{ source: 'pulled' }] });
+    await using test = await HandlerUnderTest.create({ postback: { token, allow }, others: [{ source: 'pulled' }] });
     const click_id = test.click();
     const answers = [
       await test.get({ click_id, token: 'wrong' }),
@@ -26,7 +26,7 @@ describe('who is not known', () => {
   });
 
   it('is not heard after sixty failures in a minute, right or wrong, and only from there', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     const fail = (address: string) => test.get({ token: 'wrong' }, { address });
     const answers = await Promise.all(Array.from({ length: 60 }, (_, host) => fail(`2001:db8::${host.toString(16)}`)));
     expect(answers.every(({ status }) => status === 401)).toBe(true);
@@ -39,7 +39,7 @@ describe('who is not known', () => {
   });
 
   it('may be refused as often as it likes for other reasons', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     for (let report = 0; report < 100; report++) await test.get({ click_id: 'nobody' });
     expect(saying(await test.get({ click_id: test.click() }))).toEqual([200, 'recorded']);
   });
@@ -48,7 +48,7 @@ describe('who is not known', () => {
 describe('a signed report', () => {
   it('is replayed after five minutes in vain, and before that a duplicate', async () => {
     const postback = { signature: { scheme: 'ayet', secret: 'the-api-key-of-ayet' } };
-    await using test = await IntakeUnderTest.create({ postback });
+    await using test = await HandlerUnderTest.create({ postback });
     expect((await test.get({ click_id: test.click() })).status).toBe(401);
     const secret = 'a-secret-of-our-own-scheme';
     await test.configure({ signature: { scheme: 'offerline', secret } });
@@ -65,7 +65,7 @@ describe('a signed report', () => {
 
 it('a signed webhook is its sender’s word for the body alone: who has heard it adds nothing by the query', async () => {
   const secret = 'a-secret-of-webhooks-by-post';
-  await using test = await IntakeUnderTest.create({ postback: { signature: { scheme: 'standard_webhooks', secret } } });
+  await using test = await HandlerUnderTest.create({ postback: { signature: { scheme: 'standard_webhooks', secret } } });
   const signed = (content: string) => ({
     'content-type': 'application/json',
     'webhook-id': 'msg_1',
@@ -88,7 +88,7 @@ describe('a body that would take longer to look at than to send', () => {
     ['objects within objects', `{"":${'{"":'.repeat(3200)}1${'}'.repeat(3200)}`],
     ['lists within lists', `{"a":${'['.repeat(8000)}${']'.repeat(8000)}`],
   ])('is refused at once: %s', async (_what, text) => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     const body = Buffer.from(`${text},"click_id":"${test.click()}"}`);
     const post = (authorization: string) =>
       test.receive({ method: 'POST', headers: { 'content-type': 'application/json', authorization }, body });
@@ -99,7 +99,7 @@ describe('a body that would take longer to look at than to send', () => {
 
 describe('sources.json', () => {
   it('is followed: a new token counts beside the old one, then alone', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     const next = 'the-token-that-comes-next';
     const say = async (sent: string) => (await test.get({ click_id: test.click(), token: sent })).status;
     expect([await say(token), await say(next)]).toEqual([200, 401]);
@@ -112,7 +112,7 @@ describe('sources.json', () => {
   });
 
   it('is followed into the files of its secrets', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     const file = join(test.data.root, 'token-of-north');
     await writeFile(file, token);
     await test.configure({ token: { file } });
@@ -135,7 +135,7 @@ describe('sources.json', () => {
   });
 
   it('that is broken or gone, or names a secret that is not there, leaves the last good one', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     const report = async () => saying(await test.get({ click_id: test.click() }))[1];
     await writeFile(test.data.sourcesFile, `{"sources": [{"source": "north", "postback": {"token": "${token}"`);
     await test.sources.poll();
@@ -166,7 +166,7 @@ describe('sources.json', () => {
     [{ token, statuses: { ok: 'paid' } }, 'postback.statuses.ok'],
     [{ token, tokens: 1 }, 'tokens'],
   ])('%j is a mistake, named without secrets', async (postback, message) => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     await test.configure(postback);
     const opening = test.open();
     await expect(opening).rejects.toThrow(UsageError);
@@ -175,14 +175,14 @@ describe('sources.json', () => {
   });
 
   it('names a source that is too long for the ids of its conversions', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     const long = 'x'.repeat(63);
     await writeFile(test.data.sourcesFile, JSON.stringify({ sources: [{ source: long, postback: { token } }] }));
     await expect(test.open()).rejects.toThrow('has more than 62 characters');
   });
 
   it('and rates of offerline.json are followed', async () => {
-    await using test = await IntakeUnderTest.create({ offers: new Map([[7, northOffer]]) });
+    await using test = await HandlerUnderTest.create({ offers: new Map([[7, northOffer]]) });
     const report = { click_id: test.click(), payout: '2', currency: 'EUR' };
     expect(saying(await test.get(report))).toEqual([422, 'no_rate']);
     await writeFile(test.data.settingsFile, JSON.stringify({ rates: { EUR: '1.123457' } }));
@@ -193,7 +193,7 @@ describe('sources.json', () => {
 });
 
 it('the key of replays is another one at each start, for its owner alone', async () => {
-  await using test = await IntakeUnderTest.create();
+  await using test = await HandlerUnderTest.create();
   const [one, other] = [await makeReplayKey(test.data), await makeReplayKey(test.data)];
   expect(one).not.toBe(other);
   expect(readReplayKey(test.data)).toBe(other);

@@ -4,7 +4,7 @@ import { NotRecordedError } from '../../../src/tracker/logs/row-log.ts';
 import type { NamedClick } from '../../../src/tracker/conversions/report/known-clicks.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 import { clickIdOf, route, secret, TrackerUnderTest } from '../tracker-under-test.ts';
-import { IntakeUnderTest, northOffer, saying, start, token } from './intake-under-test.ts';
+import { HandlerUnderTest, northOffer, saying, start, token } from './handler-under-test.ts';
 
 const postback = { token, once_per_user: true };
 
@@ -19,7 +19,7 @@ const imported = (clickId: string): Promise<NamedClick> =>
 
 describe('of a source that pays a user once', () => {
   it('a further conversion of the same user and offer, or milestone, is refused, and kept', async () => {
-    await using test = await IntakeUnderTest.create({ postback, imported });
+    await using test = await HandlerUnderTest.create({ postback, imported });
     const report = async (click_id: string, transaction_id: string, more: object = {}) =>
       saying(await test.get({ click_id, transaction_id, ...more }));
     expect(await report('anna-1', 'T1')).toEqual([200, 'recorded']);
@@ -40,7 +40,7 @@ describe('of a source that pays a user once', () => {
   });
 
   it('of many that come at once one is recorded', async () => {
-    await using test = await IntakeUnderTest.create({ postback, imported });
+    await using test = await HandlerUnderTest.create({ postback, imported });
     const all = await Promise.all(
       Array.from({ length: 20 }, (_, n) => test.get({ click_id: `anna-${n}`, transaction_id: `T${n}` })),
     );
@@ -50,7 +50,7 @@ describe('of a source that pays a user once', () => {
   });
 
   it('what was taken back may be completed again, and what could not be recorded was not completed', async () => {
-    await using test = await IntakeUnderTest.create({ postback, imported });
+    await using test = await HandlerUnderTest.create({ postback, imported });
     test.sink.before = () => Promise.reject(new NotRecordedError('the disk is nearly full'));
     expect(saying(await test.get({ click_id: 'anna-1', transaction_id: 'T1' }))).toEqual([503, 'not_recorded']);
     test.sink.before = () => Promise.resolve();
@@ -61,7 +61,7 @@ describe('of a source that pays a user once', () => {
   });
 
   it('is off by default', async () => {
-    await using test = await IntakeUnderTest.create({ imported });
+    await using test = await HandlerUnderTest.create({ imported });
     await test.get({ click_id: 'anna-1', transaction_id: 'T1' });
     expect(saying(await test.get({ click_id: 'anna-2', transaction_id: 'T2' }))).toEqual([200, 'recorded']);
   });
@@ -115,7 +115,7 @@ describe('of a source that pays a user once', () => {
   });
 
   it('is over for what was taken back, also when nobody remembers that any more', async () => {
-    await using test = await IntakeUnderTest.create({ postback, imported });
+    await using test = await HandlerUnderTest.create({ postback, imported });
     await test.get({ click_id: 'anna-1', transaction_id: 'T1' });
     await test.get({ click_id: 'anna-1', transaction_id: 'T1', status: 'chargeback' });
     test.now += 91 * 86_400_000;
@@ -153,7 +153,7 @@ describe('of a source that pays a user once', () => {
 describe('of a source that says event_required', () => {
   const reports = async (former: object[], events: (typeof northOffer)['events']) => {
     const offer = { ...northOffer, events, former: former as NonNullable<(typeof northOffer)['former']> };
-    await using test = await IntakeUnderTest.create({
+    await using test = await HandlerUnderTest.create({
       postback: { token, event_required: true },
       offers: new Map([[7, offer]]),
     });

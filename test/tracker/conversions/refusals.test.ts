@@ -6,18 +6,18 @@ import { describe, expect, it } from 'vitest';
 import { OfferlineError } from '../../../src/kit/errors/errors.ts';
 import { readRefused } from '../../../src/tracker/conversions/refused-conversions.ts';
 import { replayRefused, type ReplayRequest } from '../../../src/tracker/conversions/replay.ts';
-import { IntakeUnderTest, replayKey, saying, start, token } from './intake-under-test.ts';
+import { HandlerUnderTest, replayKey, saying, start, token } from './handler-under-test.ts';
 
 const day = 86_400_000;
 
-/** Its intake behind a real socket. */
-async function listening(test: IntakeUnderTest) {
+/** Its handler behind a real socket. */
+async function listening(test: HandlerUnderTest) {
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const body = Buffer.concat(await request.toArray());
     const [path = '', query = ''] = (request.url ?? '').split('?');
     const source = decodeURIComponent(path.replace('/postback/', ''));
     const { headers } = request;
-    const given = await test.intake.receive({ source, method: 'POST', query, headers, body, address: '127.0.0.1' });
+    const given = await test.handler.receive({ source, method: 'POST', query, headers, body, address: '127.0.0.1' });
     response.writeHead(given.status, { ...given.headers, 'content-type': given.contentType }).end(given.body);
   };
   const server = createServer((request, response) => void answer(request, response));
@@ -35,7 +35,7 @@ async function listening(test: IntakeUnderTest) {
   };
 }
 
-async function replay(test: IntakeUnderTest, request: Partial<ReplayRequest> & { tracker: string }) {
+async function replay(test: HandlerUnderTest, request: Partial<ReplayRequest> & { tracker: string }) {
   const warnings: string[] = [];
   const groups = await replayRefused({
     data: test.data,
@@ -48,7 +48,7 @@ async function replay(test: IntakeUnderTest, request: Partial<ReplayRequest> & {
   return { groups, warnings };
 }
 
-async function kept(test: IntakeUnderTest): Promise<string> {
+async function kept(test: HandlerUnderTest): Promise<string> {
   await test.refusals.settled();
   const files = await readdir(test.data.refusedConversions).catch((): string[] => []);
   const texts = await Promise.all(
@@ -63,7 +63,7 @@ describe('a refused report', () => {
       token,
       signature: { scheme: 'md5', secret: 'the-secret-of-the-md5', template: '{secret}', parameter: 'sig' },
     };
-    await using test = await IntakeUnderTest.create({ postback });
+    await using test = await HandlerUnderTest.create({ postback });
     const sig = 'fe3b7bd2ba1cfd4aca0f3de24d6d9ac0';
     expect(saying(await test.get({ click_id: 'nobody', sig }))).toEqual([401, 'unauthorized']);
     expect(await kept(test)).toBe('');
@@ -89,7 +89,7 @@ describe('a refused report', () => {
 
   it('is kept for 90 days, and 16 MiB of a day and source', async () => {
     const others = [{ source: 'south', postback: { token } }];
-    await using test = await IntakeUnderTest.create({ others });
+    await using test = await HandlerUnderTest.create({ others });
     await test.get({ click_id: 'nobody' });
     const reason = 'x'.repeat(1024 * 1024);
     for (let report = 0; report < 17; report++) await test.get({ click_id: 'nobody', reason });
@@ -105,7 +105,7 @@ describe('a refused report', () => {
   });
 
   it('is let go where a thousand wait for the disk', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     await Promise.all(Array.from({ length: 1200 }, () => test.get({ click_id: 'nobody' })));
     expect((await kept(test)).trim().split('\n')).toHaveLength(1000);
     await test.get({ click_id: 'later' });
@@ -113,7 +113,7 @@ describe('a refused report', () => {
   });
 
   it('is kept whole but for parameters that nesting makes long', async () => {
-    await using test = await IntakeUnderTest.create({ postback: { token, parameters: { reason: 'deep.reason' } } });
+    await using test = await HandlerUnderTest.create({ postback: { token, parameters: { reason: 'deep.reason' } } });
     const leaves = Object.fromEntries(Array.from({ length: 400 }, (_, n) => [n, n]));
     const json = { click_id: 'nobody', deep: { reason: 'r'.repeat(1000), ['path'.repeat(60)]: leaves } };
     const body = Buffer.from(JSON.stringify(json));
@@ -136,7 +136,7 @@ describe('a refused report', () => {
   });
 
   it('is kept where its folder was moved since', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     await test.get({ click_id: 'before' });
     await test.refusals.settled();
     await rename(test.data.refusedConversions, join(test.data.root, 'elsewhere'));
@@ -145,7 +145,7 @@ describe('a refused report', () => {
   });
 
   it('that cannot be kept is answered as ever', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     await writeFile(test.data.refusedConversions, 'a file where the folder should be');
     expect(saying(await test.get({ click_id: 'nobody' }))).toEqual([404, 'unknown_click']);
     await test.refusals.settled();
@@ -154,7 +154,7 @@ describe('a refused report', () => {
 });
 
 it('a refused report after one that a full disk cut off is whole', async () => {
-  await using test = await IntakeUnderTest.create();
+  await using test = await HandlerUnderTest.create();
   const file = join(test.data.refusedConversions, '2026-11-18.north.ndjson');
   const report = async (click_id: string) => {
     await test.get({ click_id });
@@ -177,7 +177,7 @@ describe('a replay', () => {
   const none = { recorded: 0, duplicate: 0, refused: 0, passed_over: 0 };
 
   it('records what holds by now, as of when it first came, and nothing twice', async () => {
-    await using test = await IntakeUnderTest.create({ postback: { token, always_200: true, reply: 'OK' } });
+    await using test = await HandlerUnderTest.create({ postback: { token, always_200: true, reply: 'OK' } });
     const [open, late] = [test.click(), test.ids.mint(7, start - 29 * day)];
     await test.get({ sub: open, tid: 'T1', payout: '1' });
     await test.get({ sub: late, tid: 'T2' });
@@ -217,7 +217,7 @@ describe('a replay', () => {
   });
 
   it('passes over what the tracker cannot take, and goes on behind it', async () => {
-    await using test = await IntakeUnderTest.create({ offers: new Map() });
+    await using test = await HandlerUnderTest.create({ offers: new Map() });
     await test.get({ click_id: test.click(), transaction_id: 'T1' });
     await test.refusals.settled();
     const file = join(test.data.refusedConversions, '2026-11-18.north.ndjson');
@@ -236,7 +236,7 @@ describe('a replay', () => {
   });
 
   it('takes in what was kept when all sources shared a file, and goes on behind what a kill left of a line', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     await test.get({ click_id: 'before' });
     await test.refusals.settled();
     const file = join(test.data.refusedConversions, '2026-11-18.north.ndjson');
@@ -254,7 +254,7 @@ describe('a replay', () => {
   });
 
   it('is refused without the tracker’s own key', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     await test.get({ click_id: 'nobody' });
     await test.refusals.settled();
     await using server = await listening(test);
@@ -268,7 +268,7 @@ describe('a replay', () => {
   });
 
   it('says what to do where no tracker runs', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     await test.get({ click_id: 'nobody' });
     await test.refusals.settled();
     const tracker = 'http://127.0.0.1:9';

@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../../src/kit/errors/errors.ts';
 import { SentParameters } from '../../../src/tracker/conversions/guard/sent-parameters.ts';
 import { ayetText, hmacHex } from '../../../src/tracker/conversions/guard/signatures.ts';
-import { IntakeUnderTest, saying, token, type UnderTestOptions } from './intake-under-test.ts';
+import { HandlerUnderTest, saying, token, type UnderTestOptions } from './handler-under-test.ts';
 
 const secret = 'a-secret-of-the-network';
 
 /** What a network sends, signed as it signs. */
-type Send = (test: IntakeUnderTest, fields: Record<string, string>) => Promise<[number, string]>;
+type Send = (test: HandlerUnderTest, fields: Record<string, string>) => Promise<[number, string]>;
 
 const byAyet: Send = async (test, fields) => {
   const signature = hmacHex(secret, ayetText(new SentParameters(Object.entries(fields))));
@@ -114,7 +114,7 @@ const networks: Network[] = [
 
 describe('a reversal', () => {
   it.each(networks)('of $name takes back the conversion that it names', async (network) => {
-    await using test = await IntakeUnderTest.create({ postback: network.postback });
+    await using test = await HandlerUnderTest.create({ postback: network.postback });
     const [click, other] = [test.click(), test.click()];
     const credit = { ...network.credit, [network.click]: click };
     const reversal = { ...network.reversal, [network.click]: click };
@@ -131,7 +131,7 @@ describe('a reversal', () => {
 
   it('may be a reject, as its source says, and come before the credit', async () => {
     const postback = { token, reversal: { id_prefix: 'void:', kind: 'reject' } };
-    await using test = await IntakeUnderTest.create({ postback });
+    await using test = await HandlerUnderTest.create({ postback });
     const click_id = test.click();
     expect(await byToken(test, { click_id, transaction_id: 'void:T1', payout: '4' })).toEqual([200, 'recorded']);
     expect(await byToken(test, { click_id, transaction_id: 'T1', payout: '4' })).toEqual([200, 'recorded']);
@@ -143,7 +143,7 @@ describe('a reversal', () => {
 
   it('needs no status where its source sends one with credits, and one that waits stays unrecorded', async () => {
     const postback = { token, parameters: { status: 'state' }, reversal: { negative_payout: true } };
-    await using test = await IntakeUnderTest.create({ postback });
+    await using test = await HandlerUnderTest.create({ postback });
     const click_id = test.click();
     expect(await byToken(test, { click_id, payout: '-2' })).toEqual([200, 'recorded']);
     expect(await byToken(test, { click_id, payout: '-2', state: 'pending' })).toEqual([200, 'ignored']);
@@ -157,7 +157,7 @@ describe('a reversal', () => {
       statuses: { DONE: 'credit' },
       reversal: { word: { parameter: 'type', values: ['recon'] } },
     };
-    await using test = await IntakeUnderTest.create({ postback });
+    await using test = await HandlerUnderTest.create({ postback });
     const click_id = test.click();
     expect(await byToken(test, { click_id, state: 'done', type: 'x' })).toEqual([200, 'recorded']);
     expect(await byToken(test, { click_id, state: 'COMPLETE', type: 'RECON', payout: '-1' })).toEqual([
@@ -169,20 +169,20 @@ describe('a reversal', () => {
   });
 
   it('is none where nothing says so: an amount below zero is refused', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     const answer = await test.get({ click_id: test.click(), payout: '-1' });
     expect(saying(answer)).toEqual([400, 'invalid_parameter']);
     expect(answer.body).toContain('is negative, and nothing says that this takes a conversion back');
   });
 
   it('that names no conversion is refused', async () => {
-    await using test = await IntakeUnderTest.create({ postback: { token, reversal: { id_prefix: 'r-' } } });
+    await using test = await HandlerUnderTest.create({ postback: { token, reversal: { id_prefix: 'r-' } } });
     const answer = await test.get({ click_id: test.click(), transaction_id: 'r-' });
     expect(answer.body).toContain('transaction_id names no conversion after r-');
   });
 
   it('has to be told by some sign, or sources.json is broken', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     await test.configure({ token, reversal: {} });
     await expect(test.open()).rejects.toThrow(UsageError);
     await writeFile(

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { hmacHex } from '../../../src/tracker/conversions/guard/signatures.ts';
 import { replayAuthorization } from '../../../src/tracker/conversions/replay-key.ts';
-import { IntakeUnderTest, replayKey, saying, start, token } from './intake-under-test.ts';
+import { HandlerUnderTest, replayKey, saying, start, token } from './handler-under-test.ts';
 
-const warned = (test: IntakeUnderTest) => test.logged.filter((line) => line.includes('is no UTF-8'));
+const warned = (test: HandlerUnderTest) => test.logged.filter((line) => line.includes('is no UTF-8'));
 
 const partOf = (name: string) => `--b1\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n1\r\n`;
 
@@ -18,7 +18,7 @@ describe('text that is no UTF-8', () => {
     ['in a reason, as a byte', 'reason=caf\u00e9', 'caf\ufffd'],
     ['in a reason with a stray percent sign', 'reason=50% fraud', '50% fraud'],
   ])('%s loses no conversion', async (_where, parameter, reason) => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     const query = `token=${token}&click_id=${test.click()}&status=reject&${parameter}`;
     expect(saying(await test.receive({ query }))).toEqual([200, 'recorded']);
     expect(test.rows[0]?.['reason']).toBe(reason);
@@ -28,7 +28,7 @@ describe('text that is no UTF-8', () => {
     ['application/x-www-form-urlencoded', (click: string) => `click_id=${click}&status=reject&reason=caf\xe9&x=\xe9`],
     ['application/json', (click: string) => `{"click_id":"${click}","status":"reject","reason":"caf\xe9","x":"\xe9"}`],
   ])('in a body of %s loses none, and is told once a minute', async (type, bodyOf) => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     const headers = { authorization: `Bearer ${token}`, 'content-type': type };
     const post = () => test.receive({ method: 'POST', headers, body: Buffer.from(bodyOf(test.click()), 'latin1') });
     expect(saying(await post())).toEqual([200, 'recorded']);
@@ -47,7 +47,7 @@ describe('text that is no UTF-8', () => {
   ])(
     'in two names of a body of %s loses none; a known name given twice beside them is refused',
     async (type, bodyOf) => {
-      await using test = await IntakeUnderTest.create();
+      await using test = await HandlerUnderTest.create();
       const headers = { authorization: `Bearer ${token}`, 'content-type': type };
       const post = (...names: string[]) => {
         const body = Buffer.from(bodyOf(names), 'latin1');
@@ -59,7 +59,7 @@ describe('text that is no UTF-8', () => {
   );
 
   it('is read where its bytes are UTF-8 that nobody percent-encoded', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     const reason = Buffer.from('café').toString('latin1');
     await test.receive({ query: `token=${token}&click_id=${test.click()}&status=reject&reason=${reason}` });
     expect(test.rows[0]?.['reason']).toBe('café');
@@ -71,7 +71,7 @@ describe('text that is no UTF-8', () => {
     ['ayet', 'reason=50%25+caf%E9'],
   ])('is signed as it was sent, by %s', async (scheme, signedReason) => {
     const secret = 'a-secret-of-16-or-more';
-    await using test = await IntakeUnderTest.create({ postback: { signature: { scheme, secret } } });
+    await using test = await HandlerUnderTest.create({ postback: { signature: { scheme, secret } } });
     const timestamp = String(start / 1000);
     const click_id = test.click();
     const signature = hmacHex(secret, `click_id=${click_id}&${signedReason}&status=reject&timestamp=${timestamp}`);
@@ -84,7 +84,7 @@ describe('text that is no UTF-8', () => {
   });
 
   it('in an id is refused, and known for it in a replay', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     const answer = await test.receive({ query: `token=${token}&click_id=${test.click()}&transaction_id=a%E9` });
     expect(answer.body).toContain('transaction_id is not percent-encoded UTF-8');
     await test.refusals.settled();
@@ -103,7 +103,7 @@ describe('a form in several parts, as PHP sends an array', () => {
       .join('') + '--b1--\r\n';
 
   it('is read, with the token in it', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     const body = Buffer.from(multipart({ token, click_id: test.click(), payout: '1.5', reason: '' }));
     const headers = { 'content-type': 'multipart/form-data; boundary=b1' };
     expect(saying(await test.receive({ method: 'POST', headers, body }))).toEqual([200, 'recorded']);
@@ -111,7 +111,7 @@ describe('a form in several parts, as PHP sends an array', () => {
   });
 
   it('with a parameter given twice is refused', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     const body = Buffer.from(multipart({ click_id: test.click() }));
     const headers = { 'content-type': 'multipart/form-data; boundary=b1', authorization: `Bearer ${token}` };
     const answer = await test.receive({ method: 'POST', query: 'click_id=x', headers, body });

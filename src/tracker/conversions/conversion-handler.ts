@@ -28,7 +28,7 @@ import type { KnownClicks, NamedClick } from './report/known-clicks.ts';
 import { Refusal } from './report/refusal.ts';
 import { readReport } from './report/reported-conversion.ts';
 
-export interface IntakeParts {
+export interface ConversionHandlerParts {
   sources: Pick<PostbackSources, 'find'>;
   /** `undefined` where none are known yet. */
   offers: () => { offerOf(offerId: number): OfferTerms | undefined } | undefined;
@@ -62,14 +62,14 @@ const failuresOf = (address: string): Bucket => ({ name: address, limit: 60, len
 /**
  * Conversions that sources report: each check in its order, then the row, and only when that is on the disk the answer.
  */
-export class ConversionIntake {
-  readonly #parts: IntakeParts;
+export class ConversionHandler {
+  readonly #parts: ConversionHandlerParts;
   readonly #failures = new SlidingWindows({ maxWindows: maxFailingAddresses });
 
   /** When a source was warned of last, by its name. Milliseconds since the epoch. */
   readonly #warnedAt = new Map<string, number>();
 
-  constructor(parts: IntakeParts) {
+  constructor(parts: ConversionHandlerParts) {
     this.#parts = parts;
   }
 

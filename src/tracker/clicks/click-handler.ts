@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { TrackerSettings } from '../../kit/config/tracker-settings.ts';
-import { addressGroup } from '../../kit/http/client-address.ts';
 import type { Site } from '../../kit/sites/sites.ts';
 import { isOlder, type Agent, type Agents } from '../agents/agents.ts';
 import type { Countries } from '../agents/countries.ts';
@@ -9,14 +8,13 @@ import { NotRecordedError, type RowSink } from '../logs/row-log.ts';
 import { fillDestination, readDestination, type Destination } from '../../pipeline/routes/destination.ts';
 import type { Route } from '../../pipeline/routes/routes-file.ts';
 import { fallbackLocation, leadsToFallback, type ClickAnswer, type ClickOutcome } from './click-answer.ts';
+import { ClickDedup, clickKey, type FirstClick } from './click-dedup.ts';
 import type { ClickIds } from './click-id.ts';
 import { readLink, type FollowedLink } from './click-request.ts';
+import { ClickRateLimit } from './click-rate-limit.ts';
 import { clickLine, type Click } from './click-row.ts';
 import type { DailyCounts } from './daily-counts.ts';
-import { Floods } from './floods.ts';
 import { macroValue } from './macro-values.ts';
-import { keyOf } from './recent-keys.ts';
-import { Repeats, type FirstClick } from './repeats.ts';
 
 /** A request for a link of ours. */
 export interface ClickRequest {
@@ -28,7 +26,7 @@ export interface ClickRequest {
   address: string;
 }
 
-export interface ClickDoorParts {
+export interface ClickHandlerParts {
   settings: TrackerSettings;
   site(key: string): Site | undefined;
   /** Whether any are known yet. */
@@ -56,15 +54,15 @@ const unrecorded = {
 const gone = { outcome: 'offer_gone', status: 410, message: 'this offer is no longer there' } as const;
 
 /** What a click comes through: checks in their order, of which the first that fails answers. */
-export class ClickDoor {
-  readonly #parts: ClickDoorParts;
-  readonly #repeats = new Repeats();
-  readonly #floods = new Floods();
+export class ClickHandler {
+  readonly #parts: ClickHandlerParts;
+  readonly #dedup = new ClickDedup();
+  readonly #rateLimit = new ClickRateLimit();
   readonly #destinations = new WeakMap<Route, Destination | null>();
   /** Recorded clicks of which something is not known. */
   readonly unknown = { geo: 0, agent: 0 };
 
-  constructor(parts: ClickDoorParts) {
+  constructor(parts: ClickHandlerParts) {
     this.#parts = parts;
   }
 
@@ -109,10 +107,10 @@ export class ClickDoor {
     if (unmet !== undefined) return unmet;
 
     const now = this.#parts.now();
-    const key = keyOf(`${site.site_key}\n${link.userId}\n${link.offerId}\n${address}\n${agent.number}`);
-    const first = this.#repeats.find(key, now);
+    const key = clickKey({ ...link, address, userAgent: agent.text });
+    const first = this.#dedup.find(key, now);
     if (first !== undefined) return repeat(first);
-    const wait = this.#floods.count(keyOf(`${site.site_key}\n${addressGroup(address)}`), now);
+    const wait = this.#rateLimit.count(site.site_key, address, now);
     if (wait !== undefined)
       return {
         outcome: 'flood',
@@ -128,12 +126,12 @@ export class ClickDoor {
   }
 
   /** Leads the click on once it is on the disk. */
-  async #record(click: Click, key: number, route: Route, destination: Destination): Promise<ClickAnswer> {
+  async #record(click: Click, key: string, route: Route, destination: Destination): Promise<ClickAnswer> {
     const { settings, sink, userKey, counts } = this.#parts;
     const passed = settings.sources[route.source]?.pass ?? [];
     const location = fillDestination(destination, macroValue(click, route, passed, userKey));
     const recorded = sink.append(clickLine(click, settings.ip));
-    this.#repeats.add(key, click.at, location, recorded);
+    this.#dedup.add(key, { at: click.at, location, recorded });
     try {
       await recorded;
     } catch (error) {

@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { NotRecordedError } from '../../../src/tracker/logs/row-log.ts';
-import { IntakeUnderTest, northOffer, saying, start, token } from './intake-under-test.ts';
+import { HandlerUnderTest, northOffer, saying, start, token } from './handler-under-test.ts';
 
 const day = 86_400_000;
 
 describe('a reported conversion', () => {
   it('is a row of the log before it is answered', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     const stored = Promise.withResolvers<void>();
     test.sink.before = () => stored.promise;
     const click_id = test.click();
@@ -34,7 +34,7 @@ describe('a reported conversion', () => {
   });
 
   it('has an id of its click and milestone where it has no transaction', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     const click_id = test.click();
     await test.get({ click_id });
     await test.get({ click_id, event_id: 'level-5' });
@@ -47,7 +47,7 @@ describe('a reported conversion', () => {
   it.each(['x'.repeat(123), 'Bestellung №1', 'two\nlines'])(
     'has an id by its digest where %j makes none',
     async (id) => {
-      await using test = await IntakeUnderTest.create();
+      await using test = await HandlerUnderTest.create();
       const answer = await test.get({ click_id: test.click(), transaction_id: id });
       expect(saying(answer)).toEqual([200, 'recorded']);
       expect(test.rows[0]?.['conversion_id']).toMatch(/^north:~[0-9a-f]{64}$/);
@@ -59,7 +59,7 @@ describe('a reported conversion', () => {
   );
 
   it('is found where its network writes the click in capitals', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     const click_id = test.click();
     expect(saying(await test.get({ click_id: click_id.toUpperCase() }))).toEqual([200, 'recorded']);
     expect(test.rows[0]?.['click_id']).toBe(click_id);
@@ -67,7 +67,7 @@ describe('a reported conversion', () => {
   });
 
   it('may come before it is credited as a reject, and the credit after it', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     const report = { click_id: test.click(), transaction_id: 'T1' };
     expect(saying(await test.get({ ...report, status: 'rejected', reason: 'fraud\u0000\nscore' }))).toEqual([
       200,
@@ -81,20 +81,20 @@ describe('a reported conversion', () => {
   });
 
   it('is recorded whatever its reason looks like', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     const report = { click_id: test.click(), status: 'rejected', reason: '[fraud]' };
     expect(saying(await test.get(report))).toEqual([200, 'recorded']);
     expect(test.rows[0]?.['reason']).toBe('[fraud]');
   });
 
   it('that is pending is answered and recorded nowhere', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     expect(saying(await test.get({ click_id: test.click(), status: 'Pending' }))).toEqual([200, 'ignored']);
     expect(test.rows).toEqual([]);
   });
 
   it('comes by form and by JSON as well, its money by its digits', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     const headers = { authorization: `Bearer ${token}` };
     const [one, other] = [test.click(), test.click()];
     const form = { ...headers, 'content-type': 'application/x-www-form-urlencoded' };
@@ -107,7 +107,7 @@ describe('a reported conversion', () => {
   });
 
   it('is understood by the names and statuses of its source', async () => {
-    await using test = await IntakeUnderTest.create({
+    await using test = await HandlerUnderTest.create({
       source: { currency: 'EUR', time_zone: 'Europe/Berlin' },
       settings: { rates: { EUR: '1.1', CHF: '1.25' } },
       postback: {
@@ -152,10 +152,10 @@ describe('a milestone or payout that is another now', () => {
     },
   ];
   const offers = new Map([[7, { ...northOffer, former }]]);
-  const clickAt = (test: IntakeUnderTest, at: number) => test.ids.mint(7, at);
+  const clickAt = (test: HandlerUnderTest, at: number) => test.ids.mint(7, at);
 
   it('counts as it was when the user clicked, and as it is now', async () => {
-    await using test = await IntakeUnderTest.create({ offers });
+    await using test = await HandlerUnderTest.create({ offers });
     const [before, after] = [clickAt(test, start - hour - 1), clickAt(test, start - hour)];
     const dear = { payout: '100', transaction_id: 'dear' };
     expect(saying(await test.get({ click_id: after, ...dear }))).toEqual([422, 'payout_too_high']);
@@ -179,7 +179,7 @@ describe('a milestone or payout that is another now', () => {
 
   it('makes no contradiction of the same report, before and after it is another, and over a restart', async () => {
     const catalog = new Map([[7, { ...northOffer, former }]]);
-    await using test = await IntakeUnderTest.create({ offers: catalog });
+    await using test = await HandlerUnderTest.create({ offers: catalog });
     const click_id = clickAt(test, start - hour - 1);
     const gone = { click_id, event_id: 'gone' };
     const changed = { click_id, event_id: 'level-5' };
@@ -228,7 +228,7 @@ describe('the first check that fails answers', () => {
     ['200', { click_id: 'good', payout: '25' }, [200, 'recorded']],
     ['200 for an old one taken back', { click_id: 'old', status: 'chargeback', payout: '26' }, [200, 'recorded']],
   ] as const)('%s', async (_what, { click_id, ...fields }: { click_id?: string; [name: string]: string }, expected) => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     const clicks = { good: test.click(), foreign: test.click(8), old: test.ids.mint(7, start - 30 * day - 1) };
     const id = click_id === undefined ? {} : { click_id: clicks[click_id as 'good'] ?? click_id };
     expect(saying(await test.get({ ...fields, ...id }))).toEqual(expected);
@@ -253,7 +253,7 @@ describe('the first check that fails answers', () => {
     { click_id: '' },
     { event_id: 'x'.repeat(257) },
   ])('400 for %j, naming the parameter', async (fields) => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     const answer = await test.get({ click_id: test.click(), ...fields });
     expect(saying(answer)).toEqual([400, 'invalid_parameter']);
     expect(JSON.parse(answer.body)).toMatchObject({
@@ -262,7 +262,7 @@ describe('the first check that fails answers', () => {
   });
 
   it('400 for a parameter given twice, in the query, in the body or in both', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     const click_id = test.click();
     const query = `token=${token}&click_id=${click_id}`;
     const post = (type: string, body: string) =>
@@ -278,7 +278,7 @@ describe('the first check that fails answers', () => {
   });
 
   it('400 for what cannot be read', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     const query = `token=${token}&click_id=${test.click()}`;
     const post = (type: string | undefined, body: string | Buffer, more = {}) =>
       test.receive({
@@ -305,7 +305,7 @@ describe('the first check that fails answers', () => {
   });
 
   it('404 for an id with one character changed, wherever', async () => {
-    await using test = await IntakeUnderTest.create();
+    await using test = await HandlerUnderTest.create();
     const click_id = test.click();
     for (let at = 0; at < click_id.length; at++) {
       const other = click_id[at] === '7' ? '8' : '7';
@@ -315,7 +315,7 @@ describe('the first check that fails answers', () => {
   });
 
   it('503 where it cannot be recorded, whatever the source wishes; the next try is recorded', async () => {
-    await using test = await IntakeUnderTest.create({ postback: { token, always_200: true, reply: 'OK' } });
+    await using test = await HandlerUnderTest.create({ postback: { token, always_200: true, reply: 'OK' } });
     test.sink.before = () => Promise.reject(new NotRecordedError('the disk is full'));
     const click_id = test.click();
     const answers = await Promise.all([test.get({ click_id }), test.get({ click_id })]);
@@ -333,7 +333,7 @@ describe('the first check that fails answers', () => {
 describe('a click that the tracker did not make', () => {
   it('is looked up as it was sent', async () => {
     const asked: string[] = [];
-    await using test = await IntakeUnderTest.create({
+    await using test = await HandlerUnderTest.create({
       imported: async (clickId) => {
         asked.push(clickId);
         return clickId === 'C-1' ? { clickId, offerId: 7, clickedAt: start - day } : undefined;
@@ -345,7 +345,7 @@ describe('a click that the tracker did not make', () => {
   });
 
   it('is foreign while its offer is unknown, and 503 where it cannot be looked up', async () => {
-    await using test = await IntakeUnderTest.create({
+    await using test = await HandlerUnderTest.create({
       imported: async (clickId) => {
         if (clickId === 'C-9') throw new Error('the snapshot is gone');
         return { clickId, offerId: undefined, clickedAt: start };
@@ -358,13 +358,13 @@ describe('a click that the tracker did not make', () => {
 
 describe('an answer', () => {
   it('of a source that switches off after errors is 200 for all that is authentic', async () => {
-    await using test = await IntakeUnderTest.create({ postback: { token, always_200: true } });
+    await using test = await HandlerUnderTest.create({ postback: { token, always_200: true } });
     expect(saying(await test.get({ click_id: 'nobody' }))).toEqual([200, 'unknown_click']);
     expect((await test.get({ click_id: 'nobody', token: 'wrong' })).status).toBe(401);
   });
 
   it('of a source that looks for a word is that word', async () => {
-    await using test = await IntakeUnderTest.create({ postback: { token, reply: 'OK' } });
+    await using test = await HandlerUnderTest.create({ postback: { token, reply: 'OK' } });
     expect(await test.get({ click_id: test.click() })).toMatchObject({
       status: 200,
       body: 'OK',

@@ -6,7 +6,7 @@ import { createLogger } from '../../../src/kit/logging/log.ts';
 import { ClickIds } from '../../../src/tracker/clicks/click-id.ts';
 import { realEffects } from '../../../src/kit/files/effects.ts';
 import { Completions } from '../../../src/tracker/conversions/completions.ts';
-import { ConversionIntake } from '../../../src/tracker/conversions/intake.ts';
+import { ConversionHandler } from '../../../src/tracker/conversions/conversion-handler.ts';
 import { ConversionLog } from '../../../src/tracker/conversions/conversion-log.ts';
 import type { ConversionAnswer } from '../../../src/tracker/conversions/conversion-answer.ts';
 import type { ConversionRequest } from '../../../src/tracker/conversions/guard/conversion-request.ts';
@@ -54,8 +54,8 @@ export const northOffer: OfferTerms = {
   events: [{ event_id: 'level-5', payout: '0.5' }],
 };
 
-/** The intake over a data directory of its own, a sink in memory and a clock that the test moves. */
-export class IntakeUnderTest implements AsyncDisposable {
+/** The conversion handler over a data directory of its own, a sink in memory and a clock that the test moves. */
+export class HandlerUnderTest implements AsyncDisposable {
   readonly data: DataDirectory;
   readonly sink = new MemorySink();
   readonly ids = new ClickIds([clickKey]);
@@ -64,7 +64,7 @@ export class IntakeUnderTest implements AsyncDisposable {
   now = start;
   sources!: PostbackSources;
   refusals!: RefusedConversions;
-  intake!: ConversionIntake;
+  handler!: ConversionHandler;
   readonly #options: UnderTestOptions;
 
   private constructor(root: string, options: UnderTestOptions) {
@@ -72,8 +72,8 @@ export class IntakeUnderTest implements AsyncDisposable {
     this.#options = options;
   }
 
-  static async create(options: UnderTestOptions = {}): Promise<IntakeUnderTest> {
-    const test = new IntakeUnderTest(await mkdtemp(join(tmpdir(), 'offerline-')), options);
+  static async create(options: UnderTestOptions = {}): Promise<HandlerUnderTest> {
+    const test = new HandlerUnderTest(await mkdtemp(join(tmpdir(), 'offerline-')), options);
     await mkdir(test.data.tracker, { recursive: true });
     await test.configure(options.postback ?? { token });
     await writeFile(test.data.settingsFile, JSON.stringify(options.settings ?? {}));
@@ -102,7 +102,7 @@ export class IntakeUnderTest implements AsyncDisposable {
     const imported = this.#options.imported ?? (() => Promise.resolve(undefined));
     const conversions = await ConversionLog.open(this.data, this.sink, this.now);
     const completions = await Completions.open(this.data, conversions, this.now, realEffects.files);
-    this.intake = new ConversionIntake({
+    this.handler = new ConversionHandler({
       sources: this.sources,
       offers: () => ({ offerOf: (id) => offers.get(id) }),
       clicks: new KnownClicks(this.ids, imported),
@@ -127,7 +127,7 @@ export class IntakeUnderTest implements AsyncDisposable {
   }
 
   receive(request: Partial<ConversionRequest>): Promise<ConversionAnswer> {
-    return this.intake.receive({
+    return this.handler.receive({
       source: 'north',
       method: 'GET',
       query: '',
