@@ -3,10 +3,10 @@ import { LRUCache } from 'lru-cache';
 
 /** The same click again within so long is the first one. Milliseconds. */
 const sameWithin = 5000;
-/** More clicks than come in that time. */
-const maxKnown = 200_000;
-/** Of all addresses together; a hostile link makes one several thousand long. Characters. */
-const maxCharacters = 64 * 1024 * 1024;
+/** More clicks than that in five seconds are a thousand million a day: the oldest are forgotten earlier. */
+const maxKnown = 60_000;
+/** Of all addresses together: a hostile link makes one several thousand characters long. */
+const maxCharacters = 16 * 1024 * 1024;
 
 /** What makes two clicks the same one. */
 export interface ClickIdentity {
@@ -43,7 +43,9 @@ export class ClickDedup {
   }
 
   /** Keeps a click, unless it turns out that it could not be recorded. */
-  add(key: string, click: FirstClick): void {
+  add(key: string, { at, location, recorded }: FirstClick): void {
+    // A copy: the text was put together from parts of the request, and would keep all of it in memory.
+    const click = { at, location: Buffer.from(location).toString(), recorded };
     this.#known.set(key, click);
     click.recorded.catch(() => {
       if (this.#known.peek(key) === click) this.#known.delete(key);

@@ -1,4 +1,4 @@
-import { createHmac, randomInt, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, randomInt, timingSafeEqual, type KeyObject } from 'node:crypto';
 
 /** What an id of the tracker's says of its click. */
 export interface MintedClick {
@@ -26,13 +26,14 @@ const idPattern = new RegExp(`^[${alphabet}]{${idCharacters}}$`);
 
 /** Makes ids of clicks that nobody else can make, and recognises them. */
 export class ClickIds {
-  readonly #keys: readonly Buffer[];
+  readonly #keys: readonly KeyObject[];
   #counter = randomInt(2 ** 24);
 
   /** The first key makes ids; those that the others made still count. Throws where there is none. */
   constructor(keys: readonly Buffer[]) {
     if (keys.length === 0) throw new Error('ids of clicks need a key');
-    this.#keys = keys;
+    // A key object is several times quicker to sign with than its bytes.
+    this.#keys = keys.map((key) => createSecretKey(key));
   }
 
   /** Makes an id of 32 characters. `now`: milliseconds since the epoch. */
@@ -43,7 +44,7 @@ export class ClickIds {
     bytes.writeUInt32BE(offerId, offerAt);
     bytes.writeUIntBE(this.#counter, counterAt, 3);
     bytes.writeUInt16BE(randomInt(2 ** 16), randomAt);
-    macOf(bytes, this.#keys[0] as Buffer).copy(bytes, macAt);
+    macOf(bytes, this.#keys[0] as KeyObject).copy(bytes, macAt);
     return base32(bytes);
   }
 
@@ -58,7 +59,7 @@ export class ClickIds {
 }
 
 /** The MAC over what an id says, cut to what an id has room for. */
-function macOf(bytes: Buffer, key: Buffer): Buffer {
+function macOf(bytes: Buffer, key: KeyObject): Buffer {
   const mac = createHmac('sha256', key).update(bytes.subarray(0, macAt)).digest();
   return mac.subarray(0, idBytes - macAt);
 }

@@ -1,19 +1,26 @@
+import { LRUCache } from 'lru-cache';
 import { addressGroup } from '../../kit/http/client-address.ts';
-import { minute, SlidingWindows } from '../../kit/http/sliding-windows.ts';
 
 /** Of one site from one address. More is no person, and would spend an advertiser's money. */
-const maxClicksPerMinute = 60;
-/** Sites and addresses that are counted; beyond that the one that clicked longest ago is forgotten. */
-const maxKnown = 200_000;
+const maxClicks = 60;
+/** Milliseconds. */
+const within = 60_000;
+/** Sites and addresses that are counted; beyond that the one that clicked longest ago is forgotten, which is none that clicks each second. */
+const maxKnown = 50_000;
 
-/** Bounds the clicks of one site from one address, IPv6 by its /64. Kept in memory: a restart forgets it. */
+/** Bounds the clicks of one site from one address, IPv6 by its /64. Kept in memory: a restart forgets them. */
 export class ClickRateLimit {
-  readonly #windows = new SlidingWindows({ maxWindows: maxKnown });
+  /** Moments of counted clicks, oldest first, in milliseconds since the epoch. */
+  readonly #clicks = new LRUCache<string, number[]>({ max: maxKnown });
 
   /** Counts a click where there is room for it; else returns the milliseconds until there is. */
   count(siteKey: string, address: string, now: number): number | undefined {
-    const name = `${siteKey}\n${addressGroup(address)}`;
-    const { allowed, freeAt } = this.#windows.consume({ name, limit: maxClicksPerMinute, length: minute }, now);
-    return allowed ? undefined : freeAt - now;
+    const key = `${siteKey}\n${addressGroup(address)}`;
+    // Moments ahead of now were counted before the clock was set back.
+    const recent = (this.#clicks.get(key) ?? []).filter((moment) => moment <= now && now - moment < within);
+    const [oldest] = recent;
+    if (oldest !== undefined && recent.length >= maxClicks) return within - (now - oldest);
+    this.#clicks.set(key, [...recent, now]);
+    return undefined;
   }
 }
