@@ -14,6 +14,15 @@ const usualClicksARound = 40;
 /** Offers of the others stay unknown, and the conversions on them unattributed. */
 const landedSources = 2;
 
+export interface LandingOptions {
+  clicksARound?: number | undefined;
+  /**
+   * Postbacks are due in each round: all sources land, every site has an address, three of four conversions land in
+   * the round of their click, and most have occurred by the first round. Else most wait for something that lands later.
+   */
+  isBusy?: boolean | undefined;
+}
+
 /** After everything that is landed, so that nothing counts as from the future. */
 export const wallClock = Date.UTC(2026, 2, 20);
 
@@ -25,11 +34,15 @@ export class GrowingLanding {
   readonly rounds: number;
   readonly #seed: number;
   readonly #network: SmallNetwork;
+  readonly #isBusy: boolean;
+  readonly #roundsOfClicks: Map<string, number>;
 
-  constructor(seed: number, rounds: number, clicksARound: number = usualClicksARound) {
+  constructor(seed: number, rounds: number, { clicksARound = usualClicksARound, isBusy = false }: LandingOptions = {}) {
     this.rounds = rounds;
     this.#seed = seed;
     this.#network = smallNetwork(seed, { clicks: rounds * clicksARound, days, end: new Date(end) });
+    this.#isBusy = isBusy;
+    this.#roundsOfClicks = new Map(this.#network.clicks.map(({ click_id }, index) => [click_id, index % rounds]));
   }
 
   /** Content of `offerline.json`. */
@@ -38,18 +51,19 @@ export class GrowingLanding {
     return { ...this.#network.settings, snapshots_kept: 2, freshness: { postbacks_minutes: 1e9 } };
   }
 
-  /** Rounds follow each other over all days of the logs, so that some of them begin a new day. */
+  /** Rounds follow each other over days of the logs, so that some of them begin a new day. */
   asOf(round: number): Moment {
-    return momentOfMilliseconds(end - (this.rounds - 1 - round) * ((days * 24 * hour) / this.rounds));
+    const spread = (this.#isBusy ? 1 : days) * 24 * hour;
+    return momentOfMilliseconds(end - (this.rounds - 1 - round) * (spread / this.rounds));
   }
 
   async prepare(data: DataDirectory): Promise<void> {
     await mkdir(data.landing, { recursive: true });
     await writeFile(data.settingsFile, JSON.stringify(this.settings));
     // An address that is refused before anything is sent.
-    const sites = this.#network.sites.map((site) => ({
+    const sites = this.#network.sites.map(({ postback = this.#isBusy ? { method: 'GET' } : undefined, ...site }) => ({
       ...site,
-      ...(site.postback && { postback: { ...site.postback, url: 'http://127.0.0.1:9/postback' } }),
+      ...(postback && { postback: { ...postback, url: 'http://127.0.0.1:9/postback' } }),
     }));
     await writeFile(data.sitesFile, JSON.stringify({ sites }));
   }
@@ -65,7 +79,7 @@ export class GrowingLanding {
     const settle = async (path: string) => utimes(path, time, time);
     for (const kind of ['clicks', 'conversions'] as const) {
       const rows: LandingRow[] = this.#network[kind]
-        .filter((_, index) => index % this.rounds === round || random.next() < 0.02)
+        .filter((row, index) => this.#roundOf(kind, row, index) === round || random.next() < 0.02)
         .map((row) => ({ ...row }));
       await settle(
         await writeLogFile(join(data.landing, kind, name), kind, random.pick([...logFormats]), random.shuffle(rows)),
@@ -90,10 +104,8 @@ export class GrowingLanding {
       await writeFile(path, '[{"click_id": ');
       await settle(path);
     }
-    for (const [source, offers] of [...Map.groupBy(this.#network.offers, (offer) => offer.source)].slice(
-      0,
-      landedSources,
-    )) {
+    const sources = [...Map.groupBy(this.#network.offers, (offer) => offer.source)];
+    for (const [source, offers] of this.#isBusy ? sources : sources.slice(0, landedSources)) {
       if (round > 0 && random.next() < 0.6) continue;
       const exported = offers
         .filter(() => round === 0 || random.next() < 0.95)
@@ -106,6 +118,11 @@ export class GrowingLanding {
         }));
       await settle(await landLines(join(data.landing, `offers/${source}/${name}.ndjson`), exported));
     }
+  }
+
+  #roundOf(kind: 'clicks' | 'conversions', { click_id }: { click_id: string }, index: number): number {
+    const isWithClick = this.#isBusy && kind === 'conversions' && index % 4 > 0;
+    return (isWithClick ? this.#roundsOfClicks.get(click_id) : undefined) ?? index % this.rounds;
   }
 }
 

@@ -46,7 +46,7 @@ let other: DataDirectory;
 /** The first machine reaches storage through the proxy, the other one by itself. */
 beforeEach(async () => {
   proxy = await FaultyProxy.before(moto.url);
-  machines = await Machines.create(++seed, 4, [proxy.url, moto.url], moto.url, clicksARound);
+  machines = await Machines.create(++seed, 4, [proxy.url, moto.url], moto.url, { clicksARound });
   onTestFinished(async () => {
     await machines[Symbol.asyncDispose]();
     await proxy[Symbol.asyncDispose]();

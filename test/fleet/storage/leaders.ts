@@ -31,6 +31,11 @@ export class Leader implements AsyncDisposable {
     return this.child.told.lastIndexOf('leads epoch') > this.child.told.lastIndexOf('lost\n');
   }
 
+  /** The epoch of the lease that it took last; 0 before the first one. */
+  get epoch(): number {
+    return Number([...this.child.told.matchAll(/leads epoch (\d+)/g)].at(-1)?.[1] ?? 0);
+  }
+
   /** Waits until it leads and has told this since it took the lease. */
   async tellsLeading(what: string): Promise<void> {
     await this.child.tellsSo(what, () => this.leads && this.#hasTold(what));

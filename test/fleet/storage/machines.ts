@@ -5,7 +5,7 @@ import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { storageSchema } from '../../../src/kit/config/storage-settings.ts';
 import { ObjectStore } from '../../../src/fleet/storage/object-store.ts';
 import { readPointer, type Pointer } from '../../../src/fleet/storage/pointer.ts';
-import { GrowingLanding } from '../../fault/lives/growing-landing.ts';
+import { GrowingLanding, type LandingOptions } from '../../fault/lives/growing-landing.ts';
 import { bucketName } from '../../s3/store/moto.ts';
 
 /** Storage of one network as `offerline.json` names it. */
@@ -39,10 +39,10 @@ export class Machines implements AsyncDisposable {
     rounds: number,
     endpoints: readonly string[],
     direct: string = endpoints[0] as string,
-    clicksARound?: number,
+    options?: LandingOptions,
   ): Promise<Machines> {
     const folder = await mkdtemp(join(tmpdir(), 'offerline-machines-'));
-    const landing = new GrowingLanding(seed, rounds, clicksARound);
+    const landing = new GrowingLanding(seed, rounds, options);
     const data = (name: string) => new DataDirectory(join(folder, name));
     const together = endpoints.map((_, index) => data(`machine-${index + 1}`));
     for (const each of [data('alone'), ...together]) await landing.prepare(each);
