@@ -124,8 +124,8 @@ async function zero(path: string, from: number): Promise<void> {
 }
 
 async function asideReasons(): Promise<string[]> {
-  const folders = await readdir(data.putAside).catch(() => []);
-  return Promise.all(folders.map((folder) => readFile(join(data.putAside, folder, 'reason.txt'), 'utf8')));
+  const folders = await readdir(data.quarantine).catch(() => []);
+  return Promise.all(folders.map((folder) => readFile(join(data.quarantine, folder, 'reason.txt'), 'utf8')));
 }
 
 it.each<[what: string, told: RegExp, damage: () => Promise<void>]>([

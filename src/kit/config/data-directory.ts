@@ -80,8 +80,8 @@ export class DataDirectory {
   get stateCopies() {
     return join(this.warehouse, 'copies');
   }
-  /** What was found damaged, and what nothing named any more after it: kept for people to look at. */
-  get putAside() {
+  /** Damaged files, and files that nothing names any more after a repair: kept for people to look at. */
+  get quarantine() {
     return join(this.warehouse, 'put-aside');
   }
   /** Says why the next opening must not trust the state. */

@@ -16,7 +16,7 @@ import { eventKinds } from '../../kit/vocabulary/values.ts';
 import { bumpRevision } from '../warehouse/metadata.ts';
 import { unnamedFiles } from '../warehouse/named-files.ts';
 import { writeKeysAgain } from '../warehouse/keys/upkeep.ts';
-import { AsideFolder } from '../../kit/files/put-aside.ts';
+import { QuarantineFolder } from '../../kit/files/quarantine-folder.ts';
 import { repairFutureDates } from './repair-future-dates.ts';
 import { examinePublishedTime, examineTimes } from './examine-clock.ts';
 import { examineDeliveries } from './examine-deliveries.ts';
@@ -166,7 +166,7 @@ async function examineOpen(
     );
     if (!repair) return state;
     if (examined.troubled.length > 0) {
-      const aside = await AsideFolder.make(
+      const aside = await QuarantineFolder.make(
         data,
         examined.troubled.map(({ path, trouble: kind }) => `${path}: ${kind}`).join('\n'),
         effects,
@@ -196,7 +196,7 @@ async function examineOpen(
 async function readLogsAgain(
   { data }: Opening,
   state: StateDatabase,
-  aside: AsideFolder,
+  aside: QuarantineFolder,
   findings: readonly Finding[],
 ): Promise<void> {
   try {
@@ -210,7 +210,7 @@ async function readLogsAgain(
     return;
   }
   await resetLogs(state);
-  for (const path of await unnamedFiles(state.connection, data)) await aside.take(path);
+  for (const path of await unnamedFiles(state.connection, data)) await aside.moveIn(path);
 }
 
 async function rollUpAgain({ data, effects }: Opening, state: StateDatabase): Promise<void> {
@@ -238,7 +238,7 @@ async function repairFolders(
   findings: readonly Finding[],
 ): Promise<void> {
   if (damaged.length > 0) {
-    const aside = await AsideFolder.make(
+    const aside = await QuarantineFolder.make(
       data,
       findings
         .filter(({ check }) => check === 'snapshots' || check === 'copies')
@@ -246,7 +246,7 @@ async function repairFolders(
         .join('\n'),
       effects,
     );
-    for (const path of damaged) await aside.take(path);
+    for (const path of damaged) await aside.moveIn(path);
   }
   if (existsSync(data.current)) return;
   const good = await newestGoodToPublish(data, effects.now());

@@ -161,11 +161,11 @@ export async function examineMachine(data: DataDirectory): Promise<Finding[]> {
       );
     }
   }
-  for (const name of await readdir(data.putAside).catch(() => [])) {
+  for (const name of await readdir(data.quarantine).catch(() => [])) {
     findings.push(
       note(
         'machine',
-        join(data.putAside, name),
+        join(data.quarantine, name),
         'was put aside',
         'read its reason.txt; remove it when nobody needs it any more',
       ),

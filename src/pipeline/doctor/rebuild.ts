@@ -1,5 +1,5 @@
 import { unnamedFiles } from '../warehouse/named-files.ts';
-import { AsideFolder } from '../../kit/files/put-aside.ts';
+import { QuarantineFolder } from '../../kit/files/quarantine-folder.ts';
 import { assertLogsLanded, resetLogs } from '../recovery/reset-logs.ts';
 import { openWarehouse, recoverState, type Opening } from '../recovery/recover-state.ts';
 
@@ -26,8 +26,8 @@ export async function rebuild(opening: Opening, { fromLanding, withoutMissing }:
   try {
     if (!withoutMissing) await assertLogsLanded(state.connection, data);
     await resetLogs(state);
-    const aside = await AsideFolder.make(data, 'a rebuild from the landing folder was asked for', effects);
-    for (const path of await unnamedFiles(state.connection, data)) await aside.take(path);
+    const aside = await QuarantineFolder.make(data, 'a rebuild from the landing folder was asked for', effects);
+    for (const path of await unnamedFiles(state.connection, data)) await aside.moveIn(path);
   } finally {
     await state.close();
   }

@@ -11,7 +11,7 @@ import { lastRunId } from '../runs/run-ledger.ts';
 import { DamagedStateError, openStateDatabase, tellsDamage, type StateDatabase } from '../warehouse/database.ts';
 import { bumpRevision, deleteMetadata } from '../warehouse/metadata.ts';
 import { namedFiles, unnamedFiles } from '../warehouse/named-files.ts';
-import { AsideFolder } from '../../kit/files/put-aside.ts';
+import { QuarantineFolder } from '../../kit/files/quarantine-folder.ts';
 import { rewriteDatabase } from '../../kit/duckdb/rewrite-database.ts';
 import { invalidateMarts } from '../warehouse/stale-partitions.ts';
 import { stateCopies } from '../warehouse/state-copies.ts';
@@ -78,8 +78,8 @@ export async function recoverState(opening: Opening, reason: string): Promise<St
   logger.warn({ reason }, 'state.duckdb is damaged: moved to put-aside/, restoring the newest good copy');
   // Stays until recovery is complete: a restored copy alone must not pass for the state.
   await noteReason(data, reason, effects);
-  const aside = await AsideFolder.make(data, reason, effects);
-  await aside.take(`${data.stateFile}.wal`);
+  const aside = await QuarantineFolder.make(data, reason, effects);
+  await aside.moveIn(`${data.stateFile}.wal`);
   const snapshot = await newestGoodSnapshot(data, isAdopted);
   const state = await newestWhole(opening, snapshot, aside);
   try {
@@ -96,11 +96,11 @@ export async function recoverState(opening: Opening, reason: string): Promise<St
 async function newestWhole(
   opening: Opening,
   snapshot: PublishedFolder | undefined,
-  aside: AsideFolder,
+  aside: QuarantineFolder,
 ): Promise<StateDatabase> {
   const { data, settings, logger, effects } = opening;
   const open = () => openStateDatabase(data, settings, undefined, effects);
-  await aside.keep(data.stateFile);
+  await aside.linkIn(data.stateFile);
   if (existsSync(data.stateFile) && (await rewriteState(opening, data.stateFile))) {
     const state = await open();
     if ((await lastRunId(state.connection)) >= (snapshot?.manifest.run_id ?? 0)) return state;
@@ -139,7 +139,7 @@ async function finishRecovery(
   { data, logger, effects, withoutMissing }: Opening,
   state: StateDatabase,
   snapshot: PublishedFolder | undefined,
-  aside: AsideFolder,
+  aside: QuarantineFolder,
 ): Promise<void> {
   const { connection } = state;
   const lost = await restoreFiles(data, await troubledFiles(data, await namedFiles(connection), false), aside, effects);
@@ -149,7 +149,7 @@ async function finishRecovery(
     await resetLogs(state);
   }
   // An older state does not know the files of later runs; the next ingest reads their landing files again.
-  for (const path of await unnamedFiles(connection, data)) await aside.take(path);
+  for (const path of await unnamedFiles(connection, data)) await aside.moveIn(path);
   const finish = (adopt: boolean) =>
     state.transaction(async () => {
       await invalidateMarts(connection, lost);

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { Effects } from '../../kit/files/effects.ts';
 import { checkNamedFile, type FileTrouble, type NamedFile } from '../warehouse/named-files.ts';
-import type { AsideFolder } from '../../kit/files/put-aside.ts';
+import type { QuarantineFolder } from '../../kit/files/quarantine-folder.ts';
 import { publishedFolders } from './published-folders.ts';
 
 export interface TroubledFile extends NamedFile {
@@ -32,7 +32,7 @@ export async function troubledFiles(
 export async function restoreFiles(
   data: DataDirectory,
   troubled: readonly TroubledFile[],
-  aside: AsideFolder,
+  aside: QuarantineFolder,
   { files }: Effects,
 ): Promise<TroubledFile[]> {
   const folders = await publishedFolders(data);
@@ -51,7 +51,7 @@ export async function restoreFiles(
       lost.push(file);
       continue;
     }
-    await aside.take(target);
+    await aside.moveIn(target);
     await files.makeDirectory(dirname(target));
     await files.hardLink(source, target, 'warehouse file: restored');
     await files.syncDirectory(dirname(target), 'warehouse file: folder synced');

@@ -1,7 +1,7 @@
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { Effects } from '../../kit/files/effects.ts';
 import type { LockRequest } from '../../kit/files/process-lock.ts';
-import { AsideFolder } from '../../kit/files/put-aside.ts';
+import { QuarantineFolder } from '../../kit/files/quarantine-folder.ts';
 import { acquireDeliveryLock } from './delivery-lock.ts';
 
 /**
@@ -17,8 +17,8 @@ export async function putDeliveriesAside(
 ): Promise<string> {
   const lock = await acquireDeliveryLock(data, request);
   try {
-    const aside = await AsideFolder.make(data, reason, effects, name);
-    for (const ending of ['', '-wal', '-shm']) await aside.take(`${data.deliveriesFile}${ending}`);
+    const aside = await QuarantineFolder.make(data, reason, effects, name);
+    for (const ending of ['', '-wal', '-shm']) await aside.moveIn(`${data.deliveriesFile}${ending}`);
     return aside.path;
   } finally {
     lock.release();

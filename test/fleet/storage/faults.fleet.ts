@@ -246,7 +246,7 @@ it('a machine that takes over twice puts one delivery store aside', async () => 
     await run(other, asOf);
     await expectSameAsAlone(other);
   }
-  expect(await readdir(other.putAside)).toEqual(['replaced-deliveries']);
+  expect(await readdir(other.quarantine)).toEqual(['replaced-deliveries']);
 });
 
 it('maintenance on one machine and runs on the other come to what one machine comes to', async () => {

@@ -86,7 +86,7 @@ it('sees each damage, repairs what can be repaired, and is content afterwards', 
   expect(repaired.repaired).toHaveLength(2);
   // The count of clicks can be held against the roll-up once their file is back.
   expect(told(await doctor(pipeline))).toEqual([
-    'note machine ' + (await readdir(pipeline.data.putAside))[0],
+    'note machine ' + (await readdir(pipeline.data.quarantine))[0],
     'trouble roll-up click_hourly',
   ]);
   await doctor(pipeline, { repair: true });
@@ -233,13 +233,13 @@ it.each([
     await writeFile(`${data.deliveriesFile}-wal`, 'its log');
     expect(told(await doctor(pipeline))).toEqual(['trouble deliveries deliveries.sqlite']);
     await puttingAside(pipeline);
-    const [folder = '', ...others] = await readdir(data.putAside);
+    const [folder = '', ...others] = await readdir(data.quarantine);
     expect(others).toEqual([]);
     // What SQLite itself clears away of the log, when it opens the file, is not looked for.
-    expect(await readdir(join(data.putAside, folder))).toEqual(
+    expect(await readdir(join(data.quarantine, folder))).toEqual(
       expect.arrayContaining(['deliveries.sqlite', 'reason.txt']),
     );
-    expect(await readFile(join(data.putAside, folder, 'reason.txt'), 'utf8')).toContain('file is not a database');
+    expect(await readFile(join(data.quarantine, folder, 'reason.txt'), 'utf8')).toContain('file is not a database');
     expect(
       (await readdir(data.postbacks)).filter((name) => !['deliveries.sqlite', 'delivery.lock'].includes(name)),
     ).toEqual([]);

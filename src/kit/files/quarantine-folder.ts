@@ -5,10 +5,10 @@ import { replaceFile, type Effects } from './effects.ts';
 import { compactText, momentOfMilliseconds } from '../time/moment.ts';
 
 /**
- * A folder of its own for one finding, under `warehouse/put-aside`: what was damaged, and why it was moved there.
- * Nothing in it is read again.
+ * A new folder under `warehouse/put-aside` for one finding: the damaged files and the reason. offerline never reads it
+ * again.
  */
-export class AsideFolder {
+export class QuarantineFolder {
   readonly path: string;
   readonly #data: DataDirectory;
   readonly #effects: Effects;
@@ -19,26 +19,26 @@ export class AsideFolder {
     this.path = path;
   }
 
-  /** A new folder; with `name` that one, in the place of what was in it. */
-  static async make(data: DataDirectory, reason: string, effects: Effects, name?: string): Promise<AsideFolder> {
+  /** Makes a folder named after the moment, or the folder `name`, whose former content it removes. */
+  static async make(data: DataDirectory, reason: string, effects: Effects, name?: string): Promise<QuarantineFolder> {
     const moment = compactText(momentOfMilliseconds(effects.now()));
-    let path = join(data.putAside, name ?? moment);
+    let path = join(data.quarantine, name ?? moment);
     if (name !== undefined) await effects.files.remove(path, 'what was put aside before: removed');
-    for (let again = 2; existsSync(path); again++) path = join(data.putAside, `${moment}-${again}`);
+    for (let again = 2; existsSync(path); again++) path = join(data.quarantine, `${moment}-${again}`);
     await effects.files.makeDirectory(path);
     await replaceFile(join(path, 'reason.txt'), `${reason}\n`, 'reason of putting aside', effects.files);
-    return new AsideFolder(data, effects, path);
+    return new QuarantineFolder(data, effects, path);
   }
 
-  /** Moves a file of the warehouse here, under the folders it lay in. What is not there any more is left out. */
-  async take(path: string): Promise<void> {
+  /** Moves a file of the warehouse here and keeps the names of its folders. Skips a file that is gone. */
+  async moveIn(path: string): Promise<void> {
     if (!existsSync(path)) return;
     await this.#effects.files.rename(path, await this.#place(path), 'damaged file: put aside');
     await this.#effects.files.syncDirectory(dirname(path), 'damaged file: folder synced');
   }
 
-  /** The same, and leaves the file where it is until another takes its name. */
-  async keep(path: string): Promise<void> {
+  /** Links the file here, and leaves it where it is until another takes its name. Skips a file that is gone. */
+  async linkIn(path: string): Promise<void> {
     if (existsSync(path)) await this.#effects.files.hardLink(path, await this.#place(path), 'damaged file: kept aside');
   }
 
