@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { DataDirectory } from '../kit/config/data-directory.ts';
 import { makePrivateFolder } from '../kit/files/effects.ts';
-import { readHolder } from '../kit/files/process-lock.ts';
+import { readLockHolder } from '../kit/files/process-lock.ts';
 import type { Moment } from '../kit/time/moment.ts';
 
 /** One pull of one source. */
@@ -71,7 +71,7 @@ export class PullLedger implements Disposable {
     const running = this.#database.prepare(`SELECT pull_id, source FROM pulls WHERE status = 'running'`).all();
     // A pull has a row only while it holds its source.
     for (const { pull_id, source } of running)
-      if (readHolder(data.sourceLockFile(source as string)) === undefined)
+      if (readLockHolder(data.sourceLockFile(source as string)) === undefined)
         this.#database
           .prepare(`UPDATE pulls SET status = 'interrupted', error = ? WHERE pull_id = ? AND status = 'running'`)
           .run(endedByForce, pull_id as number);

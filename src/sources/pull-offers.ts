@@ -3,7 +3,7 @@ import type { Moment } from '../kit/time/moment.ts';
 import type { JsonValue } from '../kit/text/json-text.ts';
 import { jsonText } from './records/canonical-offer.ts';
 import type { CanonicalRecord } from './connectors/connector.ts';
-import { NetworkRecord, textOf } from './records/record-fields.ts';
+import { NetworkRecord, scalarText } from './records/record-fields.ts';
 import { FetchError, type Fetching } from './http/fetcher.ts';
 import { pagesOf } from './http/pages.ts';
 import { writeExport } from './offer-export.ts';
@@ -78,7 +78,7 @@ interface OfferLine extends ListItem {
 function lineOf(record: JsonValue, made: CanonicalRecord): OfferLine {
   if ('leftOut' in made) return { id: jsonText(record), leftOut: made.leftOut };
   const line = jsonText(made.record);
-  return { id: textOf(made.record['external_id']) ?? line, line, warnings: made.warnings ?? [] };
+  return { id: scalarText(made.record['external_id']) ?? line, line, warnings: made.warnings ?? [] };
 }
 
 function addTo(counts: Record<string, number>, reason: string): void {

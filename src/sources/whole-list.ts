@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { csvRecords as readCsv } from '../kit/text/csv.ts';
 import { isJsonObject, type JsonValue } from '../kit/text/json-text.ts';
 import type { Stream } from './connectors/declaration.ts';
-import { membersOf, textOf, valueAt } from './records/record-fields.ts';
+import { membersOf, scalarText, valueAt } from './records/record-fields.ts';
 import { FetchError } from './http/fetcher.ts';
 
 /** A list moved while it was read: another try may find it at rest. */
@@ -115,7 +115,7 @@ function nextPage(
   // A server may give fewer rows than were asked for: only an empty page is the end.
   if (paging.kind === 'row') return page + found;
   if (total !== undefined) return page + 1;
-  const more = paging.more === undefined ? undefined : textOf(valueAt(answer, paging.more))?.toLowerCase();
+  const more = paging.more === undefined ? undefined : scalarText(valueAt(answer, paging.more))?.toLowerCase();
   if (more !== undefined) return more === 'true' || more === '1' ? page + 1 : undefined;
   const pages = numberAt(answer, paging.pages);
   if (pages !== undefined) return page - paging.first + 1 >= pages ? undefined : page + 1;
@@ -179,6 +179,6 @@ function statedTotal({ paging }: Stream, answer: JsonValue, found: number): numb
 }
 
 function numberAt(answer: JsonValue, place: string | undefined): number | undefined {
-  const text = place === undefined ? undefined : textOf(valueAt(answer, place));
+  const text = place === undefined ? undefined : scalarText(valueAt(answer, place));
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }

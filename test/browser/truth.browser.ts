@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { readAnalytics } from '../../src/pipeline/snapshot/read-analytics.ts';
-import type { Row } from '../../src/kit/duckdb/dialect/rows.ts';
+import type { QueryRow } from '../../src/kit/duckdb/dialect/rows.ts';
 import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import { closeBrowser, openConsole, type OpenedConsole } from './support/opened-console.ts';
 import { randomNetwork } from './support/networks.ts';
@@ -51,7 +51,7 @@ async function mistakesOf(table: ShownTable, data: DataDirectory): Promise<strin
   );
 }
 
-function sameNumber(row: Row, column: string, shown: string | null): boolean {
+function sameNumber(row: QueryRow, column: string, shown: string | null): boolean {
   const value = row[column];
   if (value === null || shown === null) return value === shown;
   if (typeof value !== 'number' && typeof value !== 'string') return false;

@@ -1,14 +1,14 @@
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Row } from '../../src/kit/duckdb/dialect/rows.ts';
+import type { QueryRow } from '../../src/kit/duckdb/dialect/rows.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 import { serviceForTest } from '../support/running-service.ts';
 
 const asOf = '2026-11-18T12:00:00Z';
 
 /** A row's values, one behind the other. */
-function inWords(row: Row): string {
+function inWords(row: QueryRow): string {
   return Object.values(row)
     .map((value) => (value === null ? '' : `${value as string | number}`))
     .join(' ');

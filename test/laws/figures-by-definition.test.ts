@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { momentOf } from '../../src/kit/time/moment.ts';
-import type { Row } from '../../src/kit/duckdb/dialect/rows.ts';
+import type { QueryRow } from '../../src/kit/duckdb/dialect/rows.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 import { arbitraryLandings, source } from './reference/arbitrary-landings.ts';
 import { asPublished } from './reference/as-published.ts';
@@ -85,7 +85,7 @@ it(
   whileShrinking,
 );
 
-function byConversion(rows: readonly Row[]): Row[] {
-  const key = ({ conversion_id, kind }: Row) => JSON.stringify([conversion_id, kind]);
+function byConversion(rows: readonly QueryRow[]): QueryRow[] {
+  const key = ({ conversion_id, kind }: QueryRow) => JSON.stringify([conversion_id, kind]);
   return rows.toSorted((one, other) => (key(one) < key(other) ? -1 : 1));
 }

@@ -9,7 +9,7 @@ import type { Site } from '../../src/kit/sites/sites.ts';
 import { dateOf, type Moment } from '../../src/kit/time/moment.ts';
 import type { Run } from '../../src/pipeline/runs/stage.ts';
 import { openStateDatabase, type StateDatabase } from '../../src/pipeline/warehouse/database.ts';
-import { queryRows, type Row } from '../../src/kit/duckdb/dialect/rows.ts';
+import { queryRows, type QueryRow } from '../../src/kit/duckdb/dialect/rows.ts';
 import { eventFilePaths, eventRelation } from '../../src/pipeline/warehouse/event-files.ts';
 import { testRun } from '../test-run.ts';
 import { putNewState } from './new-state.ts';
@@ -66,7 +66,7 @@ export class LogLanding implements AsyncDisposable {
     });
   }
 
-  query<R = Row>(sql: string, parameters: readonly unknown[] = []): Promise<R[]> {
+  query<R = QueryRow>(sql: string, parameters: readonly unknown[] = []): Promise<R[]> {
     return queryRows<R>(this.state.connection, sql, parameters);
   }
 
@@ -99,7 +99,7 @@ export class LogLanding implements AsyncDisposable {
   }
 
   /** Accepted events, by their id. */
-  async events<R = Row>(kind: EventKind, columns = '*'): Promise<R[]> {
+  async events<R = QueryRow>(kind: EventKind, columns = '*'): Promise<R[]> {
     const paths = await eventFilePaths(this.state.connection, this.data, kind);
     return this.query<R>(
       `SELECT ${columns} FROM ${eventRelation(kind, paths)} ORDER BY ${kind === 'clicks' ? 'click_id' : 'conversion_id, kind'}`,

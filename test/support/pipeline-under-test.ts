@@ -9,22 +9,22 @@ import { readAnalytics } from '../../src/pipeline/snapshot/read-analytics.ts';
 import { dayOf, type Moment } from '../../src/kit/time/moment.ts';
 import { createLogger } from '../../src/kit/logging/log.ts';
 import { noProgress } from '../../src/kit/logging/progress.ts';
-import type { Row } from '../../src/kit/duckdb/dialect/rows.ts';
+import type { QueryRow } from '../../src/kit/duckdb/dialect/rows.ts';
 import { writeLogFile, type LandingRow, type LogFormat } from './log-files.ts';
 import { copyFolder } from './copy-folder.ts';
 import { putNewState } from './new-state.ts';
 
 /** What is published of the numbers, without what tells runs and files apart. */
 export interface PublishedFigures {
-  offer_stats_2d: Row[];
+  offer_stats_2d: QueryRow[];
   /** `report_daily` of the day of as-of. */
-  report_of_today: Row[];
-  offer_hourly: Row[];
-  offer_daily: Row[];
-  network_hourly: Row[];
-  site_daily: Row[];
-  conversions: Row[];
-  clicks: Row[];
+  report_of_today: QueryRow[];
+  offer_hourly: QueryRow[];
+  offer_daily: QueryRow[];
+  network_hourly: QueryRow[];
+  site_daily: QueryRow[];
+  conversions: QueryRow[];
+  clicks: QueryRow[];
 }
 
 /** `clock`: what the run reads as the clock. */
@@ -108,7 +108,7 @@ export class PipelineUnderTest implements AsyncDisposable {
     return { current: await readlink(this.data.current), all: (await readdir(this.data.published)).toSorted() };
   }
 
-  ask<R = Row>(sql: string): Promise<R[]> {
+  ask<R = QueryRow>(sql: string): Promise<R[]> {
     return readAnalytics(this.data.current, (query) => query<R>(sql));
   }
 

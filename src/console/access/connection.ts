@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { Settings } from '../../kit/config/settings.ts';
-import { isWithin } from '../../kit/http/client-address.ts';
+import { isInNetwork } from '../../kit/http/client-address.ts';
 import { isLoopbackAddress } from '../../kit/http/loopback.ts';
 
 /** What a connection is worth, by its ends and not by what was said over it. */
@@ -14,7 +14,7 @@ export interface Connections {
 }
 
 export function connections(settings: Pick<Settings, 'console' | 'trusted_proxies'>): Connections {
-  const isTrusted = isWithin(settings.trusted_proxies);
+  const isTrusted = isInNetwork(settings.trusted_proxies);
   const isEncrypted = ({ socket }: IncomingMessage) => (socket as Partial<TLSSocket>).encrypted === true;
   const isFromProxy = ({ socket }: IncomingMessage) => isTrusted(socket.remoteAddress);
   const { public_url } = settings.console;

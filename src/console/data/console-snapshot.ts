@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import type { Row } from '../../kit/duckdb/dialect/rows.ts';
+import type { QueryRow } from '../../kit/duckdb/dialect/rows.ts';
 import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
 import { openSnapshotDatabase } from '../../pipeline/analysis/snapshot-database.ts';
 import type { OpenDuckDB } from '../../kit/duckdb/open.ts';
@@ -91,7 +91,7 @@ export class ConsoleSnapshot {
   }
 
   /** The same for a query that is made up from elsewhere, such as a figure's own. */
-  async askSql<R = Row>(query: string, { order, part }: Omit<Asking, 'parameters'> = {}): Promise<Answer<R>> {
+  async askSql<R = QueryRow>(query: string, { order, part }: Omit<Asking, 'parameters'> = {}): Promise<Answer<R>> {
     const sql = arranged(query, order, part);
     const rows = await this.#turns.run(() => this.#rows<R & { of_rows?: number }>(sql));
     const first = part?.first ?? 0;

@@ -1,4 +1,4 @@
-import type { ColumnValue, Row } from '../../kit/duckdb/dialect/rows.ts';
+import type { ColumnValue, QueryRow } from '../../kit/duckdb/dialect/rows.ts';
 import type { Address } from './address.ts';
 import { csvOf } from './csv.ts';
 import { figure, figureText, plainValue, unknown } from './figures.ts';
@@ -20,7 +20,7 @@ export interface Column<R> {
   show?: (row: R) => Html;
 }
 
-export interface ShownTable<R = Row> {
+export interface ShownTable<R = QueryRow> {
   /** Unique on its page; the CSV file is asked for under it. */
   name: string;
   caption: string;
@@ -59,7 +59,7 @@ export function table<R extends object>(shown: ShownTable<R>): TablePart {
     csv: () =>
       csvOf(
         shown.columns.map(({ name }) => name),
-        shown.rows as readonly Row[],
+        shown.rows as readonly QueryRow[],
       ),
   };
 }
@@ -108,7 +108,7 @@ function heading<R>({ name, title, kind = 'text', figure: explained, sortable }:
 }
 
 function cell<R extends object>({ name, kind = 'text', show, whyNone }: Column<R>, row: R, places: number): Html {
-  const value = (row as Row)[name] ?? null;
+  const value = (row as QueryRow)[name] ?? null;
   const shown =
     show !== undefined
       ? show(row)
@@ -127,7 +127,7 @@ function valueOf(kind: 'text' | 'number' | 'money', value: ColumnValue, places: 
 function placesOf<R extends object>({ name, kind = 'text' }: Column<R>, rows: readonly R[]): number {
   if (kind === 'text') return 0;
   const fractions = rows.map((row) => {
-    const value = (row as Row)[name];
+    const value = (row as QueryRow)[name];
     return typeof value === 'string' ? (value.split('.')[1] ?? '').replace(/0+$/, '').length : 0;
   });
   return Math.max(kind === 'money' ? 2 : 0, ...fractions);

@@ -112,7 +112,7 @@ export async function acquireProcessLock(
  * Who holds the lock now; undefined where nobody does. Writes nothing, and neither the holder nor who waits for it
  * notices.
  */
-export function readHolder(lockFile: string): LockHolder | undefined {
+export function readLockHolder(lockFile: string): LockHolder | undefined {
   return isHeld(lockFile) ? lastHolder(lockFile) : undefined;
 }
 

@@ -20,7 +20,7 @@ export function clientAddresses(trustedProxies: readonly string[]): ClientAddres
  * Clients by their whole addresses. `X-Forwarded-For` counts only as far as the given proxies and networks wrote it.
  */
 export function wholeAddresses(trustedProxies: readonly string[]): ClientAddresses {
-  const isTrusted = isWithin(trustedProxies);
+  const isTrusted = isInNetwork(trustedProxies);
   return (remoteAddress, forwardedFor) => {
     let client = plainAddress(remoteAddress ?? '');
     // A client that is gone already has no address any more; all such share one window.
@@ -37,7 +37,7 @@ export function wholeAddresses(trustedProxies: readonly string[]): ClientAddress
 }
 
 /** Tells whether an address is one of the given ones, or in one of the given networks. */
-export function isWithin(networks: readonly string[]): (address: string | undefined) => boolean {
+export function isInNetwork(networks: readonly string[]): (address: string | undefined) => boolean {
   const list = new BlockList();
   // Nearly all requests come through the same few proxies, and to ask the list takes as long as to read a link.
   const seen = new LRUCache<string, boolean>({ max: addressesSeen });

@@ -32,7 +32,7 @@ const localizedText = z.record(z.string(), z.string());
 export type LocalizedText = z.output<typeof localizedText>;
 
 /** A decimal as plain text, so that no digit passes through binary floating point. */
-export const decimalText = z.string().regex(/^\d+(\.\d+)?$/);
+export const decimalSchema = z.string().regex(/^\d+(\.\d+)?$/);
 
 const maxInteger = 2 ** 31 - 1;
 
@@ -68,7 +68,7 @@ export const offerFields = {
   /** No language at all where the offer has no description. */
   descriptions: special(localizedText, 'JSON'),
   /** Gross USD as shortest decimal text; of a multireward offer without its own, the sum of its events. */
-  payout: special(decimalText, 'VARCHAR'),
+  payout: special(decimalSchema, 'VARCHAR'),
   /** Stable per content; empty where the offer has no picture. */
   image_name: special(z.string(), 'VARCHAR'),
   /** The advertiser's address of the picture, or its bare file name; empty where the offer has none. */
@@ -152,5 +152,5 @@ export const publishedSchemas = Object.fromEntries(
 };
 
 /** Milestones of a multireward offer, in the source's order. Payouts are gross USD as shortest decimal text. */
-export const offerEvent = z.strictObject({ event_id: z.string(), descriptions: localizedText, payout: decimalText });
+export const offerEvent = z.strictObject({ event_id: z.string(), descriptions: localizedText, payout: decimalSchema });
 export type OfferEvent = z.output<typeof offerEvent>;

@@ -1,7 +1,7 @@
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { Settings } from '../../kit/config/settings.ts';
 import type { UnreadableNote } from '../../kit/files/note-file.ts';
-import { readHolder } from '../../kit/files/process-lock.ts';
+import { readLockHolder } from '../../kit/files/process-lock.ts';
 import { durationText } from '../../kit/time/age.ts';
 import { readHeldLease, realLeaseClocks, type LeaseClocks } from '../runs/held-lease.ts';
 import { leaseTimes } from '../runs/held-lease.ts';
@@ -45,14 +45,14 @@ export function readSchedule(
   onUnreadable?: (unreadable: UnreadableNote) => void,
 ): ScheduleReport {
   if (storage === undefined) {
-    const holder = readHolder(data.scheduleLockFile);
+    const holder = readLockHolder(data.scheduleLockFile);
     return holder === undefined ? nobody : { ...nobody, role: 'writes', pid: holder.pid, since: holder.since };
   }
   const [lockFile, roleFile] = storage.follow
     ? [data.serviceLockFile, data.followingRoleFile]
     : [data.storageScheduleLockFile, data.scheduleRoleFile];
   const noted = readStorageRole(roleFile, storage.url, onUnreadable);
-  const holder = readHolder(lockFile);
+  const holder = readLockHolder(lockFile);
   const report = {
     ...nobody,
     storage: storage.url,

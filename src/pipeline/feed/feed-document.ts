@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { decimalText, offerEvent, publishedSchemas, type LocalizedText } from '../../kit/vocabulary/offer-fields.ts';
+import { decimalSchema, offerEvent, publishedSchemas, type LocalizedText } from '../../kit/vocabulary/offer-fields.ts';
 import { trends, versionStatuses } from '../../kit/vocabulary/values.ts';
 
 /** Returns the text that is served where one language is asked for: English, else the first. */
@@ -27,8 +27,8 @@ export const feedOfferSchema = z.strictObject({
   /** From `offer_stats_2d`, gross; null where the offer has no row there. */
   figures: z
     .strictObject({
-      epc: decimalText,
-      cvr: decimalText,
+      epc: decimalSchema,
+      cvr: decimalSchema,
       trend: z.enum(trends),
       rank: z.int().min(1).nullable(),
     })
@@ -43,7 +43,7 @@ export const feedSitesSchema = z.strictObject({
     z.strictObject({
       site_key: z.string(),
       /** Decimal text of a share from 0 to 1. */
-      commission: decimalText,
+      commission: decimalSchema,
       /** As-of of the run that last saw the commission change; `null` while it never did. */
       commission_changed_at: timestamp.nullable(),
     }),

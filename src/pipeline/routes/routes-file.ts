@@ -3,15 +3,15 @@ import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { openRegularFile } from '../../kit/config/regular-file.ts';
 import { OfferlineError } from '../../kit/errors/errors.ts';
-import { decimalText } from '../../kit/vocabulary/offer-fields.ts';
+import { decimalSchema } from '../../kit/vocabulary/offer-fields.ts';
 import { devices, versionStatuses } from '../../kit/vocabulary/values.ts';
 
 /** What an offer pays. */
 const terms = {
   /** Gross USD. */
-  payout: decimalText,
+  payout: decimalSchema,
   /** Milestones; none for a single-reward offer. */
-  events: z.array(z.strictObject({ event_id: z.string(), payout: decimalText })),
+  events: z.array(z.strictObject({ event_id: z.string(), payout: decimalSchema })),
 };
 
 /** What the tracker knows of an offer. */

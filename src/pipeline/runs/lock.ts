@@ -1,6 +1,6 @@
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { WarehouseBusyError } from '../../kit/errors/errors.ts';
-import { acquireProcessLock, readHolder } from '../../kit/files/process-lock.ts';
+import { acquireProcessLock, readLockHolder } from '../../kit/files/process-lock.ts';
 import type { LockEffects, LockHolder, LockRequest, ProcessLock } from '../../kit/files/process-lock.ts';
 
 export type { LockEffects, LockHolder, LockRequest, ProcessLock as WriterLock } from '../../kit/files/process-lock.ts';
@@ -20,5 +20,5 @@ export function acquireWriterLock(
 
 /** Returns the process that holds the warehouse now, if any. Neither opens nor locks it. */
 export function readWarehouseHolder({ lockFile }: DataDirectory): LockHolder | undefined {
-  return readHolder(lockFile);
+  return readLockHolder(lockFile);
 }

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { queryRows, type Row } from '../../kit/duckdb/dialect/rows.ts';
+import { queryRows, type QueryRow } from '../../kit/duckdb/dialect/rows.ts';
 import { readOnly, withDuckDB } from '../../kit/duckdb/open.ts';
 import { analyticsFile } from './manifest.ts';
 
 /** Runs a query on a snapshot and returns its rows. */
-export type AskAnalytics = <R = Row>(sql: string) => Promise<R[]>;
+export type AskAnalytics = <R = QueryRow>(sql: string) => Promise<R[]>;
 
 /** Opens a snapshot's `analytics.duckdb` read-only, which neither waits for a run nor delays one. */
 export async function readAnalytics<Answer>(

@@ -1,5 +1,5 @@
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
-import { readHolder } from '../../kit/files/process-lock.ts';
+import { readLockHolder } from '../../kit/files/process-lock.ts';
 import { PictureIndex } from '../../pictures/picture-index.ts';
 import { momentOfMilliseconds, type Moment } from '../../kit/time/moment.ts';
 
@@ -25,7 +25,7 @@ export function readPicturesReport(data: DataDirectory, now: number): PicturesRe
   const pass = index?.lastPass();
   if (pass === undefined)
     return { mirrored, failing, last_pass_at: null, age_seconds: null, error: null, ended_by_force: false };
-  const isEnded = pass.ended_at !== null || readHolder(data.pictureLockFile) !== undefined;
+  const isEnded = pass.ended_at !== null || readLockHolder(data.pictureLockFile) !== undefined;
   return {
     mirrored,
     failing,

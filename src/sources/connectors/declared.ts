@@ -3,7 +3,7 @@ import { landingFieldNames, type LandingFieldName } from '../../kit/vocabulary/o
 import type { JsonValue } from '../../kit/text/json-text.ts';
 import { canonicalOffer } from '../records/canonical-offer.ts';
 import type { CanonicalRecord, SourceSettings } from './connector.ts';
-import { membersOf, NetworkRecord, textOf } from '../records/record-fields.ts';
+import { membersOf, NetworkRecord, scalarText } from '../records/record-fields.ts';
 
 /** A field by the place where the record has it, or one value for all records. */
 const field = z.union([z.string(), z.strictObject({ value: z.json() })], {
@@ -35,7 +35,7 @@ export function declaredOffer(record: NetworkRecord, fields: FieldMap, source: S
 
 /** A list, the keys or values of a map as they are, or the parts of a text with commas. */
 function listOf(value: JsonValue): JsonValue[] {
-  if (typeof value !== 'string') return membersOf(value).map((member) => textOf(member) ?? '');
+  if (typeof value !== 'string') return membersOf(value).map((member) => scalarText(member) ?? '');
   return value
     .split(/[,|;]/)
     .map((part) => part.trim())

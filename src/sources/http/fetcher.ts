@@ -1,5 +1,5 @@
 import { isJsonObject, parseJson, type JsonValue } from '../../kit/text/json-text.ts';
-import { valueAt, textOf } from '../records/record-fields.ts';
+import { valueAt, scalarText } from '../records/record-fields.ts';
 import type { ErrorRule, Stream } from '../connectors/declaration.ts';
 import { askedWait, backoff } from './waits.ts';
 import type { Budget, PullClock } from './budget.ts';
@@ -102,7 +102,7 @@ async function tryOnce(request: HttpRequest, stream: AnswerRules, fetching: Fetc
   if (answer.status < 200 || answer.status >= 300)
     return { problem: described(answer, parsed), do: 'fail', isUnauthorised: answer.status === 401 };
   if (parsed === undefined) return { problem: `HTTP ${answer.status} with a body that is no JSON`, do: 'retry' };
-  const failed = stream.success.find(({ at, is }) => !is.includes(textOf(valueAt(parsed, at)) ?? ''));
+  const failed = stream.success.find(({ at, is }) => !is.includes(scalarText(valueAt(parsed, at)) ?? ''));
   if (failed !== undefined) return { problem: described(answer, parsed), do: 'fail' };
   return { page: parsed };
 }
@@ -110,7 +110,7 @@ async function tryOnce(request: HttpRequest, stream: AnswerRules, fetching: Fetc
 function fits({ status, at, contains }: ErrorRule, answered: number, parsed: JsonValue | undefined): boolean {
   if (status !== undefined && !status.includes(answered)) return false;
   if (at === undefined && contains === undefined) return true;
-  const said = textOf(valueAt(parsed, at ?? ''));
+  const said = scalarText(valueAt(parsed, at ?? ''));
   return said !== undefined && said.toLowerCase().includes((contains ?? '').toLowerCase());
 }
 
@@ -133,7 +133,7 @@ const longestSaid = 200;
 function described({ status }: HttpAnswer, parsed: JsonValue | undefined): string {
   const said = isJsonObject(parsed)
     ? ['response.errorMessage', 'errorMessage', 'error.message', 'error', 'message', 'Error', 'errors.0']
-        .map((at) => textOf(valueAt(parsed, at)))
+        .map((at) => scalarText(valueAt(parsed, at)))
         .find((text) => text !== undefined && text !== '')
     : undefined;
   return `HTTP ${status}${said === undefined ? '' : `, "${said.slice(0, longestSaid)}"`}`;

@@ -1,5 +1,5 @@
 import type { Stream } from '../connectors/declaration.ts';
-import { textOf, valueAt } from '../records/record-fields.ts';
+import { scalarText, valueAt } from '../records/record-fields.ts';
 import { fetchPage, FetchError, type Fetching } from './fetcher.ts';
 import { filled, type FillValues } from './fill.ts';
 
@@ -58,7 +58,7 @@ export class Token {
       { errors, success: [], format: 'json' },
       this.#fetching,
     );
-    const text = textOf(valueAt(answer, token.at));
+    const text = scalarText(valueAt(answer, token.at));
     if (text === undefined) throw new FetchError(`${url.host}${url.pathname}: the answer has no "${token.at}"`);
     this.#onToken(text);
     return { token: text };

@@ -15,7 +15,7 @@ export function valueAt(value: JsonValue | undefined, place: string): JsonValue 
 }
 
 /** A text, number or truth value as text; undefined for everything else. */
-export function textOf(value: JsonValue | undefined): string | undefined {
+export function scalarText(value: JsonValue | undefined): string | undefined {
   if (value instanceof JsonNumber) return value.text;
   if (typeof value === 'boolean') return String(value);
   return typeof value === 'string' ? value : undefined;
@@ -41,7 +41,7 @@ export class NetworkRecord {
 
   /** Trimmed; undefined where it is empty or no text. */
   text(place: string): string | undefined {
-    const text = textOf(this.at(place))?.trim();
+    const text = scalarText(this.at(place))?.trim();
     return text === '' ? undefined : text;
   }
 
@@ -72,7 +72,8 @@ export class NetworkRecord {
   /** The texts of a list, or the parts of a text with commas. */
   texts(place: string): string[] {
     const value = this.at(place);
-    const parts = typeof value === 'string' ? value.split(',') : membersOf(value).map((member) => textOf(member) ?? '');
+    const parts =
+      typeof value === 'string' ? value.split(',') : membersOf(value).map((member) => scalarText(member) ?? '');
     return parts.map((part) => part.trim()).filter((part) => part !== '');
   }
 

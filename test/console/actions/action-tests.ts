@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest';
 import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { ActionJobs } from '../../../src/console/actions/jobs.ts';
 import type { Job } from '../../../src/console/actions/job.ts';
-import { readHolder } from '../../../src/kit/files/process-lock.ts';
+import { readLockHolder } from '../../../src/kit/files/process-lock.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
 import { nodeArguments } from '../../support/command-line.ts';
 
@@ -64,7 +64,7 @@ export async function silentNetwork(
   return {
     asked,
     pullingProcess: () => {
-      const holder = readHolder(join(data.sources, 'one.lock'));
+      const holder = readLockHolder(join(data.sources, 'one.lock'));
       if (holder === undefined) throw new Error('nobody pulls');
       return holder.pid;
     },

@@ -1,6 +1,6 @@
 import { momentOf } from '../../../src/kit/time/moment.ts';
 import type { PublishedFigures } from '../../support/pipeline-under-test.ts';
-import type { Row } from '../../../src/kit/duckdb/dialect/rows.ts';
+import type { QueryRow } from '../../../src/kit/duckdb/dialect/rows.ts';
 import type { Micros, Millionths } from './facts.ts';
 import { quotient, type DayFigures, type HourFigures, type Reference } from './figures.ts';
 
@@ -63,7 +63,7 @@ export function asPublished(
   };
 }
 
-function daySums({ day, clicks, conversions, convertedClicks }: DayFigures<unknown>): Row {
+function daySums({ day, clicks, conversions, convertedClicks }: DayFigures<unknown>): QueryRow {
   return {
     day: momentOf(day).slice(0, 10),
     clicks: Number(clicks),
@@ -73,7 +73,7 @@ function daySums({ day, clicks, conversions, convertedClicks }: DayFigures<unkno
 }
 
 /** In the order of hours, as they are given. */
-function ofNetwork(hours: readonly HourFigures[]): Row[] {
+function ofNetwork(hours: readonly HourFigures[]): QueryRow[] {
   return [...Map.groupBy(hours, ({ hour }) => hour)].map(([hour, offers]) => ({
     hour: momentOf(hour),
     clicks: offers.reduce((sum, { clicks }) => sum + Number(clicks), 0),

@@ -9,7 +9,7 @@ import { modelQuery } from '../../../src/pipeline/sql/model-query.ts';
 import { modelNames } from '../../../src/pipeline/sql/sql-model.ts';
 import { readAnalytics } from '../../../src/pipeline/snapshot/read-analytics.ts';
 import { openStateDatabase } from '../../../src/pipeline/warehouse/database.ts';
-import { queryRows, type Row } from '../../../src/kit/duckdb/dialect/rows.ts';
+import { queryRows, type QueryRow } from '../../../src/kit/duckdb/dialect/rows.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 
 /** Some of what is ingested lies after as-of. */
@@ -67,7 +67,7 @@ describe('metrics', () => {
        FROM offers CROSS JOIN sites LEFT JOIN offer_stats_2d AS figures ON figures.offer_id = offers.offer_id WHERE offers.status = 'active'`,
     );
     expect(new Set(gross.map(({ commission }) => commission)).size).toBeGreaterThan(1);
-    const keyOf = ({ site_key, offer_id }: Row) => `${site_key as string} ${offer_id as number}`;
+    const keyOf = ({ site_key, offer_id }: QueryRow) => `${site_key as string} ${offer_id as number}`;
     for (const { metric, sql } of metrics) {
       const expected = gross.map((row) => [
         keyOf(row),

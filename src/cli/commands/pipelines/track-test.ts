@@ -7,7 +7,7 @@ import type { DataDirectory } from '../../../kit/config/data-directory.ts';
 import { readSettings, type Settings } from '../../../kit/config/settings.ts';
 import { exitCode, OfferlineError } from '../../../kit/errors/errors.ts';
 import { realEffects } from '../../../kit/files/effects.ts';
-import { readHolder } from '../../../kit/files/process-lock.ts';
+import { readLockHolder } from '../../../kit/files/process-lock.ts';
 import { visibleText } from '../../../kit/text/visible-text.ts';
 import { addCommand, answer, existingData, wholeNumber } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
@@ -76,7 +76,7 @@ async function test(offerId: number, options: TestOptions, context: CommandConte
 }
 
 function scheduleOf({ scheduleLockFile }: DataDirectory, { schedule }: Settings) {
-  if (readHolder(scheduleLockFile) === undefined) return 'none';
+  if (readLockHolder(scheduleLockFile) === undefined) return 'none';
   return (schedule.refresh?.watch ?? false) === false ? 'by the clock' : 'watching';
 }
 

@@ -21,7 +21,7 @@ import { bindParameters } from './parameters.ts';
  */
 export type ColumnValue =
   null | boolean | number | string | Uint8Array | ColumnValue[] | { [name: string]: ColumnValue };
-export type Row = Record<string, ColumnValue>;
+export type QueryRow = Record<string, ColumnValue>;
 
 type Converter = DuckDBValueConverter<ColumnValue>;
 
@@ -86,19 +86,19 @@ const convertValue = createDuckDBValueConverter<ColumnValue>(
 );
 
 /** All rows of a result. */
-export async function rowsOf(result: DuckDBResult): Promise<Row[]> {
+export async function rowsOf(result: DuckDBResult): Promise<QueryRow[]> {
   return result.convertRowObjects(convertValue);
 }
 
 /** The rows of a streaming result, one chunk (up to 2,048 rows) at a time. */
-export function chunksOf(result: DuckDBResult): AsyncIterableIterator<Row[]> {
+export function chunksOf(result: DuckDBResult): AsyncIterableIterator<QueryRow[]> {
   return result.yieldConvertedRowObjects(convertValue);
 }
 
 /**
  * Runs raw SQL with `$1`-style parameters and gives its rows as Kysely would. `R` is the caller's word on their shape.
  */
-export async function queryRows<R = Row>(
+export async function queryRows<R = QueryRow>(
   connection: DuckDBConnection,
   sql: string,
   parameters: readonly unknown[] = [],

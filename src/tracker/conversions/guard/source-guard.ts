@@ -3,7 +3,7 @@ import {
   type PostbackSecrets,
   type PostbackSettings,
 } from '../../../sources/config/postback-settings.ts';
-import { isWithin } from '../../../kit/http/client-address.ts';
+import { isInNetwork } from '../../../kit/http/client-address.ts';
 import { singleHeader, type ConversionRequest } from './conversion-request.ts';
 import { isOneOf } from './secret-text.ts';
 import { SentParameters } from './sent-parameters.ts';
@@ -24,7 +24,7 @@ export class SourceGuard {
   constructor(source: string, settings: PostbackSettings, environment: NodeJS.ProcessEnv = process.env) {
     this.#settings = settings;
     this.#read = readPostbackSecrets(source, settings, environment);
-    this.#isAllowed = settings.allow === undefined ? () => true : isWithin(settings.allow);
+    this.#isAllowed = settings.allow === undefined ? () => true : isInNetwork(settings.allow);
     this.secrets = [...this.#read.tokens, ...this.#read.keys];
     this.warnings = this.secrets.some((secret) => secret.length < shortestSecret)
       ? [`${source}: a secret of its postback has fewer than ${shortestSecret} characters; agree on a longer one`]

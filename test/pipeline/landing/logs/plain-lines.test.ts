@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { insertRows } from '../../../../src/kit/duckdb/insert-rows.ts';
-import { queryRows, type Row } from '../../../../src/kit/duckdb/dialect/rows.ts';
+import { queryRows, type QueryRow } from '../../../../src/kit/duckdb/dialect/rows.ts';
 import { inMemory, withDuckDB } from '../../../../src/kit/duckdb/open.ts';
 import { makeEmptyTempTable } from '../../../../src/kit/duckdb/temp-table.ts';
 import { clickSchema, conversionSchema, type LogSchema } from '../../../../src/pipeline/landing/logs/log-fields.ts';
@@ -179,7 +179,7 @@ it.each<{ schema: LogSchema; line: fc.Arbitrary<string> }>([
               { file_id: 2, line: index, raw: ` ${raw}` },
             ]),
           );
-          const read = await queryRows<Row & { reason: string | null }>(
+          const read = await queryRows<QueryRow & { reason: string | null }>(
             connection,
             `SELECT * EXCLUDE (reject), reject->>'reason' AS reason FROM (${parsedLog(schema, rows)}) ORDER BY file_id, line`,
           );
