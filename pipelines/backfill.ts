@@ -12,7 +12,7 @@ import {
 } from '../src/pipeline/models/report-backfill.ts';
 import type { ReportDay } from '../src/pipeline/models/report-days.ts';
 import { publishStage } from '../src/pipeline/snapshot/publish-stage.ts';
-import { aheadOfClock, leadBackAdvice } from '../src/kit/time/ahead-of-clock.ts';
+import { aheadOfClock, futureTimestampsAdvice } from '../src/kit/time/ahead-of-clock.ts';
 import { runPipeline, withWarehouse, type RunRequest } from './run-pipeline.ts';
 
 export interface BackfillRequest extends RunRequest {
@@ -42,7 +42,7 @@ export function planBackfill(
     const asOf = await martsAsOf(state.connection);
     if (asOf !== undefined && aheadOfClock(asOf, effects.now()) > 0)
       throw new UsageError(
-        `the figures are as of ${asOf}, which lies ahead of this machine's clock: ${leadBackAdvice}`,
+        `the figures are as of ${asOf}, which lies ahead of this machine's clock: ${futureTimestampsAdvice}`,
       );
     return reportsToBackfill(state, scope);
   });

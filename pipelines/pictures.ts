@@ -7,7 +7,7 @@ import { FeedOffers } from '../src/pipeline/feed/feed-offers.ts';
 import { pictureOf, type FeedPicture } from '../src/pictures/feed-pictures.ts';
 import { realEffects, type Effects } from '../src/kit/files/effects.ts';
 import { acquireProcessLock } from '../src/kit/files/process-lock.ts';
-import { allowsPrivate } from '../src/kit/guard/address-guard.ts';
+import { allowsPrivateNetworks } from '../src/kit/guard/address-guard.ts';
 import type { Terminal } from '../src/kit/logging/progress.ts';
 import { mirrorPictures, type MirrorSummary } from '../src/pictures/mirror-pictures.ts';
 import { PictureIndex, type IndexedPicture } from '../src/pictures/picture-index.ts';
@@ -70,7 +70,10 @@ export async function mirrorPublishedPictures(
       ),
     );
     index.beginPass(effects.now());
-    const requests = new PictureRequests({ allowPrivate: allowsPrivate(process.env), connectMilliseconds: 10_000 });
+    const requests = new PictureRequests({
+      allowPrivate: allowsPrivateNetworks(process.env),
+      connectMilliseconds: 10_000,
+    });
     try {
       const { snapshotId, pictures } = await publishedPictures(data);
       const summary = await mirrorPictures(

@@ -125,10 +125,10 @@ export async function sendTestPostback(
 async function postbackSender(effects: Effects = realEffects): Promise<PostbackSender> {
   // Imported here: most runs send nothing, and would start later for it.
   const { createSender } = await import('../src/postbacks/http/sender.ts');
-  const { allowsPrivate } = await import('../src/kit/guard/address-guard.ts');
+  const { allowsPrivateNetworks } = await import('../src/kit/guard/address-guard.ts');
   const { receiverPort } = await import('../src/postbacks/http/example-route.ts');
   return createSender({
-    allowPrivate: allowsPrivate(process.env),
+    allowPrivate: allowsPrivateNetworks(process.env),
     exampleReceiverPort: receiverPort(process.env),
     now: () => effects.now(),
   });

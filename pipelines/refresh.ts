@@ -4,7 +4,7 @@ import { ingestStage } from '../src/pipeline/ingest/ingest-stage.ts';
 import { modelsStage } from '../src/pipeline/models/models-stage.ts';
 import { syncDeliveries } from '../src/pipeline/deliveries/sync-deliveries.ts';
 import { publishStage } from '../src/pipeline/snapshot/publish-stage.ts';
-import { endOfPresent, leadBackAdvice } from '../src/kit/time/ahead-of-clock.ts';
+import { endOfPresent, futureTimestampsAdvice } from '../src/kit/time/ahead-of-clock.ts';
 import { compareMoments, dateOf } from '../src/kit/time/moment.ts';
 import { readFutureEffective, describeFutureEffective } from '../src/pipeline/runs/future-effective.ts';
 import { queryRows } from '../src/kit/duckdb/dialect/rows.ts';
@@ -43,7 +43,7 @@ function runPriced<Result extends object>(
       const ahead = await readFutureEffective(compareMoments(asOf, present) > 0 ? asOf : present, 'state', (sql) =>
         queryRows(open.state.connection, sql),
       );
-      if (ahead !== undefined) throw new UsageError(`${describeFutureEffective(ahead)}; ${leadBackAdvice}`);
+      if (ahead !== undefined) throw new UsageError(`${describeFutureEffective(ahead)}; ${futureTimestampsAdvice}`);
       return work(open);
     },
     effects,

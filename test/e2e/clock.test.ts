@@ -16,7 +16,7 @@ it('an as-of ahead of the clock is refused by every command that takes one, with
   for (const name of ['refresh', 'ingest', 'models', 'publish', 'maintenance']) {
     expect([name, await usageErrorOf(pipeline.data.root, 'run', name, '--as-of', future, '--allow-older')]).toEqual([
       name,
-      expect.stringMatching(/as-of 2999-01-01T00:00:00Z lies ahead of this machine's clock.*--allow-future/),
+      expect.stringMatching(/as-of 2999-01-01T00:00:00Z is ahead of this machine's clock.*--allow-future/),
     ]);
   }
   expect(readRecentRuns(pipeline.data)).toEqual(runs);

@@ -1,6 +1,6 @@
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { currentManifest } from '../../pipeline/snapshot/snapshot-store.ts';
-import { leadBackAdvice } from '../../kit/time/ahead-of-clock.ts';
+import { futureTimestampsAdvice } from '../../kit/time/ahead-of-clock.ts';
 import { compareMoments, momentOfMilliseconds } from '../../kit/time/moment.ts';
 import type { Logger } from '../../kit/logging/log.ts';
 
@@ -14,7 +14,7 @@ export async function isRefreshDue(data: DataDirectory, logger: Logger, now: num
   const { snapshot_id, as_of } = published;
   logger.error(
     { snapshot_id, as_of },
-    `no refresh is started: the published snapshot lies ahead of this machine's clock; ${leadBackAdvice}`,
+    `no refresh is started: the published snapshot lies ahead of this machine's clock; ${futureTimestampsAdvice}`,
   );
   return false;
 }

@@ -1,5 +1,5 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
-import { keepTextsWhole } from './whole-text.ts';
+import { keepByteOrderMarks } from './byte-order-marks.ts';
 
 export const inMemory = ':memory:';
 /** For a database that others read at the same time. */
@@ -21,7 +21,7 @@ export interface OpenDuckDB {
  * are DuckDB's own. Throws DuckDB's error where the file cannot be opened.
  */
 export async function openDuckDB(path: string, options: Readonly<Record<string, string>> = {}): Promise<OpenDuckDB> {
-  keepTextsWhole();
+  keepByteOrderMarks();
   const instance = await DuckDBInstance.create(path, { ...builtInOnly, ...options });
   const connections: DuckDBConnection[] = [];
   const connect = async () => {

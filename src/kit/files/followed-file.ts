@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { FailedReadings, mayPass, toBeReadAgain } from './failed-readings.ts';
+import { ReadFailures, isTransient, versionToReadAgain } from './read-failures.ts';
 import { fileVersion } from './file-version.ts';
 
 /** A file of configuration that is read again when it changes; a broken one leaves what was read last. */
@@ -8,7 +8,7 @@ export class FollowedFile {
   readonly #log: Logger;
   readonly #read: () => void;
   readonly #words: { gone: string; broken: string };
-  readonly #failures = new FailedReadings();
+  readonly #failures = new ReadFailures();
   #version: string | undefined;
 
   /** `read` takes the file over, or throws and changes nothing. `words`: what is logged where that is not possible. */
@@ -38,8 +38,8 @@ export class FollowedFile {
       this.#read();
       this.#failures.end();
     } catch (error) {
-      if (mayPass(error)) this.#version = toBeReadAgain;
-      if (!this.#failures.isNews(error)) return;
+      if (isTransient(error)) this.#version = versionToReadAgain;
+      if (!this.#failures.shouldReport(error)) return;
       this.#log.error({ file: this.#file, reason: (error as Error).message }, this.#words.broken);
     }
   }

@@ -35,7 +35,7 @@ export interface GuardOptions {
  * Whether the environment lifts the ranges of addresses, for all that goes to addresses which others wrote. The name is
  * from when these were postbacks alone.
  */
-export function allowsPrivate(environment: NodeJS.ProcessEnv): boolean {
+export function allowsPrivateNetworks(environment: NodeJS.ProcessEnv): boolean {
   return environment['OFFERLINE_ALLOW_PRIVATE_POSTBACKS'] === '1';
 }
 

@@ -6,7 +6,7 @@ import { sha256Of } from '../../kit/files/read-through.ts';
 import { currentName, snapshotNames } from '../snapshot/snapshot-store.ts';
 import { manifestFile } from '../snapshot/manifest.ts';
 import { DamagedSnapshotError, verifyOwnFiles, verifySnapshot } from '../snapshot/verify.ts';
-import { damageOfDatabase } from '../../kit/duckdb/check-state.ts';
+import { findDatabaseDamage } from '../../kit/duckdb/check-database.ts';
 import { kyselyOn } from '../warehouse/kysely.ts';
 import { stateCopies } from '../warehouse/state-copies.ts';
 import { note, trouble, type Finding } from './finding.ts';
@@ -63,7 +63,7 @@ export async function examineCopies(
   const findings: Finding[] = [];
   const damaged: string[] = [];
   for (const { path } of deep ? copies : []) {
-    const error = await damageOfDatabase(path);
+    const error = await findDatabaseDamage(path);
     if (error === undefined) continue;
     damaged.push(path);
     findings.push(trouble('copies', path, error.message, 'it is moved to put-aside/'));

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
-import { readWholeState } from '../../kit/duckdb/check-state.ts';
+import { readWholeDatabase } from '../../kit/duckdb/check-database.ts';
 import { tellsDamage, type StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
 import { countRows, makeTempTable, makeTempView } from '../../kit/duckdb/temp-table.ts';
@@ -34,7 +34,7 @@ export async function examineState(
   const { connection } = state;
   const findings: Finding[] = [];
   if (deep) {
-    const damage = await readWholeState(connection).then(
+    const damage = await readWholeDatabase(connection).then(
       () => undefined,
       (error: unknown) => error as Error,
     );

@@ -9,7 +9,7 @@ import { sha256Of } from '../../kit/files/read-through.ts';
 import { quoted } from '../../kit/text/sql-text.ts';
 import { currentMarts, invalidateMartsSince } from '../warehouse/stale-partitions.ts';
 import type { Sites } from '../../kit/sites/sites.ts';
-import { aheadOfClock, assertNotAhead, leadBackAdvice } from '../../kit/time/ahead-of-clock.ts';
+import { aheadOfClock, assertNotAhead, futureTimestampsAdvice } from '../../kit/time/ahead-of-clock.ts';
 import { compareMoments, dateOf, momentOfMilliseconds, type Moment } from '../../kit/time/moment.ts';
 import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
@@ -144,7 +144,7 @@ export function assertNotOlder({ asOf, wallClock }: Pick<Run, 'asOf' | 'wallCloc
   if (compareMoments(asOf, published) >= 0) return;
   const isAhead = aheadOfClock(published, dateOf(wallClock).getTime()) > 0;
   const advice = isAhead
-    ? `, which lies ahead of this machine's clock: ${leadBackAdvice}`
+    ? `, which lies ahead of this machine's clock: ${futureTimestampsAdvice}`
     : '; pass --allow-older to publish the past';
   throw new UsageError(`as-of ${asOf} is older than the published snapshot's ${published}${advice}`);
 }

@@ -1,5 +1,5 @@
 import { counted } from '../../kit/text/counted.ts';
-import { leadBackAdvice } from '../../kit/time/ahead-of-clock.ts';
+import { futureTimestampsAdvice } from '../../kit/time/ahead-of-clock.ts';
 import { describeFutureEffective } from '../runs/future-effective.ts';
 import { describeSilence } from '../../postbacks/silent-sites.ts';
 import { scheduleAdvice, scheduleTrouble } from '../doctor/examine-schedule.ts';
@@ -69,7 +69,7 @@ function clockActions({ snapshot, ahead }: StatusReport): AdvisedAction[] {
       : []),
     ...(ahead === null ? [] : [describeFutureEffective(ahead)]),
   ];
-  return troubles.map((what) => ({ what: `${what}; ${leadBackAdvice}`, command: doctorRepair, ...alarm }));
+  return troubles.map((what) => ({ what: `${what}; ${futureTimestampsAdvice}`, command: doctorRepair, ...alarm }));
 }
 
 function runActions({ snapshot, damage, last_failure: failure, refused_runs: refused }: StatusReport): AdvisedAction[] {

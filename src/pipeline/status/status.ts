@@ -4,7 +4,7 @@ import { describeFutureEffective } from '../runs/future-effective.ts';
 import { allowedSilence } from '../../postbacks/silent-sites.ts';
 import { scheduleTrouble } from '../doctor/examine-schedule.ts';
 import { describeRefusedRuns, isRefusalTrouble } from '../runs/refused-runs.ts';
-import { leadBackAdvice } from '../../kit/time/ahead-of-clock.ts';
+import { futureTimestampsAdvice } from '../../kit/time/ahead-of-clock.ts';
 import { describeFailure } from './last-failure.ts';
 import { readStatusReport, type StatusReport } from './status-report.ts';
 import { adviseActions, type AdvisedAction } from './actions.ts';
@@ -38,10 +38,10 @@ function alarms(report: StatusReport, allowed: number): string[] {
     ...unreadable,
     ...(snapshot?.age_seconds === null
       ? [
-          `the snapshot is as of ${snapshot.as_of}, which lies ahead of this machine's clock, and no refresh is let in before: ${leadBackAdvice}`,
+          `the snapshot is as of ${snapshot.as_of}, which lies ahead of this machine's clock, and no refresh is let in before: ${futureTimestampsAdvice}`,
         ]
       : []),
-    ...(ahead === null ? [] : [`${describeFutureEffective(ahead)}; ${leadBackAdvice}`]),
+    ...(ahead === null ? [] : [`${describeFutureEffective(ahead)}; ${futureTimestampsAdvice}`]),
     ...(failure === null || failure.recovered
       ? []
       : [`${describeFailure(failure)}, and no run has been good since; \`offerline runs --failed\` shows more`]),

@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { FileEffects } from '../../kit/files/effects.ts';
-import { damageOfDatabase } from '../../kit/duckdb/check-state.ts';
+import { findDatabaseDamage } from '../../kit/duckdb/check-database.ts';
 import { DamagedStateError, tellsDamage } from './database.ts';
 import { runNumberText } from '../../kit/text/run-number.ts';
 
@@ -71,7 +71,7 @@ export async function copyState(
   await files.makeDirectory(data.stateCopies);
   await files.copyFile(data.stateFile, `${path}.tmp`, 'state copy: written');
   await files.syncFile(`${path}.tmp`, 'state copy: fsynced');
-  const damage = isAged ? await damageOfDatabase(`${path}.tmp`) : undefined;
+  const damage = isAged ? await findDatabaseDamage(`${path}.tmp`) : undefined;
   if (damage !== undefined) {
     await files.remove(`${path}.tmp`, 'damaged state copy: removed');
     if (!tellsDamage(damage)) throw damage;

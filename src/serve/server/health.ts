@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Settings } from '../../kit/config/settings.ts';
-import { aheadOfClock, leadBackAdvice } from '../../kit/time/ahead-of-clock.ts';
+import { aheadOfClock, futureTimestampsAdvice } from '../../kit/time/ahead-of-clock.ts';
 import { noStoreResponse, snapshotHeaders, withHeaders } from '../http/response.ts';
 import type { FixedRoute, FixedRoutes, HttpResponse } from '../http/response.ts';
 import { cacheControl } from '../http/caching.ts';
@@ -64,7 +64,7 @@ export class Health {
         {
           status: 'stale',
           ...about,
-          reason: `the snapshot lies ahead of this machine's clock, and none takes its place: ${leadBackAdvice}`,
+          reason: `the snapshot lies ahead of this machine's clock, and none takes its place: ${futureTimestampsAdvice}`,
         },
         snapshot,
       );

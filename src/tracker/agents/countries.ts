@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { Reader, type Response } from 'maxmind';
 import { openRegularFile } from '../../kit/config/regular-file.ts';
-import { FailedReadings, mayPass, toBeReadAgain } from '../../kit/files/failed-readings.ts';
+import { ReadFailures, isTransient, versionToReadAgain } from '../../kit/files/read-failures.ts';
 import { fileVersion } from '../../kit/files/file-version.ts';
 import type { Logger } from '../../kit/logging/log.ts';
 
@@ -25,7 +25,7 @@ export class Countries {
   readonly #file: string | undefined;
   readonly #log: Logger;
   #reader: Reader<Response> | undefined;
-  readonly #failures = new FailedReadings();
+  readonly #failures = new ReadFailures();
   #version: string | undefined;
 
   constructor(file: string | undefined, log: Logger) {
@@ -51,8 +51,8 @@ export class Countries {
       const { buildEpoch, databaseType } = this.#reader.metadata;
       this.#log.info({ type: databaseType, built: buildEpoch.toISOString() }, 'countries of addresses read');
     } catch (error) {
-      if (mayPass(error)) this.#version = toBeReadAgain;
-      if (!this.#failures.isNews(error)) return;
+      if (isTransient(error)) this.#version = versionToReadAgain;
+      if (!this.#failures.shouldReport(error)) return;
       const stays = this.#reader === undefined ? 'no country is known' : 'those read before stay';
       this.#log.error({ file: this.#file, reason: (error as Error).message }, `countries cannot be read: ${stays}`);
     }

@@ -3,7 +3,7 @@ import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { Redactor } from '../../kit/config/secrets.ts';
 import { UsageError } from '../../kit/errors/errors.ts';
 import { readSettings } from '../../kit/config/settings.ts';
-import { FailedReadings, mayPass, toBeReadAgain } from '../../kit/files/failed-readings.ts';
+import { ReadFailures, isTransient, versionToReadAgain } from '../../kit/files/read-failures.ts';
 import { fileVersion } from '../../kit/files/file-version.ts';
 import { secretFiles, type PostbackSettings } from '../../sources/config/postback-settings.ts';
 import { readSources } from '../../sources/config/sources-file.ts';
@@ -29,7 +29,7 @@ export class PostbackSources {
   readonly #data: DataDirectory;
   readonly #log: Logger;
   #sources: ReadonlyMap<string, ReportingSource>;
-  readonly #failures = new FailedReadings();
+  readonly #failures = new ReadFailures();
   #version = '';
   /** Of what `sources.json` said last, whether or not it could be used. */
   #secretFiles: readonly string[] = [];
@@ -66,8 +66,8 @@ export class PostbackSources {
       this.#sources = this.#read();
       this.#failures.end();
     } catch (error) {
-      if (mayPass(error)) this.#version = toBeReadAgain;
-      if (!this.#failures.isNews(error)) return;
+      if (isTransient(error)) this.#version = versionToReadAgain;
+      if (!this.#failures.shouldReport(error)) return;
       this.#log.error(
         { reason: (error as Error).message },
         'sources.json or offerline.json cannot be used; sources report as they did until it is mended',

@@ -1,5 +1,5 @@
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
-import { FailedReadings, mayPass, toBeReadAgain } from '../../kit/files/failed-readings.ts';
+import { ReadFailures, isTransient, versionToReadAgain } from '../../kit/files/read-failures.ts';
 import { fileVersion } from '../../kit/files/file-version.ts';
 import type { Logger } from '../../kit/logging/log.ts';
 import { readRoutes, type Route, type Routes } from '../../pipeline/routes/routes-file.ts';
@@ -9,7 +9,7 @@ export class RouteFollower {
   readonly #data: DataDirectory;
   readonly #log: Logger;
   #routes: Routes | undefined;
-  readonly #failures = new FailedReadings();
+  readonly #failures = new ReadFailures();
   #version: string | undefined;
   /** How many files in a row could not be used, for `/metrics`. */
   #refused = 0;
@@ -53,8 +53,8 @@ export class RouteFollower {
       const { snapshot_id, offers } = this.#routes.head;
       this.#log.info({ snapshot_id, offers }, 'following routes');
     } catch (error) {
-      if (mayPass(error)) this.#version = toBeReadAgain;
-      if (!this.#failures.isNews(error)) return;
+      if (isTransient(error)) this.#version = versionToReadAgain;
+      if (!this.#failures.shouldReport(error)) return;
       this.#refused++;
       this.#log.error(
         { reason: (error as Error).message },

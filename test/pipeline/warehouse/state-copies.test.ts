@@ -2,7 +2,7 @@ import { open, readdir } from 'node:fs/promises';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { realEffects } from '../../../src/kit/files/effects.ts';
-import { damageOfDatabase } from '../../../src/kit/duckdb/check-state.ts';
+import { findDatabaseDamage } from '../../../src/kit/duckdb/check-database.ts';
 import { DamagedStateError, openStateDatabase } from '../../../src/pipeline/warehouse/database.ts';
 import { copyState, stateCopies } from '../../../src/pipeline/warehouse/state-copies.ts';
 import { temporaryData } from '../../support/published-snapshot.ts';
@@ -25,7 +25,7 @@ it('copies the state once for each run that published and keeps the newest three
   expect((await stateCopies(data)).map(({ runId }) => runId)).toEqual([12, 11, 2]);
   expect(await copy(12)).toBeUndefined();
   expect(await readdir(data.stateCopies)).toHaveLength(3);
-  for (const { path } of await stateCopies(data)) expect(await damageOfDatabase(path)).toBeUndefined();
+  for (const { path } of await stateCopies(data)) expect(await findDatabaseDamage(path)).toBeUndefined();
 });
 
 it('makes no copy of a state that is damaged where nobody has looked', async () => {

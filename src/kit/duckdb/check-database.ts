@@ -3,11 +3,8 @@ import { identifier } from '../text/sql-text.ts';
 import { queryRows } from './dialect/rows.ts';
 import { readOnly, withDuckDB } from './open.ts';
 
-/**
- * Reads every value of every table, which checks every block's checksum. Throws DuckDB's error about the first one that
- * fails.
- */
-export async function readWholeState(connection: DuckDBConnection): Promise<void> {
+/** Reads every value of every table, and so checks every block's checksum. Throws DuckDB's error of the first failure. */
+export async function readWholeDatabase(connection: DuckDBConnection): Promise<void> {
   const tables = await queryRows<{ name: string }>(
     connection,
     `SELECT table_name AS name FROM duckdb_tables() WHERE NOT temporary AND database_name = current_database() ORDER BY name`,
@@ -16,10 +13,10 @@ export async function readWholeState(connection: DuckDBConnection): Promise<void
   if (readings.length > 0) await connection.run(readings.join(';\n'));
 }
 
-/** Reads the whole of a database that nobody writes to. What is wrong with it, if anything. */
-export async function damageOfDatabase(path: string): Promise<Error | undefined> {
+/** Reads a database that nobody writes to. Returns the error where it is damaged. */
+export async function findDatabaseDamage(path: string): Promise<Error | undefined> {
   try {
-    await withDuckDB(path, readOnly, readWholeState);
+    await withDuckDB(path, readOnly, readWholeDatabase);
     return undefined;
   } catch (error) {
     return error as Error;
