@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { Gauge } from '../../kit/http/gauge.ts';
 import type { PreparedPage } from './prepared-page.ts';
-import type { UnlinkedPage } from './unlinked-page.ts';
+import type { PageWithoutLinks } from './page-without-links.ts';
 
-export type CachedPage = PreparedPage | UnlinkedPage;
+export type CachedPage = PreparedPage | PageWithoutLinks;
 
 /** Begins the keys of pages that stay for a time, whatever is published meanwhile. */
 export const heldPrefix = 'held ';

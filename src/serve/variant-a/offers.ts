@@ -4,7 +4,7 @@ import { perMinuteAndClient } from '../access/limits.ts';
 import { passingPage } from '../endpoints/endpoint.ts';
 import type { Endpoint, RequestContext } from '../endpoints/endpoint.ts';
 import { renderOnce } from '../pages/offer-page.ts';
-import { linkGap, UnlinkedPage } from '../pages/unlinked-page.ts';
+import { linkPlaceholder, PageWithoutLinks } from '../pages/page-without-links.ts';
 import { linkEndC, templateC } from '../variant-c/offer-template.ts';
 import { parametersA } from './parameters.ts';
 import { variantA } from './variant.ts';
@@ -19,7 +19,7 @@ export const offersA: Endpoint = {
     // That both are there was checked with the site's key.
     const userId = parametersA.userId.read(query) ?? '';
     const format = parametersA.format.read(query) ?? 'offerwall';
-    const page = await unlinkedPage(context, format);
+    const page = await pageWithoutLinks(context, format);
     const head = JSON.stringify({
       success: true,
       site_key: feed.siteKey,
@@ -36,19 +36,19 @@ export const offersA: Endpoint = {
 };
 
 /** The same for all sites of the same terms. */
-function unlinkedPage({ snapshot, feed, pages }: RequestContext, format: string): UnlinkedPage | Promise<UnlinkedPage> {
+function pageWithoutLinks({ snapshot, feed, pages }: RequestContext, format: string): PageWithoutLinks | Promise<PageWithoutLinks> {
   const key = `offers-a ${snapshot.id} ${feed.terms} ${format}`;
   const known = () => {
     const page = pages.get(key);
-    return page instanceof UnlinkedPage ? page : undefined;
+    return page instanceof PageWithoutLinks ? page : undefined;
   };
   const page = {
     head: '"offers":[',
     offers: snapshot.index.ofFormat(format),
     templates: snapshot.templatesOf(templateC, feed.links),
     feed,
-    link: linkGap,
+    link: linkPlaceholder,
     tail: ']}',
   };
-  return known() ?? renderOnce(page, known, (body) => pages.keep(key, new UnlinkedPage(body)));
+  return known() ?? renderOnce(page, known, (body) => pages.keep(key, new PageWithoutLinks(body)));
 }

@@ -9,7 +9,7 @@ import { OfferTemplates } from '../../../src/serve/pages/offer-templates.ts';
 import { Prices } from '../../../src/serve/offers/prices.ts';
 import { serveOffer } from '../../../src/serve/offers/served-offer.ts';
 import { feedOf } from '../../../src/serve/offers/site-feed.ts';
-import { linkGap, UnlinkedPage } from '../../../src/serve/pages/unlinked-page.ts';
+import { linkPlaceholder, PageWithoutLinks } from '../../../src/serve/pages/page-without-links.ts';
 import { linkEndC, templateC } from '../../../src/serve/variant-c/offer-template.ts';
 import { feedOffer } from '../../support/published-snapshot.ts';
 
@@ -39,7 +39,7 @@ test('filled in for a user it is the page made for that user, to the byte', asyn
     fc.asyncProperty(fc.array(title, { maxLength: 3 }), text, async (titles, user) => {
       const head = `${JSON.stringify({ user_id: user }).slice(0, -1)},`;
       const link = linkEndC('s', percentEncoded(user));
-      const { bytes } = new UnlinkedPage(await page(titles, linkGap)).linked(head, link);
+      const { bytes } = new PageWithoutLinks(await page(titles, linkPlaceholder)).linked(head, link);
       const expected = head + (await page(titles, link)).bytes.toString();
       expect(wholeOf(bytes).toString()).toBe(expected);
       expect(bytes.length).toBe(Buffer.byteLength(expected));
@@ -52,7 +52,7 @@ test('filled in for a user it is the page made for that user, to the byte', asyn
 
 test('has a tag for each user and site, which is another where the page is', async () => {
   const tagOf = async (title: string, head: string, link: string) =>
-    new UnlinkedPage(await page([title], linkGap)).linked(head, link).tag;
+    new PageWithoutLinks(await page([title], linkPlaceholder)).linked(head, link).tag;
   const tags = [
     await tagOf('a', '{', 'u/site/s'),
     await tagOf('a', '{ ', 'u/site/s'),

@@ -3,14 +3,14 @@ import type { Body } from '../http/response.ts';
 import { entityTag } from '../../kit/http/entity-tag.ts';
 import type { PageBody } from './prepared-page.ts';
 
-/** Stands where an offer's link goes on with user and site. JSON never has this character as it stands. */
-export const linkGap = '\0';
+/** Placeholder for the end of an offer's link: user and site. JSON always escapes this character. */
+export const linkPlaceholder = '\0';
 
 /**
  * A page that is the same for all users of all sites with the same terms, but for where its links lead: kept once, and
  * filled in while it is sent.
  */
-export class UnlinkedPage {
+export class PageWithoutLinks {
   readonly #source: Buffer;
   readonly #tag: string;
   /** Where the gaps are. */
@@ -20,7 +20,7 @@ export class UnlinkedPage {
     this.#source = bytes;
     this.#tag = tag;
     const gaps: number[] = [];
-    for (let gap = bytes.indexOf(linkGap); gap !== -1; gap = bytes.indexOf(linkGap, gap + 1)) gaps.push(gap);
+    for (let gap = bytes.indexOf(linkPlaceholder); gap !== -1; gap = bytes.indexOf(linkPlaceholder, gap + 1)) gaps.push(gap);
     this.#gaps = gaps;
   }
 
@@ -33,7 +33,7 @@ export class UnlinkedPage {
     const source = this.#source;
     const gaps = this.#gaps;
     const [start, end] = [Buffer.from(head), Buffer.from(linkEnd)];
-    const length = start.length + source.length + gaps.length * (end.length - linkGap.length);
+    const length = start.length + source.length + gaps.length * (end.length - linkPlaceholder.length);
     const parts = () => filledIn(start, source, gaps, end);
     const whole = () => Buffer.concat([...parts()], length);
     return {
@@ -55,7 +55,7 @@ function* filledIn(
   for (const gap of gaps) {
     yield source.subarray(from, gap);
     yield end;
-    from = gap + linkGap.length;
+    from = gap + linkPlaceholder.length;
   }
   yield source.subarray(from);
 }
