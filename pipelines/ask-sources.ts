@@ -7,7 +7,7 @@ import { pulledSources, readSources, type SourceEntry } from '../src/sources/con
 import { Budgets, type PullClock } from '../src/sources/http/budget.ts';
 import { HttpExchanges } from '../src/sources/http/exchange.ts';
 import type { Fetching } from '../src/sources/http/fetcher.ts';
-import type { OpenSource } from '../src/sources/open-source.ts';
+import type { ResolvedSource } from '../src/sources/resolve-source.ts';
 import type { BucketAccess } from '../src/sources/s3/bucket.ts';
 import type { Asking } from '../src/sources/s3/tries.ts';
 
@@ -74,22 +74,22 @@ function chosen(sources: SourceEntry[], names: readonly string[], data: DataDire
 }
 
 /** Returns the settings for reaching a source's bucket. */
-export function bucketAccess({ baseUrl, secrets, redactor }: OpenSource, settings: S3Settings): BucketAccess {
+export function bucketAccess({ baseUrl, secrets, redactor }: ResolvedSource, settings: S3Settings): BucketAccess {
   return { settings, baseUrl: baseUrl === '' ? undefined : baseUrl, secrets, redactor };
 }
 
 /** Returns the context of requests to a bucket. */
-export function askingOf(source: OpenSource, { clock, stop, terminal }: AskingSources): Asking {
+export function askingOf(source: ResolvedSource, { clock, stop, terminal }: AskingSources): Asking {
   return { clock, signal: stop, onRetry: onRetryOf(source, terminal) };
 }
 
 /** Returns a callback that logs each wait before a retry. */
-function onRetryOf({ name, redactor }: OpenSource, { logger }: Terminal): Asking['onRetry'] {
+function onRetryOf({ name, redactor }: ResolvedSource, { logger }: Terminal): Asking['onRetry'] {
   return (reason, wait) => logger.warn({ source: name, wait_ms: wait }, `asking again: ${redactor.redact(reason)}`);
 }
 
 /** Returns the context of requests to a network. */
-export function fetchingOf(source: OpenSource, { exchanges, budgets, clock, stop, terminal }: AskingSources): Fetching {
+export function fetchingOf(source: ResolvedSource, { exchanges, budgets, clock, stop, terminal }: AskingSources): Fetching {
   const limit = (source.offers ?? source.conversions)?.stream.budget ?? { requests: 1, seconds: 1 };
   return {
     exchanges,

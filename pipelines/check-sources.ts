@@ -1,7 +1,7 @@
 import { checkSource, type SourceCheck } from '../src/sources/check-source.ts';
 import { guardsOf, type PostbackSettings } from '../src/sources/config/postback-settings.ts';
 import type { PullClock } from '../src/sources/http/budget.ts';
-import { openSource, type OpenSource } from '../src/sources/open-source.ts';
+import { resolveSource, type ResolvedSource } from '../src/sources/resolve-source.ts';
 import { checkBucket, type BucketCheck } from '../src/sources/s3/check-bucket.ts';
 import { TakenObjects } from '../src/sources/s3/taken-objects.ts';
 import { SourceGuard } from '../src/tracker/conversions/guard/source-guard.ts';
@@ -32,7 +32,7 @@ export async function checkSources(
       try {
         const reporting = entry.postback && { postback: checkPostback(entry.source, entry.postback, request) };
         if (entry.connector === undefined) return { source: entry.source, ...reporting, error: null };
-        const source = openSource(entry) as OpenSource;
+        const source = resolveSource(entry) as ResolvedSource;
         redact = (text) => source.redactor.redact(text);
         using taken = TakenObjects.existing(request.data);
         const shown = entry.s3

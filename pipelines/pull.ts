@@ -7,9 +7,9 @@ import { acquireProcessLock, type ProcessLock } from '../src/kit/files/process-l
 import { readSources, type SourceEntry } from '../src/sources/config/sources-file.ts';
 import type { S3Settings } from '../src/sources/config/s3-settings.ts';
 import type { PullClock } from '../src/sources/http/budget.ts';
-import { openSource, type OpenSource } from '../src/sources/open-source.ts';
+import { resolveSource, type ResolvedSource } from '../src/sources/resolve-source.ts';
 import { PullLedger } from '../src/sources/pull-ledger.ts';
-import { ToldStore } from '../src/sources/conversions/told-store.ts';
+import { EmittedStore } from '../src/sources/conversions/emitted-store.ts';
 import { pullConversions } from '../src/sources/pull-conversions.ts';
 import { pullOffers } from '../src/sources/pull-offers.ts';
 import { pullObjects, type ObjectsPull } from '../src/sources/s3/pull-objects.ts';
@@ -104,7 +104,7 @@ async function pullSource(entry: SourceEntry, settings: Settings, pulling: Pulli
     lock = await lockOf(data, entry.source, (message) => logger.info(message));
     const startedAt = momentOfMilliseconds(clock.now());
     pullId = ledger.begin(entry.source, startedAt);
-    const source = openSource(entry) as OpenSource;
+    const source = resolveSource(entry) as ResolvedSource;
     redact = (text) => source.redactor.redact(text);
     const add = (part: Partial<PulledSource>) => void (result = { ...result, ...part });
     if (entry.s3 === undefined) await pullLists(entry, settings, source, startedAt, pulling, add);
@@ -133,7 +133,7 @@ async function pullSource(entry: SourceEntry, settings: Settings, pulling: Pulli
 async function pullLists(
   entry: SourceEntry,
   settings: Settings,
-  source: OpenSource,
+  source: ResolvedSource,
   startedAt: Moment,
   pulling: Pulling,
   add: (part: Partial<PulledSource>) => void,
@@ -159,7 +159,7 @@ async function pullLists(
       rates: settings.rates,
       pulledAt: startedAt,
     };
-    using told = new ToldStore(data);
+    using told = new EmittedStore(data);
     const folder = join(data.landing, 'conversions');
     const pulled = await pullConversions(source, folder, reversal_days, reading, told, fetching, effects);
     if (pulled.leftOut['time_without_zone'] !== undefined)
@@ -171,7 +171,7 @@ async function pullLists(
 
 /** Pulls a bucket's objects, and adds the result of each page. */
 async function pullBucket(
-  source: OpenSource,
+  source: ResolvedSource,
   settings: S3Settings,
   pulling: Pulling,
   add: (part: Partial<PulledSource>) => void,
@@ -205,7 +205,7 @@ function lockOf(data: DataDirectory, source: string, onWaiting: (message: string
 }
 
 /** Returns the advice for a source whose mode does not fit its answers. */
-function modeAdvice({ name }: OpenSource, mode: 'full' | 'delta'): string {
+function modeAdvice({ name }: ResolvedSource, mode: 'full' | 'delta'): string {
   return mode === 'full'
     ? `its answers are never the whole catalog: say so by "sources": {"${name}": {"mode": "delta"}} in offerline.json`
     : `its answers are the whole catalog: leave "mode" of "${name}" in offerline.json out, or "full"`;

@@ -1,7 +1,7 @@
 import { readSettings } from '../../src/kit/config/settings.ts';
 import { connectors } from '../../src/sources/connectors/connectors.ts';
 import type { SourceEntry } from '../../src/sources/config/sources-file.ts';
-import { openSource } from '../../src/sources/open-source.ts';
+import { resolveSource } from '../../src/sources/resolve-source.ts';
 import { PullLedger } from '../../src/sources/pull-ledger.ts';
 import type { Moment } from '../../src/kit/time/moment.ts';
 import { askSources, realPullClock } from '../ask-sources.ts';
@@ -43,7 +43,7 @@ function asked(entry: SourceEntry): Pick<PlannedPull, 'host' | 'pulls' | 'error'
   const address = entry.base_url ?? (entry.connector && connectors[entry.connector]?.baseUrl) ?? '';
   const host = URL.parse(address)?.host ?? null;
   try {
-    const source = openSource(entry);
+    const source = resolveSource(entry);
     if (entry.s3 !== undefined) return { host, pulls: ['objects'], error: null };
     const pulls = (['offers', 'conversions'] as const).filter((what) => source?.[what] !== undefined);
     return { host, pulls, error: null };

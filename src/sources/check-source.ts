@@ -2,8 +2,8 @@ import { NetworkRecord } from './records/record-fields.ts';
 import { jsonText } from './records/canonical-offer.ts';
 import { FetchError, type Fetching } from './http/fetcher.ts';
 import { pagesOf } from './http/pages.ts';
-import type { OpenSource } from './open-source.ts';
-import { pageFacts } from './whole-list.ts';
+import type { ResolvedSource } from './resolve-source.ts';
+import { pageFacts } from './fetch-all-pages.ts';
 
 /** What one page of a source shows. */
 export interface SourceCheck {
@@ -19,7 +19,7 @@ export interface SourceCheck {
  * Asks for one page: proves host, key, success rule and the place of the records. Throws `FetchError` saying what is
  * wrong.
  */
-export async function checkSource(source: OpenSource, fetching: Fetching): Promise<SourceCheck> {
+export async function checkSource(source: ResolvedSource, fetching: Fetching): Promise<SourceCheck> {
   const { offers } = source;
   if (offers === undefined) throw new FetchError('the source has no list of offers');
   const { stream, toCanonical } = offers;

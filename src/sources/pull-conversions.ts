@@ -3,15 +3,15 @@ import { addDays, compareMoments, dayOf, type Day } from '../kit/time/moment.ts'
 import type { NetworkConversion } from './connectors/network-conversion.ts';
 import { readyConversion, type ConversionReading } from './conversions/ready-conversion.ts';
 import { emittedAs } from './conversions/emitted-id.ts';
-import { linesFor, type ConversionLine, type Told } from './conversions/told.ts';
-import type { ToldStore } from './conversions/told-store.ts';
+import { linesFor, type ConversionLine, type EmittedConversion } from './conversions/emitted-conversions.ts';
+import type { EmittedStore } from './conversions/emitted-store.ts';
 import { FetchError, type Fetching } from './http/fetcher.ts';
 import { pagesOf } from './http/pages.ts';
 import { writeExport } from './offer-export.ts';
-import type { OpenSource } from './open-source.ts';
+import type { ResolvedSource } from './resolve-source.ts';
 import { jsonText } from './records/canonical-offer.ts';
 import { NetworkRecord } from './records/record-fields.ts';
-import { againIfMoved, MovedError, readWholeList } from './whole-list.ts';
+import { retryIfMoved, MovedError, fetchAllPages } from './fetch-all-pages.ts';
 
 /** What a pull of a source's conversions came to. */
 export interface ConversionsPull {
@@ -31,11 +31,11 @@ const daysBeside = 1;
  * why.
  */
 export async function pullConversions(
-  source: OpenSource,
+  source: ResolvedSource,
   folder: string,
   days: number,
   reading: ConversionReading,
-  store: ToldStore,
+  store: EmittedStore,
   fetching: Fetching,
   effects: Effects,
 ): Promise<ConversionsPull> {
@@ -46,9 +46,9 @@ export async function pullConversions(
   for (let from = addDays(today, -days); from <= today; from = addDays(from, windowDays)) {
     const last = addDays(from, windowDays - 1);
     const to = last < today ? last : today;
-    const listed = await againIfMoved(() => listWindow(source, from, to, fetching), fetching.onRetry);
+    const listed = await retryIfMoved(() => listWindow(source, from, to, fetching), fetching.onRetry);
     sum.conversions += listed.length;
-    const { lines, told } = newsOf(listed, reading, store, sum.leftOut);
+    const { lines, emitted } = newsOf(listed, reading, store, sum.leftOut);
     if (lines.length > 0)
       await writeExport(
         folder,
@@ -57,7 +57,7 @@ export async function pullConversions(
         effects,
         source.name,
       );
-    await effects.perform('conversions: told', async () => store.put(reading.source, told));
+    await effects.perform('conversions: emitted', async () => store.put(reading.source, emitted));
     sum.lines += lines.length;
   }
   return sum;
@@ -65,7 +65,7 @@ export async function pullConversions(
 
 /** The conversions of a window; undefined for a record that is none. */
 async function listWindow(
-  { conversions, ...asking }: OpenSource,
+  { conversions, ...asking }: ResolvedSource,
   from: Day,
   to: Day,
   fetching: Fetching,
@@ -73,7 +73,7 @@ async function listWindow(
   if (conversions === undefined) return [];
   const { stream, toConversion } = conversions;
   const listed = new Map<string, { text: string; conversion: NetworkConversion | undefined }>();
-  await readWholeList(stream, {
+  await fetchAllPages(stream, {
     mayBeEmpty: true,
     fetch: pagesOf(asking, stream, fetching, { from: addDays(from, -daysBeside), to: addDays(to, daysBeside) }),
     read: (record) => {
@@ -96,24 +96,24 @@ async function listWindow(
 function newsOf(
   listed: readonly (NetworkConversion | undefined)[],
   reading: ConversionReading,
-  store: ToldStore,
+  store: EmittedStore,
   leftOut: Record<string, number>,
-): { lines: ConversionLine[]; told: Map<string, Told> } {
+): { lines: ConversionLine[]; emitted: Map<string, EmittedConversion> } {
   const count = (reason: string) => (leftOut[reason] = (leftOut[reason] ?? 0) + 1);
   const lines: ConversionLine[] = [];
-  const told = new Map<string, Told>();
+  const emitted = new Map<string, EmittedConversion>();
   for (const conversion of listed) {
     const read = conversion === undefined ? 'unreadable' : readyConversion(conversion, reading);
     if (typeof read === 'string') {
       count(read);
       continue;
     }
-    const { id, told: before } = emittedAs(reading.source, read.id, reading.otherSources, store);
+    const { id, emitted: before } = emittedAs(reading.source, read.id, reading.otherSources, store);
     const ready = { ...read, id };
     const news = linesFor(ready, before);
     if (ready.status === 'pending') count('pending');
     lines.push(...news.lines);
-    if (news.told !== undefined && news.told !== before) told.set(ready.id, news.told);
+    if (news.emitted !== undefined && news.emitted !== before) emitted.set(ready.id, news.emitted);
   }
-  return { lines: lines.toSorted((one, other) => compareMoments(one.occurred_at, other.occurred_at)), told };
+  return { lines: lines.toSorted((one, other) => compareMoments(one.occurred_at, other.occurred_at)), emitted };
 }

@@ -7,8 +7,8 @@ import { NetworkRecord, scalarText } from './records/record-fields.ts';
 import { FetchError, type Fetching } from './http/fetcher.ts';
 import { pagesOf } from './http/pages.ts';
 import { writeExport } from './offer-export.ts';
-import type { OpenSource } from './open-source.ts';
-import { againIfMoved, MovedError, readWholeList, type ListItem } from './whole-list.ts';
+import type { ResolvedSource } from './resolve-source.ts';
+import { retryIfMoved, MovedError, fetchAllPages, type ListItem } from './fetch-all-pages.ts';
 
 /** What a whole pull of a source's offers came to. */
 export interface OffersPull {
@@ -26,17 +26,17 @@ export interface OffersPull {
  * `FetchError` saying why.
  */
 export async function pullOffers(
-  source: OpenSource,
+  source: ResolvedSource,
   folder: string,
   pulledAt: Moment,
   fetching: Fetching,
   effects: Effects,
 ): Promise<OffersPull> {
-  return againIfMoved(() => pullOnce(source, folder, pulledAt, fetching, effects), fetching.onRetry);
+  return retryIfMoved(() => pullOnce(source, folder, pulledAt, fetching, effects), fetching.onRetry);
 }
 
 async function pullOnce(
-  { offers, ...asking }: OpenSource,
+  { offers, ...asking }: ResolvedSource,
   folder: string,
   pulledAt: Moment,
   fetching: Fetching,
@@ -47,7 +47,7 @@ async function pullOnce(
   const counts = { leftOut: {} as Record<string, number>, warnings: {} as Record<string, number> };
   // As bytes: a text put together of many parts holds on to all of them.
   const lines = new Map<string, Buffer>();
-  const read = await readWholeList(stream, {
+  const read = await fetchAllPages(stream, {
     fetch: pagesOf(asking, stream, fetching),
     read: (record) => lineOf(record, toCanonical(new NetworkRecord(record))),
     take: (items) => {

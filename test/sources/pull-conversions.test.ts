@@ -7,8 +7,13 @@ import { realEffects } from '../../src/kit/files/effects.ts';
 import { createLogger } from '../../src/kit/logging/log.ts';
 import { noProgress } from '../../src/kit/logging/progress.ts';
 import { emittedAs } from '../../src/sources/conversions/emitted-id.ts';
-import type { StoredTold } from '../../src/sources/conversions/told-store.ts';
-import { linesFor, type ConversionLine, type ReadyConversion, type Told } from '../../src/sources/conversions/told.ts';
+import type { StoredEmitted } from '../../src/sources/conversions/emitted-store.ts';
+import {
+  linesFor,
+  type ConversionLine,
+  type ReadyConversion,
+  type EmittedConversion,
+} from '../../src/sources/conversions/emitted-conversions.ts';
 import type { Dialect } from '../../src/demo/simulator/dialect.ts';
 import { dialects, SimulatedNetwork } from '../../src/demo/simulator/network.ts';
 import type { SimulatedConversion } from '../../src/demo/simulator/offers.ts';
@@ -52,15 +57,15 @@ describe('lines of a log that takes nothing back', () => {
           .filter(([, isSeen], index) => isSeen || index === history.length - 1)
           .map(([said]) => said);
         const lines: ConversionLine[] = [];
-        let told: Told | undefined;
+        let emitted: EmittedConversion | undefined;
         for (const said of seen) {
-          const news = linesFor(conversionOf(said), told);
+          const news = linesFor(conversionOf(said), emitted);
           lines.push(...news.lines);
-          told = news.told;
-          // The same once more says nothing.
-          expect(linesFor(conversionOf(said), told).lines).toEqual([]);
+          emitted = news.emitted;
+          // Listed again unchanged.
+          expect(linesFor(conversionOf(said), emitted).lines).toEqual([]);
         }
-        // What waits stays as it was told.
+        // A pending conversion stays as it was emitted.
         const decided = seen.findLast(({ status }) => status !== 'pending');
         const expected = decided?.status === 'approved' ? [decided.payout] : [];
         expect([...credited(lines).values()]).toEqual(expected);
@@ -77,7 +82,7 @@ describe('lines of a log that takes nothing back', () => {
     const listed = fc.record({ source: text('a1-._'), id: text('a1-~/2'), credits: fc.constantFrom(1, 2, 3) });
     fc.assert(
       fc.property(fc.array(listed, { minLength: 2, maxLength: 8 }), (conversions) => {
-        const store = new Map<string, StoredTold>();
+        const store = new Map<string, StoredEmitted>();
         const sources = [...new Set(conversions.map(({ source }) => source))];
         const owners = new Map<string, string>();
         for (const { source, id, credits } of [...conversions, ...conversions.toReversed()]) {
@@ -97,25 +102,23 @@ describe('lines of a log that takes nothing back', () => {
   });
 
   it('keep the ids that landing knows them by, but where another source’s conversion could be meant', () => {
-    const none = new Map<string, StoredTold>();
+    const none = new Map<string, StoredEmitted>();
     expect(emittedAs('net', '9f1c-77', ['other', 'net2'], none).id).toBe('net-9f1c-77');
     expect(emittedAs('net', '1-5', ['net-1'], none).id).toBe('net/1-5');
     expect(emittedAs('net-1', '5', ['net'], none).id).toBe('net-1-5');
     expect(emittedAs('net', '5~2', [], none).id).toBe('net/5~~2');
-    const told = { version: 1, state: 'credited', payout: '1' } as const;
-    const before = new Map<string, StoredTold>([['net-1-5', { ...told, source: null }]]);
-    expect(emittedAs('net', '1-5', ['net-1'], before)).toMatchObject({ id: 'net-1-5', told });
-    // Told while there was no such source yet.
-    const own = new Map<string, StoredTold>([['net-1-5', { ...told, source: 'net' }]]);
-    expect(emittedAs('net', '1-5', ['net-1'], own)).toMatchObject({ id: 'net-1-5', told });
-    expect(emittedAs('net-1', '5', ['net'], own)).toEqual({ id: 'net-1/5', told: undefined });
+    const emitted = { version: 1, state: 'credited', payout: '1' } as const;
+    // Emitted before the source net-1 existed.
+    const own = new Map<string, StoredEmitted>([['net-1-5', { ...emitted, source: 'net' }]]);
+    expect(emittedAs('net', '1-5', ['net-1'], own)).toMatchObject({ id: 'net-1-5', emitted });
+    expect(emittedAs('net-1', '5', ['net'], own)).toEqual({ id: 'net-1/5', emitted: undefined });
   });
 
   it('say how much was rejected where it never was credited, since nothing else does', () => {
     const rejected = linesFor(conversionOf({ status: 'rejected', payout: '1.5' }), undefined);
     expect(rejected.lines).toMatchObject([{ kind: 'reject', payout: '1.5' }]);
     const credit = linesFor(conversionOf({ status: 'approved', payout: '1.5' }), undefined);
-    const taken = linesFor(conversionOf({ status: 'rejected', payout: '0' }), credit.told);
+    const taken = linesFor(conversionOf({ status: 'rejected', payout: '0' }), credit.emitted);
     expect(taken.lines.map(({ kind, payout }) => [kind, payout])).toEqual([['reject', undefined]]);
   });
 });

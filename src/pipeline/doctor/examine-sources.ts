@@ -4,7 +4,7 @@ import { OfferlineError } from '../../kit/errors/errors.ts';
 import { readPostbackSecrets } from '../../sources/config/postback-settings.ts';
 import { readSources, type SourceEntry, type Sources } from '../../sources/config/sources-file.ts';
 import { PullLedger } from '../../sources/pull-ledger.ts';
-import { openSource } from '../../sources/open-source.ts';
+import { resolveSource } from '../../sources/resolve-source.ts';
 import { note, trouble, type Finding } from './finding.ts';
 
 /** Reads `sources.json` and its secrets as a pull and the tracker do, and checks each source's mode and last pull. */
@@ -40,7 +40,7 @@ function examinePulls(data: DataDirectory, { sources }: Sources): Finding[] {
 
 function examineSource(entry: SourceEntry, mode: 'full' | 'delta'): Finding[] {
   try {
-    const offers = openSource(entry)?.offers;
+    const offers = resolveSource(entry)?.offers;
     if (offers === undefined || offers.isFull === (mode === 'full')) return [];
     const wanted = offers.isFull ? 'full' : 'delta';
     return [

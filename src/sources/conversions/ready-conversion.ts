@@ -2,7 +2,7 @@ import { convertMoney, moneyText, parseMoney } from '../../kit/text/decimal-text
 import { dateOf, type Moment } from '../../kit/time/moment.ts';
 import { readTimestamp } from '../../kit/time/timestamp-text.ts';
 import type { NetworkConversion } from '../connectors/network-conversion.ts';
-import type { ReadyConversion } from './told.ts';
+import type { ReadyConversion } from './emitted-conversions.ts';
 
 /** How a source's conversions are read. */
 export interface ConversionReading {

@@ -10,7 +10,7 @@ import type { HttpAnswer, HttpExchanges, HttpRequest } from './exchange.ts';
 export class FetchError extends Error {}
 
 /** The network does not take the key or token. */
-export class UnauthorisedError extends FetchError {}
+export class UnauthorizedError extends FetchError {}
 
 /** A page is asked for at most so often. */
 const maxTries = 5;
@@ -50,7 +50,7 @@ export async function fetchPage(request: HttpRequest, stream: AnswerRules, fetch
     const verdict = await tryOnce(request, stream, fetching);
     if ('page' in verdict) return verdict.page;
     const problem = `${where}: ${fetching.redact(verdict.problem)}`;
-    if (verdict.do === 'fail') throw verdict.isUnauthorised ? new UnauthorisedError(problem) : new FetchError(problem);
+    if (verdict.do === 'fail') throw verdict.isUnauthorized ? new UnauthorizedError(problem) : new FetchError(problem);
     if (tries === maxTries) throw new FetchError(`${problem}, ${maxTries} times`);
     const wait = Math.max(
       verdict.waitMilliseconds ?? 0,
@@ -69,7 +69,7 @@ export async function fetchPage(request: HttpRequest, stream: AnswerRules, fetch
 
 type Verdict =
   | { page: JsonValue }
-  | { problem: string; do: ErrorRule['do']; waitMilliseconds?: number | undefined; isUnauthorised?: boolean };
+  | { problem: string; do: ErrorRule['do']; waitMilliseconds?: number | undefined; isUnauthorized?: boolean };
 
 async function tryOnce(request: HttpRequest, stream: AnswerRules, fetching: Fetching): Promise<Verdict> {
   let answer: HttpAnswer;
@@ -100,7 +100,7 @@ async function tryOnce(request: HttpRequest, stream: AnswerRules, fetching: Fetc
   if (answer.status >= 300 && answer.status < 400)
     return { problem: `HTTP ${answer.status}, a redirect, which is not followed`, do: 'fail' };
   if (answer.status < 200 || answer.status >= 300)
-    return { problem: described(answer, parsed), do: 'fail', isUnauthorised: answer.status === 401 };
+    return { problem: described(answer, parsed), do: 'fail', isUnauthorized: answer.status === 401 };
   if (parsed === undefined) return { problem: `HTTP ${answer.status} with a body that is no JSON`, do: 'retry' };
   const failed = stream.success.find(({ at, is }) => !is.includes(scalarText(valueAt(parsed, at)) ?? ''));
   if (failed !== undefined) return { problem: described(answer, parsed), do: 'fail' };

@@ -1,13 +1,13 @@
 import type { JsonValue } from '../../kit/text/json-text.ts';
 import type { Stream } from '../connectors/declaration.ts';
-import { fetchPage, UnauthorisedError, type Fetching } from './fetcher.ts';
-import { filledRequest, type FillValues } from './fill.ts';
+import { fetchPage, UnauthorizedError, type Fetching } from './fetcher.ts';
+import { fillRequest, type TemplateValues } from './request-template.ts';
 import { Token } from './token.ts';
 
 /** What the pages of one source are asked for with. */
 export interface Asking {
   baseUrl: string;
-  secrets: FillValues;
+  secrets: TemplateValues;
   /** Called with each token for a short time: it is a secret like any other. */
   onToken: (token: string) => void;
 }
@@ -20,18 +20,18 @@ export function pagesOf(
   { baseUrl, secrets, onToken }: Asking,
   stream: Stream,
   fetching: Fetching,
-  values: FillValues = {},
+  values: TemplateValues = {},
 ): (page: number, size: number) => Promise<JsonValue> {
   const token = new Token(stream, baseUrl, secrets, fetching, onToken);
   return async (page, size) => {
     const ask = async () => {
       const all = { ...secrets, ...values, ...(await token.values()), page: String(page), size: String(size) };
-      return fetchPage(filledRequest(stream, baseUrl, all), stream, fetching);
+      return fetchPage(fillRequest(stream, baseUrl, all), stream, fetching);
     };
     try {
       return await ask();
     } catch (error) {
-      if (!(error instanceof UnauthorisedError) || !token.isNeeded) throw error;
+      if (!(error instanceof UnauthorizedError) || !token.isNeeded) throw error;
       token.forget();
       return ask();
     }

@@ -1,22 +1,22 @@
 import type { Stream } from '../connectors/declaration.ts';
 import { scalarText, valueAt } from '../records/record-fields.ts';
 import { fetchPage, FetchError, type Fetching } from './fetcher.ts';
-import { filled, type FillValues } from './fill.ts';
+import { filled, type TemplateValues } from './request-template.ts';
 
 /** A token for a short time, had when it is first needed and again once the network no longer takes it. */
 export class Token {
   readonly #stream: Stream;
   readonly #baseUrl: string;
-  readonly #secrets: FillValues;
+  readonly #secrets: TemplateValues;
   readonly #fetching: Fetching;
   readonly #onToken: (token: string) => void;
-  #values: FillValues | undefined;
+  #values: TemplateValues | undefined;
 
   /** `onToken` is called with each token: it is a secret like any other. */
   constructor(
     stream: Stream,
     baseUrl: string,
-    secrets: FillValues,
+    secrets: TemplateValues,
     fetching: Fetching,
     onToken: (token: string) => void,
   ) {
@@ -32,7 +32,7 @@ export class Token {
   }
 
   /** What texts may name beside the secrets: the token, where the stream has one. */
-  async values(): Promise<FillValues> {
+  async values(): Promise<TemplateValues> {
     return (this.#values ??= await this.#ask());
   }
 
@@ -40,7 +40,7 @@ export class Token {
     this.#values = undefined;
   }
 
-  async #ask(): Promise<FillValues> {
+  async #ask(): Promise<TemplateValues> {
     const { token, errors } = this.#stream;
     if (token === undefined) return {};
     const url = new URL(this.#baseUrl.replace(/\/$/, '') + token.path);

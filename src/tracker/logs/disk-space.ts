@@ -1,5 +1,5 @@
 import type { FileEffects } from '../../kit/files/effects.ts';
-import { FailedReadings } from '../../kit/files/failed-readings.ts';
+import { ReadFailures } from '../../kit/files/read-failures.ts';
 import type { Logger } from '../../kit/logging/log.ts';
 import type { EventKind } from '../../kit/vocabulary/values.ts';
 
@@ -12,7 +12,7 @@ export class DiskSpace {
   readonly #kind: EventKind;
   readonly #files: Pick<FileEffects, 'freeBytes'>;
   readonly #log: Logger;
-  readonly #failures = new FailedReadings();
+  readonly #failures = new ReadFailures();
   #isEnough = true;
 
   constructor(folder: string, kind: EventKind, files: Pick<FileEffects, 'freeBytes'>, log: Logger) {
@@ -33,7 +33,7 @@ export class DiskSpace {
       this.#failures.end();
     } catch (error) {
       // The folder is made with the first row.
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT' || !this.#failures.isNews(error)) return;
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT' || !this.#failures.shouldReport(error)) return;
       const reason = (error as Error).message;
       this.#log.error({ kind: this.#kind, reason }, "the disk's free room could not be read; will retry");
     }

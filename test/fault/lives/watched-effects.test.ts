@@ -30,8 +30,8 @@ const calls: { [Name in keyof FileEffects]: (files: FileEffects) => Promise<unkn
   copyFile: (files) => files.copyFile(at('full'), at('copy'), 'a step'),
   writeFile: (files) => files.writeFile(at('written'), 'eight by', 'a step'),
   remove: (files) => files.remove(at('nothing'), 'a step'),
-  openAppendOnly: async (files) => {
-    const log = await files.openAppendOnly(at(`log ${++logs}`), 'a step', true);
+  openLog: async (files) => {
+    const log = await files.openLog(at(`log ${++logs}`), 'a step', true);
     await log.append(Buffer.from('eight by'), 'another step');
     await log.close();
   },
@@ -50,7 +50,7 @@ const moments: { [Name in keyof FileEffects]: StepMoment[] } = {
   writeFile: withHalf,
   remove: whole,
   // Opened, then added to.
-  openAppendOnly: [...whole, ...withHalf],
+  openLog: [...whole, ...withHalf],
   freeBytes: [],
 };
 

@@ -54,8 +54,8 @@ export function watchedEffects(wallClock: number, at: (point: StepPoint) => void
       );
     },
     remove: (path, step) => watch(step, () => real.remove(path, step)),
-    openAppendOnly: async (path, step, isForced) => {
-      const log = await watch(step, () => real.openAppendOnly(path, step, isForced));
+    openLog: async (path, step, isForced) => {
+      const log = await watch(step, () => real.openLog(path, step, isForced));
       return {
         append: (bytes, appended) => {
           let half = 0;

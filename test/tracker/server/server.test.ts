@@ -150,8 +150,8 @@ it.each([
 ] as const)('in mode "%s" nobody waits behind a disk that stalls with what is %s', async (durability, _what, after) => {
   const back = Promise.withResolvers<void>();
   const disk = { answers: Promise.resolve(), appended: 0 };
-  const openLog: typeof realEffects.files.openAppendOnly = async (path, step, isForced) => {
-    const file = await realEffects.files.openAppendOnly(path, step, isForced);
+  const openLog: typeof realEffects.files.openLog = async (path, step, isForced) => {
+    const file = await realEffects.files.openLog(path, step, isForced);
     return {
       append: async (bytes, appending) => {
         disk.appended++;
@@ -171,7 +171,7 @@ it.each([
   await using test = await TrackerUnderTest.start({
     routes: [route({ offer_id: 1 })],
     settings: { tracker: { durability } },
-    files: { openAppendOnly: openLog },
+    files: { openLog: openLog },
   });
   expect((await test.click(1, 'before')).status).toBe(302);
   disk.answers = back.promise;
@@ -193,14 +193,14 @@ it.each([
 it('a stop lets clients go that never cease to ask, and cuts none of them off', async () => {
   const begun = Promise.withResolvers<void>();
   const stopping = Promise.withResolvers<void>();
-  const openLog: typeof realEffects.files.openAppendOnly = async (...opened) => {
+  const openLog: typeof realEffects.files.openLog = async (...opened) => {
     begun.resolve();
     await stopping.promise;
-    return realEffects.files.openAppendOnly(...opened);
+    return realEffects.files.openLog(...opened);
   };
   await using test = await TrackerUnderTest.start({
     routes: [route({ offer_id: 1 })],
-    files: { openAppendOnly: openLog },
+    files: { openLog: openLog },
   });
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const { address } = test;

@@ -6,13 +6,13 @@ import { connectors } from './connectors/connectors.ts';
 import { streamSchema, type Stream } from './connectors/declaration.ts';
 import { declaredOffer } from './connectors/declared.ts';
 import type { NetworkRecord } from './records/record-fields.ts';
-import type { FillValues } from './http/fill.ts';
+import type { TemplateValues } from './http/request-template.ts';
 
 /** A source ready to be asked: its secrets read, its declaration complete. */
-export interface OpenSource {
+export interface ResolvedSource {
   name: string;
   baseUrl: string;
-  secrets: FillValues;
+  secrets: TemplateValues;
   /** Tells accounts of one host apart without naming a secret. */
   account: string;
   redactor: Redactor;
@@ -24,7 +24,7 @@ export interface OpenSource {
 }
 
 /** Throws `UsageError` where a secret cannot be read. */
-export function openSource(entry: SourceEntry): OpenSource | undefined {
+export function resolveSource(entry: SourceEntry): ResolvedSource | undefined {
   const connector = entry.connector === undefined ? undefined : connectors[entry.connector];
   if (connector === undefined) return undefined;
   const secrets = Object.fromEntries(
@@ -46,13 +46,13 @@ export function openSource(entry: SourceEntry): OpenSource | undefined {
   };
 }
 
-function conversionsOf({ conversions }: Connector): OpenSource['conversions'] {
+function conversionsOf({ conversions }: Connector): ResolvedSource['conversions'] {
   if (conversions === undefined) return undefined;
   const { windowDays, toConversion, ...declaration } = conversions;
   return { stream: streamSchema.parse(declaration), windowDays, toConversion };
 }
 
-function offersOf(entry: SourceEntry): OpenSource['offers'] {
+function offersOf(entry: SourceEntry): ResolvedSource['offers'] {
   const settings = { currency: entry.currency, keepNonIncentive: entry.keep.includes('non_incentive') };
   if (entry.offers !== undefined) {
     const { fields, full, ...stream } = entry.offers;

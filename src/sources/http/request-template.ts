@@ -4,13 +4,13 @@ import type { Stream } from '../connectors/declaration.ts';
 import type { HttpRequest } from './exchange.ts';
 
 /** Values by the names that a declaration's texts hold in braces. */
-export type FillValues = Readonly<Record<string, string>>;
+export type TemplateValues = Readonly<Record<string, string>>;
 
 /**
  * The request that a declaration describes. Throws `UsageError` where a text names what there is no value for, or where
  * the address leads to another host.
  */
-export function filledRequest(stream: Stream, baseUrl: string, values: FillValues): HttpRequest {
+export function fillRequest(stream: Stream, baseUrl: string, values: TemplateValues): HttpRequest {
   const fill = (text: string) => filled(text, values);
   const base = new URL(baseUrl);
   const url = new URL(base.href.replace(/\/$/, '') + filled(stream.path, values, encodeURIComponent));
@@ -29,7 +29,11 @@ export function filledRequest(stream: Stream, baseUrl: string, values: FillValue
  * The text with values in place of their names. Throws `UsageError` where there is none of a name, and where a name
  * stands in another form, as other systems have it.
  */
-export function filled(text: string, values: FillValues, encode: (value: string) => string = (value) => value): string {
+export function filled(
+  text: string,
+  values: TemplateValues,
+  encode: (value: string) => string = (value) => value,
+): string {
   const foreign = [unfilledMacro(text), ...macrosIn(text)].find(
     (macro) => macro !== undefined && Object.hasOwn(values, macro.name) && macro.written !== `{${macro.name}}`,
   );

@@ -12,7 +12,7 @@ export class MovedError extends FetchError {}
 const tries = 2;
 
 /** Does what reads a list again where that moved; `onRetry` is told why. Throws `MovedError` where it keeps moving. */
-export async function againIfMoved<Result>(
+export async function retryIfMoved<Result>(
   read: () => Promise<Result>,
   onRetry: (reason: string, waitMilliseconds: number) => void,
 ): Promise<Result> {
@@ -34,7 +34,7 @@ export interface ListItem {
   id: string;
 }
 
-export interface ListReading<Item extends ListItem> {
+export interface PagesReading<Item extends ListItem> {
   /** A list of nothing is whole, too; otherwise it is not believed. */
   mayBeEmpty?: boolean;
   /** Fetches the page by its number, or by the row that it begins at. */
@@ -49,9 +49,9 @@ export interface ListReading<Item extends ListItem> {
  * many as it says, on the first page as on the last. Throws `MovedError` where it changed meanwhile, `FetchError` where
  * its paging makes no sense. Returns the number of pages and of records.
  */
-export async function readWholeList<Item extends ListItem>(
+export async function fetchAllPages<Item extends ListItem>(
   stream: Stream,
-  reading: ListReading<Item>,
+  reading: PagesReading<Item>,
 ): Promise<{ pages: number; records: number }> {
   const { paging } = stream;
   const size = paging.kind === 'single' ? 0 : paging.size;

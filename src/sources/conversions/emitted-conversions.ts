@@ -1,0 +1,80 @@
+import type { Moment } from '../../kit/time/moment.ts';
+import type { NetworkConversion } from '../connectors/network-conversion.ts';
+
+/** State of a conversion as written into the landing folder so far. */
+export interface EmittedConversion {
+  /** Number of credits, or of rejects without one; the second goes under `<id>~2` and so on. */
+  version: number;
+  state: 'credited' | 'reversed';
+  /** USD, shortest decimal text; null: the catalog's payout counts. */
+  payout: string | null;
+}
+
+/** A line of the conversion log. */
+export interface ConversionLine {
+  conversion_id: string;
+  click_id: string;
+  kind: 'credit' | 'reject' | 'chargeback';
+  occurred_at: Moment;
+  payout?: string;
+  reason?: string;
+}
+
+/** A network's conversion that lines can be made of: click id, times in UTC, money in USD. */
+export interface ReadyConversion {
+  /** The network's own id, later the one of our logs. */
+  id: string;
+  clickId: string;
+  status: NetworkConversion['status'];
+  occurredAt: Moment;
+  /** Last change; the time of the pull where the network gives none. */
+  changedAt: Moment;
+  payout: string | null;
+  reason: string | undefined;
+}
+
+/**
+ * Returns the lines that bring our logs to the network's current state, none where they agree, and the state after
+ * them. A log cannot take back a reject or an amount, so a conversion that is credited again or at another amount is
+ * charged back and credited under another id. A pending one has no lines yet.
+ */
+export function linesFor(
+  conversion: ReadyConversion,
+  emitted: EmittedConversion | undefined,
+): { lines: ConversionLine[]; emitted: EmittedConversion | undefined } {
+  const { status, payout } = conversion;
+  const version = emitted?.version ?? 1;
+  if (status === 'pending') return { lines: [], emitted };
+  if (status === 'rejected') {
+    if (emitted?.state === 'reversed') return { lines: [], emitted };
+    const reject = lineOf(conversion, 'reject', version);
+    // A reject takes its amount from the credit; without one the catalog's payout would count.
+    const amount = emitted === undefined && payout !== null ? { payout } : {};
+    return { lines: [{ ...reject, ...amount }], emitted: { version, state: 'reversed', payout } };
+  }
+  if (emitted === undefined)
+    return { lines: [lineOf(conversion, 'credit', 1)], emitted: { version: 1, state: 'credited', payout } };
+  if (emitted.state === 'credited' && emitted.payout === payout) return { lines: [], emitted };
+  return {
+    lines: [
+      ...(emitted.state === 'credited' ? [lineOf(conversion, 'chargeback', version)] : []),
+      lineOf(conversion, 'credit', version + 1),
+    ],
+    emitted: { version: version + 1, state: 'credited', payout },
+  };
+}
+
+function lineOf(
+  { id, clickId, occurredAt, changedAt, payout, reason }: ReadyConversion,
+  kind: ConversionLine['kind'],
+  version: number,
+): ConversionLine {
+  return {
+    conversion_id: version === 1 ? id : `${id}~${version}`,
+    click_id: clickId,
+    kind,
+    occurred_at: kind === 'credit' ? occurredAt : changedAt,
+    ...(payout === null || kind !== 'credit' ? {} : { payout }),
+    ...(reason === undefined || kind === 'credit' ? {} : { reason }),
+  };
+}
