@@ -1,8 +1,11 @@
 import { existsSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
 import type { DataDirectory } from '../kit/config/data-directory.ts';
-import { makePrivateFolder, type FileEffects } from '../kit/files/effects.ts';
+import type { FileEffects } from '../kit/files/effects.ts';
+import { migrationFiles } from '../kit/files/migration-files.ts';
+import { migrateSqlite, sqliteVersion } from '../kit/sqlite/migrate-sqlite.ts';
+import { isSqliteDamage, openSqlite, sqliteTransaction } from '../kit/sqlite/open-sqlite.ts';
 import type { FeedPicture } from './feed-pictures.ts';
 
 /** What is known of the picture of one name. Times are milliseconds since the epoch. */
@@ -38,35 +41,9 @@ export interface PicturePass {
   error: string | null;
 }
 
-/** In SQLite's `user_version`. An index of another one is begun anew. */
-const schemaVersion = 1;
-
-const schema = `PRAGMA user_version = ${schemaVersion};
-CREATE TABLE IF NOT EXISTS pictures (
-  name TEXT PRIMARY KEY,
-  address TEXT NOT NULL,
-  file TEXT,
-  bytes INTEGER,
-  answered_by TEXT,
-  etag TEXT,
-  last_modified TEXT,
-  asked_at INTEGER,
-  next_at INTEGER NOT NULL,
-  failures INTEGER NOT NULL DEFAULT 0,
-  error TEXT,
-  wanted_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS last_pass (
-  one INTEGER PRIMARY KEY CHECK (one = 1),
-  started_at INTEGER NOT NULL,
-  ended_at INTEGER,
-  error TEXT
-) STRICT;`;
+const migrations = fileURLToPath(new URL('../../sql/pictures', import.meta.url));
 
 const isFailing = 'error IS NOT NULL AND wanted_at = (SELECT max(wanted_at) FROM pictures)';
-
-/** SQLite's SQLITE_CORRUPT and SQLITE_NOTADB. */
-const sqliteDamaged = [11, 26];
 
 /**
  * Which name has which mirrored file, in SQLite beside the files, so that the service reads it while a pass writes. It
@@ -75,9 +52,9 @@ const sqliteDamaged = [11, 26];
 export class PictureIndex implements Disposable {
   readonly #database: DatabaseSync;
 
-  private constructor(database: DatabaseSync) {
-    this.#database = database;
-    database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${schema}`);
+  private constructor(file: string) {
+    this.#database = openSqlite(file);
+    migrateSqlite(this.#database, file, migrations);
   }
 
   /** For a pass, which holds the lock. `onDamage` is told what is wrong with one that is thrown away. */
@@ -86,7 +63,6 @@ export class PictureIndex implements Disposable {
     files: FileEffects,
     onDamage: (problem: string) => void,
   ): Promise<PictureIndex> {
-    makePrivateFolder(dirname(file));
     const problem = damageOf(file);
     if (problem !== undefined) {
       onDamage(problem);
@@ -94,13 +70,13 @@ export class PictureIndex implements Disposable {
       for (const ending of ['-wal', '-shm', ''])
         await files.remove(file + ending, 'damaged index of pictures: removed');
     }
-    return new PictureIndex(new DatabaseSync(file, { timeout: 10_000 }));
+    return new PictureIndex(file);
   }
 
   /** For those who only ask; undefined where there has never been a pass, and where the next one begins it anew. */
   static existing({ pictureIndexFile: file }: DataDirectory): PictureIndex | undefined {
     const isUsable = existsSync(file) && damageOf(file) === undefined;
-    return isUsable ? new PictureIndex(new DatabaseSync(file, { timeout: 10_000 })) : undefined;
+    return isUsable ? new PictureIndex(file) : undefined;
   }
 
   /** Takes up what the published snapshot names now. An address that is new is asked for at once. */
@@ -109,14 +85,9 @@ export class PictureIndex implements Disposable {
       `INSERT INTO pictures (name, address, next_at, wanted_at) VALUES (?1, ?2, ?3, ?3)
        ON CONFLICT (name) DO UPDATE SET wanted_at = ?3, address = ?2, next_at = iif(address = ?2, next_at, ?3)`,
     );
-    this.#database.exec('BEGIN IMMEDIATE');
-    try {
+    sqliteTransaction(this.#database, () => {
       for (const { name, address } of pictures) statement.run(name, address, now);
-      this.#database.exec('COMMIT');
-    } catch (error) {
-      this.#database.exec('ROLLBACK');
-      throw error;
-    }
+    });
   }
 
   /** Those that were wanted at that time, the longest due first. */
@@ -196,13 +167,12 @@ function damageOf(file: string): string | undefined {
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(file, { timeout: 10_000 });
-    const pragma = (name: string) => Object.values(database?.prepare(`PRAGMA ${name}`).get() ?? {})[0];
-    const found = pragma('quick_check(1)');
+    const [found] = Object.values(database.prepare('PRAGMA quick_check(1)').get() ?? {});
     if (found !== 'ok') return String(found);
-    const version = pragma('user_version');
-    return version === schemaVersion ? undefined : `its version is ${String(version)}`;
+    const version = sqliteVersion(database);
+    return version <= (migrationFiles(migrations).at(-1)?.number ?? 0) ? undefined : `its version is ${version}`;
   } catch (error) {
-    if (sqliteDamaged.includes((error as { errcode?: number }).errcode ?? 0)) return (error as Error).message;
+    if (isSqliteDamage(error)) return (error as Error).message;
     throw error;
   } finally {
     database?.close();

@@ -16,6 +16,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { makePrivateFolder } from './effects.ts';
 import { OfferlineError } from '../errors/errors.ts';
 import { machineFailure, isDiskUnwritable } from '../errors/machine-failure.ts';
+import { isSqliteDamage } from '../sqlite/open-sqlite.ts';
 import { momentOfMilliseconds } from '../time/moment.ts';
 
 /** What one process at a time may hold. */
@@ -67,8 +68,6 @@ const lookedAtMilliseconds = 100;
 
 /** SQLite's SQLITE_BUSY: another connection has the lock. */
 const sqliteBusy = 5;
-/** SQLITE_CORRUPT and SQLITE_NOTADB: a loss of power has left something in the file, which holds nothing. */
-const sqliteDamaged = [11, 26];
 
 /**
  * Takes a lock, which one process at a time holds. An exclusive SQLite transaction on an
@@ -173,7 +172,7 @@ function tryLock(lockFile: string, isEmptied = false): DatabaseSync | undefined 
     database?.close();
     const errcode = sqliteCode(error);
     if (errcode === sqliteBusy) return undefined;
-    if (sqliteDamaged.includes(errcode) && !isEmptied) {
+    if (isSqliteDamage(error) && !isEmptied) {
       truncateSync(lockFile, 0);
       return tryLock(lockFile, true);
     }
@@ -200,7 +199,7 @@ function isHeld(lockFile: string): boolean {
     const errcode = sqliteCode(error);
     if (errcode === sqliteBusy) return true;
     // Could be read, which is what was to be known.
-    if (sqliteDamaged.includes(errcode)) return false;
+    if (isSqliteDamage(error)) return false;
     throw (
       machineFailure(error) ??
       new OfferlineError(

@@ -8,7 +8,7 @@ import { insertRows } from '../../kit/duckdb/insert-rows.ts';
 import { dayOf } from '../../kit/time/moment.ts';
 import { readMetadata, writeMetadata } from '../warehouse/metadata.ts';
 import { markPostbackDays } from '../warehouse/stale-partitions.ts';
-import { tellsDamagedDeliveries } from '../../postbacks/store/delivery-database.ts';
+import { isDamagedDeliveries } from '../../postbacks/store/delivery-database.ts';
 import { hasStore, openStore } from '../../postbacks/open-store.ts';
 import { StoreAwayError } from '../../postbacks/store/delivery-store.ts';
 import type { AttemptRecord, DeliveryState, DeliveryStore, OutboxRow } from '../../postbacks/store/delivery-store.ts';
@@ -50,7 +50,7 @@ export const syncDeliveries: Stage<StateDatabase, DeliverySync> = {
         run.logger.warn(`${error.message}; this run goes on, and the next one hands new postbacks over`);
         return nothingSynced;
       }
-      if (!tellsDamagedDeliveries(error)) throw error;
+      if (!isDamagedDeliveries(error)) throw error;
       await quarantineStore(run, (error as Error).message);
       return sync(run, state);
     }

@@ -1,14 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import { makePrivateFolder } from '../../kit/files/effects.ts';
 import { OfferlineError } from '../../kit/errors/errors.ts';
 import { machineFailure } from '../../kit/errors/machine-failure.ts';
-import { migrationFiles, type MigrationFile } from '../../kit/files/migration-files.ts';
-
-/** A refresh and a pass write for some milliseconds at a time; so long one waits for the other. Milliseconds. */
-const busyTimeoutMilliseconds = 10_000;
+import { migrateSqlite } from '../../kit/sqlite/migrate-sqlite.ts';
+import { isSqliteDamage, openSqlite, sqliteTransaction } from '../../kit/sqlite/open-sqlite.ts';
 
 const cacheKibibytes = 16_384;
 /** Of 4 KiB each. */
@@ -19,11 +14,9 @@ export const deliveryMigrations = fileURLToPath(new URL('../../../sql/delivery',
 /** The file is there and is not what was written. */
 export class DamagedDeliveriesError extends OfferlineError {}
 
-/** SQLITE_CORRUPT and SQLITE_NOTADB, with whatever more they say in their upper bits. */
-export function tellsDamagedDeliveries(error: unknown): boolean {
-  return (
-    error instanceof DamagedDeliveriesError || [11, 26].includes(((error as { errcode?: number }).errcode ?? 0) & 0xff)
-  );
+/** True for a damaged delivery store. */
+export function isDamagedDeliveries(error: unknown): boolean {
+  return error instanceof DamagedDeliveriesError || isSqliteDamage(error);
 }
 
 /** The connection that the parts of the store share: transactions, and the counter of changes. */
@@ -38,12 +31,12 @@ export class DeliveryDatabase {
   constructor(file: string, migrations: string = deliveryMigrations) {
     this.file = file;
     try {
-      this.#database = open(file, migrationFiles(migrations));
+      this.#database = open(file, migrations);
       this.#readChanges = this.#database.prepare('SELECT changes FROM store');
       this.#writeChanges = this.#database.prepare('UPDATE store SET changes = ?');
     } catch (error) {
       if (error instanceof OfferlineError) throw error;
-      if (tellsDamagedDeliveries(error)) {
+      if (isDamagedDeliveries(error)) {
         throw new DamagedDeliveriesError(
           `${file} is damaged: ${(error as Error).message}. \`offerline run refresh\` puts it aside and makes a new one from what the warehouse knows`,
           undefined,
@@ -97,65 +90,24 @@ export class DeliveryDatabase {
     if (this.#database.isOpen) this.#database.close();
   }
 
-  #transaction<Result>(begin: string, work: () => Result): Result {
-    this.#database.exec(begin);
+  #transaction<Result>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', work: () => Result): Result {
     try {
-      const result = work();
-      this.#database.exec('COMMIT');
-      return result;
-    } catch (error) {
-      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
-      throw error;
+      return sqliteTransaction(this.#database, work, begin);
     } finally {
       this.#changes = undefined;
     }
   }
 }
 
-function open(file: string, migrations: readonly MigrationFile[]): DatabaseSync {
-  makePrivateFolder(dirname(file));
-  const database = new DatabaseSync(file, { timeout: busyTimeoutMilliseconds });
+function open(file: string, migrations: string): DatabaseSync {
+  const database = openSqlite(file);
   try {
-    // FULL: what is recorded as delivered survives a loss of power, so that it is not sent again without need.
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
     // Measured over 100,000 due: the cache and rarer checkpoints save a quarter of the time in the store.
     database.exec(`PRAGMA cache_size = -${cacheKibibytes}; PRAGMA wal_autocheckpoint = ${checkpointPages};`);
-    const newest = migrations.at(-1)?.number ?? 0;
-    for (const migration of migrations) if (migration.number > versionOf(database)) migrate(database, file, migration);
-    const found = versionOf(database);
-    if (found !== newest)
-      throw new OfferlineError(
-        `${file} was written by another version of offerline (${found} instead of ${newest}): use that one`,
-      );
+    migrateSqlite(database, file, migrations);
     return database;
   } catch (error) {
     database.close();
     throw error;
   }
-}
-
-function migrate(database: DatabaseSync, file: string, { number, name, path }: MigrationFile): void {
-  const text = readFileSync(path, 'utf8');
-  database.exec('BEGIN IMMEDIATE');
-  try {
-    // Another process may have opened the same store at once, and have done it.
-    if (versionOf(database) < number) database.exec(`${text}; PRAGMA user_version = ${number}`);
-    database.exec('COMMIT');
-  } catch (error) {
-    if (database.isTransaction) database.exec('ROLLBACK');
-    if (tellsDamagedDeliveries(error)) throw error;
-    throw (
-      machineFailure(error) ??
-      new OfferlineError(
-        `${file} cannot be migrated: ${name}.sql failed and changed nothing: ${(error as Error).message}`,
-        undefined,
-        { cause: error },
-      )
-    );
-  }
-}
-
-/** The number of the last migration that was applied; 0 where the file is new. */
-function versionOf(database: DatabaseSync): number {
-  return Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
 }

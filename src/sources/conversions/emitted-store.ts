@@ -1,16 +1,8 @@
-import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
-import { makePrivateFolder } from '../../kit/files/effects.ts';
+import { sqliteTransaction } from '../../kit/sqlite/open-sqlite.ts';
+import { openPullDatabase } from '../pull-database.ts';
 import type { EmittedConversion } from './emitted-conversions.ts';
-
-const schema = `CREATE TABLE IF NOT EXISTS told_conversions (
-  conversion_id TEXT PRIMARY KEY,
-  version INTEGER NOT NULL,
-  state TEXT NOT NULL,
-  payout TEXT,
-  source TEXT NOT NULL
-) STRICT, WITHOUT ROWID;`;
 
 export type StoredEmitted = EmittedConversion & { source: string };
 
@@ -21,10 +13,8 @@ export type StoredEmitted = EmittedConversion & { source: string };
 export class EmittedStore implements Disposable {
   readonly #database: DatabaseSync;
 
-  constructor({ pullLedgerFile }: DataDirectory) {
-    makePrivateFolder(dirname(pullLedgerFile));
-    this.#database = new DatabaseSync(pullLedgerFile, { timeout: 10_000 });
-    this.#database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${schema}`);
+  constructor(data: DataDirectory) {
+    this.#database = openPullDatabase(data);
   }
 
   /** `id` as in our logs, without the version's suffix. */
@@ -38,14 +28,9 @@ export class EmittedStore implements Disposable {
   /** Stores all of them or none. */
   put(source: string, emitted: ReadonlyMap<string, EmittedConversion>): void {
     const write = this.#database.prepare('INSERT OR REPLACE INTO told_conversions VALUES (?, ?, ?, ?, ?)');
-    this.#database.exec('BEGIN IMMEDIATE');
-    try {
+    sqliteTransaction(this.#database, () => {
       for (const [id, { version, state, payout }] of emitted) write.run(id, version, state, payout, source);
-      this.#database.exec('COMMIT');
-    } catch (error) {
-      this.#database.exec('ROLLBACK');
-      throw error;
-    }
+    });
   }
 
   [Symbol.dispose](): void {

@@ -1,9 +1,8 @@
-import { existsSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
-import { makePrivateFolder } from '../../kit/files/effects.ts';
+import { sqliteTransaction } from '../../kit/sqlite/open-sqlite.ts';
 import type { LandingKind } from '../../kit/vocabulary/values.ts';
+import { hasPullDatabase, openPullDatabase } from '../pull-database.ts';
 import type { ListedObject } from './listed-object.ts';
 
 /** One list of one source's bucket. */
@@ -20,19 +19,6 @@ export interface TakenObject {
   path: string;
 }
 
-const schema = `CREATE TABLE IF NOT EXISTS s3_taken (
-  source TEXT NOT NULL,
-  bucket TEXT NOT NULL,
-  kind TEXT NOT NULL,
-  object_key TEXT NOT NULL,
-  etag TEXT NOT NULL,
-  PRIMARY KEY (source, bucket, kind, object_key)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS s3_parts (
-  path TEXT PRIMARY KEY,
-  synced_bytes INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;`;
-
 /**
  * Which objects were taken, beside the ledger of pulls, and how much of unfinished ones is on the disk for certain.
  * Landing files may be archived once they were read, so the folder does not tell it.
@@ -40,15 +26,13 @@ CREATE TABLE IF NOT EXISTS s3_parts (
 export class TakenObjects implements Disposable {
   readonly #database: DatabaseSync;
 
-  constructor({ pullLedgerFile }: DataDirectory) {
-    makePrivateFolder(dirname(pullLedgerFile));
-    this.#database = new DatabaseSync(pullLedgerFile, { timeout: 10_000 });
-    this.#database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${schema}`);
+  constructor(data: DataDirectory) {
+    this.#database = openPullDatabase(data);
   }
 
   /** For those who only ask; undefined where nothing has ever been pulled. */
   static existing(data: DataDirectory): TakenObjects | undefined {
-    return existsSync(data.pullLedgerFile) ? new TakenObjects(data) : undefined;
+    return hasPullDatabase(data) ? new TakenObjects(data) : undefined;
   }
 
   /** Those of a page that were not taken yet, or are others under their keys than what was. */
@@ -67,17 +51,12 @@ export class TakenObjects implements Disposable {
   put({ source, bucket, kind }: ObjectList, taken: readonly TakenObject[]): void {
     const write = this.#database.prepare('INSERT OR REPLACE INTO s3_taken VALUES (?, ?, ?, ?, ?)');
     const forget = this.#database.prepare('DELETE FROM s3_parts WHERE path = ?');
-    this.#database.exec('BEGIN IMMEDIATE');
-    try {
+    sqliteTransaction(this.#database, () => {
       for (const { object, path } of taken) {
         write.run(source, bucket, kind, object.key, object.etag);
         forget.run(path);
       }
-      this.#database.exec('COMMIT');
-    } catch (error) {
-      this.#database.exec('ROLLBACK');
-      throw error;
-    }
+    });
   }
 
   /** So many bytes of the file's part are on the disk, whatever happens to the machine. */
