@@ -1,8 +1,7 @@
--- On the UTC days that runs have touched since the last snapshot, the marts by hour, by day and by site add up to one another:
--- network_hourly, offer_daily and site_daily to offer_hourly, and the credited conversions to it as well. Clicks come to
--- offer_hourly by way of the roll-up and to site_daily from the events themselves, so neither misses one. All days are gone
--- through by `doctor --deep`.
--- grain: one row per table and UTC day of other sums than offer_hourly has
+-- On the UTC days that runs changed since the last snapshot, network_hourly, offer_daily, site_daily and the credited
+-- conversions have the sums of offer_hourly. Clicks come to offer_hourly from the roll-up and to site_daily from the events,
+-- so neither misses one. `doctor --deep` compares all days.
+-- grain: one row per table and UTC day with other sums than offer_hourly
 WITH by_hour AS (
   SELECT hour::DATE AS day, sum(clicks) AS clicks, sum(conversions) AS conversions, sum(earnings) AS earnings
   FROM audited_offer_hourly

@@ -1,6 +1,6 @@
 -- No figure is missing or negative, parts do not exceed their wholes, and every offer with figures is in the catalog: in
 -- offer_stats_2d, and in the reports that this snapshot is the first to publish.
--- grain: one row per offer with a bad figure, of a report by its day
+-- grain: one row per offer with a bad figure, in reports by day
 SELECT figures.*
 FROM (
   FROM snapshot.offer_stats_2d

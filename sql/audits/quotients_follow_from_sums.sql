@@ -1,8 +1,8 @@
 -- EPC and CVR are the quotients of the sums beside them, rounded half away from zero to 6 places, and 0 without clicks: in
 -- offer_stats_2d, and in the reports and days of offer_daily that this snapshot is the first to publish.
--- Nothing is divided here: a quotient times the clicks may miss the sum by half a millionth a click, and by exactly that
--- only from above.
--- grain: one row per offer whose EPC or CVR is another, of a report or day by its day
+-- Compared without a division: a quotient times the clicks may miss the sum by half a millionth a click, and by exactly
+-- that only from above.
+-- grain: one row per offer with a wrong EPC or CVR, in reports and offer_daily by day
 SELECT coalesce(report_date, day) AS day, offer_id, clicks, converted_clicks, earnings, epc, cvr
 FROM (
   FROM snapshot.offer_stats_2d

@@ -1,5 +1,5 @@
--- The open day of report_daily says what offer_stats_2d says, in every figure.
--- grain: one row per offer, and side, with figures that the other side does not have
+-- The open day of report_daily has the figures of offer_stats_2d.
+-- grain: one row per offer and table with figures that the other table lacks
 WITH today AS (
   SELECT * EXCLUDE (report_date)
   FROM snapshot.report_daily

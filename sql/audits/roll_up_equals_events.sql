@@ -1,7 +1,7 @@
--- On the UTC days that runs have touched since the last snapshot, the hourly roll-up is what the events themselves add up to.
--- Hours are cut off here by the calendar, where the roll-up counts them. For a TIMESTAMP without a zone that is quick.
--- Of the roll-up the hours of these days are sought, not the days of all hours: that passes over the rest of history.
--- grain: one row per UTC hour and offer, as clicks name it, that differs
+-- On the UTC days that runs changed since the last snapshot, the hourly roll-up has the sums of the events. Hours are
+-- truncated as a TIMESTAMP without a zone, which is fast. The roll-up is read by the hours of these days, which skips the
+-- rest of history.
+-- grain: one row per UTC hour and offer, as clicks name it, with another number of clicks
 WITH by_utc_hour AS (
   SELECT date_trunc('hour', make_timestamp(epoch_us(clicked_at))) AS utc_hour, offer_id, source, external_id, count(*) AS clicks
   FROM audited_clicks

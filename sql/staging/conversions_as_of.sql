@@ -1,6 +1,6 @@
--- Conversions as they stand at $as_of: merged from their events, with click, offer, payout and status.
--- A conversion is unattributed until its click is ingested and its offer known, and where its milestone is unknown.
--- The event that decides day and payout is the credit; without one the reject, else the chargeback.
+-- Conversions as of $as_of: merged from their events, with click, offer, payout and status. A conversion is unattributed
+-- until its click is ingested and its offer known, and while its milestone is unknown. The credit decides day and payout;
+-- without one the reject, else the chargeback.
 -- grain: one row per conversion of conversion_scope with an event up to $as_of
 -- key: conversion_id
 -- fills: window_conversions, touched_conversions, day_conversions

@@ -1,5 +1,5 @@
--- The ways in which a click may name an offer of the catalog: by its id, or by the source and the source's own id of it.
--- Joined on all three columns by equality, so that the join is one by hash.
+-- The two names that a click may give of an offer in the catalog: its id, or its source and external id. Clicks join it by
+-- click_names_offer.
 -- grain: one row per way of naming an offer
 -- key: named_id, source, external_id
 SELECT offer_id AS named_id, '' AS source, '' AS external_id, offer_id

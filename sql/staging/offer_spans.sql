@@ -1,5 +1,5 @@
--- The span over which each content version of an offer holds, its end not included, UTC. The first one also reaches back
--- for ever, the last one forward. Payouts are gross USD.
+-- The span of each content version of an offer, without its end, UTC. The first also reaches back for ever, the last
+-- forward. Payouts are gross USD.
 -- grain: one row per offer and version
 -- key: offer_id, version
 SELECT

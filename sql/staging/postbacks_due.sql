@@ -1,6 +1,6 @@
--- Which of the undecided conversion events are decided at $as_of: their click, offer, payout and site are known. A reject
--- or chargeback carries the reward that the credit carried; without a credit that of its own amount, or the catalog's at
--- its time. Rewards are in the site's points.
+-- Undecided conversion events that can be decided at $as_of: their click, offer, payout and site are known. A reject or
+-- chargeback has the reward of its credit; without one that of its own amount, else the catalog's at its time. Rewards are
+-- in the site's points.
 -- grain: one row per event of postbacks_undecided that is decided
 -- key: conversion_id, kind
 -- fills: decided_postbacks

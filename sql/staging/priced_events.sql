@@ -1,9 +1,8 @@
 -- Conversion events up to $as_of with their click, offer, site, user and gross payout in USD: attribution and pricing, for
--- figures and postbacks alike.
--- An event counts for what the credit of its conversion says: its click, milestone, payout and time. Without a credit it
--- stands for itself. Its payout is its own, else its milestone's, else the offer's, by the catalog version of that time.
--- Site and user are NULL until the click is ingested, the offer until it is in the catalog; the payout while its offer or
--- milestone is unknown.
+-- figures and postbacks.
+-- Click, milestone, payout and time are those of the conversion's credit; without a credit the event's own. The payout is
+-- the given one, else the milestone's, else the offer's, by the catalog version of that time. Site and user are NULL until
+-- the click is ingested, the offer until it is in the catalog, the payout while the offer or milestone is unknown.
 -- grain: one row per event of the conversions in conversion_scope
 -- key: conversion_id, kind
 WITH events AS (

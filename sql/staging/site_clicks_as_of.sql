@@ -1,5 +1,5 @@
--- Clicks on offers in the catalog by UTC day and site, up to as-of, of the days that touched_click_counts has. They are counted
--- from the events, since the roll-up of clicks does not tell sites.
+-- Clicks on offers in the catalog by UTC day and site, up to as-of, of the days in touched_click_counts. Counted from the
+-- events, since the roll-up of clicks has no sites.
 -- grain: one row per UTC day and site with such a click
 -- key: day, site_key
 -- fills: day_site_clicks

@@ -1,4 +1,4 @@
--- What each site brought on each of some UTC days, up to as-of; gross, since a site's commission may change later.
+-- Figures of each site on some UTC days, up to as-of; gross, since a site's commission may change later.
 -- grain: one row per UTC day and site with a click on an offer in the catalog or a credited conversion
 -- key: day, site_key
 -- fills: site_days

@@ -5,7 +5,7 @@ import type { QueryAnswer } from './query.ts';
 export const answerFormats = ['table', 'csv', 'json'] as const;
 export type AnswerFormat = (typeof answerFormats)[number];
 
-/** Writes an answer as CSV with a header row, as it comes. Resolves to the number of rows. */
+/** Streams an answer as CSV with a header row. Resolves to the number of rows. */
 export async function writeCsv(
   { columns, chunks }: QueryAnswer,
   write: (text: string) => void,
@@ -21,9 +21,7 @@ export async function writeCsv(
   return rows;
 }
 
-/**
- * Writes one JSON document, as it comes: `about`'s fields, `columns` with their types, and `rows`, an object a line.
- */
+/** Streams one JSON document: `about`'s fields, `columns` with their types, and `rows`, one object a line. */
 export async function writeJson(
   about: object,
   { columns, chunks }: QueryAnswer,
@@ -46,15 +44,15 @@ export async function writeJson(
   return rows;
 }
 
-/** The first rows of an answer, for people, and whether there are more. */
+/** Returns the first rows of an answer, and whether there are more. */
 export async function firstRows(
   { chunks }: QueryAnswer,
-  most: number,
+  max: number,
 ): Promise<{ rows: ColumnValue[][]; more: boolean }> {
   const rows: ColumnValue[][] = [];
   for await (const chunk of chunks) {
     rows.push(...chunk);
-    if (rows.length > most) return { rows: rows.slice(0, most), more: true };
+    if (rows.length > max) return { rows: rows.slice(0, max), more: true };
   }
   return { rows, more: false };
 }

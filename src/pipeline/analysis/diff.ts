@@ -9,7 +9,7 @@ import { figureNames } from '../sql/figures.ts';
 import type { MartRow } from '../sql/run-model.ts';
 import type { KeptSnapshot } from './kept-snapshots.ts';
 
-/** What two snapshots say of the same thing; null where one has none. */
+/** Values of the same thing in two snapshots; null where one lacks it. */
 export interface Pair<Value = string | number> {
   before: Value | null;
   after: Value | null;
@@ -21,15 +21,15 @@ interface OfferName {
 }
 
 export interface SnapshotDiff {
-  /** Active in the second only; `before` is the status that it had. */
+  /** Offers active in the second snapshot only; `before` is their former status. */
   added: (OfferName & { payout: string; before: string | null })[];
-  /** Active in the first only; `after` is the status that it has now. */
+  /** Offers active in the first snapshot only; `after` is their present status. */
   removed: (OfferName & { payout: string; after: string | null })[];
-  /** Active in both, with another payout, gross USD, of the offer or of a milestone. */
+  /** Offers active in both, with another payout, gross USD, of the offer or a milestone. */
   repriced: (OfferName & { payout: Pair<string>; milestones: ({ event_id: string } & Pair<string>)[] })[];
-  /** Active in both at the same prices, with another content version. */
+  /** Offers active in both at the same prices, with another content version. */
   changed: (OfferName & { version: Pair<number> })[];
-  /** Sites whose commission differs: all that they are shown does. Null where a site is in one only. */
+  /** Sites whose commission differs, and so all their amounts. Null where a snapshot lacks the site. */
   commissions: ({ site_key: string } & Pair<string>)[];
   /** Offers with figures that differ, and those figures. */
   figures: (OfferName & { moved: Record<string, Pair> })[];
@@ -38,7 +38,7 @@ export interface SnapshotDiff {
 /**
  * Compares what two snapshots publish. Throws `UsageError` where both are the same one.
  *
- * @param options Limits of the DuckDB that compares; those of DuckDB itself where nothing is said.
+ * @param options Limits of the DuckDB that compares; by default its own.
  */
 export async function diffSnapshots(
   before: KeptSnapshot,
@@ -69,7 +69,7 @@ async function attach(connection: DuckDBConnection, { folder }: KeptSnapshot, na
 
 type ComparedOffer = Pick<MartRow<'offers'>, 'status' | 'payout' | 'events' | 'version'>;
 
-/** An offer in both snapshots; null where one of them does not have it. */
+/** An offer in both snapshots; null where one lacks it. */
 type OfferPair = OfferName & {
   [column in keyof ComparedOffer as `${column}_before` | `${column}_after`]: ComparedOffer[column] | null;
 };

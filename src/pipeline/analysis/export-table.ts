@@ -10,8 +10,8 @@ export const exportFormats = ['parquet', 'csv'] as const;
 export type ExportFormat = (typeof exportFormats)[number];
 
 /**
- * Copies a whole table or view to a file, for a spreadsheet as `sql` prints its CSV. Resolves to the rows written.
- * Throws `UsageError` naming the tables there are.
+ * Copies a whole table or view to a file; for a spreadsheet as `sql` prints CSV. Resolves to the number of rows. Throws
+ * `UsageError` with the names of the tables for an unknown one.
  */
 export async function exportTable(
   connection: DuckDBConnection,
@@ -35,7 +35,7 @@ export async function exportTable(
       closeSync(descriptor);
     }
   }
-  // Times as they may land: with their zone.
+  // Times have their zone, so that the file could land again.
   const options =
     format === 'csv'
       ? `FORMAT csv, HEADER, TIMESTAMPFORMAT '%Y-%m-%dT%H:%M:%S.%fZ'`

@@ -9,7 +9,7 @@ import { manifestFile, type Manifest } from '../snapshot/manifest.ts';
 export interface KeptSnapshot {
   folder: string;
   manifest: Manifest;
-  /** Whether `published/current` names it. */
+  /** `published/current` links to it. */
   current: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface UnreadableSnapshot {
   reason: string;
 }
 
-/** All kept snapshots, newest first. */
+/** Returns all kept snapshots, the newest first. */
 export async function keptSnapshots(
   data: DataDirectory,
 ): Promise<{ kept: KeptSnapshot[]; unreadable: UnreadableSnapshot[] }> {
@@ -36,8 +36,8 @@ export async function keptSnapshots(
 }
 
 /**
- * The snapshot of that id, or of the only id that begins so; the current one where none is asked for.
- * Throws `UsageError` naming those that are kept.
+ * Returns the snapshot of an id, or of the only id that begins with it; by default the current one. Throws `UsageError`
+ * with the kept ones for an unknown id.
  */
 export async function findSnapshot(data: DataDirectory, id?: string): Promise<KeptSnapshot> {
   const current = await currentName(data);
@@ -61,7 +61,7 @@ export async function findSnapshot(data: DataDirectory, id?: string): Promise<Ke
   return { folder, manifest, current: name === current };
 }
 
-/** The manifest, or why it cannot be used. */
+/** Returns the manifest, or the reason why it cannot be used. */
 async function readManifest(data: DataDirectory, name: string): Promise<Manifest | string> {
   try {
     return await manifestOf(data, name);

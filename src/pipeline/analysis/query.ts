@@ -6,16 +6,16 @@ import { shownValue } from './shown-value.ts';
 
 const reading: readonly StatementType[] = [StatementType.SELECT, StatementType.EXPLAIN];
 
-/** A query's answer, as it comes: some thousand rows at a time. */
+/** A query's answer, streamed in chunks of some thousand rows. */
 export interface QueryAnswer {
-  /** Names told apart (`a`, `a:1`) and DuckDB's types. */
+  /** Unique names (`a`, `a:1`) and DuckDB's types. */
   columns: { name: string; type: string }[];
   chunks: AsyncIterable<ColumnValue[][]>;
 }
 
 /**
- * Runs one query that only reads. Throws `UsageError` where it is something else, or none that DuckDB understands;
- * `OfferlineError` where it fails on the way.
+ * Runs one query that only reads. Throws `UsageError` for anything else and for SQL that DuckDB does not understand,
+ * `OfferlineError` where the query fails.
  */
 export async function askSnapshot(connection: DuckDBConnection, sql: string): Promise<QueryAnswer> {
   const statement = await prepared(connection, sql);
@@ -40,7 +40,7 @@ async function* rowsInChunks(chunks: AsyncIterable<ColumnValue[][]>): AsyncItera
 async function prepared(connection: DuckDBConnection, sql: string): Promise<DuckDBPreparedStatement> {
   try {
     const statement = await connection.prepare(await readingStatement(connection, sql));
-    // Parsed twice alike, it is one of these by now; if ever it is not, it shall not run.
+    // Makes sure, should the two parsers ever differ.
     if (!reading.includes(statement.statementType))
       throw new UsageError(`a snapshot is only read, which ${StatementType[statement.statementType]} does not`);
     if (statement.parameterCount > 0)
@@ -48,16 +48,16 @@ async function prepared(connection: DuckDBConnection, sql: string): Promise<Duck
     return statement;
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError(wordsOf(error as Error), { cause: error });
+    throw new UsageError(messageOf(error as Error), { cause: error });
   }
 }
 
 function failure(error: Error): OfferlineError {
-  return new OfferlineError(wordsOf(error), undefined, { cause: error });
+  return new OfferlineError(messageOf(error), undefined, { cause: error });
 }
 
-/** DuckDB's words, which point at the place in the query; for what is misspelled most, ours before its pointer. */
-function wordsOf({ message }: Error): string {
+/** Returns DuckDB's message with its pointer into the query; for common misspellings with a plainer text. */
+function messageOf({ message }: Error): string {
   const words = message.replace(/^Failed to (extract statements|execute prepared statement|prepare)[^:]*: /, '');
   const pointer = /\n\nLINE \d+: [^]*$/.exec(words)?.[0] ?? '';
   const said = words.slice(0, words.length - pointer.length);
@@ -70,7 +70,7 @@ function wordsOf({ message }: Error): string {
   return words;
 }
 
-/** `near`: what has names like it. */
+/** Plain texts for misspelled names. `near`: similar names. */
 const misspelled: { pattern: RegExp; plain: (name: string, near: string, second: string) => string }[] = [
   {
     pattern: /^Binder Error: Referenced column ("[^"]*") not found in FROM clause!/,

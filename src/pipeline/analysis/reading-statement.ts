@@ -1,24 +1,21 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { UsageError } from '../../kit/errors/errors.ts';
 
-/**
- * What DuckDB's parser makes of a text. FROM, WITH, VALUES, DESCRIBE, SUMMARIZE and SHOW are a SELECT; of the rest it
- * tells nothing.
- */
+/** Result of DuckDB's parser. FROM, WITH, VALUES, DESCRIBE, SUMMARIZE and SHOW count as SELECT; the rest gives nothing. */
 interface Parsed {
   error_type?: string;
   statements?: object[];
 }
 
 const blanks = String.raw`^(?:\s|--[^\n]*\n|/\*[^]*?\*/)*`;
-/** Its options hold no comment, behind which the parser would read on where this does not. */
+/** EXPLAIN with options. They may have no comment, which the parser would skip and this would not. */
 const explain = new RegExp(
   String.raw`${blanks}EXPLAIN(\s+ANALYZE|\s*\(\s*(?:ANALYZE|FORMAT)\b[\w\s,]*\))?\s([^]*)$`,
   'i',
 );
 const firstWord = new RegExp(String.raw`${blanks}(\w*)`);
 
-/** Functions that change settings or write a log or a profile, and those that run a text, which may call the others. */
+/** Functions that change settings, write a log or a profile, or run a text that may call such functions. */
 const refusedFunctions = new Set([
   'checkpoint',
   'force_checkpoint',
@@ -36,9 +33,9 @@ const refusedFunctions = new Set([
 ]);
 
 /**
- * The text to run of a query that only reads: one SELECT, or EXPLAIN of one, also with ANALYZE, which runs it. Throws
- * `UsageError` where it is something else, DuckDB's error where that does not understand it. It is told by what DuckDB
- * parses, before anything is prepared: preparing an EXPORT makes its folder.
+ * Returns the text to run of a query that only reads: one SELECT, or EXPLAIN of one, also with ANALYZE, which runs it.
+ * Throws `UsageError` for anything else, DuckDB's error for SQL that it does not understand. Decides by DuckDB's
+ * parser, before anything is prepared: preparing an EXPORT makes its folder.
  */
 export async function readingStatement(connection: DuckDBConnection, sql: string): Promise<string> {
   if (sql.includes('\0'))
@@ -47,7 +44,7 @@ export async function readingStatement(connection: DuckDBConnection, sql: string
     );
   const [, how = '', explained] = explain.exec(sql) ?? [];
   const { error_type, statements } = await parse(connection, explained ?? sql);
-  // Throws, and points at the place.
+  // Throws an error that points at the place.
   if (error_type === 'parser') await connection.extractStatements(sql);
   if (statements === undefined) {
     const taken = 'one SELECT, FROM, WITH, DESCRIBE, SUMMARIZE or SHOW, or EXPLAIN of one';
@@ -56,7 +53,7 @@ export async function readingStatement(connection: DuckDBConnection, sql: string
   if (statements.length === 0)
     throw new UsageError('there is no query; write one, such as "SELECT count(*) FROM clicks"');
   if (statements.length > 1) throw new UsageError(`it takes one query at a time, not ${statements.length} statements`);
-  // Put together again, nothing stands before the SELECT but what was understood here.
+  // Composed again, so that nothing precedes the SELECT but what was parsed here.
   return explained === undefined ? sql : `EXPLAIN${how} ${explained}`;
 }
 

@@ -5,8 +5,8 @@ const integers = new Set([DuckDBTypeId.BIGINT, DuckDBTypeId.UBIGINT, DuckDBTypeI
 const floats = new Set([DuckDBTypeId.FLOAT, DuckDBTypeId.DOUBLE]);
 
 /**
- * Values of whatever a person asks for, of any type: as `ColumnValue` says, with what JSON has no exact number for
- * (an integer beyond ±(2⁵³−1), NaN, infinity) and what it does not know at all as text.
+ * Converts values of any type for an answer. Numbers that JSON has not exactly (integers beyond ±(2⁵³−1), NaN, infinity)
+ * and types that it lacks become text.
  */
 export const shownValue: DuckDBValueConverter<ColumnValue> = (value, type, converter) => {
   if (value === null || value === undefined) return null;

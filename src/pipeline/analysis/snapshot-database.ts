@@ -11,13 +11,13 @@ import { isInterruption, untilInterrupted } from '../../kit/duckdb/interruption.
 import { openDuckDB, readOnly, type OpenDuckDB } from '../../kit/duckdb/open.ts';
 import type { KeptSnapshot } from './kept-snapshots.ts';
 
-/** A quarter of the memory at most: a run on the same machine may take half. What does not fit is spilled. */
+/** A query gets this part of the memory, since a run on the same machine may take half; DuckDB spills the rest. */
 const memoryShare = 4;
 
 /**
- * Opens a snapshot's `analytics.duckdb` for queries of people: read-only, and with no way to any file but the
- * snapshot's own, nor to the settings that say so; and to those of `writable`. Holds the file open, so the snapshot is
- * not retired meanwhile. Once `stop` is aborted the statement is interrupted, and `StoppedError` thrown.
+ * Opens a snapshot's `analytics.duckdb` for people's queries: read-only, with access to the snapshot's own files and those
+ * of `writable`, and with locked settings. The open file keeps the snapshot from being retired. When `stop` is aborted,
+ * interrupts the statement and throws `StoppedError`.
  */
 export async function withSnapshotDatabase<Answer>(
   { folder }: Pick<KeptSnapshot, 'folder'>,
@@ -25,10 +25,10 @@ export async function withSnapshotDatabase<Answer>(
   { writable = [], stop }: { writable?: readonly string[]; stop?: AbortSignal | undefined } = {},
 ): Promise<Answer> {
   sweepSpills();
-  // By default DuckDB spills beside the database, which is inside of what was published.
+  // By default DuckDB spills beside the database, into the published folder.
   const spill = mkdtempSync(join(tmpdir(), `${spillPrefix}${process.pid}-`));
   const removeSpill = () => rmSync(spill, { recursive: true, force: true });
-  // A process also ends in the middle, where nobody reads the answer on.
+  // Covers a process that ends in between, as when nobody reads its output any more.
   process.once('exit', removeSpill);
   try {
     const memory_limit = `${Math.floor(thisMachine().memory / memoryShare / 2 ** 20)}MiB`;
@@ -49,7 +49,7 @@ export async function withSnapshotDatabase<Answer>(
 
 const spillPrefix = 'offerline-query-';
 
-/** Removes what processes spilled that were killed. */
+/** Removes spilled files of killed processes. */
 function sweepSpills(): void {
   for (const name of readdirSync(tmpdir())) {
     const [, owner] = new RegExp(`^${spillPrefix}(\\d+)-`).exec(name) ?? [];
@@ -57,7 +57,7 @@ function sweepSpills(): void {
     try {
       rmSync(join(tmpdir(), name), { recursive: true, force: true });
     } catch {
-      // Another user's.
+      // The folder is another user's.
     }
   }
 }
@@ -71,8 +71,8 @@ function isAlive(pid: number): boolean {
 }
 
 /**
- * The same, left open to the caller. `options` are DuckDB's; `temp_directory` is where it may spill to: by default that
- * would be beside the database. Throws `OfferlineError`.
+ * Opens the database as `withSnapshotDatabase` does; the caller closes it. `options` are DuckDB's; `temp_directory` is
+ * where it spills to. Throws `OfferlineError`.
  */
 export async function openSnapshotDatabase(
   folder: string,
@@ -84,9 +84,9 @@ export async function openSnapshotDatabase(
     const { connection } = database;
     const published = await folderOfViews(connection, folder);
     await connection.run('SET enable_progress_bar = true; SET enable_progress_bar_print = false');
-    // Files of a snapshot never change, and half of a short query over sixty of them is reading their footers.
+    // Files of a snapshot never change, and reading sixty footers takes half of a short query.
     await connection.run('SET parquet_metadata_cache = true');
-    // What is read is compared as the views name it, before it is known to be no pattern.
+    // DuckDB compares paths as the views write them, before it knows whether they are patterns.
     const allowed = [published, literalPath(published)].map((path) => join(path, '/'));
     await connection.run(
       `SET allowed_directories = ${quotedList(allowed)}; SET allowed_paths = ${quotedList(writable)}`,
@@ -109,8 +109,8 @@ async function open(folder: string, options: Readonly<Record<string, string>>): 
 }
 
 /**
- * Where the views look for their Parquet files: the folder as it was named when the snapshot was published. Throws
- * where it is gone.
+ * Returns the folder in which the views look for Parquet files: the snapshot's path when it was published. Throws where
+ * that is gone.
  */
 async function folderOfViews(connection: DuckDBConnection, folder: string): Promise<string> {
   const [view] = await queryRows<{ sql: string }>(

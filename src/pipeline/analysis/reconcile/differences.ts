@@ -1,10 +1,10 @@
 import { addDays, compareMoments, startOfDay, type Day, type Moment } from '../../../kit/time/moment.ts';
 import { amountText, type Amount } from '../../../kit/text/decimal-text.ts';
 import type { Claim, Matched } from './match.ts';
-import type { KnownClick, OurConversion } from './our-conversions.ts';
+import type { ClaimedClick, OurConversion } from './our-conversions.ts';
 import type { PublisherReward } from './publisher-file.ts';
 
-/** Why a publisher's list and ours differ, in the order in which a report shows them. */
+/** Kinds of differences between a publisher's list and ours, in the order of a report. */
 export const differenceKinds = [
   'missing_there',
   'missing_here',
@@ -21,7 +21,7 @@ export interface Difference {
   click_id: string;
   conversion_id: string | null;
   offer_id: number | null;
-  /** Line of the publisher's file; null where it has none. */
+  /** Line of the publisher's file; null where the file lacks the conversion. */
   line: number | null;
   state_there: string | null;
   state_here: string | null;
@@ -29,36 +29,34 @@ export interface Difference {
   amount_here: string | null;
   time_there: Moment | null;
   time_here: Moment | null;
-  /** What to look at next. */
+  /** Explanation for the operator. */
   detail: string;
-  /** What each side counts as due because of it. */
+  /** Amount that each side counts as due because of it. */
   due: { there: Amount; here: Amount };
 }
 
 export interface Scope {
-  /** UTC days, both included; null is open. What lies outside on both sides is left out. */
+  /** UTC days, both included; null is open. Leaves out what both sides have outside of them. */
   from: Day | null;
   to: Day | null;
-  /** Amounts may differ by so much. */
+  /** Largest difference of equal amounts. */
   tolerance: Amount;
-  /** As-of of the snapshot: what happened later is not in it. */
+  /** As-of of the snapshot, which lacks what happened later. */
   asOf: Moment;
 }
 
 export interface Sorted {
   differences: Difference[];
-  /** Conversions that both sides have alike and as due, and their sums. */
+  /** Number and sums of the conversions that both sides have as due at equal amounts. */
   agreed: { count: number; there: Amount; here: Amount };
   /** Rows of the file and conversions of ours outside of the period, not looked at. */
   outside: { rows: number; conversions: number };
 }
 
-/**
- * Sorts what was matched and what was left into differences and agreement. `clicks` are those of claims that were left.
- */
+/** Sorts matched and unmatched rows into differences and agreement. `clicks`: those of unmatched claims. */
 export function sortDifferences(
   { pairs, claims, conversions }: Matched,
-  clicks: ReadonlyMap<string, KnownClick>,
+  clicks: ReadonlyMap<string, ClaimedClick>,
   siteKey: string,
   scope: Scope,
 ): Sorted {
@@ -85,8 +83,8 @@ export function sortDifferences(
 }
 
 function sortPair(sorted: Sorted, claim: Claim, conversion: OurConversion, scope: Scope): void {
-  const inThere = isWithin(claim.time, scope);
-  const inHere = isWithin(conversion.time, scope);
+  const inThere = isInPeriod(claim.time, scope);
+  const inHere = isInPeriod(conversion.time, scope);
   if (!inThere && !inHere) {
     sorted.outside.rows++;
     sorted.outside.conversions++;
@@ -125,21 +123,21 @@ function sortPair(sorted: Sorted, claim: Claim, conversion: OurConversion, scope
   }
 }
 
-/** Due here and not there, or the other way round. Who refuses it and who takes it back is not worth a dispute. */
+/** Returns whether it is due on one side only. Rejected here and charged back there is no difference. */
 function isDifferentState({ state }: Claim, { status }: OurConversion): boolean {
   if (status === 'credited') return state !== 'credited';
   return state === 'credited' || (state === 'pending' && status !== 'unattributed');
 }
 
 function sortRepeated(sorted: Sorted, row: PublisherReward, conversion: OurConversion | null, scope: Scope): void {
-  if (!isWithin(row.time, scope)) sorted.outside.rows++;
+  if (!isInPeriod(row.time, scope)) sorted.outside.rows++;
   else if (row.state === 'credited')
     add(sorted, 'duplicate', row, conversion, 'listed there before', row.amount ?? conversion?.amount ?? 0n, 0n);
 }
 
-/** A claim that we have no conversion for. One that is due on neither side is no difference. */
-function sortClaim(sorted: Sorted, claim: Claim, click: KnownClick | undefined, siteKey: string, scope: Scope): void {
-  if (!isWithin(claim.time, scope)) sorted.outside.rows++;
+/** Sorts a claim without a conversion here. One that is due on neither side is no difference. */
+function sortClaim(sorted: Sorted, claim: Claim, click: ClaimedClick | undefined, siteKey: string, scope: Scope): void {
+  if (!isInPeriod(claim.time, scope)) sorted.outside.rows++;
   else if (claim.state === 'credited' || claim.state === 'pending') {
     const there = claim.state === 'credited' ? (claim.amount ?? 0n) : 0n;
     if (claim.time !== undefined && compareMoments(claim.time, scope.asOf) > 0) {
@@ -166,15 +164,15 @@ function sortClaim(sorted: Sorted, claim: Claim, click: KnownClick | undefined, 
   }
 }
 
-/** A conversion that the publisher does not list. */
+/** Sorts a conversion that the publisher does not list. */
 function sortConversion(sorted: Sorted, conversion: OurConversion, scope: Scope): void {
-  if (!isWithin(conversion.time, scope)) sorted.outside.conversions++;
+  if (!isInPeriod(conversion.time, scope)) sorted.outside.conversions++;
   else if (conversion.status === 'credited') {
     const { postback } = conversion;
     const here = conversion.amount ?? 0n;
     if (postback === null) add(sorted, 'missing_there', null, conversion, 'no postback was to be sent', 0n, here);
     else if (postback.deliveredAt !== null) {
-      const late = !isWithin(postback.deliveredAt, scope);
+      const late = !isInPeriod(postback.deliveredAt, scope);
       add(
         sorted,
         late ? 'late' : 'missing_there',
@@ -225,7 +223,7 @@ function add(
   });
 }
 
-/** A list without amounts says that something is due, not how much: then as much as here. */
+/** Returns the amount that is due there; without one in the list, the amount here. */
 function claimDue(claim: Claim, conversion: OurConversion): Amount {
   return claim.state === 'credited' ? (claim.amount ?? conversion.amount ?? 0n) : 0n;
 }
@@ -234,8 +232,8 @@ function conversionDue({ status, amount }: OurConversion): Amount {
   return status === 'credited' ? (amount ?? 0n) : 0n;
 }
 
-/** A row without a time is taken to belong to the period that the list is about. */
-function isWithin(time: Moment | undefined, { from, to }: Scope): boolean {
+/** Returns whether a moment is in the period. A row without a time belongs to the period of the list. */
+function isInPeriod(time: Moment | undefined, { from, to }: Scope): boolean {
   if (time === undefined) return true;
   return (
     (from === null || compareMoments(time, startOfDay(from)) >= 0) &&

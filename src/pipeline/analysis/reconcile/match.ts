@@ -1,23 +1,23 @@
 import type { OurConversion } from './our-conversions.ts';
 import type { ClaimedState, PublisherReward } from './publisher-file.ts';
 
-/** A conversion as a publisher has it: one row, or several that book the same one forth and back. */
+/** A conversion in a publisher's list: one row, or several that credit and reverse it. */
 export interface Claim extends PublisherReward {
-  /** States that its rows tell, each once. */
-  told: ClaimedState[];
-  /** Further rows that tell one of these once more. */
+  /** States of its rows, each once. */
+  states: ClaimedState[];
+  /** Further rows in one of these states. */
   repeated: PublisherReward[];
 }
 
 export interface Matched {
   pairs: { claim: Claim; conversion: OurConversion }[];
-  /** Claims that no conversion is left for. */
+  /** Claims without a conversion. */
   claims: Claim[];
-  /** Conversions that no claim is left for. */
+  /** Conversions without a claim. */
   conversions: OurConversion[];
 }
 
-/** Which state wins where several rows tell of one conversion: what was taken back was given before. */
+/** Order of states: of several rows of a conversion the highest counts, since a reversal follows a credit. */
 const finality: Record<ClaimedState, number> = { pending: 0, credited: 1, rejected: 2, charged_back: 3 };
 
 /**
@@ -61,7 +61,7 @@ function byConversionId(rewards: readonly PublisherReward[]): Claim[] {
     const claim = key === undefined ? undefined : known.get(key);
     if (claim !== undefined) merge(claim, reward);
     else {
-      const first: Claim = { ...reward, told: [reward.state], repeated: [] };
+      const first: Claim = { ...reward, states: [reward.state], repeated: [] };
       claims.push(first);
       if (key !== undefined) known.set(key, first);
     }
@@ -69,24 +69,18 @@ function byConversionId(rewards: readonly PublisherReward[]): Claim[] {
   return claims;
 }
 
-/**
- * A row in another state goes on with the claim's story, in whatever order they come, and the one that decides is the
- * one named; one in the same state repeats it.
- */
+/** Adds a row to a claim. A new state may become the claim's state and line, in any order; a known one is repeated. */
 function merge(claim: Claim, row: PublisherReward): void {
   const { state, amount } = row;
-  if (claim.told.includes(state)) claim.repeated.push(row);
+  if (claim.states.includes(state)) claim.repeated.push(row);
   else {
-    claim.told.push(state);
+    claim.states.push(state);
     if (finality[state] > finality[claim.state]) Object.assign(claim, { state, line: row.line });
     if (claim.amount === undefined && amount !== undefined) claim.amount = amount;
   }
 }
 
-/**
- * Pairs the claims and conversions of one click that no id holds together. `paired` are those of this click that one
- * does.
- */
+/** Pairs the claims and conversions of one click that have no common id. `paired`: pairs of this click that have one. */
 function matchClick(claims: Claim[], conversions: OurConversion[], paired: Matched['pairs']): Matched {
   const pairs: Matched['pairs'] = [];
   const open = { claims: new Set(claims), conversions: new Set(conversions) };
@@ -104,7 +98,7 @@ function matchClick(claims: Claim[], conversions: OurConversion[], paired: Match
   pairWhere((claim, conversion) => claim.amount === conversion.amount && isAlikeDue(claim, conversion));
   pairWhere((claim, conversion) => claim.amount === conversion.amount);
   pairWhere(isAlikeDue);
-  // What says the same as a claim that has its conversion is a further row of that one, not a claim to the next best.
+  // A claim equal to one with a conversion is a further row of that one, and takes no other conversion.
   for (const claim of open.claims) {
     const same = [...paired, ...pairs].find(
       ({ claim: other }) => claim.amount === undefined || other.amount === undefined || other.amount === claim.amount,

@@ -8,29 +8,29 @@ import { withFunctions } from '../../sql/model-query.ts';
 import { readPublished, type MartRow } from '../../sql/run-model.ts';
 import { parseAmount, type Amount } from '../../../kit/text/decimal-text.ts';
 
-/** A conversion of the site as the snapshot has it. */
+/** A conversion of the site in the snapshot. */
 export interface OurConversion {
   conversionId: string;
   clickId: string;
   offerId: number | null;
   status: 'credited' | 'rejected' | 'charged_back' | 'unattributed';
   /**
-   * What the postback told, else payout × (1 − commission) × reward rate as the site has them now; absent while the
-   * payout is unknown.
+   * Reward of the postback, else payout × (1 − commission) × reward rate as they are now; absent while the payout is
+   * unknown.
    */
   amount?: Amount;
-  /** When it was credited; without a credit, when it was refused or taken back. */
+  /** Time of the credit, else of the reject or chargeback. */
   time: Moment;
-  /** When it was first refused or taken back; null where it never was. */
+  /** Time of the first reject or chargeback; null without one. */
   reversedAt: Moment | null;
-  /** How far its postback has come; null where there is none. */
+  /** State of its postback; null without one. */
   postback: { state: string; deliveredAt: Moment | null; lastError: string | null } | null;
 }
 
-/** What is known of a click that no conversion of the site names. */
-export interface KnownClick {
+/** A click of a claim without a conversion. */
+export interface ClaimedClick {
   clickId: string;
-  /** Null where only a conversion that waits for the click names it. */
+  /** Null where only a conversion that waits for it names the click. */
   siteKey: string | null;
   clickedAt: Moment | null;
 }
@@ -42,13 +42,13 @@ interface ConversionRow extends Pick<MartRow<'conversions'>, ConversionColumn> {
   status: OurConversion['status'];
   reward: string | null;
   time: Moment;
-  /** Null where there is no postback. */
+  /** Null without a postback. */
   state: Postback['state'] | null;
   delivered_at: Postback['delivered_at'];
   last_error: Postback['last_error'];
 }
 
-/** All conversions of a site. Throws `UsageError` where the snapshot does not have the site. */
+/** Returns all conversions of a site. Throws `UsageError` where the snapshot lacks the site. */
 export async function ourConversions(connection: DuckDBConnection, siteKey: string): Promise<OurConversion[]> {
   const sites = await readPublished(connection, 'sites', ['site_key']);
   if (!sites.some(({ site_key }) => site_key === siteKey)) {
@@ -85,11 +85,11 @@ export async function ourConversions(connection: DuckDBConnection, siteKey: stri
   );
 }
 
-/** Those of the click ids that the snapshot knows, of whichever site. */
-export async function knownClicks(
+/** Returns the known ones of these clicks, of any site. */
+export async function claimedClicks(
   connection: DuckDBConnection,
   clickIds: readonly string[],
-): Promise<Map<string, KnownClick>> {
+): Promise<Map<string, ClaimedClick>> {
   const asked = await makeEmptyTempTable(connection, 'asked_clicks', 'click_id VARCHAR');
   const appender = await connection.createAppender(asked, 'main', 'temp');
   for (const clickId of new Set(clickIds)) {

@@ -7,11 +7,11 @@ import { csvRecords, type CsvRecord } from '../../../kit/text/csv.ts';
 
 export type ClaimedState = 'credited' | 'pending' | 'rejected' | 'charged_back';
 
-/** A row of a publisher's list: a reward as the publisher has it. */
+/** A reward: a row of a publisher's list. */
 export interface PublisherReward {
   line: number;
   clickId: string;
-  /** Absent where the file has no such column, or the cell is empty. */
+  /** Absent without such a column, or where the cell is empty. */
   conversionId?: string;
   /** Never negative. */
   amount?: Amount;
@@ -20,13 +20,13 @@ export interface PublisherReward {
 }
 
 export interface PublisherList {
-  /** The file's own name of each column that was understood. */
+  /** The file's name of each known column. */
   columns: Partial<Record<Field, string>>;
   ignored: string[];
   rewards: PublisherReward[];
 }
 
-/** What columns may be called, the likeliest name first. Compared without case, blanks and punctuation. */
+/** Names of columns, the likeliest first. Compared without case, blanks and punctuation. */
 const columnNames = {
   click_id: ['clickid', 'click', 'clickuuid', 'trackingid'],
   conversion_id: ['conversionid', 'conversion', 'transactionid', 'txnid', 'txid'],
@@ -60,24 +60,23 @@ const stateOfWord = new Map(
   Object.entries(stateWords).flatMap(([state, words]) => words.map((word) => [word, state as ClaimedState] as const)),
 );
 
-/** Of a list in all: more does not fit into one text. */
-const mostBytes = 256 * 2 ** 20;
-/** Of a cell that is used. */
-const mostCharacters = 1000;
+/** Size of a list: more does not fit into one text. */
+const maxBytes = 256 * 2 ** 20;
+/** Length of a cell of a known column. */
+const maxCharacters = 1000;
 
-/** More at once are seldom more mistakes than one made throughout. */
-const mostMistakes = 5;
+/** Mistakes that an error lists: more are mostly the same one in every row. */
+const maxMistakes = 5;
 
 /**
- * Reads a publisher's list of rewards. Throws `UsageError` naming the file, and line and column of what cannot be
- * understood.
+ * Reads a publisher's list of rewards. Throws `UsageError` with file, line and column of what cannot be read.
  */
 export async function readPublisherFile(file: string): Promise<PublisherList> {
   const bytes = await readFile(file).catch((error: Error) => {
     throw new UsageError(`${file} cannot be read: ${error.message}`, { cause: error });
   });
-  if (bytes.length > mostBytes)
-    throw new UsageError(`${file} has ${bytes.length} bytes; at most ${mostBytes} are read: compare it in parts`);
+  if (bytes.length > maxBytes)
+    throw new UsageError(`${file} has ${bytes.length} bytes; at most ${maxBytes} are read: compare it in parts`);
   if (!isUtf8(bytes)) throw new UsageError(`${file} is not UTF-8 text; save it as CSV in UTF-8`);
   return parsePublisherList(bytes.toString('utf8').replace(/^\uFEFF/, ''), file);
 }
@@ -96,7 +95,7 @@ export function parsePublisherList(text: string, file: string): PublisherList {
   for (const record of records) {
     const read = readReward(record, at, names);
     if (typeof read === 'object') rewards.push(read);
-    else if (mistakes.push(`${file} line ${record.line}: ${read}`) === mostMistakes) break;
+    else if (mistakes.push(`${file} line ${record.line}: ${read}`) === maxMistakes) break;
   }
   if (mistakes.length > 0) throw new UsageError(mistakes.join('\n'));
   const columns = Object.fromEntries(Object.entries(at).map(([field, index]) => [field, names[index] as string]));
@@ -112,16 +111,16 @@ function columnsOf(names: string[]): Partial<Record<Field, number>> {
   return Object.fromEntries(found);
 }
 
-/** The reward, or what is wrong with the row. */
+/** Returns the reward, or the mistake in the row. */
 function readReward(
   { line, cells }: CsvRecord,
   at: Partial<Record<Field, number>>,
   names: readonly string[],
 ): PublisherReward | string {
   if (cells.length > names.length) return `it has ${cells.length} cells, the header has ${names.length}`;
-  const giant = Object.values(at).find((index) => (cells[index] ?? '').length > mostCharacters);
+  const giant = Object.values(at).find((index) => (cells[index] ?? '').length > maxCharacters);
   if (giant !== undefined)
-    return `the cell of "${names[giant]}" has ${cells[giant]?.length} characters; at most ${mostCharacters} are read`;
+    return `the cell of "${names[giant]}" has ${cells[giant]?.length} characters; at most ${maxCharacters} are read`;
   const cell = (field: Field) => (at[field] === undefined ? '' : (cells[at[field]] ?? ''));
   const clickId = cell('click_id');
   if (clickId === '') return 'the click id is empty';
@@ -143,7 +142,7 @@ function readReward(
     clickId,
     ...(cell('conversion_id') === '' ? {} : { conversionId: cell('conversion_id') }),
     ...(amount === undefined ? {} : { amount: amount < 0n ? -amount : amount }),
-    // Lists that book both ways write what was taken back as a negative amount.
+    // Some lists write a reversal as a negative amount.
     state: amount !== undefined && amount < 0n && state === 'credited' ? 'charged_back' : state,
     ...(time === undefined ? {} : { time }),
   };

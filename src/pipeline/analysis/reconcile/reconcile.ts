@@ -6,7 +6,7 @@ import { looksRounded } from '../../../kit/text/rounded-id.ts';
 import { amountText, type Amount } from '../../../kit/text/decimal-text.ts';
 import { differenceKinds, sortDifferences, type Difference, type DifferenceKind } from './differences.ts';
 import { match } from './match.ts';
-import { knownClicks, ourConversions } from './our-conversions.ts';
+import { claimedClicks, ourConversions } from './our-conversions.ts';
 import { readPublisherFile, type PublisherReward } from './publisher-file.ts';
 
 export interface ReconcileRequest {
@@ -19,17 +19,17 @@ export interface ReconcileRequest {
   stop?: AbortSignal | undefined;
 }
 
-/** Amounts are decimal text in the site's points. `balance` is what the publisher counts more than we do. */
+/** Result of a comparison. Amounts are decimal text in the site's points; `balance` is theirs less ours. */
 export interface Reconciliation {
   snapshot_id: string;
   as_of: string;
   site_key: string;
-  /** UTC days, both included; by default those of the file, and all where it has no times. */
+  /** UTC days, both included; by default those of the file, and all days for a file without times. */
   period: { from: Day | null; to: Day | null };
   rows: number;
   columns: Record<string, string>;
   ignored_columns: string[];
-  /** Rows with an id such as 1.23457E+17, of which nobody can know what it was. */
+  /** Rows with an id such as 1.23457E+17, which a spreadsheet rounded. */
   rounded_ids: number;
   outside_period: { rows: number; conversions: number };
   agreed: { count: number; there: string; here: string };
@@ -38,7 +38,7 @@ export interface Reconciliation {
   differences: Omit<Difference, 'due'>[];
 }
 
-/** Compares a publisher's list of rewards with what the snapshot says is due to the site. */
+/** Compares a publisher's list of rewards with what is due to the site by the snapshot. */
 export async function reconcile(
   snapshot: KeptSnapshot,
   { siteKey, file, tolerance, stop, ...asked }: ReconcileRequest,
@@ -52,7 +52,7 @@ export async function reconcile(
   };
   const compare = async (connection: DuckDBConnection) => {
     const matched = match(list.rewards, await ourConversions(connection, siteKey));
-    const clicks = await knownClicks(
+    const clicks = await claimedClicks(
       connection,
       matched.claims.map(({ clickId }) => clickId),
     );
@@ -82,7 +82,7 @@ export async function reconcile(
   };
 }
 
-/** The days that a list is about, by its own times. */
+/** Returns the days of a list, by its times. */
 function daysOf(
   rewards: readonly PublisherReward[],
   asked: Pick<ReconcileRequest, 'from' | 'to'>,

@@ -7,7 +7,7 @@ import {
   type Sorted,
 } from '../../../../src/pipeline/analysis/reconcile/differences.ts';
 import { match } from '../../../../src/pipeline/analysis/reconcile/match.ts';
-import type { KnownClick, OurConversion } from '../../../../src/pipeline/analysis/reconcile/our-conversions.ts';
+import type { ClaimedClick, OurConversion } from '../../../../src/pipeline/analysis/reconcile/our-conversions.ts';
 import type { PublisherReward } from '../../../../src/pipeline/analysis/reconcile/publisher-file.ts';
 
 const site = 'site-1';
@@ -33,7 +33,7 @@ function reward(own: Partial<PublisherReward>): PublisherReward {
   return { line: 2, clickId: 'c1', amount: 5n * point, state: 'credited', ...own };
 }
 
-const clicks = new Map<string, KnownClick>([
+const clicks = new Map<string, ClaimedClick>([
   ['c1', { clickId: 'c1', siteKey: site, clickedAt: march(4) }],
   ['other', { clickId: 'other', siteKey: 'site-2', clickedAt: march(4) }],
   ['waiting', { clickId: 'waiting', siteKey: null, clickedAt: null }],
