@@ -30,9 +30,9 @@ export interface RunOnStorage extends Disposable {
 }
 
 /**
- * Makes the state here that of storage and hands out what brings the run there; undefined where no storage is
- * configured. The caller holds the writer lock. Throws `UsageError` where this machine only follows, `LostSwapError`
- * where another schedule has taken over.
+ * Replaces the state here by that of storage, and returns the steps that publish the run there; undefined without storage.
+ * The caller holds the writer lock. Throws `UsageError` where this machine only follows, `LostSwapError` where another
+ * schedule has taken over.
  */
 export async function runOnStorage(
   { storage, snapshots_kept: snapshotsKept, lock_wait_seconds }: Settings,
@@ -92,7 +92,7 @@ function assertEpoch({ stored, url }: StorageMemory, environment: NodeJS.Process
   throw new LostSwapError(`another schedule has taken over ${url}: this one writes nothing any more`);
 }
 
-/** Gives what storage has lost of what is published. What is not swept now is another time. */
+/** Sweeps storage. Returns published objects that it has lost. Where sweeping fails, a later run does it. */
 async function swept({ store, logger, effects }: Standing): Promise<ReadonlySet<string>> {
   try {
     return (await sweepStorage(store, logger, effects.now())).missing;
@@ -103,7 +103,7 @@ async function swept({ store, logger, effects }: Standing): Promise<ReadonlySet<
   }
 }
 
-/** What another writer published takes the place of this run at once: what is here must not be taken for the truth. */
+/** Replaces this run at once by what another writer published, so that nobody takes the state here for the truth. */
 async function discarded(standing: Standing, runId: number, error: LostSwapError): Promise<LostSwapError> {
   const stored = await readPointer(standing.store);
   if (stored !== undefined) await takeOver(standing, stored);

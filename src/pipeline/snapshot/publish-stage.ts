@@ -44,9 +44,9 @@ export interface PublishSummary {
   snapshotId: string | null;
   audits: number;
   retired: string[];
-  /** Of all tables and views of the snapshot; 0 where none was published. */
+  /** Rows of all tables and views of the snapshot; 0 where none was published. */
   rows: number;
-  /** Of all its files, those shared with other snapshots too. */
+  /** Bytes of all its files, also of those shared with other snapshots. */
   bytes: number;
 }
 

@@ -14,7 +14,7 @@ export interface PicturesReport {
   age_seconds: number | null;
   /** Error that ended the last pass. */
   error: string | null;
-  /** Its process died. */
+  /** The process of the last pass died. */
   ended_by_force: boolean;
 }
 

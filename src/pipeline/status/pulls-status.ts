@@ -12,7 +12,7 @@ export interface SourceReport {
   /** Status of its newest pull; null without one. */
   last_pull: Pull['status'] | null;
   error: string | null;
-  /** Its process died. */
+  /** The process of the newest pull died. */
   ended_by_force: boolean;
 }
 

@@ -32,7 +32,7 @@ async function lineage(connection: DuckDBConnection, warehouse: ReadonlySet<stri
   ]);
   const origin = (model: SqlModel, input: string): Origin => {
     if (input.startsWith('snapshot.')) return { name: input.slice('snapshot.'.length), layer: 'mart' };
-    // It is a view of the snapshot and reads the tables beside it.
+    // The view `clicks` reads tables of the snapshot.
     if (model.name === 'clicks' && originOf(input) === undefined) return { name: input, layer: 'mart' };
     return (
       steps.get(input) ?? originOf(input) ?? { name: input, layer: warehouse.has(input) ? 'warehouse' : 'unknown' }
