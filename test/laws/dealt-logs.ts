@@ -4,19 +4,19 @@ import { smallNetwork, type SmallNetwork } from '../../src/demo/generate/small-n
 import { logFormats, type LandingRow, type LogFormat } from '../support/log-files.ts';
 import { PipelineUnderTest } from '../support/pipeline-under-test.ts';
 
-/** What the laws of the logs are tried on: sites, a catalog of several sources, and three days of traffic. */
+/** Input of the laws of logs: sites, a catalog of several sources, and three days of traffic. */
 export const network: SmallNetwork = smallNetwork(11, { clicks: 1500, days: 3, end: new Date('2026-03-10T13:37:00Z') });
 
 /** Every offer with a public id of its own, so that none depends on when it was first seen. */
 export const offers: LandingRow[] = network.offers.map((offer, index) => ({ ...offer, id: offer.id ?? 5000 + index }));
 
-/** How logs are cut into runs and files. */
+/** Cut of logs into runs and files. */
 export interface Deal {
   /** Decides where each event goes and in which order the events of a file stand. */
   seed: number;
   /** One file for each, of one log, landed before that run. */
   files: { run: number; kind: 'clicks' | 'conversions'; format: LogFormat }[];
-  /** Of ten events, how many stand in a second file too. */
+  /** Number of ten events that are in a second file, too. */
   repeatedOfTen: number;
 }
 

@@ -8,7 +8,7 @@ import { asPublished } from './reference/as-published.ts';
 import { Reference } from './reference/figures.ts';
 import { land } from './reference/landings.ts';
 import { newsAboutOlderDays } from './reference/news-about-older-days.ts';
-import { toldBy } from './reference/postbacks.ts';
+import { postbacksBy } from './reference/postbacks.ts';
 import { rounds } from './rounds.ts';
 
 /** After everything that is landed, so that nothing counts as from the future. */
@@ -29,7 +29,7 @@ const sites = [
   { site_key: 'site-1', site_secret: 'the secret of site number 1' },
 ];
 
-/** Of a payout, as the sites' commissions say. */
+/** Reward of a payout by the sites' commissions. */
 function percentKept(siteKey: string): bigint | null {
   return { 'site-0': 75n, 'site-1': 100n }[siteKey] ?? null;
 }
@@ -43,7 +43,7 @@ function reward(amount: bigint): string {
 it(
   'publishes after every run the figures and postbacks of a plain reading of their definitions',
   async () => {
-    let told = 0;
+    let sent = 0;
     await fc.assert(
       fc.asyncProperty(arbitraryLandings, async (landings) => {
         await using pipeline = await PipelineUnderTest.create(wallClock, { sites });
@@ -64,7 +64,7 @@ it(
           const postbacks = await pipeline.ask(
             'SELECT conversion_id, kind, offer_id, site_key, user_id, reward FROM postbacks',
           );
-          const due = toldBy(landings.slice(0, index + 1), (siteKey) => siteKey === 'site-0').map(
+          const due = postbacksBy(landings.slice(0, index + 1), (siteKey) => siteKey === 'site-0').map(
             ({ conversionId, kind, offerId, siteKey, userId, amount }) => ({
               conversion_id: conversionId,
               kind,
@@ -75,12 +75,12 @@ it(
             }),
           );
           expect(byConversion(postbacks)).toEqual(byConversion(due));
-          if (index === landings.length - 1) told += due.length;
+          if (index === landings.length - 1) sent += due.length;
         }
       }),
       { seed: 20260316, numRuns: rounds(3, 28), examples: [[newsAboutOlderDays]] },
     );
-    expect(told, 'postbacks in all examples').toBeGreaterThan(rounds(5, 20));
+    expect(sent, 'postbacks in all examples').toBeGreaterThan(rounds(5, 20));
   },
   whileShrinking,
 );

@@ -25,7 +25,7 @@ const arbitraryPool: fc.Arbitrary<[Row, Row][]> = fc.tuple(
   ...Array.from({ length: offers }, (_, index) => fc.tuple(arbitraryRecord(`x${index}`), arbitraryRecord(`x${index}`))),
 );
 
-/** Which records of the pool an export has of an offer; `broken`: a row that is none, or does not tell whose it is. */
+/** Records of the pool that an export has of an offer; `broken`: no record, or one without its offer's id. */
 const had = [[0], [1], [], [0, 0], [0, 1], [1, 0], ['broken', 0], ['broken']] as const;
 const arbitraryChoice: fc.Arbitrary<(typeof had)[number]> = fc.oneof(
   { weight: 12, arbitrary: fc.constant(had[0]) },
@@ -71,8 +71,12 @@ const tables = {
   ingest_warnings: 'file_id, warning, field',
 };
 
-/** What the warehouse says after each run. `forgetting`: every record is read, as if none were known. */
-async function told(pool: readonly [Row, Row][], runs: readonly Run[], forgetting: boolean): Promise<unknown[]> {
+/** Returns the catalog after each run. `forgetting`: every record is read, as if none were known. */
+async function catalogAfterRuns(
+  pool: readonly [Row, Row][],
+  runs: readonly Run[],
+  forgetting: boolean,
+): Promise<unknown[]> {
   await using warehouse = await CatalogWarehouse.create();
   const states: unknown[] = [];
   for (const [number, { exports, rates, zone, clock }] of runs.entries()) {
@@ -97,7 +101,7 @@ async function told(pool: readonly [Row, Row][], runs: readonly Run[], forgettin
 it('any exports in any order say the same, whether or not the records that have not changed are read again', async () => {
   await fc.assert(
     fc.asyncProperty(arbitraryPool, fc.array(arbitraryRun, { minLength: 2, maxLength: 6 }), async (pool, runs) => {
-      expect(await told(pool, runs, false)).toEqual(await told(pool, runs, true));
+      expect(await catalogAfterRuns(pool, runs, false)).toEqual(await catalogAfterRuns(pool, runs, true));
     }),
     // To shrink an example of six runs would take an hour.
     { seed: 508, numRuns: rounds(6, 60), endOnFailure: true },

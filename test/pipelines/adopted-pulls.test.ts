@@ -15,7 +15,7 @@ it('pulls stand in the run ledger once the next run has begun, each once, and ar
     ledger.end(ledger.begin('north', at), at, { status, records: 3, ...(error === undefined ? {} : { error }) });
   pull('done', '2026-03-10T11:00:00Z');
   pull('failed', '2026-03-10T11:20:00Z', 'HTTP 503');
-  // As a pull does for as long as it is under way.
+  // A pull holds this lock while it is under way.
   const lock = await acquireProcessLock(
     {
       name: 'source south',

@@ -20,7 +20,7 @@ it('a run whose database fails for good ends with its reason, and the next run g
         name: 'ingest',
         run: async () => {
           await state.connection.run('CREATE TEMP TABLE large AS SELECT uuid()::VARCHAR AS word FROM range(1_000_000)');
-          // As a disk loses it.
+          // A disk may lose it.
           await rm(run.data.spill, { recursive: true });
           await state.connection.run('CREATE TEMP TABLE larger AS SELECT DISTINCT word FROM large');
           return {};

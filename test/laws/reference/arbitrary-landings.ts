@@ -145,7 +145,7 @@ function seldom<T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | null> {
   return fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, { weight: 1, arbitrary });
 }
 
-/** What one to three runs bring: little, but most of it near the edges of the definitions. */
+/** Landings of one to three runs: small, but mostly near the edges of the definitions. */
 export const arbitraryLandings: fc.Arbitrary<Landing[]> = asOfs.chain((runs) =>
   clicks(runs).chain((allClicks) =>
     fc

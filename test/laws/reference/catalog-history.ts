@@ -1,15 +1,15 @@
 import type { ExportedOffer, Landing, Micros } from './facts.ts';
 
-/** What an offer was from a moment on; null while it was missing from its source's export. */
+/** An offer from a moment on; null while it was missing from its source's export. */
 interface Version {
   validFrom: Micros;
   content: ExportedOffer | null;
-  /** What it paid, also while it was missing: a vanished offer keeps its last content. */
+  /** Payout, also while it was missing: a vanished offer keeps its last content. */
   terms: ExportedOffer;
 }
 
 /**
- * The catalog's versions as contract section 2 tells them from the exports of a sequence of runs of one full source.
+ * The catalog's versions after the exports of a sequence of runs of one full source, by their definition.
  */
 export class CatalogHistory {
   readonly #versions = new Map<number, Version[]>();

@@ -24,10 +24,10 @@ export interface OfferFigures {
   rank: bigint | null;
 }
 
-/** Of one offer, or of one site, on one UTC day. */
+/** Figures of one offer or site on one UTC day. */
 export interface DayFigures<Of> {
   of: Of;
-  /** Its midnight. */
+  /** Midnight of the day. */
   day: Micros;
   clicks: bigint;
   conversions: bigint;
@@ -54,7 +54,7 @@ const hourMicros = 3_600_000_000n;
 const dayMicros = 24n * hourMicros;
 
 /**
- * Contract section 3, written down as slowly and plainly as it reads: no roll-up, no window, no SQL. Everything that
+ * The figures by their definition, written as plainly as possible: no roll-up, no window, no SQL. Everything that
  * landed is gone through again for each figure.
  */
 export class Reference {

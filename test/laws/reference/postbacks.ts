@@ -1,30 +1,33 @@
 import type { ConversionEvent, Landing, Millionths } from './facts.ts';
 import { Reference } from './figures.ts';
 
-export interface Told {
+export interface ReferencePostback {
   conversionId: string;
   kind: ConversionEvent['kind'];
   offerId: number;
   siteKey: string;
   userId: string;
-  /** Gross; what a site's reward is made of. */
+  /** Gross amount that the site's reward is computed from. */
   amount: Millionths;
 }
 
 /**
- * Contract section 8, read plainly: goes through the runs one after the other, and through all events in each, and
- * tells what can be told by then of what was not told before.
+ * Postbacks by their definition: goes through the runs in order, and through all events of each, and adds the postbacks
+ * that are possible by then and were not before.
  */
-export function toldBy(landings: readonly Landing[], hasAddress: (siteKey: string) => boolean): Told[] {
-  const told = new Map<string, Told>();
+export function postbacksBy(
+  landings: readonly Landing[],
+  hasAddress: (siteKey: string) => boolean,
+): ReferencePostback[] {
+  const postbacks = new Map<string, ReferencePostback>();
   for (const [run, { asOf }] of landings.entries()) {
     const known = landings.slice(0, run + 1);
     const happened = known.flatMap(({ events }) => events).filter(({ occurredAt }) => occurredAt <= asOf);
     const clicks = known.flatMap((landing) => landing.clicks);
-    // Credits first, since the others carry what they carried.
+    // Credits come first, since the others have the amount of their credit.
     for (const event of happened.toSorted((a, b) => Number(b.kind === 'credit') - Number(a.kind === 'credit'))) {
       const key = `${event.conversionId} ${event.kind}`;
-      if (told.has(key)) continue;
+      if (postbacks.has(key)) continue;
       const leading =
         happened.find(({ conversionId, kind }) => conversionId === event.conversionId && kind === 'credit') ?? event;
       const alone = known.map((landing, index) => ({ ...landing, events: index === run ? [leading] : [] }));
@@ -39,8 +42,8 @@ export function toldBy(landings: readonly Landing[], hasAddress: (siteKey: strin
       )
         continue;
       const { siteKey, userId } = click;
-      const amount = told.get(`${event.conversionId} credit`)?.amount ?? conversion.payout;
-      told.set(key, {
+      const amount = postbacks.get(`${event.conversionId} credit`)?.amount ?? conversion.payout;
+      postbacks.set(key, {
         conversionId: event.conversionId,
         kind: event.kind,
         offerId: conversion.offerId,
@@ -50,5 +53,5 @@ export function toldBy(landings: readonly Landing[], hasAddress: (siteKey: strin
       });
     }
   }
-  return [...told.values()];
+  return [...postbacks.values()];
 }

@@ -12,7 +12,7 @@ import { openStateDatabase } from '../../../src/pipeline/warehouse/database.ts';
 import { queryRows, type QueryRow } from '../../../src/kit/duckdb/dialect/rows.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 
-/** Some of what is ingested lies after as-of. */
+/** As-of of the snapshot; some ingested events are later. */
 const end = new Date('2026-03-10T15:00:00Z');
 const asOf = '2026-03-10T13:37:00Z';
 
@@ -224,7 +224,7 @@ describe('comments', () => {
   });
 });
 
-/** What a column's comment lacks. */
+/** Returns what a column's comment lacks. */
 function commentMistakes(name: string, type: string, comment: string): string[] {
   const words = comment.toLowerCase().match(/[a-z0-9]+/g) ?? [];
   const own = new Set([...name.split('_'), 'the', 'a', 'an', 'of']);
@@ -257,7 +257,7 @@ describe('lineage', () => {
     expect(edges.filter(({ input, input_layer }) => !given.has(`${input_layer} ${input}`))).toEqual([]);
   });
 
-  it('tells what an EPC is made of', async () => {
+  it('shows what an EPC is made of', async () => {
     const inputs = await pipeline.ask(
       `WITH RECURSIVE behind AS (
          SELECT input, input_layer FROM lineage WHERE layer = 'mart' AND table_name = 'offer_stats_2d'
@@ -278,10 +278,10 @@ describe('lineage', () => {
 
 it('ingest_warnings are the warnings that ingest_files counts', async () => {
   const counted = await pipeline.ask(
-    `SELECT files.file_id, warnings, coalesce(told, 0)::BIGINT AS told FROM ingest_files AS files
-     LEFT JOIN (SELECT file_id, sum(CASE WHEN warning = 'unknown_field' THEN 1 ELSE rows END) AS told FROM ingest_warnings GROUP BY file_id) AS w ON w.file_id = files.file_id
-     WHERE warnings > 0 OR told > 0`,
+    `SELECT files.file_id, warnings, coalesce(listed, 0)::BIGINT AS listed FROM ingest_files AS files
+     LEFT JOIN (SELECT file_id, sum(CASE WHEN warning = 'unknown_field' THEN 1 ELSE rows END) AS listed FROM ingest_warnings GROUP BY file_id) AS w ON w.file_id = files.file_id
+     WHERE warnings > 0 OR listed > 0`,
   );
   expect(counted.length).toBeGreaterThan(0);
-  expect(counted.filter(({ warnings, told }) => warnings !== told)).toEqual([]);
+  expect(counted.filter(({ warnings, listed }) => warnings !== listed)).toEqual([]);
 });

@@ -8,7 +8,7 @@ import { queryRows } from '../../../src/kit/duckdb/dialect/rows.ts';
 import { asOf, smallData } from '../../e2e/small-data.ts';
 import type { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 
-/** 1.4.0 and 1.4.1 lose what stands behind WITH in a macro that they read from a file. */
+/** 1.4.0 and 1.4.1 lose what follows WITH in a macro that they read from a file. */
 const oldest = '1.4.2';
 /** A Python that has `duckdb` in that version and `pytz`, where there is one: the suite installs nothing. */
 const python = process.env['OFFERLINE_OLDEST_DUCKDB'];

@@ -12,7 +12,7 @@ import { asOf, smallData } from '../../e2e/small-data.ts';
 import { command, usageErrorOf } from '../../support/commands.ts';
 import type { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 
-/** Texts of every kind of DuckDB's, none where no text is of that kind. `%` stands for the snapshot's folder. */
+/** Texts of every kind of DuckDB's, none where no text is of that kind. `%` is the snapshot's folder. */
 const kinds: Record<keyof typeof StatementType, readonly string[]> = {
   SELECT: [
     'SELECT 1',
@@ -120,9 +120,9 @@ const others = [
   'EXPLAIN ANALYZE CREATE TABLE mine AS SELECT 1',
   "EXPLAIN SELECT 1; EXPORT DATABASE '%/mine'",
   'EXPLAIN EXPLAIN SELECT 1',
-  // DuckDB would run what stands before it.
+  // DuckDB would run the statement before it.
   'SELECT 1\0 garbage',
-  // What a SELECT can call.
+  // Functions that a SELECT can call.
   "FROM enable_logging(level := 'trace', storage := 'file', storage_path := '%/mine')",
   "FROM Enable_Profiling(format := 'json', save_location := '%/mine.json')",
   "SELECT (SELECT count(*) FROM enable_logging(storage := 'file', storage_path := '%/mine')), write_log('x')",

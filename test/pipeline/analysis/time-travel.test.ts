@@ -67,7 +67,7 @@ it('lists the kept snapshots, newest first', async () => {
 });
 
 describe('diff', () => {
-  it('tells offers added, removed, re-priced and changed, commissions, and figures that moved', async () => {
+  it('lists offers added, removed, re-priced and changed, commissions, and figures that moved', async () => {
     const diff = JSON.parse(await command(root, 'diff', first, 'current', '--json')) as SnapshotDiff;
     expect(diff).toEqual({
       before: { snapshot_id: first, as_of: firstAsOf },

@@ -78,7 +78,7 @@ describe('postbacks deliver', () => {
     expect(await run('deliver')).toMatch(/due {2}delivered {2}failed {2}dead {2}postponed {2}remaining\n +1 +0 /);
   });
 
-  it('refuses what lies in private networks unless told otherwise, as a failed attempt', async () => {
+  it('refuses private networks unless they are allowed, as a failed attempt', async () => {
     delete process.env['OFFERLINE_ALLOW_PRIVATE_POSTBACKS'];
     await enqueue(outboxRow(1));
     expect(await json('deliver')).toMatchObject({ failed: 1 });
@@ -91,7 +91,7 @@ describe('postbacks deliver', () => {
     });
   });
 
-  it('tells what waits for an earlier event of its click, and is no reason for a pass', async () => {
+  it('lists what waits for an earlier event of its click, and is no reason for a pass', async () => {
     delete process.env['OFFERLINE_ALLOW_PRIVATE_POSTBACKS'];
     await enqueue(outboxRow(1, { clickId: 'one' }), outboxRow(2, { clickId: 'one', conversionId: 'another' }));
     expect(await json('deliver')).toMatchObject({ due: 2, failed: 1, postponed: 1 });
@@ -192,7 +192,7 @@ describe('postbacks retry', () => {
     expect((await endOf(data.root, 'status')).stdout).not.toContain('has taken nothing');
   });
 
-  it('revives the dead ones it is told to, and no others', async () => {
+  it('revives the dead ones that are named, and no others', async () => {
     await enqueue(outboxRow(1), outboxRow(2), outboxRow(3, { occurredAt: '2026-11-19T00:00:00Z' }), outboxRow(4));
     status = 410;
     expect(await json('deliver')).toMatchObject({ dead: 4 });

@@ -30,7 +30,7 @@ async function storeAndMigrations(...added: [name: string, text: string][]): Pro
   return { file: data.deliveriesFile, folder };
 }
 
-/** What `work` finds in the store with that folder's migrations; all of the repository's by default. */
+/** Runs `work` on the store with that folder's migrations; by default all of the repository's. */
 async function inStore<T>(
   file: string,
   folder: string,
@@ -124,7 +124,7 @@ it('a store of a newer version is refused and not touched', async () => {
   expect(await inStore(file, folder, schemaIn)).toEqual(schema);
 });
 
-it.each([true, false])('a disk that fails is told as that, where the store is new (%s) as well', async (isNew) => {
+it.each([true, false])('a disk that fails is reported as that, where the store is new (%s) as well', async (isNew) => {
   const { file } = await storeAndMigrations();
   if (!isNew) await addRows(file);
   const program = `
@@ -136,11 +136,11 @@ it.each([true, false])('a disk that fails is told as that, where the store is ne
     }`;
   const words = [process.execPath, ...nodeArguments, '--input-type=module', '-e', program];
   // No file may grow: each write fails.
-  const told = execFileSync('sh', ['-c', 'ulimit -f 0 && exec "$@"', 'sh', ...words], { encoding: 'utf8' });
-  expect(told).toMatch(/^The disk failed to read or write: .*Original error: disk I\/O error$/);
+  const output = execFileSync('sh', ['-c', 'ulimit -f 0 && exec "$@"', 'sh', ...words], { encoding: 'utf8' });
+  expect(output).toMatch(/^The disk failed to read or write: .*Original error: disk I\/O error$/);
 });
 
-it('damage that a migration meets is told as damage, so that the next refresh makes a new store', async () => {
+it('damage that a migration meets is reported as damage, so that the next refresh makes a new store', async () => {
   const { file, folder } = await storeAndMigrations([
     following(1, 'more'),
     'CREATE TABLE more AS SELECT * FROM postbacks;',

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { passOverContinue } from '../../../src/postbacks/http/pass-over-continue.ts';
 
-/** What is read of a connection that these chunks arrive on. */
+/** Returns what is read of a connection that these chunks arrive on. */
 function readOf(chunks: readonly Buffer[]): string {
   const arriving = chunks.map((chunk) => Buffer.from(chunk));
   const socket = { read: () => arriving.shift() ?? null } as unknown as Readable as Socket;

@@ -29,7 +29,7 @@ function requestTo(url: string, method: 'GET' | 'POST' = 'GET', own: Partial<Pos
   return postbackRequest(site, { ...credit, ...own }, sentAt);
 }
 
-/** What a receiver that keeps this secret makes of a request. */
+/** Returns a receiver's verdict on a request, by this secret. */
 function verify(key: string, content: string, headers: Record<string, string>): unknown {
   return new Webhook(Buffer.from(key), { format: 'raw' }).verify(content, headers, {
     jsonParse: content.startsWith('{'),

@@ -15,7 +15,7 @@ afterAll(() => receiver.close());
 
 const loopback = { address: '127.0.0.1', family: 4 };
 const deadlineMilliseconds = 250;
-/** What a busy machine may add to a deadline. */
+/** Delay that a busy machine may add to a deadline. */
 const patience = 600;
 
 function senderForTest(options: Partial<SenderOptions> = {}) {
@@ -33,7 +33,7 @@ function senderForTest(options: Partial<SenderOptions> = {}) {
   };
 }
 
-/** A receiver in this process, told of every request and of the count of those before it on the same connection. */
+/** A receiver in this process, called with every request and the number of earlier ones on the same connection. */
 async function scriptedReceiver(receive: (socket: Socket, request: string, onThisConnection: number) => void) {
   const sockets = new Set<Socket>();
   let connections = 0;
@@ -211,7 +211,7 @@ describe('an answer', () => {
     const memory = process.memoryUsage.rss();
     const outcomes = await Promise.all(Array.from({ length: 100 }, () => send(receiver.url('endless'))));
     expect(outcomes.every(({ error }) => error === null)).toBe(true);
-    // What the system's own buffers on the way take is no more than some MB for each.
+    // Buffers of the system take a few MB each.
     expect(((await receiver.seen())['endless']?.bytes ?? 0) - before).toBeLessThan(100 * 8 * 1024 * 1024);
     expect(process.memoryUsage.rss() - memory).toBeLessThan(150 * 1024 * 1024);
   });

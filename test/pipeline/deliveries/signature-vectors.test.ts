@@ -11,7 +11,7 @@ interface Vector {
   what: string;
   secret: string;
   fields: { event: ConversionKind; site_key: string; user_id: string; click_id: string; reward: string };
-  /** What a column of money holds, where that is not the shortest form. */
+  /** Value of a column of money, where that is not the shortest form. */
   amount?: string;
   signed: string;
   signature: string;
@@ -19,7 +19,7 @@ interface Vector {
   post?: { address: string; previous_secret?: string; body: string; headers: Record<string, string> };
 }
 
-/** Made by another program than ours, from the words of the contract. */
+/** Made by another program than ours, from the description that publishers have. */
 const vectors = JSON.parse(
   readFileSync(new URL('../../vectors/postback-signatures.json', import.meta.url), 'utf8'),
 ) as Vector[];

@@ -11,7 +11,7 @@ import { postbackRequest } from '../../../src/postbacks/http/postback-request.ts
 import type { Postback } from '../../../src/postbacks/rules/postback.ts';
 import { siteSchema } from '../../../src/kit/sites/sites.ts';
 
-/** Where publishers find how to verify a postback. */
+/** Page that shows publishers how to verify a postback. */
 const page = new URL('../../../src/serve/publishers.md', import.meta.url);
 const heading = 'Verifying a postback';
 const vectorsFile = fileURLToPath(new URL('../../vectors/postback-signatures.json', import.meta.url));
@@ -29,7 +29,7 @@ function example(language: string): string {
   return blocks[0]?.[1] ?? '';
 }
 
-/** Of the GETs that the examples' servers are sent. */
+/** Target of the GETs that the examples' servers are sent. */
 const getSecret = 'a-secret-of-the-site';
 
 /**
@@ -128,7 +128,7 @@ function missing(language: string, interpreter: string): string | undefined {
   return `there is no ${interpreter} here`;
 }
 
-/** The status with which a server answers a GET of these headers, whose target is sent as it stands. */
+/** The status with which a server answers a GET of these headers, whose target is sent unchanged. */
 async function statusOf(server: string, target: string, headers: Record<string, string>): Promise<number | undefined> {
   const { hostname, port } = new URL(server);
   const sent = ask({ hostname, port, path: target, headers, agent: false }).end();
@@ -196,7 +196,7 @@ async function addressOf(program: ChildProcessByStdio<null, Readable, Readable>)
 
 describe('the example that publishers are given', () => {
   it.for(Object.entries(languages))(
-    'for %s tells genuine postbacks from others',
+    'for %s distinguishes genuine postbacks from others',
     ([language, { file, command, program }], { skip }) => {
       const folder = mkdtempSync(join(tmpdir(), 'verify-'));
       onTestFinished(() => rmSync(folder, { recursive: true }));

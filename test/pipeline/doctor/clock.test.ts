@@ -76,7 +76,7 @@ function setCommission({ data }: PipelineUnderTest, commission: number): Promise
 }
 
 /**
- * What lands before the run whose time is wrong: another price, another commission, an offer that comes, one that goes,
+ * Landings before the run whose time is wrong: another price, another commission, an offer that comes, one that goes,
  * a credit stamped ahead.
  */
 async function landBeforeTen(pipeline: PipelineUnderTest): Promise<void> {
@@ -87,7 +87,7 @@ async function landBeforeTen(pipeline: PipelineUnderTest): Promise<void> {
 }
 
 /**
- * What lands from then on, and the refreshes of it, the first one by the doctor's hand where the run before has to be
+ * Landings from then on, and the refreshes of them, the first one by the doctor's hand where the run before has to be
  * led back.
  */
 async function goOn(pipeline: PipelineUnderTest, allowOlder: boolean): Promise<void> {
@@ -101,14 +101,14 @@ async function goOn(pipeline: PipelineUnderTest, allowOlder: boolean): Promise<v
 
 describe('a run as of a time that is yet to come', () => {
   it(
-    'is named, and led back to what would be published had its time been right; what publishers were told stays',
+    'is named, and repaired to what would be published had its time been right; sent postbacks stay',
     async () => {
       const pipeline = await network();
       await landBeforeTen(pipeline);
       await pipeline.refresh(future, { clock: at('10:00:00'), allowFuture: true });
       const rewards = 'SELECT conversion_id, reward FROM postbacks ORDER BY conversion_id';
-      const told = await pipeline.ask(rewards);
-      expect(told).toEqual([
+      const sent = await pipeline.ask(rewards);
+      expect(sent).toEqual([
         { conversion_id: 'v-c0', reward: '0.8000' },
         { conversion_id: 'v-c1', reward: '0.7000' },
       ]);
@@ -124,7 +124,7 @@ describe('a run as of a time that is yet to come', () => {
 
       expect((await doctor(pipeline, at('12:00:00'), true)).repaired).toHaveLength(3);
       await goOn(pipeline, true);
-      expect(await pipeline.ask(rewards)).toEqual(expect.arrayContaining(told));
+      expect(await pipeline.ask(rewards)).toEqual(expect.arrayContaining(sent));
       expect(await pipeline.ask('SELECT conversion_id, payout FROM conversions ORDER BY conversion_id')).toEqual([
         { conversion_id: 'v-c0', payout: '1.000000' },
         { conversion_id: 'v-c1', payout: '2.000000' },
@@ -163,7 +163,7 @@ describe('a run as of a time that is yet to come', () => {
     twoLives,
   );
 
-  it('more than once: each version begins when its run wrote it, by whatever time it was to begin', async () => {
+  it('more than once: each version takes effect when its run wrote it, whatever its time was', async () => {
     const pipeline = await network();
     for (const [payout, clock] of [
       ['2', at('10:00:00')],
@@ -257,7 +257,7 @@ describe('a run as of a time that is yet to come', () => {
   });
 });
 
-describe('a damaged snapshot, behind which lies one as of a time that is yet to come', () => {
+describe('a damaged snapshot, before which one ahead of the clock was published', () => {
   /** The first snapshot, that of the future, and the current one, which is damaged. */
   async function damagedAfterFuture(): Promise<{ pipeline: PipelineUnderTest; first: string; damaged: string }> {
     const pipeline = await network();

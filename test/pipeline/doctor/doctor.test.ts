@@ -33,7 +33,7 @@ function doctor(pipeline: PipelineUnderTest, { deep = false, repair = false } = 
 }
 
 /** `check subject-file level`, without the folders. */
-function told({ findings }: Diagnosis): string[] {
+function listed({ findings }: Diagnosis): string[] {
   return findings.map(({ check, subject, level }) => `${level} ${check} ${subject.split('/').at(-1)}`).toSorted();
 }
 
@@ -48,9 +48,9 @@ it('takes a damaged picture away', async () => {
   const picture = join(pipeline.data.pictures, `${'0'.repeat(64)}.png`);
   await mkdir(pipeline.data.pictures);
   await writeFile(picture, 'not what its name says');
-  expect(told(await doctor(pipeline))).toEqual([]);
+  expect(listed(await doctor(pipeline))).toEqual([]);
   const found = [`trouble pictures ${'0'.repeat(64)}.png`];
-  expect(told(await doctor(pipeline, { deep: true }))).toEqual(found);
+  expect(listed(await doctor(pipeline, { deep: true }))).toEqual(found);
   expect((await doctor(pipeline, { deep: true, repair: true })).repaired).toHaveLength(1);
   expect(await readdir(pipeline.data.pictures)).toEqual([]);
 });
@@ -58,14 +58,14 @@ it('takes a damaged picture away', async () => {
 it('notes where no keys of events are here, as after a takeover, and has them made at once where asked', async () => {
   const pipeline = await refreshed();
   await rm(pipeline.data.keys, { recursive: true });
-  expect(told(await doctor(pipeline))).toEqual(['note keys clicks', 'note keys conversions']);
+  expect(listed(await doctor(pipeline))).toEqual(['note keys clicks', 'note keys conversions']);
   await doctor(pipeline, { repair: true });
-  expect(told(await doctor(pipeline, { deep: true }))).toEqual([]);
+  expect(listed(await doctor(pipeline, { deep: true }))).toEqual([]);
 });
 
 it('sees each damage, repairs what can be repaired, and is content afterwards', async () => {
   const pipeline = await refreshed();
-  expect(told(await doctor(pipeline, { deep: true }))).toEqual([]);
+  expect(listed(await doctor(pipeline, { deep: true }))).toEqual([]);
   const before = await pipeline.figures(asOf);
 
   const [clicksFile, martsFolder] = [await eventFile(pipeline, 'clicks'), join(pipeline.data.marts, 'offer_hourly')];
@@ -74,7 +74,7 @@ it('sees each damage, repairs what can be repaired, and is content afterwards', 
   await writeFile(join(pipeline.data.events, 'left.parquet'), 'by an unfinished run');
   await changeState(pipeline.data, 'UPDATE click_hourly SET clicks = clicks + 1');
   const seen = await doctor(pipeline);
-  expect(told(seen)).toEqual(
+  expect(listed(seen)).toEqual(
     [
       'note files warehouse',
       `trouble files ${clicksFile.split('/').at(-1)}`,
@@ -85,7 +85,7 @@ it('sees each damage, repairs what can be repaired, and is content afterwards', 
   const repaired = await doctor(pipeline, { repair: true });
   expect(repaired.repaired).toHaveLength(2);
   // The count of clicks can be held against the roll-up once their file is back.
-  expect(told(await doctor(pipeline))).toEqual([
+  expect(listed(await doctor(pipeline))).toEqual([
     'note machine ' + (await readdir(pipeline.data.quarantine))[0],
     'trouble roll-up click_hourly',
   ]);
@@ -100,7 +100,7 @@ it('goes through the sums of all days only where every byte is read, and has the
   const before = await pipeline.figures(asOf);
   // A refresh leaves replaced files for the next one to remove, which is a note.
   const troubles = async (how = {}) =>
-    told(await doctor(pipeline, how)).filter((finding) => finding.startsWith('trouble'));
+    listed(await doctor(pipeline, how)).filter((finding) => finding.startsWith('trouble'));
   for (const damage of [
     'UPDATE network_hourly SET clicks = clicks + 1',
     'DELETE FROM site_days',
@@ -117,7 +117,7 @@ it('goes through the sums of all days only where every byte is read, and has the
   }
 });
 
-it('tells a flipped byte only where every byte is read, and has the logs read again, since no snapshot has the right bytes', async () => {
+it('finds a flipped byte only where every byte is read, and has the logs read again, since no snapshot has the right bytes', async () => {
   await using pipeline = await smallData();
   await pipeline.landOffers('net', [
     { id: 1, external_id: 'one', title: 'One', payout: '1.5' },
@@ -127,7 +127,7 @@ it('tells a flipped byte only where every byte is read, and has the logs read ag
   const [before, offers] = [await pipeline.figures(asOf), await pipeline.ask('FROM offers')];
   const file = await eventFile(pipeline, 'clicks');
   await flipBit(file);
-  expect(told(await doctor(pipeline))).toEqual(['trouble snapshots ' + (await pipeline.snapshots()).current]);
+  expect(listed(await doctor(pipeline))).toEqual(['trouble snapshots ' + (await pipeline.snapshots()).current]);
   const [log = ''] = await readdir(join(pipeline.data.landing, 'clicks'));
   await rename(join(pipeline.data.landing, 'clicks', log), join(pipeline.data.root, log));
   const without = await doctor(pipeline, { deep: true, repair: true });
@@ -145,7 +145,7 @@ it('tells a flipped byte only where every byte is read, and has the logs read ag
   expect(await pipeline.ask('FROM offers')).toEqual(offers);
   // The damaged snapshot was the only one: it goes now that another is there.
   expect(
-    told(await doctor(pipeline, { deep: true, repair: true })).filter((line) => line.startsWith('trouble')),
+    listed(await doctor(pipeline, { deep: true, repair: true })).filter((line) => line.startsWith('trouble')),
   ).toEqual(['trouble snapshots 00000001-20250310T120000Z']);
   expect((await doctor(pipeline, { deep: true })).findings.filter(({ level }) => level === 'trouble')).toEqual([]);
 });
@@ -168,7 +168,7 @@ it('a run that needs an event file which is gone says so plainly, and goes on af
   ]);
 });
 
-it('does not rebuild from a landing folder that lacks logs that count, which it tells, as it tells a damaged store of deliveries', async () => {
+it('does not rebuild from a landing folder that lacks logs that count, which it reports, as a damaged store of deliveries', async () => {
   const pipeline = await refreshed();
   await pipeline.landLog('clicks', 'ndjson', clicks('second', 5, '2025-03-10T10:30:00Z'));
   await pipeline.refresh('2025-03-10T12:01:00Z');
@@ -177,10 +177,10 @@ it('does not rebuild from a landing folder that lacks logs that count, which it 
   await expect(rebuild(opening(pipeline), { fromLanding: true, withoutMissing: false })).rejects.toThrow(
     /1 logs with 20 rows that count are not in .*--without-missing/,
   );
-  expect(told(await doctor(pipeline))).toEqual(['note files warehouse', 'note landing landing']);
+  expect(listed(await doctor(pipeline))).toEqual(['note files warehouse', 'note landing landing']);
   await mkdir(pipeline.data.postbacks, { recursive: true });
   await writeFile(pipeline.data.deliveriesFile, 'no database at all');
-  expect(told(await doctor(pipeline))).toEqual([
+  expect(listed(await doctor(pipeline))).toEqual([
     'note files warehouse',
     'note landing landing',
     'trouble deliveries deliveries.sqlite',
@@ -194,7 +194,7 @@ it('puts a state aside that cannot be opened, and snapshots that are damaged, an
   const second = (await pipeline.snapshots()).current;
   await truncate(pipeline.data.stateFile, 5000);
   await writeFile(join(pipeline.data.published, second, 'feed-offers.ndjson'), '');
-  expect(told(await doctor(pipeline))).toEqual([`trouble snapshots ${second}`, 'trouble state state.duckdb']);
+  expect(listed(await doctor(pipeline))).toEqual([`trouble snapshots ${second}`, 'trouble state state.duckdb']);
   await doctor(pipeline, { repair: true });
   expect((await pipeline.snapshots()).current).toBe(first);
   expect((await doctor(pipeline, { deep: true })).findings.filter(({ level }) => level === 'trouble')).toEqual([]);
@@ -231,11 +231,11 @@ it.each([
     await mkdir(data.postbacks, { recursive: true });
     await writeFile(data.deliveriesFile, Buffer.alloc(8192, 7));
     await writeFile(`${data.deliveriesFile}-wal`, 'its log');
-    expect(told(await doctor(pipeline))).toEqual(['trouble deliveries deliveries.sqlite']);
+    expect(listed(await doctor(pipeline))).toEqual(['trouble deliveries deliveries.sqlite']);
     await puttingAside(pipeline);
     const [folder = '', ...others] = await readdir(data.quarantine);
     expect(others).toEqual([]);
-    // What SQLite itself clears away of the log, when it opens the file, is not looked for.
+    // SQLite may remove its log itself when it opens the file.
     expect(await readdir(join(data.quarantine, folder))).toEqual(
       expect.arrayContaining(['deliveries.sqlite', 'reason.txt']),
     );
@@ -243,6 +243,6 @@ it.each([
     expect(
       (await readdir(data.postbacks)).filter((name) => !['deliveries.sqlite', 'delivery.lock'].includes(name)),
     ).toEqual([]);
-    expect(told(await doctor(pipeline))).toContain(`note machine ${folder}`);
+    expect(listed(await doctor(pipeline))).toContain(`note machine ${folder}`);
   },
 );

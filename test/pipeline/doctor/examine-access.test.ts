@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { command, endOf } from '../../support/commands.ts';
 import { temporaryData } from '../../support/published-snapshot.ts';
 
-it('the doctor tells of folders that everybody may look into, and closes them', async () => {
+it('the doctor reports folders that everybody may read, and closes them', async () => {
   const { data, remove } = await temporaryData();
   onTestFinished(remove);
   await chmod(data.root, 0o755);

@@ -28,13 +28,13 @@ const event = (click_id: string, kind: string, at: string) => ({
   occurred_at: `2025-03-10T${at}:00Z`,
 });
 
-it('a rebuilt warehouse tells publishers nothing again: neither what was told, nor what was not to be told', async () => {
+it('a rebuilt warehouse sends publishers nothing again: neither what was sent, nor what was not to be sent', async () => {
   await using pipeline = await PipelineUnderTest.create(new Date('2025-03-20T00:00:00Z'), {
-    sites: [site('told', { postback }), site('silent')],
+    sites: [site('active', { postback }), site('silent')],
   });
   const { data } = pipeline;
   await pipeline.landOffers('net', [{ id: 1, external_id: 'one', title: 'One', payout: '1.5' }]);
-  await pipeline.landLog('clicks', 'ndjson', [click('a', 'told'), click('b', 'told'), click('c', 'silent')]);
+  await pipeline.landLog('clicks', 'ndjson', [click('a', 'active'), click('b', 'active'), click('c', 'silent')]);
   await pipeline.landLog('conversions', 'ndjson', [
     event('a', 'credit', '10:00'),
     event('b', 'credit', '10:10'),
@@ -47,8 +47,8 @@ it('a rebuilt warehouse tells publishers nothing again: neither what was told, n
     pipeline.ask<{ conversion_id: string; kind: string }>(
       'SELECT webhook_id, conversion_id, kind, reward, enqueued_at FROM postbacks ORDER BY occurred_at',
     );
-  const told = await postbacks();
-  expect(told.map(({ conversion_id, kind }) => `${conversion_id} ${kind}`)).toEqual([
+  const sent = await postbacks();
+  expect(sent.map(({ conversion_id, kind }) => `${conversion_id} ${kind}`)).toEqual([
     'v-a credit',
     'v-b credit',
     'v-b chargeback',
@@ -57,23 +57,23 @@ it('a rebuilt warehouse tells publishers nothing again: neither what was told, n
   // An address given later, and another commission, which change nothing about the past.
   await writeFile(
     data.sitesFile,
-    JSON.stringify({ sites: [site('told', { postback, commission: 0.5 }), site('silent', { postback })] }),
+    JSON.stringify({ sites: [site('active', { postback, commission: 0.5 }), site('silent', { postback })] }),
   );
   await rebuild(
     { data, settings: { duckdb: {} }, logger: createLogger({ write: () => true }, 'silent'), effects: realEffects },
     { fromLanding: true, withoutMissing: false },
   );
   await pipeline.refresh('2025-03-10T12:30:00Z');
-  expect(await postbacks()).toEqual(told);
+  expect(await postbacks()).toEqual(sent);
   await rm(data.warehouse, { recursive: true });
   await pipeline.refresh('2025-03-10T12:40:00Z');
-  expect(await postbacks()).toEqual(told);
+  expect(await postbacks()).toEqual(sent);
   expect(await pipeline.ask(`SELECT status FROM conversions ORDER BY conversion_id`)).toEqual(
     ['credited', 'charged_back', 'credited', 'unattributed'].map((status) => ({ status })),
   );
 
-  // What waited for its click still makes its postback.
-  await pipeline.landLog('clicks', 'ndjson', [click('waits', 'told')]);
+  // A conversion that waited for its click still makes its postback.
+  await pipeline.landLog('clicks', 'ndjson', [click('waits', 'active')]);
   await pipeline.refresh('2025-03-10T12:50:00Z');
   expect((await postbacks()).map(({ conversion_id }) => conversion_id)).toEqual(['v-a', 'v-b', 'v-b', 'v-waits']);
 });

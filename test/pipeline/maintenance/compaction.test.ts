@@ -50,7 +50,7 @@ async function sweep(landing: LogLanding): Promise<void> {
   await landing.ingest();
 }
 
-/** How many files each day has. */
+/** Returns the number of files of each day. */
 async function filesByDay(landing: LogLanding, kind: string): Promise<Record<string, number>> {
   const folders = (await readdir(join(landing.data.events, kind))).toSorted();
   return Object.fromEntries(
@@ -154,7 +154,7 @@ it('leaves a damaged file alone and names it', async () => {
   expect(await filesByDay(landing, 'clicks')).toMatchObject({ 14: 2 });
 });
 
-it('retention empties the details of old clicks and keeps what counts, attributes and tells duplicates apart', async () => {
+it('retention empties the details of old clicks and keeps what counts, attributes and finds duplicates', async () => {
   await using landing = await twoFilesADay();
   const settings = parseSettings('{"retention": {"events": 3}}', 'offerline.json');
   const roll = (await events(landing)).roll;
@@ -213,7 +213,7 @@ it('as a pipeline publishes nothing, lets old runs go, and the next snapshot say
   expect(await readdir(join(pipeline.data.current, 'events', 'clicks'))).toHaveLength(5);
 });
 
-/** Of the newest copy of the state. */
+/** Returns the path of the newest copy of the state. */
 async function sortedFilesInCopy({ data }: PipelineUnderTest): Promise<number> {
   const [copy] = await stateCopies(data);
   const instance = await DuckDBInstance.create(copy?.path, { access_mode: 'READ_ONLY' });

@@ -34,7 +34,7 @@ const unsynced: Effects = {
 const figures = '* EXCLUDE (report_date)';
 type Reports = Record<Day, unknown>;
 
-/** What a run at the end of each day said, with all data there already. */
+/** Reports of a run at the end of each day, with all data there already. */
 let daily: Reports;
 beforeAll(async () => {
   await using landing = await LogLanding.create();

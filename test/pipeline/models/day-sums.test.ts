@@ -86,7 +86,7 @@ it('of one offer by site leave out what is stamped ahead of as-of', async () => 
   expect(await pipeline.ask(asked)).toEqual([{ site_key: 'north', clicks: 2, conversions: 1 }]);
 });
 
-it('tell the newest events up to as-of, not those stamped ahead of it', async () => {
+it('have the newest events up to as-of, not later ones', async () => {
   const pipeline = await withFourDays();
   const asked = 'SELECT kind, source, newest_event_at FROM newest_events ORDER BY kind';
   expect(await pipeline.ask(asked)).toEqual([

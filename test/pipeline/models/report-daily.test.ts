@@ -63,7 +63,7 @@ it('takes late data into the closed days that it touches', async () => {
   expect(await reports(pipeline)).toEqual(['06 2 06T23:59', '07 3 07T23:59', '08 2 08T11:00']);
 });
 
-it('tells which of its days are there, and why others are not', async () => {
+it('lists the days that it has, and why it lacks others', async () => {
   await using pipeline = await withClicks('03', '06', '07', '08');
   const states = async () =>
     (

@@ -31,7 +31,7 @@ it('nobody holds one that was never written, or that cannot be read', async () =
   expect(holdsLease(data, 3, clocks(0, 0))).toBe(false);
 });
 
-it('between the end of a belief and the next leader lies more than a postback may take', () => {
+it('between the end of a lease and the next leader passes more time than a postback may take', () => {
   const longestAttempt = 15_000;
   expect(leaseTimes.silence - leaseTimes.believed).toBeGreaterThan(longestAttempt);
   // Several renewals may fail before the belief ends.

@@ -7,7 +7,7 @@ import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 
 const at = (time: string) => `2025-03-10T${time}:00Z`;
 
-it('the manifest tells how the postbacks of each site stand, as the run found them', async () => {
+it('the manifest has the state of each site’s postbacks, as the run found them', async () => {
   const site = { site_secret: 'a-secret-of-this-test', postback: { url: 'http://127.0.0.1:1/hook', method: 'POST' } };
   await using pipeline = await PipelineUnderTest.create(new Date(at('12:00')), {
     sites: [
@@ -28,19 +28,19 @@ it('the manifest tells how the postbacks of each site stand, as the run found th
     { conversion_id: 'v1', click_id: 'a', kind: 'credit', occurred_at: at('10:00') },
     { conversion_id: 'v2', click_id: 'b', kind: 'credit', occurred_at: at('10:01') },
   ]);
-  // Its own pass tries them, at an address that is refused.
+  // The pass of the refresh tries them, at an address that is refused.
   await pipeline.refresh(at('12:00'));
   await pipeline.refresh(at('12:05'));
   const manifest = await currentManifest(pipeline.data);
   expect(manifest?.deliveries.sites).toEqual([
     { site_key: 'gone', waiting: 2, failing: 2, dead: 0, oldest_waiting_at: at('12:00') },
   ]);
-  // As an earlier version wrote it.
+  // The manifest of an earlier version.
   const { sites: _none, ...deliveries } = manifest?.deliveries ?? { sites: [] };
   expect(manifestSchema.parse({ ...manifest, deliveries }).deliveries.sites).toEqual([]);
 });
 
-it('of many sites those are told that wait for longest, then those with most that were given up', async () => {
+it('of many sites those are listed that wait for longest, then those with most that were given up', async () => {
   const rows = await withDuckDB(inMemory, {}, async (connection) => {
     await connection.run(`ATTACH ':memory:' AS snapshot`);
     await connection.run(`CREATE TABLE snapshot.postbacks AS

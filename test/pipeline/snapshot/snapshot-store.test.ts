@@ -18,7 +18,7 @@ it('no snapshot is current where there is no link, and the one that it names eve
   expect(await currentManifest(data)).toBeUndefined();
 });
 
-it('what lies in the place of the link is told, not taken for nothing', async () => {
+it('a file in the place of the link is reported, not ignored', async () => {
   await writeFile(data.current, '');
   await expect(currentName(data)).rejects.toThrow(/current is no link: move it away, and `offerline doctor --repair`/);
   expect(await currentManifest(data)).toBeUndefined();

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { queryRows } from '../../../src/kit/duckdb/dialect/rows.ts';
 import { modelQuery } from '../../../src/pipeline/sql/model-query.ts';
 
-it('lags are told to the millisecond, however the percentile falls between two', async () => {
+it('lags are rounded to the millisecond, however the percentile falls between two', async () => {
   const connection = await (await DuckDBInstance.create(':memory:')).connect();
   onTestFinished(() => connection.closeSync());
   await connection.run(`CREATE SCHEMA snapshot;

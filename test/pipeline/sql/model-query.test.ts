@@ -50,7 +50,7 @@ describe('what a model names', () => {
     expect(() => withFunctions('SELECT half(a', functions)).toThrow('a call has no end');
   });
 
-  it('stands before it: staging models, each after those that it reads', () => {
+  it('precedes it: staging models, each after those that it reads', () => {
     const query = modelQuery('staging', 'conversions_as_of', { as_of: '2026-03-10T13:00:00Z' });
     const places = ['offer_keys AS (', 'offer_spans AS (', 'priced_events AS (', 'moments AS ('].map((text) =>
       query.indexOf(text),

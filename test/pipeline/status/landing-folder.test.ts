@@ -10,34 +10,34 @@ import { asOf, clicks, smallData } from '../../e2e/small-data.ts';
 
 const status = async (root: string) => {
   const { stdout, stderr, code } = await endOf(root, 'status');
-  return { told: stdout + stderr, code };
+  return { output: stdout + stderr, code };
 };
 
-it('a landing folder that is gone, or another one in its place, is told, and status exits 1', async () => {
+it('a landing folder that is gone, or another one in its place, is reported, and status exits 1', async () => {
   await using pipeline = await smallData();
   const { data } = pipeline;
   await pipeline.refresh(asOf);
   const before = await status(data.root);
-  expect(before.told).not.toContain('mount it again');
+  expect(before.output).not.toContain('mount it again');
 
   await rename(data.landing, `${data.landing}-away`);
   await pipeline.refresh('2025-03-10T12:05:00Z');
   const gone = await status(data.root);
   expect(gone).toMatchObject({
     code: 1,
-    told: expect.stringContaining('landing does not exist: mount it again') as string,
+    output: expect.stringContaining('landing does not exist: mount it again') as string,
   });
   expect((await endOf(data.root, 'doctor')).stdout).toContain('landing does not exist');
 
-  // As a mount point looks where nothing is mounted; the tracker lands its logs there.
+  // A mount point without its disk; the tracker lands its logs there.
   await mkdir(data.landing);
   await pipeline.landLog('clicks', 'ndjson', clicks('new', 4, '2025-03-10T11:30:00Z'));
   const emptied = await status(data.root);
-  expect(emptied).toMatchObject({ code: 1, told: expect.stringContaining('should have are not there') as string });
+  expect(emptied).toMatchObject({ code: 1, output: expect.stringContaining('should have are not there') as string });
 
   await rm(data.landing, { recursive: true });
   await rename(`${data.landing}-away`, data.landing);
-  expect((await status(data.root)).told).not.toContain('mount it again');
+  expect((await status(data.root)).output).not.toContain('mount it again');
 });
 
 it('logs that were archived are no trouble while the newest export is there', async () => {
@@ -45,7 +45,7 @@ it('logs that were archived are no trouble while the newest export is there', as
   await pipeline.refresh(asOf);
   await rm(join(pipeline.data.landing, 'clicks'), { recursive: true });
   await rm(join(pipeline.data.landing, 'conversions'), { recursive: true, force: true });
-  expect((await status(pipeline.data.root)).told).not.toContain('mount it again');
+  expect((await status(pipeline.data.root)).output).not.toContain('mount it again');
 });
 
 it('files that landing does not read are counted and named', async () => {
@@ -54,8 +54,8 @@ it('files that landing does not read are counted and named', async () => {
   await mkdir(join(landing, 'clicks'), { recursive: true });
   for (const name of ['clicks/a.tsv', 'clicks/b.zip', 'Clicks.csv']) await writeFile(join(landing, name), 'x');
   await pipeline.refresh(asOf);
-  const { told } = await status(root);
-  expect(told).toContain('3 landing files not read (clicks/a.tsv, clicks/b.zip, Clicks.csv)');
+  const { output } = await status(root);
+  expect(output).toContain('3 landing files not read (clicks/a.tsv, clicks/b.zip, Clicks.csv)');
   expect((await endOf(root, 'doctor')).stdout).toContain('3 of its files are not read, the first clicks/a.tsv');
 });
 
@@ -87,12 +87,12 @@ it('a landing file that may not be read gets a row in the ledger from the second
   expect(await ledger()).toEqual([
     { status: 'quarantined', reason: expect.stringMatching(/^unreadable: .*EACCES.*let the user/) as string },
   ]);
-  expect((await status(data.root)).told).toContain('clicks/closed.ndjson (unreadable');
+  expect((await status(data.root)).output).toContain('clicks/closed.ndjson (unreadable');
   expect(
     await pipeline.ask(`SELECT path FROM ingest_files WHERE starts_with(reason, 'unreadable') ORDER BY path`),
   ).toEqual([{ path: 'clicks/closed-too.ndjson' }, { path: 'clicks/closed.ndjson' }]);
   for (const closed of [file, other]) await chmod(closed, 0o644);
   await run(5);
   expect(await ledger()).toMatchObject([{ status: 'quarantined' }, { status: 'loaded' }]);
-  expect((await status(data.root)).told).not.toContain('unreadable');
+  expect((await status(data.root)).output).not.toContain('unreadable');
 });

@@ -24,7 +24,7 @@ const awayStorage = {
   secret_access_key: 'very/secret+key',
 };
 
-it('a run that storage refuses is in no ledger: status tells it and exits 1, until a run is good', async () => {
+it('a run that storage refuses is in no ledger: status shows it and exits 1, until a run is good', async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon));
   const { data } = pipeline;
   await pipeline.refresh(noon);
@@ -53,11 +53,11 @@ it('a run that storage refuses is in no ledger: status tells it and exits 1, unt
   expect((await endOf(data.root, 'status')).code).toBe(0);
 });
 
-it('a run whose end is not brought to storage is told, too, though the ledger has it as done', async () => {
+it('a run whose end is not brought to storage is shown, too, though the ledger has it as done', async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon));
   const { data } = pipeline;
   await pipeline.refresh(noon);
-  // As publishing to storage does, the copy of the state comes after all that the ledger knows.
+  // The copy of the state, like publishing to storage, comes after the end of the run in the ledger.
   const effects = at('2026-03-10T12:05:00Z');
   const files = { ...effects.files, copyFile: () => Promise.reject(new Error('made to fail')) };
   await pipeline.landOffers('net', [{ external_id: 'e', title: 'Offer', payout: '1' }]);
@@ -69,7 +69,7 @@ it('a run whose end is not brought to storage is told, too, though the ledger ha
   });
 });
 
-it('one that finds another at work waits for its turn; again and again is told', async () => {
+it('one that finds another at work waits for its turn; again and again is shown', async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon), { settings: { lock_wait_seconds: 0 } });
   const { data } = pipeline;
   await pipeline.refresh(noon);
@@ -91,7 +91,7 @@ it('one that finds another at work waits for its turn; again and again is told',
   expect(await alarms()).toEqual([]);
 });
 
-it('one that its own words forbid is told to who asked alone', async () => {
+it('one that its own options forbid is reported to its caller alone', async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon));
   const { data } = pipeline;
   await pipeline.refresh(noon);
@@ -103,7 +103,7 @@ it('one that its own words forbid is told to who asked alone', async () => {
   expect((await endOf(data.root, 'status')).code).toBe(0);
 });
 
-it('one whose warehouse cannot be opened is told', async () => {
+it('one whose warehouse cannot be opened is shown', async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon));
   const { data } = pipeline;
   await pipeline.refresh(noon);

@@ -47,7 +47,7 @@ it('without storage a schedule writes for as long as it holds its lock', async (
   expect(readSchedule(data, {})).toMatchObject({ role: 'neither' });
 });
 
-it('with storage it tells whether it writes or stands by, and how old its lease is', async () => {
+it('with storage it shows whether it writes or stands by, and how old its lease is', async () => {
   await using here = await place();
   const { data, note } = here;
   const lock = await acquireSchedulerLock(data.storageScheduleLockFile);
@@ -64,7 +64,7 @@ it('with storage it tells whether it writes or stands by, and how old its lease 
     lease_age_seconds: 3,
     error: null,
   });
-  // As of a process that was stopped: it holds its lock, and renews nothing.
+  // A stopped process holds its lock, and renews nothing.
   const stopped = readSchedule(data, { storage }, at(until));
   expect(scheduleTrouble(stopped)).toBe(
     'the schedule cannot write to storage: its lease was not renewed for 28 s: is its process stopped?',
@@ -75,7 +75,7 @@ it('with storage it tells whether it writes or stands by, and how old its lease 
   expect(scheduleTrouble(readSchedule(data, { storage }))).toBe(
     `what ran here last could not use storage since ${noon}: storage is away`,
   );
-  // Of another storage, and of one that ended as it should, nothing is left to be told.
+  // Notes of another storage and of a process that ended as it should are gone.
   expect(readSchedule(data, { storage: { ...storage, url: 's3://bucket/other' } })).toMatchObject({ error: null });
   await note.forget();
   expect(readSchedule(data, { storage })).toMatchObject({ role: 'neither', error: null });
@@ -117,18 +117,18 @@ it('a role that cannot be written is logged once, and written as soon as it can 
   expect(readSchedule(here.data, { storage })).toMatchObject({ error: 'away' });
 });
 
-it('one that stands by while storage is away tells it at each look, and goes on looking', async () => {
+it('one that stands by while storage is away reports it at each look, and goes on looking', async () => {
   await using here = await place();
   using store = await ObjectStore.open(storage, { tries: 1, connect: 1_000, silence: 1_000 });
   const stop = new AbortController();
-  const told: ReportedRole[] = [];
+  const reported: ReportedRole[] = [];
   const tellRole = async (role: ReportedRole) => {
-    if (told.push(role) === 2) stop.abort();
+    if (reported.push(role) === 2) stop.abort();
   };
   const times = { ...leaseTimes, look: 1 };
   await WriterLease.acquire({ data: here.data, store, logger, effects, times, tellRole }, async () => 1, stop.signal);
   const error = 's3://bucket/network cannot read lease.json: no whole answer (ECONNREFUSED)';
-  expect(told).toEqual([
+  expect(reported).toEqual([
     { role: 'stands_by', error },
     { role: 'stands_by', error },
   ]);
@@ -143,9 +143,10 @@ it('a schedule that cannot begin, since storage is away, leaves word for status 
   expect((await endOf(data.root, 'status')).code).toBe(0);
   expect((await offerline(data.root, 'schedule')).code).toBe(1);
   const { code, stdout, stderr } = await offerline(data.root, 'status');
-  const told = /what ran here last could not use storage since .*: s3:\/\/bucket\/network cannot write .*ECONNREFUSED/;
-  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(told) as string });
-  expect(stdout).toMatch(told);
+  const trouble =
+    /what ran here last could not use storage since .*: s3:\/\/bucket\/network cannot write .*ECONNREFUSED/;
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(trouble) as string });
+  expect(stdout).toMatch(trouble);
   expect(stdout).toContain('no schedule runs here, nor does anything use s3://bucket/network');
   expect(stdout + stderr).not.toContain('secret+key');
   const { stdout: doctor } = await endOf(data.root, 'doctor');

@@ -34,7 +34,7 @@ const clickAt = (id: string, clicked_at: string) => ({
   clicked_at,
 });
 
-/** Every file of a folder with what tells a change of it. */
+/** Returns every file of a folder with its size and times. */
 async function filesOf(folder: string): Promise<[path: string, bytes: number, modified: number][]> {
   const entries = (await readdir(folder, { recursive: true, withFileTypes: true })).map((entry) =>
     join(entry.parentPath, entry.name),
@@ -50,7 +50,7 @@ async function filesOf(folder: string): Promise<[path: string, bytes: number, mo
   );
 }
 
-it('tells at one glance what is new, what failed, what waits and what is stale', async () => {
+it('shows what is new, what failed, what waits and what is stale', async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon), { settings });
   const { data } = pipeline;
   const offers = Array.from({ length: 12 }, (_, index) => ({
@@ -144,7 +144,7 @@ it('knows the newest events of a snapshot that an earlier version published', as
   expect(newest).toMatchObject([{ data: 'clicks', newest: '2026-03-10T11:00:00Z' }, { data: 'conversions' }]);
 });
 
-it('says of a snapshot ahead of the clock what to do, and takes no age from what lies ahead', async () => {
+it('says of a snapshot ahead of the clock what to do, and takes no age from what is ahead', async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon), { settings });
   const { data } = pipeline;
   await pipeline.landOffers('net', [{ external_id: 'e', title: 'Offer', payout: '1' }]);
@@ -206,7 +206,7 @@ describe('a run whose process is gone', () => {
   const killAt = { step: 'models: committed', moment: 'after', occurrence: 1 } as const;
   const at = Date.parse('2026-03-10T12:10:00Z');
 
-  it('is told as interrupted and as the last failure, by readers that write nothing, until a run is good', async () => {
+  it('is shown as interrupted and as the last failure, by readers that write nothing, until a run is good', async () => {
     await using pipeline = await PipelineUnderTest.create(new Date(noon));
     const { data } = pipeline;
     const { signal } = await killedRefresh({
@@ -293,7 +293,7 @@ it('exits 1 until a failure is put right: a refresh does so for its stages, for 
   expect(await failed()).toEqual([]);
 });
 
-/** The least that stands, with nothing that needs attention. */
+/** The smallest report, without anything that needs attention. */
 const well: StatusReport = {
   ...nothingPublished,
   snapshot: { snapshot_id: 's', as_of: noon, age_seconds: 60, row_counts: {} },
@@ -324,7 +324,7 @@ const well: StatusReport = {
 };
 const failure = { run_id: 7, status: 'failed', at: noon, error: 'no room\nat all', recovered: false } as const;
 
-/** What in a case below makes `status` fail. */
+/** Cases below in which `status` fails. */
 const alarming = ['last_failure', 'ahead', 'sources'] as const;
 
 describe('what needs attention', () => {
@@ -335,14 +335,14 @@ describe('what needs attention', () => {
     ).toEqual([]);
   });
 
-  it('tells of a source when all of it last came, a catalog or not', () => {
+  it('shows when all of a source last came, a catalog or not', () => {
     const source = { source: 'logs', last_pull: 'failed', error: '503', ended_by_force: false } as const;
-    const told = (last_whole_pull_at: string | null, age_seconds: number | null) =>
+    const actionsOf = (last_whole_pull_at: string | null, age_seconds: number | null) =>
       adviseActions({ ...well, sources: [{ ...source, last_whole_pull_at, age_seconds }] }, [], 60).map(
         ({ what }) => what,
       );
-    expect(told(noon, 90)).toEqual(['source logs was not pulled (503): its last whole pull was 1 min ago']);
-    expect(told(null, null)).toEqual(['source logs was not pulled (503): it was never pulled whole']);
+    expect(actionsOf(noon, 90)).toEqual(['source logs was not pulled (503): its last whole pull was 1 min ago']);
+    expect(actionsOf(null, null)).toEqual(['source logs was not pulled (503): it was never pulled whole']);
   });
 
   it.each<[string, Partial<StatusReport>, command: string]>([
@@ -419,9 +419,9 @@ describe('what needs attention', () => {
       'doctor --deep --repair',
     ],
   ])('names one command that there is for %s', async (_name, trouble, typed) => {
-    const told = adviseActions({ ...well, ...trouble }, [], 60);
+    const advised = adviseActions({ ...well, ...trouble }, [], 60);
     const isAlarm = alarming.some((key) => key in trouble) || trouble.snapshot?.age_seconds === null;
-    expect(told).toEqual([
+    expect(advised).toEqual([
       {
         what: expect.stringMatching(/^\S.*\S$/) as string,
         command: `offerline ${typed}`,
@@ -438,7 +438,7 @@ describe('what needs attention', () => {
     expect(options.filter((option) => known?.options.every(({ long }) => long !== option))).toEqual([]);
   });
 
-  it('is told for what is stale', () => {
+  it('is advised for what is stale', () => {
     expect(adviseActions(well, ['the newest of clicks is 91 minutes old'], 60)).toEqual([
       {
         what: expect.stringContaining('the newest of clicks is 91 minutes old') as string,
@@ -449,7 +449,7 @@ describe('what needs attention', () => {
   });
 });
 
-it('names a quarantined file as long as it lies there, and what cannot be read beside all else', async () => {
+it('names a quarantined file as long as it is there, and what cannot be read beside all else', async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon));
   const { data } = pipeline;
   await pipeline.landLog('clicks', 'ndjson', [clickAt('a', '2026-03-10T11:00:00Z')]);
@@ -517,7 +517,7 @@ it.each([
   ]);
 });
 
-it('tells snapshots that nothing links to from none', async () => {
+it('distinguishes snapshots without a link from none', async () => {
   await using pipeline = await PipelineUnderTest.create(new Date(noon));
   const { data } = pipeline;
   expect((await endOf(data.root, 'status')).stdout).toMatch(/^No snapshot was published yet\.\n/);

@@ -15,7 +15,7 @@ const url = 's3://bucket/network';
 const broken = ['', '{"command":', 'null', '[]', '{}', '{"role":"writes","command":7}'];
 const effects = { ...realEffects, now: () => Date.parse(noon) };
 
-/** As a file that this user may not read: it is there and gives nothing. */
+/** A folder in place of the file, like a file that this user may not read. */
 async function makeUnreadable(file: string): Promise<void> {
   await rm(file, { force: true });
   await mkdir(file);
@@ -25,12 +25,12 @@ it('a note of refused runs that cannot be read counts as absent: status and doct
   await using pipeline = await PipelineUnderTest.create(new Date(noon));
   const { data } = pipeline;
   await pipeline.refresh(noon);
-  const told = /refused-runs\.json (is not as it was written|cannot be read \(EISDIR\)), and counts as absent/;
+  const warning = /refused-runs\.json (is not as it was written|cannot be read \(EISDIR\)), and counts as absent/;
   const expectTold = async () => {
     expect(readRefusedRuns(data)).toBeNull();
     const { code, stdout, stderr } = await endOf(data.root, 'status');
-    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: expect.stringMatching(told) as string, stderr: '' });
-    expect((await endOf(data.root, 'doctor')).stdout).toMatch(told);
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: expect.stringMatching(warning) as string, stderr: '' });
+    expect((await endOf(data.root, 'doctor')).stdout).toMatch(warning);
     process.exitCode = exitCode.done;
   };
   for (const text of broken) {
@@ -55,14 +55,14 @@ it('a note of the role with storage that cannot be read counts as absent, too, a
   await mkdir(data.warehouse, { recursive: true });
   let logged = '';
   const logger = createLogger({ write: (line: string) => ((logged += line), true) });
-  const told = /schedule-role\.json (is not as it was written|cannot be read \(EISDIR\)), and counts as absent/g;
+  const warning = /schedule-role\.json (is not as it was written|cannot be read \(EISDIR\)), and counts as absent/g;
   const expectTold = async () => {
     expect(readStorageRole(data.scheduleRoleFile, url)).toBeUndefined();
-    expect((await endOf(data.root, 'status')).stdout).toMatch(told);
+    expect((await endOf(data.root, 'status')).stdout).toMatch(warning);
     logged = '';
     const note = new RoleNote(data.scheduleRoleFile, url, { effects, logger });
     await note.report({ role: 'stands_by' });
-    expect(logged.match(told)).toHaveLength(1);
+    expect(logged.match(warning)).toHaveLength(1);
   };
   for (const text of broken) {
     await writeFile(data.scheduleRoleFile, text);

@@ -61,7 +61,7 @@ describe("a publisher's list", () => {
     });
   });
 
-  it('takes the likeliest column of several, and tells which it does not use', () => {
+  it('takes the likeliest column of several, and returns those it does not use', () => {
     const { columns, ignored, rewards } = read('payout,reward,click_id,user', '9,1,c1,u1');
     expect({ columns, ignored }).toEqual({
       columns: { click_id: 'click_id', reward: 'reward' },
@@ -113,7 +113,7 @@ describe("a publisher's list", () => {
       );
   });
 
-  it('tells of several mistakes at once, not of all', () => {
+  it('reports several mistakes at once, not all', () => {
     const lines = Array.from({ length: 20 }, () => 'c1,x');
     expect(() => read('click_id,amount', ...lines)).toThrow(/^(list\.csv line [2-6]: .*\n?){5}$/);
   });

@@ -130,14 +130,14 @@ it('is shown to people as sums and details', async () => {
   expect(text).toMatch(/^missing there +2 /m);
 });
 
-it('takes the reward that the postback told, and tells how far that has come', async () => {
-  const told = {
-    site_key: 'told',
+it('takes the reward of the postback, and reports its state', async () => {
+  const site = {
+    site_key: 'rewarded',
     site_secret: 'a-secret-of-this-site',
     commission: 0.2,
     postback: { url: 'http://127.0.0.1:9/{click_id}' },
   };
-  await using network = await PipelineUnderTest.create(new Date(asOf), { sites: [told] });
+  await using network = await PipelineUnderTest.create(new Date(asOf), { sites: [site] });
   await network.landOffers('net', [{ id: 1, external_id: 'one', title: 'One', payout: '1' }]);
   await network.landLog(
     'clicks',
@@ -145,7 +145,7 @@ it('takes the reward that the postback told, and tells how far that has come', a
     ['a', 'b'].map((click_id) => ({
       click_id,
       offer_id: 1,
-      site_key: 'told',
+      site_key: 'rewarded',
       user_id: 'u',
       clicked_at: '2025-03-08T09:00:00Z',
     })),
@@ -161,12 +161,12 @@ it('takes the reward that the postback told, and tells how far that has come', a
     })),
   );
   await network.refresh('2025-03-08T12:00:00Z');
-  await writeFile(network.data.sitesFile, JSON.stringify({ sites: [{ ...told, commission: 0.5 }] }));
+  await writeFile(network.data.sitesFile, JSON.stringify({ sites: [{ ...site, commission: 0.5 }] }));
   await network.refresh(asOf);
   const file = join(network.data.root, 'list.csv');
   await writeFile(file, 'click_id,reward\na,0.8\n');
   const report = JSON.parse(
-    await command(network.data.root, 'reconcile', '--site', 'told', '--file', file, '--json'),
+    await command(network.data.root, 'reconcile', '--site', 'rewarded', '--file', file, '--json'),
   ) as Reconciliation;
   expect(report.agreed).toEqual({ count: 1, there: '0.8', here: '0.8' });
   expect(report.differences).toMatchObject([

@@ -169,7 +169,7 @@ describe('a difference is sorted as', () => {
       [['late', 'its postback is pending: timeout']],
     ],
     [
-      'late, told after the period',
+      'late, delivered after the period',
       [],
       [conversion({ postback: delivered('2026-04-01T01:00:00Z') })],
       { to: '2026-03-31' },
@@ -228,7 +228,7 @@ const arbitraryConversions = fc
     ),
   );
 
-/** The list of a publisher who agrees with everything that is due; and how the rows tell which conversion is meant. */
+/** List of a publisher who agrees with everything that is due; rows name conversions in several ways. */
 const arbitraryAgreement = fc
   .tuple(arbitraryConversions, fc.constantFrom('our ids', 'own ids', 'no ids'), fc.integer())
   .map(([conversions, ids, seed]) => {
