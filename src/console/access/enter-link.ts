@@ -1,23 +1,23 @@
-import { digestOf, newToken } from './users.ts';
+import { secretDigest, newToken } from './users.ts';
 
 const linkMilliseconds = 10 * 60_000;
 
-/** The link that lets in whoever started the console: for ten minutes, once. The newest one alone is good. */
+/** The one-time link for the person who started the console, valid for ten minutes. Only the newest one is valid. */
 export class EnterLink {
-  #waiting: { digest: string; expiresAt: number } | undefined;
+  #current: { digest: string; expiresAt: number } | undefined;
 
-  /** A path of the console. */
+  /** Returns a path of the console. */
   issue(now: number): string {
     const token = newToken();
-    this.#waiting = { digest: digestOf(token), expiresAt: now + linkMilliseconds };
+    this.#current = { digest: secretDigest(token), expiresAt: now + linkMilliseconds };
     return `/enter/${token}`;
   }
 
-  /** Whether the token is the one that waits, which it is no more afterwards. */
+  /** Returns whether the token is valid, and makes it invalid. */
   use(token: string, now: number): boolean {
-    const waiting = this.#waiting;
-    if (waiting === undefined || waiting.digest !== digestOf(token)) return false;
-    this.#waiting = undefined;
-    return now < waiting.expiresAt;
+    const current = this.#current;
+    if (current === undefined || current.digest !== secretDigest(token)) return false;
+    this.#current = undefined;
+    return now < current.expiresAt;
   }
 }

@@ -1,10 +1,10 @@
 import { SlidingWindows, type Bucket, type LimitStatus } from '../../kit/http/sliding-windows.ts';
 
 const minute = 60_000;
-/** How many sessions and addresses are counted at once; beyond that whoever was away longest begins anew. */
-const mostWindows = 10_000;
+/** Users and addresses that are counted at once; beyond that the least recent one starts again from 0. */
+const maxWindows = 10_000;
 
-/** What a request counts as, and how much of it one session or address may do within how many milliseconds. */
+/** Requests of each kind that one user or address may make within `length` milliseconds. */
 const allowances = {
   'sign-in': { limit: 5, length: minute },
   page: { limit: 20, length: 1000 },
@@ -12,17 +12,17 @@ const allowances = {
 } as const;
 export type Counted = keyof typeof allowances;
 
-/** What may be done how often. Kinds have windows of their own, so that no flood of pages pushes guesses out. */
+/** Rate limits. Each kind has windows of its own, so that a flood of pages does not displace counts of sign-ins. */
 export class AccessLimits {
   readonly #windows: Record<Counted, SlidingWindows> = {
-    'sign-in': new SlidingWindows({ maxWindows: mostWindows }),
-    page: new SlidingWindows({ maxWindows: mostWindows }),
-    action: new SlidingWindows({ maxWindows: mostWindows }),
+    'sign-in': new SlidingWindows({ maxWindows: maxWindows }),
+    page: new SlidingWindows({ maxWindows: maxWindows }),
+    action: new SlidingWindows({ maxWindows: maxWindows }),
   };
 
-  /** `who`: a session, a user whom a proxy names, or an address. */
-  count(kind: Counted, who: string, now: number): LimitStatus {
-    const bucket: Bucket = { name: who, ...allowances[kind] };
+  /** `client`: a user or an address. */
+  count(kind: Counted, client: string, now: number): LimitStatus {
+    const bucket: Bucket = { name: client, ...allowances[kind] };
     return this.#windows[kind].consume(bucket, now);
   }
 }

@@ -5,14 +5,14 @@ import { UsageError } from '../../kit/errors/errors.ts';
 import { isLoopbackHost } from '../../kit/http/loopback.ts';
 
 /**
- * Throws `UsageError` where the console would listen to others than this machine without telling them apart, or without
- * anything that keeps tokens and pages from being read on their way. `users`: how many there are.
+ * Throws `UsageError` where the console would listen beyond this machine without users, or without TLS. `users`: their
+ * number.
  */
 export function refuseUnsafeListener(settings: Pick<Settings, 'console' | 'trusted_proxies'>, users: number): void {
   const { host, tls, proxy_header } = settings.console;
   if (proxy_header !== undefined && settings.trusted_proxies.length === 0)
     throw new UsageError(
-      'console.proxy_header of offerline.json is believed from trusted_proxies only, and there are none: name the proxy there, or take the header out',
+      'console.proxy_header of offerline.json needs trusted_proxies, which is empty: add the proxy there, or remove the header',
     );
   if (isLoopbackHost(host)) return;
   if (users === 0)
@@ -21,19 +21,19 @@ export function refuseUnsafeListener(settings: Pick<Settings, 'console' | 'trust
     );
   if (tls === undefined && settings.trusted_proxies.length === 0)
     throw new UsageError(
-      `the console does not listen on ${host} without TLS: set console.tls (key and cert) in offerline.json, name the proxy before it in trusted_proxies, or listen on 127.0.0.1`,
+      `the console does not listen on ${host} without TLS: set console.tls (key and cert) in offerline.json, add its proxy to trusted_proxies, or listen on 127.0.0.1`,
     );
 }
 
-/** Key and certificate as a server takes them. Throws `UsageError` where they cannot be read or do not fit. */
+/** Reads key and certificate. Throws `UsageError` where they cannot be read or do not belong together. */
 export function readTls(tls: NonNullable<Settings['console']['tls']>): { key: Buffer; cert: Buffer } {
   const pair = { key: read('key', tls.key), cert: read('cert', tls.cert) };
   try {
     createSecureContext(pair);
   } catch (error) {
-    // OpenSSL's words tell what is wrong, never what stands in the key.
+    // OpenSSL's message never has the key's content.
     throw new UsageError(
-      `console.tls of offerline.json: ${tls.key} and ${tls.cert} are no key and certificate that belong together: ${(error as Error).message}`,
+      `console.tls of offerline.json: ${tls.key} and ${tls.cert} are not a key and its certificate: ${(error as Error).message}`,
       { cause: error },
     );
   }

@@ -11,7 +11,7 @@ const contentSecurityPolicy = [
   "require-trusted-types-for 'script'",
 ].join('; ');
 
-/** Of every answer. Pages that may be kept by their reader say so by another `cache-control`, which is `private`. */
+/** Headers of every answer. Pages that a browser may cache have another `cache-control`, which is `private`. */
 export const securityHeaders = {
   'content-security-policy': contentSecurityPolicy,
   'x-content-type-options': 'nosniff',

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import { FollowedFile } from '../../kit/files/followed-file.ts';
-import { digestOf, readUsers, type StoredUser } from './users.ts';
+import { secretDigest, readUsers, type StoredUser } from './users.ts';
 
-/** The users as `console/users.json` says now; a broken file leaves the last good content. */
+/** The users of `console/users.json`, followed; a broken file leaves the last good content. */
 export class UserRegistry {
   readonly #file: string;
   readonly #log: Logger;
@@ -13,10 +13,10 @@ export class UserRegistry {
   constructor(file: string, log: Logger) {
     this.#file = file;
     this.#log = log;
-    // Whoever wants nobody let in says so by an empty list: a file that went missing was hardly meant to say it.
+    // An empty list locks everybody out; a missing file is hardly meant to.
     this.#followed = new FollowedFile(file, log, () => this.#read(), {
-      gone: 'the console’s users are gone; those known so far stay until they are back',
-      broken: 'the console’s users cannot be read; those known so far stay until the file is mended',
+      gone: 'console/users.json is gone; keeping the last users until it is back',
+      broken: 'console/users.json cannot be read; keeping the last users until it is repaired',
     });
   }
 
@@ -25,7 +25,7 @@ export class UserRegistry {
   }
 
   /**
-   * Reads the file for the first time. Throws `UsageError` where it cannot be used: there is no last good content yet.
+   * Reads the file for the first time. Throws `UsageError` where it is broken, since there is no last good content yet.
    */
   start(): Promise<void> {
     return this.#followed.start();
@@ -40,15 +40,15 @@ export class UserRegistry {
     return this.#byName.get(name);
   }
 
-  /** Whose token this is. Looked up by its digest, so the time it takes tells nothing of the tokens there are. */
+  /** Returns the user of a token. The look-up is by digest, so its duration reveals nothing about tokens. */
   withToken(token: string): StoredUser | undefined {
-    return this.#byDigest.get(digestOf(token));
+    return this.#byDigest.get(secretDigest(token));
   }
 
   #read(): void {
     const users = readUsers(this.#file);
     this.#byName = new Map(users.map((user) => [user.name, user]));
     this.#byDigest = new Map(users.map((user) => [user.token_sha256, user]));
-    this.#log.info({ users: users.length }, 'the console’s users read');
+    this.#log.info({ users: users.length }, 'read the users of the console');
   }
 }

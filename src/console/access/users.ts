@@ -5,17 +5,17 @@ import { readTextFile } from '../../kit/config/regular-file.ts';
 import { UsageError } from '../../kit/errors/errors.ts';
 import { makePrivateFolder, realEffects, replaceFile, type FileEffects } from '../../kit/files/effects.ts';
 
-/** A viewer looks; an operator may start what changes something. */
+/** A viewer reads pages; an operator may also start actions. */
 export const roles = ['viewer', 'operator'] as const;
 export type Role = (typeof roles)[number];
 
-/** Who asks, as pages and the log of actions name them. */
+/** A user, as pages and the audit log name them. */
 export interface ConsoleUser {
   name: string;
   role: Role;
 }
 
-/** What a user may be called, wherever the name comes from: nothing that a log or a header would have to escape. */
+/** A user's name from any source, without characters that a log or a header has to escape. */
 export const userName = z
   .string()
   .regex(/^[\w.@+-]{1,64}$/, { error: 'has other characters than letters, digits and . _ @ + -, or more than 64' });
@@ -23,7 +23,7 @@ export const userName = z
 const storedUser = z.strictObject({
   name: userName,
   role: z.enum(roles),
-  /** Of the token, which is kept nowhere. */
+  /** The digest of the token, which is not stored itself. */
   token_sha256: z.string().regex(/^[\da-f]{64}$/, { error: 'is not a SHA-256 in hexadecimal digits' }),
 });
 
@@ -37,11 +37,11 @@ export type StoredUser = z.output<typeof storedUser>;
 
 const tokenBytes = 32;
 
-export function digestOf(token: string): string {
+export function secretDigest(token: string): string {
   return hash('sha256', token, 'hex');
 }
 
-/** Something that nobody guesses, for an address or a cookie, too. */
+/** A random secret for a user, a link or a cookie. */
 export function newToken(): string {
   return randomBytes(tokenBytes).toString('base64url');
 }
@@ -59,7 +59,7 @@ export function readUsers(file: string): StoredUser[] {
   try {
     json = JSON.parse(text);
   } catch {
-    // The parser's message quotes the text around the mistake, which may be a token that was pasted there.
+    // The parser's message quotes the text at the error, which may be a pasted token.
     throw new UsageError(`${file} is not valid JSON; nothing was changed`);
   }
   const parsed = usersSchema.safeParse(json);
@@ -69,8 +69,8 @@ export function readUsers(file: string): StoredUser[] {
 }
 
 /**
- * Adds a user and returns the token, which is told nowhere else. Throws `UsageError` where the name is taken or cannot
- * be one, or where the file is broken.
+ * Adds a user and returns the token, which is shown only here. Throws `UsageError` where the name is taken or not valid,
+ * or the file is broken.
  */
 export async function addUser(
   file: string,
@@ -78,23 +78,23 @@ export async function addUser(
   files: FileEffects = realEffects.files,
 ): Promise<string> {
   if (!userName.safeParse(name).success)
-    throw new UsageError(`${name} cannot be a name: it takes 1 to 64 letters, digits and . _ @ + -`);
+    throw new UsageError(`${name} is not a valid name: use 1 to 64 letters, digits and . _ @ + -`);
   const users = readUsers(file);
   if (users.some((user) => user.name === name))
     throw new UsageError(
       `there is a user ${name} already: choose another name, or \`offerline console remove ${name}\``,
     );
   const token = newToken();
-  await writeUsers(file, [...users, { name, role, token_sha256: digestOf(token) }], files);
+  await writeUsers(file, [...users, { name, role, token_sha256: secretDigest(token) }], files);
   return token;
 }
 
-/** Removes a user. Throws `UsageError` where there is none of that name. */
+/** Removes a user. Throws `UsageError` where there is no such user. */
 export async function removeUser(file: string, name: string, files: FileEffects = realEffects.files): Promise<void> {
   const users = readUsers(file);
   const others = users.filter((user) => user.name !== name);
   if (others.length === users.length)
-    throw new UsageError(`there is no user ${name}; \`offerline console users\` shows who there is`);
+    throw new UsageError(`there is no user ${name}; \`offerline console users\` lists all users`);
   await writeUsers(file, others, files);
 }
 

@@ -8,7 +8,7 @@ import { settingsOf, temporaryFolder } from './console-for-test.ts';
 const pem = join(import.meta.dirname, '../../support/self-signed.pem');
 const tls = { key: pem, cert: pem };
 
-it('listens on loopback without more', () => {
+it('listens on loopback without users and TLS', () => {
   expect(defaultSettings.console).toEqual({ host: '127.0.0.1', port: 8081, hosts: [] });
   for (const host of ['127.0.0.1', '127.1.2.3', '::1', 'localhost'])
     expect(() => refuseUnsafeListener(settingsOf({ console: { host } }), 0)).not.toThrow();
@@ -20,11 +20,11 @@ it.for([
   ['192.0.2.7', {}, 1, 'without TLS: set console.tls'],
   ['console.example', {}, 1, 'trusted_proxies'],
   ['localhost.example', {}, 0, 'without users'],
-] as const)('does not listen on %s with %o and %i users: %s', ([host, more, users, told]) => {
-  expect(() => refuseUnsafeListener(settingsOf({ console: { host, ...more } }), users)).toThrow(told);
+] as const)('does not listen on %s with %o and %i users: %s', ([host, more, users, message]) => {
+  expect(() => refuseUnsafeListener(settingsOf({ console: { host, ...more } }), users)).toThrow(message);
 });
 
-it('listens elsewhere with users, and TLS or a proxy', () => {
+it('listens on other addresses with users, and TLS or a proxy', () => {
   const host = '0.0.0.0';
   expect(() => refuseUnsafeListener(settingsOf({ console: { host, tls } }), 1)).not.toThrow();
   expect(() => refuseUnsafeListener(settingsOf({ console: { host }, trusted_proxies: ['10.0.0.1'] }), 1)).not.toThrow();
@@ -33,7 +33,7 @@ it('listens elsewhere with users, and TLS or a proxy', () => {
   );
 });
 
-it('a header that nobody could be believed about is told', () => {
+it('a proxy header without trusted proxies is refused', () => {
   const settings = settingsOf({ console: { proxy_header: { user: 'X-Forwarded-User' } } });
   expect(() => refuseUnsafeListener(settings, 0)).toThrow('trusted_proxies');
 });
@@ -50,14 +50,16 @@ it.for([
   [{ proxy_header: { role: 'X-Role' } }, 'user'],
   [{ proxy_header: { user: 'X User' } }, 'is not the name of a header'],
   [{ users: [] }, 'users'],
-] as const)('%o is refused: %s', ([settings, told]) => {
-  expect(() => settingsOf({ console: settings })).toThrow(told);
+] as const)('%o is refused: %s', ([settings, message]) => {
+  expect(() => settingsOf({ console: settings })).toThrow(message);
 });
 
-it('key and certificate are read, and what is wrong with them is told by file', async () => {
+it('key and certificate are read; an error names their files', async () => {
   expect(readTls(tls).key.toString()).toContain('BEGIN');
   const broken = join(await temporaryFolder(), 'broken.pem');
   expect(() => readTls({ key: broken, cert: pem })).toThrow(/console\.tls\.key .* cannot be read/);
   await writeFile(broken, 'no key');
-  expect(() => readTls({ key: broken, cert: pem })).toThrow(/broken\.pem and .* that belong together/);
+  expect(() => readTls({ key: broken, cert: pem })).toThrow(
+    /broken\.pem and .* are not a key and its certificate/,
+  );
 });

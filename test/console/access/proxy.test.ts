@@ -1,18 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import { expect, it } from 'vitest';
-import { connections } from '../../../src/console/access/connection.ts';
+import { connectionChecks } from '../../../src/console/access/connection-checks.ts';
 import { addUser } from '../../../src/console/access/users.ts';
 import { consoleForTest, cookieOf, settingsOf } from './console-for-test.ts';
 
 const proxy_header = { user: 'X-Forwarded-User', role: 'X-Forwarded-Role' };
 const trusted = settingsOf({ trusted_proxies: ['127.0.0.1'], console: { proxy_header } });
-const said = { 'x-forwarded-user': 'ada@example.com', 'x-forwarded-role': 'operator' };
+const headersOfProxy = { 'x-forwarded-user': 'ada@example.com', 'x-forwarded-role': 'operator' };
 
-it('a proxy of trusted_proxies says who asks', async () => {
+it('a proxy of trusted_proxies names the user', async () => {
   const running = await consoleForTest(trusted);
-  expect((await running.ask('/offers', { headers: said })).body).toBe('ada@example.com operator');
-  expect((await running.post('/actions', {}, said)).status).toBe(200);
-  expect((await running.post('/actions', {}, { ...said, 'x-forwarded-role': 'viewer' })).status).toBe(403);
+  expect((await running.ask('/offers', { headers: headersOfProxy })).body).toBe('ada@example.com operator');
+  expect((await running.post('/actions', {}, headersOfProxy)).status).toBe(200);
+  expect((await running.post('/actions', {}, { ...headersOfProxy, 'x-forwarded-role': 'viewer' })).status).toBe(403);
   for (const wrong of [
     { 'x-forwarded-user': '' },
     { 'x-forwarded-user': 'local operator' },
@@ -22,16 +22,16 @@ it('a proxy of trusted_proxies says who asks', async () => {
     { 'x-forwarded-role': undefined },
   ]) {
     const headers = Object.fromEntries(
-      Object.entries({ ...said, ...wrong }).filter(([, value]) => value !== undefined),
+      Object.entries({ ...headersOfProxy, ...wrong }).filter(([, value]) => value !== undefined),
     );
     expect((await running.ask('/offers', { headers })).status, JSON.stringify(wrong)).toBe(401);
   }
   expect(running.acted).toEqual(['ada@example.com']);
 });
 
-it('a form from elsewhere is refused, whoever the proxy says it is from', async () => {
+it('a form of a foreign page is refused, whichever user the proxy names', async () => {
   const running = await consoleForTest(trusted);
-  const headers = { ...said, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
+  const headers = { ...headersOfProxy, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
   expect((await running.ask('/actions', { method: 'POST', form: {}, headers })).status).toBe(403);
 });
 
@@ -39,14 +39,19 @@ it.for([
   ['no proxy is trusted', settingsOf({ console: { proxy_header } })],
   ['another proxy is trusted', settingsOf({ trusted_proxies: ['192.0.2.1', '10.0.0.0/8'], console: { proxy_header } })],
   ['no header is configured', settingsOf({ trusted_proxies: ['127.0.0.1'] })],
-] as const)('the same headers are nobody’s where %s', async ([, settings]) => {
+] as const)('the headers name no user where %s', async ([, settings]) => {
   const running = await consoleForTest(settings);
-  const headers = { ...said, 'x-forwarded-for': '192.0.2.1', 'x-real-ip': '192.0.2.1', forwarded: 'for=192.0.2.1' };
+  const headers = {
+    ...headersOfProxy,
+    'x-forwarded-for': '192.0.2.1',
+    'x-real-ip': '192.0.2.1',
+    forwarded: 'for=192.0.2.1',
+  };
   expect((await running.ask('/offers', { headers })).status).toBe(401);
   expect((await running.post('/actions', {}, headers)).status).toBe(401);
 });
 
-it('without a header for the role it is that of the user of this name', async () => {
+it('without a header for the role the users’ file decides', async () => {
   const running = await consoleForTest(
     settingsOf({ trusted_proxies: ['127.0.0.1'], console: { proxy_header: { user: 'Remote-User' } } }),
   );
@@ -57,7 +62,7 @@ it('without a header for the role it is that of the user of this name', async ()
   expect((await running.ask('/offers', { headers: { 'remote-user': 'eve' } })).status).toBe(401);
 });
 
-it('the cookie is a secure one where the browser speaks TLS with the proxy', async () => {
+it('the cookie is secure where the browser uses TLS with the proxy', async () => {
   const enter = async (settings: object, headers: Record<string, string>) => {
     const running = await consoleForTest(settingsOf(settings));
     return cookieOf(await running.post(running.access.issueLink(), {}, headers)).cookie.split('=')[0];
@@ -70,8 +75,8 @@ it('the cookie is a secure one where the browser speaks TLS with the proxy', asy
   expect(await enter(publicUrl, {})).toBe('offerline-console');
 });
 
-it('who comes from another machine comes by the proxy or over TLS', () => {
-  const { isExposed } = connections(settingsOf({ trusted_proxies: ['10.0.0.0/8'] }));
+it('a request from another machine needs the proxy or TLS', () => {
+  const { isExposed } = connectionChecks(settingsOf({ trusted_proxies: ['10.0.0.0/8'] }));
   const from = (remoteAddress: string | undefined, encrypted?: true) =>
     ({ headers: {}, socket: { remoteAddress, encrypted } }) as unknown as IncomingMessage;
   expect(

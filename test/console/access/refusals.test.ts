@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { knownHosts } from '../../../src/console/access/own-address.ts';
+import { knownHosts } from '../../../src/console/access/request-origin.ts';
 import { addUser } from '../../../src/console/access/users.ts';
 import {
   consoleForTest,
@@ -27,7 +27,7 @@ const headersOfAll = {
 
 const enter = async (running: ConsoleForTest) => cookieOf(await running.post(running.access.issueLink()));
 
-it('every answer has the headers, whatever it answers', async () => {
+it('every answer has the headers', async () => {
   const running = await consoleForTest();
   const headers = await enter(running);
   const answers: [status: number, Answer][] = [
@@ -50,7 +50,7 @@ it('every answer has the headers, whatever it answers', async () => {
   }
 });
 
-it('what is no HTTP is answered with the headers, too, and nothing of it is repeated', async () => {
+it('a request that is not HTTP gets the headers, too, and is not repeated', async () => {
   const { host } = await consoleForTest();
   const { hostname, port } = new URL(`http://${host}`);
   for (const [status, sent] of [
@@ -66,7 +66,7 @@ it('what is no HTTP is answered with the headers, too, and nothing of it is repe
   }
 });
 
-it('a Host that is not ours is refused before anything is looked at', async () => {
+it('an unknown Host is refused before all other checks', async () => {
   const running = await consoleForTest();
   const headers = await enter(running);
   const port = running.host.split(':')[1];
@@ -90,7 +90,7 @@ it('a Host that is not ours is refused before anything is looked at', async () =
   expect((await running.post(path)).status).toBe(303);
 });
 
-it('names of loopback are ours on connections of loopback alone', () => {
+it('loopback names are known on loopback connections only', () => {
   const isKnown = knownHosts(settingsOf({ console: { host: '0.0.0.0' } }).console);
   const asked = (host: string, localAddress: string) =>
     isKnown({ headers: { host }, socket: { localAddress, localPort: 8081 } } as unknown as IncomingMessage);
@@ -117,7 +117,7 @@ it.for(['GET /offers HTTP/1.0\r\n\r\n', 'GET /offers HTTP/1.1\r\nHost:\r\nConnec
   },
 );
 
-it('names of the configuration are ours', async () => {
+it('names of the configuration are known', async () => {
   const running = await consoleForTest(
     settingsOf({
       console: { public_url: 'https://console.example/', hosts: ['Inner.example', 'mapped.example:9000'] },
@@ -131,7 +131,7 @@ it('names of the configuration are ours', async () => {
     expect(await statusOf(host), host).toBe(421);
 });
 
-it('a form of another page is refused, and so is one that says nothing of where it is from', async () => {
+it('a form of another page is refused, and one without an origin', async () => {
   const running = await consoleForTest();
   const headers = await enter(running);
   // A page of the publishers' service, say: the same host, another port, so the browser sends the cookie along.
@@ -145,7 +145,7 @@ it('a form of another page is refused, and so is one that says nothing of where 
     { origin: siblingOrigin, 'sec-fetch-site': 'same-site' },
     { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' },
     { 'sec-fetch-site': 'none' },
-    // What the browser vouches for counts before what else is said.
+    // What the browser vouches for counts before other headers.
     { origin: own, 'sec-fetch-site': 'cross-site' },
     { referer: `${own}/offers` },
   ];
@@ -162,7 +162,7 @@ it('a form of another page is refused, and so is one that says nothing of where 
   expect(running.acted).toEqual(['local operator', 'local operator']);
 });
 
-it('a viewer looks at everything and starts nothing', async () => {
+it('a viewer reads every page and starts no action', async () => {
   const running = await consoleForTest();
   const token = await addUser(running.usersFile, { name: 'vera', role: 'viewer' });
   const headers = cookieOf(await running.post('/sign-in', { token }));
@@ -175,7 +175,7 @@ it('a viewer looks at everything and starts nothing', async () => {
   expect((await running.ask('/preview', { headers: await enter(running) })).status).toBe(200);
 });
 
-it('guessing ends after five tries a minute, for the right token, too', async () => {
+it('five guesses a minute are the limit, for the right token, too', async () => {
   const running = await consoleForTest();
   const token = await addUser(running.usersFile, { name: 'ada', role: 'viewer' });
   const path = running.access.issueLink();
@@ -193,7 +193,7 @@ it('guessing ends after five tries a minute, for the right token, too', async ()
   expect((await running.post(path)).status).toBe(303);
 });
 
-it('behind a proxy guesses count for whom it names, and a made-up forwarding changes nothing', async () => {
+it('behind a proxy guesses count by the forwarded address; a forged header changes nothing', async () => {
   const guesses = async (running: ConsoleForTest) => {
     const statuses = [];
     for (const last of [1, 2, 3, 4, 5, 6])
@@ -205,7 +205,7 @@ it('behind a proxy guesses count for whom it names, and a made-up forwarding cha
   expect(await guesses(await consoleForTest())).toEqual([401, 401, 401, 401, 401, 429]);
 });
 
-it('20 pages a second and 10 actions a minute, by user and for strangers by address', async () => {
+it('20 pages a second and 10 actions a minute are the limit, by user or by address', async () => {
   const running = await consoleForTest(settingsOf({ trusted_proxies: ['127.0.0.1'] }));
   const headers = await enter(running);
   const pages = async (asked: number, how?: AskOptions) => {
@@ -228,7 +228,7 @@ it('20 pages a second and 10 actions a minute, by user and for strangers by addr
   expect((await running.post('/actions', {}, headers)).status).toBe(200);
 });
 
-it('under TLS the cookie cannot be set by others, and one without the prefix opens nothing', async () => {
+it('under TLS other services cannot set the cookie; one without the prefix opens no session', async () => {
   const pem = readFileSync(join(import.meta.dirname, '../../support/self-signed.pem'));
   const running = await consoleForTest(undefined, { tls: { key: pem, cert: pem } });
   const entered = await running.post(running.access.issueLink());

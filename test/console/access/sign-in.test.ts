@@ -11,7 +11,7 @@ async function signedIn(running: ConsoleForTest, name: string, role: Role) {
   return { token, headers: cookieOf(await running.post('/sign-in', { token })) };
 }
 
-it('a stranger sees the form in place of every page, and gets back to the page by it', async () => {
+it('a stranger gets the form for every page, and the page after signing in', async () => {
   const running = await consoleForTest();
   const { token } = await signedIn(running, 'ada', 'viewer');
   for (const path of ['/offers?sort=epc&after=3', '/nothing-there', '/']) {
@@ -25,7 +25,7 @@ it('a stranger sees the form in place of every page, and gets back to the page b
   expect((await running.ask('/style.css')).status).toBe(200);
 });
 
-it('a token opens a session, whole or not at all, and a user just added need not wait', async () => {
+it('only a whole token opens a session, also for a user just added', async () => {
   const running = await consoleForTest();
   const token = await addUser(running.usersFile, { name: 'ada', role: 'viewer' });
   const wrong = await running.post('/sign-in', { token: token.slice(0, -1) });
@@ -38,7 +38,7 @@ it('a token opens a session, whole or not at all, and a user just added need not
   expect(running.log.join('')).not.toContain(token);
 });
 
-it('a cookie is of this path and host alone, out of the reach of scripts and other sites', async () => {
+it('the cookie is bound to path and host, and hidden from scripts and other sites', async () => {
   const running = await consoleForTest();
   const answer = await running.post(running.access.issueLink());
   expect(answer.headers['set-cookie']).toEqual([
@@ -55,7 +55,7 @@ it('a session lasts 12 hours', async () => {
   expect((await running.ask('/offers', { headers })).status).toBe(401);
 });
 
-it('signing out ends the session, also for whoever kept the cookie, and only by a POST', async () => {
+it('signing out ends the session, also for a kept cookie, and needs a POST', async () => {
   const running = await consoleForTest();
   const { headers } = await signedIn(running, 'ada', 'viewer');
   expect((await running.ask('/sign-out', { headers })).status).toBe(404);
@@ -66,7 +66,7 @@ it('signing out ends the session, also for whoever kept the cookie, and only by 
   expect((await running.ask('/offers', { headers })).status).toBe(401);
 });
 
-it('signing in again ends the session before', async () => {
+it('signing in again ends the last session', async () => {
   const running = await consoleForTest();
   const { token, headers } = await signedIn(running, 'ada', 'viewer');
   const again = cookieOf(await running.post('/sign-in', { token }, headers));
@@ -74,7 +74,7 @@ it('signing in again ends the session before', async () => {
   expect((await running.ask('/offers', { headers: again })).status).toBe(200);
 });
 
-it('a user who is removed is out with the next look at the file; one made anew does not inherit the session', async () => {
+it('a removed user loses the session at the next poll; a new user of that name does not get it', async () => {
   const running = await consoleForTest();
   const { headers } = await signedIn(running, 'ada', 'operator');
   await removeUser(running.usersFile, 'ada');
@@ -84,7 +84,7 @@ it('a user who is removed is out with the next look at the file; one made anew d
   expect((await running.ask('/offers', { headers })).status).toBe(401);
 });
 
-it('a broken file of users leaves the last good ones, and is told once, without what stands in it', async () => {
+it('a broken users’ file keeps the last users, and is logged once, without its content', async () => {
   const running = await consoleForTest();
   const { token, headers } = await signedIn(running, 'ada', 'operator');
   await writeFile(running.usersFile, `{"users":[{"name":"ada","role":"king","token_sha256":"${token}"}]`);
@@ -96,16 +96,16 @@ it('a broken file of users leaves the last good ones, and is told once, without 
   expect(running.log.join('')).not.toContain(token);
 });
 
-it('a file of users that went missing closes nobody out', async () => {
+it('a missing users’ file locks nobody out', async () => {
   const running = await consoleForTest();
   const { headers } = await signedIn(running, 'ada', 'operator');
   await rm(running.usersFile);
   await running.users.poll();
   expect((await running.ask('/offers', { headers })).body).toBe('ada operator');
-  expect(running.log.at(-1)).toContain('are gone');
+  expect(running.log.at(-1)).toContain('users.json is gone');
 });
 
-it('the link lets in once, as an operator, by the button of its page and not by being looked at', async () => {
+it('the link signs in once, as an operator, by the button of its page and not by a GET', async () => {
   const running = await consoleForTest();
   const path = running.access.issueLink();
   expect(path).toMatch(/^\/enter\/[\w-]{43}$/);
@@ -121,7 +121,7 @@ it('the link lets in once, as an operator, by the button of its page and not by 
   expect([again.status, again.headers['set-cookie']]).toEqual([410, undefined]);
 });
 
-it('the link is good for ten minutes, and none after a newer one', async () => {
+it('the link is valid for ten minutes, and until a newer one', async () => {
   const running = await consoleForTest();
   const [late, early] = [running.access.issueLink(), running.access.issueLink()];
   expect((await running.post(late)).status).toBe(410);

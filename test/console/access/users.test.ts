@@ -8,7 +8,7 @@ import { addConsoleUserCommands } from '../../../src/cli/commands/operators/cons
 import { noProgress } from '../../../src/kit/logging/progress.ts';
 import { Sessions } from '../../../src/console/access/sessions.ts';
 import { UserRegistry } from '../../../src/console/access/user-registry.ts';
-import { addUser, digestOf, readUsers, removeUser } from '../../../src/console/access/users.ts';
+import { addUser, secretDigest, readUsers, removeUser } from '../../../src/console/access/users.ts';
 import { temporaryFolder } from './console-for-test.ts';
 
 let folder: string;
@@ -18,7 +18,7 @@ beforeEach(async () => {
   file = join(folder, 'console', 'users.json');
 });
 
-it('a token of 32 random bytes is given once; kept is its digest, for the owner alone', async () => {
+it('a token of 32 random bytes is shown once; the file has its digest, readable by the owner only', async () => {
   const before = process.umask(0);
   onTestFinished(() => void process.umask(before));
   const token = await addUser(file, { name: 'ada', role: 'operator' });
@@ -26,17 +26,17 @@ it('a token of 32 random bytes is given once; kept is its digest, for the owner 
   expect(await addUser(file, { name: 'vera', role: 'viewer' })).not.toBe(token);
   expect([statSync(file).mode & 0o777, statSync(join(file, '..')).mode & 0o777]).toEqual([0o600, 0o700]);
   expect(readFileSync(file, 'utf8')).not.toContain(token);
-  expect(readUsers(file)[0]).toEqual({ name: 'ada', role: 'operator', token_sha256: digestOf(token) });
+  expect(readUsers(file)[0]).toEqual({ name: 'ada', role: 'operator', token_sha256: secretDigest(token) });
   await removeUser(file, 'ada');
   expect(readUsers(file).map(({ name }) => name)).toEqual(['vera']);
 });
 
-it('a name is taken once, and is one that a log can hold', async () => {
+it('a name is unique, and needs no escaping in a log', async () => {
   await addUser(file, { name: 'ada', role: 'operator' });
   const before = readFileSync(file, 'utf8');
   await expect(addUser(file, { name: 'ada', role: 'viewer' })).rejects.toThrow('there is a user ada already');
   for (const name of ['', 'local operator', 'a\nb', 'ä', 'a'.repeat(65)])
-    await expect(addUser(file, { name, role: 'viewer' })).rejects.toThrow('cannot be a name');
+    await expect(addUser(file, { name, role: 'viewer' })).rejects.toThrow('is not a valid name');
   await expect(removeUser(file, 'eve')).rejects.toThrow('there is no user eve');
   expect(readFileSync(file, 'utf8')).toBe(before);
 });
@@ -55,9 +55,9 @@ it.for([
   expect(readFileSync(file, 'utf8')).toBe(text);
 });
 
-it('of a thousand sessions and one the oldest ends', () => {
+it('session 1,001 ends the oldest', () => {
   const sessions = new Sessions();
-  const begin = (now: number) => sessions.begin({ name: 'ada', role: 'viewer' }, undefined, now);
+  const begin = (now: number) => sessions.start({ name: 'ada', role: 'viewer' }, undefined, now);
   const [first, second] = [begin(0), begin(1)];
   for (let count = 2; count < 1000; count++) begin(count);
   expect(sessions.find(first, 1000)).toBeDefined();
@@ -66,7 +66,7 @@ it('of a thousand sessions and one the oldest ends', () => {
   expect(sessions.find(second, 1000)).toMatchObject({ name: 'ada', role: 'viewer' });
 });
 
-it('the commands add, tell and remove users, and the role has to be said', async () => {
+it('the commands add, list and remove users; the role is required', async () => {
   vi.stubEnv('OFFERLINE_DATA', folder);
   onTestFinished(() => void vi.unstubAllEnvs());
   const logger = pino({ level: 'silent' });
@@ -79,7 +79,7 @@ it('the commands add, tell and remove users, and the role has to be said', async
   };
   const added = JSON.parse(await type('add', 'ada', '--role', 'operator', '--json')) as { token: string };
   expect(added).toEqual({ name: 'ada', role: 'operator', token: expect.stringMatching(/^[\w-]{43}$/) });
-  expect(digestOf(added.token)).toBe(readUsers(file)[0]?.token_sha256);
+  expect(secretDigest(added.token)).toBe(readUsers(file)[0]?.token_sha256);
   expect(await type('users')).toBe('name  role\nada   operator\n');
   expect(JSON.parse(await type('users', '--json'))).toEqual({ users: [{ name: 'ada', role: 'operator' }] });
   await expect(type('add', 'vera')).rejects.toThrow('--role');

@@ -3,16 +3,17 @@ import type { ConsoleSettings } from '../../kit/config/console-settings.ts';
 import { isLoopbackAddress } from '../../kit/http/loopback.ts';
 
 const loopbackNames: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
-/** Addresses of all interfaces: nobody types them. */
+/** Addresses of all interfaces, which nobody types. */
 const wildcards: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 const hasPort = /:\d+$/;
 
 /**
- * Tells whether a request names this console in its Host. A page elsewhere whose name was made to point here would have
- * the browser's trust otherwise. The port is the one that the connection came in by: a listener may choose a free one.
+ * Returns a check that a request names this console in its Host. Otherwise a foreign page whose name resolves to this
+ * machine (DNS rebinding) would be trusted by the browser. The port is that of the connection, because a listener may
+ * choose a free one.
  */
 export function knownHosts({ host, public_url, hosts }: ConsoleSettings): (request: IncomingMessage) => boolean {
-  // In brackets an address of IPv6 has its port apart; in `hosts` it is written so.
+  // Brackets separate an IPv6 address from its port; `hosts` has them too.
   const bracketed = (host.includes(':') ? `[${host}]` : host).toLowerCase();
   const names = new Set([...hosts, ...(wildcards.has(host) ? [] : [bracketed])]);
   const whole = new Set(hosts.filter((name) => hasPort.test(name)));
@@ -29,9 +30,9 @@ export function knownHosts({ host, public_url, hosts }: ConsoleSettings): (reque
 }
 
 /**
- * Whether a request that changes something was made by a page of this console. Browsers say so in a header that no page
- * can set, over TLS and on loopback. Without it the origin decides, which programs may name. A form of an older browser
- * names none under our referrer policy, and is refused.
+ * Returns whether a page of this console made the request. Over TLS and on loopback browsers say so in a header that no
+ * page can set. Without that header the origin decides, which programs may set. A form of an older browser has none under
+ * our referrer policy, and is refused.
  */
 export function isOwnPage({ headers }: IncomingMessage, isSecure: boolean): boolean {
   const site = headers['sec-fetch-site'];

@@ -4,16 +4,16 @@ import type { Settings } from '../../kit/config/settings.ts';
 import { isInNetwork } from '../../kit/http/client-address.ts';
 import { isLoopbackAddress } from '../../kit/http/loopback.ts';
 
-/** What a connection is worth, by its ends and not by what was said over it. */
-export interface Connections {
+/** Checks of a connection, by its addresses and TLS, not by what was sent over it. */
+export interface ConnectionChecks {
   isFromProxy: (request: IncomingMessage) => boolean;
-  /** Whether somebody on the way could read along: it came neither over TLS, nor by a trusted proxy, nor from here. */
+  /** The request came neither over TLS, nor from a trusted proxy, nor from this machine: somebody could read it. */
   isExposed: (request: IncomingMessage) => boolean;
-  /** Whether the browser speaks TLS, with us or with a proxy that vouches for it. */
+  /** The browser uses TLS, with the console or with a trusted proxy. */
   isSecure: (request: IncomingMessage) => boolean;
 }
 
-export function connections(settings: Pick<Settings, 'console' | 'trusted_proxies'>): Connections {
+export function connectionChecks(settings: Pick<Settings, 'console' | 'trusted_proxies'>): ConnectionChecks {
   const isTrusted = isInNetwork(settings.trusted_proxies);
   const isEncrypted = ({ socket }: IncomingMessage) => (socket as Partial<TLSSocket>).encrypted === true;
   const isFromProxy = ({ socket }: IncomingMessage) => isTrusted(socket.remoteAddress);

@@ -1,44 +1,44 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Settings } from '../../kit/config/settings.ts';
-import type { Connections } from './connection.ts';
+import type { ConnectionChecks } from './connection-checks.ts';
 import { sessionMilliseconds, type Sessions } from './sessions.ts';
 import type { UserRegistry } from './user-registry.ts';
 import { roles, userName, type ConsoleUser } from './users.ts';
 
-/** Tells who asks: by the header of a trusted proxy, else by the session's cookie. */
-export class WhoAsks {
+/** Finds the user of a request: by the header of a trusted proxy, else by the session's cookie. */
+export class Authenticator {
   readonly #header: Settings['console']['proxy_header'];
-  readonly #connections: Connections;
+  readonly #connectionChecks: ConnectionChecks;
   readonly #users: UserRegistry;
   readonly #sessions: Sessions;
 
   constructor(
     header: Settings['console']['proxy_header'],
-    connections: Connections,
+    connectionChecks: ConnectionChecks,
     users: UserRegistry,
     sessions: Sessions,
   ) {
     this.#header = header;
-    this.#connections = connections;
+    this.#connectionChecks = connectionChecks;
     this.#users = users;
     this.#sessions = sessions;
   }
 
-  of(request: FastifyRequest, now: number): ConsoleUser | null {
-    const told = this.#byProxy(request);
-    if (told !== undefined) return told;
+  identify(request: FastifyRequest, now: number): ConsoleUser | null {
+    const byProxy = this.#byProxy(request);
+    if (byProxy !== undefined) return byProxy;
     const secret = request.cookies[this.#cookieName(request)];
     const session = secret === undefined ? undefined : this.#sessions.find(secret, now);
     if (session === undefined) return null;
     const { name, role, tokenDigest } = session;
-    // Begun by the one-time link: of no user of the file.
+    // A session of the one-time link belongs to no user of the file.
     if (tokenDigest === undefined) return { name, role };
-    // Removed since, or under another token: what the old one opened is closed. A new role holds at once.
+    // A removed user, or one with a new token, loses the old session. A new role holds at once.
     const user = this.#users.named(name);
     return user?.token_sha256 === tokenDigest ? { name, role: user.role } : null;
   }
 
-  /** Begins a session, in the place of the one that the browser may have. */
+  /** Starts a session, in place of the one that the browser may have. */
   signIn(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -47,7 +47,7 @@ export class WhoAsks {
     now: number,
   ) {
     this.#end(request);
-    reply.setCookie(this.#cookieName(request), this.#sessions.begin(user, tokenDigest, now), {
+    reply.setCookie(this.#cookieName(request), this.#sessions.start(user, tokenDigest, now), {
       ...this.#cookieOptions(request),
       maxAge: sessionMilliseconds / 1000,
     });
@@ -65,9 +65,9 @@ export class WhoAsks {
 
   #byProxy({ raw }: FastifyRequest): ConsoleUser | undefined {
     const header = this.#header;
-    if (header === undefined || !this.#connections.isFromProxy(raw)) return undefined;
+    if (header === undefined || !this.#connectionChecks.isFromProxy(raw)) return undefined;
     const name = raw.headers[header.user];
-    // Sent twice, the values are joined by a comma, which no name has.
+    // Node joins two headers of one name by a comma, which no user name has.
     if (typeof name !== 'string' || !userName.safeParse(name).success) return undefined;
     const role =
       header.role === undefined
@@ -76,12 +76,12 @@ export class WhoAsks {
     return role === undefined ? undefined : { name, role };
   }
 
-  /** Cookies are not parted by port or scheme: under TLS the prefix keeps others from setting ours. */
+  /** Ports and schemes share cookies; under TLS the prefix keeps other services from setting ours. */
   #cookieName({ raw }: FastifyRequest): string {
-    return this.#connections.isSecure(raw) ? '__Host-offerline-console' : 'offerline-console';
+    return this.#connectionChecks.isSecure(raw) ? '__Host-offerline-console' : 'offerline-console';
   }
 
   #cookieOptions({ raw }: FastifyRequest) {
-    return { path: '/', httpOnly: true, sameSite: 'strict', secure: this.#connections.isSecure(raw) } as const;
+    return { path: '/', httpOnly: true, sameSite: 'strict', secure: this.#connectionChecks.isSecure(raw) } as const;
   }
 }
