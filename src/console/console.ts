@@ -3,66 +3,65 @@ import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Logger } from 'pino';
 import type { DataDirectory } from '../kit/config/data-directory.ts';
 import type { Settings } from '../kit/config/settings.ts';
+import { addressText } from '../kit/http/listening-address.ts';
 import { addAccess, clientErrorHandler, frameworkErrors, requireRole } from './access/access.ts';
 import { readTls } from './access/safe-listener.ts';
 import { UserRegistry } from './access/user-registry.ts';
 import { roles, type ConsoleUser } from './access/users.ts';
 import { ActionJobs, type ActionJobsOptions } from './actions/jobs.ts';
-import { ConsoleError } from './page/console-error.ts';
-import { document } from './document.ts';
 import { TooSlowError, type ConsoleSnapshot } from './data/console-snapshot.ts';
-import { TooBusyError } from './data/one-at-a-time.ts';
+import { TooBusyError } from './data/serial-queue.ts';
 import { ConsoleSnapshots } from './data/snapshots.ts';
-import { addressText } from '../kit/http/listening-address.ts';
 import { Address } from './html/address.ts';
 import { html, type Html } from './html/html.ts';
 import { LiveDeliveries } from './live/deliveries.ts';
-import { HealthWatch } from './live/health.ts';
+import { HealthMonitor } from './live/health.ts';
+import { ConsoleError } from './page/console-error.ts';
+import { document } from './page/document.ts';
+import type { Page, PageRequest } from './page/page.ts';
+import { PageRenderer } from './page/render-page.ts';
+import { sendTagged } from './page/send-tagged.ts';
+import { consolePages } from './pages.ts';
 import { addActionRoutes } from './pages/operations/action-routes.ts';
-import { pages } from './pages.ts';
-import type { Page } from './page/page.ts';
-import { PageRenderer } from './render-page.ts';
 import { serveStaticFiles } from './static-files.ts';
-import { sendTagged } from './tagged-answer.ts';
 
 export interface ConsoleOptions {
   data: DataDirectory;
-  /** With the host that is listened on, wherever it was given. */
+  /** With the host that the console listens on, from the settings or the command line. */
   settings: Settings;
   log: Logger;
-  /** How the CLI's commands are started, of which all actions are made. */
+  /** The command line of the CLI, whose commands are the actions. */
   launcher: ActionJobsOptions['launcher'];
   now?: () => number;
   /** Calls the task again and again until the function that it returns is called. Default: every second. */
   repeat?: (task: () => void) => () => void;
 }
 
-/** The operators' and analysts' pages. They read what is published, and act by commands of their own processes. */
+/** The operators' and analysts' pages. They read snapshots, and act by starting commands. */
 export interface Console {
   /** Starts to listen; returns the address. Port 0 takes a free one. */
   listen(at: { host: string; port: number }): Promise<string>;
-  /** A path that lets whoever opens it in, once, within ten minutes. */
+  /** Returns the path of a one-time link, which is valid for ten minutes. */
   issueLink(): string;
-  /** Looks now for a new snapshot, changed users and how all stands. */
+  /** Checks now for a new snapshot, changed users and the health of the pipeline. */
   poll(): Promise<void>;
   close(): Promise<void>;
 }
 
 const pollMilliseconds = 1_000;
-/** Who takes longer to send a request does not mean to. */
+/** The limit for receiving a request. */
 const requestMilliseconds = 15_000;
-/** How all stands is asked anew so often, and after each publish. */
+/** The time between two health checks; a publish brings one forward. */
 const healthMilliseconds = 10_000;
 
-/** What stands in the navigation. */
-const navigation = pages.flatMap(({ path, navigation: name }) => (name === undefined ? [] : [{ path, name }]));
-/** Who looks where nobody has asked yet. */
+const navigation = consolePages.flatMap(({ path, navigation: name }) => (name === undefined ? [] : [{ path, name }]));
+/** The reader of pages that are rendered before anybody requests them. */
 const nobody: ConsoleUser = { name: 'console', role: 'viewer' };
 /**
- * Pages that are asked for most are made before anybody asks, as each role sees them. Of the live ones nothing is kept
- * but what was counted for them.
+ * The most requested pages, which are rendered for each role as soon as a snapshot is published. A live page is not
+ * cached, but its statements warm up the snapshot and the delivery counts.
  */
-const madeAtOnce = new Set(['/', '/offers', '/sites', '/postbacks']);
+const renderedAhead = new Set(['/', '/offers', '/sites', '/postbacks']);
 
 export async function createConsole({
   data,
@@ -78,133 +77,112 @@ export async function createConsole({
     frameworkErrors,
     clientErrorHandler,
     requestTimeout: requestMilliseconds,
-    // Ids of clicks have 128 characters, each up to three bytes and those percent-encoded; paths of files more.
+    // A click id has up to 128 characters of up to three bytes, all percent-encoded; a path of a file may be longer.
     routerOptions: { maxParamLength: 2_000 },
     ...(tls && { https: readTls(tls) }),
   }) as FastifyInstance;
   const snapshots = new ConsoleSnapshots(data, log);
-  const health = new HealthWatch(data, settings, log);
+  const health = new HealthMonitor(data, settings, log);
   const deliveries = new LiveDeliveries(data, settings);
   const users = new UserRegistry(data.consoleUsersFile, log);
   const renderer = new PageRenderer();
   const jobs = await ActionJobs.open({ data, logger: log, launcher, now });
   let version = '';
 
-  const framed = (title: string, body: Html, path = '', snapshot?: ConsoleSnapshot, user?: FastifyRequest['user']) =>
-    document(
-      title,
-      body,
-      version,
-      user
-        ? {
-            navigation,
-            path,
-            health: health.now,
-            now: now(),
-            user,
-            snapshot: snapshot && { id: snapshot.id, asOf: snapshot.asOf, isCurrent: snapshot === snapshots.current },
-          }
-        : undefined,
-    );
-  const access = await addAccess(server, { settings, users, renderPage: (title, body) => framed(title, body), now });
+  const renderDocument = (
+    title: string,
+    body: Html,
+    user?: FastifyRequest['user'],
+    path = '',
+    snapshot?: ConsoleSnapshot,
+  ) => {
+    const shown = snapshot && { id: snapshot.id, asOf: snapshot.asOf, isCurrent: snapshot === snapshots.current };
+    const frame = user ? { navigation, path, health: health.latest, now: now(), user, snapshot: shown } : undefined;
+    return document(title, body, version, frame);
+  };
+  const renderPage = (title: string, body: Html) => renderDocument(title, body);
+  const access = await addAccess(server, { settings, users, renderPage, now });
   version = serveStaticFiles(server);
 
   server.get('/live', requireRole('viewer'), (_request, reply) =>
     reply
       .header('cache-control', 'no-store')
-      .send({ snapshot: snapshots.current?.id ?? null, health: health.now.word }),
+      .send({ snapshot: snapshots.current?.id ?? null, health: health.latest.word }),
   );
   addActionRoutes(server, jobs, (request, { title, body }) =>
-    framed(title, body, '/actions', snapshots.current, request.user),
+    renderDocument(title, body, request.user, '/actions', snapshots.current),
   );
-  for (const page of pages) server.get(page.path, async (request, reply) => show(page, request, reply));
+  for (const page of consolePages) server.get(page.path, async (request, reply) => sendPage(page, request, reply));
   server.setNotFoundHandler((request, reply) => {
-    tell(request, reply, new ConsoleError(404, 'There is no such page.'));
+    sendError(request, reply, new ConsoleError(404, 'There is no such page.'));
   });
-  server.setErrorHandler((error, request, reply) => tell(request, reply, error as Error));
+  server.setErrorHandler((error, request, reply) => sendError(request, reply, error as Error));
 
-  async function show(page: Page, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    // Nothing that is shown has a name with a NUL, and neither files nor programs can be asked for one.
+  async function sendPage(page: Page, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    // No name has a NUL, and neither files nor processes take one.
     if (request.url.includes('%00')) throw new ConsoleError(404, 'There is no such page.');
     const address = Address.of(request.url);
-    const wanted = address.get('snapshot');
-    return snapshots.use(wanted, (snapshot) => {
-      if (snapshot === undefined) throw notThere(wanted);
-      return showOn(snapshot, page, address, request, reply);
+    const snapshotId = address.get('snapshot');
+    return snapshots.use(snapshotId, async (snapshot) => {
+      if (snapshot === undefined) throw noSnapshot(snapshotId);
+      const rendered = await renderer.render(
+        page,
+        pageRequest(snapshot, address, request.user ?? nobody, request.params as PageRequest['path']),
+      );
+      reply.header('cache-control', 'private, no-cache');
+      if ('redirect' in rendered) return reply.redirect(rendered.redirect, 303);
+      if ('csv' in rendered) {
+        reply.type('text/csv; charset=utf-8').header('content-disposition', `attachment; filename="${rendered.file}"`);
+        return sendTagged(request, reply, rendered.csv);
+      }
+      reply.type('text/html; charset=utf-8');
+      const { title, body } = rendered;
+      return sendTagged(request, reply, renderDocument(title, body, request.user, address.path, snapshot));
     });
   }
 
-  async function showOn(
+  function pageRequest(
     snapshot: ConsoleSnapshot,
-    page: Page,
     address: Address,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<FastifyReply> {
-    const rendered = await renderer.render(page, snapshot, looking(address, request.user ?? nobody, request.params));
-    reply.header('cache-control', 'private, no-cache');
-    if ('elsewhere' in rendered) return reply.redirect(rendered.elsewhere, 303);
-    if ('csv' in rendered) {
-      reply.type('text/csv; charset=utf-8').header('content-disposition', `attachment; filename="${rendered.file}"`);
-      return sendTagged(request, reply, rendered.csv);
-    }
-    reply.type('text/html; charset=utf-8');
-    return sendTagged(request, reply, framed(rendered.title, rendered.body, address.path, snapshot, request.user));
+    user: ConsoleUser,
+    path: PageRequest['path'] = {},
+  ): Omit<PageRequest, 'part'> {
+    return { snapshot, path, address, user, health: health.latest, deliveries, data, settings, jobs, now: now() };
   }
 
-  function looking(address: Address, user: ConsoleUser, path: unknown = {}) {
-    return {
-      path: path as Record<string, string>,
-      address,
-      user,
-      health: health.now,
-      deliveries,
-      data,
-      settings,
-      jobs,
-      now: now(),
-    };
-  }
-
-  function tell(request: FastifyRequest, reply: FastifyReply, error: Error): FastifyReply {
+  function sendError(request: FastifyRequest, reply: FastifyReply, error: Error): FastifyReply {
     const status = statusOf(error);
     if (status === 500)
-      log.error({ request_id: request.id, path: request.routeOptions.url, err: error }, 'a page failed');
-    const text =
-      status === 500 ? 'Something went wrong on our side; the log of the console tells more.' : error.message;
+      log.error({ request_id: request.id, path: request.routeOptions.url, err: error }, 'page failed; answered 500');
+    const text = status === 500 ? 'Internal error. The log of the console has the details.' : error.message;
     if (status === 503) reply.header('retry-after', '1');
+    const body = html`<h1>${status}</h1>
+      <p class="error" role="alert">${text}</p>`;
     return reply
       .code(status)
       .type('text/html; charset=utf-8')
       .header('cache-control', 'no-store')
-      .send(
-        framed(
-          `${status}`,
-          html`<h1>${status}</h1>
-            <p class="error" role="alert">${text}</p>`,
-          '',
-          undefined,
-          request.user,
-        ),
-      );
+      .send(renderDocument(`${status}`, body, request.user));
   }
 
   let polling: Promise<void> | undefined;
-  const poll = () => (polling ??= look().finally(() => (polling = undefined)));
-  async function look(): Promise<void> {
+  const poll = () => (polling ??= pollOnce().finally(() => (polling = undefined)));
+  async function pollOnce(): Promise<void> {
     await users.poll();
     const isNew = await snapshots.poll();
-    if (isNew || now() - health.now.lookedAt >= healthMilliseconds) await health.look(now());
-    if (isNew) await makePages();
+    if (isNew || now() - health.latest.checkedAt >= healthMilliseconds) await health.check(now());
+    if (isNew) await renderAhead();
   }
-  async function makePages(): Promise<void> {
+  async function renderAhead(): Promise<void> {
     const snapshot = snapshots.current;
     if (snapshot === undefined) return;
-    for (const page of pages.filter(({ path }) => madeAtOnce.has(path)))
+    for (const page of consolePages.filter(({ path }) => renderedAhead.has(path)))
       for (const role of page.live === true ? [nobody.role] : roles)
         await renderer
-          .render(page, snapshot, looking(new Address(page.path), { ...nobody, role }))
-          .catch((error: unknown) => log.error({ err: error, path: page.path }, 'a page could not be made'));
+          .render(page, pageRequest(snapshot, new Address(page.path), { ...nobody, role }))
+          .catch((error: unknown) =>
+            log.error({ err: error, path: page.path }, 'rendering a page ahead failed; it is rendered on request'),
+          );
   }
   const stopPolling = repeat(
     () =>
@@ -232,10 +210,10 @@ export async function createConsole({
   };
 }
 
-function notThere(wanted: string | undefined): ConsoleError {
-  return wanted === undefined
+function noSnapshot(id: string | undefined): ConsoleError {
+  return id === undefined
     ? new ConsoleError(503, 'Nothing is published yet; `offerline run refresh` publishes a first snapshot.')
-    : new ConsoleError(410, `Snapshot ${wanted} is not kept any more; /snapshots has those that are.`);
+    : new ConsoleError(410, `Snapshot ${id} is no longer kept; /snapshots lists those that are.`);
 }
 
 function statusOf(error: Error & { statusCode?: number }): number {

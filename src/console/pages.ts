@@ -22,8 +22,8 @@ import { snapshotsPage } from './pages/reference/snapshots.ts';
 import { tablePage, tablesPage } from './pages/reference/tables.ts';
 import type { Page } from './page/page.ts';
 
-/** All pages, those of the navigation in its order. */
-export const pages: readonly Page[] = [
+/** All pages; the navigation has its pages in this order. */
+export const consolePages: readonly Page[] = [
   overviewPage,
   offersPage,
   offerPage,

@@ -6,7 +6,7 @@ import { requireRole } from './access/access.ts';
 const types = { css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' } as const;
 const names = ['console.css', 'console.js', 'icon-well.svg', 'icon-attention.svg', 'icon-alarm.svg'] as const;
 
-/** Style sheet, script and icons; gives their digest, by which addresses name this version. */
+/** Serves style sheet, script and icons; returns their digest, which is part of their addresses. */
 export function serveStaticFiles(server: FastifyInstance): string {
   const digest = createHash('sha256');
   for (const name of names) {

@@ -124,7 +124,7 @@ it('all dead postbacks of a filter over four pages reach a real receiver under t
   expect(received.toSorted()).toEqual(ids.map(({ webhook_id }) => webhook_id).toSorted());
 });
 
-it('a preview that went stale is refused, and shown anew', async () => {
+it('a stale preview is refused, and shown again', async () => {
   const pipeline = await network();
   const { visit, page } = await openConsole(pipeline.data);
   await visit('/runs');
@@ -135,7 +135,7 @@ it('a preview that went stale is refused, and shown anew', async () => {
     page.locator('main form.action button').click(),
   ]);
   expect(answer.status()).toBe(409);
-  expect(await page.locator('main').innerText()).toContain('changed');
+  expect(await page.locator('main').innerText()).toContain('no longer those of the preview');
   await page.locator('main form.action button').click();
   await endOfJob(page);
   expect(await pipeline.ask('SELECT count(*) AS offers FROM offers')).toEqual([{ offers: 13 }]);
@@ -152,7 +152,7 @@ it('a double click is one job', async () => {
   expect((await audit(pipeline)).map(({ type }) => type)).toEqual(['intent', 'outcome']);
 });
 
-it('a warehouse that stays busy is said', async () => {
+it('a busy warehouse is reported', async () => {
   const pipeline = await network();
   const { visit, page } = await openConsole(pipeline.data);
   await writeFile(

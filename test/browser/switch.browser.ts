@@ -6,7 +6,7 @@ import { randomNetwork } from './support/networks.ts';
 
 afterAll(closeBrowser);
 
-it('tells of a new snapshot, moves nothing by itself, and keeps addresses of the old one true', async () => {
+it('a page announces a new snapshot, does not change by itself, and addresses of the old snapshot stay valid', async () => {
   const data = await randomNetwork(6);
   const before = (await currentName(data)) ?? '';
   const { visit, page, console, complaints } = await openConsole(data);
@@ -17,7 +17,7 @@ it('tells of a new snapshot, moves nothing by itself, and keeps addresses of the
   const after = (await currentName(data)) ?? '';
   expect(after).not.toBe(before);
   await console.poll();
-  await page.getByRole('status').getByText(`Snapshot ${after} is there`).waitFor();
+  await page.getByRole('status').getByText(`A new snapshot is published, ${after}`).waitFor();
   expect(await page.locator('main').innerText()).toBe(shown);
 
   await page.getByRole('link', { name: 'show it' }).click();
@@ -26,9 +26,9 @@ it('tells of a new snapshot, moves nothing by itself, and keeps addresses of the
 
   expect(await visit(`/offers?snapshot=${before}`)).toBe(200);
   expect(await page.locator('main').innerText()).toBe(shown);
-  expect(await page.locator('header').innerText()).toContain('not the current one');
+  expect(await page.locator('header').innerText()).toContain('not the current snapshot');
   expect(complaints).toEqual([]);
 
   expect(await visit('/offers?snapshot=00000099-20250101T000000Z')).toBe(410);
-  expect(await page.locator('main').innerText()).toContain('is not kept any more');
+  expect(await page.locator('main').innerText()).toContain('is no longer kept');
 });

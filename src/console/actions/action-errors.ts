@@ -1,7 +1,7 @@
 import { OfferlineError } from '../../kit/errors/errors.ts';
 
-/** Why an action was not begun, with the status that its request is answered with. Nothing was changed. */
-export class ActionProblem extends OfferlineError {
+/** The reason that an action was not started, with the HTTP status of the answer. Nothing was changed. */
+export class ActionError extends OfferlineError {
   readonly status: number;
 
   constructor(status: number, message: string) {
@@ -11,17 +11,17 @@ export class ActionProblem extends OfferlineError {
 }
 
 /** There is no such action, or a parameter is missing or wrong. */
-export class ActionUsageError extends ActionProblem {}
+export class ActionUsageError extends ActionError {}
 
-/** What would change is no longer what was previewed. */
-export class StalePreview extends ActionProblem {
+/** The action would now make other changes than its preview showed. */
+export class StalePreviewError extends ActionError {
   constructor(title: string) {
-    super(409, `${title}: what would change is no longer what was shown. Look at the new preview and decide again.`);
+    super(409, `${title}: the changes are no longer those of the preview. Look at the new preview and decide again.`);
   }
 }
 
-/** As many actions run as may. */
-export class ActionBusy extends ActionProblem {}
+/** The limit of running actions or previews is reached. */
+export class ActionBusyError extends ActionError {}
 
-/** The command could not say what it would do. */
-export class PreviewFailed extends ActionProblem {}
+/** The dry run failed. */
+export class PreviewFailedError extends ActionError {}

@@ -1,39 +1,40 @@
 import type { z } from 'zod';
+import type { Html } from '../html/html.ts';
 
-/** A command of the CLI as words, apart by what they are. */
+/** A command of the CLI, in words. */
 export interface CommandWords {
-  /** Such as `postbacks retry`. */
+  /** Such as `['postbacks', 'retry']`. */
   command: readonly string[];
-  /** Each `--name` or `--name=value` in one word, so that no value is taken for an option. */
+  /** Each `--name` or `--name=value` in one word, so that no value is read as an option. */
   options?: readonly string[];
-  /** What the command takes by place. */
+  /** The arguments without a name. */
   names?: readonly string[];
 }
 
-/** What came of an action, as the command's answer tells. */
+/** The result of an action, from the answer of its command. */
 export interface ActionResult {
   run_id?: number | undefined;
   snapshot_id?: string | null | undefined;
   counts: Record<string, number>;
 }
 
-/** Something that operators do from the console: data, of which page, preview, process and audit log are made. */
+/** An action of operators, as data: its page, preview, process and audit entries follow from it. */
 export interface Action {
   readonly name: string;
   readonly title: string;
-  /** Who may. */
-  readonly role: 'operator';
-  /** Of a form: texts, of which empty ones count as absent. */
+  /** Parses the texts of a form, without empty ones. */
   readonly parameters: z.ZodType;
-  /** Arguments of the command that says what would change. */
+  /** The arguments of the command's dry run. */
   previewArguments(parameters: unknown): string[];
   arguments(parameters: unknown): string[];
-  /** As people type it. */
+  /** The command as people type it. */
   typed(parameters: unknown): string;
-  /** Of a preview's answer what decides: while that is the same, so is what the action does. */
+  /** The part of the dry run's answer that is compared: while it is the same, the action does the same. */
   changes(document: unknown): unknown;
-  /** How much that is. */
+  /** Counts of these changes. */
   counts(document: unknown): Record<string, number>;
+  /** The dry run's answer as markup. */
+  show(document: unknown): readonly Html[];
   result(document: unknown): ActionResult;
 }
 
@@ -42,14 +43,18 @@ interface ActionParts<Parameters extends z.ZodType, Plan extends z.ZodType, Answ
   title: string;
   parameters: Parameters;
   words: (parameters: z.output<Parameters>) => CommandWords;
-  /** What of the preview's answer decides; it leaves out what changes by itself, such as ages and earnings. */
+  /** The answer of the dry run. */
   plan: Plan;
+  /** The part of the plan that is compared, without values that change by themselves, such as earnings. */
+  changes: (plan: z.output<Plan>) => unknown;
   counts: (plan: z.output<Plan>) => Record<string, number>;
+  show: (plan: z.output<Plan>) => readonly Html[];
+  /** The answer of the command. */
   answer: Answer;
   result: (answer: z.output<Answer>) => ActionResult;
 }
 
-/** An action whose parts fit together; outside of it only the parts' own schemas know their types. */
+/** Builds an action from parts whose types fit together; the schemas check what comes from outside. */
 export function defineAction<Parameters extends z.ZodType, Plan extends z.ZodType, Answer extends z.ZodType>(
   parts: ActionParts<Parameters, Plan, Answer>,
 ): Action {
@@ -58,18 +63,18 @@ export function defineAction<Parameters extends z.ZodType, Plan extends z.ZodTyp
   return {
     name,
     title,
-    role: 'operator',
     parameters,
     previewArguments: (given) => commandLine(wordsOf(given), ['--dry-run', '--json']),
     arguments: (given) => commandLine(wordsOf(given), ['--json']),
     typed: (given) => ['offerline', ...commandLine(wordsOf(given), []).map(shellWord)].join(' '),
-    changes: (document) => plan.parse(document),
+    changes: (document) => parts.changes(plan.parse(document)),
     counts: (document) => parts.counts(plan.parse(document)),
+    show: (document) => parts.show(plan.parse(document)),
     result: (document) => parts.result(answer.parse(document)),
   };
 }
 
-/** After `--` nothing is an option, whatever it looks like. */
+/** After `--` no word is an option, whatever it looks like. */
 function commandLine({ command, options = [], names = [] }: CommandWords, own: readonly string[]): string[] {
   return [...command, ...options, ...own, ...(names.length === 0 ? [] : ['--', ...names])];
 }

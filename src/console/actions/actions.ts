@@ -1,7 +1,11 @@
 import { z } from 'zod';
+import { statusBadge } from '../html/badges.ts';
+import { html } from '../html/html.ts';
+import { facts, linkTo, missing, moment, numberText, numberValue, textOrMissing } from '../html/values.ts';
 import { defineAction, type Action } from './action.ts';
+import { planTable } from './plan-table.ts';
 
-/** Of a form, or of a program. */
+/** From a form or a program. */
 const wholeNumber = z
   .union([
     z
@@ -17,11 +21,11 @@ const names = z
   .union([z.array(name), z.string()])
   .transform((given) => (typeof given === 'string' ? given.split(/[\s,]+/) : given).filter((each) => each !== ''));
 const day = z.iso.date();
-const moment = z.iso.datetime({ offset: true });
+const dateTime = z.iso.datetime({ offset: true });
 const checked = z.union([z.literal('yes'), z.literal('on'), z.literal(true)]).transform(() => true);
 
-/** The process's arguments are limited by the system; a filter reaches further. */
-const mostIds = 500;
+/** The system limits the arguments of a process; a filter has no such limit. */
+const maxIds = 500;
 
 const option = (key: string, value: string | undefined) => (value === undefined ? [] : [`--${key}=${value}`]);
 const flag = (key: string, value: boolean | undefined) => (value === true ? [`--${key}`] : []);
@@ -32,14 +36,52 @@ const acceptExport = defineAction({
   parameters: z.object({ file_id: wholeNumber }),
   words: ({ file_id }) => ({ command: ['offers', 'accept'], names: [String(file_id)] }),
   plan: z.object({
-    held: z.object({ fileId: z.int(), sha256: z.string() }),
+    held: z.object({ fileId: z.int(), sha256: z.string(), source: z.string(), path: z.string() }),
     removes: z.int(),
-    offers: z
-      .array(z.object({ offer_id: z.int(), status: z.string() }))
-      // They come by their earnings, which go on changing.
-      .transform((offers) => offers.toSorted((one, other) => one.offer_id - other.offer_id)),
+    active: z.int(),
+    as_of: z.string().nullable(),
+    earnings: z.string(),
+    offers: z.array(
+      z.object({
+        offer_id: z.int(),
+        status: z.string(),
+        title: z.string().nullable(),
+        clicks: z.int(),
+        conversions: z.int(),
+        earnings: z.string(),
+      }),
+    ),
+  }),
+  // The answer has the offers by their earnings, which go on changing.
+  changes: ({ held: { fileId, sha256 }, removes, offers }) => ({
+    held: { fileId, sha256 },
+    removes,
+    offers: offers
+      .map(({ offer_id, status }) => ({ offer_id, status }))
+      .toSorted((one, other) => one.offer_id - other.offer_id),
   }),
   counts: ({ removes, offers }) => ({ active_offers_removed: removes, offers_removed: offers.length }),
+  show: ({ held, removes, active, as_of, earnings, offers }) => [
+    facts([
+      ['Export', linkTo('files', held.fileId, held.path)],
+      ['Source', held.source],
+      ['Removes', `${numberText(removes)} of ${numberText(active)} active offers`],
+      [
+        'Their earnings',
+        as_of === null
+          ? missing('nothing is published yet')
+          : html`${numberText(earnings, 2)} USD in the window as of ${moment(as_of)}`,
+      ],
+    ]),
+    planTable('Offers to remove, highest earnings first', offers, [
+      { name: 'offer_id', title: 'Offer', kind: 'number', link: 'offers' },
+      { name: 'title', title: 'Title', whyNone: 'it is newer than the snapshot' },
+      { name: 'status', title: 'Status' },
+      { name: 'clicks', title: 'Clicks', kind: 'number' },
+      { name: 'conversions', title: 'Conversions', kind: 'number' },
+      { name: 'earnings', title: 'Earnings, USD', kind: 'money' },
+    ]),
+  ],
   answer: z.object({ accepted: z.object({ rows: z.int() }) }),
   result: ({ accepted }) => ({ counts: { exports_accepted: 1, rows: accepted.rows } }),
 });
@@ -49,15 +91,15 @@ const retryPostbacks = defineAction({
   title: 'Retry dead postbacks',
   parameters: z
     .object({
-      ids: names.pipe(z.array(name).max(mostIds)).optional(),
+      ids: names.pipe(z.array(name).max(maxIds)).optional(),
       site: name.optional(),
-      since: moment.optional(),
-      until: moment.optional(),
+      since: dateTime.optional(),
+      until: dateTime.optional(),
       all: checked.optional(),
     })
     .refine(({ ids = [], site, since, until, all }) => ids.length > 0 || [site, since, until, all].some(Boolean), {
       path: ['ids'],
-      message: 'say which: ids, a site, since, until, or all',
+      message: 'choose ids, a site, since, until, or all',
     }),
   words: ({ ids = [], site, since, until, all }) => ({
     command: ['postbacks', 'retry'],
@@ -68,7 +110,14 @@ const retryPostbacks = defineAction({
     revived: z.int(),
     sites: z.array(z.object({ site_key: z.string(), postbacks: z.int(), ids_sha256: z.string() })),
   }),
+  changes: (plan) => plan,
   counts: ({ revived, sites }) => ({ postbacks: revived, sites: sites.length }),
+  show: ({ sites }) => [
+    planTable('Dead postbacks to retry', sites, [
+      { name: 'site_key', title: 'Site', link: 'sites' },
+      { name: 'postbacks', title: 'Postbacks', kind: 'number' },
+    ]),
+  ],
   answer: z.object({ revived: z.int() }),
   result: ({ revived }) => ({ counts: { postbacks_revived: revived } }),
 });
@@ -78,8 +127,16 @@ const testPostback = defineAction({
   title: 'Send a test postback',
   parameters: z.object({ site_key: name }),
   words: ({ site_key }) => ({ command: ['postbacks', 'test'], names: [site_key] }),
-  plan: z.object({ site_key: z.string(), method: z.string(), host: z.string() }),
+  plan: z.object({ site_key: z.string(), site_status: z.string(), method: z.string(), host: z.string() }),
+  changes: ({ site_key, method, host }) => ({ site_key, method, host }),
   counts: () => ({ requests: 1 }),
+  show: ({ site_key, site_status, method, host }) => [
+    facts([
+      ['Site', html`${linkTo('sites', site_key)}, ${site_status}`],
+      ['Sends', `one ${method} with a reward of 0, for an invented click`],
+      ['To', html`<code>${host}</code>`],
+    ]),
+  ],
   answer: z.object({ delivered: z.boolean(), status: z.int().nullable(), duration_ms: z.number() }),
   result: ({ delivered, status, duration_ms }) => ({
     counts: { delivered: delivered ? 1 : 0, ...(status === null ? {} : { status }), duration_ms },
@@ -91,9 +148,35 @@ const refresh = defineAction({
   title: 'Refresh now',
   parameters: z.object({}),
   words: () => ({ command: ['run', 'refresh'] }),
-  // What is due by the clock goes out every minute anyway.
-  plan: z.object({ files: z.array(z.object({ path: z.string(), bytes: z.int(), why: z.string() })) }),
+  plan: z.object({
+    files: z.array(z.object({ path: z.string(), kind: z.string(), bytes: z.int(), why: z.string() })),
+    left_out: z.array(z.object({ path: z.string(), why: z.string() })),
+    reports_due: z.int(),
+    postbacks_due: z.array(z.object({ due: z.int() })),
+  }),
+  // Reports and postbacks become due by the clock, with and without this action.
+  changes: ({ files }) => ({ files: files.map(({ path, bytes, why }) => ({ path, bytes, why })) }),
   counts: ({ files }) => ({ files: files.length, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) }),
+  show: ({ files, left_out, reports_due, postbacks_due }) => [
+    facts([
+      ['Daily reports due', numberValue(reports_due)],
+      ['Postbacks due', numberValue(postbacks_due.reduce((sum, { due }) => sum + due, 0))],
+    ]),
+    planTable('Files to ingest', files, [
+      { name: 'path', title: 'Path' },
+      { name: 'kind', title: 'Kind' },
+      { name: 'bytes', title: 'Bytes', kind: 'number' },
+      { name: 'why', title: 'Why' },
+    ]),
+    ...(left_out.length === 0
+      ? []
+      : [
+          planTable('New files that bring nothing', left_out, [
+            { name: 'path', title: 'Path' },
+            { name: 'why', title: 'Why' },
+          ]),
+        ]),
+  ],
   answer: z.object({
     runId: z.int(),
     snapshotId: z.string().nullable(),
@@ -126,13 +209,32 @@ const pull = defineAction({
     sources: z.array(
       z.object({
         source: z.string(),
+        connector: z.string().nullable(),
         host: z.string().nullable(),
         pulls: z.array(z.string()),
+        last_whole_pull_at: z.string().nullable(),
         error: z.string().nullable(),
       }),
     ),
   }),
+  changes: ({ sources }) => ({
+    sources: sources.map(({ source, host, pulls, error }) => ({ source, host, pulls, error })),
+  }),
   counts: ({ sources }) => ({ sources: sources.length }),
+  show: ({ sources }) => [
+    planTable(
+      'Networks to pull',
+      sources.map((each) => ({ ...each, pulls: each.pulls.join(', ') })),
+      [
+        { name: 'source', title: 'Source' },
+        { name: 'connector', title: 'Connector' },
+        { name: 'host', title: 'Host', whyNone: 'its SDK chooses the host' },
+        { name: 'pulls', title: 'For' },
+        { name: 'last_whole_pull_at', title: 'Last whole pull', kind: 'moment', whyNone: 'none was whole' },
+        { name: 'error', title: 'Expected error', whyNone: 'none' },
+      ],
+    ),
+  ],
   answer: z.object({ sources: z.array(z.object({ status: z.string(), records: z.int(), conversion_lines: z.int() })) }),
   result: ({ sources }) => ({
     counts: {
@@ -152,8 +254,20 @@ const backfill = defineAction({
     command: ['backfill', 'reports'],
     options: [...option('from', from), ...option('to', to), ...flag('all', all)],
   }),
-  plan: z.object({ days: z.array(z.object({ day: z.string(), state: z.string() })) }),
+  plan: z.object({ days: z.array(z.object({ day: z.string(), state: z.string(), causes: z.string() })) }),
+  changes: ({ days }) => ({ days: days.map(({ day: date, state }) => ({ day: date, state })) }),
   counts: ({ days }) => ({ days: days.length }),
+  show: ({ days }) => [
+    planTable('Reports to compute', days, [
+      { name: 'day', title: 'Day' },
+      { name: 'state', title: 'State', show: ({ state }) => statusBadge(state) },
+      {
+        name: 'causes',
+        title: 'Why',
+        show: ({ causes }) => textOrMissing(causes === '' ? null : causes, 'no cause is recorded'),
+      },
+    ]),
+  ],
   answer: z.object({ reports: z.array(z.object({ changed: z.int() })), snapshotId: z.string().nullable() }),
   result: ({ reports, snapshotId }) => ({
     snapshot_id: snapshotId,
@@ -161,7 +275,7 @@ const backfill = defineAction({
   }),
 });
 
-/** All that can be done from the console, by name. */
+/** All actions of the console, by name. */
 export const actions: ReadonlyMap<string, Action> = new Map(
   [acceptExport, retryPostbacks, testPostback, refresh, pull, backfill].map((action) => [action.name, action]),
 );

@@ -7,7 +7,7 @@ import { makePrivateFolder } from '../../kit/files/effects.ts';
 const jobId = z.string().regex(/^[0-9a-z-]{1,64}$/);
 const counts = z.record(z.string(), z.number());
 
-/** Written before anything is done. */
+/** Written before the process starts. */
 const intentSchema = z.object({
   type: z.literal('intent'),
   at: z.string(),
@@ -17,19 +17,19 @@ const intentSchema = z.object({
   request_id: z.string(),
   digest: z.string(),
   parameters: z.unknown(),
-  /** The same by hand. */
+  /** The command as people type it. */
   command: z.string(),
-  /** What the preview said. */
+  /** The counts of the preview. */
   counts,
 });
-export type Intent = z.output<typeof intentSchema>;
+export type ActionIntent = z.output<typeof intentSchema>;
 
 /** Written when the process has ended. */
 const outcomeSchema = z.object({
   type: z.literal('outcome'),
   at: z.string(),
   job: jobId,
-  /** `stopped`: the console was asked to end, and asked the command to. */
+  /** `stopped`: the console ended, and asked the command to end too. */
   state: z.enum(['done', 'failed', 'stopped', 'killed']),
   exit_code: z.int().nullable(),
   signal: z.string().nullable(),
@@ -38,12 +38,12 @@ const outcomeSchema = z.object({
   counts,
   error: z.string().nullable(),
 });
-export type Outcome = z.output<typeof outcomeSchema>;
+export type ActionOutcome = z.output<typeof outcomeSchema>;
 
 const entrySchema = z.discriminatedUnion('type', [intentSchema, outcomeSchema]);
 export type AuditEntry = z.output<typeof entrySchema>;
 
-/** Who did what by the console: a line for each intent and each outcome, on the disk before the next step is taken. */
+/** The log of actions: a line for each intent and each outcome, on the disk before the next step. */
 export class AuditLog {
   readonly #file: string;
   #last: Promise<unknown> = Promise.resolve();
@@ -52,7 +52,7 @@ export class AuditLog {
     this.#file = join(data.console, 'actions.ndjson');
   }
 
-  /** What can be read: a line that broke off when its process was killed tells nothing, and hides no other. */
+  /** Returns the readable entries; a line that a killed process left incomplete is skipped. */
   async read(): Promise<AuditEntry[]> {
     const text = await readFile(this.#file, 'utf8').catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;
@@ -61,7 +61,7 @@ export class AuditLog {
     return text.split('\n').flatMap((line) => entryOf(line) ?? []);
   }
 
-  /** One after the other, each on the disk when it resolves. */
+  /** Appends one entry after the other; resolves when it is on the disk. */
   append(entry: AuditEntry): Promise<void> {
     const appended = this.#last.then(() => appendLine(this.#file, JSON.stringify(entry)));
     this.#last = appended.catch(() => undefined);
@@ -76,7 +76,7 @@ async function appendLine(file: string, line: string): Promise<void> {
     const { size } = await handle.stat();
     const last = Buffer.alloc(1, '\n');
     if (size > 0) await handle.read(last, 0, 1, size - 1);
-    // What a killed process left of a line must not take the next one along.
+    // The next entry must not join a line that a killed process left incomplete.
     await handle.appendFile(`${last.toString() === '\n' ? '' : '\n'}${line}\n`);
     await handle.sync();
     if (size === 0) await syncFolder(dirname(file));

@@ -2,25 +2,25 @@ import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process'
 import { setTimeout as after } from 'node:timers/promises';
 import { errorLine } from './log-lines.ts';
 
-/** How the CLI is started: as the schedule starts its runs. */
+/** The command line of the CLI, as the schedule starts its runs. */
 export interface Launcher {
   executable: string;
-  /** What stands before a command's own words: options of Node, and the program. */
+  /** Words before those of a command: options of Node, and the program. */
   words: readonly string[];
-  /** Beside ours; names the data directory. */
+  /** Added to the environment of this process; names the data directory. */
   environment: NodeJS.ProcessEnv;
 }
 
-/** How a process ended: by itself with a code, or by a signal. */
+/** The end of a process: by itself with a code, or by a signal. */
 export interface ProcessEnd {
   code: number | null;
   signal: NodeJS.Signals | null;
 }
 
-/** A command that was asked to end does so after its step. One that takes longer is killed, as by the schedule. */
+/** A command ends after its current step. One that takes longer is killed, as the schedule does. */
 const endingMilliseconds = 30_000;
 
-/** No shell reads the words. */
+/** Starts a command without a shell. */
 export function startCommand(
   { executable, words, environment }: Launcher,
   own: readonly string[],
@@ -34,7 +34,7 @@ export function startCommand(
   return { child, ended };
 }
 
-/** Asks a process to end, and waits for that, but not for ever. */
+/** Asks a process to end and waits for its end; kills it after the limit. */
 export async function endCommand(child: ChildProcess | undefined, ended: Promise<unknown>): Promise<void> {
   child?.kill('SIGTERM');
   const waiting = new AbortController();
@@ -51,16 +51,16 @@ export async function endCommand(child: ChildProcess | undefined, ended: Promise
   await over;
 }
 
-/** What a command answered, for one that is short and is waited for. */
+/** The answer of a short command that the caller waits for. */
 export interface CommandAnswer extends ProcessEnd {
   answer: string;
-  /** Why it ended, from its log. */
+  /** The reason of its end, from its log. */
   error: string | null;
   isTooLong: boolean;
 }
 
-const mostAnswerBytes = 64 * 1024 * 1024;
-const mostLogCharacters = 64 * 1024;
+const maxAnswerBytes = 64 * 1024 * 1024;
+const maxLogCharacters = 64 * 1024;
 
 /** Runs a command to its end, or until the signal or its time says that this is enough. */
 export async function askCommand(
@@ -76,10 +76,10 @@ export async function askCommand(
   let isTooLong = false;
   const kill = () => void child.kill('SIGKILL');
   child.stdout?.on('data', (part: Buffer) => {
-    if ((bytes += part.length) > mostAnswerBytes) kill();
+    if ((bytes += part.length) > maxAnswerBytes) kill();
     else parts.push(part);
   });
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => (log = (log + text).slice(-mostLogCharacters)));
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (log = (log + text).slice(-maxLogCharacters)));
   const timer = setTimeout(() => {
     isTooLong = true;
     kill();

@@ -4,13 +4,13 @@ import { dirname, join } from 'node:path';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { makePrivateFolder } from '../../kit/files/effects.ts';
 
-/** Of a log so much of its end is shown. */
+/** Bytes of the end of a log that are shown. */
 const shownLogBytes = 128 * 1024;
-const mostAnswerBytes = 16 * 1024 * 1024;
+const maxAnswerBytes = 16 * 1024 * 1024;
 
 /**
- * What the processes of jobs write: to files, not to pipes, so that a process goes on when the console dies, and what
- * it told is there afterwards.
+ * Answers and logs of jobs. Processes write to files, not to pipes, so that they go on when the console dies, and their
+ * output stays.
  */
 export class JobFiles {
   readonly #folder: string;
@@ -19,7 +19,7 @@ export class JobFiles {
     this.#folder = join(data.console, 'jobs');
   }
 
-  /** Opens both for a process to write to; to be closed once it has them. */
+  /** Opens both files for a process; the caller closes them once the process has started. */
   open(job: string): { answer: number; log: number; close(): void } {
     makePrivateFolder(dirname(this.#folder));
     makePrivateFolder(this.#folder);
@@ -40,16 +40,16 @@ export class JobFiles {
     }
   }
 
-  /** The end of the log, in whole lines; empty where it is gone. */
+  /** Returns the end of the log, in whole lines; empty where the file is gone. */
   async log(job: string): Promise<string> {
     const file = this.#logFile(job);
     const text = await endOf(file, shownLogBytes);
     return text.isWhole ? text.text : text.text.slice(text.text.indexOf('\n') + 1);
   }
 
-  /** Undefined where the command gave none. */
+  /** Returns undefined where the command wrote no answer. */
   async answer(job: string): Promise<unknown> {
-    const { text, isWhole } = await endOf(this.#answerFile(job), mostAnswerBytes);
+    const { text, isWhole } = await endOf(this.#answerFile(job), maxAnswerBytes);
     if (!isWhole) return undefined;
     try {
       return JSON.parse(text) as unknown;
@@ -58,7 +58,7 @@ export class JobFiles {
     }
   }
 
-  /** Removes what was written by jobs that are none of these. */
+  /** Removes the files of all other jobs. */
   async keepOnly(jobs: ReadonlySet<string>): Promise<void> {
     for (const name of await readdir(this.#folder).catch(() => []))
       if (!jobs.has(name.split('.')[0] ?? '')) await rm(join(this.#folder, name), { force: true });

@@ -1,11 +1,11 @@
 import { exitCode } from '../../kit/errors/errors.ts';
-import type { Intent, Outcome } from './audit-log.ts';
-import { exitWords } from './exit-words.ts';
+import type { ActionIntent, ActionOutcome } from './audit-log.ts';
+import { exitCodeText } from './exit-code-text.ts';
 
-/** `unknown`: the console that began it died before it heard of its end. */
-export type JobState = 'running' | 'unknown' | Outcome['state'];
+/** `unknown`: the console that started the job died before the job ended. */
+export type JobState = 'running' | 'unknown' | ActionOutcome['state'];
 
-/** An action that was begun, and what is known of its end. */
+/** An action that was started, with its end as far as that is known. */
 export interface Job {
   id: string;
   action: string;
@@ -14,15 +14,15 @@ export interface Job {
   requestId: string;
   digest: string;
   parameters: unknown;
-  /** The same by hand. */
+  /** The command as people type it. */
   command: string;
-  /** What the preview said. */
+  /** The counts of the preview. */
   counts: Record<string, number>;
   startedAt: string;
   state: JobState;
   /** The state in words. */
-  said: string;
-  /** Null until it has ended, and where nobody heard of that. */
+  stateText: string;
+  /** Null while the job runs, and where no console saw its end. */
   end: JobEnd | null;
 }
 
@@ -32,13 +32,18 @@ export interface JobEnd {
   signal: string | null;
   runId: number | null;
   snapshotId: string | null;
-  /** What was done, by the command's answer. */
+  /** The counts of the command's answer. */
   counts: Record<string, number>;
   error: string | null;
 }
 
-/** A job as the audit log tells of it; `isRunning`: by a process of this console. */
-export function jobOf(intent: Intent, title: string, outcome: Outcome | undefined, isRunning: boolean): Job {
+/** A job from its audit entries; `isRunning`: this console started it and its process runs. */
+export function jobOf(
+  intent: ActionIntent,
+  title: string,
+  outcome: ActionOutcome | undefined,
+  isRunning: boolean,
+): Job {
   const state = outcome?.state ?? (isRunning ? 'running' : 'unknown');
   return {
     id: intent.job,
@@ -52,26 +57,25 @@ export function jobOf(intent: Intent, title: string, outcome: Outcome | undefine
     counts: intent.counts,
     startedAt: intent.at,
     state,
-    said: stateWords(state, outcome),
+    stateText: stateTextOf(state, outcome),
     end: outcome === undefined ? null : endOf(outcome),
   };
 }
 
-function endOf({ at, exit_code, signal, run_id, snapshot_id, counts, error }: Outcome): JobEnd {
+function endOf({ at, exit_code, signal, run_id, snapshot_id, counts, error }: ActionOutcome): JobEnd {
   return { at, exitCode: exit_code, signal, runId: run_id, snapshotId: snapshot_id, counts, error };
 }
 
-/** Of a job that nobody heard the end of, and that has answered. */
-export const cameToItsEnd =
-  'came to its end after the console had ended; whether without failure, its log and the runs tell';
+/** The text of an unknown job whose command has written its answer. */
+export const endedUnobserved = 'ended after the console had ended; its log and the runs show whether it failed';
 
-function stateWords(state: JobState, outcome: Outcome | undefined): string {
-  if (state === 'done' || state === 'failed') return exitWords(outcome?.exit_code ?? exitCode.failed);
-  const words = {
-    running: 'under way',
-    unknown: 'ended by force, or unknown: the console ended before this did; its log and the runs tell how far it came',
-    stopped: 'asked to end, since the console was; what is done stays done',
-    killed: `ended by force (${outcome?.signal ?? 'unknown signal'}); what was good before stays`,
+function stateTextOf(state: JobState, outcome: ActionOutcome | undefined): string {
+  if (state === 'done' || state === 'failed') return exitCodeText(outcome?.exit_code ?? exitCode.failed);
+  const texts = {
+    running: 'running',
+    unknown: 'killed or unknown: the console ended before this job; its log and the runs show how far it came',
+    stopped: 'stopped together with the console; finished steps stay',
+    killed: `killed (${outcome?.signal ?? 'unknown signal'}); the last good state stays`,
   };
-  return words[state];
+  return texts[state];
 }

@@ -7,23 +7,23 @@ import type { Logger } from '../../kit/logging/log.ts';
 import { momentOfMilliseconds } from '../../kit/time/moment.ts';
 import type { Action, ActionResult } from './action.ts';
 import { actions } from './actions.ts';
-import { AuditLog, type Intent, type Outcome } from './audit-log.ts';
+import { AuditLog, type ActionIntent, type ActionOutcome } from './audit-log.ts';
 import { endCommand, startCommand, type Launcher, type ProcessEnd } from './command-process.ts';
-import { cameToItsEnd, jobOf, type Job } from './job.ts';
+import { endedUnobserved, jobOf, type Job } from './job.ts';
 import { JobFiles } from './job-files.ts';
 import { errorLine, jobLines, type JobLine } from './log-lines.ts';
 import { previewOf, type Preview } from './preview.ts';
-import { ActionBusy, ActionUsageError, StalePreview } from './problems.ts';
+import { ActionBusyError, ActionUsageError, StalePreviewError } from './action-errors.ts';
 
-/** Of all actions together; of each kind there is one. */
-const mostRunning = 3;
-const mostPreviews = 2;
-const mostPreviewsWaiting = 6;
-/** Whoever waits for a page does not wait longer. */
+/** Running jobs of all actions; each action has at most one. */
+const maxRunning = 3;
+const maxPreviews = 2;
+const maxPreviewsWaiting = 6;
+/** A reader does not wait longer for a page. */
 const previewMilliseconds = 30_000;
-/** The newest jobs are remembered and shown; the audit log keeps all. */
-const mostJobs = 500;
-const mostLines = 200;
+/** The newest jobs are shown; the audit log keeps all. */
+const maxJobs = 500;
+const maxLines = 200;
 
 export interface ActionJobsOptions {
   data: DataDirectory;
@@ -33,42 +33,42 @@ export interface ActionJobsOptions {
   now?: () => number;
 }
 
-/** Who asks for an action, and by which form: the same form sent twice is one wish. */
-export interface Asker {
+/** The user and the form that start an action: the same form sent twice starts one job. */
+export interface ActionRequester {
   user: string;
   requestId: string;
 }
 
 interface Entry {
-  intent: Intent;
-  outcome?: Outcome;
+  intent: ActionIntent;
+  outcome?: ActionOutcome;
 }
 
-/** A job whose process is ours. */
+/** A job whose process this console started. */
 interface Running {
-  /** Undefined where it could not be started. */
+  /** Undefined where the process could not start. */
   child: ChildProcess | undefined;
-  /** Resolves when its outcome is written. */
+  /** Resolves when the outcome is written. */
   over: Promise<void>;
 }
 
-/** Of a process that was never there. */
+/** The end of a process that could not start. */
 type FailedEnd = ProcessEnd & { error: string };
 
-/** What operators do from the console: previewed, begun once, written down before and after. */
+/** Jobs of operators: previewed, started once, logged before and after. */
 export class ActionJobs {
   readonly #options: ActionJobsOptions;
   readonly #launcher: Launcher;
   readonly #audit: AuditLog;
   readonly #files: JobFiles;
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #entries = new Map<string, Entry>();
   readonly #starting = new Map<string, Promise<Job>>();
-  /** Names of the actions of which one is under way, or about to be. */
-  readonly #lanes = new Set<string>();
-  /** By the job. */
+  /** Names of the actions that run or are about to start. */
+  readonly #busyActions = new Set<string>();
+  /** By job id. */
   readonly #running = new Map<string, Running>();
-  readonly #previews = pLimit(mostPreviews);
+  readonly #previews = pLimit(maxPreviews);
   readonly #stop = new AbortController();
 
   private constructor(options: ActionJobsOptions) {
@@ -79,14 +79,14 @@ export class ActionJobs {
     this.#files = new JobFiles(data);
   }
 
-  /** With the jobs of consoles before. */
+  /** Loads the jobs of earlier consoles from the audit log. */
   static async open(options: ActionJobsOptions): Promise<ActionJobs> {
     const jobs = new ActionJobs(options);
     for (const entry of await jobs.#audit.read()) {
       if (entry.type === 'intent') jobs.#remember({ intent: entry });
       else {
-        const begun = jobs.#entries.get(entry.job);
-        if (begun !== undefined) begun.outcome = entry;
+        const started = jobs.#entries.get(entry.job);
+        if (started !== undefined) started.outcome = entry;
       }
     }
     await jobs.#files.keepOnly(new Set(jobs.#entries.keys()));
@@ -94,8 +94,8 @@ export class ActionJobs {
   }
 
   /**
-   * What an action would do. `given` is a form's fields. Throws `ActionUsageError` for what is no action or no
-   * parameter of it, `PreviewFailed` with the reason in words.
+   * Previews an action with the fields of a form. Throws `ActionUsageError` for an unknown action or a wrong parameter,
+   * and `PreviewFailedError` where the dry run fails.
    */
   preview(name: string, given: Readonly<Record<string, unknown>>): Promise<Preview> {
     const action = actionOf(name);
@@ -103,70 +103,71 @@ export class ActionJobs {
   }
 
   /**
-   * Begins an action as it was previewed. The same wish finds the job that was begun for it, also while that begins.
-   * Throws `StalePreview` where something else would change by now, `ActionBusy` where it has to wait for another job.
+   * Starts an action as it was previewed. The same form again returns the job that it started, also while that starts.
+   * Throws `StalePreviewError` where the changes are no longer those of the preview, and `ActionBusyError` where another
+   * job has to end first.
    */
   async start(
     name: string,
     given: Readonly<Record<string, unknown>>,
     digest: string,
-    { user, requestId }: Asker,
+    { user, requestId }: ActionRequester,
   ): Promise<Job> {
     const action = actionOf(name);
     const parameters = parametersOf(action, given);
     if (!/^[\w-]{8,64}$/.test(requestId))
-      throw new ActionUsageError(422, 'request_id: the form has none; load its page again');
-    const wish = JSON.stringify([user, requestId, name, digest]);
-    const begun = [...this.#entries.values()].find(({ intent }) => wishOf(intent) === wish);
-    if (begun !== undefined) return this.#shown(begun);
+      throw new ActionUsageError(422, 'request_id: the form has none; load the page again');
+    const formKey = JSON.stringify([user, requestId, name, digest]);
+    const started = [...this.#entries.values()].find(({ intent }) => formKeyOf(intent) === formKey);
+    if (started !== undefined) return this.#shown(started);
     const starting =
-      this.#starting.get(wish) ??
-      this.#begin(action, parameters, digest, { user, requestId }).finally(() => this.#starting.delete(wish));
-    this.#starting.set(wish, starting);
+      this.#starting.get(formKey) ??
+      this.#start(action, parameters, digest, { user, requestId }).finally(() => this.#starting.delete(formKey));
+    this.#starting.set(formKey, starting);
     return starting;
   }
 
-  /** The newest first. */
+  /** Newest first. */
   list(): Job[] {
     return [...this.#entries.values()].toReversed().map((entry) => this.#shown(entry));
   }
 
-  /** One job, with the last lines that its command told; undefined where there is none of that id. */
+  /** Returns a job with the last lines of its log; undefined where there is no such job. */
   async find(id: string): Promise<{ job: Job; lines: JobLine[] } | undefined> {
     const entry = this.#entries.get(id);
     if (entry === undefined) return undefined;
     const job = this.#shown(entry);
-    // The answer is the last that a command writes.
-    if (job.state === 'unknown' && (await this.#files.answer(id)) !== undefined) job.said = cameToItsEnd;
-    return { job, lines: jobLines(await this.#files.log(id), mostLines) };
+    // A command writes its answer last.
+    if (job.state === 'unknown' && (await this.#files.answer(id)) !== undefined) job.stateText = endedUnobserved;
+    return { job, lines: jobLines(await this.#files.log(id), maxLines) };
   }
 
-  /** Resolves when a job of this console has ended and that is written down; at once for any other. */
+  /** Resolves when the outcome of a job of this console is written; at once for any other job. */
   async ended(id: string): Promise<void> {
     await this.#running.get(id)?.over;
   }
 
-  /** Begins nothing more, asks what is under way to end after its step, and waits until that is written down. */
+  /** Starts no more jobs, asks running ones to end after their step, and waits until their outcomes are written. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await Promise.allSettled(this.#starting.values());
     await Promise.all([...this.#running.values()].map(({ child, over }) => endCommand(child, over)));
   }
 
-  async #begin(action: Action, parameters: unknown, digest: string, asker: Asker): Promise<Job> {
+  async #start(action: Action, parameters: unknown, digest: string, requester: ActionRequester): Promise<Job> {
     this.#assertFree(action);
-    this.#lanes.add(action.name);
+    this.#busyActions.add(action.name);
     try {
       const preview = await this.#preview(action, parameters);
-      if (preview.digest !== digest) throw new StalePreview(action.title);
-      this.#assertGoingOn();
-      const intent: Intent = {
+      if (preview.digest !== digest) throw new StalePreviewError(action.title);
+      this.#assertNotStopping();
+      const intent: ActionIntent = {
         type: 'intent',
         at: this.#now(),
         job: `${this.#millisecond().toString(36)}-${randomBytes(6).toString('hex')}`,
         action: action.name,
-        user: asker.user,
-        request_id: asker.requestId,
+        user: requester.user,
+        request_id: requester.requestId,
         digest,
         parameters,
         command: preview.command,
@@ -178,40 +179,43 @@ export class ActionJobs {
       this.#run(action, parameters, entry);
       return this.#shown(entry);
     } catch (error) {
-      this.#lanes.delete(action.name);
+      this.#busyActions.delete(action.name);
       throw error;
     }
   }
 
   #assertFree({ name, title }: Action): void {
-    this.#assertGoingOn();
-    if (this.#lanes.has(name))
-      throw new ActionBusy(409, `${title}: another one is under way; its job tells when it has ended`);
-    if (this.#lanes.size >= mostRunning)
-      throw new ActionBusy(409, `${this.#lanes.size} actions are under way, and no more at once: wait for one of them`);
+    this.#assertNotStopping();
+    if (this.#busyActions.has(name))
+      throw new ActionBusyError(409, `${title}: another one is running; wait until it has ended`);
+    if (this.#busyActions.size >= maxRunning)
+      throw new ActionBusyError(
+        409,
+        `${this.#busyActions.size} actions are running, which is the limit: wait until one has ended`,
+      );
   }
 
-  #assertGoingOn(): void {
-    if (this.#stop.signal.aborted) throw new ActionBusy(503, 'the console is stopping: nothing more is begun');
+  #assertNotStopping(): void {
+    if (this.#stop.signal.aborted) throw new ActionBusyError(503, 'the console is stopping: it starts no more actions');
   }
 
   #preview(action: Action, parameters: unknown): Promise<Preview> {
-    if (this.#previews.pendingCount >= mostPreviewsWaiting)
-      throw new ActionBusy(503, 'too many previews at once: try again in a moment');
+    if (this.#previews.pendingCount >= maxPreviewsWaiting)
+      throw new ActionBusyError(503, 'too many previews at once: try again in a moment');
     const limits = { stop: this.#stop.signal, milliseconds: previewMilliseconds };
     return this.#previews(() => previewOf(action, parameters, this.#launcher, limits));
   }
 
-  /** Starts the process; its lane is free again once its outcome is written. */
+  /** Starts the process; the action is free again once the outcome is written. */
   #run(action: Action, parameters: unknown, entry: Entry): void {
     const { job } = entry.intent;
     const { child, ended } = this.#started(job, action.arguments(parameters));
     const over = ended
       .catch((error: Error): FailedEnd => ({ code: null, signal: null, error: error.message }))
-      .then((end) => this.#close(action, entry, end))
+      .then((end) => this.#recordEnd(action, entry, end))
       .finally(() => {
         this.#running.delete(job);
-        this.#lanes.delete(action.name);
+        this.#busyActions.delete(action.name);
       });
     this.#running.set(job, { child, over });
   }
@@ -229,11 +233,11 @@ export class ActionJobs {
     }
   }
 
-  async #close(action: Action, entry: Entry, end: ProcessEnd | FailedEnd): Promise<void> {
+  async #recordEnd(action: Action, entry: Entry, end: ProcessEnd | FailedEnd): Promise<void> {
     const { intent } = entry;
     const { code, signal } = end;
     const { run_id, snapshot_id, counts } = await this.#resultOf(action, intent.job);
-    const outcome: Outcome = {
+    const outcome: ActionOutcome = {
       type: 'outcome',
       at: this.#now(),
       job: intent.job,
@@ -249,33 +253,39 @@ export class ActionJobs {
     try {
       await this.#audit.append(outcome);
     } catch (error) {
-      this.#options.logger.error({ job: intent.job, err: error }, 'the end of an action could not be written down');
+      this.#options.logger.error(
+        { job: intent.job, err: error },
+        'the outcome of an action could not be written; the job stays in state unknown after a restart',
+      );
     }
   }
 
-  #endState({ code, signal }: ProcessEnd): Outcome['state'] {
+  #endState({ code, signal }: ProcessEnd): ActionOutcome['state'] {
     if (code === exitCode.done) return 'done';
     if (this.#stop.signal.aborted) return 'stopped';
     return signal === null ? 'failed' : 'killed';
   }
 
-  /** A command that failed may have answered, too, as a test postback does. */
+  /** A failed command may have an answer, too, as a test postback has. */
   async #resultOf(action: Action, job: string): Promise<ActionResult> {
     try {
       const answer = await this.#files.answer(job);
       return answer === undefined ? { counts: {} } : action.result(answer);
     } catch (error) {
-      this.#options.logger.warn({ job, err: error }, 'the answer of an action cannot be read, or is not understood');
+      this.#options.logger.warn(
+        { job, err: error },
+        'the answer of an action cannot be read; the job is shown without counts',
+      );
       return { counts: {} };
     }
   }
 
-  /** What its end is written down with, whatever has become of its log. */
+  /** Returns the reason of a failure, also where the log cannot be read. */
   async #errorOf(job: string): Promise<string | null> {
     try {
       return errorLine(await this.#files.log(job));
     } catch (error) {
-      return `why is not known: its log cannot be read (${(error as NodeJS.ErrnoException).code})`;
+      return `the reason is not known: the log cannot be read (${(error as NodeJS.ErrnoException).code})`;
     }
   }
 
@@ -287,7 +297,7 @@ export class ActionJobs {
   #remember(entry: Entry): void {
     this.#entries.set(entry.intent.job, entry);
     for (const id of this.#entries.keys()) {
-      if (this.#entries.size <= mostJobs) break;
+      if (this.#entries.size <= maxJobs) break;
       if (!this.#running.has(id)) this.#entries.delete(id);
     }
   }
@@ -300,7 +310,7 @@ export class ActionJobs {
   }
 }
 
-function wishOf({ user, request_id, action, digest }: Intent): string {
+function formKeyOf({ user, request_id, action, digest }: ActionIntent): string {
   return JSON.stringify([user, request_id, action, digest]);
 }
 
@@ -310,7 +320,7 @@ function actionOf(name: string): Action {
   return action;
 }
 
-/** An empty field of a form is one that was left empty. */
+/** Parses the fields of a form; empty ones count as absent. */
 function parametersOf({ title, parameters }: Action, given: Readonly<Record<string, unknown>>): unknown {
   const filled = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== '' && value !== undefined));
   const parsed = parameters.safeParse(filled);

@@ -1,26 +1,26 @@
-/** One line of what a command told while it worked, as a page may show it. */
+/** A line of a command's log, as a page shows it. */
 export interface JobLine {
-  /** UTC; null of a line that is not from our own log. */
+  /** UTC; null for a line that is not from our logger. */
   time: string | null;
   level: string;
   text: string;
-  /** How far a step is, where the line tells. */
+  /** Progress of a step, where the line has it. */
   done: number | null;
   total: number | null;
 }
 
-const longestText = 500;
+const maxTextLength = 500;
 
-/** The last lines of a log, a JSON object each; what is none, such as a message of Node itself, is shown as it is. */
-export function jobLines(log: string, most: number): JobLine[] {
+/** The last lines of a log of JSON objects; any other line, such as a message of Node, stays as it is. */
+export function jobLines(log: string, max: number): JobLine[] {
   return log
     .split('\n')
     .filter((line) => line.trim() !== '')
-    .slice(-most)
+    .slice(-max)
     .map(jobLine);
 }
 
-/** The line that says why a command ended: the last error, else the last line. */
+/** The reason of a command's end: the last error, else the last line. */
 export function errorLine(log: string): string | null {
   const lines = jobLines(log, Infinity);
   const line = lines.findLast(({ level }) => level === 'error' || level === 'fatal') ?? lines.at(-1);
@@ -49,8 +49,8 @@ function parsed(line: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Logs name hosts only. Should an address come in all the same, by way of a library's error, its query is cut off. */
+/** Removes users and queries of URLs: our logs name hosts only, but an error of a library may have a whole URL. */
 function shownText(text: string): string {
   const shown = text.replaceAll(/(\bhttps?:\/\/)(?:[^\s/?#@]*@)?([^\s?#"'`]*)[?#][^\s"'`]*/gi, '$1$2?…');
-  return shown.length > longestText ? `${shown.slice(0, longestText)}…` : shown;
+  return shown.length > maxTextLength ? `${shown.slice(0, maxTextLength)}…` : shown;
 }

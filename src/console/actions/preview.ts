@@ -1,25 +1,26 @@
+import { hash } from 'node:crypto';
 import { exitCode } from '../../kit/errors/errors.ts';
+import type { Html } from '../html/html.ts';
+import { PreviewFailedError } from './action-errors.ts';
 import type { Action } from './action.ts';
 import { askCommand, type CommandAnswer, type Launcher } from './command-process.ts';
-import { digestOf } from './digest.ts';
-import { exitWords } from './exit-words.ts';
-import { PreviewFailed } from './problems.ts';
+import { exitCodeText } from './exit-code-text.ts';
 
-/** What an action would do now. */
+/** The changes that an action would make now. */
 export interface Preview {
   action: string;
   title: string;
   parameters: unknown;
-  /** The same by hand. */
+  /** The command as people type it. */
   command: string;
-  /** What the command says of it. */
-  document: unknown;
+  /** The answer of the dry run, as markup. */
+  plan: readonly Html[];
   counts: Record<string, number>;
-  /** Of what would change: the action is begun only while it is the same. */
+  /** The digest of the changes: the action starts only while it is the same. */
   digest: string;
 }
 
-/** Runs the command's `--dry-run`. Throws `PreviewFailed` where it does not say what it would do. */
+/** Runs the command with `--dry-run`. Throws `PreviewFailedError` where that fails. */
 export async function previewOf(
   action: Action,
   parameters: unknown,
@@ -33,24 +34,35 @@ export async function previewOf(
     title: action.title,
     parameters,
     command: action.typed(parameters),
-    document,
+    plan: action.show(document),
     counts: action.counts(document),
-    digest: digestOf(action.name, parameters, action.changes(document)),
+    digest: planDigest(action.name, parameters, action.changes(document)),
   };
+}
+
+/** SHA-256 of an action, its parameters and its changes; the order of keys does not matter. */
+export function planDigest(action: string, parameters: unknown, changes: unknown): string {
+  const canonical = JSON.stringify([action, parameters, changes], (_key, value: unknown) =>
+    value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : value,
+  );
+  return hash('sha256', canonical);
 }
 
 function documentOf({ title }: Action, ended: CommandAnswer, milliseconds: number): unknown {
   const { code, signal, error, isTooLong } = ended;
-  const said = error === null ? '' : ` It said: ${error}`;
+  const reason = error === null ? '' : ` Its error: ${error}`;
   if (isTooLong)
-    throw new PreviewFailed(
+    throw new PreviewFailedError(
       503,
-      `${title}: what it would do was not known after ${milliseconds / 1000} s. Try again when no run holds the warehouse.${said}`,
+      `${title}: the preview took longer than ${milliseconds / 1000} s. Try again when no run holds the warehouse.${reason}`,
     );
-  if (code === null) throw new PreviewFailed(503, `${title}: the preview was ended by ${signal ?? 'force'}.${said}`);
+  if (code === null)
+    throw new PreviewFailedError(503, `${title}: the preview was ended by ${signal ?? 'force'}.${reason}`);
   if (code !== exitCode.done) {
     const status = code === exitCode.usage ? 422 : code === exitCode.busy ? 503 : 500;
-    throw new PreviewFailed(status, `${title}: ${exitWords(code)}.${said}`);
+    throw new PreviewFailedError(status, `${title}: ${exitCodeText(code)}.${reason}`);
   }
   return JSON.parse(ended.answer);
 }

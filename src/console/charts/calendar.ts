@@ -4,13 +4,13 @@ import { html, type Html } from '../html/html.ts';
 const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 
 /**
- * Days in weeks from Monday on, the newest week first, each with what is known of it; others have their number alone.
+ * Days in weeks from Monday on, newest week first. Days outside of `known` show their number only.
  */
 export function calendar(known: ReadonlyMap<Day, Html>): Html {
   const days = [...known.keys()].toSorted();
   const [first] = days;
   const last = days.at(-1);
-  if (first === undefined || last === undefined) return html`<p class="empty">Nothing is known of these days.</p>`;
+  if (first === undefined || last === undefined) return html`<p class="empty">There is no data of these days.</p>`;
   const weeks: Day[] = [];
   for (let monday = mondayOf(last); monday >= mondayOf(first); monday = addDays(monday, -7)) weeks.push(monday);
   return html`<div class="scrolled" tabindex="0" role="region" aria-label="Calendar">

@@ -1,7 +1,7 @@
 import { parse, View, type Spec } from 'vega';
 import { drawn, html, type Html } from '../html/html.ts';
 
-/** Colours are the style sheet's, so that charts follow light and dark. */
+/** Variables of the style sheet, so that charts follow the light and the dark theme. */
 export const ink = {
   accent: 'var(--accent)',
   before: 'var(--muted)',
@@ -10,7 +10,7 @@ export const ink = {
   bad: 'var(--bad)',
 } as const;
 
-/** By the step between two labels: UTC, as all times here are. */
+/** Formats of labels by the step between two of them, UTC. */
 export const timeFormat = {
   milliseconds: '%H:%M:%S.%L',
   seconds: '%H:%M:%S',
@@ -34,8 +34,8 @@ const axisStyle = {
 } as const;
 
 /**
- * Draws a chart as SVG. `summary` says in a sentence what it shows, for those who do not see it; the numbers stand in a
- * table of the page.
+ * Draws a chart as SVG. `summary` says in a sentence what it shows, for readers who do not see it; a table of the page has
+ * the numbers.
  */
 export async function chart(summary: string, spec: Spec): Promise<Html> {
   const view = new View(parse({ padding: 4, autosize: 'pad', ...spec, config: { axis: axisStyle } }), {
@@ -43,7 +43,7 @@ export async function chart(summary: string, spec: Spec): Promise<Html> {
   });
   try {
     const svg = await view.toSVG();
-    // A picture with one meaning: its parts would be read out one by one.
+    // Otherwise a screen reader would read out each part of the chart.
     const inner = svg.replace(
       /^<svg [^>]*?width="(\d+)" height="(\d+)"[^>]*>/,
       '<svg width="$1" height="$2" viewBox="0 0 $1 $2" aria-hidden="true" focusable="false">',

@@ -3,7 +3,7 @@ import type { Html } from '../html/html.ts';
 import { chart, ink } from './chart.ts';
 
 export interface Duration {
-  /** Such as a run's number; bars stand in the order in which they are given. */
+  /** Such as a run's number. Bars are in the order of the list. */
   name: string;
   seconds: number;
   failed: boolean;
@@ -11,12 +11,12 @@ export interface Duration {
 
 const width = 640;
 /** Few bars do not fill the chart. */
-const widestBar = 32;
+const maxBarWidth = 32;
 
-/** How long each took, side by side; what failed has a triangle above its bar. */
+/** Durations side by side; a failed one has a triangle above its bar. */
 export async function durationBars(summary: string, durations: readonly Duration[]): Promise<Html> {
   const names = durations.map(({ name }) => name);
-  // So many names stand below the axis at most.
+  // At most twelve names fit below the axis.
   const step = Math.ceil(names.length / 12);
   const spec: Spec = {
     width,
@@ -29,7 +29,7 @@ export async function durationBars(summary: string, durations: readonly Duration
       {
         name: 'x',
         type: 'band',
-        range: [0, Math.min(width, widestBar * names.length)],
+        range: [0, Math.min(width, maxBarWidth * names.length)],
         paddingInner: names.length > 120 ? 0 : 0.2,
         domain: names,
       },

@@ -8,7 +8,7 @@ export interface TimedValue {
   value: number;
 }
 
-/** One line over time, beside the same a period before where that is given; both begin at zero. */
+/** A line over time, with the line of an earlier period where `before` is given, on a scale from zero. */
 export async function lineChart(
   summary: string,
   {

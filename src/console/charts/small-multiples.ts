@@ -1,11 +1,11 @@
 import { area, line } from 'd3-shape';
-import { figureText } from '../html/figures.ts';
+import { numberText } from '../html/values.ts';
 import { html, type Html } from '../html/html.ts';
 
 /** One of several lines that are compared. */
 export interface Multiple {
   name: string;
-  /** The page that tells more of it. */
+  /** The page with more about it. */
   href: string;
   values: readonly number[];
 }
@@ -15,13 +15,12 @@ const height = 48;
 const margin = 2;
 
 /**
- * A small picture for each of several, all on one scale that begins at zero; what each shows stands as a sentence in
- * it.
+ * Small charts on one scale from zero; each has its content as a sentence, too.
  */
 export function smallMultiples(caption: string, multiples: readonly Multiple[]): Html {
   const greatest = Math.max(0, ...multiples.flatMap(({ values }) => values));
   return html`<figure class="small-multiples">
-    <figcaption>${caption}: up to ${figureText(rounded(greatest, 2))}</figcaption>
+    <figcaption>${caption}: up to ${numberText(rounded(greatest, 2))}</figcaption>
     <ul>
       ${multiples.map(
         ({ name, href, values }) => html`<li><a href="${href}">${name}</a>${picture(name, values, greatest)}</li> `,
@@ -36,7 +35,7 @@ function picture(name: string, values: readonly number[], greatest: number): Htm
   const y = (value: number) =>
     rounded(height - margin - (greatest === 0 ? 0 : (value / greatest) * (height - 2 * margin)));
   const last = values.at(-1) ?? 0;
-  const summary = `${name}: ${figureText(rounded(Math.max(0, ...values), 2))} at most, ${figureText(rounded(last, 2))} on the last day`;
+  const summary = `${name}: ${numberText(rounded(Math.max(0, ...values), 2))} at most, ${numberText(rounded(last, 2))} on the last day`;
   const drawn = [...values];
   return html`<svg
     class="multiple"

@@ -6,8 +6,8 @@ const height = 20;
 const margin = 3;
 
 /**
- * A small line beside a number, with its greatest and its last value marked; `greatest` puts several on one scale. What
- * it shows stands as a sentence in it.
+ * A small line beside a number, with its greatest and its last value marked; `greatest` puts several on one scale.
+ * `summary` says the same in a sentence.
  */
 export function sparkline(values: readonly number[], summary: string, greatest = Math.max(...values, 0)): Html {
   if (values.length < 2) return html``;

@@ -2,7 +2,7 @@ import type { Spec } from 'vega';
 import type { Html } from '../html/html.ts';
 import { chart, ink } from './chart.ts';
 
-/** Something that took from then to then, milliseconds since the epoch. */
+/** A span of time, in milliseconds since the epoch. */
 export interface TimeBar {
   name: string;
   from: number;
@@ -11,10 +11,10 @@ export interface TimeBar {
 }
 
 const height = 22;
-/** A bar that is shorter could not be seen. Pixels. */
-const leastWidth = 2;
+/** A shorter bar could not be seen. Pixels. */
+const minWidth = 2;
 
-/** What followed what, and for how long: a bar each below one another, all on one scale of seconds since the first. */
+/** Spans below one another (a Gantt chart), on one scale of seconds since the first. */
 export async function timeBars(summary: string, bars: readonly TimeBar[]): Promise<Html> {
   const begin = Math.min(...bars.map(({ from }) => from));
   const values = bars.map(({ name, from, to, failed }) => ({
@@ -42,7 +42,7 @@ export async function timeBars(summary: string, bars: readonly TimeBar[]): Promi
         encode: {
           enter: {
             x: { scale: 'x', field: 'from' },
-            width: { signal: `max(${leastWidth}, scale('x', datum.to) - scale('x', datum.from))` },
+            width: { signal: `max(${minWidth}, scale('x', datum.to) - scale('x', datum.from))` },
             y: { scale: 'y', field: 'name' },
             height: { scale: 'y', band: 1 },
             fill: { signal: `datum.failed ? '${ink.bad}' : '${ink.accent}'` },

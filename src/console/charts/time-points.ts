@@ -2,20 +2,20 @@ import type { Spec } from 'vega';
 import type { Html } from '../html/html.ts';
 import { chart, ink, timeFormat } from './chart.ts';
 
-/** Something that happened, or is to happen, at a moment. Milliseconds since the epoch. */
+/** An event at a moment, past or planned. Milliseconds since the epoch. */
 export interface TimePoint {
   at: number;
-  /** A few characters that stand above it. */
+  /** A few characters above the point. */
   name: string;
-  kind: 'good' | 'bad' | 'plain' | 'to come';
+  kind: 'good' | 'bad' | 'plain' | 'planned';
 }
 
-/** As many names as can stand beside one another. */
-const mostNames = 12;
+/** More names do not fit beside one another. */
+const maxNames = 12;
 
-const shapes = { good: 'circle', bad: 'triangle-up', plain: 'square', 'to come': 'diamond' } as const;
+const shapes = { good: 'circle', bad: 'triangle-up', plain: 'square', planned: 'diamond' } as const;
 
-/** Moments on one axis of time, UTC; what is still to come is hollow. */
+/** Points on one axis of time, UTC; planned ones are hollow. */
 export async function timePoints(summary: string, points: readonly TimePoint[]): Promise<Html> {
   const spec: Spec = {
     width: 640,
@@ -34,7 +34,7 @@ export async function timePoints(summary: string, points: readonly TimePoint[]):
             shape: { field: 'shape' },
             size: { value: 70 },
             fill: {
-              signal: `datum.kind === 'to come' ? 'none' : datum.kind === 'bad' ? '${ink.bad}' : '${ink.accent}'`,
+              signal: `datum.kind === 'planned' ? 'none' : datum.kind === 'bad' ? '${ink.bad}' : '${ink.accent}'`,
             },
             stroke: { signal: `datum.kind === 'bad' ? '${ink.bad}' : '${ink.accent}'` },
           },
@@ -60,15 +60,15 @@ export async function timePoints(summary: string, points: readonly TimePoint[]):
   return chart(summary, spec);
 }
 
-/** Names that would stand upon one another are left out but for the last of them; the points stay. */
+/** Removes names that would cover one another, but for the last of them; the points stay. */
 function apart(points: readonly TimePoint[]): TimePoint[] {
   const times = points.map(({ at }) => at);
-  const least = (Math.max(...times) - Math.min(...times)) / mostNames;
+  const distance = (Math.max(...times) - Math.min(...times)) / maxNames;
   let next = Infinity;
   return points
     .toSorted((one, other) => other.at - one.at)
     .map((point) => {
-      if (next - point.at < least) return { ...point, name: '' };
+      if (next - point.at < distance) return { ...point, name: '' };
       next = point.at;
       return point;
     });

@@ -9,46 +9,51 @@ import { verifySnapshot } from '../../pipeline/snapshot/verify.ts';
 import { modelQuery } from '../../pipeline/sql/model-query.ts';
 import type { ModelRows } from '../../pipeline/sql/model-rows.ts';
 import { identifier } from '../../kit/text/sql-text.ts';
-import { keepInMemory } from './kept-rows.ts';
-import { OneAtATime } from './one-at-a-time.ts';
+import { keepInMemory } from './in-memory-tables.ts';
+import { SerialQueue } from './serial-queue.ts';
 
-/** A query of a page that takes longer is interrupted: it asks for too much. Milliseconds. */
+/** A statement that takes longer is interrupted. Milliseconds. */
 const queryMilliseconds = 1_000;
-/** Who would wait behind so many queries is told to come back. */
+/** A statement behind so many others is refused with 503. */
 const maxWaiting = 8;
 
 /** A statement of `sql/console`, by the name of its file. */
 export type ConsoleStatement = keyof ModelRows['console'];
 export type ConsoleRow<Name extends ConsoleStatement> = ModelRows['console'][Name];
 
-/** What a question may add to its statement. */
-export interface Asking {
+/** The column that rows are ordered by; the statement's own order decides between equal ones. */
+export interface RowOrder {
+  column: string;
+  descending: boolean;
+}
+
+export interface QueryOptions {
   /** Values of the statement's `$names`: moments, days, texts and numbers as text. */
   parameters?: Readonly<Record<string, string>>;
-  /** By which of its columns the rows are ordered; the statement's own order decides between equal ones. */
-  order?: { column: string; descending: boolean } | undefined;
-  /** Which part of the rows is wanted: all where nothing is said. */
+  /** Default: the statement's own order. */
+  order?: RowOrder | undefined;
+  /** Default: all rows. */
   part?: { first: number; rows: number } | undefined;
 }
 
-/** Rows of a statement, and the query that gives them on this snapshot's file. */
-export interface Answer<R> {
+/** Rows of a statement, with the query that returns them from this snapshot's file. */
+export interface StatementResult<R> {
   rows: R[];
   sql: string;
-  /** How many there are in all. */
+  /** Number of all rows, beyond the part. */
   total: number;
   first: number;
 }
 
 /**
- * A published snapshot whose files were found as its manifest says, with its database open read-only: it is not removed
- * meanwhile. One query runs at a time, in one thread, so that publishers on the same machine notice nothing.
+ * A published snapshot, verified against its manifest, with its database open read-only, so that no run removes it. One
+ * query runs at a time, in one thread, to leave the processors to the publishers' API on the same machine.
  */
 export class ConsoleSnapshot {
   readonly id: string;
   readonly manifest: Manifest;
   readonly #database: OpenDuckDB;
-  readonly #turns = new OneAtATime(maxWaiting);
+  readonly #queue = new SerialQueue(maxWaiting);
   readonly #retirement = new AbortController();
   #users = 0;
 
@@ -75,25 +80,25 @@ export class ConsoleSnapshot {
     return new ConsoleSnapshot(basename(folder), manifest, database);
   }
 
-  /** The moment that its figures are of. */
+  /** The as-of of its figures. */
   get asOf(): string {
     return this.manifest.as_of;
   }
 
-  /** Aborted once it is retired: what works for it in the background then ends. */
+  /** Aborted once the snapshot is retired; background work for it ends then. */
   get retired(): AbortSignal {
     return this.#retirement.signal;
   }
 
-  /** Asks `sql/console/<statement>.sql`. Throws `TooBusyError` or `TooSlowError`. */
-  async ask<Name extends ConsoleStatement>(statement: Name, asking: Asking = {}): Promise<Answer<ConsoleRow<Name>>> {
-    return this.askSql<ConsoleRow<Name>>(modelQuery('console', statement, { as_of: this.asOf, ...asking.parameters }), asking);
+  /** Runs `sql/console/<statement>.sql`. Throws `TooBusyError` or `TooSlowError`. */
+  async ask<Name extends ConsoleStatement>(statement: Name, options: QueryOptions = {}): Promise<StatementResult<ConsoleRow<Name>>> {
+    return this.askSql<ConsoleRow<Name>>(modelQuery('console', statement, { as_of: this.asOf, ...options.parameters }), options);
   }
 
-  /** The same for a query that is made up from elsewhere, such as a figure's own. */
-  async askSql<R = QueryRow>(query: string, { order, part }: Omit<Asking, 'parameters'> = {}): Promise<Answer<R>> {
+  /** Runs any query on the snapshot, such as one over some of its files. */
+  async askSql<R = QueryRow>(query: string, { order, part }: Omit<QueryOptions, 'parameters'> = {}): Promise<StatementResult<R>> {
     const sql = arranged(query, order, part);
-    const rows = await this.#turns.run(() => this.#rows<R & { of_rows?: number }>(sql));
+    const rows = await this.#queue.run(() => this.#rows<R & { of_rows?: number }>(sql));
     const first = part?.first ?? 0;
     return { rows, sql, first, total: part === undefined ? rows.length : (rows[0]?.of_rows ?? first) };
   }
@@ -114,7 +119,7 @@ export class ConsoleSnapshot {
     }
   }
 
-  /** Does something with it, such as making a page by several questions; meanwhile it stays open. */
+  /** Keeps the snapshot open while `work` runs. */
   async use<Result>(work: () => Promise<Result>): Promise<Result> {
     this.#users++;
     try {
@@ -125,7 +130,7 @@ export class ConsoleSnapshot {
     }
   }
 
-  /** Closes it once nobody uses it any more. */
+  /** Closes the snapshot as soon as no `use` is left. */
   retire(): void {
     this.#retirement.abort();
     this.#closeWhenUnused();
@@ -136,21 +141,21 @@ export class ConsoleSnapshot {
   }
 }
 
-/** A query did not come to its end in time. */
+/** A statement took longer than a page may. */
 export class TooSlowError extends Error {
   override readonly name = 'TooSlowError';
 
   constructor() {
     super(
-      `this would take longer than ${queryMilliseconds / 1000} s: ask for a shorter time or fewer rows, or ask \`offerline sql\``,
+      `this query takes longer than ${queryMilliseconds / 1000} s: choose a shorter time or fewer rows, or use \`offerline sql\``,
     );
   }
 }
 
-function arranged(query: string, order: Asking['order'], part: Asking['part']): string {
+function arranged(query: string, order: QueryOptions['order'], part: QueryOptions['part']): string {
   if (order === undefined && part === undefined) return query;
   const counted = part === undefined ? '' : ', count(*) OVER () AS of_rows';
-  // Equal ones keep the statement's order, which is total.
+  // The statement's order is total, so that equal rows stay in one order.
   const ordered =
     order === undefined
       ? 'ORDER BY row_in_order'

@@ -1,14 +1,14 @@
-/** Too many wait already; `Retry-After` a second is honest, for none takes longer. */
+/** The queue is full. `Retry-After: 1` is right: a statement takes at most a second. */
 export class TooBusyError extends Error {
   override readonly name = 'TooBusyError';
 
   constructor() {
-    super('too many pages are asked for at once: try again in a second');
+    super('too many requests for pages at once: try again in a second');
   }
 }
 
-/** Has pieces of work done one after the other, in the order in which they came. */
-export class OneAtATime {
+/** Runs tasks one after the other, in the order of their calls. */
+export class SerialQueue {
   readonly #maxWaiting: number;
   #waiting = 0;
   #last: Promise<unknown> = Promise.resolve();
@@ -17,7 +17,7 @@ export class OneAtATime {
     this.#maxWaiting = maxWaiting;
   }
 
-  /** Throws `TooBusyError` where more wait than may. */
+  /** Throws `TooBusyError` where the queue is full. */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#waiting > this.#maxWaiting) throw new TooBusyError();
     this.#waiting++;

@@ -3,23 +3,23 @@ import type { Logger } from 'pino';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { currentName, snapshotNames } from '../../pipeline/snapshot/snapshot-store.ts';
 import { ConsoleSnapshot } from './console-snapshot.ts';
-import { TooBusyError } from './one-at-a-time.ts';
+import { TooBusyError } from './serial-queue.ts';
 
-/** Older snapshots that addresses may name, kept open at a time. */
+/** Older snapshots that are open at a time. */
 const maxOlder = 2;
 
 interface OlderSnapshot {
   opening: Promise<ConsoleSnapshot>;
-  /** How many read it, or wait until it is open. */
+  /** Requests that read it, or wait until it is open. */
   users: number;
 }
 
-/** The published snapshot, the newest that is whole, and older ones that are asked for by name. */
+/** The newest intact snapshot, and older ones that addresses name. */
 export class ConsoleSnapshots {
   readonly #data: DataDirectory;
   readonly #log: Logger;
   #current: ConsoleSnapshot | undefined;
-  /** The longest open first. */
+  /** In the order of opening. */
   readonly #older = new Map<string, OlderSnapshot>();
   readonly #refused = new Set<string>();
 
@@ -32,7 +32,7 @@ export class ConsoleSnapshots {
     return this.#current;
   }
 
-  /** Looks whether another one was published; true where it is shown from now on. */
+  /** Opens a newly published snapshot; returns whether it is shown from now on. */
   async poll(): Promise<boolean> {
     const name = await currentName(this.#data).catch(() => undefined);
     if (name === undefined || name === this.#current?.id || this.#refused.has(name)) return false;
@@ -41,20 +41,20 @@ export class ConsoleSnapshots {
       opened = await ConsoleSnapshot.open(join(this.#data.published, name));
     } catch (error) {
       this.#refused.add(name);
-      this.#log.error({ snapshot_id: name, err: error }, 'the published snapshot cannot be shown; the last good one stays');
+      this.#log.error({ snapshot_id: name, err: error }, 'the published snapshot cannot be opened; still showing the last good one. Run `offerline doctor`');
       return false;
     }
     const before = this.#current;
     this.#current = opened;
     before?.retire();
-    this.#log.info({ snapshot_id: name, as_of: opened.asOf }, 'the console shows snapshot');
+    this.#log.info({ snapshot_id: name, as_of: opened.asOf }, 'showing a new snapshot');
     return true;
   }
 
   /**
-   * Does something with the one of that name, or with the current one, which stays open until that is done; with
-   * `undefined` where it is not kept any more, or nothing is published yet. Throws where it is damaged, and
-   * `TooBusyError` where as many older ones are being read as may be open.
+   * Keeps the named snapshot, or the current one, open while `work` runs. `work` gets undefined where that snapshot is
+   * no longer kept, or nothing is published yet. Throws where it is damaged, and `TooBusyError` where all older
+   * snapshots that may be open are being read.
    */
   async use<Result>(
     name: string | undefined,
@@ -73,7 +73,7 @@ export class ConsoleSnapshots {
     }
   }
 
-  /** In the place of one that nobody reads, where there are as many as may be. */
+  /** Closes an unused one first where the limit is reached. */
   #openOlder(name: string): OlderSnapshot {
     if (this.#older.size >= maxOlder) {
       const [unused, { opening } = {}] = [...this.#older].find(([, { users }]) => users === 0) ?? [];

@@ -1,12 +1,12 @@
 import { html, nothing, type Html } from './html.ts';
 
-/** What a form asks for before an action is previewed. */
+/** A field of a form that leads to a preview. */
 export interface ActionField {
   /** The action's parameter. */
   name: string;
   title: string;
   value?: string | undefined;
-  /** `check`: sent as `yes` where it is ticked. Default: text. */
+  /** `check` sends `yes` where it is ticked. Default: text. */
   kind?: 'text' | 'date' | 'check';
   required?: boolean;
 }
@@ -14,17 +14,17 @@ export interface ActionField {
 export interface ActionForm {
   /** The action's name, such as `accept-export`. */
   action: string;
-  /** What is done in the end, such as `Accept it`; the button says that a preview comes first. */
+  /** The action in words, such as `Accept it`; the button adds that a preview comes first. */
   title: string;
-  /** Parameters that the page itself knows; those that are undefined are left out. */
+  /** Parameters that the page knows; undefined ones are left out. */
   values?: Readonly<Record<string, string | undefined>>;
   fields?: readonly ActionField[];
 }
 
 /**
- * A form that leads to the preview of an action; by itself it changes nothing. Who may only look sees none.
+ * A form that leads to the preview of an action and changes nothing itself. A viewer sees none.
  *
- * @param user Who looks at the page.
+ * @param user The reader of the page.
  */
 export function actionForm(user: { role: string }, { action, title, values = {}, fields = [] }: ActionForm): Html {
   if (user.role !== 'operator') return nothing;
@@ -34,7 +34,7 @@ export function actionForm(user: { role: string }, { action, title, values = {},
   </form>`;
 }
 
-/** Parameters that go along unseen, each as often as it has values; empty ones are left out. */
+/** Hidden parameters, one input for each value; empty ones are left out. */
 export function hiddenFields(values: Readonly<Record<string, string | readonly string[] | undefined>>): Html {
   const pairs = Object.entries(values).flatMap(([name, value = []]) =>
     (typeof value === 'string' ? [value] : value).filter((each) => each !== '').map((each) => ({ name, value: each })),

@@ -1,6 +1,6 @@
 /**
- * What a page shows, as its address says it: path and parameters. Parameters stand in the order of the alphabet and
- * empty ones are left out, so that one view has one address.
+ * Path and parameters of a page. Parameters are in the order of the alphabet and empty ones are left out, so that one
+ * view has one address.
  */
 export class Address {
   readonly path: string;
@@ -13,7 +13,7 @@ export class Address {
     );
   }
 
-  /** Of a request's target. A parameter that is given twice counts as it was given first. */
+  /** Parses a request's target. Of a parameter that is given twice the first one counts. */
   static of(target: string): Address {
     const url = new URL(target, 'http://console.invalid');
     const parameters = new Map<string, string>();
@@ -29,7 +29,7 @@ export class Address {
     return this.#parameters;
   }
 
-  /** The same view with other parameters; an undefined one is taken out. */
+  /** Returns the same view with other parameters; an undefined one is removed. */
   with(changes: Readonly<Record<string, string | undefined>>): Address {
     const parameters = new Map(this.#parameters);
     for (const [name, value] of Object.entries(changes)) {
@@ -39,7 +39,7 @@ export class Address {
     return new Address(this.path, parameters);
   }
 
-  /** As a link names it, which is its canonical form. */
+  /** The canonical address, for links. */
   get href(): string {
     const query = new URLSearchParams([...this.#parameters]).toString();
     return query === '' ? this.path : `${this.path}?${query}`;

@@ -1,9 +1,10 @@
-import { state, unknown } from './figures.ts';
 import { html, type Html } from './html.ts';
 
-type Kind = Parameters<typeof state>[1];
+type BadgeKind = 'good' | 'waiting' | 'bad' | 'quiet';
 
-const kinds: Readonly<Record<string, Kind>> = {
+const shapes = { good: '●', waiting: '◐', bad: '▲', quiet: '○' } as const;
+
+const kinds: Readonly<Record<string, BadgeKind>> = {
   // Of runs, stages, pulls and jobs.
   done: 'good',
   running: 'waiting',
@@ -34,34 +35,12 @@ const kinds: Readonly<Record<string, Kind>> = {
   charged_back: 'bad',
 };
 
-/** The state of a run, file, report, postback or conversion, by its word. */
-export function stateOf(word: string): Html {
-  return state(word, kinds[word] ?? 'quiet');
+/** A word with a shape and a colour, so that people who see no colours can read it too. */
+export function badge(word: string, kind: BadgeKind): Html {
+  return html`<span class="state ${kind}"><span aria-hidden="true">${shapes[kind]}</span> ${word}</span>`;
 }
 
-/** A link to one of a kind, such as `/runs/17`. */
-export function linkTo(kind: string, id: number | string, text: number | string = id): Html {
-  return html`<a href="/${kind}/${encodeURIComponent(String(id))}">${text}</a>`;
-}
-
-/** Terms and what is known of them, one below the other. */
-export function facts(pairs: readonly (readonly [term: string, value: Html | string])[]): Html {
-  return html`<dl class="facts">
-    ${pairs.map(
-      ([term, value]) =>
-        html`<dt>${term}</dt>
-          <dd>${value}</dd> `,
-    )}
-  </dl>`;
-}
-
-/** How long something took, or takes since, in seconds with a tenth. */
-export function secondsBetween(from: string, to: string | number): number {
-  const until = typeof to === 'number' ? to : Date.parse(to);
-  return Math.max(0, Math.round((until - Date.parse(from)) / 100) / 10);
-}
-
-/** A text of others, or a dash where there is none. */
-export function textOr(text: string | null, why: string): Html {
-  return text === null ? unknown(why) : html`${text}`;
+/** The status of a run, file, report, postback or conversion. */
+export function statusBadge(status: string): Html {
+  return badge(status, kinds[status] ?? 'quiet');
 }

@@ -1,17 +1,17 @@
 import type { Address } from './address.ts';
 import { html, type Html } from './html.ts';
 
-/** One thing that a page can be narrowed by. */
+/** A filter of a page. */
 export interface Filter {
   /** The parameter of the address. */
   name: string;
   title: string;
-  /** What it may be; any text where nothing is said. */
+  /** The values to choose from. Default: any text. */
   choices?: readonly string[];
   kind?: 'text' | 'date';
 }
 
-/** A form that leads to the same page with other parameters; it changes nothing. */
+/** A form that leads to the same page with other parameters. */
 export function filterForm(address: Address, filters: readonly Filter[]): Html {
   const kept = [...address.parameters].filter(
     ([name]) => !['csv', 'from_row'].includes(name) && !filters.some((filter) => filter.name === name),

@@ -1,76 +1,79 @@
 import type { ColumnValue, QueryRow } from '../../kit/duckdb/dialect/rows.ts';
+import { csvLine, csvRow } from '../../kit/text/csv.ts';
 import type { Address } from './address.ts';
-import { csvOf } from './csv.ts';
-import { figure, figureText, plainValue, unknown } from './figures.ts';
+import { statusBadge } from './badges.ts';
 import { html, nothing, type Html } from './html.ts';
+import { linkTo, missing, moment, numberText, numberValue, plainValue, type LinkedPages } from './values.ts';
 
 export interface Column<R> {
-  /** The column of the query; the CSV file has it under this name. */
+  /** The column of the query, and of the CSV file. */
   name: keyof R & string;
   title: string;
-  /** Numbers stand right and are grouped; `money` has two places at least. Default: text. */
-  kind?: 'text' | 'number' | 'money';
-  /** The figure of `/figures` that says what this column means. */
+  /** `number` and `money` (at least two places): aligned right; `moment`: to the second; `status`: a badge. Default: text. */
+  kind?: 'text' | 'number' | 'money' | 'moment' | 'status';
+  /** The pages that the value is an id of. */
+  link?: LinkedPages;
+  /** The figure of `/figures` that defines this column. */
   figure?: string;
-  /** Whether the page can be sorted by it. */
   sortable?: boolean;
-  /** Why a cell may be without a value. */
+  /** The reason that a cell without a value shows. */
   whyNone?: string;
-  /** How a cell is shown, where its value alone is not enough. */
+  /** Markup of a cell that needs more than its value. */
   show?: (row: R) => Html;
 }
 
-export interface ShownTable<R = QueryRow> {
-  /** Unique on its page; the CSV file is asked for under it. */
+export interface TableOptions<R = QueryRow> {
+  /** Unique on its page; the address of the CSV file names it. */
   name: string;
   caption: string;
   columns: readonly Column<R>[];
   rows: readonly R[];
-  /** How many rows there are, shown or not; undefined where all are shown. */
+  /** Number of all rows, shown or not; undefined where all are shown. */
   total?: number | undefined;
   /** Position of the first row that is shown, from 0. */
   first?: number;
-  /** The query that gives these rows on this snapshot; undefined for what is live. */
+  /** The query that gives these rows on this snapshot; undefined for live rows. */
   sql?: string | undefined;
-  /** The command that tells the same; of a query, where nothing is said, `offerline sql` with it. */
+  /** The command that prints the same rows. Default for a query: `offerline sql` with it. */
   command?: string | undefined;
-  /** How many rows its CSV file has at most. */
-  mostInFile?: number;
-  /** Said where there are no rows: what is missing, and the command that fills it. */
+  maxRowsInFile?: number;
+  /** Shown in place of no rows: what is missing, and the command that brings it. */
   empty: Html | string;
 }
 
 export const rowsPerPage = 100;
-/** How many rows a CSV file has at most, where a table does not say. */
+/** The limit of a CSV file whose table gives none. */
 export const rowsPerFile = 100_000;
 
-/** A table of a page, with its query, its command, its CSV file and its limit. */
+/** A table of a page, as markup and as a CSV file. */
 export interface TablePart {
   name: string;
-  /** On the page of that address. */
   markup(address: Address): Html;
   csv(): string;
 }
 
-export function table<R extends object>(shown: ShownTable<R>): TablePart {
+/** A table with its query, its command, its CSV file and its limit. */
+export function dataTable<R extends object>(options: TableOptions<R>): TablePart {
   return {
-    name: shown.name,
-    markup: (address) => section(shown, address),
-    csv: () =>
-      csvOf(
-        shown.columns.map(({ name }) => name),
-        shown.rows as readonly QueryRow[],
-      ),
+    name: options.name,
+    markup: (address) => section(options, address),
+    csv: () => csvOf(options),
   };
 }
 
-function section<R extends object>(shown: ShownTable<R>, address: Address): Html {
-  const { name, caption, columns, rows } = shown;
+/** People open the file in a spreadsheet, which must not run a text as a formula. */
+function csvOf<R extends object>({ columns, rows }: TableOptions<R>): string {
+  const names = columns.map(({ name }) => name);
+  return csvRow(names) + rows.map((row) => csvLine(names, row, 'spreadsheet')).join('');
+}
+
+function section<R extends object>(options: TableOptions<R>, address: Address): Html {
+  const { name, caption, columns, rows } = options;
   if (rows.length === 0)
     return html`<section class="table" id="${name}">
       <h2>${caption}</h2>
-      <p class="empty">${noRows(shown, address)}</p>
-      ${sources(shown, address)}
+      <p class="empty">${noRows(options, address)}</p>
+      ${sources(options, address)}
     </section>`;
   const places = columns.map((column) => placesOf(column, rows));
   const lines = rows.map((row) => html`<tr>${columns.map((column, at) => cell(column, row, places[at] ?? 0))}</tr>\n`);
@@ -80,52 +83,58 @@ function section<R extends object>(shown: ShownTable<R>, address: Address): Html
       <thead><tr>${columns.map((column) => heading(column, address))}</tr></thead>
       <tbody>${lines}</tbody>
     </table></div>
-    ${pages(shown, address)}${sources(shown, address)}
+    ${pagination(options, address)}${sources(options, address)}
   </section>`;
 }
 
-/** Why there are none: in all, or from the row on that the address asks for. */
-function noRows<R>({ first = 0, empty }: ShownTable<R>, address: Address): Html {
+function noRows<R>({ first = 0, empty }: TableOptions<R>, address: Address): Html {
   if (first === 0) return html`${empty}`;
   const beginning = address.with({ from_row: undefined }).href;
-  return html`There is no row ${figureText(first + 1)}. <a href="${beginning}">Show the first rows</a>`;
+  return html`There is no row ${numberText(first + 1)}. <a href="${beginning}">Show the first rows</a>`;
 }
 
-function heading<R>({ name, title, kind = 'text', figure: explained, sortable }: Column<R>, address: Address): Html {
+function heading<R>(column: Column<R>, address: Address): Html {
+  const { name, title, figure, sortable } = column;
   const [sorted, direction] = (address.get('sort') ?? '').split('.');
   const isSorted = sortable === true && sorted === name;
   const next = isSorted && direction === 'down' ? 'up' : 'down';
   const sortedBy = address.with({ sort: `${name}.${next}`, from_row: undefined }).href;
-  const shown =
+  const text =
     sortable === true
       ? html`<a href="${sortedBy}">${title}${isSorted && html`<span aria-hidden="true"> ${direction === 'down' ? '↓' : '↑'}</span>`}</a>`
       : html`${title}`;
   const order = isSorted && html` aria-sort="${direction === 'down' ? 'descending' : 'ascending'}"`;
-  const meaning =
-    explained !== undefined &&
-    html` <a class="meaning" href="/figures/${explained}" aria-label="What ${title} means">?</a>`;
-  return html`<th scope="col" class="${kind}" data-column="${name}"${order}>${shown}${meaning}</th>`;
+  const definition =
+    figure !== undefined &&
+    html` <a class="meaning" href="/figures/${figure}" aria-label="Definition of ${title}">?</a>`;
+  return html`<th scope="col" class="${alignment(column)}" data-column="${name}"${order}>${text}${definition}</th>`;
 }
 
-function cell<R extends object>({ name, kind = 'text', show, whyNone }: Column<R>, row: R, places: number): Html {
-  const value = (row as QueryRow)[name] ?? null;
-  const shown =
-    show !== undefined
-      ? show(row)
-      : value === null && whyNone !== undefined
-        ? unknown(whyNone)
-        : valueOf(kind, value, places);
-  return html`<td class="${kind}">${shown}</td>`;
+function cell<R extends object>(column: Column<R>, row: R, places: number): Html {
+  const { name, show } = column;
+  const content = show === undefined ? valueOf(column, (row as QueryRow)[name] ?? null, places) : show(row);
+  return html`<td class="${alignment(column)}">${content}</td>`;
 }
 
-function valueOf(kind: 'text' | 'number' | 'money', value: ColumnValue, places: number): Html {
-  if (kind === 'text' || typeof value === 'object') return plainValue(value);
-  return figure(value as number | string, places);
+function alignment<R>({ kind }: Column<R>): string {
+  return kind === 'number' || kind === 'money' ? kind : 'text';
 }
 
-/** Digits behind the point that the numbers of a column have at most, so that all stand below one another. */
+function valueOf<R>({ kind, link, whyNone }: Column<R>, value: ColumnValue, places: number): Html {
+  const isNumber = kind === 'number' || kind === 'money';
+  if (value === null) return missing(whyNone ?? 'none');
+  if (typeof value === 'number' || typeof value === 'string') {
+    if (link !== undefined) return linkTo(link, value);
+    if (isNumber) return numberValue(value, places);
+    if (kind === 'moment') return moment(String(value));
+    if (kind === 'status') return statusBadge(String(value));
+  }
+  return plainValue(value);
+}
+
+/** Most digits behind the point among the numbers of a column, so that the points of all rows are in one line. */
 function placesOf<R extends object>({ name, kind = 'text' }: Column<R>, rows: readonly R[]): number {
-  if (kind === 'text') return 0;
+  if (kind !== 'number' && kind !== 'money') return 0;
   const fractions = rows.map((row) => {
     const value = (row as QueryRow)[name];
     return typeof value === 'string' ? (value.split('.')[1] ?? '').replace(/0+$/, '').length : 0;
@@ -133,22 +142,21 @@ function placesOf<R extends object>({ name, kind = 'text' }: Column<R>, rows: re
   return Math.max(kind === 'money' ? 2 : 0, ...fractions);
 }
 
-/** What is shown of how much, and the ways to the rest. */
-function pages<R>({ rows, total = rows.length, first = 0 }: ShownTable<R>, address: Address): Html {
+function pagination<R>({ rows, total = rows.length, first = 0 }: TableOptions<R>, address: Address): Html {
   if (rows.length >= total && first === 0)
-    return html`<p class="count">${figureText(total)} ${total === 1 ? 'row' : 'rows'}</p>`;
+    return html`<p class="count">${numberText(total)} ${total === 1 ? 'row' : 'rows'}</p>`;
   const last = first + rows.length;
   return html`<p class="count">
-    ${figureText(first + 1)} to ${figureText(last)} of ${figureText(total)} rows
+    ${numberText(first + 1)} to ${numberText(last)} of ${numberText(total)} rows
     ${first > 0 && html`<a rel="prev" href="${address.with({ from_row: first <= rowsPerPage ? undefined : String(first - rowsPerPage) }).href}">previous</a>`}
     ${last < total && html`<a rel="next" href="${address.with({ from_row: String(last) }).href}">next</a>`}
   </p>`;
 }
 
-function sources<R>(shown: ShownTable<R>, address: Address): Html {
-  const { name, sql, command, rows, total = rows.length, mostInFile = rowsPerFile } = shown;
+function sources<R>(options: TableOptions<R>, address: Address): Html {
+  const { name, sql, command, rows, total = rows.length, maxRowsInFile = rowsPerFile } = options;
   if (sql === undefined && command === undefined) return nothing;
-  const cut = total > mostInFile && html`, the first ${figureText(mostInFile)} of ${figureText(total)} rows`;
+  const cut = total > maxRowsInFile && html`, the first ${numberText(maxRowsInFile)} of ${numberText(total)} rows`;
   return html`<details class="sources">
     <summary>${sql === undefined ? 'Command' : 'SQL'}${rows.length > 0 ? ' and CSV' : ''}</summary>
     ${sql !== undefined && html`<pre class="sql" tabindex="0"><code>${sql}</code></pre>`}

@@ -2,42 +2,72 @@ import type { ColumnValue } from '../../kit/duckdb/dialect/rows.ts';
 import { html, type Html } from './html.ts';
 
 /**
- * A number as people read it, to the last digit: thousands apart, money with two places at least. `exact` is what the
- * query gave, which a machine finds in the element's `value`.
+ * A number for people, to the last digit: thousands grouped, money with at least two places. A program finds the exact
+ * value of the query in the element's `value`.
  */
-export function figure(exact: number | string | null, places = 0): Html {
-  return exact === null ? unknown('not known') : html`<data value="${exact}">${figureText(exact, places)}</data>`;
+export function numberValue(exact: number | string, places = 0): Html {
+  return html`<data value="${exact}">${numberText(exact, places)}</data>`;
 }
 
-/** Digits with commas between thousands, and zeros behind the point only where `places` ask for them. */
-export function figureText(exact: number | string, places = 0): string {
+/** Digits with commas between thousands; trailing zeros of the fraction only up to `places`. */
+export function numberText(exact: number | string, places = 0): string {
   const [whole = '', fraction = ''] = String(exact).split('.');
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
   const kept = fraction.replace(/0+$/, '').padEnd(places, '0');
   return kept === '' ? grouped : `${grouped}.${kept}`;
 }
 
-/** What is not known is no zero: a dash, and why. */
-export function unknown(why: string): Html {
-  return html`<span class="unknown" title="${why}">–<span class="spoken"> ${why}</span></span>`;
+/** A dash in place of a value that is not there, with the reason: an unknown number is not 0. */
+export function missing(reason: string): Html {
+  return html`<span class="unknown" title="${reason}">–<span class="spoken"> ${reason}</span></span>`;
 }
 
-/** A moment of UTC to the second; the whole one is in the element. */
-export function moment(exact: string | null, otherwise = 'not yet'): Html {
-  if (exact === null) return unknown(otherwise);
-  return html`<time datetime="${exact}">${exact.slice(0, 10)} ${exact.slice(11, 19)}</time>`;
+/** A moment of UTC to the second; the element has it to the microsecond. */
+export function moment(exact: string | null, reasonIfNone = 'not yet'): Html {
+  if (exact === null) return missing(reasonIfNone);
+  return html`<time datetime="${exact}">${momentText(exact)}</time>`;
 }
 
-/** A state by word, shape and colour: it is read by those who see no colours, too. */
-export function state(word: string, kind: 'good' | 'waiting' | 'bad' | 'quiet'): Html {
-  const shapes = { good: '●', waiting: '◐', bad: '▲', quiet: '○' };
-  return html`<span class="state ${kind}"><span aria-hidden="true">${shapes[kind]}</span> ${word}</span>`;
+/** A moment to the second, such as `2026-11-18 10:00:00`. */
+export function momentText(exact: string): string {
+  return `${exact.slice(0, 10)} ${exact.slice(11, 19)}`;
 }
 
-/** Any value of a query where nothing better is known of its column. */
+/** A text, or a dash with the reason where there is none. */
+export function textOrMissing(text: number | string | null, reason: string): Html {
+  return text === null ? missing(reason) : html`${text}`;
+}
+
+/** A value of a column that has no kind. */
 export function plainValue(value: ColumnValue): Html {
-  if (value === null) return unknown('none');
-  if (typeof value === 'number') return figure(value);
-  if (typeof value === 'object') return html`${JSON.stringify(value)}`;
-  return html`${String(value)}`;
+  if (value === null) return missing('none');
+  if (typeof value === 'number') return numberValue(value);
+  return html`${typeof value === 'object' ? JSON.stringify(value) : String(value)}`;
+}
+
+/** Folders of the console's addresses that have a page for each id. */
+export type LinkedPages =
+  'actions' | 'clicks' | 'figures' | 'files' | 'offers' | 'postbacks' | 'runs' | 'sites' | 'tables';
+
+/** A link to the page of one thing, such as `/runs/17`. */
+export function linkTo(pages: LinkedPages, id: number | string, text: number | string = id): Html {
+  return html`<a href="/${pages}/${encodeURIComponent(String(id))}">${text}</a>`;
+}
+
+/** Terms with their values, one below the other; a term without a value (false) is left out. */
+export function facts(pairs: readonly (readonly [term: string, value: Html | string | false])[]): Html {
+  return html`<dl class="facts">
+    ${pairs.map(
+      ([term, value]) =>
+        value !== false &&
+        html`<dt>${term}</dt>
+          <dd>${value}</dd> `,
+    )}
+  </dl>`;
+}
+
+/** Seconds from one moment to another, with a tenth. */
+export function secondsBetween(from: string, to: string | number): number {
+  const end = typeof to === 'number' ? to : Date.parse(to);
+  return Math.max(0, Math.round((end - Date.parse(from)) / 100) / 10);
 }

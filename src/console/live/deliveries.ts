@@ -12,44 +12,44 @@ import type {
 } from '../../postbacks/store/delivery-store.ts';
 import { readSites, type Site } from '../../kit/sites/sites.ts';
 
-/** A site whose receiver does not answer and is left alone for a while. */
-export interface RestingSite {
+/** A site whose circuit breaker is open: its receiver does not answer, so nothing is sent for a while. */
+export interface PausedSite {
   siteKey: string;
   /** Milliseconds since the epoch. */
   pausedUntil: number;
-  /** How often in a row it was found away. */
+  /** Failures in a row. */
   openings: number;
 }
 
-/** How deliveries stand at this moment. */
-export interface Deliveries {
+/** All deliveries at this moment. */
+export interface DeliveryOverview {
   states: StatePostbacks[];
   errors: FailedPostbacks[];
-  resting: RestingSite[];
+  paused: PausedSite[];
   found: DeliveryState[];
-  /** How many meet the filter, shown or not. */
+  /** Number of postbacks that match the filter, shown or not. */
   count: number;
-  /** How many dead ones are of the filter's site and time. */
+  /** Number of dead ones of the filter's site and time. */
   dead: number;
 }
 
-/** One postback, and what there is to know of when it goes out. */
-export interface Delivery {
+/** One postback, with all that decides when it is sent. */
+export interface DeliveryDetail {
   postback: DeliveryState;
   attempts: AttemptRecord[];
-  /** The one of its click that goes first; undefined where none of them is to be sent. */
+  /** The first postback of its click that is still to be sent. */
   nextOfClick: string | undefined;
-  /** Until when its site is left alone, milliseconds since the epoch. */
+  /** The end of its site's pause, milliseconds since the epoch. */
   pausedUntil: number | undefined;
-  /** Undefined where `sites.json` has it not, or cannot be read. */
+  /** Undefined where `sites.json` lacks the site, or cannot be read. */
   site: Site | undefined;
 }
 
-/** The store of deliveries, as it is at the moment of each look. */
+/** The delivery store, read at each request. */
 export class LiveDeliveries {
   readonly #data: DataDirectory;
   readonly #settings: Pick<Settings, 'postbacks'>;
-  /** By the last look, from which the next goes on. */
+  /** The last counts; the next request counts only what changed since. */
   #counted: StateCounts | undefined;
 
   constructor(data: DataDirectory, settings: Pick<Settings, 'postbacks'>) {
@@ -57,8 +57,11 @@ export class LiveDeliveries {
     this.#settings = settings;
   }
 
-  /** Undefined where there has never been a postback. */
-  read(filter: DeliveryFilter, { first, rows }: { first: number; rows: number }): Promise<Deliveries | undefined> {
+  /** Returns undefined where there has never been a postback. */
+  read(
+    filter: DeliveryFilter,
+    { first, rows }: { first: number; rows: number },
+  ): Promise<DeliveryOverview | undefined> {
     return this.#inStore(async (store) => {
       this.#counted = await store.countByState(this.#counted);
       const { states } = this.#counted;
@@ -66,7 +69,7 @@ export class LiveDeliveries {
       return {
         states,
         errors: await store.countByError(),
-        resting: [...(await store.openCircuits())].map(([siteKey, circuit]) => ({ siteKey, ...circuit })),
+        paused: [...(await store.openCircuits())].map(([siteKey, circuit]) => ({ siteKey, ...circuit })),
         found: await store.find(filter, rows, first),
         count: await count(filter),
         dead: await count({ ...filter, state: 'dead' }),
@@ -74,12 +77,12 @@ export class LiveDeliveries {
     });
   }
 
-  /** Those of that webhook or conversion id, in their order; undefined where there has never been a postback. */
-  show(id: string): Promise<Delivery[] | undefined> {
+  /** Returns the postbacks of a webhook or conversion id, in their order; undefined as above. */
+  show(id: string): Promise<DeliveryDetail[] | undefined> {
     return this.#inStore(async (store) => {
       const circuits = await store.openCircuits();
       const sites = new Map(sitesOf(this.#data).map((site) => [site.site_key, site]));
-      const found: Delivery[] = [];
+      const found: DeliveryDetail[] = [];
       for (const { postback, attempts } of await store.show(id))
         found.push({
           postback,
@@ -92,7 +95,7 @@ export class LiveDeliveries {
     });
   }
 
-  /** Opened for one look: one that was put aside or moved meanwhile is not held on to. */
+  /** Opens the store for one request: another process may replace or move its file. */
   async #inStore<Result>(work: (store: DeliveryStore) => Promise<Result>): Promise<Result | undefined> {
     if (!hasStore(this.#data, this.#settings)) return undefined;
     const store = await openStore(this.#data, this.#settings);
@@ -104,7 +107,7 @@ export class LiveDeliveries {
   }
 }
 
-/** Of filters by site and state only, which what was counted tells already: to count millions takes most of a page. */
+/** A count from the known counts, where the filter is by site and state only: counting millions takes most of a page. */
 function countIn(states: readonly StatePostbacks[], { site, state, ...others }: DeliveryFilter): number | undefined {
   if (Object.values(others).some((value) => value !== undefined)) return undefined;
   return states
@@ -112,7 +115,7 @@ function countIn(states: readonly StatePostbacks[], { site, state, ...others }: 
     .reduce((sum, { postbacks }) => sum + postbacks, 0);
 }
 
-/** A broken `sites.json` is told by the overview; what is known of deliveries is shown all the same. */
+/** The overview reports a broken `sites.json`; deliveries are shown all the same. */
 function sitesOf({ sitesFile }: DataDirectory): Site[] {
   try {
     return readSites(sitesFile).sites;

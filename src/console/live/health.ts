@@ -4,24 +4,24 @@ import type { Settings } from '../../kit/config/settings.ts';
 import { readWarehouseHolder } from '../../pipeline/runs/lock.ts';
 import { readStatus, type Status } from '../../pipeline/status/status.ts';
 
-/** How all stands, in one word, the worst. */
-export interface Health {
-  /** `alarm` where `offerline status` fails, `attention` where it has something to do. */
+/** The health of the pipeline in one word, the worst of all checks. */
+export interface HealthSummary {
+  /** `alarm` where `offerline status` fails, `attention` where it lists something to do. */
   word: 'well' | 'attention' | 'alarm';
-  /** What `offerline status` says; undefined before the first look. */
+  /** The report of `offerline status`; undefined before the first check. */
   status: Status | undefined;
-  /** Which run is under way; null where none is. */
+  /** The command that holds the warehouse; null where none does. */
   running: string | null;
-  /** When that was found, milliseconds since the epoch. */
-  lookedAt: number;
+  /** The time of the check, milliseconds since the epoch. */
+  checkedAt: number;
 }
 
-/** Looks at how all stands now and then, so that no page waits for it. */
-export class HealthWatch {
+/** Checks health in the background, so that no page waits for it. */
+export class HealthMonitor {
   readonly #data: DataDirectory;
   readonly #settings: Settings;
   readonly #log: Logger;
-  #found: Health = { word: 'attention', status: undefined, running: null, lookedAt: 0 };
+  #last: HealthSummary = { word: 'attention', status: undefined, running: null, checkedAt: 0 };
 
   constructor(data: DataDirectory, settings: Settings, log: Logger) {
     this.#data = data;
@@ -29,18 +29,18 @@ export class HealthWatch {
     this.#log = log;
   }
 
-  /** What was found last, and who holds the warehouse at this moment. */
-  get now(): Health {
+  /** The last result, with the command that holds the warehouse at this moment. */
+  get latest(): HealthSummary {
     const holder = readWarehouseHolder(this.#data);
-    return { ...this.#found, running: holder === undefined ? null : `${holder.command} is running` };
+    return { ...this.#last, running: holder === undefined ? null : `${holder.command} is running` };
   }
 
-  async look(now: number): Promise<void> {
+  async check(now: number): Promise<void> {
     try {
       const status = await readStatus(this.#data, this.#settings, now);
       const word =
         status.alarms.length + status.stale.length > 0 ? 'alarm' : status.to_do.length > 0 ? 'attention' : 'well';
-      this.#found = { word, status, running: null, lookedAt: now };
+      this.#last = { word, status, running: null, checkedAt: now };
     } catch (error) {
       this.#log.error({ err: error }, 'health check failed; showing the last result');
     }

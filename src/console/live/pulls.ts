@@ -5,27 +5,27 @@ import { readSources } from '../../sources/config/sources-file.ts';
 import { PullLedger } from '../../sources/pull-ledger.ts';
 import { momentOfMilliseconds } from '../../kit/time/moment.ts';
 
-/** A source of `sources.json`, without its secrets, and how its pulls stand. */
+/** A source of `sources.json`, without its secrets, with its last and next pull. */
 export interface SourcePulls {
   source: string;
   connector: string | null;
-  /** When it is pulled, as a cron expression; null where only by hand. */
+  /** The cron expression of its pulls; null where it is pulled by hand only. */
   times: string | null;
-  /** The next of these times, UTC; a schedule that is not running lets it pass. */
+  /** The next of these times, UTC; it passes unused while no schedule runs. */
   next_pull_at: string | null;
   last_pull: string | null;
   last_pull_at: string | null;
   last_whole_pull_at: string | null;
-  /** Of the last whole pull. */
+  /** Counts of the last whole pull. */
   records: number | null;
   conversion_lines: number | null;
-  /** The landing file that it wrote; null where it held what the one before did. */
+  /** The landing file that it wrote; null where the content was that of the pull before. */
   file: string | null;
-  /** Why the last pull failed. */
+  /** The error of the last pull. */
   error: string | null;
 }
 
-/** All sources by name. `now` in milliseconds since the epoch. Throws `UsageError` where `sources.json` is wrong. */
+/** Returns all sources by name. `now` in milliseconds since the epoch. Throws `UsageError` where `sources.json` is wrong. */
 export function readPulls(data: DataDirectory, { schedule }: Pick<Settings, 'schedule'>, now: number): SourcePulls[] {
   const { sources } = readSources(data);
   if (sources.length === 0) return [];
@@ -33,7 +33,7 @@ export function readPulls(data: DataDirectory, { schedule }: Pick<Settings, 'sch
   const newest = ledger?.newest();
   return sources.map(({ source, connector, every }) => {
     const { last, whole } = newest?.get(source) ?? {};
-    // What only reports conversions is never pulled.
+    // A source without a connector only reports conversions.
     const times = connector === undefined ? null : (every ?? schedule.pull?.cron ?? null);
     const next = times === null ? undefined : new CronTimes(times, `sources.json: every of ${source}`).next(now);
     return {

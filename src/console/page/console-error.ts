@@ -1,4 +1,4 @@
-/** What cannot be shown, with the status that says so and a sentence for who asked. */
+/** The reason that a page cannot be shown, with the HTTP status of the answer. */
 export class ConsoleError extends Error {
   override readonly name = 'ConsoleError';
   readonly status: number;

@@ -1,16 +1,16 @@
-import { ageText } from '../kit/time/age.ts';
-import { html, nothing, type Html } from './html/html.ts';
-import type { Health } from './live/health.ts';
+import { ageText } from '../../kit/time/age.ts';
+import { html, nothing, type Html } from '../html/html.ts';
+import type { HealthSummary } from '../live/health.ts';
 
-/** What stands around a page, for who has signed in. */
-export interface Frame {
-  /** Addresses and names of the pages that each page leads to. */
+/** The frame around a page, for users who are signed in. */
+export interface PageFrame {
+  /** The pages of the navigation. */
   navigation: readonly { path: string; name: string }[];
   /** Path of the page. */
   path: string;
   /** The snapshot that is shown; undefined before anything was published. */
   snapshot?: { id: string; asOf: string; isCurrent: boolean } | undefined;
-  health: Health;
+  health: HealthSummary;
   user: { name: string; role: string };
   /** Milliseconds since the epoch. */
   now: number;
@@ -19,10 +19,10 @@ export interface Frame {
 const shapes = { well: '●', attention: '◐', alarm: '▲' } as const;
 
 /**
- * A whole document. `version` is the digest of style sheet and script: a new version has new addresses. Strangers are
- * told nothing but the page itself.
+ * A whole document. `version` is the digest of style sheet and script: a new version has new addresses. Without a user
+ * it has no frame.
  */
-export function document(title: string, body: Html, version: string, frame?: Frame): string {
+export function document(title: string, body: Html, version: string, frame?: PageFrame): string {
   const word = frame?.health.word ?? 'well';
   const page = html`<!doctype html>
 <html lang="en">
@@ -36,40 +36,40 @@ export function document(title: string, body: Html, version: string, frame?: Fra
   <script src="/static/console.js?${version}" defer></script>
 </head>
 <body data-snapshot="${frame?.snapshot?.id ?? ''}">
-  <a class="skip" href="#content">To the content</a>
+  <a class="skip" href="#content">Skip to the content</a>
   <header>
     <a class="brand" href="/">offerline</a>
-    ${frame !== undefined && standing(frame)}
+    ${frame !== undefined && statusLine(frame)}
   </header>
   ${frame !== undefined && navigation(frame)}
   <p id="news" role="status" hidden></p>
   <main id="content">${body}</main>
-  <footer><p>All times are UTC. Money is in USD, before commission where nothing else is said.</p></footer>
+  <footer><p>All times are UTC. Money is in USD, before commission unless the page says otherwise.</p></footer>
 </body>
 </html>
 `;
   return page.toString();
 }
 
-function standing({ health, snapshot, user, now }: Frame): Html {
+function statusLine({ health, snapshot, user, now }: PageFrame): Html {
   return html`<a class="health ${health.word}" href="/#attention"><span aria-hidden="true">${shapes[health.word]}</span> ${health.word}</a>
     ${snapshot === undefined ? nothing : asOf(snapshot, now)}
     ${health.running !== null && html`<span class="running">${health.running}</span>`}
     <form class="search" role="search" action="/search">
-      <label><span class="spoken">Search any id</span><input type="search" name="id" placeholder="any id, or /" maxlength="200"></label>
+      <label><span class="spoken">Search for an id</span><input type="search" name="id" placeholder="any id, or /" maxlength="200"></label>
       <button>Find</button>
     </form>
     <span class="user">${user.name}, ${user.role} <form class="inline" method="post" action="/sign-out"><button class="quiet">Sign out</button></form></span>`;
 }
 
-function asOf(snapshot: NonNullable<Frame['snapshot']>, now: number): Html {
+function asOf(snapshot: NonNullable<PageFrame['snapshot']>, now: number): Html {
   const age = ageText((now - Date.parse(snapshot.asOf)) / 1000);
   const text = `${snapshot.asOf.slice(0, 10)} ${snapshot.asOf.slice(11, 19)} UTC`;
-  const older = !snapshot.isCurrent && html` <strong>not the current one</strong>`;
+  const older = !snapshot.isCurrent && html` <strong>not the current snapshot</strong>`;
   return html`<span class="asof">as of <time datetime="${snapshot.asOf}">${text}</time>, ${age}, snapshot <a href="/snapshots">${snapshot.id}</a>${older}</span>`;
 }
 
-function navigation({ navigation: entries, path: current }: Frame): Html {
+function navigation({ navigation: entries, path: current }: PageFrame): Html {
   const links = entries.map(
     ({ path, name }) =>
       html`<li><a href="${path}"${isWithin(current, path) && html` aria-current="page"`}>${name}</a></li>`,

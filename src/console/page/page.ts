@@ -2,79 +2,92 @@ import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { Settings } from '../../kit/config/settings.ts';
 import type { ConsoleUser } from '../access/users.ts';
 import type { ActionJobs } from '../actions/jobs.ts';
-import { ConsoleError } from './console-error.ts';
-import type { ConsoleSnapshot } from '../data/console-snapshot.ts';
+import type { ConsoleSnapshot, RowOrder } from '../data/console-snapshot.ts';
 import type { Address } from '../html/address.ts';
-import type { LiveDeliveries } from '../live/deliveries.ts';
-import type { Health } from '../live/health.ts';
 import type { Html } from '../html/html.ts';
 import { rowsPerFile, rowsPerPage, type TablePart } from '../html/table.ts';
+import type { LiveDeliveries } from '../live/deliveries.ts';
+import type { HealthSummary } from '../live/health.ts';
+import { ConsoleError } from './console-error.ts';
 
-/** One look at one page. */
-export interface Visit {
+/** A request for a page, with all that pages may read. */
+export interface PageRequest {
   snapshot: ConsoleSnapshot;
-  /** Of the path: `id` of `/offers/:id`. */
+  /** Parameters of the path: `id` of `/offers/:id`. */
   path: Readonly<Record<string, string>>;
   address: Address;
   user: ConsoleUser;
-  /** How all stands, as it was found a moment ago. */
-  health: Health;
+  /** The result of the last health check. */
+  health: HealthSummary;
   deliveries: Pick<LiveDeliveries, 'read' | 'show'>;
   data: DataDirectory;
   settings: Settings;
-  /** What operators began from the console. */
+  /** Actions that operators started from the console. */
   jobs: Pick<ActionJobs, 'list' | 'find'>;
-  /** The clock, milliseconds since the epoch: for what is live, and for nothing of a snapshot. */
+  /** The clock in milliseconds since the epoch, for live pages only. */
   now: number;
-  /** Which rows of a long table are wanted: one page of them, or all for a CSV file. */
+  /** The part of a long table that is shown: one page of rows, or all rows for a CSV file. */
   part: { first: number; rows: number };
 }
 
-/** What a page comes to. */
 export interface PageContent {
-  /** Names the thing and not the kind of page alone: `Offer 1000017, Candy Quest`. */
+  /** Names the thing, not only the kind of page: `Offer 1000017, Candy Quest`. */
   title: string;
-  /** What the page answers, as a question. */
+  /** The question that the page answers. */
   question: string;
-  /** In the order in which they are shown. A table can be had as CSV; markup can not. */
-  parts: readonly (Html | TablePart)[];
+  /** In the order of the page; false ones are left out. */
+  parts: readonly (Html | TablePart | false)[];
 }
 
-/** What a page comes to whose question another page answers: path and parameters of that page. */
-export interface Elsewhere {
-  elsewhere: string;
+/** Path and parameters of the page that answers instead. */
+export interface PageRedirect {
+  redirect: string;
 }
 
-/** A page of the console: a pure function of a snapshot and an address, or `live` where it shows what changes. */
+/** A page of the console: a pure function of a snapshot and an address, unless it is `live`. */
 export interface Page {
   /** As Fastify writes it: `/offers/:id`. */
   path: string;
-  /** Under which name it stands in the navigation; undefined for those that others lead to. */
+  /** The name in the navigation; undefined for pages that other pages link to. */
   navigation?: string;
-  /** Whether it shows what is not the snapshot's; such a page is never kept. */
+  /** The page shows more than its snapshot; it is never cached. */
   live?: boolean;
-  show(visit: Visit): Promise<PageContent | Elsewhere>;
+  show(request: PageRequest): PageContent | PageRedirect | Promise<PageContent | PageRedirect>;
 }
 
-/** The part of a long table that an address asks for. Throws where it is no number. */
-export function partOf(address: Address): Visit['part'] {
+/** The rows that an address asks for by `from_row`. Throws where that is no number. */
+export function partOf(address: Address): PageRequest['part'] {
   if (address.get('csv') !== undefined) return { first: 0, rows: rowsPerFile };
   const text = address.get('from_row') ?? '0';
-  if (!/^\d{1,9}$/.test(text)) throw new ConsoleError(400, `from_row is "${text}", which is no number of a row`);
+  if (!/^\d{1,9}$/.test(text)) throw new ConsoleError(400, `from_row is "${text}"; it has to be the number of a row`);
   return { first: Number(text), rows: rowsPerPage };
 }
 
-/** The order that an address asks for, among columns that may be sorted by; `column.down` or `column.up`. */
+/** The order that an address asks for by `sort`: `column.down` or `column.up` of a sortable column. */
 export function orderOf(
   address: Address,
   columns: readonly { name: string; sortable?: boolean }[],
-  otherwise?: { column: string; descending: boolean },
-): { column: string; descending: boolean } | undefined {
-  const wanted = address.get('sort');
-  if (wanted === undefined) return otherwise;
-  const [column = '', direction = ''] = wanted.split('.');
-  const known = columns.some(({ name, sortable }) => sortable === true && name === column);
-  if (!known || !['up', 'down'].includes(direction))
-    throw new ConsoleError(400, `this page cannot be sorted by "${wanted}"`);
+): RowOrder | undefined {
+  const sort = address.get('sort');
+  if (sort === undefined) return undefined;
+  const [column = '', direction = ''] = sort.split('.');
+  const isKnown = columns.some(({ name, sortable }) => sortable === true && name === column);
+  if (!isKnown || !['up', 'down'].includes(direction))
+    throw new ConsoleError(400, `this page cannot be sorted by "${sort}"`);
   return { column, descending: direction === 'down' };
+}
+
+/** A parameter read by `parse`, whose error becomes the answer 400; undefined where the address has none. */
+export function parameterOf<Value>(
+  address: Address,
+  name: string,
+  parse: (text: string, name: string) => Value,
+): Value | undefined {
+  const text = address.get(name);
+  if (text === undefined) return undefined;
+  try {
+    return parse(text, name);
+  } catch (error) {
+    throw new ConsoleError(400, (error as Error).message);
+  }
 }

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { entityTag, isAmong } from '../kit/http/entity-tag.ts';
+import { entityTag, isAmong } from '../../kit/http/entity-tag.ts';
 
 /**
- * Sends a text under a tag that stands for exactly it: whoever has it already is told no more than that. A page names
- * who looks at it, so nobody has the tag of another's.
+ * Sends a text under an entity tag of its content, or 304 to a browser that has it. A page names its reader, so no two
+ * users share a tag.
  */
 export function sendTagged(request: FastifyRequest, reply: FastifyReply, text: string): FastifyReply {
   const tag = `"${entityTag(text)}"`;

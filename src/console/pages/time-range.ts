@@ -1,8 +1,9 @@
-import { addDays, dayOf, dayOption, type Day } from '../../../kit/time/moment.ts';
-import { ConsoleError } from '../../page/console-error.ts';
-import type { Address } from '../../html/address.ts';
-import { filterForm } from '../../html/filter-form.ts';
-import { html, type Html } from '../../html/html.ts';
+import { addDays, dayOf, dayOption, type Day } from '../../kit/time/moment.ts';
+import type { Address } from '../html/address.ts';
+import { filterForm } from '../html/filter-form.ts';
+import { html, type Html } from '../html/html.ts';
+import { ConsoleError } from '../page/console-error.ts';
+import { parameterOf } from '../page/page.ts';
 
 /** UTC days from the first up to the second, without it. */
 export interface TimeRange {
@@ -10,39 +11,26 @@ export interface TimeRange {
   to: Day;
 }
 
-const usualDays = 60;
-const mostDays = 400;
+const defaultDays = 60;
 
-/**
- * The days that an address asks for; where it does not say, the last 60 up to the snapshot's own, which is among them.
- */
-export function timeRangeOf(address: Address, asOf: string): TimeRange {
-  const to = dayIn(address, 'to') ?? addDays(dayOf(asOf), 1);
-  const from = dayIn(address, 'from') ?? addDays(to, -usualDays);
+/** The days that an address asks for. Default: the last 60, with the snapshot's own day. */
+export function timeRangeOf(address: Address, asOf: string, maxDays = 400): TimeRange {
+  const to = parameterOf(address, 'to', dayOption) ?? addDays(dayOf(asOf), 1);
+  const from = parameterOf(address, 'from', dayOption) ?? addDays(to, -defaultDays);
   if (from >= to) throw new ConsoleError(400, `from is ${from} and to is ${to}: from has to be an earlier day`);
-  if (addDays(from, mostDays) < to)
-    throw new ConsoleError(400, `${from} to ${to} is more than ${mostDays} days: ask for a shorter time`);
+  if (addDays(from, maxDays) < to)
+    throw new ConsoleError(400, `${from} to ${to} is more than ${maxDays} days: ask for a shorter time`);
   return { from, to };
 }
 
-function dayIn(address: Address, name: string): Day | undefined {
-  const text = address.get(name);
-  if (text === undefined) return undefined;
-  try {
-    return dayOption(text, name);
-  } catch (error) {
-    throw new ConsoleError(400, (error as Error).message);
-  }
-}
-
-/** The range as a form, and as a sentence. */
+/** The range as a form and as a sentence. */
 export function rangeForm(address: Address, { from, to }: TimeRange): Html {
   const shown = address.with({ from, to });
   return html`${filterForm(shown, [
     { name: 'from', title: 'From (UTC day)', kind: 'date' },
-    { name: 'to', title: 'up to, without', kind: 'date' },
+    { name: 'to', title: 'Before (UTC day)', kind: 'date' },
   ])}
     <p class="quiet">
-      Days of ${from} up to ${addDays(to, -1)}, UTC. Days before the first that is known and after the snapshot's are left out.
+      UTC days ${from} to ${addDays(to, -1)}. Days before the first known day and after the snapshot's day are left out.
     </p>`;
 }

@@ -1,10 +1,10 @@
-// What makes pages more convenient; each of them works without. Texts are set as text, never as markup.
+// Conveniences; every page works without them. Texts are set as text, never as markup.
 
 const shown = document.body.dataset.snapshot;
 const news = document.getElementById('news');
 
-/** Tells of a newer snapshot; nothing on the page moves by itself. */
-async function look() {
+/** Shows a link to a newer snapshot; the page does not change by itself. */
+async function checkForSnapshot() {
   if (document.hidden || news === null) return;
   try {
     const answer = await fetch('/live', { headers: { accept: 'application/json' } });
@@ -14,16 +14,16 @@ async function look() {
     const link = document.createElement('a');
     link.href = location.pathname + location.search;
     link.textContent = 'show it';
-    news.append(`Snapshot ${snapshot} is there: `, link);
+    news.append(`A new snapshot is published, ${snapshot}: `, link);
     news.hidden = false;
   } catch {
-    // The console is away for a moment; the next look tells.
+    // The console does not answer; the next call will show the news.
   }
 }
 const current = new URLSearchParams(location.search).get('snapshot') === null;
-if (news !== null && shown !== '' && current) setInterval(() => void look(), 5000);
+if (news !== null && shown !== '' && current) setInterval(() => void checkForSnapshot(), 5000);
 
-// A job that is under way is shown anew until it has come to its end.
+// The page of a running job reloads until the job has ended.
 const job = document.querySelector('[data-job="running"]');
 if (job !== null) setTimeout(() => location.reload(), 2000);
 

@@ -2,8 +2,8 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { ConsoleSnapshot, TooSlowError } from '../../../src/console/data/console-snapshot.ts';
 import { Address } from '../../../src/console/html/address.ts';
 import { LiveDeliveries } from '../../../src/console/live/deliveries.ts';
-import { pages } from '../../../src/console/pages.ts';
-import { partOf, type Page, type Visit } from '../../../src/console/page/page.ts';
+import { consolePages } from '../../../src/console/pages.ts';
+import { partOf, type Page, type PageRequest } from '../../../src/console/page/page.ts';
 import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { readSettings } from '../../../src/kit/config/settings.ts';
 
@@ -32,13 +32,15 @@ export class StatementRecorder {
 
   /** The statements of the page at an address, in their order; without the one that a page too slow broke off at. */
   async statements(path: string, target: string): Promise<string[]> {
-    const page = pages.find((known) => known.path === path);
+    const page = consolePages.find((known) => known.path === path);
     if (page === undefined) throw new Error(`the console has no page ${path}; the bench names one that it had`);
     const address = Address.of(target);
     this.#asked = [];
-    await page.show(this.#visit(page, address)).catch((error: unknown) => {
+    try {
+      await page.show(this.#visit(page, address));
+    } catch (error) {
       if (!(error instanceof TooSlowError)) throw error;
-    });
+    }
     return this.#asked;
   }
 
@@ -46,7 +48,7 @@ export class StatementRecorder {
     this.#snapshot.retire();
   }
 
-  #visit(page: Page, address: Address): Visit {
+  #visit(page: Page, address: Address): PageRequest {
     const names = page.path.split('/');
     const parts = address.path.split('/');
     return {
@@ -59,7 +61,7 @@ export class StatementRecorder {
       address,
       part: partOf(address),
       user: { name: 'bench', role: 'operator' },
-      health: { word: 'well', status: undefined, running: null, lookedAt: 0 },
+      health: { word: 'well', status: undefined, running: null, checkedAt: 0 },
       deliveries: this.#deliveries,
       data: this.#data,
       settings: readSettings(this.#data),

@@ -1,5 +1,5 @@
 import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
-import { pages } from '../../../src/console/pages.ts';
+import { consolePages } from '../../../src/console/pages.ts';
 import { readAnalytics } from '../../../src/pipeline/snapshot/read-analytics.ts';
 import { snapshotNames } from '../../../src/pipeline/snapshot/snapshot-store.ts';
 
@@ -24,7 +24,7 @@ async function idsOf(data: DataDirectory): Promise<Record<string, string>> {
 /** An address of every page of the console, over data that was published twice; jobs are those that a test began. */
 export async function everyPage(data: DataDirectory, actions: readonly string[] = []): Promise<string[]> {
   const ids = await idsOf(data);
-  return pages.flatMap(({ path }) => {
+  return consolePages.flatMap(({ path }) => {
     const [, kind = ''] = path.split('/');
     if (kind === 'actions' && path.includes(':')) return actions.map((job) => `/actions/${job}`);
     // It only leads on to a page that is among these.

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { actions } from '../../../src/console/actions/actions.ts';
-import { digestOf } from '../../../src/console/actions/digest.ts';
 import { errorLine, jobLines } from '../../../src/console/actions/log-lines.ts';
+import { planDigest } from '../../../src/console/actions/preview.ts';
 
 function wordsOf(name: string, given: object) {
   const action = actions.get(name);
@@ -27,7 +27,7 @@ describe('the words of an action', () => {
       ['postbacks', 'retry', '--site=--dry-run', '--until=2026-11-18T10:00:00Z', '--json'],
     ],
     ['backfill', { from: '2026-11-01', all: 'yes' }, ['backfill', 'reports', '--from=2026-11-01', '--all', '--json']],
-  ])('%s %j: no value is taken for an option', (name, given, words) => {
+  ])('%s %j: no value is read as an option', (name, given, words) => {
     const { run, preview } = wordsOf(name, given);
     expect(run).toEqual(words);
     // The preview says --dry-run itself, before what is no option any more.
@@ -60,37 +60,39 @@ describe('the words of an action', () => {
 describe('the digest of a preview', () => {
   const accept = actions.get('accept-export');
   const document = {
-    held: { fileId: 7, sha256: 'abc', rows: 4 },
+    held: { fileId: 7, sha256: 'abc', rows: 4, source: 'net', path: 'offers/net/1.ndjson' },
     removes: 1,
+    active: 3,
+    as_of: 'earlier',
     earnings: '1.5',
     offers: [
-      { offer_id: 2, status: 'active', earnings: '1.5' },
-      { offer_id: 1, status: 'paused', earnings: '0' },
+      { offer_id: 2, status: 'active', title: 'Quest', clicks: 3, conversions: 1, earnings: '1.5' },
+      { offer_id: 1, status: 'paused', title: null, clicks: 0, conversions: 0, earnings: '0' },
     ],
   };
   const digest = (own: object, parameters: object = { file_id: 7 }) =>
-    digestOf('accept-export', parameters, accept?.changes({ ...document, ...own }));
+    planDigest('accept-export', parameters, accept?.changes({ ...document, ...own }));
 
-  it('stays while only what changes by itself does', () => {
+  it('stays while only earnings and times change', () => {
     const [one, other] = document.offers;
     expect(digest({ earnings: '9', as_of: 'later', offers: [{ ...other, earnings: '9' }, one] })).toBe(digest({}));
-    expect(digestOf('a', { x: 1, y: { b: 2, a: 3 } }, [])).toBe(digestOf('a', { y: { a: 3, b: 2 }, x: 1 }, []));
+    expect(planDigest('a', { x: 1, y: { b: 2, a: 3 } }, [])).toBe(planDigest('a', { y: { a: 3, b: 2 }, x: 1 }, []));
   });
 
-  it('is another one where something else would change', () => {
+  it('changes where the action would make other changes', () => {
     const others = [
       digest({ offers: document.offers.slice(1) }),
       digest({ held: { ...document.held, sha256: 'abd' } }),
       digest({ offers: document.offers.map((offer) => ({ ...offer, status: 'paused' })) }),
       digest({}, { file_id: 8 }),
-      digestOf('refresh', { file_id: 7 }, accept?.changes(document)),
+      planDigest('refresh', { file_id: 7 }, accept?.changes(document)),
     ];
     expect(new Set([digest({}), ...others]).size).toBe(others.length + 1);
   });
 });
 
 describe('the lines of a job', () => {
-  it('tell how far a step is, and whatever else stands there', () => {
+  it('have the progress of a step; other lines stay as they are', () => {
     const log = [
       '{"level":"info","time":"2026-11-22T10:00:00.000Z","done":20,"total":60,"msg":"reports"}',
       "error: unknown option '--x'",
@@ -106,15 +108,17 @@ describe('the lines of a job', () => {
     expect(jobLines(log.join('\n'), 1)).toHaveLength(1);
   });
 
-  it('hold no query of an address, nor who signs in there', () => {
-    const told = (msg: string) => jobLines(JSON.stringify({ msg }), 1)[0]?.text;
-    expect(told('GET "https://ann:pw@p.example/in?token=t&x=1#f" failed')).toBe('GET "https://p.example/in?…" failed');
-    expect(told('POST http://p.example?token=t: reset')).toBe('POST http://p.example?… reset');
-    expect(told('to http://p.example/in failed (what then?)')).toBe('to http://p.example/in failed (what then?)');
-    expect(told('x'.repeat(2000))?.length).toBe(501);
+  it('have no query and no user of a URL', () => {
+    const textOf = (msg: string) => jobLines(JSON.stringify({ msg }), 1)[0]?.text;
+    expect(textOf('GET "https://ann:pw@p.example/in?token=t&x=1#f" failed')).toBe(
+      'GET "https://p.example/in?…" failed',
+    );
+    expect(textOf('POST http://p.example?token=t: reset')).toBe('POST http://p.example?… reset');
+    expect(textOf('to http://p.example/in failed (what then?)')).toBe('to http://p.example/in failed (what then?)');
+    expect(textOf('x'.repeat(2000))?.length).toBe(501);
   });
 
-  it('give the last error as the reason of an end, one line of it', () => {
+  it('the last error is the reason of an end, one line of it', () => {
     const line = (level: string, msg: string) => JSON.stringify({ level, msg });
     expect(errorLine([line('error', 'first'), line('error', 'second\nmore'), line('info', 'bye')].join('\n'))).toBe(
       'second',

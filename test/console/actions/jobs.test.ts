@@ -4,7 +4,7 @@ import { appendFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { ActionBusy, StalePreview } from '../../../src/console/actions/problems.ts';
+import { ActionBusyError, StalePreviewError } from '../../../src/console/actions/action-errors.ts';
 import type { Job } from '../../../src/console/actions/job.ts';
 import { SqliteStore } from '../../../src/postbacks/store/sqlite-store.ts';
 import { acquireWriterLock } from '../../../src/pipeline/runs/lock.ts';
@@ -32,7 +32,7 @@ async function auditOf(pipeline: PipelineUnderTest): Promise<Record<string, any>
     .map((line) => JSON.parse(line) as Record<string, any>);
 }
 
-describe('an action to its end', () => {
+describe('a whole action', () => {
   it('retries all dead postbacks of a filter, beyond any page, and no others', async () => {
     const pipeline = await emptyPipeline();
     const store = SqliteStore.open(pipeline.data);
@@ -53,7 +53,7 @@ describe('an action to its end', () => {
     await store.close();
   });
 
-  it('backfills, and pulls, with what came of it', async () => {
+  it('backfills and pulls, with counts', async () => {
     const pipeline = await smallData({ lock_wait_seconds: 0 });
     onTestFinished(() => pipeline[Symbol.asyncDispose]());
     await pipeline.refresh('2025-03-12T12:00:00Z');
@@ -65,14 +65,14 @@ describe('an action to its end', () => {
 });
 
 describe('a preview', () => {
-  it('that has gone stale is refused, and nothing is begun', async () => {
+  it('that is stale is refused, and nothing starts', async () => {
     const pipeline = await emptyPipeline();
     await pipeline.landLog('clicks', 'ndjson', clicks('first', 3, '2025-03-10T09:30:00Z'));
     const jobs = await openJobs(pipeline.data);
     const { digest } = await jobs.preview('refresh', {});
     expect((await jobs.preview('refresh', {})).digest).toBe(digest);
     await pipeline.landLog('clicks', 'ndjson', clicks('second', 3, '2025-03-10T09:30:00Z'));
-    await expect(jobs.start('refresh', {}, digest, asker())).rejects.toThrow(StalePreview);
+    await expect(jobs.start('refresh', {}, digest, asker())).rejects.toThrow(StalePreviewError);
     expect(jobs.list()).toEqual([]);
     // Its lane is free.
     const job = await act(jobs, 'refresh');
@@ -82,7 +82,7 @@ describe('a preview', () => {
     expect((await auditOf(pipeline)).at(-1)).toMatchObject({ run_id: 1, snapshot_id: current });
   });
 
-  it('says in words that the warehouse is busy, and what is wrong with a parameter', async () => {
+  it('names a busy warehouse, and a wrong parameter', async () => {
     const pipeline = await emptyPipeline();
     const jobs = await openJobs(pipeline.data);
     const lock = await acquireWriterLock(pipeline.data, { command: 'a test', waitSeconds: 0, onWaiting: () => {} });
@@ -96,13 +96,13 @@ describe('a preview', () => {
       message: expect.stringContaining('there is no site none') as string,
     });
     await expect(async () => jobs.preview('accept-export', { file_id: '1 --dry' })).rejects.toThrow('file_id');
-    await expect(async () => jobs.preview('retry-postbacks', {})).rejects.toThrow('say which');
+    await expect(async () => jobs.preview('retry-postbacks', {})).rejects.toThrow('choose ids');
     await expect(async () => jobs.preview('rebuild', {})).rejects.toMatchObject({ status: 404 });
   });
 });
 
 describe('a start', () => {
-  it('that comes twice is one job, both at once and later, also after a restart', async () => {
+  it('sent twice is one job, at once, later and after a restart', async () => {
     const pipeline = await emptyPipeline();
     const jobs = await openJobs(pipeline.data);
     const { digest } = await jobs.preview('pull', {});
@@ -121,15 +121,15 @@ describe('a start', () => {
     expect((await act(jobs, 'pull')).id).not.toBe(one.id);
   });
 
-  it('of a kind that is under way is refused; a stop asks that to end, and writes so', async () => {
+  it('of a running action is refused; a stop asks that job to end, and logs it', async () => {
     const pipeline = await emptyPipeline();
     const { asked } = await silentNetwork(pipeline.data);
     const jobs = await openJobs(pipeline.data);
     const { digest } = await jobs.preview('pull', {});
     const job = await jobs.start('pull', {}, digest, asker());
-    expect(job).toMatchObject({ state: 'running', said: 'under way', end: null });
+    expect(job).toMatchObject({ state: 'running', stateText: 'running', end: null });
     await asked;
-    await expect(jobs.start('pull', {}, digest, asker())).rejects.toThrow(ActionBusy);
+    await expect(jobs.start('pull', {}, digest, asker())).rejects.toThrow(ActionBusyError);
     await jobs.stop();
     expect((await jobs.find(job.id))?.job).toMatchObject({ state: 'stopped', end: { exitCode: 1 } });
     expect((await auditOf(pipeline)).at(-1)).toMatchObject({ type: 'outcome', state: 'stopped' });
@@ -137,8 +137,8 @@ describe('a start', () => {
   });
 });
 
-describe('the truth about an end', () => {
-  it('by force of the command', async () => {
+describe('the end of a job', () => {
+  it('after a kill of the command', async () => {
     const pipeline = await emptyPipeline();
     const { asked, pullingProcess } = await silentNetwork(pipeline.data);
     const jobs = await openJobs(pipeline.data);
@@ -148,20 +148,20 @@ describe('the truth about an end', () => {
     process.kill(pullingProcess(), 'SIGKILL');
     expect(await ended(jobs, job)).toMatchObject({
       state: 'killed',
-      said: expect.stringContaining('SIGKILL') as string,
+      stateText: expect.stringContaining('SIGKILL') as string,
       end: { exitCode: null, signal: 'SIGKILL', counts: {} },
     });
   });
 
-  it('by force of the console: unknown, until the command has answered; the command goes on', async () => {
+  it('after a kill of the console: unknown until the command has answered; the command goes on', async () => {
     const pipeline = await emptyPipeline();
     const { asked, pullingProcess } = await silentNetwork(pipeline.data);
     const script = fileURLToPath(new URL('console-process.ts', import.meta.url));
     const console = spawn(process.execPath, [...nodeArguments, script, pipeline.data.root], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    const [told] = (await once(console.stdout, 'data')) as [Buffer];
-    const id = told.toString().trim();
+    const [line] = (await once(console.stdout, 'data')) as [Buffer];
+    const id = line.toString().trim();
     await asked;
     console.kill('SIGKILL');
     await once(console, 'exit');
@@ -169,13 +169,19 @@ describe('the truth about an end', () => {
 
     const jobs = await openJobs(pipeline.data);
     const unknown = (await jobs.find(id))?.job;
-    expect(unknown).toMatchObject({ state: 'unknown', said: expect.stringContaining('the console ended') as string });
+    expect(unknown).toMatchObject({
+      state: 'unknown',
+      stateText: expect.stringContaining('the console ended') as string,
+    });
     process.kill(pulling, 'SIGTERM');
-    await vi.waitFor(async () => expect((await jobs.find(id))?.job.said).toContain('came to its end'), 30_000);
+    await vi.waitFor(
+      async () => expect((await jobs.find(id))?.job.stateText).toContain('ended after the console'),
+      30_000,
+    );
     expect((await jobs.find(id))?.lines.at(-1)?.text).toContain('it was asked to end');
   });
 
-  it('where an audit failed', async () => {
+  it('with a failed audit', async () => {
     const pipeline = await smallData({ lock_wait_seconds: 0 });
     onTestFinished(() => pipeline[Symbol.asyncDispose]());
     await pipeline.refresh(asOf);
@@ -183,11 +189,11 @@ describe('the truth about an end', () => {
     const jobs = await openJobs(pipeline.data);
     const job = await act(jobs, 'refresh');
     expect(job).toMatchObject({ state: 'failed', end: { exitCode: 4, runId: null } });
-    expect(job.said).toContain('an audit failed');
+    expect(job.stateText).toContain('an audit failed');
     expect(job.end?.error).toMatch(/^Nothing was published/);
   });
 
-  it('is told in spite of a line that broke off, and the next one is whole', async () => {
+  it('is read beside an incomplete line, and the next line is whole', async () => {
     const pipeline = await emptyPipeline();
     const jobs = await openJobs(pipeline.data);
     const job = await act(jobs, 'pull');
@@ -198,7 +204,7 @@ describe('the truth about an end', () => {
     expect((await openJobs(pipeline.data)).list()).toEqual([next, job] satisfies Job[]);
   });
 
-  it('tells no secret, in no file', async () => {
+  it('has no secret, in any file', async () => {
     const url = `http://127.0.0.1:9/in?token=hidden-token&c={click_id}`;
     const pipeline = await emptyPipeline([{ site_key: 's', site_secret: secret, postback: { url } }]);
     const jobs = await openJobs(pipeline.data, { OFFERLINE_ALLOW_PRIVATE_POSTBACKS: '1' });
@@ -215,14 +221,14 @@ describe('the truth about an end', () => {
   });
 });
 
-it('fails whole where the command cannot be started', async () => {
+it('opening fails where the folder cannot be made', async () => {
   const pipeline = await emptyPipeline();
   await writeFile(join(pipeline.data.root, 'console'), 'in the way of its folder');
   const jobs = openJobs(pipeline.data);
   await expect(jobs).rejects.toThrow();
 });
 
-it('the end of an action is written down, whatever has become of the files that its process wrote to', async () => {
+it('the outcome is logged even where the files of the process are gone', async () => {
   const pipeline = await emptyPipeline();
   const network = await silentNetwork(pipeline.data);
   const jobs = await openJobs(pipeline.data);
@@ -237,5 +243,5 @@ it('the end of an action is written down, whatever has become of the files that 
   process.kill(network.pullingProcess(), 'SIGKILL');
   await jobs.ended(job.id);
   const [, outcome] = await auditOf(pipeline);
-  expect(outcome).toMatchObject({ state: 'killed', error: 'why is not known: its log cannot be read (EISDIR)' });
+  expect(outcome).toMatchObject({ state: 'killed', error: 'the reason is not known: the log cannot be read (EISDIR)' });
 });

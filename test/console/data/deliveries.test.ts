@@ -16,7 +16,7 @@ async function addPostbacks(data: DataDirectory, ...numbers: number[]): Promise<
   await store.close();
 }
 
-it('shows what other processes add, and another store once it is in the place of the first', async () => {
+it('shows postbacks that other processes add, and a store that replaces the first one', async () => {
   const { data, remove } = await temporaryData();
   onTestFinished(remove);
   const deliveries = new LiveDeliveries(data, defaultSettings);

@@ -27,7 +27,7 @@ afterAll(async () => {
   await pipeline[Symbol.asyncDispose]();
 });
 
-it('many older snapshots asked for at once are shown, or refused for the moment, and never closed while they are read', async () => {
+it('many older snapshots at once are shown or refused with 503, and never closed while they are read', async () => {
   expect(names).toHaveLength(4);
   const asked = [...names, ...names].map((name) => look(`/offers?snapshot=${name}`));
   const answers = await Promise.all(asked);
@@ -38,7 +38,7 @@ it('many older snapshots asked for at once are shown, or refused for the moment,
   for (const name of names) expect((await look(`/offers?snapshot=${name}`)).status, name).toBe(200);
 });
 
-it('snapshots are compared one pair after the other, and few wait for that', async () => {
+it('snapshots are compared one pair after the other, in a short queue', async () => {
   const [older, newer] = names;
   const answers = await Promise.all(Array.from({ length: 12 }, () => look(`/snapshots/${older}/diff/${newer}`)));
   const statuses = answers.map(({ status }) => status);
@@ -46,7 +46,7 @@ it('snapshots are compared one pair after the other, and few wait for that', asy
   expect((await look(`/snapshots/${older}/diff/${newer}`)).status).toBe(200);
 });
 
-it.each(roles)('pages that are asked for most are there for a %s before anybody asks', async (role) => {
+it.each(roles)('the most requested pages are rendered for a %s before the first request', async (role) => {
   // A console of its own: nobody has asked it for anything.
   const fresh = await consoleOver(pipeline.data);
   const lookAt = await fresh.as(role, `early-${role}`);

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
 import { Address } from '../../../src/console/html/address.ts';
-import { table, type ShownTable } from '../../../src/console/html/table.ts';
+import { dataTable, type TableOptions } from '../../../src/console/html/table.ts';
 
 interface Row {
   title: string;
   clicks: number;
 }
 
-function markupOf(own: Partial<ShownTable<Row>>, address = '/offers'): string {
-  return table<Row>({
+function markupOf(own: Partial<TableOptions<Row>>, address = '/offers'): string {
+  return dataTable<Row>({
     name: 'offers',
     caption: 'Offers',
     columns: [{ name: 'title', title: 'Title' }],
@@ -20,7 +20,7 @@ function markupOf(own: Partial<ShownTable<Row>>, address = '/offers'): string {
     .toString();
 }
 
-it('a part beyond the last row says so, and not that there is nothing', () => {
+it('a part beyond the last row is not shown as an empty table', () => {
   const markup = markupOf({ rows: [], first: 500, total: 500 }, '/offers?from_row=500&status=active');
   expect(markup).not.toContain('There are no offers.');
   expect(markup).toContain('There is no row 501');
@@ -28,14 +28,14 @@ it('a part beyond the last row says so, and not that there is nothing', () => {
   expect(markupOf({ rows: [], total: 0 })).toContain('There are no offers.');
 });
 
-it('a CSV file that has not all rows says how many', () => {
+it('an incomplete CSV file says how many rows it has', () => {
   const sql = 'SELECT 1';
   expect(markupOf({ sql, total: 123_456 })).toContain('the first 100,000 of 123,456 rows');
-  expect(markupOf({ sql, total: 12_345, mostInFile: 10_000 })).toContain('the first 10,000 of 12,345 rows');
+  expect(markupOf({ sql, total: 12_345, maxRowsInFile: 10_000 })).toContain('the first 10,000 of 12,345 rows');
   expect(markupOf({ sql, total: 100_000 })).not.toContain('the first');
 });
 
-it('what a query gives can be had on the command line by the same query', () => {
+it('the rows of a query have the command that prints them', () => {
   expect(markupOf({ sql: 'SELECT 1' })).toContain('<code>offerline sql</code> with this query');
   expect(markupOf({ sql: 'SELECT 1', command: 'offerline status' })).toContain('<code>offerline status</code>');
 });
@@ -55,7 +55,7 @@ it.each([
   ['-1.5', '-1.5'],
   ['Quest', 'Quest'],
 ])('in a CSV file %j is no formula', (title, cell) => {
-  const part = table<Row>({
+  const part = dataTable<Row>({
     name: 'offers',
     caption: 'Offers',
     columns: [{ name: 'title', title: 'Title' }],

@@ -10,7 +10,7 @@ import { outboxRow } from '../../support/deliveries.ts';
 import { temporaryData } from '../../support/published-snapshot.ts';
 import { openJobs } from '../actions/action-tests.ts';
 
-/** Postbacks that were given up, beside those that are there. */
+/** Adds dead postbacks. */
 async function giveUp(data: DataDirectory, siteKey: string, ...numbers: number[]): Promise<void> {
   const store = SqliteStore.open(data);
   await store.importOutbox(
@@ -63,7 +63,7 @@ type Post = (
   form: Record<string, string>,
 ) => Promise<{ status: number; body: string; location: string | undefined }>;
 
-/** What the form of a preview sends along. */
+/** The hidden fields of a preview's form. */
 function formOf(body: string): Record<string, string> {
   const fields = [...body.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];
   return Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value]));
@@ -71,7 +71,7 @@ function formOf(body: string): Record<string, string> {
 
 const idOf = (location = '') => location.replace('/actions/', '');
 
-it('a preview shows what would change, and its form begins it once, sent twice at once', async () => {
+it('a preview shows the changes, and its form starts one job, sent twice at once', async () => {
   const { data, jobs, post } = await routes();
   await giveUp(data, 's', 1, 2, 3);
   const preview = await post('/actions/retry-postbacks/preview', { site: 's', since: '' });
@@ -91,14 +91,14 @@ it('a preview shows what would change, and its form begins it once, sent twice a
   expect(await deadOnes(data)).toBe(0);
 });
 
-it('what has changed since is shown anew, and only that preview begins it', async () => {
+it('a stale preview is replaced, and only the new one starts the action', async () => {
   const { data, jobs, post } = await routes();
   await giveUp(data, 's', 1);
   const before = formOf((await post('/actions/retry-postbacks/preview', { all: 'yes' })).body);
   await giveUp(data, 't', 2);
   const refused = await post('/actions/retry-postbacks', before);
   expect([refused.status, jobs.list()]).toEqual([409, []]);
-  expect(refused.body).toContain('role="alert">Retry dead postbacks: what would change is no longer what was shown.');
+  expect(refused.body).toContain('role="alert">Retry dead postbacks: the changes are no longer those of the preview.');
   expect(refused.body).toContain('postbacks: 2, sites: 2');
   const begun = await post('/actions/retry-postbacks', formOf(refused.body));
   expect(begun.status).toBe(303);
@@ -106,12 +106,12 @@ it('what has changed since is shown anew, and only that preview begins it', asyn
   expect(await deadOnes(data)).toBe(0);
 });
 
-it('offers no button where nothing would change, and keeps hostile parameters texts', async () => {
+it('a preview without changes has no button, and hostile parameters stay text', async () => {
   const { data, post } = await routes();
   await giveUp(data, 's', 1);
   const { status, body } = await post('/actions/retry-postbacks/preview', { site: '"><img src=x>' });
   expect(status).toBe(200);
-  expect(body).toContain('Nothing would change, so there is nothing to begin.');
+  expect(body).toContain('Nothing would change, so there is nothing to start.');
   expect(body).not.toContain('<form');
   expect(body).not.toContain('<img');
 });
@@ -120,7 +120,7 @@ it.each([
   ['/actions/rebuild/preview', {}, 404, 'there is no action "rebuild"'],
   ['/actions/rebuild', {}, 404, 'there is no action "rebuild"'],
   ['/actions/backfill/preview', { from: 'yesterday' }, 422, 'Backfill daily reports: from: '],
-  ['/actions/retry-postbacks/preview', {}, 422, 'say which: ids, a site, since, until, or all'],
+  ['/actions/retry-postbacks/preview', {}, 422, 'choose ids, a site, since, until, or all'],
   ['/actions/refresh', { digest: 'd' }, 422, 'request_id: the form has none'],
 ])('%s with %j is refused with %i', async (path, form, status, sentence) => {
   const { post } = await routes();
@@ -128,7 +128,7 @@ it.each([
   expect([refused.status, refused.body]).toEqual([status, expect.stringContaining(sentence)]);
 });
 
-it('a field with a NUL is told as that, and nothing is begun', async () => {
+it('a field with a NUL is refused, and nothing starts', async () => {
   const { post } = await routes();
   for (const url of ['/actions/retry-postbacks/preview', '/actions/retry-postbacks'])
     expect(await post(url, { site: 'a\0b', since: '' })).toMatchObject({

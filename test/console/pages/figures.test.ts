@@ -21,10 +21,10 @@ it('offers have their conversions of fourteen days as a line, on one scale', asy
   expect(markup).not.toContain('<img');
   expect((await look('/offers?status=vanished')).text).toContain('Gone');
   // A text that looks like a moment is a text.
-  expect((await look('/offers?search=2026-11-20T00:00:00Z')).text).toContain('No offer is like that.');
+  expect((await look('/offers?search=2026-11-20T00:00:00Z')).text).toContain('No offer matches.');
 });
 
-it('an offer has its figures, the same by site, its days, and what its catalog changed', async () => {
+it('an offer has its figures, also by site, its days, and the changes of its catalog', async () => {
   const { status, markup, text } = await look('/offers/7?by=site');
   expect(status).toBe(200);
   expect(text).toContain(`Offer 7, ${hostileTitle}`);
@@ -42,23 +42,23 @@ it('an offer has its figures, the same by site, its days, and what its catalog c
   expect(text).toContain('Clicks by day: 4 in all.');
 });
 
-it('of a gone offer is said which export lacks it', async () => {
+it('a gone offer names the export that lacks it', async () => {
   const { text, markup } = await look('/offers/9?by=site');
   expect(text).toMatch(
-    /vanished , gone since 2026-11-20 12:00:00 : offers\/net\/\d+\.ndjson lacked it, or said so, in run 2/,
+    /vanished , removed at 2026-11-20 12:00:00 : run 2 read offers\/net\/\d+\.ndjson , which no longer has the offer/,
   );
   expect(markup).toMatch(/href="\/files\/\d+"/);
-  expect(text).toContain('No site sent a click of it yesterday or today');
+  expect(text).toContain('Yesterday and today no site sent a click of this offer');
 });
 
-it('days of an offer can be asked for, and a day that nothing is known of is not 0', async () => {
+it('the days of an offer can be chosen, and an unknown day is not 0', async () => {
   const { markup, text } = await look('/offers/7?from=2026-11-01&to=2026-11-17');
   expect(cells(markup, 'days').map(([day, clicks]) => [day, clicks])).toEqual([
     ['2026-11-16', '0'],
     ['2026-11-15', '1'],
   ]);
-  expect(text).toContain('Days of 2026-11-01 up to 2026-11-16, UTC');
-  expect((await look('/offers/7?from=2020-01-01&to=2020-02-01')).text).toContain('Nothing is known of these days.');
+  expect(text).toContain('UTC days 2026-11-01 to 2026-11-16');
+  expect((await look('/offers/7?from=2020-01-01&to=2020-02-01')).text).toContain('There is no data of these days.');
 });
 
 it('behind an offer’s figures are its clicks and conversions', async () => {
@@ -76,14 +76,14 @@ it.each([
   ['/offers/7?from=2020-01-01', 400, 'is more than 400 days'],
   ['/offers/7/explained?sort=user_id.down', 400, 'cannot be sorted by "user_id.down"'],
   ['/sites/nobody', 404, 'Neither sites.json nor any click has a site "nobody"'],
-  ['/clicks/nobody', 404, 'No log that was read has a click "nobody"'],
+  ['/clicks/nobody', 404, 'No log has a click "nobody"'],
 ])('%s is answered with %i and a sentence', async (path, status, sentence) => {
   const shown = await look(path);
   expect(shown.status).toBe(status);
   expect(shown.text).toContain(sentence);
 });
 
-it('sites have what they earn after commission, and small pictures on one scale', async () => {
+it('sites have earnings after commission, and small charts on one scale', async () => {
   const { markup } = await look('/sites');
   const rows = cells(markup, 'sites').map((row) => [row[0], ...row.slice(4, 9)]);
   // Clicks, conversions, gross, commission, after commission.
@@ -117,15 +117,15 @@ it.each([
     'counts',
     'Conversion v-back does not count any more: it was charged back on 2026-11-20 at 10:00:00 UTC, after a credit',
   ],
-  ['early', 'it is before the window of the offer’s figures, which begins with 2026-11-19'],
+  ['early', 'It is before the window of the offer’s figures, which begins on 2026-11-19'],
   ['early', 'Conversion v-early counts on the day of its credit, 2026-11-15, with 2.50 USD'],
-  ['later', 'The click does not count yet: it is stamped later than the as-of'],
+  ['later', 'The click does not count yet: its time is later than the as-of'],
   ['later', 'No conversion up to the as-of names this click.'],
   ['nameless', 'The click counts for no offer: no catalog has had unheard of net yet.'],
-  ['nameless', 'v-nameless does not count: it is unattributed, since no catalog has had the offer of its click yet.'],
-  ['quest', 'v-quest does not count: it is unattributed, since the offer had no milestone "level-9" at that time.'],
+  ['nameless', 'v-nameless does not count: it is unattributed, because no catalog has had the offer of its click yet.'],
+  ['quest', 'v-quest does not count: it is unattributed, because the offer had no milestone "level-9" at that time.'],
   ['never-seen', 'No log that was read has this click'],
-  ['never-seen', 'v-lost does not count: it is unattributed, since no log that was read has its click.'],
+  ['never-seen', 'v-lost does not count: it is unattributed, because no log that was read has its click.'],
 ])('click %s: %s', async (id, sentence) => {
   const { status, text, markup } = await look(`/clicks/${id}`);
   expect(status).toBe(200);
@@ -137,42 +137,42 @@ it.each([
 it('a click’s time line has its log, conversions and postbacks in their order', async () => {
   const { text, markup } = await look('/clicks/counts');
   expect(text).toMatch(
-    /clicked on site wall .*conversion v-counts was credited .*conversion v-back was charged back .*its log was read, by run 1/,
+    /clicked on site wall .*conversion v-counts was credited .*conversion v-back was charged back .*run 1 read its log/,
   );
   expect(text).toContain('postback of the credit of v-counts was written');
   expect(markup).toMatch(/href="\/postbacks\/pb_\w+"/);
   expect(markup).toMatch(/href="\/files\/\d+">clicks\/\d+\.ndjson/);
 });
 
-it('an id with a slash and quotes is found, and left out of commands that people paste', async () => {
+it('an id with a slash and quotes is found, and is not in commands that people paste', async () => {
   const { status, text } = await look(`/clicks/${encodeURIComponent('told/"here"')}`);
   expect(status).toBe(200);
   expect(text).toContain('Click told/"here"');
   expect(text).toContain(`FROM clicks WHERE click_id = '…'`);
 });
 
-it('the form for a click leads to it', async () => {
+it('the form for a click redirects to it', async () => {
   expect((await look('/clicks')).status).toBe(200);
   expect((await look('/clicks?id=counts')).status).toBe(303);
 });
 
-it('an offer may have any id that there is', () => {
+it('an offer may have any id in the range', () => {
   expect(offerIdOf({ id: '2147483647' })).toBe('2147483647');
   for (const id of ['0', '01', '2147483648', '99999999999', '-1', '1e3', ''])
     expect(() => offerIdOf({ id }), id).toThrow('No catalog has had an offer');
 });
 
-it('no hour and no day before the first that is known counts as 0', async () => {
+it('an hour or day before the first known one is not 0', async () => {
   const { markup } = await look('/');
   const [today, dayBefore, weekBefore] = cells(markup, 'days');
   expect(today?.slice(2)).toEqual(['4', '2', '5.00', '1.25']);
   expect(dayBefore?.slice(2)).toEqual(['0', '0', '0.00', '0.00']);
-  expect(weekBefore?.slice(2)).toEqual(Array(4).fill('– before the first day that is known'));
+  expect(weekBefore?.slice(2)).toEqual(Array(4).fill('– before the first known day'));
   const hours = cells(markup, 'hours');
-  expect(hours.at(-5)?.slice(1, 3)).toEqual(['4', '– before the first day that is known']);
+  expect(hours.at(-5)?.slice(1, 3)).toEqual(['4', '– before the first known day']);
 });
 
-it('a page and a CSV file are sent once to whoever has them, and again to anybody else', async () => {
+it('a page and a CSV file are answered with 304 to the same user only', async () => {
   const older = `snapshot=${network.snapshots[0]}`;
   const file = `/offers?csv=offers&${older}`;
   const tag = (await look(file)).headers.get('etag') ?? '';
@@ -186,8 +186,8 @@ it('a page and a CSV file are sent once to whoever has them, and again to anybod
   expect([ofViewer.status, ofViewer.headers.get('etag') === page]).toEqual([200, false]);
 });
 
-it('a table that is sorted otherwise does not claim the order that it has by itself', async () => {
-  expect((await look('/sites')).text).toContain('who earns most first');
-  expect((await look('/sites?sort=clicks.up')).text).not.toContain('who earns most first');
-  expect((await look('/files?sort=rows.down')).text).not.toContain('the newest first');
+it('a sorted table does not claim its default order', async () => {
+  expect((await look('/sites')).text).toContain('highest earnings first');
+  expect((await look('/sites?sort=clicks.up')).text).not.toContain('highest earnings first');
+  expect((await look('/files?sort=rows.down')).text).not.toContain('newest first');
 });

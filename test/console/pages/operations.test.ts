@@ -2,10 +2,14 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { actions } from '../../../src/console/actions/actions.ts';
+import { ActionJobs } from '../../../src/console/actions/jobs.ts';
 import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { PullLedger } from '../../../src/sources/pull-ledger.ts';
 import { SqliteStore } from '../../../src/postbacks/store/sqlite-store.ts';
 import { readAnalytics } from '../../../src/pipeline/snapshot/read-analytics.ts';
+import { createLogger } from '../../../src/kit/logging/log.ts';
+import { launcher } from '../../support/command-line.ts';
 import { command } from '../../support/commands.ts';
 import { consoleOver, type Look, type OpenConsole } from './signed-in.ts';
 
@@ -93,7 +97,7 @@ function giveUpOne(): void {
 }
 
 it.each(['/files', '/files/3', '/days', '/files?kind=offers&sort=rejected.down'])(
-  'the tables of %s hold what their queries give',
+  'the tables of %s show the rows of their queries',
   async (path) => {
     const { status, markup } = await show(path);
     expect(status).toBe(200);
@@ -137,25 +141,25 @@ it('files add up, and a hostile id stays a text', async () => {
     `SELECT file_id FROM ingest_files WHERE kind = 'clicks' AND rejected > 0 LIMIT 1`,
   );
   const rejected = await show(`/files/${clicks?.file_id}`);
-  expect(rejected.text).toContain('rows of logs hold addresses and browsers of people');
+  expect(rejected.text).toContain('rows of logs hold IP addresses and user agents');
   const [raw] = await ask<{ raw: string }>(`SELECT raw FROM rejects WHERE file_id = ${clicks?.file_id} LIMIT 1`);
   expect(rejected.text).not.toContain(raw?.raw.slice(0, 30));
 });
 
-it('runs are told live, their stages as a chart and a table, and what they read', async () => {
+it('runs are live, with a chart and a table of stages, and the files that they read', async () => {
   const runs = await show('/runs');
   expect(runs.text).toContain(`refresh ● done`);
   expect(runs.text).toContain('Refresh now: preview');
-  expect(runs.text).toContain('How long the newest 2 of these runs took');
-  expect((await show('/runs?status=failed')).text).toContain('No run is like that.');
+  expect(runs.text).toContain('Duration of the newest 2 of these runs');
+  expect((await show('/runs?status=failed')).text).toContain('No run matches.');
   const run = await show('/runs/2');
   expect(run.text).toContain(snapshotId);
-  expect(run.text).toMatch(/Stages of run 2 in the order in which they ran; \w+ took longest/);
+  expect(run.text).toMatch(/Stages of run 2 in their order; the longest is \w+/);
   expect(run.text).toMatch(/ingest ● done .* publish ● done/);
   expect(run.text).toContain('zz.ndjson');
 });
 
-it('a run that the live ledger has no more is told by the snapshot', async () => {
+it('a run that the live ledger no longer has comes from the snapshot', async () => {
   const recent = data.recentRunsFile;
   const kept = await readFile(recent);
   await rm(recent);
@@ -163,21 +167,23 @@ it('a run that the live ledger has no more is told by the snapshot', async () =>
     const { text, markup } = await show('/runs/1');
     expect(text).toContain('ingest ● done');
     expect(markup).toContain('FROM run_stages');
-    expect((await show('/runs')).text).toContain('No run is like that. offerline run refresh is one.');
+    expect((await show('/runs')).text).toContain('No run matches. offerline run refresh starts one.');
   } finally {
     await writeFile(recent, kept);
   }
 });
 
-it('days have a calendar, and what is missing can be filled', async () => {
+it('days have a calendar, and a form to backfill', async () => {
   const { text } = await show('/days?from=2026-11-17&to=2026-11-21');
-  expect(text).toContain('From 2026-11-17 on and before 2026-11-21');
+  expect(text).toContain('UTC days 2026-11-17 to 2026-11-20');
   expect(text).toMatch(/2026-11-16 16 17 ▲ missing 18 ▲ missing 19 ▲ missing 20 ○ open/);
   expect(text).toContain('Backfill: preview');
-  expect((await show('/days?from=2020-01-01&to=2020-02-01')).text).toContain('No day of these has a report or traffic');
+  expect((await show('/days?from=2020-01-01&to=2020-02-01')).text).toContain(
+    'None of these days has a report or traffic',
+  );
 });
 
-it('postbacks are counted by site and state, found by filter, and told one by one', async () => {
+it('postbacks are counted by site and state, filtered, and shown one by one', async () => {
   const { text, markup } = await show('/postbacks');
   const [{ postbacks } = { postbacks: 0 }] = await ask<{ postbacks: number }>(
     'SELECT count(*) AS postbacks FROM postbacks',
@@ -192,15 +198,15 @@ it('postbacks are counted by site and state, found by filter, and told one by on
   const one = await show(`/postbacks/${id}`);
   expect(one.text).toContain('Waits for an operator');
   expect(one.text).toContain('Retry it: preview');
-  expect((await show('/postbacks?site=nobody')).text).toContain('No postback is like that.');
+  expect((await show('/postbacks?site=nobody')).text).toContain('No postback matches.');
 });
 
-it('what was never there says which command brings it', async () => {
-  expect((await show('/sources')).text).toContain('No network is pulled: none stands in sources.json');
-  expect((await show('/actions')).text).toContain('Nobody has begun anything from here.');
+it('an empty page names the command that fills it', async () => {
+  expect((await show('/sources')).text).toContain('No network is pulled: sources.json names none.');
+  expect((await show('/actions')).text).toContain('No action was started here yet.');
 });
 
-it('a broken sources.json is told by its key and without what is in it', async () => {
+it('a broken sources.json is reported by its key, without its content', async () => {
   await writeFile(data.sourcesFile, JSON.stringify({ sources: [{ source: 'one', secrets: { key: 'not-for-eyes' } }] }));
   try {
     const { status, text } = await show('/sources');
@@ -234,7 +240,7 @@ it('sources say when they are pulled next', async () => {
   }
 });
 
-it('what needs a hand stands there once, whatever it is, and what makes status fail is marked', async () => {
+it('each thing to do is listed once, and marked where status fails for it', async () => {
   const sources = [{ source: 'away', connector: 'everflow', secrets: { api_key: 'not-for-eyes' } }];
   await writeFile(data.sourcesFile, JSON.stringify({ sources }), { mode: 0o600 });
   {
@@ -256,6 +262,23 @@ it('what needs a hand stands there once, whatever it is, and what makes status f
   }
 });
 
+it('the preview of each action shows its plan', async () => {
+  const jobs = await ActionJobs.open({ data, logger: createLogger({ write: () => true }, 'silent'), launcher });
+  const [site] = await ask<{ site_key: string }>('SELECT site_key FROM postbacks ORDER BY site_key LIMIT 1');
+  const plans: [name: string, given: Record<string, string>, text: string][] = [
+    ['accept-export', { file_id: String(heldFile) }, 'active offers'],
+    ['retry-postbacks', { all: 'yes' }, 'Dead postbacks to retry'],
+    ['test-postback', { site_key: site?.site_key ?? '' }, 'with a reward of 0'],
+    ['refresh', {}, 'Files to ingest'],
+    ['pull', {}, 'Networks to pull'],
+    ['backfill', {}, '2026-11-17'],
+  ];
+  expect(plans.map(([name]) => name).toSorted()).toEqual([...actions.keys()].toSorted());
+  for (const [name, given, text] of plans)
+    expect((await jobs.preview(name, given)).plan.join('\n'), name).toContain(text);
+  await jobs.stop();
+});
+
 it('a viewer sees everything and no form of an action', async () => {
   const showViewer = await opened.as('viewer');
   for (const path of ['/runs', '/days', '/postbacks?state=dead', `/files/${heldFile}`, '/sources', '/actions']) {
@@ -264,17 +287,17 @@ it('a viewer sees everything and no form of an action', async () => {
   }
 });
 
-describe('an address that asks for what cannot be', () => {
+describe('a wrong address', () => {
   it.each([
-    ['/runs/one', 400, '"one" is no number of a run'],
+    ['/runs/one', 400, '"one" is not the number of a run'],
     ['/runs/999', 404, 'There is no run 999'],
     ['/runs?status=done', 400, 'it can be "failed", or left out'],
-    ['/files/x', 400, '"x" is no number of a file'],
-    ['/files/99999', 404, 'knows of no file 99999'],
+    ['/files/x', 400, '"x" is not the number of a file'],
+    ['/files/99999', 404, 'has no file 99999'],
     ['/files?sort=path', 400, 'cannot be sorted by "path"'],
     ['/days?from=yesterday', 400, 'from "yesterday" is not a day'],
-    ['/days?from=2026-11-20&to=2026-11-20', 400, 'which is not before 2026-11-20'],
-    ['/days?from=2000-01-01', 400, 'ask for 800 days at most'],
+    ['/days?from=2026-11-20&to=2026-11-20', 400, 'from has to be an earlier day'],
+    ['/days?from=2000-01-01', 400, 'is more than 800 days'],
     ['/postbacks?state=lost', 400, 'it can be pending, delivering, delivered, dead'],
     ['/postbacks?since=now', 400, 'since "now" is not a time'],
     ['/postbacks/nobody', 404, 'There is no postback'],
@@ -286,7 +309,7 @@ describe('an address that asks for what cannot be', () => {
   });
 });
 
-it('each table has a command that tells the same, and its rows as CSV', async () => {
+it('each table has its command, and its rows as CSV', async () => {
   for (const path of ['/', '/days', `/files/${heldFile}`, '/postbacks', '/offers', '/sites', '/sources', '/runs/1']) {
     const tables = (await show(path)).markup.split('<section class="table"').slice(1);
     expect(tables.length, path).toBeGreaterThan(0);

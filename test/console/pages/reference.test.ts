@@ -14,12 +14,12 @@ it.each([
   ['v-lost', 303, '/clicks/never-seen'],
   ['told/"here"', 303, '/clicks/told%2F%22here%22'],
   [' early ', 303, '/clicks/early'],
-])('search for %s leads to its page', async (id, status, place) => {
+])('search for %s redirects to its page', async (id, status, place) => {
   const found = await look(`/search?id=${encodeURIComponent(id)}`);
   expect([found.status, found.location]).toEqual([status, place]);
 });
 
-it('search leads to a postback, a snapshot and a file, too', async () => {
+it('search redirects to a postback, a snapshot and a file, too', async () => {
   const [postback] = await network.pipeline.ask<{ webhook_id: string }>('FROM postbacks ORDER BY webhook_id LIMIT 1');
   const id = postback?.webhook_id ?? 'none';
   expect((await look(`/search?id=${id}`)).location).toBe(`/postbacks/${id}`);
@@ -31,7 +31,7 @@ it('search leads to a postback, a snapshot and a file, too', async () => {
   expect((await look(`/search?id=${encodeURIComponent(file?.path ?? '')}`)).location).toBe(`/files/${file?.file_id}`);
 });
 
-it('search lists what shares an id, and says what can be searched where nothing has it', async () => {
+it('search lists things that share an id, and explains itself where nothing has it', async () => {
   const shared = await look('/search?id=1');
   expect(shared.status).toBe(200);
   expect(shared.markup).toContain('href="/runs/1"');
@@ -40,10 +40,10 @@ it('search lists what shares an id, and says what can be searched where nothing 
   expect(hostile.text).toContain('Nothing has the id “<b>x</b>”');
   expect(hostile.markup).not.toContain('<b>x');
   expect((await look('/search?id=2026-11-20T00:00:00Z')).text).toContain('Nothing has the id');
-  expect((await look('/search')).text).toContain('Nothing is searched for.');
+  expect((await look('/search')).text).toContain('Enter an id.');
 });
 
-it('snapshots are listed with what they hold, unreadable ones with the reason', async () => {
+it('snapshots are listed with their content, unreadable ones with the reason', async () => {
   const { published } = network.pipeline.data;
   const broken = join(published, '00000099-20261120T120000Z');
   await mkdir(broken);
@@ -66,7 +66,7 @@ it('two snapshots differ by a price, an offer, and the figures that follow', asy
   expect(status).toBe(200);
   expect(text).toMatch(/Offers added None\./);
   expect(text).toMatch(/Offers removed .* 9 Gone 1\.00 vanished 1 row/);
-  expect(text).toMatch(/Offers re-priced .* offer 2\.50 3\.00 1 row/);
+  expect(text).toMatch(/Offers with another price .* offer 2\.50 3\.00 1 row/);
   const back = await look(`/snapshots/${newer}/diff/${older}`);
   expect(back.text).toMatch(/Offers added .* 9 Gone 1\.00 vanished 1 row/);
   expect((await look(`/snapshots/diff?before=${older}&after=${newer}`)).location).toBe(
@@ -75,7 +75,7 @@ it('two snapshots differ by a price, an offer, and the figures that follow', asy
 });
 
 it.each([
-  ['/snapshots/diff', 400, 'before and after name the two snapshots'],
+  ['/snapshots/diff', 400, 'before and after have to name two snapshots'],
   ['/snapshots/none/diff/current', 404, 'there is no snapshot "none"; kept are'],
   ['/snapshots/current/diff/current', 400, 'Both are the same snapshot'],
   ['/figures/none', 404, 'There is no figure "none"'],
@@ -87,7 +87,7 @@ it.each([
   expect(shown.text).not.toContain(network.pipeline.data.root);
 });
 
-it('a figure has its meaning, its unit, and its query with the snapshot’s window', async () => {
+it('a figure has its definition, its unit, and its query with the snapshot’s window', async () => {
   expect((await look('/figures')).markup).toContain('href="/figures/epc"');
   const { text } = await look('/figures/epc');
   expect(text).toContain('USD per click, gross');

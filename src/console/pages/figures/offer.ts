@@ -1,45 +1,36 @@
-import { lineChart } from '../../charts/line-chart.ts';
-import { ConsoleError } from '../../page/console-error.ts';
 import type { ConsoleRow } from '../../data/console-snapshot.ts';
-import { figureText, moment, state, unknown } from '../../html/figures.ts';
+import { badge } from '../../html/badges.ts';
 import { html, type Html } from '../../html/html.ts';
-import { table, type Column } from '../../html/table.ts';
+import { dataTable, type Column } from '../../html/table.ts';
+import { facts, linkTo, missing, moment, numberText } from '../../html/values.ts';
+import { ConsoleError } from '../../page/console-error.ts';
 import type { Page } from '../../page/page.ts';
-import { figureColumns, type WindowFigures } from './figure-columns.ts';
-import { changesTable, type Change } from './offer-changes.ts';
-import { rangeForm, timeRangeOf } from './time-range.ts';
+import { rangeForm, timeRangeOf } from '../time-range.ts';
+import { dayCharts } from './day-charts.ts';
+import { figureColumns, sumColumns } from './figure-columns.ts';
 
 type OfferRow = ConsoleRow<'offer'>;
-
 type DayRow = ConsoleRow<'offer_days'>;
-
 type SiteRow = ConsoleRow<'offer_sites'>;
+type ChangeRow = ConsoleRow<'offer_changes'>;
 
-const sumColumns: readonly Column<Omit<DayRow, 'day'>>[] = [
-  { name: 'clicks', title: 'Clicks', kind: 'number', figure: 'clicks' },
-  { name: 'conversions', title: 'Conversions', kind: 'number', figure: 'conversions' },
-  { name: 'converted_clicks', title: 'Converted clicks', kind: 'number', figure: 'converted_clicks' },
-  { name: 'earnings', title: 'Earnings, USD', kind: 'money', figure: 'earnings' },
-  { name: 'epc', title: 'EPC, USD', kind: 'money', figure: 'epc' },
-  { name: 'cvr', title: 'CVR', kind: 'number', figure: 'cvr' },
-];
-
-/** Of single days: the meanings that /figures has are those of the window. */
+/** Without links to definitions: those of /figures are of the window, not of a day. */
 const dayColumns: readonly Column<DayRow>[] = [
   { name: 'day', title: 'Day' },
   ...sumColumns.map(({ figure: _figure, ...column }) => column),
 ];
 
-const siteColumns: readonly Column<SiteRow>[] = [
-  {
-    name: 'site_key',
-    title: 'Site',
-    show: ({ site_key }) => html`<a href="/sites/${encodeURIComponent(site_key)}">${site_key}</a>`,
-  },
-  ...sumColumns,
+const siteColumns: readonly Column<SiteRow>[] = [{ name: 'site_key', title: 'Site', link: 'sites' }, ...sumColumns];
+
+const changeColumns: readonly Column<ChangeRow>[] = [
+  { name: 'version', title: 'Version', kind: 'number' },
+  { name: 'valid_from', title: 'Since', kind: 'moment' },
+  { name: 'run_id', title: 'Run', kind: 'number', link: 'runs' },
+  { name: 'field', title: 'Field' },
+  { name: 'before', title: 'Before', show: ({ before }) => changed(before, 'del') },
+  { name: 'after', title: 'Now', show: ({ after }) => changed(after, 'ins') },
 ];
 
-/** What does one offer bring, where, and what has changed of it? */
 export const offerPage: Page = {
   path: '/offers/:id',
   async show({ snapshot, path, address }) {
@@ -49,18 +40,16 @@ export const offerPage: Page = {
     const [offer] = found.rows;
     if (offer === undefined) throw noOffer(offer_id);
     const days = await snapshot.ask('offer_days', { parameters: { offer_id, ...range } });
-    // Only when asked for: it reads all clicks of two days.
+    // Only on request: the statement reads all clicks of two days.
     const sites =
       address.get('by') === 'site' ? await snapshot.ask('offer_sites', { parameters: { offer_id } }) : undefined;
     const changes = await snapshot.ask('offer_changes', { parameters: { offer_id } });
-    const inOrder = days.rows.toReversed();
-    const clicks = inOrder.reduce((sum, row) => sum + row.clicks, 0);
     return {
       title: `Offer ${offer_id}, ${offer.title}`,
-      question: 'What does it bring, where, and what has changed of it? Money is gross.',
+      question: 'What does this offer earn, on which sites, and what did its catalog change? Money is gross.',
       parts: [
-        facts(offer),
-        table<OfferRow>({
+        factsOf(offer),
+        dataTable<OfferRow>({
           name: 'figures',
           caption: 'Figures of yesterday and today, all sites',
           columns: figureColumns,
@@ -70,73 +59,77 @@ export const offerPage: Page = {
         }),
         html`<p><a href="/offers/${offer_id}/explained">The clicks and conversions behind these figures</a></p>`,
         sites === undefined
-          ? html`<p><a href="${address.with({ by: 'site' }).href}">The same by site</a></p>`
-          : table<SiteRow>({
+          ? html`<p><a href="${address.with({ by: 'site' }).href}">These figures by site</a></p>`
+          : dataTable<SiteRow>({
               name: 'sites',
-              caption: 'The same by site',
+              caption: 'Figures by site',
               columns: siteColumns,
               ...sites,
               command: `offerline sql "FROM figures_by_site() WHERE offer_id = ${offer_id}"`,
-              empty: 'No site sent a click of it yesterday or today, and none of its conversions was credited.',
+              empty:
+                'Yesterday and today no site sent a click of this offer, and none of its conversions was credited.',
             }),
         rangeForm(address, range),
-        table<DayRow>({
+        dataTable<DayRow>({
           name: 'days',
           caption: 'Day by day',
           columns: dayColumns,
           ...days,
           command: `offerline sql "FROM offer_daily WHERE offer_id = ${offer_id}"`,
-          empty: html`Nothing is known of these days. Clicks come with <code>offerline run refresh</code> once a log has landed.`,
+          empty: html`There is no data of these days. <code>offerline run refresh</code> reads new click logs.`,
         }),
-        inOrder.length > 1 &&
-          html`<div class="multiples">
-            ${await lineChart(`Clicks by day: ${figureText(clicks)} in all.`, { values: inOrder.map(({ day, clicks: value }) => ({ at: day, value })) })}${await lineChart('Earnings by day, USD, gross.', { values: inOrder.map(({ day, earnings }) => ({ at: day, value: Number(earnings) })) })}
-          </div>`,
-        changesTable(changes, offer_id),
-      ].filter((part) => part !== false),
+        await dayCharts(days.rows),
+        dataTable<ChangeRow>({
+          name: 'changes',
+          caption: 'Changes in its catalog',
+          columns: changeColumns,
+          ...changes,
+          command: `offerline sql "FROM offer_history WHERE offer_id = ${offer_id}"`,
+          empty: 'None: the offer is as its catalog first had it.',
+        }),
+      ],
     };
   },
 };
 
-const greatestId = 2 ** 31 - 1;
+const maxOfferId = 2 ** 31 - 1;
 
-/** The id in the path of an offer's page. Throws where it cannot be one. */
+/** The id in the path of an offer's page. Throws where no offer can have it. */
 export function offerIdOf({ id = '' }: Readonly<Record<string, string>>): string {
-  if (!/^[1-9]\d{0,9}$/.test(id) || Number(id) > greatestId) throw noOffer(id);
+  if (!/^[1-9]\d{0,9}$/.test(id) || Number(id) > maxOfferId) throw noOffer(id);
   return id;
 }
 
 function noOffer(id: string): ConsoleError {
-  return new ConsoleError(404, `No catalog has had an offer ${id}; /search finds offers by the source's id, too.`);
+  return new ConsoleError(
+    404,
+    `No catalog has had an offer ${id}; /search finds offers by the id of their source, too.`,
+  );
 }
 
-function facts(offer: OfferRow): Html {
+function factsOf(offer: OfferRow): Html {
   const { status } = offer;
   const kind = status === 'active' ? 'good' : status === 'paused' ? 'waiting' : 'quiet';
-  return html`<dl class="facts">
-    <dt>Status</dt>
-    <dd>${state(status, kind)}${status === 'vanished' && html`, ${whyGone(offer)}`}</dd>
-    <dt>Source</dt>
-    <dd>${offer.source}, where it is ${offer.external_id}</dd>
-    <dt>Payout, USD</dt>
-    <dd>${figureText(offer.payout, 2)}</dd>
-    <dt>Countries</dt>
-    <dd>${offer.countries.length === 0 ? 'worldwide' : offer.countries.join(', ')}</dd>
-    <dt>Devices</dt>
-    <dd>${offer.devices.length === 0 ? 'all' : offer.devices.join(', ')}</dd>
-    <dt>Created</dt>
-    <dd>${moment(offer.created_at)}</dd>
-    <dt>Changed</dt>
-    <dd>${moment(offer.updated_at)}, version ${offer.version}</dd>
-  </dl>`;
+  return facts([
+    ['Status', html`${badge(status, kind)}${status === 'vanished' && html`, ${removalOf(offer)}`}`],
+    ['Source', `${offer.source}, external id ${offer.external_id}`],
+    ['Payout, USD', numberText(offer.payout, 2)],
+    ['Countries', offer.countries.length === 0 ? 'worldwide' : offer.countries.join(', ')],
+    ['Devices', offer.devices.length === 0 ? 'all' : offer.devices.join(', ')],
+    ['Created', moment(offer.created_at)],
+    ['Changed', html`${moment(offer.updated_at)}, version ${offer.version}`],
+  ]);
 }
 
-function whyGone({ removed_at, gone_run_id, gone_file_id, gone_path, source }: OfferRow): Html {
-  const run =
-    gone_run_id === null ? unknown('no run says so') : html`<a href="/runs/${gone_run_id}">${gone_run_id}</a>`;
+function removalOf({ removed_at, gone_run_id, gone_file_id, gone_path, source }: OfferRow): Html {
+  const run = gone_run_id === null ? missing('no run has recorded it') : linkTo('runs', gone_run_id);
   const file =
-    gone_file_id === null
-      ? html`the export of ${source} that it read`
-      : html`<a href="/files/${gone_file_id}">${gone_path}</a>`;
-  return html`gone since ${moment(removed_at)}: ${file} lacked it, or said so, in run ${run}`;
+    gone_file_id === null ? html`the export of ${source}` : linkTo('files', gone_file_id, gone_path ?? gone_file_id);
+  return html`removed at ${moment(removed_at)}: run ${run} read ${file}, which no longer has the offer or marks it as gone`;
+}
+
+function changed(value: string | null, tag: 'del' | 'ins'): Html {
+  if (value === null) return missing('no value');
+  const text = value === '' || value === '[]' ? html`<span class="quiet">empty</span>` : html`${value}`;
+  return tag === 'del' ? html`<del>${text}</del>` : html`<ins>${text}</ins>`;
 }

@@ -1,38 +1,25 @@
+import { versionStatuses } from '../../../kit/vocabulary/values.ts';
 import { sparkline } from '../../charts/sparkline.ts';
 import type { ConsoleRow } from '../../data/console-snapshot.ts';
-import { state } from '../../html/figures.ts';
-import { html } from '../../html/html.ts';
-import { table, type Column } from '../../html/table.ts';
+import { badge } from '../../html/badges.ts';
 import { filterForm } from '../../html/filter-form.ts';
-import { versionStatuses } from '../../../kit/vocabulary/values.ts';
+import { html } from '../../html/html.ts';
+import { dataTable, type Column } from '../../html/table.ts';
 import { orderOf, type Page } from '../../page/page.ts';
-import { rankText, trendText } from './figure-columns.ts';
+import { noRank, trendText } from './figure-columns.ts';
 
 type OfferRow = ConsoleRow<'offers'>;
 
 const columns: readonly Column<OfferRow>[] = [
-  {
-    name: 'rank',
-    title: 'Rank',
-    kind: 'number',
-    figure: 'rank',
-    sortable: true,
-    show: ({ rank }) => rankText(rank),
-  },
-  {
-    name: 'offer_id',
-    title: 'Offer',
-    kind: 'number',
-    sortable: true,
-    show: ({ offer_id }) => html`<a href="/offers/${offer_id}">${offer_id}</a>`,
-  },
+  { name: 'rank', title: 'Rank', kind: 'number', figure: 'rank', sortable: true, whyNone: noRank },
+  { name: 'offer_id', title: 'Offer', kind: 'number', link: 'offers', sortable: true },
   { name: 'title', title: 'Title', sortable: true },
   { name: 'source', title: 'Source', sortable: true },
   {
     name: 'status',
     title: 'Status',
     sortable: true,
-    show: ({ status }) => state(status, status === 'active' ? 'good' : 'quiet'),
+    show: ({ status }) => badge(status, status === 'active' ? 'good' : 'quiet'),
   },
   { name: 'payout', title: 'Payout, USD', kind: 'money', sortable: true },
   { name: 'clicks', title: 'Clicks', kind: 'number', figure: 'clicks', sortable: true },
@@ -40,27 +27,20 @@ const columns: readonly Column<OfferRow>[] = [
   { name: 'earnings', title: 'Earnings, USD', kind: 'money', figure: 'earnings', sortable: true },
   { name: 'epc', title: 'EPC, USD', kind: 'money', figure: 'epc', sortable: true },
   { name: 'cvr', title: 'CVR', kind: 'number', figure: 'cvr', sortable: true },
-  {
-    name: 'trend',
-    title: 'Trend',
-    figure: 'trend',
-    sortable: true,
-    show: ({ trend }) => trendText(trend),
-  },
+  { name: 'trend', title: 'Trend', figure: 'trend', sortable: true, show: ({ trend }) => trendText(trend) },
 ];
 
-/** Lines of one page are drawn on one scale, so that they may be compared. */
+/** Conversions of 14 days up to the snapshot's, on one scale for all rows of the page. */
 function byDayColumn(rows: readonly OfferRow[]): Column<OfferRow> {
-  const greatest = Math.max(0, ...rows.flatMap((row) => row.conversions_by_day));
+  const max = Math.max(0, ...rows.flatMap((row) => row.conversions_by_day));
   return {
     name: 'conversions_by_day',
     title: 'Conversions, 14 days',
     show: ({ conversions_by_day: days }) =>
-      sparkline(days, `${Math.max(...days)} at most, ${days.at(-1) ?? 0} today so far`, greatest),
+      sparkline(days, `${Math.max(...days)} at most, ${days.at(-1) ?? 0} today so far`, max),
   };
 }
 
-/** What is hot, and why? */
 export const offersPage: Page = {
   path: '/offers',
   navigation: 'Offers',
@@ -70,24 +50,25 @@ export const offersPage: Page = {
       source: address.get('source') ?? '',
       search: address.get('search') ?? '',
     };
-    const answer = await snapshot.ask('offers', { parameters, order: orderOf(address, columns), part });
-    const filters = filterForm(address, [
-      { name: 'search', title: 'Title or id' },
-      { name: 'status', title: 'Status', choices: versionStatuses },
-      { name: 'source', title: 'Source' },
-    ]);
-    const offers = table<OfferRow>({
-      name: 'offers',
-      caption: 'Offers',
-      columns: [...columns, byDayColumn(answer.rows)],
-      ...answer,
-      command: 'offerline sql "FROM offers LEFT JOIN offer_stats_2d USING (offer_id)"',
-      empty: html`No offer is like that. Offers come with <code>offerline run refresh</code> once a catalog has landed.`,
-    });
+    const offers = await snapshot.ask('offers', { parameters, order: orderOf(address, columns), part });
     return {
       title: 'Offers',
-      question: `What is hot, and why? Figures are of yesterday and today up to the snapshot's as-of, UTC, over all sites, before commission.`,
-      parts: [filters, offers],
+      question: `Which offers convert best, and why? Figures are of yesterday and today up to the snapshot's as-of, UTC, over all sites, before commission.`,
+      parts: [
+        filterForm(address, [
+          { name: 'search', title: 'Title or id' },
+          { name: 'status', title: 'Status', choices: versionStatuses },
+          { name: 'source', title: 'Source' },
+        ]),
+        dataTable<OfferRow>({
+          name: 'offers',
+          caption: 'Offers',
+          columns: [...columns, byDayColumn(offers.rows)],
+          ...offers,
+          command: 'offerline sql "FROM offers LEFT JOIN offer_stats_2d USING (offer_id)"',
+          empty: html`No offer matches. <code>offerline run refresh</code> reads new catalogs.`,
+        }),
+      ],
     };
   },
 };

@@ -1,20 +1,18 @@
 import { lineChart, type TimedValue } from '../../charts/line-chart.ts';
 import type { ConsoleRow } from '../../data/console-snapshot.ts';
-import { figureText, moment } from '../../html/figures.ts';
 import { html, type Html } from '../../html/html.ts';
-import { table, type Column } from '../../html/table.ts';
-import type { Health } from '../../live/health.ts';
+import { dataTable, type Column } from '../../html/table.ts';
+import { moment, numberText } from '../../html/values.ts';
+import type { HealthSummary } from '../../live/health.ts';
 import type { Page } from '../../page/page.ts';
 
 type DayRow = ConsoleRow<'overview_days'>;
-
 type HourRow = ConsoleRow<'network_hours'>;
-
 type MoverRow = ConsoleRow<'movers'>;
 
 const dayNames: Readonly<Record<number, string>> = { 0: 'today', 1: 'the day before', 7: 'a week before' };
 
-const whyNone = 'before the first day that is known';
+const whyNone = 'before the first known day';
 
 const dayColumns: readonly Column<DayRow>[] = [
   {
@@ -22,7 +20,7 @@ const dayColumns: readonly Column<DayRow>[] = [
     title: 'Day',
     show: ({ day, days_before }) => html`${day} <span class="quiet">${dayNames[days_before]}</span>`,
   },
-  { name: 'until', title: 'Up to', show: ({ until }) => moment(until) },
+  { name: 'until', title: 'Up to', kind: 'moment' },
   { name: 'clicks', title: 'Clicks', kind: 'number', whyNone },
   { name: 'conversions', title: 'Conversions', kind: 'number', whyNone },
   { name: 'earnings', title: 'Earnings, USD', kind: 'money', whyNone },
@@ -30,7 +28,7 @@ const dayColumns: readonly Column<DayRow>[] = [
 ];
 
 const hourColumns: readonly Column<HourRow>[] = [
-  { name: 'hour', title: 'Hour', show: ({ hour }) => moment(hour) },
+  { name: 'hour', title: 'Hour', kind: 'moment' },
   { name: 'clicks', title: 'Clicks', kind: 'number', whyNone },
   { name: 'clicks_week_before', title: 'Week before', kind: 'number', whyNone },
   { name: 'conversions', title: 'Conversions', kind: 'number', whyNone },
@@ -40,12 +38,7 @@ const hourColumns: readonly Column<HourRow>[] = [
 ];
 
 const moverColumns: readonly Column<MoverRow>[] = [
-  {
-    name: 'offer_id',
-    title: 'Offer',
-    kind: 'number',
-    show: ({ offer_id }) => html`<a href="/offers/${offer_id}">${offer_id}</a>`,
-  },
+  { name: 'offer_id', title: 'Offer', kind: 'number', link: 'offers' },
   { name: 'title', title: 'Title' },
   { name: 'conversions_24h', title: 'Last 24 h', kind: 'number', figure: 'conversions_24h' },
   { name: 'conversions_prior_24h', title: '24 h before', kind: 'number', figure: 'conversions_prior_24h' },
@@ -53,7 +46,6 @@ const moverColumns: readonly Column<MoverRow>[] = [
   { name: 'trend', title: 'Trend', figure: 'trend' },
 ];
 
-/** Is all well? What changed? */
 export const overviewPage: Page = {
   path: '/',
   navigation: 'Overview',
@@ -68,53 +60,59 @@ export const overviewPage: Page = {
       question: 'Is all well, and what changed?',
       parts: [
         attention(health),
-        table<DayRow>({
+        dataTable<DayRow>({
           name: 'days',
-          caption: 'Today beside the same hours of other days',
+          caption: 'Today and the same hours of other days',
           columns: dayColumns,
           ...days,
-          empty: 'Nothing is known of these days.',
+          empty: 'There is no data of these days.',
         }),
         html`<div class="multiples">${await lineChart(
-          `Clicks by hour over 48 full hours, ${figureText(sum)} in all; dashed the same hours a week before.`,
+          `Clicks by hour over 48 full hours, ${numberText(sum)} in all; dashed: the same hours a week before.`,
           { values: line(hours.rows, 'clicks'), before: line(hours.rows, 'clicks_week_before') },
-        )}${await lineChart('Earnings by hour over 48 full hours, USD; dashed the same hours a week before.', {
+        )}${await lineChart('Earnings by hour over 48 full hours, USD; dashed: the same hours a week before.', {
           values: line(hours.rows, 'earnings'),
           before: line(hours.rows, 'earnings_week_before'),
         })}</div>`,
-        table<MoverRow>({
+        dataTable<MoverRow>({
           name: 'movers',
-          caption: 'What moved most',
+          caption: 'Offers that changed most',
           columns: moverColumns,
           ...movers,
           empty: 'No offer converted more or less than the day before.',
         }),
-        table<HourRow>({ name: 'hours', caption: 'The last 48 full hours', columns: hourColumns, ...hours, empty: '' }),
+        dataTable<HourRow>({
+          name: 'hours',
+          caption: 'The last 48 full hours',
+          columns: hourColumns,
+          ...hours,
+          empty: '',
+        }),
       ],
     };
   },
 };
 
-function attention({ status, word, lookedAt }: Health): Html {
+function attention({ status, word, checkedAt }: HealthSummary): Html {
   if (status === undefined)
     return html`<section id="attention">
-      <h2>What needs a hand</h2>
-      <p>This is being looked at.</p>
+      <h2>To do</h2>
+      <p>The health check is running.</p>
     </section>`;
-  const looked = html`<p class="quiet">
-    Looked at ${moment(new Date(lookedAt).toISOString())}; <code>offerline status</code> tells the same.
+  const checked = html`<p class="quiet">
+    Checked at ${moment(new Date(checkedAt).toISOString())}. <code>offerline status</code> prints the same.
   </p>`;
   if (word === 'well')
     return html`<section id="attention">
       <h2>All is well</h2>
-      ${looked}
+      ${checked}
     </section>`;
   return html`<section id="attention">
-    <h2>What needs a hand</h2>
+    <h2>To do</h2>
     <ul class="attention">
       ${status.to_do.map(({ what, command, alarm }) => html`<li${alarm === true && html` class="alarm"`}>${withCode(what)}. <code>${command}</code></li>`)}
     </ul>
-    ${looked}
+    ${checked}
   </section>`;
 }
 
@@ -125,7 +123,7 @@ function line(rows: readonly HourRow[], column: Exclude<keyof HourRow, 'hour'>):
   });
 }
 
-/** A sentence in which commands stand between backticks. */
+/** A sentence with commands between backticks. */
 function withCode(text: string): Html {
   return html`${text.split('`').map((part, index) => (index % 2 === 0 ? part : html`<code>${part}</code>`))}`;
 }

@@ -1,32 +1,28 @@
+import { addDays, dayOf } from '../../../kit/time/moment.ts';
 import { smallMultiples } from '../../charts/small-multiples.ts';
 import type { ConsoleRow } from '../../data/console-snapshot.ts';
-import { figureText, state, unknown } from '../../html/figures.ts';
+import { badge } from '../../html/badges.ts';
 import { html, type Html } from '../../html/html.ts';
-import { table, type Column } from '../../html/table.ts';
-import { addDays, dayOf } from '../../../kit/time/moment.ts';
+import { dataTable, type Column } from '../../html/table.ts';
+import { missing, numberText } from '../../html/values.ts';
 import { orderOf, type Page } from '../../page/page.ts';
-import { rangeForm, timeRangeOf } from './time-range.ts';
+import { rangeForm, timeRangeOf } from '../time-range.ts';
 
 type SiteRow = ConsoleRow<'sites'>;
 
 const notInFile = 'sites.json lacks this site';
-/** More small pictures than these nobody compares; the table has all sites. */
-const mostPictures = 24;
+/** Nobody compares more small charts; the table has all sites. */
+const maxCharts = 24;
 
 function columnsOf(yesterday: string): readonly Column<SiteRow>[] {
   return [
-    {
-      name: 'site_key',
-      title: 'Site',
-      sortable: true,
-      show: ({ site_key }) => html`<a href="/sites/${encodeURIComponent(site_key)}">${site_key}</a>`,
-    },
-    { name: 'name', title: 'Name', sortable: true, show: ({ name }) => orUnknown(name) },
+    { name: 'site_key', title: 'Site', link: 'sites', sortable: true },
+    { name: 'name', title: 'Name', sortable: true, whyNone: notInFile },
     {
       name: 'status',
       title: 'Status',
       sortable: true,
-      show: ({ status }) => (status === null ? unknown(notInFile) : siteState(status)),
+      show: ({ status }) => (status === null ? missing(notInFile) : siteBadge(status)),
     },
     {
       name: 'last_day',
@@ -34,8 +30,8 @@ function columnsOf(yesterday: string): readonly Column<SiteRow>[] {
       sortable: true,
       show: ({ last_day }) =>
         last_day === null
-          ? state('none in these days', 'quiet')
-          : state(last_day, last_day < yesterday ? 'waiting' : 'good'),
+          ? badge('none in these days', 'quiet')
+          : badge(last_day, last_day < yesterday ? 'waiting' : 'good'),
     },
     { name: 'clicks', title: 'Clicks', kind: 'number', sortable: true },
     { name: 'conversions', title: 'Conversions', kind: 'number', sortable: true },
@@ -43,24 +39,17 @@ function columnsOf(yesterday: string): readonly Column<SiteRow>[] {
     { name: 'commission', title: 'Commission', kind: 'number', sortable: true },
     { name: 'earnings_after_commission', title: 'After commission, USD', kind: 'money', sortable: true },
     { name: 'waiting', title: 'Postbacks waiting', kind: 'number', sortable: true },
-    {
-      name: 'dead',
-      title: 'Dead',
-      kind: 'number',
-      sortable: true,
-    },
+    { name: 'dead', title: 'Dead', kind: 'number', sortable: true },
     {
       name: 'lag_seconds_p95',
       title: 'Lag p95, s',
       kind: 'number',
       sortable: true,
-      show: ({ lag_seconds_p95: lag }) =>
-        lag === null ? unknown('none of yesterday and today is delivered') : html`<data value="${lag}">${lag}</data>`,
+      whyNone: 'no postback of yesterday and today is delivered',
     },
   ];
 }
 
-/** Who earns, and who stopped? */
 export const sitesPage: Page = {
   path: '/sites',
   navigation: 'Sites',
@@ -68,31 +57,30 @@ export const sitesPage: Page = {
     const range = timeRangeOf(address, snapshot.asOf);
     const columns = columnsOf(addDays(dayOf(snapshot.asOf), -1));
     const order = orderOf(address, columns);
-    const answer = await snapshot.ask('sites', { parameters: { ...range }, order, part });
-    const pictured = answer.rows.slice(0, mostPictures);
+    const sites = await snapshot.ask('sites', { parameters: { ...range }, order, part });
     return {
       title: 'Sites',
       question:
-        'Who earns, and who stopped? Postbacks that wait or are dead are of all time; their lag is of those written yesterday and today.',
+        'Which sites earn, and which stopped? Waiting and dead postbacks are of all time; their lag is of those written yesterday and today.',
       parts: [
         rangeForm(address, range),
-        table<SiteRow>({
+        dataTable<SiteRow>({
           name: 'sites',
-          caption: order === undefined ? 'Sites, who earns most first' : 'Sites',
+          caption: order === undefined ? 'Sites, highest earnings first' : 'Sites',
           columns,
-          ...answer,
+          ...sites,
           command: 'offerline sql "FROM site_daily"',
           empty: html`There are no sites. <code>offerline sites add</code> adds one.`,
         }),
-        ...pictures(pictured, answer.total),
+        ...charts(sites.rows.slice(0, maxCharts), sites.total),
       ],
     };
   },
 };
 
-function pictures(rows: readonly SiteRow[], total: number): Html[] {
+function charts(rows: readonly SiteRow[], total: number): Html[] {
   if (rows.every((row) => row.clicks_by_day.length === 0)) return [];
-  const limit = rows.length < total ? `, the first ${rows.length} of ${figureText(total)} sites` : '';
+  const limit = rows.length < total ? `, the first ${rows.length} of ${numberText(total)} sites` : '';
   const name = ({ site_key }: SiteRow) => ({ name: site_key, href: `/sites/${encodeURIComponent(site_key)}` });
   return [
     smallMultiples(
@@ -106,10 +94,6 @@ function pictures(rows: readonly SiteRow[], total: number): Html[] {
   ];
 }
 
-export function siteState(status: string): Html {
-  return state(status, status === 'active' ? 'good' : 'waiting');
-}
-
-function orUnknown(text: string | null): Html {
-  return text === null ? unknown(notInFile) : html`${text}`;
+export function siteBadge(status: string): Html {
+  return badge(status, status === 'active' ? 'good' : 'waiting');
 }

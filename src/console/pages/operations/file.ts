@@ -1,28 +1,20 @@
-import { ConsoleError } from '../../page/console-error.ts';
 import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { actionForm } from '../../html/action-form.ts';
-import { figure, figureText, moment, unknown } from '../../html/figures.ts';
-import { html, nothing, type Html } from '../../html/html.ts';
-import { table, type Column } from '../../html/table.ts';
-import type { Page, Visit } from '../../page/page.ts';
-import type { FileRow } from './files.ts';
-import { facts, linkTo, stateOf, textOr } from '../../html/states.ts';
+import { statusBadge } from '../../html/badges.ts';
+import { html, type Html } from '../../html/html.ts';
+import { dataTable, type Column } from '../../html/table.ts';
+import { facts, linkTo, missing, moment, numberText, numberValue, textOrMissing } from '../../html/values.ts';
+import { ConsoleError } from '../../page/console-error.ts';
+import type { Page, PageRequest } from '../../page/page.ts';
+import { countColumns } from './files.ts';
 
 type LandingFileRow = ConsoleRow<'landing_file'>;
-
 type ReasonRow = ConsoleRow<'file_reject_reasons'>;
-
 type RejectRow = ConsoleRow<'file_rejects'>;
-
 type WarningRow = ConsoleRow<'file_warnings'>;
 
-const countColumns: readonly Column<LandingFileRow>[] = [
-  { name: 'rows', title: 'Rows', kind: 'number' },
-  { name: 'accepted', title: '= accepted', kind: 'number' },
-  { name: 'duplicates', title: '+ duplicates', kind: 'number' },
-  { name: 'rejected', title: '+ rejected', kind: 'number' },
-  { name: 'conflicts', title: 'Conflicts among duplicates', kind: 'number' },
-  { name: 'warnings', title: 'Warnings', kind: 'number' },
+const rowColumns: readonly Column<LandingFileRow>[] = [
+  ...countColumns,
   { name: 'bytes', title: 'Bytes', kind: 'number' },
 ];
 
@@ -39,100 +31,98 @@ const rejectColumns: readonly Column<RejectRow>[] = [
   { name: 'raw_length', title: 'Characters', kind: 'number' },
   {
     name: 'begins',
-    title: 'How it begins',
+    title: 'First characters',
     show: ({ begins }) =>
       begins === null
-        ? unknown('rows of logs hold addresses and browsers of people, which no page shows')
+        ? missing('rows of logs hold IP addresses and user agents, which no page shows')
         : html`<code>${begins}</code>`,
   },
 ];
 
 const warningColumns: readonly Column<WarningRow>[] = [
   { name: 'warning', title: 'Warning' },
-  { name: 'field', title: 'Field', show: ({ field }) => textOr(field, 'about no field alone') },
+  { name: 'field', title: 'Field', whyNone: 'not about one field' },
   { name: 'rows', title: 'Rows', kind: 'number' },
 ];
 
-/** What became of one landing file, and why? */
 export const filePage: Page = {
   path: '/files/:id',
-  async show(visit) {
-    const { snapshot, path, part } = visit;
+  async show(request) {
+    const { snapshot, path, part } = request;
     const id = path['id'] ?? '';
     if (!/^\d{1,9}$/.test(id))
-      throw new ConsoleError(400, `"${id}" is no number of a file; /files has those there are.`);
+      throw new ConsoleError(400, `"${id}" is not the number of a file; /files lists all files.`);
     const parameters = { file: id };
     const found = await snapshot.ask('landing_file', { parameters });
     const [file] = found.rows;
     if (file === undefined)
-      throw new ConsoleError(404, `Snapshot ${snapshot.id} knows of no file ${id}; /files has those there are.`);
+      throw new ConsoleError(404, `Snapshot ${snapshot.id} has no file ${id}; /files lists all files.`);
     const reasons = await snapshot.ask('file_reject_reasons', { parameters });
     const rejects = await snapshot.ask('file_rejects', { parameters, part });
     const warnings = await snapshot.ask('file_warnings', { parameters });
     const cut =
-      rejects.total < file.rejected ? `, the first ${figureText(rejects.total)} of ${figureText(file.rejected)}` : '';
+      rejects.total < file.rejected ? `, the first ${numberText(rejects.total)} of ${numberText(file.rejected)}` : '';
     return {
       title: `File ${id}, ${file.path}`,
-      question: 'What became of this landing file, and why?',
+      question: 'What happened to this landing file, and why?',
       parts: [
-        about(file),
-        held(visit, file),
-        table<LandingFileRow>({
+        factsOf(file),
+        file.status === 'held' && held(request, file),
+        dataTable<LandingFileRow>({
           name: 'counts',
           caption: 'Rows = accepted + duplicates + rejected',
-          columns: countColumns,
+          columns: rowColumns,
           ...found,
           command: `offerline sql "FROM ingest_files WHERE file_id = ${id}"`,
           empty: '',
         }),
-        table<ReasonRow>({
+        dataTable<ReasonRow>({
           name: 'reasons',
-          caption: 'Why rows were refused',
+          caption: 'Reasons of rejected rows',
           columns: reasonColumns,
           ...reasons,
-          empty: 'No row was refused.',
+          empty: 'No row was rejected.',
         }),
-        table<RejectRow>({
+        dataTable<RejectRow>({
           name: 'rejects',
-          caption: `Refused rows${cut}`,
+          caption: `Rejected rows${cut}`,
           columns: rejectColumns,
           ...rejects,
           command: `offerline sql "FROM rejects WHERE file_id = ${id} ORDER BY line"`,
-          empty: 'No row was refused.',
+          empty: 'No row was rejected.',
         }),
-        table<WarningRow>({
+        dataTable<WarningRow>({
           name: 'warnings',
-          caption: 'What was dropped, replaced or passed over',
+          caption: 'Warnings: values that were dropped, replaced or ignored',
           columns: warningColumns,
           ...warnings,
-          empty: 'Nothing was.',
+          empty: 'None.',
         }),
       ],
     };
   },
 };
 
-function about({ kind, source, status, reason, sha256, run_id, ingested_at, bytes }: LandingFileRow): Html {
+function factsOf({ kind, source, status, reason, sha256, run_id, ingested_at, bytes }: LandingFileRow): Html {
   return facts([
-    ['State', stateOf(status)],
-    ['Why not loaded', textOr(reason, 'it was loaded')],
+    ['State', statusBadge(status)],
+    ['Why not loaded', textOrMissing(reason, 'it was loaded')],
     ['Kind', kind],
-    ['Source', textOr(source, 'logs have none')],
+    ['Source', textOrMissing(source, 'logs have no source')],
     ['Read by run', linkTo('runs', run_id)],
     ['Read at', moment(ingested_at)],
-    ['Bytes', figure(bytes)],
+    ['Bytes', numberValue(bytes)],
     ['SHA-256', html`<code>${sha256}</code>`],
   ]);
 }
 
-/** What may be done about an export that would remove too much. */
-function held({ user }: Visit, { file_id, status }: LandingFileRow): Html {
-  if (status !== 'held') return nothing;
+/** The form that accepts an export that would remove too many offers. */
+function held({ user }: PageRequest, { file_id }: LandingFileRow): Html {
   return html`<section>
     <h2>Held</h2>
     <p>
-      It would remove most of a catalog, so it waits for an operator. The preview shows which offers would go and what they
-      earned; accepted, it takes effect with the next refresh, and counts as held until then.
+      This export would remove most of a catalog, so it waits for an operator. The preview lists the offers that would go,
+      with their earnings. An accepted export takes effect with the next refresh; until then it stays held.
       On the command line: <code>offerline offers accept ${file_id} --dry-run</code>
     </p>
     ${actionForm(user, { action: 'accept-export', title: 'Accept it', values: { file_id: String(file_id) } })}

@@ -1,16 +1,15 @@
 import type { ConsoleRow } from '../../data/console-snapshot.ts';
+import { statusBadge } from '../../html/badges.ts';
 import { filterForm } from '../../html/filter-form.ts';
-import { moment } from '../../html/figures.ts';
 import { html } from '../../html/html.ts';
-import { table, type Column } from '../../html/table.ts';
+import { dataTable, type Column } from '../../html/table.ts';
 import { orderOf, type Page } from '../../page/page.ts';
-import { linkTo, stateOf, textOr } from '../../html/states.ts';
 
 export type FileRow = ConsoleRow<'files'>;
-
 type TotalRow = ConsoleRow<'file_totals'>;
 
-const counts = [
+/** Counts of rows, as an equation. */
+export const countColumns = [
   { name: 'rows', title: 'Rows', kind: 'number' },
   { name: 'accepted', title: '= accepted', kind: 'number' },
   { name: 'duplicates', title: '+ duplicates', kind: 'number' },
@@ -24,24 +23,23 @@ const totalColumns: readonly Column<TotalRow>[] = [
   {
     name: 'status',
     title: 'State',
-    show: ({ kind, status }) => html`<a href="/files?kind=${kind}&amp;status=${status}">${stateOf(status)}</a>`,
+    show: ({ kind, status }) => html`<a href="/files?kind=${kind}&amp;status=${status}">${statusBadge(status)}</a>`,
   },
   { name: 'files', title: 'Files', kind: 'number' },
-  ...counts,
+  ...countColumns,
 ];
 
 export const fileColumns: readonly Column<FileRow>[] = [
-  { name: 'file_id', title: 'File', kind: 'number', sortable: true, show: ({ file_id }) => linkTo('files', file_id) },
+  { name: 'file_id', title: 'File', kind: 'number', link: 'files', sortable: true },
   { name: 'path', title: 'Path', sortable: true },
   { name: 'kind', title: 'Kind', sortable: true },
-  { name: 'status', title: 'State', sortable: true, show: ({ status }) => stateOf(status) },
-  ...counts.filter(({ name }) => name !== 'conflicts').map((column) => ({ ...column, sortable: true })),
-  { name: 'reason', title: 'Why not loaded', show: ({ reason }) => textOr(reason, 'it was loaded') },
-  { name: 'run_id', title: 'Run', kind: 'number', sortable: true, show: ({ run_id }) => linkTo('runs', run_id) },
-  { name: 'ingested_at', title: 'Read at', sortable: true, show: ({ ingested_at }) => moment(ingested_at) },
+  { name: 'status', title: 'State', kind: 'status', sortable: true },
+  ...countColumns.filter(({ name }) => name !== 'conflicts').map((column) => ({ ...column, sortable: true })),
+  { name: 'reason', title: 'Why not loaded', whyNone: 'it was loaded' },
+  { name: 'run_id', title: 'Run', kind: 'number', link: 'runs', sortable: true },
+  { name: 'ingested_at', title: 'Read at', kind: 'moment', sortable: true },
 ];
 
-/** What arrived, and what was refused? */
 export const filesPage: Page = {
   path: '/files',
   navigation: 'Files',
@@ -58,14 +56,14 @@ export const filesPage: Page = {
     return {
       title: 'Files',
       question:
-        'What arrived in the landing folder, and what was refused? Every row was accepted, was there already, or was rejected.',
+        'What arrived in the landing folder, and what was rejected? Each row was accepted, was a duplicate, or was rejected.',
       parts: [
-        table<TotalRow>({
+        dataTable<TotalRow>({
           name: 'totals',
           caption: 'All files by kind',
           columns: totalColumns,
           ...totals,
-          empty: html`No file was read yet: put logs and catalogs into <code>landing</code>, then
+          empty: html`No file was read yet: put logs and catalogs into <code>landing</code>, then run
             <code>offerline run refresh</code>.`,
         }),
         filterForm(address, [
@@ -74,14 +72,13 @@ export const filesPage: Page = {
           { name: 'status', title: 'State', choices: ['loaded', 'held', 'quarantined', 'superseded'] },
           { name: 'run', title: 'Run' },
         ]),
-        table<FileRow>({
+        dataTable<FileRow>({
           name: 'files',
-          caption: order === undefined ? 'Files, the newest first' : 'Files',
+          caption: order === undefined ? 'Files, newest first' : 'Files',
           columns: fileColumns,
           ...files,
           command: 'offerline sql "FROM ingest_files ORDER BY file_id DESC"',
-          empty: html`No file is like that. What lies in <code>landing</code> is read by
-            <code>offerline run refresh</code>.`,
+          empty: html`No file matches. <code>offerline run refresh</code> reads new files in <code>landing</code>.`,
         }),
       ],
     };

@@ -1,20 +1,19 @@
-import type { DeliveryFilter, DeliveryState, FailedPostbacks } from '../../../postbacks/store/delivery-store.ts';
 import { momentOfMilliseconds, momentOption } from '../../../kit/time/moment.ts';
 import { deliveryStates, type DeliveryStatus } from '../../../kit/vocabulary/values.ts';
-import { ConsoleError } from '../../page/console-error.ts';
+import type { DeliveryFilter, DeliveryState, FailedPostbacks } from '../../../postbacks/store/delivery-store.ts';
 import { actionForm } from '../../html/action-form.ts';
 import type { Address } from '../../html/address.ts';
-import { figureText, moment, unknown } from '../../html/figures.ts';
 import { filterForm } from '../../html/filter-form.ts';
-import { html, nothing, type Html } from '../../html/html.ts';
-import { table, type Column } from '../../html/table.ts';
-import type { Deliveries } from '../../live/deliveries.ts';
-import type { Page, Visit } from '../../page/page.ts';
-import { linkTo, stateOf, textOr } from '../../html/states.ts';
+import { html, type Html } from '../../html/html.ts';
+import { dataTable, type Column } from '../../html/table.ts';
+import { numberText, textOrMissing } from '../../html/values.ts';
+import type { DeliveryOverview } from '../../live/deliveries.ts';
+import { ConsoleError } from '../../page/console-error.ts';
+import { parameterOf, type Page, type PageRequest } from '../../page/page.ts';
 
-type SiteRow = { site_key: string; rests_until: string | null } & Record<DeliveryStatus, number>;
+type SiteRow = { site_key: string; paused_until: string | null } & Record<DeliveryStatus, number>;
 
-/** With the names of the analysts' tables, where there is one. */
+/** Columns are named as in the analysts' table `postbacks`. */
 interface PostbackRow {
   webhook_id: string;
   kind: string;
@@ -32,100 +31,77 @@ interface PostbackRow {
 }
 
 const siteColumns: readonly Column<SiteRow>[] = [
-  { name: 'site_key', title: 'Site', show: ({ site_key }) => linkTo('sites', site_key) },
+  { name: 'site_key', title: 'Site', link: 'sites' },
   ...deliveryStates.map((state) => ({ name: state, title: state, kind: 'number' as const })),
-  {
-    name: 'rests_until',
-    title: 'Rests until',
-    show: ({ rests_until }) => moment(rests_until, 'its receiver is not known to be away'),
-  },
+  { name: 'paused_until', title: 'Paused until', kind: 'moment', whyNone: 'it is not paused' },
 ];
 
 const errorColumns: readonly Column<FailedPostbacks>[] = [
   { name: 'error', title: 'Last error' },
-  { name: 'status', title: 'HTTP', kind: 'number', show: ({ status }) => statusOf(status) },
-  { name: 'state', title: 'State', show: ({ state }) => stateOf(state) },
+  { name: 'status', title: 'HTTP', kind: 'number', show: ({ status }) => httpStatus(status) },
+  { name: 'state', title: 'State', kind: 'status' },
   { name: 'sites', title: 'Sites', kind: 'number' },
   { name: 'postbacks', title: 'Postbacks', kind: 'number' },
 ];
 
 const postbackColumns: readonly Column<PostbackRow>[] = [
-  { name: 'webhook_id', title: 'Postback', show: ({ webhook_id }) => linkTo('postbacks', webhook_id) },
-  { name: 'state', title: 'State', show: ({ state }) => stateOf(state) },
+  { name: 'webhook_id', title: 'Postback', link: 'postbacks' },
+  { name: 'state', title: 'State', kind: 'status' },
   { name: 'kind', title: 'Event' },
-  { name: 'site_key', title: 'Site', show: ({ site_key }) => linkTo('sites', site_key) },
-  { name: 'occurred_at', title: 'Occurred', show: ({ occurred_at }) => moment(occurred_at) },
+  { name: 'site_key', title: 'Site', link: 'sites' },
+  { name: 'occurred_at', title: 'Occurred', kind: 'moment' },
   { name: 'reward', title: 'Reward, points', kind: 'number' },
   { name: 'attempts', title: 'Attempts', kind: 'number' },
-  { name: 'last_status', title: 'HTTP', kind: 'number', show: ({ last_status }) => statusOf(last_status) },
-  { name: 'last_error', title: 'Last error', show: ({ last_error }) => textOr(last_error, 'none') },
-  {
-    name: 'next_attempt_at',
-    title: 'Next attempt',
-    show: ({ next_attempt_at }) => moment(next_attempt_at, 'nothing more is tried'),
-  },
-  { name: 'offer_id', title: 'Offer', kind: 'number', show: ({ offer_id }) => linkTo('offers', offer_id) },
-  { name: 'click_id', title: 'Click', show: ({ click_id }) => linkTo('clicks', click_id) },
+  { name: 'last_status', title: 'HTTP', kind: 'number', show: ({ last_status }) => httpStatus(last_status) },
+  { name: 'last_error', title: 'Last error' },
+  { name: 'next_attempt_at', title: 'Next attempt', kind: 'moment', whyNone: 'no attempt is planned' },
+  { name: 'offer_id', title: 'Offer', kind: 'number', link: 'offers' },
+  { name: 'click_id', title: 'Click', link: 'clicks' },
 ];
 
-/** So many a CSV file has at most: they are read in one go, and others wait meanwhile. */
-const mostInFile = 10_000;
-/** So many the command shows where it is not told. */
-const usualLimit = 50;
+/** Rows of a CSV file: the store reads them at once, and other readers wait meanwhile. */
+const maxRowsInFile = 10_000;
+/** The command's own default. */
+const defaultLimit = 50;
 
-/** Who is not told, and why? */
 export const postbacksPage: Page = {
   path: '/postbacks',
   navigation: 'Postbacks',
   live: true,
-  async show(visit) {
-    const filter = filterOf(visit.address);
-    const found = await visit.deliveries.read(filter, { ...visit.part, rows: Math.min(visit.part.rows, mostInFile) });
+  async show(request) {
+    const filter = filterOf(request.address);
+    const part = { ...request.part, rows: Math.min(request.part.rows, maxRowsInFile) };
+    const overview = await request.deliveries.read(filter, part);
     return {
       title: 'Postbacks',
-      question: 'Who is not told, and why? Live, as the store of deliveries has it at this moment.',
-      parts: found === undefined ? [nobodyYet] : partsOf(visit, filter, found),
+      question: 'Which sites do not get their postbacks, and why? Live, from the delivery store.',
+      parts: overview === undefined ? [noneYet] : partsOf(request, filter, overview),
     };
   },
 };
 
-const nobodyYet = html`<p class="empty">
-  There has never been a postback: the first is written when a conversion of a site with a postback address in
-  <code>sites.json</code> arrives, by <code>offerline run refresh</code>.
+const noneYet = html`<p class="empty">
+  There has never been a postback. <code>offerline run refresh</code> writes the first one when a conversion of a site with
+  a postback address in <code>sites.json</code> arrives.
 </p>`;
 
-function partsOf({ address, user, part, now }: Visit, filter: DeliveryFilter, found: Deliveries) {
-  const resting = new Map(
-    found.resting.filter(({ pausedUntil }) => pausedUntil > now).map((each) => [each.siteKey, each]),
-  );
-  const bySite = [...Map.groupBy(found.states, ({ siteKey }) => siteKey)].map(([site_key, states]): SiteRow => {
-    const pausedUntil = resting.get(site_key)?.pausedUntil;
-    const counted = new Map(states.map(({ state, postbacks }) => [state, postbacks]));
-    return {
-      site_key,
-      ...(Object.fromEntries(deliveryStates.map((state) => [state, counted.get(state) ?? 0])) as Record<
-        DeliveryStatus,
-        number
-      >),
-      rests_until: pausedUntil === undefined ? null : momentOfMilliseconds(pausedUntil),
-    };
-  });
+function partsOf({ address, user, part, now }: PageRequest, filter: DeliveryFilter, overview: DeliveryOverview) {
   return [
-    table<SiteRow>({
+    dataTable<SiteRow>({
       name: 'sites',
       caption: 'Sites by state (live)',
       columns: siteColumns,
-      rows: bySite,
+      rows: siteRows(overview, now),
       command: 'offerline postbacks deliver --dry-run',
-      empty: html`There is none yet: <code>offerline run refresh</code> writes those of new conversions.`,
+      empty: html`There is none yet. <code>offerline run refresh</code> writes those of new conversions.`,
     }),
-    table<FailedPostbacks>({
+    dataTable<FailedPostbacks>({
       name: 'errors',
-      caption: 'Why the last attempts failed of what is not delivered (live)',
+      caption: 'Last errors of undelivered postbacks (live)',
       columns: errorColumns,
-      rows: found.errors,
-      command: `offerline postbacks list --state dead --limit ${mostInFile}`,
-      empty: 'No attempt failed of what is not delivered.',
+      rows: overview.errors,
+      command: `offerline postbacks list --state dead --limit ${maxRowsInFile}`,
+      empty: 'No undelivered postback has an error.',
     }),
     filterForm(address, [
       { name: 'site', title: 'Site' },
@@ -133,51 +109,67 @@ function partsOf({ address, user, part, now }: Visit, filter: DeliveryFilter, fo
       { name: 'since', title: 'Occurred since' },
       { name: 'until', title: 'and before, such as 2026-11-18T10:00:00Z' },
     ]),
-    retry(user, filter, found.dead),
-    table<PostbackRow>({
+    overview.dead > 0 && retry(user, filter, overview.dead),
+    dataTable<PostbackRow>({
       name: 'postbacks',
-      caption: 'Postbacks, the newest events first (live)',
+      caption: 'Postbacks, newest events first (live)',
       columns: postbackColumns,
-      rows: found.found.map(rowOf),
-      total: found.count,
+      rows: overview.found.map(rowOf),
+      total: overview.count,
       first: part.first,
-      command: `${commandOf(filter)}${found.count > usualLimit ? ` --limit ${mostInFile}` : ''}`,
-      mostInFile,
-      empty: html`No postback is like that. Those of new conversions come with <code>offerline run refresh</code>.`,
+      command: `${commandOf(filter)}${overview.count > defaultLimit ? ` --limit ${maxRowsInFile}` : ''}`,
+      maxRowsInFile,
+      empty: html`No postback matches. <code>offerline run refresh</code> writes those of new conversions.`,
     }),
   ];
 }
 
-function retry(user: Visit['user'], { site, since, until }: DeliveryFilter, dead: number): Html {
-  if (dead === 0) return nothing;
+function siteRows({ states, paused }: DeliveryOverview, now: number): SiteRow[] {
+  const pauses = new Map(
+    paused.filter(({ pausedUntil }) => pausedUntil > now).map(({ siteKey, pausedUntil }) => [siteKey, pausedUntil]),
+  );
+  return [...Map.groupBy(states, ({ siteKey }) => siteKey)].map(([site_key, ofSite]) => {
+    const pausedUntil = pauses.get(site_key);
+    const count = (state: DeliveryStatus) => ofSite.find((each) => each.state === state)?.postbacks ?? 0;
+    return {
+      site_key,
+      pending: count('pending'),
+      delivering: count('delivering'),
+      delivered: count('delivered'),
+      dead: count('dead'),
+      paused_until: pausedUntil === undefined ? null : momentOfMilliseconds(pausedUntil),
+    };
+  });
+}
+
+function retry(user: PageRequest['user'], { site, since, until }: DeliveryFilter, dead: number): Html {
   const isNarrow = site !== undefined || since !== undefined || until !== undefined;
   const which = isNarrow ? 'of this site and time' : 'of all sites';
   return html`<section>
-    <h2>Dead ones</h2>
-    <p>${figureText(dead)} ${which} were given up. Retrying gives them a new plan of attempts, under the same ids.</p>
+    <h2>Dead postbacks</h2>
+    <p>
+      All attempts of ${numberText(dead)} postbacks ${which} failed. A retry starts a new plan of attempts, with the same
+      webhook ids.
+    </p>
     ${actionForm(user, {
       action: 'retry-postbacks',
-      title: `Retry all ${figureText(dead)}`,
+      title: `Retry all ${numberText(dead)}`,
       values: { site, since, until, all: isNarrow ? undefined : 'yes' },
     })}
   </section>`;
 }
 
 function filterOf(address: Address): DeliveryFilter {
-  const state = deliveryStates.find((known) => known === address.get('state'));
-  if (address.get('state') !== undefined && state === undefined)
-    throw new ConsoleError(400, `state is "${address.get('state')}"; it can be ${deliveryStates.join(', ')}`);
-  return { site: address.get('site'), state, since: timeOf(address, 'since'), until: timeOf(address, 'until') };
-}
-
-function timeOf(address: Address, name: string): string | undefined {
-  const text = address.get(name);
-  if (text === undefined) return undefined;
-  try {
-    return momentOption(text, name);
-  } catch (error) {
-    throw new ConsoleError(400, (error as Error).message);
-  }
+  const text = address.get('state');
+  const state = deliveryStates.find((known) => known === text);
+  if (text !== undefined && state === undefined)
+    throw new ConsoleError(400, `state is "${text}"; it can be ${deliveryStates.join(', ')}`);
+  return {
+    site: address.get('site'),
+    state,
+    since: parameterOf(address, 'since', momentOption),
+    until: parameterOf(address, 'until', momentOption),
+  };
 }
 
 function commandOf({ site, state, since, until }: DeliveryFilter): string {
@@ -205,6 +197,7 @@ function rowOf(postback: DeliveryState): PostbackRow {
   };
 }
 
-function statusOf(status: number | null): Html {
-  return status === null ? unknown('no status line came') : html`${status}`;
+/** A status of HTTP, without the thousands that a number has. */
+export function httpStatus(status: number | null): Html {
+  return textOrMissing(status, 'no HTTP status was received');
 }

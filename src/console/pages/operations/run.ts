@@ -1,112 +1,108 @@
 import { readRecentRuns } from '../../../pipeline/runs/recent-runs.ts';
 import { timeBars } from '../../charts/time-bars.ts';
-import { ConsoleError } from '../../page/console-error.ts';
 import type { ConsoleRow } from '../../data/console-snapshot.ts';
-import { figure, moment, unknown } from '../../html/figures.ts';
-import { html, nothing, type Html } from '../../html/html.ts';
-import { table, type Column } from '../../html/table.ts';
-import type { Page, Visit } from '../../page/page.ts';
+import { statusBadge } from '../../html/badges.ts';
+import { html, type Html } from '../../html/html.ts';
+import { dataTable, type Column } from '../../html/table.ts';
+import { facts, missing, moment, secondsBetween } from '../../html/values.ts';
+import { ConsoleError } from '../../page/console-error.ts';
+import type { Page, PageRequest } from '../../page/page.ts';
 import { fileColumns, type FileRow } from './files.ts';
-import { facts, secondsBetween, stateOf, textOr } from '../../html/states.ts';
+import { noEnd } from './runs.ts';
 
 type StageRow = ConsoleRow<'run_stages'>;
-type RunRow = ConsoleRow<'run'> & { stages: readonly StageRow[] };
+type Run = ConsoleRow<'run'> & { stages: readonly StageRow[] };
 
-/** A run, and the query that told of it where it was not the live ledger. */
+/** A run, with the query that returned it where the live ledger no longer has it. */
 interface FoundRun {
-  run: RunRow;
+  run: Run;
   sql: string | undefined;
 }
 
+const whyNone = 'not counted';
+
 const stageColumns: readonly Column<StageRow>[] = [
   { name: 'stage', title: 'Stage' },
-  { name: 'status', title: 'State', show: ({ status }) => stateOf(status) },
-  { name: 'started_at', title: 'Began', show: ({ started_at }) => moment(started_at) },
-  {
-    name: 'finished_at',
-    title: 'Ended',
-    show: ({ finished_at }) => moment(finished_at, 'it has not ended, or nobody saw it end'),
-  },
-  ...(['rows_in', 'rows_out', 'bytes'] as const).map((name) => ({
-    name,
-    title: { rows_in: 'Rows in', rows_out: 'Rows out', bytes: 'Bytes' }[name],
-    kind: 'number' as const,
-    show: (row: StageRow) => (row[name] === null ? unknown('it counts none') : figure(row[name])),
-  })),
-  { name: 'error', title: 'Error', show: ({ error }) => textOr(error, 'none') },
+  { name: 'status', title: 'State', kind: 'status' },
+  { name: 'started_at', title: 'Started', kind: 'moment' },
+  { name: 'finished_at', title: 'Ended', kind: 'moment', whyNone: noEnd },
+  { name: 'rows_in', title: 'Rows in', kind: 'number', whyNone },
+  { name: 'rows_out', title: 'Rows out', kind: 'number', whyNone },
+  { name: 'bytes', title: 'Bytes', kind: 'number', whyNone },
+  { name: 'error', title: 'Error' },
 ];
 
-/** What did a run do, stage by stage, and what came of it? */
 export const runPage: Page = {
   path: '/runs/:id',
   live: true,
-  async show(visit) {
-    const id = visit.path['id'] ?? '';
-    if (!/^\d{1,9}$/.test(id)) throw new ConsoleError(400, `"${id}" is no number of a run; /runs has those there are.`);
-    const found = readRecentRuns(visit.data).runs.find(({ run_id }) => String(run_id) === id);
-    const { run, sql } = found === undefined ? await olderRun(visit, id) : { run: found, sql: undefined };
-    const files = await visit.snapshot.ask('files', {
+  async show(request) {
+    const { snapshot, now } = request;
+    const id = request.path['id'] ?? '';
+    if (!/^\d{1,9}$/.test(id)) throw new ConsoleError(400, `"${id}" is not the number of a run; /runs lists all runs.`);
+    const recent = readRecentRuns(request.data).runs.find(({ run_id }) => String(run_id) === id);
+    const { run, sql } = recent === undefined ? await olderRun(request, id) : { run: recent, sql: undefined };
+    const files = await snapshot.ask('files', {
       parameters: { run: id, kind: '', status: '', path: '' },
-      part: visit.part,
+      part: request.part,
     });
     return {
       title: `Run ${id}, ${run.pipeline}`,
-      question: 'What did this run do, stage by stage, and what came of it?',
+      question: 'What did this run do, stage by stage, and with which result?',
       parts: [
-        about(run, visit.now),
-        run.error === null ? nothing : html`<h2>Error</h2><pre class="error" tabindex="0">${run.error}</pre>`,
-        run.stages.length === 0 ? nothing : await gantt(run, visit.now),
-        table<StageRow>({
+        factsOf(run, now),
+        run.error !== null && html`<h2>Error</h2><pre class="error" tabindex="0">${run.error}</pre>`,
+        run.stages.length > 0 && (await stageChart(run, now)),
+        dataTable<StageRow>({
           name: 'stages',
           caption: sql === undefined ? 'Stages (live)' : 'Stages',
           columns: stageColumns,
           rows: run.stages,
           sql,
           command: 'offerline runs --json',
-          empty: 'It ended before its first stage.',
+          empty: 'The run ended before its first stage.',
         }),
-        table<FileRow>({
+        dataTable<FileRow>({
           name: 'files',
           caption: 'Files that it read',
           columns: fileColumns.map(({ sortable: _sortable, ...column }) => column),
           ...files,
           command: `offerline sql "FROM ingest_files WHERE run_id = ${id}"`,
-          empty: html`None that snapshot ${visit.snapshot.id} knows of: it read none, or published nothing that could tell.`,
+          empty: html`Snapshot ${snapshot.id} has none: the run read no file, or no snapshot was published after it.`,
         }),
       ],
     };
   },
 };
 
-/** One that the live ledger has no more. */
-async function olderRun({ snapshot }: Visit, id: string): Promise<FoundRun> {
+/** A run that the live ledger no longer has. */
+async function olderRun({ snapshot }: PageRequest, id: string): Promise<FoundRun> {
   const { rows } = await snapshot.ask('run', { parameters: { run: id } });
   const [run] = rows;
   if (run === undefined)
-    throw new ConsoleError(404, `There is no run ${id}, or retention.runs let it go; /runs has those there are.`);
+    throw new ConsoleError(404, `There is no run ${id}, or retention.runs removed it; /runs lists all runs.`);
   const { rows: stages, sql } = await snapshot.ask('run_stages', { parameters: { run: id } });
   return { run: { ...run, stages }, sql };
 }
 
-function about({ status, as_of, scheduled_at, started_at, finished_at, snapshot_id }: RunRow, now: number): Html {
-  const took = secondsBetween(started_at, finished_at ?? now);
+function factsOf({ status, as_of, scheduled_at, started_at, finished_at, snapshot_id }: Run, now: number): Html {
+  const seconds = secondsBetween(started_at, finished_at ?? now);
   return html`<div ${status === 'running' && html` data-job="running"`}>${facts([
-    ['State', stateOf(status)],
+    ['State', statusBadge(status)],
     ['As of', moment(as_of)],
     ['Scheduled for', moment(scheduled_at, 'started by hand')],
-    ['Began', moment(started_at)],
-    ['Ended', moment(finished_at, 'it has not ended, or nobody saw it end')],
-    ['Took', finished_at === null && status !== 'running' ? unknown('nobody saw it end') : html`${took.toFixed(1)} s`],
+    ['Started', moment(started_at)],
+    ['Ended', moment(finished_at, noEnd)],
+    ['Duration', finished_at === null && status !== 'running' ? missing(noEnd) : `${seconds.toFixed(1)} s`],
     [
       'Published',
       snapshot_id === null
-        ? unknown('it published nothing')
+        ? missing('it published nothing')
         : html`<a href="/?snapshot=${encodeURIComponent(snapshot_id)}">${snapshot_id}</a>`,
     ],
   ])}</div>`;
 }
 
-async function gantt({ stages, run_id }: RunRow, now: number): Promise<Html> {
+async function stageChart({ stages, run_id }: Run, now: number): Promise<Html> {
   const bars = stages.map(({ stage, status, started_at, finished_at }) => ({
     name: stage,
     from: Date.parse(started_at),
@@ -114,8 +110,6 @@ async function gantt({ stages, run_id }: RunRow, now: number): Promise<Html> {
     failed: status === 'failed' || status === 'interrupted',
   }));
   const longest = bars.reduce((one, other) => (other.to - other.from > one.to - one.from ? other : one));
-  return timeBars(
-    `Stages of run ${run_id} in the order in which they ran; ${longest.name} took longest, ${((longest.to - longest.from) / 1000).toFixed(1)} s.`,
-    bars,
-  );
+  const seconds = ((longest.to - longest.from) / 1000).toFixed(1);
+  return timeBars(`Stages of run ${run_id} in their order; the longest is ${longest.name}, ${seconds} s.`, bars);
 }

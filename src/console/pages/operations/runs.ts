@@ -1,41 +1,37 @@
 import { readRecentRuns, type RecentRun } from '../../../pipeline/runs/recent-runs.ts';
 import { durationBars } from '../../charts/duration-bars.ts';
 import { actionForm } from '../../html/action-form.ts';
-import { figure, moment, unknown } from '../../html/figures.ts';
 import { filterForm } from '../../html/filter-form.ts';
 import { html } from '../../html/html.ts';
-import { table, type Column } from '../../html/table.ts';
+import { dataTable, type Column } from '../../html/table.ts';
+import { missing, numberValue, secondsBetween, textOrMissing } from '../../html/values.ts';
 import { ConsoleError } from '../../page/console-error.ts';
 import type { Page } from '../../page/page.ts';
-import { linkTo, secondsBetween, stateOf, textOr } from '../../html/states.ts';
 
 type RunRow = Omit<RecentRun, 'stages'> & { seconds: number | null };
 
-/** As many bars as can be told from one another. */
-const mostBars = 200;
+export const noEnd = 'the run goes on, or its end was not recorded';
+
+/** More bars cannot be told apart. */
+const maxBars = 200;
 
 const columns: readonly Column<RunRow>[] = [
-  { name: 'run_id', title: 'Run', kind: 'number', show: ({ run_id }) => linkTo('runs', run_id) },
+  { name: 'run_id', title: 'Run', kind: 'number', link: 'runs' },
   { name: 'pipeline', title: 'Pipeline' },
-  { name: 'status', title: 'State', show: ({ status }) => stateOf(status) },
-  { name: 'started_at', title: 'Began', show: ({ started_at }) => moment(started_at) },
+  { name: 'status', title: 'State', kind: 'status' },
+  { name: 'started_at', title: 'Started', kind: 'moment' },
   {
     name: 'seconds',
-    title: 'Took, s',
+    title: 'Duration, s',
     kind: 'number',
-    show: ({ seconds }) => (seconds === null ? unknown('it has not ended, or nobody saw it end') : figure(seconds, 1)),
+    show: ({ seconds }) => (seconds === null ? missing(noEnd) : numberValue(seconds, 1)),
   },
-  { name: 'as_of', title: 'As of', show: ({ as_of }) => moment(as_of) },
-  { name: 'scheduled_at', title: 'Scheduled for', show: ({ scheduled_at }) => moment(scheduled_at, 'started by hand') },
-  {
-    name: 'snapshot_id',
-    title: 'Published',
-    show: ({ snapshot_id }) => textOr(snapshot_id, 'it published nothing'),
-  },
-  { name: 'error', title: 'Error', show: ({ error }) => textOr(error?.split('\n')[0] ?? null, 'none') },
+  { name: 'as_of', title: 'As of', kind: 'moment' },
+  { name: 'scheduled_at', title: 'Scheduled for', kind: 'moment', whyNone: 'started by hand' },
+  { name: 'snapshot_id', title: 'Published', whyNone: 'it published nothing' },
+  { name: 'error', title: 'Error', show: ({ error }) => textOrMissing(error?.split('\n')[0] ?? null, 'none') },
 ];
 
-/** What ran, and why did it not? */
 export const runsPage: Page = {
   path: '/runs',
   navigation: 'Runs',
@@ -50,34 +46,33 @@ export const runsPage: Page = {
       .filter((run) => status === undefined || run.status === 'failed' || run.status === 'interrupted')
       .filter((run) => pipeline === undefined || run.pipeline === pipeline)
       .map(rowOf);
-    const timed = found.flatMap((run) => (run.seconds === null ? [] : [{ ...run, seconds: run.seconds }]));
-    const bars = timed.slice(0, mostBars).toReversed();
-    const failed = bars.filter((run) => run.status !== 'done').length;
+    const bars = found
+      .flatMap(({ run_id, seconds, status: state }) =>
+        seconds === null ? [] : [{ name: String(run_id), seconds, failed: state !== 'done' }],
+      )
+      .slice(0, maxBars)
+      .toReversed();
+    const failed = bars.filter((bar) => bar.failed).length;
     return {
       title: 'Runs',
-      question:
-        'What ran, and why did something not? Live: the newest 500 runs, as the ledger beside the warehouse has them.',
+      question: 'Which runs were done, which failed, and why? Live: the newest 500 runs of the run ledger.',
       parts: [
         actionForm(user, { action: 'refresh', title: 'Refresh now' }),
         filterForm(address, [
           { name: 'status', title: 'State', choices: ['failed'] },
           { name: 'pipeline', title: 'Pipeline', choices: [...new Set(runs.map((run) => run.pipeline))].toSorted() },
         ]),
-        bars.length > 1
-          ? await durationBars(
-              `How long the newest ${bars.length} of these runs took, seconds; ${failed} did not come to a good end.`,
-              bars.map(barOf),
-            )
-          : html``,
-        table<RunRow>({
+        bars.length > 1 &&
+          (await durationBars(`Duration of the newest ${bars.length} of these runs, seconds; ${failed} failed.`, bars)),
+        dataTable<RunRow>({
           name: 'runs',
-          caption: 'Runs, the newest first (live)',
+          caption: 'Runs, newest first (live)',
           columns,
           rows: found.slice(part.first, part.first + part.rows),
           total: found.length,
           first: part.first,
           command: `offerline runs --limit 500${status === undefined ? '' : ' --failed'}`,
-          empty: html`No run is like that. <code>offerline run refresh</code> is one.`,
+          empty: html`No run matches. <code>offerline run refresh</code> starts one.`,
         }),
       ],
     };
@@ -85,9 +80,6 @@ export const runsPage: Page = {
 };
 
 function rowOf({ stages: _stages, ...run }: RecentRun): RunRow {
-  return { ...run, seconds: run.finished_at === null ? null : secondsBetween(run.started_at, run.finished_at) };
-}
-
-function barOf({ run_id, seconds, status }: RunRow & { seconds: number }) {
-  return { name: String(run_id), seconds, failed: status !== 'done' };
+  const seconds = run.finished_at === null ? null : secondsBetween(run.started_at, run.finished_at);
+  return { ...run, seconds };
 }

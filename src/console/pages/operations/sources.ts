@@ -1,11 +1,11 @@
 import { UsageError } from '../../../kit/errors/errors.ts';
 import { actionForm } from '../../html/action-form.ts';
-import { moment, unknown } from '../../html/figures.ts';
+import { statusBadge } from '../../html/badges.ts';
 import { html } from '../../html/html.ts';
-import { table, type Column } from '../../html/table.ts';
+import { dataTable, type Column } from '../../html/table.ts';
+import { missing, moment, textOrMissing } from '../../html/values.ts';
 import { readPulls, type SourcePulls } from '../../live/pulls.ts';
-import type { Page, Visit } from '../../page/page.ts';
-import { stateOf, textOr } from '../../html/states.ts';
+import type { Page, PageRequest } from '../../page/page.ts';
 
 const notPulled = 'it is not pulled';
 const isPulled = ({ connector }: SourcePulls) => connector !== null;
@@ -18,13 +18,13 @@ const columns: readonly Column<SourcePulls>[] = [
     title: 'Source',
     show: ({ source }) => html`<a href="/files?path=offers%2F${encodeURIComponent(source)}">${source}</a>`,
   },
-  { name: 'connector', title: 'Connector', show: ({ connector }) => textOr(connector, 'it only reports conversions') },
+  { name: 'connector', title: 'Connector', whyNone: 'it only reports conversions' },
   {
     name: 'last_pull',
     title: 'Last pull',
-    show: (row) => (row.last_pull === null ? unknown(neverPulled(row)) : stateOf(row.last_pull)),
+    show: (row) => (row.last_pull === null ? missing(neverPulled(row)) : statusBadge(row.last_pull)),
   },
-  { name: 'last_pull_at', title: 'Begun', show: (row) => moment(row.last_pull_at, neverPulled(row)) },
+  { name: 'last_pull_at', title: 'Started', show: (row) => moment(row.last_pull_at, neverPulled(row)) },
   {
     name: 'last_whole_pull_at',
     title: 'Last whole pull',
@@ -32,39 +32,37 @@ const columns: readonly Column<SourcePulls>[] = [
   },
   { name: 'records', title: 'Records', kind: 'number' },
   { name: 'conversion_lines', title: 'Conversion lines', kind: 'number' },
-  { name: 'file', title: 'File', show: ({ file }) => textOr(file, 'it brought nothing new') },
-  { name: 'times', title: 'When, cron, UTC', show: (row) => textOr(row.times, byHand(row)) },
+  { name: 'file', title: 'File', whyNone: 'it brought nothing new' },
+  { name: 'times', title: 'When, cron, UTC', show: (row) => textOrMissing(row.times, byHand(row)) },
   { name: 'next_pull_at', title: 'Next', show: (row) => moment(row.next_pull_at, byHand(row)) },
-  { name: 'error', title: 'Error', show: ({ error }) => textOr(error, 'none') },
+  { name: 'error', title: 'Error' },
 ];
 
-/** Which networks are pulled, and how does that stand? */
 export const sourcesPage: Page = {
   path: '/sources',
   navigation: 'Sources',
   live: true,
-  async show(visit) {
-    const { sources, mistake } = pullsOf(visit);
+  async show(request) {
+    const { sources, error } = pullsOf(request);
     return {
       title: 'Sources',
       question:
-        'Which networks are pulled, when were they last pulled whole, and when are they next? Live, from the ledger of pulls; the next pull is made where a schedule runs.',
+        'Which networks are pulled, when was the last whole pull, and when is the next? Live, from the pull ledger; only a running schedule makes the next pull.',
       parts: [
-        mistake === undefined ? html`` : html`<p class="error" role="alert">${mistake}</p>`,
-        sources.every((row) => !isPulled(row))
-          ? html``
-          : actionForm(visit.user, {
-              action: 'pull',
-              title: 'Pull now',
-              fields: [{ name: 'sources', title: 'Sources, with blanks between; all where empty' }],
-            }),
-        table<SourcePulls>({
+        error !== undefined && html`<p class="error" role="alert">${error}</p>`,
+        sources.some(isPulled) &&
+          actionForm(request.user, {
+            action: 'pull',
+            title: 'Pull now',
+            fields: [{ name: 'sources', title: 'Sources, separated by blanks; empty for all' }],
+          }),
+        dataTable<SourcePulls>({
           name: 'sources',
           caption: 'Sources of sources.json (live)',
           columns,
           rows: sources,
           command: 'offerline sources list',
-          empty: html`No network is pulled: none stands in <code>sources.json</code>. Catalogs can also be put into
+          empty: html`No network is pulled: <code>sources.json</code> names none. You can also put catalogs into
             <code>landing/offers</code>; <code>offerline sources check</code> tries new entries.`,
         }),
       ],
@@ -72,12 +70,12 @@ export const sourcesPage: Page = {
   },
 };
 
-/** Its messages name the file and the key, never a value. */
-function pullsOf({ data, settings, now }: Visit): { sources: SourcePulls[]; mistake?: string } {
+/** The messages name the file and the key, never a value. */
+function pullsOf({ data, settings, now }: PageRequest): { sources: SourcePulls[]; error?: string } {
   try {
     return { sources: readPulls(data, settings, now) };
   } catch (error) {
-    if (error instanceof UsageError) return { sources: [], mistake: error.message };
+    if (error instanceof UsageError) return { sources: [], error: error.message };
     throw error;
   }
 }

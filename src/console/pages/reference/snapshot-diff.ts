@@ -1,30 +1,46 @@
-import { diffSnapshots, type Pair, type SnapshotDiff } from '../../../pipeline/analysis/diff.ts';
-import { findSnapshot, type KeptSnapshot } from '../../../pipeline/analysis/kept-snapshots.ts';
 import type { DataDirectory } from '../../../kit/config/data-directory.ts';
 import { UsageError } from '../../../kit/errors/errors.ts';
-import { OneAtATime } from '../../data/one-at-a-time.ts';
+import { diffSnapshots, type Pair, type SnapshotDiff } from '../../../pipeline/analysis/diff.ts';
+import { findSnapshot, type KeptSnapshot } from '../../../pipeline/analysis/kept-snapshots.ts';
+import { SerialQueue } from '../../data/serial-queue.ts';
+import { html, type Html } from '../../html/html.ts';
+import { dataTable, rowsPerPage, type Column, type TablePart } from '../../html/table.ts';
+import { facts, missing, moment } from '../../html/values.ts';
 import { ConsoleError } from '../../page/console-error.ts';
-import { moment } from '../../html/figures.ts';
-import { html } from '../../html/html.ts';
-import { rowsPerPage, table } from '../../html/table.ts';
-import type { Page, Visit } from '../../page/page.ts';
-import { diffColumns, type DiffRows } from './diff-columns.ts';
+import type { Page } from '../../page/page.ts';
 
-/** Each comparison opens a DuckDB of its own: one at a time, and who would wait behind so many is told to come back. */
-const turns = new OneAtATime(4);
+interface OfferName {
+  offer_id: number;
+  title: string;
+}
 
-/** Where the form of `/snapshots` leads. */
+/** Each comparison opens a DuckDB of its own, so they run one at a time; a fifth that waits is refused with 503. */
+const comparisons = new SerialQueue(4);
+
+const offerColumns: readonly Column<OfferName>[] = [
+  { name: 'offer_id', title: 'Offer', kind: 'number', link: 'offers' },
+  { name: 'title', title: 'Title' },
+];
+const moneyColumns: readonly Column<Pair<string>>[] = [
+  { name: 'before', title: 'Before, USD', kind: 'money' },
+  { name: 'after', title: 'After, USD', kind: 'money' },
+];
+const valueColumns: readonly Column<Pair>[] = [
+  { name: 'before', title: 'Before', show: ({ before }) => side(before, 'del') },
+  { name: 'after', title: 'After', show: ({ after }) => side(after, 'ins') },
+];
+
+/** The target of the form of `/snapshots`. */
 export const compareSnapshotsPage: Page = {
   path: '/snapshots/diff',
   show({ address }) {
     const [before = '', after = ''] = [address.get('before'), address.get('after')];
     if (before === '' || after === '')
-      throw new ConsoleError(400, 'before and after name the two snapshots; /snapshots has those that are kept.');
-    return Promise.resolve({ elsewhere: `/snapshots/${encodeURIComponent(before)}/diff/${encodeURIComponent(after)}` });
+      throw new ConsoleError(400, 'before and after have to name two snapshots; /snapshots lists those that are kept.');
+    return { redirect: `/snapshots/${encodeURIComponent(before)}/diff/${encodeURIComponent(after)}` };
   },
 };
 
-/** What differs between two snapshots: offers, prices, figures? */
 export const snapshotDiffPage: Page = {
   path: '/snapshots/:before/diff/:after',
   live: true,
@@ -32,67 +48,69 @@ export const snapshotDiffPage: Page = {
     const before = await kept(data, path['before'] ?? '');
     const after = await kept(data, path['after'] ?? '');
     if (before.folder === after.folder) throw new ConsoleError(400, 'Both are the same snapshot: name two.');
-    const rows = rowsOf(await turns.run(() => diffSnapshots(before, after, { threads: '1', memory_limit: '128MiB' })));
-    const command = `offerline diff ${before.manifest.snapshot_id} ${after.manifest.snapshot_id}`;
-    const told = { command, empty: 'None.' };
+    const diff = await comparisons.run(() => diffSnapshots(before, after, { threads: '1', memory_limit: '128MiB' }));
+    const names = [before, after].map(({ manifest }) => manifest.snapshot_id);
+    const command = `offerline diff ${names.join(' ')}`;
+    // A table that fits on one page is shown whole, whatever part of a longer table the address asks for.
+    const diffTable = <R extends object>(
+      name: string,
+      caption: string,
+      rows: readonly R[],
+      columns: readonly Column<R>[],
+    ): TablePart => {
+      const lastPage = Math.floor((rows.length - 1) / rowsPerPage) * rowsPerPage;
+      const first = rows.length <= rowsPerPage ? 0 : Math.min(part.first, lastPage);
+      const shown = rows.length <= rowsPerPage ? rows : rows.slice(first, first + part.rows);
+      return dataTable<R>({ name, caption, columns, rows: shown, first, total: rows.length, command, empty: 'None.' });
+    };
     return {
-      title: `From ${before.manifest.snapshot_id} to ${after.manifest.snapshot_id}`,
-      question: 'What differs between these two snapshots: offers, prices, figures?',
+      title: `From ${names[0]} to ${names[1]}`,
+      question: 'How do these two snapshots differ: in offers, prices, figures?',
       parts: [
-        html`<dl class="facts">
-          <dt>Before</dt>
-          <dd>as of ${moment(before.manifest.as_of)}</dd>
-          <dt>After</dt>
-          <dd>as of ${moment(after.manifest.as_of)}</dd>
-        </dl>`,
-        table({
-          name: 'added',
-          caption: 'Offers added',
-          columns: diffColumns.added,
-          ...partOf(rows.added, part),
-          ...told,
-        }),
-        table({
-          name: 'removed',
-          caption: 'Offers removed',
-          columns: diffColumns.removed,
-          ...partOf(rows.removed, part),
-          ...told,
-        }),
-        table({
-          name: 'repriced',
-          caption: 'Offers re-priced',
-          columns: diffColumns.repriced,
-          ...partOf(rows.repriced, part),
-          ...told,
-        }),
-        table({
-          name: 'changed',
-          caption: 'Offers changed otherwise',
-          columns: diffColumns.changed,
-          ...partOf(rows.changed, part),
-          ...told,
-        }),
-        table({
-          name: 'commissions',
-          caption: 'Sites with another commission',
-          columns: diffColumns.commissions,
-          ...partOf(rows.commissions, part),
-          ...told,
-        }),
-        table({
-          name: 'figures',
-          caption: 'Figures that moved, the largest change of earnings first',
-          columns: diffColumns.figures,
-          ...partOf(rows.figures, part),
-          ...told,
-        }),
+        facts([
+          ['Before', html`as of ${moment(before.manifest.as_of)}`],
+          ['After', html`as of ${moment(after.manifest.as_of)}`],
+        ]),
+        diffTable('added', 'Offers added', diff.added, [
+          ...offerColumns,
+          { name: 'payout', title: 'Payout, USD', kind: 'money' },
+          { name: 'before', title: 'Status before' },
+        ]),
+        diffTable('removed', 'Offers removed', diff.removed, [
+          ...offerColumns,
+          { name: 'payout', title: 'Payout, USD', kind: 'money' },
+          { name: 'after', title: 'Status now' },
+        ]),
+        diffTable('repriced', 'Offers with another price', priceRows(diff), [
+          ...offerColumns,
+          { name: 'price', title: 'Price of' },
+          ...moneyColumns,
+        ]),
+        diffTable(
+          'changed',
+          'Offers with other changes',
+          diff.changed.map(({ version, ...offer }) => ({ ...offer, ...version })),
+          [
+            ...offerColumns,
+            { name: 'before', title: 'Version before', kind: 'number' },
+            { name: 'after', title: 'Version after', kind: 'number' },
+          ],
+        ),
+        diffTable('commissions', 'Sites with another commission', diff.commissions, [
+          { name: 'site_key', title: 'Site' },
+          ...valueColumns,
+        ]),
+        diffTable('figures', 'Figures that changed, the largest change of earnings first', figureRows(diff), [
+          ...offerColumns,
+          { name: 'figure', title: 'Figure', link: 'figures' },
+          ...valueColumns,
+        ]),
       ],
     };
   },
 };
 
-/** Throws where it is not kept, or cannot be read. */
+/** Throws where the snapshot is not kept, or cannot be read. */
 async function kept(data: DataDirectory, id: string): Promise<KeptSnapshot> {
   try {
     return await findSnapshot(data, id);
@@ -102,33 +120,23 @@ async function kept(data: DataDirectory, id: string): Promise<KeptSnapshot> {
   }
 }
 
-/** Tables that fit on a page are shown whole, whatever part of a longer one is asked for. */
-function partOf<R>(rows: readonly R[], { first: wanted, rows: most }: Visit['part']) {
-  if (rows.length <= rowsPerPage) return { rows };
-  const first = Math.min(wanted, Math.floor((rows.length - 1) / rowsPerPage) * rowsPerPage);
-  return { rows: rows.slice(first, first + most), first, total: rows.length };
+/** A row for each price that differs, of an offer or of one of its milestones. */
+function priceRows({ repriced }: SnapshotDiff): (OfferName & { price: string } & Pair<string>)[] {
+  return repriced.flatMap(({ payout, milestones, ...offer }) => [
+    ...(payout.before === payout.after ? [] : [{ ...offer, price: 'offer', ...payout }]),
+    ...milestones.map(({ event_id, ...pair }) => ({ ...offer, price: `milestone ${event_id}`, ...pair })),
+  ]);
 }
 
-function rowsOf(diff: SnapshotDiff): DiffRows {
+function figureRows({ figures }: SnapshotDiff): (OfferName & { figure: string } & Pair)[] {
   const change = ({ moved: { earnings } }: SnapshotDiff['figures'][number]) =>
     Math.abs(Number(earnings?.after ?? 0) - Number(earnings?.before ?? 0));
-  return {
-    added: diff.added,
-    removed: diff.removed,
-    repriced: diff.repriced.flatMap(({ payout, milestones, ...offer }) => [
-      ...(payout.before === payout.after ? [] : [{ ...offer, price: 'offer', ...flat(payout) }]),
-      ...milestones.map(({ event_id, ...pair }) => ({ ...offer, price: `milestone ${event_id}`, ...flat(pair) })),
-    ]),
-    changed: diff.changed.map(({ version, ...offer }) => ({ ...offer, ...flat(version) })),
-    commissions: diff.commissions.map(({ site_key, ...pair }) => ({ site_key, ...flat(pair) })),
-    figures: diff.figures
-      .toSorted((one, other) => change(other) - change(one))
-      .flatMap(({ moved, ...offer }) =>
-        Object.entries(moved).map(([figure, pair]) => ({ ...offer, figure, ...flat(pair) })),
-      ),
-  };
+  return figures
+    .toSorted((one, other) => change(other) - change(one))
+    .flatMap(({ moved, ...offer }) => Object.entries(moved).map(([figure, pair]) => ({ ...offer, figure, ...pair })));
 }
 
-function flat<Value>({ before, after }: Pair<Value>): Pair<Value> {
-  return { before, after };
+function side(value: string | number | null, tag: 'del' | 'ins'): Html {
+  if (value === null) return missing('not in this snapshot');
+  return tag === 'del' ? html`<del>${value}</del>` : html`<ins>${value}</ins>`;
 }

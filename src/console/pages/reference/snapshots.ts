@@ -1,8 +1,7 @@
 import { basename } from 'node:path';
 import { keptSnapshots, type KeptSnapshot } from '../../../pipeline/analysis/kept-snapshots.ts';
-import { moment } from '../../html/figures.ts';
-import { html } from '../../html/html.ts';
-import { table, type Column } from '../../html/table.ts';
+import { html, type Html } from '../../html/html.ts';
+import { dataTable, type Column } from '../../html/table.ts';
 import type { Page } from '../../page/page.ts';
 
 interface SnapshotRow {
@@ -15,7 +14,7 @@ interface SnapshotRow {
   conversions: number | null;
   bytes: number;
   current: boolean;
-  /** The one that was published before it; null of the oldest. */
+  /** The snapshot that was published before this one; null for the oldest. */
   before: string | null;
 }
 
@@ -31,29 +30,28 @@ const columns: readonly Column<SnapshotRow>[] = [
     show: ({ snapshot_id, current }) =>
       html`<a href="/offers?snapshot=${encodeURIComponent(snapshot_id)}">${snapshot_id}</a>${current && html` <strong>current</strong>`}`,
   },
-  { name: 'as_of', title: 'As of', show: ({ as_of }) => moment(as_of) },
-  { name: 'created_at', title: 'Published', show: ({ created_at }) => moment(created_at) },
-  { name: 'run_id', title: 'Run', kind: 'number', show: ({ run_id }) => html`<a href="/runs/${run_id}">${run_id}</a>` },
+  { name: 'as_of', title: 'As of', kind: 'moment' },
+  { name: 'created_at', title: 'Published', kind: 'moment' },
+  { name: 'run_id', title: 'Run', kind: 'number', link: 'runs' },
   { name: 'offers', title: 'Offers', kind: 'number' },
   { name: 'clicks', title: 'Clicks', kind: 'number' },
   { name: 'conversions', title: 'Conversions', kind: 'number' },
   { name: 'bytes', title: 'Bytes', kind: 'number' },
   {
     name: 'before',
-    title: 'What differs',
+    title: 'Differences',
     show: ({ before, snapshot_id }) =>
       before === null
         ? html`<span class="quiet">it is the oldest that is kept</span>`
-        : html`<a href="/snapshots/${encodeURIComponent(before)}/diff/${encodeURIComponent(snapshot_id)}">from the one before</a>`,
+        : html`<a href="/snapshots/${encodeURIComponent(before)}/diff/${encodeURIComponent(snapshot_id)}">to the one before</a>`,
   },
 ];
 
 const unreadableColumns: readonly Column<UnreadableRow>[] = [
   { name: 'snapshot_id', title: 'Snapshot' },
-  { name: 'reason', title: 'Why' },
+  { name: 'reason', title: 'Reason' },
 ];
 
-/** Which snapshots are kept, and what differs between them? */
 export const snapshotsPage: Page = {
   path: '/snapshots',
   navigation: 'Snapshots',
@@ -63,29 +61,26 @@ export const snapshotsPage: Page = {
     const names = kept.map(({ manifest }) => manifest.snapshot_id);
     return {
       title: 'Snapshots',
-      question: 'Which snapshots are kept, and what differs between them? Live.',
+      question: 'Which snapshots are kept, and how do they differ? Live.',
       parts: [
-        table<SnapshotRow>({
+        dataTable<SnapshotRow>({
           name: 'snapshots',
-          caption: 'Kept, the newest first',
+          caption: 'Kept snapshots, newest first',
           columns,
           rows: kept.map((snapshot, position) => rowOf(snapshot, names[position + 1] ?? null)),
           command: 'offerline snapshots',
           empty: html`Nothing is published yet. <code>offerline run refresh</code> publishes a first snapshot.`,
         }),
-        ...compareForm(names),
-        ...(unreadable.length === 0
-          ? []
-          : [
-              table<UnreadableRow>({
-                name: 'unreadable',
-                caption: 'Cannot be read',
-                columns: unreadableColumns,
-                rows: unreadable.map(({ folder, reason }) => ({ snapshot_id: basename(folder), reason })),
-                command: 'offerline doctor',
-                empty: '',
-              }),
-            ]),
+        names.length > 2 && compareForm(names),
+        unreadable.length > 0 &&
+          dataTable<UnreadableRow>({
+            name: 'unreadable',
+            caption: 'Unreadable snapshots',
+            columns: unreadableColumns,
+            rows: unreadable.map(({ folder, reason }) => ({ snapshot_id: basename(folder), reason })),
+            command: 'offerline doctor',
+            empty: '',
+          }),
       ],
     };
   },
@@ -107,8 +102,7 @@ function rowOf({ manifest, current }: KeptSnapshot, before: string | null): Snap
   };
 }
 
-function compareForm(names: readonly string[]) {
-  if (names.length < 3) return [];
+function compareForm(names: readonly string[]): Html {
   const choice = (name: string, title: string, chosen: string | undefined) =>
     html`<label
       >${title}
@@ -116,10 +110,8 @@ function compareForm(names: readonly string[]) {
         ${names.map((each) => html`<option ${each === chosen && html`selected`}>${each}</option> `)}
       </select></label
     > `;
-  return [
-    html`<form class="filters" method="get" action="/snapshots/diff">
-      ${choice('before', 'What differs between', names.at(-1))}${choice('after', 'and', names[0])}
-      <button>Compare</button>
-    </form>`,
-  ];
+  return html`<form class="filters" method="get" action="/snapshots/diff">
+    ${choice('before', 'Differences between', names.at(-1))}${choice('after', 'and', names[0])}
+    <button>Compare</button>
+  </form>`;
 }

@@ -1,58 +1,52 @@
-import { ConsoleError } from '../../page/console-error.ts';
 import type { ConsoleRow } from '../../data/console-snapshot.ts';
-import { figureText, unknown } from '../../html/figures.ts';
-import { html, type Html } from '../../html/html.ts';
-import { table, type Column } from '../../html/table.ts';
+import { html } from '../../html/html.ts';
+import { dataTable, type Column } from '../../html/table.ts';
+import { facts, linkTo, missing, numberText } from '../../html/values.ts';
+import { ConsoleError } from '../../page/console-error.ts';
 import type { Page } from '../../page/page.ts';
 
 type TableRow = ConsoleRow<'tables'>;
-
 type ColumnRow = ConsoleRow<'table_columns'>;
-
 type NeighbourRow = ConsoleRow<'table_lineage'>;
 
 const tableColumns: readonly Column<TableRow>[] = [
-  { name: 'name', title: 'Table', show: ({ name }) => html`<a href="/tables/${encodeURIComponent(name)}">${name}</a>` },
-  { name: 'purpose', title: 'What it has' },
+  { name: 'name', title: 'Table', link: 'tables' },
+  { name: 'purpose', title: 'Content' },
   { name: 'columns', title: 'Columns', kind: 'number' },
-  { name: 'kind', title: 'Kept as' },
+  { name: 'kind', title: 'Stored as' },
 ];
 
 const columnColumns: readonly Column<ColumnRow>[] = [
   { name: 'name', title: 'Column' },
   { name: 'type', title: 'Type' },
-  { name: 'meaning', title: 'What it means' },
+  { name: 'meaning', title: 'Meaning' },
 ];
 
-/** Steps in between have neighbours and no columns of their own; what lies outside of the snapshot has neither. */
+/** A step of a run has neighbours but no columns; a relation outside of the snapshot has no page. */
 const neighbourColumns: readonly Column<NeighbourRow>[] = [
-  { name: 'direction', title: 'It' },
+  { name: 'direction', title: 'Direction' },
   {
     name: 'name',
     title: 'Table or step',
-    show: ({ name, layer }) =>
-      ['mart', 'staging'].includes(layer)
-        ? html`<a href="/tables/${encodeURIComponent(name)}">${name}</a>`
-        : html`${name}`,
+    show: ({ name, layer }) => (['mart', 'staging'].includes(layer) ? linkTo('tables', name) : html`${name}`),
   },
   { name: 'layer', title: 'Layer' },
 ];
 
-/** What can be asked of a snapshot? */
 export const tablesPage: Page = {
   path: '/tables',
   navigation: 'Tables',
   async show({ snapshot }) {
-    const answer = await snapshot.ask('tables');
+    const tables = await snapshot.ask('tables');
     return {
       title: 'Tables',
-      question: 'What can be asked of this snapshot by offerline sql?',
+      question: 'Which tables of this snapshot can offerline sql read?',
       parts: [
-        table<TableRow>({
+        dataTable<TableRow>({
           name: 'tables',
           caption: 'Tables and views',
           columns: tableColumns,
-          ...answer,
+          ...tables,
           command: 'offerline sql "SHOW TABLES"',
           empty: 'This snapshot has no tables.',
         }),
@@ -61,7 +55,6 @@ export const tablesPage: Page = {
   },
 };
 
-/** What does one table have, and where does it come from? */
 export const tablePage: Page = {
   path: '/tables/:name',
   async show({ snapshot, path }) {
@@ -69,45 +62,38 @@ export const tablePage: Page = {
     const columns = await snapshot.ask('table_columns', { parameters: { name } });
     const neighbours = await snapshot.ask('table_lineage', { parameters: { name } });
     if (columns.rows.length === 0 && neighbours.rows.length === 0)
-      throw new ConsoleError(404, `This snapshot has no table "${name}"; /tables has those there are.`);
+      throw new ConsoleError(404, `This snapshot has no table "${name}"; /tables lists all tables.`);
     const isTable = columns.rows.length > 0;
+    const rows = snapshot.manifest.row_counts[name];
     return {
       title: `${isTable ? 'Table' : 'Step'} ${name}`,
       question: isTable
-        ? 'What does it have, what is it computed from, and what is computed from it?'
-        : 'What does this step read, and what reads it? It is computed while a run works, and not kept.',
+        ? 'Which columns does this table have, what is it computed from, and what is computed from it?'
+        : 'What does this step read, and what reads it? A run computes it and does not store it.',
       parts: [
-        ...(isTable ? [rowsOf(name, snapshot.manifest.row_counts[name])] : []),
-        ...(isTable
-          ? [
-              table<ColumnRow>({
-                name: 'columns',
-                caption: 'Columns',
-                columns: columnColumns,
-                ...columns,
-                command: `offerline sql "DESCRIBE ${name}"`,
-                empty: '',
-              }),
-            ]
-          : []),
-        table<NeighbourRow>({
+        isTable &&
+          facts([
+            ['Rows', rows === undefined ? missing('the manifest does not count them') : numberText(rows)],
+            ['To read it', html`<code>offerline sql "FROM ${name} LIMIT 100"</code>`],
+          ]),
+        isTable &&
+          dataTable<ColumnRow>({
+            name: 'columns',
+            caption: 'Columns',
+            columns: columnColumns,
+            ...columns,
+            command: `offerline sql "DESCRIBE ${name}"`,
+            empty: '',
+          }),
+        dataTable<NeighbourRow>({
           name: 'neighbours',
           caption: 'One step up and down',
           columns: neighbourColumns,
           ...neighbours,
           command: 'offerline sql "FROM lineage"',
-          empty: 'Nothing is known of where it comes from.',
+          empty: 'Its origin is not recorded.',
         }),
       ],
     };
   },
 };
-
-function rowsOf(name: string, rows: number | undefined): Html {
-  return html`<dl class="facts">
-    <dt>Rows</dt>
-    <dd>${rows === undefined ? unknown('the manifest does not count them') : figureText(rows)}</dd>
-    <dt>To read it</dt>
-    <dd><code>offerline sql "FROM ${name} LIMIT 100"</code></dd>
-  </dl>`;
-}
