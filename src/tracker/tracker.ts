@@ -29,8 +29,7 @@ import { recoverLogs } from './logs/recover-logs.ts';
 import { RowLog } from './logs/row-log.ts';
 import { RouteFollower } from './routes/route-follower.ts';
 import { createTrackerServer } from './server/tracker-server.ts';
-import { metricsText, TrackerMetrics } from './server/tracker-metrics.ts';
-import { trackerFigures } from './server/tracker-figures.ts';
+import { TrackerMetrics } from './server/tracker-metrics.ts';
 
 export interface TrackerOptions {
   data: DataDirectory;
@@ -57,7 +56,7 @@ export interface Tracker {
 
 const pollMilliseconds = 1000;
 const tickMilliseconds = 500;
-const tellMilliseconds = 60_000;
+const summaryMilliseconds = 60_000;
 const closeMilliseconds = 10_000;
 /** How often a tracker that stops lets go of clients that wait for nothing. */
 const idleMilliseconds = 100;
@@ -83,10 +82,14 @@ export async function createTracker({
   const counts = new DailyCounts();
   const uncounted = await restoreCounts(data, counts, ids, now());
 
+  const metrics = new TrackerMetrics();
   const { durability, hand_over_seconds } = settings.tracker;
   const maxAge = hand_over_seconds * 1000;
   const [clicks, conversions] = kinds.map(
-    (kind) => new RowLog({ data, kind, durability, maxAge, effects, log, onBroken: end }),
+    (kind) => {
+      const observer = metrics.observerOf(kind);
+      return new RowLog({ data, kind, durability, maxAge, effects, log, onBroken: end, observer });
+    },
   ) as [RowLog, RowLog];
   const logs = [clicks, conversions];
   const sites = new SiteRegistry(data.sitesFile, log);
@@ -94,10 +97,8 @@ export async function createTracker({
   const routes = new RouteFollower(data, log);
   const countries = new Countries(settings.tracker.country_database, log);
   const sources = await PostbackSources.open(data, log);
-  const metrics = new TrackerMetrics();
   const imported = new ImportedClicks(data);
   const refusals = new RefusedConversions(data, log);
-  let overCap = 0;
 
   const clickHandler = new ClickHandler({
     settings: settings.tracker,
@@ -114,6 +115,7 @@ export async function createTracker({
       .digest(),
     sink: clicks,
     now,
+    onUnknown: (what) => metrics.countUnknown(what),
   });
   const published = (clickId: string) => imported.find(clickId);
   const recorded = await ConversionLog.open(data, conversions, now());
@@ -134,7 +136,7 @@ export async function createTracker({
       const clicksToday = counts.addConversion({ offerId, clickId, conversionId, isCredit }, dayNumberOf(at)) ?? 0;
       const cap = routes.route(offerId)?.daily_cap ?? Infinity;
       // Recorded all the same: the user did the work before the cap was reached, or before anybody could know.
-      if (clicksToday > cap) overCap++;
+      if (clicksToday > cap) metrics.countOverCap();
     },
   });
 
@@ -143,6 +145,7 @@ export async function createTracker({
     routes.current === undefined
       ? 'there are no routes yet: run `offerline run refresh`'
       : logs.map((each) => each.refusal(now())).find((refusal) => refusal !== undefined);
+  metrics.watch({ logs, routes, isReady: () => unready() === undefined, now });
   const server = createTrackerServer({
     clicks: clickHandler,
     conversions: conversionHandler,
@@ -152,11 +155,6 @@ export async function createTracker({
       // Not what was known up to a second ago: who asks after a refresh is told of its routes.
       await poll().catch(failed);
       return unready();
-    },
-    measured: () => {
-      const about = { logs, routes, unknown: clickHandler.unknown, overCap, isReady: unready() === undefined };
-      const { samples, histograms } = trackerFigures(about, now());
-      return metricsText([...metrics.samples, ...samples], histograms);
     },
     log,
   });
@@ -186,9 +184,9 @@ export async function createTracker({
   const tick = async () => {
     await Promise.all(logs.map((each) => each.tick()));
   };
-  const tell = () => {
-    const news = metrics.news();
-    if (news !== undefined) log.info(news, 'answered in the last minute');
+  const logSummary = () => {
+    const answered = metrics.takeSummary();
+    if (answered !== undefined) log.info(answered, 'answered in the last minute');
   };
   await poll();
   await tick();
@@ -197,7 +195,7 @@ export async function createTracker({
   const stops = [
     repeat(() => void poll().catch(failed), pollMilliseconds),
     repeat(() => void tick().catch(failed), tickMilliseconds),
-    repeat(tell, tellMilliseconds),
+    repeat(logSummary, summaryMilliseconds),
   ];
 
   return {
@@ -220,7 +218,7 @@ export async function createTracker({
       clearInterval(idle);
       clearTimeout(overdue);
       for (const stop of stops) stop();
-      tell();
+      logSummary();
       for (const each of logs) await each.close();
       await refusals.settled();
       stopping.abort();

@@ -40,6 +40,8 @@ export interface ClickHandlerParts {
   userKey: Buffer;
   sink: RowSink;
   now(): number;
+  /** Called for a recorded click whose country or device is not known. */
+  onUnknown?(what: 'geo' | 'agent'): void;
 }
 
 /** RFC 9110 asks that 8,000 be taken. Bytes. */
@@ -59,8 +61,6 @@ export class ClickHandler {
   readonly #dedup = new ClickDedup();
   readonly #rateLimit = new ClickRateLimit();
   readonly #destinations = new WeakMap<Route, Destination | null>();
-  /** Recorded clicks of which something is not known. */
-  readonly unknown = { geo: 0, agent: 0 };
 
   constructor(parts: ClickHandlerParts) {
     this.#parts = parts;
@@ -138,8 +138,8 @@ export class ClickHandler {
       counts.giveBack(click.link.offerId, click.at);
       return notRecorded(error);
     }
-    if (click.country === '') this.unknown.geo++;
-    if (click.agent.device === undefined) this.unknown.agent++;
+    if (click.country === '') this.#parts.onUnknown?.('geo');
+    if (click.agent.device === undefined) this.#parts.onUnknown?.('agent');
     return { outcome: 'click', status: 302, location };
   }
 

@@ -4,9 +4,14 @@ import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { isDiskFull } from '../../kit/errors/machine-failure.ts';
 import type { AppendFile } from '../../kit/files/append-file.ts';
 import type { Effects } from '../../kit/files/effects.ts';
-import { Histogram } from '../../kit/http/histogram.ts';
 import type { EventKind } from '../../kit/vocabulary/values.ts';
 import { dayNumberOf, dayText, finalName, newLogName, trackerLogs } from './log-names.ts';
+
+/** Hears how long the disk takes. */
+export interface LogObserver {
+  onAppended(seconds: number, rows: number): void;
+  onSynced(seconds: number): void;
+}
 
 export interface LogFolderOptions {
   data: DataDirectory;
@@ -16,6 +21,7 @@ export interface LogFolderOptions {
   effects: Pick<Effects, 'now' | 'files'>;
   /** Called once, where the disk may have lost what it took. */
   onBroken: (error: unknown) => void;
+  observer?: LogObserver | undefined;
 }
 
 /** Bytes that are copied at once. */
@@ -23,9 +29,9 @@ const copiedBytes = 1024 * 1024;
 
 /** The folder of one kind's logs, in which this process writes files under names of its own. */
 export class LogFolder {
-  readonly syncSeconds = new Histogram([0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 2.5]);
   readonly files: Effects['files'];
   readonly isForced: boolean;
+  readonly observer: LogObserver | undefined;
   readonly #onBroken: LogFolderOptions['onBroken'];
   readonly #data: DataDirectory;
   readonly #kind: EventKind;
@@ -35,13 +41,14 @@ export class LogFolder {
   #opened = 0;
   #isBroken = false;
 
-  constructor({ data, kind, isForced, effects, onBroken }: LogFolderOptions) {
+  constructor({ data, kind, isForced, effects, onBroken, observer }: LogFolderOptions) {
     this.#data = data;
     this.#kind = kind;
     this.isForced = isForced;
     this.files = effects.files;
     this.#now = () => effects.now();
     this.#onBroken = onBroken;
+    this.observer = observer;
   }
 
   /** Whether the disk may have lost what it took: nothing more is to be written. */
@@ -144,7 +151,7 @@ export class LogPart {
       this.#folder.break(error);
       throw error;
     }
-    this.#folder.syncSeconds.observe((performance.now() - began) / 1000);
+    this.#folder.observer?.onSynced((performance.now() - began) / 1000);
   }
 
   /** False where somebody moved or removed the file, or a folder around it, before it had its final name. */

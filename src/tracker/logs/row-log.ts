@@ -2,11 +2,10 @@ import { setImmediate } from 'node:timers/promises';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { OfferlineError } from '../../kit/errors/errors.ts';
 import type { Effects } from '../../kit/files/effects.ts';
-import { Histogram } from '../../kit/http/histogram.ts';
 import type { Logger } from '../../kit/logging/log.ts';
 import type { EventKind } from '../../kit/vocabulary/values.ts';
 import { DiskSpace } from './disk-space.ts';
-import { LogFolder, type LogPart } from './log-part.ts';
+import { LogFolder, type LogObserver, type LogPart } from './log-part.ts';
 import { LogSeries } from './log-series.ts';
 
 /** Where rows of one kind go: clicks or conversions. */
@@ -36,6 +35,7 @@ export interface RowLogOptions {
    * second try would succeed wrongly, since the system forgets what it could not write.
    */
   onBroken: (error: unknown) => void;
+  observer?: LogObserver | undefined;
 }
 
 /** Rows that wait longer for the disk are refused. Milliseconds. */
@@ -61,9 +61,6 @@ class Batch {
  */
 export class RowLog implements RowSink {
   readonly kind: EventKind;
-  /** Seconds from a batch's beginning to its promise. */
-  readonly appendSeconds = new Histogram([0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 2.5]);
-  readonly batchRows = new Histogram([1, 2, 4, 8, 16, 32, 64, 128, 256, 1024, 10_000]);
   readonly #options: RowLogOptions;
   readonly #folder: LogFolder;
   readonly #series: LogSeries;
@@ -81,7 +78,7 @@ export class RowLog implements RowSink {
   #complainedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: RowLogOptions) {
-    const { data, kind, durability, maxAge, effects, log } = options;
+    const { data, kind, durability, maxAge, effects, log, observer } = options;
     this.kind = kind;
     this.#options = options;
     this.#folder = new LogFolder({
@@ -90,6 +87,7 @@ export class RowLog implements RowSink {
       isForced: durability === 'power',
       effects,
       onBroken: (error) => this.#break(error),
+      observer,
     });
     this.#series = new LogSeries(this.#folder, kind, maxAge, log);
     this.#space = new DiskSpace(data.landing, kind, effects.files, log);
@@ -103,10 +101,6 @@ export class RowLog implements RowSink {
   /** The file that is written to now. */
   get part(): Pick<LogPart, 'bytes' | 'openedAt'> | undefined {
     return this.#series.part;
-  }
-
-  get syncSeconds(): Histogram {
-    return this.#folder.syncSeconds;
   }
 
   /** Why no row can be taken now; undefined where one can. */
@@ -195,8 +189,7 @@ export class RowLog implements RowSink {
       return;
     }
     this.#underWay = undefined;
-    this.appendSeconds.observe((performance.now() - began) / 1000);
-    this.batchRows.observe(batch.rows);
+    this.#options.observer?.onAppended((performance.now() - began) / 1000, batch.rows);
     batch.stored.resolve();
   }
 

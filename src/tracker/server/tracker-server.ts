@@ -5,6 +5,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
+import { metricsContentType } from '../../kit/metrics/metrics.ts';
 import type { Logger } from '../../kit/logging/log.ts';
 import { refuseUnreadable } from '../../kit/http/unreadable-request.ts';
 import type { ClientAddresses } from '../../kit/http/client-address.ts';
@@ -25,10 +26,8 @@ export interface TrackerServerParts {
   };
   addressOf: ClientAddresses;
   metrics: TrackerMetrics;
-  /** Why the tracker cannot do its work now; undefined where it can. */
+  /** The reason why the tracker cannot do its work now; undefined where it can. */
   unready(): Promise<string | undefined>;
-  /** Of `/metrics`. */
-  measured(): string;
   log: Logger;
 }
 
@@ -106,7 +105,7 @@ async function answer(
         : sendJson(response, 503, { status: 'unavailable', reason });
     }
     case '/metrics':
-      return sendText(response, 200, 'text/plain; version=0.0.4; charset=utf-8', parts.measured());
+      return sendText(response, 200, metricsContentType, await parts.metrics.text());
     default:
       return sendJson(response, 404, { error: 'not_found', message: 'there is no such page' });
   }

@@ -63,7 +63,7 @@ it('of many conversions at once one takes the last place of a cap, and the other
   const reported = await Promise.all(ids.slice(1).map((id) => network.report(id)));
   const clicked = await Promise.all(Array.from({ length: 50 }, () => network.click()));
   expect(new Set(reported)).toEqual(new Set([200]));
-  expect(await network.test.metric('tracker_over_cap_total')).toBe(299);
+  expect(await network.test.metric('offerline_tracker_over_cap_total')).toBe(299);
   expect(new Set(clicked.map(({ status }) => status))).toEqual(new Set([403]));
   await network.test.restart();
   expect((await network.click()).status).toBe(403);

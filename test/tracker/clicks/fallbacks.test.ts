@@ -40,7 +40,7 @@ async function answers(tracker: object): Promise<string[]> {
     const answer = await test.click(offer, 'next', { accept: 'application/json', ...headers });
     const told = answer.headers.location ?? (JSON.parse(answer.body) as { error: string }).error;
     found.push(`${answer.status} ${told}`);
-    expect(await test.metric(`tracker_clicks_total{outcome="${reason}"}`)).toBe(1);
+    expect(await test.metric(`offerline_tracker_clicks_total{outcome="${reason}"}`)).toBe(1);
   }
   await test.stop();
   expect(test.rows()).toHaveLength(60);

@@ -132,11 +132,11 @@ it('conversions fill the daily cap, milestones of a click once, until they are u
   expect(await test.outcome('/redirect/manual-offer/1/user/u3/site/one', from(3))).toBe('403 daily_cap');
   // The user did the work: recorded, and counted as over the cap.
   expect(await report(1, 'install')).toBe(200);
-  expect(await test.metric('tracker_over_cap_total')).toBe(1);
+  expect(await test.metric('offerline_tracker_over_cap_total')).toBe(1);
   // A further milestone is no further click, and a credit that was undone before it came counts for nothing.
   expect(await report(0, 'purchase')).toBe(200);
   expect([await report(2, 'install', 'rejected'), await report(2, 'install')]).toEqual([200, 200]);
-  expect(await test.metric('tracker_over_cap_total')).toBe(1);
+  expect(await test.metric('offerline_tracker_over_cap_total')).toBe(1);
   await test.restart();
   expect(await test.outcome('/redirect/manual-offer/1/user/u3/site/one', from(3))).toBe('403 daily_cap');
   for (const [click, event] of [
