@@ -13,9 +13,9 @@ export class TrackerBusyError extends OfferlineError {
 }
 
 /**
- * The right to track for a data directory and into its landing folder, which machines may share, for one process at a
- * time: caps and duplicates are counted by one, and what another left unfinished is taken for left behind. Waits for
- * another, then throws `TrackerBusyError`.
+ * Acquires the right to track for a data directory and into its landing folder, which machines may share. One process
+ * has it at a time: it alone counts caps and duplicates, and recovers what it finds unfinished. Waits for another
+ * tracker, then throws `TrackerBusyError`.
  */
 export async function acquireTrackerLock(data: DataDirectory, request: LockRequest): Promise<ProcessLock> {
   const own = await acquire(data.trackerLockFile, 'data directory', request);
@@ -40,7 +40,7 @@ function acquire(lockFile: string, what: string, request: LockRequest): Promise<
   return acquireProcessLock({ name: 'tracker', lockFile, busy }, request);
 }
 
-/** Others may write to landing: what they put in the place of this folder is not used. */
+/** Others may write to landing: a folder of theirs in this place is not used. */
 function makeLockFolder({ root, landingLocks }: DataDirectory): void {
   try {
     makePrivateFolder(landingLocks);

@@ -36,9 +36,9 @@ export interface TrackerOptions {
   settings: Settings;
   log: Logger;
   effects?: Pick<Effects, 'now' | 'files'>;
-  /** Calls the task again and again until the function that it returns is called. Default: by a timer. */
+  /** Calls the task again and again until the returned function is called. Default: by a timer. */
   repeat?: (task: () => void, milliseconds: number) => () => void;
-  /** Ends the process where the disk may have lost what it took. */
+  /** Ends the process after the disk may have lost what it took. */
   end?: () => void;
 }
 
@@ -58,12 +58,12 @@ const pollMilliseconds = 1000;
 const tickMilliseconds = 500;
 const summaryMilliseconds = 60_000;
 const closeMilliseconds = 10_000;
-/** How often a tracker that stops lets go of clients that wait for nothing. */
+/** Time between two looks for idle clients, while the tracker stops. */
 const idleMilliseconds = 100;
 
 /**
- * Prepares a tracker: what one before it left unfinished goes to landing first. Only who holds the tracker's lock may
- * call it. Throws `UsageError` where a file of its configuration cannot be used.
+ * Prepares a tracker, and first hands over to landing what an earlier one left unfinished. Call it with the tracker's
+ * lock. Throws `UsageError` where a file of its configuration cannot be used.
  */
 export async function createTracker({
   data,
@@ -109,7 +109,7 @@ export async function createTracker({
     countries,
     counts,
     ids,
-    // Of the oldest key, so that a user's hash stays what it is when a new key comes.
+    // The oldest key makes it, so that a user's hash stays the same when a new key comes.
     userKey: createHmac('sha256', keys.at(-1) as Buffer)
       .update('hashes of users')
       .digest(),
@@ -135,12 +135,12 @@ export async function createTracker({
       const isCredit = kind === 'credit';
       const clicksToday = counts.addConversion({ offerId, clickId, conversionId, isCredit }, dayNumberOf(at)) ?? 0;
       const cap = routes.route(offerId)?.daily_cap ?? Infinity;
-      // Recorded all the same: the user did the work before the cap was reached, or before anybody could know.
+      // The row stays: the user did the work before the cap was reached, or before it was known.
       if (clicksToday > cap) metrics.countOverCap();
     },
   });
 
-  /** Why nothing can be recorded or led anywhere now. */
+  /** The reason why nothing can be recorded or led anywhere now. */
   const unready = () =>
     routes.current === undefined
       ? 'there are no routes yet: run `offerline run refresh`'
@@ -152,7 +152,7 @@ export async function createTracker({
     addressOf: wholeAddresses(settings.trusted_proxies),
     metrics,
     async unready() {
-      // Not what was known up to a second ago: who asks after a refresh is told of its routes.
+      // A check right after a refresh is to see its routes.
       await poll().catch(failed);
       return unready();
     },
@@ -169,7 +169,7 @@ export async function createTracker({
     countImported(uncounted, counts, offerOf, stopping.signal).catch((error: Error) => {
       const { message: reason } = error;
       if (reason !== lastReason)
-        log.error({ clicks: uncounted.size, reason }, 'conversions of imported clicks do not count against caps yet');
+        log.error({ clicks: uncounted.size, reason }, 'imported clicks cannot be looked up, so their conversions do not count against caps yet; will retry');
       lastReason = reason;
     }),
   );
@@ -178,7 +178,7 @@ export async function createTracker({
     await routes.poll();
     await countries.poll();
     await sources.poll();
-    // Beside the work: it may take long.
+    // Not awaited: it may take long.
     void countUncounted();
   });
   const tick = async () => {
@@ -211,7 +211,7 @@ export async function createTracker({
     },
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
-      // Those that wait for their answers now are idle only after it.
+      // Clients that wait for an answer now are idle after it.
       const idle = setInterval(() => server.closeIdleConnections(), idleMilliseconds);
       const overdue = setTimeout(() => server.closeAllConnections(), closeMilliseconds);
       await closed;
@@ -228,7 +228,7 @@ export async function createTracker({
   };
 }
 
-/** Whoever asks while the work is under way waits for that. */
+/** A call while the work is under way waits for its end. */
 function once(work: () => Promise<void>): () => Promise<void> {
   let underWay: Promise<void> | undefined;
   return () => (underWay ??= work().finally(() => (underWay = undefined)));

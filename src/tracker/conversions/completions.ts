@@ -5,9 +5,9 @@ import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { replaceFile, type FileEffects } from '../../kit/files/effects.ts';
 import type { ConversionLog, RecordOutcome } from './conversion-log.ts';
 import type { ClickUser } from './report/known-clicks.ts';
-import type { ConversionRow } from './report/conversion-row.ts';
+import type { ConversionRecord } from './report/conversion-record.ts';
 
-/** What a user may complete once. */
+/** An offer or milestone that a user may complete once. */
 export interface Completion {
   offerId: number;
   eventId: string | undefined;
@@ -16,20 +16,20 @@ export interface Completion {
 
 /** A line of the file. */
 interface Entry {
-  /** Of the user and what was completed, by its digest: the file names nobody. */
+  /** Digest of the user and of the offer or milestone: the file names nobody. */
   key: string;
-  /** Null where it came to nothing. */
+  /** Null where no conversion holds it. */
   conversion_id: string | null;
-  /** Whether the conversion's row was on the disk by then. */
+  /** Present when the conversion's row was on the disk before this line. */
   is_recorded?: true;
 }
 
-type Known = Pick<ConversionLog, 'standing' | 'record' | 'isCredited' | 'isUndone'>;
+type Known = Pick<ConversionLog, 'compare' | 'record' | 'isCredited' | 'isUndone'>;
 
 /**
- * Which conversion each user has completed an offer or milestone by, for sources that pay a user once. A line goes to
- * the disk before the conversion's row does, and another one after it: of one that has the first alone the tracker's
- * logs tell whether it was recorded. What is taken back may be completed again. About 150 bytes of memory each.
+ * Conversions by which users have completed offers and milestones, for sources that pay a user once. A line goes to the
+ * disk before the conversion's row does, and another one after it: where the second is missing, the tracker's logs
+ * show whether the row was recorded. A completion that is taken back may come again. About 150 bytes of memory each.
  */
 export class Completions {
   readonly #path: string;
@@ -71,7 +71,7 @@ export class Completions {
   }
 
   /** Records a credit as `ConversionLog.record` does, unless the user has completed this by another conversion. */
-  async record(row: ConversionRow, completion: Completion, now: number): Promise<RecordOutcome | 'already_completed'> {
+  async record(row: ConversionRecord, completion: Completion, now: number): Promise<RecordOutcome | 'already_completed'> {
     const key = keyOf(completion);
     for (let first; (first = this.#underWay.get(key)) !== undefined;) await first.catch(() => {});
     const recording = this.#record(row, key, now);
@@ -83,9 +83,9 @@ export class Completions {
     }
   }
 
-  async #record(row: ConversionRow, key: string, now: number): Promise<RecordOutcome | 'already_completed'> {
+  async #record(row: ConversionRecord, key: string, now: number): Promise<RecordOutcome | 'already_completed'> {
     const holder = this.#holders.get(key);
-    if (holder === row.conversionId || this.#conversions.standing(row, now) !== 'new')
+    if (holder === row.conversionId || this.#conversions.compare(row, now) !== 'new')
       return this.#conversions.record(row, now);
     if (holder !== undefined && !this.#conversions.isUndone(holder, now)) return 'already_completed';
     await this.#hold({ key, conversion_id: row.conversionId });
@@ -99,7 +99,7 @@ export class Completions {
     }
   }
 
-  /** The conversion was taken back: its user may complete this again. */
+  /** Lets the user of a conversion that was taken back complete this again. */
   async release(conversionId: string, completion: Completion): Promise<void> {
     const key = keyOf(completion);
     if (this.#holders.get(key) === conversionId) await this.#hold({ key, conversion_id: null });
@@ -128,7 +128,7 @@ function lineOf(entry: Entry): string {
   return `${JSON.stringify(entry)}\n`;
 }
 
-/** Undefined where it is none, which a kill leaves. */
+/** Undefined for a torn line, which a kill leaves. */
 function entryOf(line: string): Entry | undefined {
   try {
     const entry = JSON.parse(line) as Partial<Entry> | null;

@@ -1,21 +1,21 @@
 import { refusalStatus, type Refusal, type RefusalReason } from './report/refusal.ts';
 
-/** What a source is answered. */
+/** The answer to a source. */
 export interface ConversionAnswer {
   status: number;
   headers: Record<string, string>;
   body: string;
   contentType: string;
-  /** In one word, for figures and logs. */
+  /** The answer in one word, for figures and logs. */
   outcome: ConversionOutcome;
-  /** The source, where it is one of `sources.json`: for figures, which must not have names that anybody made up. */
+  /** The source where it is one of `sources.json`: figures must not have names that anyone can make up. */
   source: string | undefined;
 }
 
 export type ConversionOutcome =
   'recorded' | 'duplicate' | 'ignored' | 'unauthorized' | 'too_many_failures' | 'not_recorded' | RefusalReason;
 
-/** A source's wishes for its answers. */
+/** The settings of a source for its answers. */
 export interface AnswerWishes {
   source: string | undefined;
   always_200: boolean;
@@ -37,7 +37,7 @@ export function refused({ reason, message }: Refusal, wishes: AnswerWishes): Con
   return answer(wishes.always_200 ? 200 : refusalStatus[reason], reason, { error: reason, message }, wishes);
 }
 
-/** The same whether the source, its address, its token or its signature is wrong. */
+/** The one answer to a wrong source, address, token or signature. */
 export function unauthorized(): ConversionAnswer {
   const message = 'source, address, token or signature is not right';
   return answer(401, 'unauthorized', { error: 'unauthorized', message }, nobody);
@@ -48,7 +48,7 @@ export function tooManyFailures(retryAfter: Record<string, string>): ConversionA
   return answer(429, 'too_many_failures', { error: 'too_many_failures', message }, nobody, retryAfter);
 }
 
-/** Never 200, whatever the source wishes: it must come again. */
+/** Never 200, whatever the source wishes: the report has to be sent again. */
 export function notRecorded(source: string): ConversionAnswer {
   const message = 'could not be recorded; send it again';
   const wishes = { source, always_200: false };

@@ -12,7 +12,7 @@ import {
   unauthorized,
   type ConversionAnswer,
 } from './conversion-answer.ts';
-import type { Completions } from './completions.ts';
+import type { Completion, Completions } from './completions.ts';
 import type { ConversionLog, RecordOutcome } from './conversion-log.ts';
 import { singleHeader, withForm, type ConversionRequest } from './guard/conversion-request.ts';
 import { sameText } from './guard/secret-text.ts';
@@ -22,37 +22,37 @@ import type { PostbackSources, ReportingSource } from './postback-sources.ts';
 import { keptParameters, refusedConversion, refusedSchema, type RefusedConversions } from './refused-conversions.ts';
 import { claimedReplayKey } from './replay-key.ts';
 import { checkReport, type OfferTerms } from './report/check-report.ts';
-import type { ConversionRow } from './report/conversion-row.ts';
+import type { ConversionRecord } from './report/conversion-record.ts';
 import type { ClickUsers } from './report/click-users.ts';
-import type { KnownClicks, NamedClick } from './report/known-clicks.ts';
+import type { ClickUser, KnownClicks, NamedClick } from './report/known-clicks.ts';
 import { Refusal } from './report/refusal.ts';
 import { readReport } from './report/reported-conversion.ts';
 
 export interface ConversionHandlerParts {
   sources: Pick<PostbackSources, 'find'>;
-  /** `undefined` where none are known yet. */
+  /** Undefined until routes are known. */
   offers: () => { offerOf(offerId: number): OfferTerms | undefined } | undefined;
   clicks: Pick<KnownClicks, 'find'>;
   conversions: ConversionLog;
   users: Pick<ClickUsers, 'find'>;
   completions: Completions;
   refusals: RefusedConversions;
-  /** By which `track replay` shows that it may read the data directory. */
+  /** Shows that `track replay` may read the data directory. */
   replayKey: string;
   /** Milliseconds since the epoch. */
   now: () => number;
   log: Logger;
   /** Called once for each row, when it is on the disk. */
-  onRecorded?: (row: ConversionRow, offerId: number, now: number) => void;
+  onRecorded?: (row: ConversionRecord, offerId: number, now: number) => void;
 }
 
-/** A request that is known to be a source's. */
+/** A request that is certainly a source's. */
 interface Report {
   source: ReportingSource;
   parameters: SentParameters;
-  /** Milliseconds since the epoch; of a replay when it first came. */
+  /** Milliseconds since the epoch; for a replay the time at which the report first came. */
   receivedAt: number;
-  /** When it happened where it says no time of its own. */
+  /** The time of a report that carries none. */
   occurredAt: number;
   isReplay: boolean;
 }
@@ -60,20 +60,19 @@ interface Report {
 const failuresOf = (address: string): Bucket => ({ name: address, limit: 60, length: minute });
 
 /**
- * Conversions that sources report: each check in its order, then the row, and only when that is on the disk the answer.
+ * Answers reports of conversions: each check in its order, then the row, and only when that is on the disk the answer.
  */
 export class ConversionHandler {
   readonly #parts: ConversionHandlerParts;
   readonly #failures = new SlidingWindows({ maxWindows: maxFailingAddresses });
-
-  /** When a source was warned of last, by its name. Milliseconds since the epoch. */
+  /** Moments of the last warning by source, in milliseconds since the epoch. */
   readonly #warnedAt = new Map<string, number>();
 
   constructor(parts: ConversionHandlerParts) {
     this.#parts = parts;
   }
 
-  /** Whether headers are those of `track replay`. */
+  /** Returns true for headers of `track replay`. */
   isReplay(headers: IncomingHttpHeaders): boolean {
     const key = claimedReplayKey(singleHeader(headers, 'authorization'));
     return key !== undefined && sameText(this.#parts.replayKey, key);
@@ -92,7 +91,7 @@ export class ConversionHandler {
     return this.#judge(report, now);
   }
 
-  /** Undefined where the request is not known to be a source's. */
+  /** Undefined for a request that may not be a source's. */
   #identify(request: ConversionRequest, now: number): Report | undefined {
     const source = this.#parts.sources.find(request.source);
     if (claimedReplayKey(singleHeader(request.headers, 'authorization')) !== undefined)
@@ -112,7 +111,7 @@ export class ConversionHandler {
     this.#warnedAt.set(source, now);
     this.#parts.log.warn(
       { source, parameter: redactor.redact(parameter) },
-      'a parameter is no UTF-8: it is taken with U+FFFD in place of its bytes where nothing but people reads it',
+      'a parameter is not UTF-8: where only people read it, U+FFFD replaces its bytes',
     );
   }
 
@@ -140,14 +139,14 @@ export class ConversionHandler {
     wishes: Parameters<typeof accepted>[2],
   ): Promise<ConversionAnswer> {
     const { offers, clicks, conversions, onRecorded } = this.#parts;
-    const said = readReport(parameters, source.reading, occurredAt);
-    const { kind } = said;
+    const reported = readReport(parameters, source.reading, occurredAt);
+    const { kind } = reported;
     if (kind === 'ignored') return accepted('ignored', undefined, wishes);
     const catalog = offers();
-    // Without offers nobody can tell whose a click is.
+    // The source of a click is known by its offer.
     if (catalog === undefined) return notRecorded(source.name);
     const { row, offerId, click } = await checkReport(
-      { ...said, kind },
+      { ...reported, kind },
       {
         source: source.name,
         receivedAt,
@@ -173,29 +172,33 @@ export class ConversionHandler {
   }
 
   async #recordOnce(
-    row: ConversionRow,
+    row: ConversionRecord,
     offerId: number,
     click: NamedClick,
     now: number,
   ): Promise<RecordOutcome | 'already_completed'> {
     const { users, completions, conversions, log } = this.#parts;
-    const user = await users.find(click);
-    const completion = user && { offerId, eventId: row.eventId, user };
+    const completionOf = (user: ClickUser): Completion => ({ offerId, eventId: row.eventId, user });
     if (row.kind !== 'credit') {
+      // Recorded first: a reversal must not wait until its click can be looked up.
       const outcome = await conversions.record(row, now);
-      if (completion !== undefined) await completions.release(row.conversionId, completion);
+      try {
+        const user = await users.find(click);
+        if (user !== undefined) await completions.release(row.conversionId, completionOf(user));
+      } catch (error) {
+        const reason = (error as Error).message;
+        log.warn({ click_id: row.clickId, reason }, 'the user of a reversal could not be looked up; the next start frees the completion');
+      }
       return outcome;
     }
-    if (completion !== undefined) return completions.record(row, completion, now);
-    log.warn(
-      { click_id: row.clickId },
-      'nobody knows any more whose click this is: its conversion is not held to once',
-    );
+    const user = await users.find(click);
+    if (user !== undefined) return completions.record(row, completionOf(user), now);
+    log.warn({ click_id: row.clickId }, 'the user of a click is no longer known: once_per_user does not hold for it');
     return conversions.record(row, now);
   }
 }
 
-/** What `track replay` sends: a report as it was kept. */
+/** Reads what `track replay` sends: a report as it was kept. */
 function replayOf(body: Buffer, source: ReportingSource, now: number): Report | undefined {
   let json: unknown;
   try {

@@ -5,16 +5,16 @@ import { conversionKinds, type ConversionKind } from '../../kit/vocabulary/value
 import { dayNumberOf, dayText } from '../logs/log-names.ts';
 import { readOwnRows } from '../logs/own-rows.ts';
 import type { RowSink } from '../logs/row-log.ts';
-import { daysRemembered, RecordedConversions, type ConversionContent, type Standing } from './recorded-conversions.ts';
-import { conversionLine, type ConversionRow } from './report/conversion-row.ts';
+import { daysRemembered, RecordedConversions, type ConversionContent, type Comparison } from './recorded-conversions.ts';
+import { conversionLine, type ConversionRecord } from './report/conversion-record.ts';
 
 export type RecordOutcome = 'recorded' | 'duplicate' | 'contradiction';
 
-/** Records each conversion once: what it was told before it answers without a second row. */
+/** Records each conversion once: a copy is answered without a second row. */
 export class ConversionLog {
   readonly #sink: RowSink;
   readonly #recorded: RecordedConversions;
-  /** Rows on their way to the disk, by id and kind: who says the same waits for what comes of the first. */
+  /** Rows on their way to the disk, by id: a copy waits for the first one. */
   readonly #underWay = new Map<string, Promise<void>>();
 
   constructor(sink: RowSink, recorded: RecordedConversions) {
@@ -22,7 +22,7 @@ export class ConversionLog {
     this.#recorded = recorded;
   }
 
-  /** Remembers what the tracker's own logs say. Called when none of them is being written. */
+  /** Reads the tracker's own logs. Called when none of them is being written. */
   static async open(data: DataDirectory, sink: RowSink, now: number): Promise<ConversionLog> {
     const recorded = new RecordedConversions();
     await readOwnRows(data, 'conversions', dayText(dayNumberOf(now) - daysRemembered), (line, day) => {
@@ -36,26 +36,26 @@ export class ConversionLog {
     return this.#recorded.has(conversionId, 'credit', dayNumberOf(now));
   }
 
-  /** Whether a conversion was rejected or charged back. */
+  /** Returns true for a conversion that was rejected or charged back. */
   isUndone(conversionId: string, now: number): boolean {
     const day = dayNumberOf(now);
     return this.#recorded.has(conversionId, 'reject', day) || this.#recorded.has(conversionId, 'chargeback', day);
   }
 
-  /** How a row stands to those recorded before, those on their way to the disk left aside. */
-  standing(row: ConversionRow, now: number): Standing {
+  /** Compares a row with those recorded before, those on their way to the disk left aside. */
+  compare(row: ConversionRecord, now: number): Comparison {
     const { payouts = [row.payout] } = row;
-    const standings = payouts.map((payout) => this.#recorded.standingOf({ ...row, payout }, dayNumberOf(now)));
-    return standings.find((each) => each !== 'contradiction') ?? 'contradiction';
+    const comparisons = payouts.map((payout) => this.#recorded.compare({ ...row, payout }, dayNumberOf(now)));
+    return comparisons.find((each) => each !== 'contradiction') ?? 'contradiction';
   }
 
   /** Rejects where it could not be recorded. `now` in milliseconds since the epoch. */
-  async record(row: ConversionRow, now: number): Promise<RecordOutcome> {
+  async record(row: ConversionRecord, now: number): Promise<RecordOutcome> {
     const today = dayNumberOf(now);
     // All kinds of one conversion, since they have to be of one click. Where the first fails, so do those who wait.
     for (let first; (first = this.#underWay.get(row.conversionId)) !== undefined;) await first;
-    const standing = this.standing(row, now);
-    if (standing !== 'new') return standing;
+    const comparison = this.compare(row, now);
+    if (comparison !== 'new') return comparison;
     const stored = this.#sink.append(conversionLine(row)).then(() => this.#recorded.add(row, today));
     this.#underWay.set(row.conversionId, stored);
     try {
@@ -67,7 +67,7 @@ export class ConversionLog {
   }
 }
 
-/** What a line of our own says; undefined where it is none, which ingest will tell. */
+/** Reads a line of a log; undefined where it is none, which ingest rejects. */
 function contentOf(line: string): ConversionContent | undefined {
   const json = parseJson(line);
   if (!isJsonObject(json)) return undefined;

@@ -10,7 +10,7 @@ import { readSources } from '../../sources/config/sources-file.ts';
 import { SourceGuard } from './guard/source-guard.ts';
 import type { ReportReading } from './report/reported-conversion.ts';
 
-/** A source that reports conversions, ready to be heard. */
+/** A source that reports conversions, with its settings read. */
 export interface ReportingSource {
   name: string;
   settings: PostbackSettings;
@@ -22,8 +22,8 @@ export interface ReportingSource {
 }
 
 /**
- * The sources that report conversions, as `sources.json` and the files of secrets that it names say now, and the rates
- * of `offerline.json`. What is broken leaves the last good.
+ * Follows the sources that report conversions: `sources.json`, the files of secrets that it names, and the rates of
+ * `offerline.json`. A broken file leaves the last good ones.
  */
 export class PostbackSources {
   readonly #data: DataDirectory;
@@ -31,7 +31,7 @@ export class PostbackSources {
   #sources: ReadonlyMap<string, ReportingSource>;
   readonly #failures = new ReadFailures();
   #version = '';
-  /** Of what `sources.json` said last, whether or not it could be used. */
+  /** Files that the newest `sources.json` names, whether or not it could be used. */
   #secretFiles: readonly string[] = [];
 
   private constructor(data: DataDirectory, log: Logger) {
@@ -42,7 +42,7 @@ export class PostbackSources {
 
   /** Throws `UsageError` where a file or a secret cannot be used: there is no last good content yet. */
   static async open(data: DataDirectory, log: Logger): Promise<PostbackSources> {
-    // Before they are read: what is written meanwhile is read again.
+    // Versions of before the reading: a file that changes meanwhile is read again.
     const before = await Promise.all([data.sourcesFile, data.settingsFile].map(fileVersion));
     const sources = new PostbackSources(data, log);
     const secrets = await Promise.all(sources.#secretFiles.map(fileVersion));
@@ -70,12 +70,12 @@ export class PostbackSources {
       if (!this.#failures.shouldReport(error)) return;
       this.#log.error(
         { reason: (error as Error).message },
-        'sources.json or offerline.json cannot be used; sources report as they did until it is mended',
+        'sources.json or offerline.json cannot be used; keeping the last good settings until it is mended',
       );
     }
   }
 
-  /** Of `sources.json`, `offerline.json` and the files of secrets; undefined of one that is not there. */
+  /** Versions of `sources.json`, `offerline.json` and the files of secrets; undefined for a missing file. */
   #versions(): Promise<(string | undefined)[]> {
     const { sourcesFile, settingsFile } = this.#data;
     return Promise.all([sourcesFile, settingsFile, ...this.#secretFiles].map(fileVersion));
@@ -93,7 +93,7 @@ export class PostbackSources {
         return [{ name, settings, guard, redactor: new Redactor(guard.secrets), reading, rates }];
       },
     );
-    // Once all can be used: what cannot is read again and again.
+    // Not before all can be used: what cannot is read again and again.
     for (const warning of [...warnings, ...reporting.flatMap(({ guard }) => guard.warnings)]) this.#log.warn(warning);
     this.#log.info({ sources: reporting.length }, 'sources that report conversions read');
     return new Map(reporting.map((source) => [source.name, source]));

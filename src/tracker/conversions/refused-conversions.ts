@@ -13,37 +13,37 @@ import type { ReportingSource } from './postback-sources.ts';
 import type { RefusalReason } from './report/refusal.ts';
 
 const daysKept = 90;
-/** Of one source: what it does wrong all day long needs not be kept a million times, nor in place of what others do. */
-const mostBytesPerDay = 16 * 1024 * 1024;
-/** Where so many wait to be written the disk stands still, and the next ones are let go: they would take memory. */
-const mostWaiting = 1000;
+/** The bound of one source, which may be wrong all day long. */
+const maxBytesPerDay = 16 * 1024 * 1024;
+/** With so many waiting the disk does not answer, and further ones are dropped to bound memory. */
+const maxWaiting = 1000;
 
 /**
- * A report is as short in what is kept of it, but for one whose body nests so that names repeat: of that the longest
- * parameters are left out. Characters of JSON.
+ * Only a body that nests, so that names repeat, is longer; then the longest parameters are left out. Characters of
+ * JSON.
  */
-const mostCharacters = 64 * 1024;
+const maxCharacters = 64 * 1024;
 
-/** What a tracker takes of a replay: query and body of a report, in JSON, which may write a byte as six. Bytes. */
-export const longestReplay = 256 * 1024;
+/** The longest body of a replay: query and body of a report in JSON, which may write a byte as six. Bytes. */
+export const maxReplayBytes = 256 * 1024;
 
 /** A report whose sender is known and that was refused. It holds no secret. */
 export const refusedSchema = z.strictObject({
   received_at: z.iso.datetime(),
   source: z.string(),
   reason: z.string(),
-  /** As they came, but for what let the request pass. */
+  /** As they came, without credentials. */
   parameters: z.array(z.tuple([z.string(), z.string()])),
-  /** Names of those whose bytes were no UTF-8. */
+  /** Names of those whose bytes were not UTF-8. */
   damaged: z.array(z.string()).optional(),
   /** How many parameters were too long to be kept; none of those that the source has names for. */
   left_out: z.int().optional(),
-  /** Why they could not be read, or not all of them. */
+  /** The reason why they could not be read, or not all of them. */
   mistake: z.strictObject({ error: z.enum(['unreadable', 'repeated']), message: z.string() }).optional(),
 });
 export type RefusedConversion = z.output<typeof refusedSchema>;
 
-/** What is kept of a report. `receivedAt` in milliseconds since the epoch. */
+/** Turns a report into what is kept of it. `receivedAt` in milliseconds since the epoch. */
 export function refusedConversion(
   { name, settings, guard, redactor }: ReportingSource,
   { pairs, mistake, damaged }: SentParameters,
@@ -52,9 +52,9 @@ export function refusedConversion(
 ): RefusedConversion {
   const isField = (parameter: string) =>
     reportedFields.some((field) => (settings.parameters[field] ?? field) === parameter);
-  const told = pairs.filter(([parameter]) => !guard.isCredential(parameter));
-  const parameters = shortEnough(told, isField);
-  const leftOut = told.length - parameters.length;
+  const kept = pairs.filter(([parameter]) => !guard.isCredential(parameter));
+  const parameters = shortEnough(kept, isField);
+  const leftOut = kept.length - parameters.length;
   const damagedNames = parameters.map(([parameter]) => parameter).filter((parameter) => damaged.has(parameter));
   return {
     received_at: new Date(receivedAt).toISOString(),
@@ -67,12 +67,12 @@ export function refusedConversion(
   };
 }
 
-/** As many as there is room for, the shortest first, in the order in which they came. */
+/** Keeps as many as there is room for, the shortest first, in the order in which they came. */
 function shortEnough(pairs: SentParameters['pairs'], isNeeded: (name: string) => boolean): SentParameters['pairs'] {
   const sized = pairs.map((pair) => ({ pair, characters: JSON.stringify(pair).length, isNeeded: isNeeded(pair[0]) }));
-  if (sized.reduce((sum, { characters }) => sum + characters, 0) <= mostCharacters) return pairs;
+  if (sized.reduce((sum, { characters }) => sum + characters, 0) <= maxCharacters) return pairs;
   const kept = new Set<(typeof pairs)[number]>();
-  let room = mostCharacters;
+  let room = maxCharacters;
   const order = sized.toSorted((a, b) => Number(b.isNeeded) - Number(a.isNeeded) || a.characters - b.characters);
   for (const { pair, characters, isNeeded: needed } of order) if ((room -= characters) >= 0 || needed) kept.add(pair);
   return pairs.filter((pair) => kept.has(pair));
@@ -99,7 +99,7 @@ interface KeptFile {
 
 /**
  * Keeps refused reports in a file for each UTC day and source: 90 days, and 16 MiB of each at most. Keeping is a
- * service to the operator: no answer waits for it, and where it fails the answer is the same.
+ * service to the operator: no answer waits for it or depends on it.
  */
 export class RefusedConversions {
   readonly #folder: string;
@@ -115,7 +115,7 @@ export class RefusedConversions {
   }
 
   keep(refused: RefusedConversion): void {
-    if (this.#waiting >= mostWaiting) return;
+    if (this.#waiting >= maxWaiting) return;
     this.#waiting++;
     this.#written = this.#written
       .then(() => this.#keep(refused))
@@ -134,7 +134,7 @@ export class RefusedConversions {
     const { source } = refused;
     const file = this.#fileOf(source, refused.received_at.slice(0, 10));
     const line = `${JSON.stringify(refused)}\n`;
-    if (file.bytes + Buffer.byteLength(line) > mostBytesPerDay) {
+    if (file.bytes + Buffer.byteLength(line) > maxBytesPerDay) {
       const { day } = file;
       if (!file.isFull)
         this.#log.warn({ source, day }, 'no more refused conversions of this day are kept: 16 MiB are full');
@@ -172,8 +172,8 @@ export class RefusedConversions {
 }
 
 /**
- * What was kept from a day on, of each source in the order in which it came. A line that is none, which a kill leaves,
- * is passed over and told to `onBroken`.
+ * Reads what was kept from a day on, of each source in the order in which it came. A torn line, which a kill leaves, is
+ * passed over and reported to `onBroken`.
  */
 export async function* readRefused(
   data: DataDirectory,
@@ -192,7 +192,7 @@ export async function* readRefused(
   }
 }
 
-/** The first day that may have something kept, of all that is kept now. */
+/** The first day of which anything may be kept now. */
 export function firstKeptDay(now: number): Day {
   return addDays(dayOf(momentOfMilliseconds(now)), -daysKept);
 }
@@ -209,9 +209,8 @@ function keptFiles(folder: string): { path: string; day: Day }[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
     .flatMap((name) => {
-      // Of all sources together before 2026-11-25.
-      const [, day, source] = /^(\d{4}-\d\d-\d\d)\.(?:(.*)\.)?ndjson$/.exec(name) ?? [];
-      return day === undefined ? [] : [{ path: join(folder, name), day, order: `${day}.${source ?? ''}` }];
+      const day = /^(\d{4}-\d\d-\d\d)\..*\.ndjson$/.exec(name)?.[1];
+      return day === undefined ? [] : [{ path: join(folder, name), day }];
     })
-    .toSorted((one, other) => (one.order < other.order ? -1 : 1));
+    .toSorted((one, other) => (one.path < other.path ? -1 : 1));
 }

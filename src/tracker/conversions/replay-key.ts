@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { makePrivateFolder, realEffects, replaceFile, type Effects } from '../../kit/files/effects.ts';
 
-/** The scheme of the Authorization header by which a replay is known. */
+/** The scheme of a replay's Authorization header. */
 const scheme = 'Offerline-Replay';
 
-/** The key by which this tracker knows replays, new at each start: who can read the data directory may replay. */
+/** Makes the key by which this tracker knows replays, new at each start: who can read the data directory may replay. */
 export async function makeReplayKey(
   data: DataDirectory,
   { files }: Pick<Effects, 'files'> = realEffects,
@@ -17,7 +17,7 @@ export async function makeReplayKey(
   return key;
 }
 
-/** That of the tracker that was started last; undefined where none ever was. */
+/** Reads the key of the tracker that was started last; undefined where none ever was. */
 export function readReplayKey(data: DataDirectory): string | undefined {
   try {
     return readFileSync(data.replayKeyFile, 'utf8');

@@ -2,7 +2,7 @@ import { request } from 'undici';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { OfferlineError } from '../../kit/errors/errors.ts';
 import type { Day } from '../../kit/time/moment.ts';
-import { longestReplay, readRefused, type RefusedConversion } from './refused-conversions.ts';
+import { maxReplayBytes, readRefused, type RefusedConversion } from './refused-conversions.ts';
 import { readReplayKey, replayAuthorization } from './replay-key.ts';
 import { refusalStatus } from './report/refusal.ts';
 
@@ -14,19 +14,19 @@ export interface ReplayRequest {
   sinceDay: Day;
   /** Only shows what would be submitted. */
   dryRun: boolean;
-  /** Whether a source still reports conversions by postback. The tracker knows no other, and would not let it in. */
+  /** Returns true for a source that still reports conversions by postback; the tracker answers 401 to others. */
   isReporting: (source: string) => boolean;
   /** Called with a sentence for each line that cannot be read. */
   warn: (message: string) => void;
 }
 
-/** With which the tracker refuses a report that it has understood, and with which it would refuse it again. */
+/** Statuses of a report that is understood and refused, and would be refused again. */
 const refusals: ReadonlySet<number> = new Set(Object.values(refusalStatus));
 
-/** What came of the reports of one source that were refused for one reason. */
+/** Outcomes of the reports of one source that were refused for one reason. */
 export interface ReplayedGroup {
   source: string;
-  /** Why they had been refused. */
+  /** The reason of their refusal. */
   reason: string;
   reports: number;
   recorded: number;
@@ -34,7 +34,7 @@ export interface ReplayedGroup {
   duplicate: number;
   /** Refused once more; none of them is kept a second time. */
   refused: number;
-  /** Too long for the tracker, as they were kept: told by their time, and left where they are. */
+  /** Too long for the tracker; they stay where they are. */
   passed_over: number;
 }
 
@@ -54,7 +54,7 @@ export async function replayRefused({
 }: ReplayRequest): Promise<ReplayedGroup[]> {
   const groups = new Map<string, ReplayedGroup>();
   const left = new Map<string, number>();
-  const onBroken = (path: string, line: number) => warn(`${path}, line ${line} is no refused conversion: passed over`);
+  const onBroken = (path: string, line: number) => warn(`${path}, line ${line} is no refused conversion; passing over it`);
   for await (const refused of readRefused(data, sinceDay, onBroken)) {
     const { source, reason } = refused;
     if (!isReporting(source)) {
@@ -78,11 +78,11 @@ export async function replayRefused({
     if (typeof outcome === 'string') group[outcome]++;
     else {
       group.passed_over++;
-      warn(`a report of ${source} of ${refused.received_at} is passed over and stays where it is: ${outcome.mistake}`);
+      warn(`a report of ${source} of ${refused.received_at} cannot be replayed and stays where it is: ${outcome.mistake}`);
     }
   }
   for (const [source, reports] of left)
-    warn(`left: ${reports} of ${source}, which reports by no postback any more, as sources.json says`);
+    warn(`${reports} of ${source} are left where they are: in sources.json it reports by no postback any more`);
   return [...groups.values()];
 }
 
@@ -96,8 +96,8 @@ async function submit(
   const address = new URL(`/postback/${encodeURIComponent(refused.source)}`, tracker);
   const headers = { authorization: replayAuthorization(key), 'content-type': 'application/json' };
   const body = JSON.stringify(refused);
-  // As one was kept before there was a bound: others behind it may hold.
-  if (Buffer.byteLength(body) > longestReplay) return { mistake: `it is longer than ${longestReplay} bytes` };
+  // Others behind it may hold.
+  if (Buffer.byteLength(body) > maxReplayBytes) return { mistake: `it is longer than ${maxReplayBytes} bytes` };
   let status: number;
   let text: string;
   try {
@@ -116,13 +116,13 @@ async function submit(
   if (refusals.has(status)) return 'refused';
   if (status !== 200)
     throw new OfferlineError(`The tracker at ${tracker} answers ${status}: is it of this version? Nothing is lost.`);
-  const { status: said } = JSON.parse(text) as { status: 'recorded' | 'duplicate' | 'ignored' };
-  return said === 'ignored' ? 'refused' : said;
+  const { status: answered } = JSON.parse(text) as { status: 'recorded' | 'duplicate' | 'ignored' };
+  return answered === 'ignored' ? 'refused' : answered;
 }
 
 function notRunning(tracker: string, cause?: unknown): OfferlineError {
   return new OfferlineError(
-    `No tracker answers at ${tracker}: start it with \`offerline track\`, or say by --host and --port where it listens, then replay again; nothing is lost.`,
+    `No tracker answers at ${tracker}: start it with \`offerline track\`, or give its --host and --port, then replay again; nothing is lost.`,
     undefined,
     { cause },
   );

@@ -11,7 +11,6 @@ export class RouteFollower {
   #routes: Routes | undefined;
   readonly #failures = new ReadFailures();
   #version: string | undefined;
-  /** How many files in a row could not be used, for `/metrics`. */
   #refused = 0;
 
   constructor(data: DataDirectory, log: Logger) {
@@ -23,7 +22,7 @@ export class RouteFollower {
     return this.#routes;
   }
 
-  /** Files that could not be used since the last good one. */
+  /** The number of files that could not be used since the last good one. */
   get refused(): number {
     return this.#refused;
   }
@@ -32,7 +31,7 @@ export class RouteFollower {
     return this.#routes?.offers.get(offerId);
   }
 
-  /** Takes up the routes where they are others than before. */
+  /** Reads the routes where they have changed. */
   async poll(): Promise<void> {
     const version = (await fileVersion(this.#data.currentRoutes)) ?? gone;
     if (version === this.#version) return;
@@ -41,8 +40,8 @@ export class RouteFollower {
     if (version === gone) {
       this.#log.warn(
         isFirst
-          ? 'there are no routes yet, so no click can be answered: `offerline run refresh` writes them'
-          : 'the routes are gone; those known so far stay until the next refresh writes them again',
+          ? 'there are no routes yet, so clicks are refused; `offerline run refresh` writes them'
+          : 'the routes are gone; keeping the last good ones until the next refresh writes them again',
       );
       return;
     }
@@ -58,7 +57,7 @@ export class RouteFollower {
       this.#refused++;
       this.#log.error(
         { reason: (error as Error).message },
-        'the routes cannot be used; those known so far stay until the next refresh writes them again',
+        'the routes cannot be used; keeping the last good ones until the next refresh writes them again',
       );
     }
   }

@@ -1,6 +1,6 @@
 import type { ClickAnswer } from '../clicks/click-answer.ts';
 
-/** What somebody sees whose click was refused: a line of HTML, or JSON for programs that ask for it. */
+/** The body of a refused click: a line of HTML, or JSON for programs that ask for it. */
 export function refusalPage(
   { outcome, message = '' }: ClickAnswer,
   accept: string | undefined,

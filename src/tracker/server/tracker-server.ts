@@ -13,7 +13,7 @@ import type { ClickAnswer } from '../clicks/click-answer.ts';
 import type { ClickHandler } from '../clicks/click-handler.ts';
 import type { ConversionAnswer } from '../conversions/conversion-answer.ts';
 import type { ConversionRequest } from '../conversions/guard/conversion-request.ts';
-import { longestReplay } from '../conversions/refused-conversions.ts';
+import { maxReplayBytes } from '../conversions/refused-conversions.ts';
 import { readBody } from './read-body.ts';
 import { refusalPage } from './refusal-page.ts';
 import type { TrackerMetrics } from './tracker-metrics.ts';
@@ -31,26 +31,23 @@ export interface TrackerServerParts {
   log: Logger;
 }
 
-/**
- * Links have a line and some headers: who takes longer to send them, or connects and sends nothing, does not mean to. A
- * timeout of sockets besides would be set anew twice for every click. Milliseconds.
- */
+/** Bounds the time in which a request is sent; links have a line and some headers. Milliseconds. */
 const requestTimeout = 15_000;
 const keepAliveTimeout = 72_000;
-/** Of the request line and all headers together. Bytes. */
+/** Bounds the request line and all headers together. Bytes. */
 const maxHeaderSize = 16 * 1024;
-/** Of a reported conversion. Bytes. */
-const longestBody = 16 * 1024;
-/** How often Node looks for requests that overran their time. Milliseconds. */
+/** Bounds a reported conversion. Bytes. */
+const maxBody = 16 * 1024;
+/** Time between two looks for requests that overran their time. Milliseconds. */
 const connectionsCheckingInterval = 5_000;
 
-/** Of everything that a link answers: nothing may keep it, and nobody is told where the user came from. */
+/** Headers of all answers to links: nothing may keep them, and the next page does not learn where the user came from. */
 const forLinks = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex' };
 
-/** The tracker's listener. Node's own server without a framework, since a click is answered in microseconds. */
+/** Makes the tracker's listener: Node's own server without a framework, since a click is answered in microseconds. */
 export function createTrackerServer(parts: TrackerServerParts): Server {
   const answerAny = (request: IncomingMessage, response: ServerResponse) => {
-    // Else a client that is never idle would be served until its connection is cut, and lose an answer.
+    // A client that is never idle would be served until its connection is cut, and lose an answer.
     if (!server.listening) response.shouldKeepAlive = false;
     const url = pathAndQuery(request);
     const answered = url.startsWith('/redirect/')
@@ -69,19 +66,19 @@ export function createTrackerServer(parts: TrackerServerParts): Server {
       requestTimeout,
       keepAliveTimeout,
       connectionsCheckingInterval,
-      // A link is a link, whoever sends which Host.
+      // Links are answered under any Host.
       requireHostHeader: false,
       shouldUpgradeCallback: () => false,
     },
     answerAny,
   );
-  // With an expectation that Node does not know, and what is too long or no HTTP: Node's own answers lack the headers.
+  // Requests with an unknown expectation, too long ones and broken ones: Node's own answers lack the headers.
   server.on('checkExpectation', answerAny);
   server.on('clientError', (error, socket) => refuseUnreadable(error, socket, forLinks));
   return server;
 }
 
-/** Who asks as one asks a proxy names the host, too. */
+/** Drops scheme and host, which clients send that take the tracker for a proxy. */
 function pathAndQuery({ url = '' }: IncomingMessage): string {
   return url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, '');
 }
@@ -152,19 +149,19 @@ async function answerPostback(
   const source = sourceOf(question === -1 ? url : url.slice(0, question));
   if (source === undefined) return sendJson(response, 404, { error: 'not_found', message: 'there is no such page' });
   let body: Buffer | undefined = Buffer.alloc(0);
-  const longest = conversions.isReplay(headers) ? longestReplay : longestBody;
+  const maxBytes = conversions.isReplay(headers) ? maxReplayBytes : maxBody;
   if (method === 'POST') {
     try {
-      body = await readBody(request, longest);
+      body = await readBody(request, maxBytes);
     } catch {
-      // Nobody is there any more to be answered.
+      // The sender is gone.
       response.destroy();
       return;
     }
   }
   if (body === undefined) {
     response.setHeader('connection', 'close');
-    return sendJson(response, 413, { error: 'too_large', message: `at most ${longest} bytes` });
+    return sendJson(response, 413, { error: 'too_large', message: `at most ${maxBytes} bytes` });
   }
   const address = addressFor(addressOf, request);
   const query = question === -1 ? '' : url.slice(question + 1);
@@ -174,7 +171,7 @@ async function answerPostback(
   sendText(response, reported.status, reported.contentType, reported.body);
 }
 
-/** The one part of the path behind `/postback/`; undefined where there are more, or it cannot be read. */
+/** The one part of the path behind `/postback/`; undefined where there are more, or it cannot be decoded. */
 function sourceOf(path: string): string | undefined {
   const part = path.slice('/postback/'.length);
   if (part === '' || part.includes('/')) return undefined;

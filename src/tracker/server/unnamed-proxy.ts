@@ -2,8 +2,8 @@ import type { Settings } from '../../kit/config/settings.ts';
 import { isLoopbackHost } from '../../kit/http/loopback.ts';
 
 /**
- * What to warn of where users come from elsewhere and no proxy is believed; undefined where nothing is. The tracker
- * speaks no TLS, so as a rule there is one, and then all users have its address.
+ * Returns a warning where users come from elsewhere and no proxy is trusted; undefined where there is no need. The
+ * tracker speaks no TLS, so as a rule a proxy is before it, and then all users have its address.
  */
 export function unnamedProxy({
   tracking_url,
@@ -11,7 +11,7 @@ export function unnamedProxy({
 }: Pick<Settings, 'tracking_url' | 'trusted_proxies'>): string | undefined {
   if (tracking_url === undefined || trusted_proxies.length > 0) return undefined;
   const { hostname } = new URL(tracking_url);
-  // IPv6 stands in brackets there.
+  // An IPv6 address is in brackets there.
   if (isLoopbackHost(hostname.replaceAll(/^\[|\]$/g, ''))) return undefined;
   return (
     `tracking_url of offerline.json leads to ${hostname}, and trusted_proxies is empty: behind a proxy all users have ` +

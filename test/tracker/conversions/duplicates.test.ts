@@ -101,9 +101,9 @@ describe('what is remembered', () => {
     expect(recorded.size).toBe(50_000);
     expect(recorded.bytes).toBe(2 ** 17 * 18);
     for (let number = 0; number < 50_000; number += 7) {
-      expect(recorded.standingOf(content(number), 20_080)).toBe('duplicate');
-      expect(recorded.standingOf({ ...content(number), payout: 6n }, 20_080)).toBe('contradiction');
-      expect(recorded.standingOf(content(number + 50_000), 20_080)).toBe('new');
+      expect(recorded.compare(content(number), 20_080)).toBe('duplicate');
+      expect(recorded.compare({ ...content(number), payout: 6n }, 20_080)).toBe('contradiction');
+      expect(recorded.compare(content(number + 50_000), 20_080)).toBe('new');
     }
   });
 
@@ -111,8 +111,8 @@ describe('what is remembered', () => {
     const recorded = new RecordedConversions();
     for (let today = 20_000; today < 20_400; today++)
       for (let number = 0; number < 20; number++) recorded.add(content(today * 20 + number), today);
-    expect(recorded.standingOf(content(20_309 * 20), 20_399)).toBe('duplicate');
-    expect(recorded.standingOf(content(20_308 * 20), 20_399)).toBe('new');
+    expect(recorded.compare(content(20_309 * 20), 20_399)).toBe('duplicate');
+    expect(recorded.compare(content(20_308 * 20), 20_399)).toBe('new');
     expect(recorded.bytes).toBe(4096 * 18);
   });
 
@@ -121,14 +121,14 @@ describe('what is remembered', () => {
     for (let today = 20_000; today < 20_050; today++)
       for (let number = 0; number < 1000; number++) recorded.add(content(today * 1000 + number), today);
     expect(recorded.bytes).toBe(4096 * 18);
-    expect(recorded.standingOf(content(20_049_999), 20_050)).toBe('duplicate');
-    expect(recorded.standingOf(content(20_000_000), 20_050)).toBe('new');
+    expect(recorded.compare(content(20_049_999), 20_050)).toBe('duplicate');
+    expect(recorded.compare(content(20_000_000), 20_050)).toBe('new');
   });
 
   it('is bounded within one day, too', () => {
     const recorded = new RecordedConversions(4096);
     for (let number = 0; number < 20_000; number++) recorded.add(content(number), 20_000);
     expect(recorded.bytes).toBe(4096 * 18);
-    expect(recorded.standingOf(content(19_999), 20_000)).toBe('duplicate');
+    expect(recorded.compare(content(19_999), 20_000)).toBe('duplicate');
   });
 });

@@ -3,7 +3,7 @@ import { defaultSettings } from '../../../src/kit/config/settings.ts';
 import { realEffects } from '../../../src/kit/files/effects.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
 import { createTracker, type Tracker } from '../../../src/tracker/tracker.ts';
-import { sayTrackerAddress } from '../../../src/tracker/tracker-address.ts';
+import { recordTrackerAddress } from '../../../src/tracker/tracker-address.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 
 export const token = 'a-token-that-north-keeps';
@@ -71,7 +71,7 @@ export class TrackedNetwork implements AsyncDisposable {
       repeat: () => () => {},
     });
     this.address = await this.tracker.listen({ host: '127.0.0.1', port: 0 });
-    await sayTrackerAddress(this.pipeline.data, this.address);
+    await recordTrackerAddress(this.pipeline.data, this.address);
   }
 
   /** A click through the front door; gives the id that the advertiser is sent. */

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { DataDirectory } from '../../../kit/config/data-directory.ts';
 import { readSettings, type Settings } from '../../../kit/config/settings.ts';
 import { unnamedProxy } from '../../../tracker/server/unnamed-proxy.ts';
-import { forgetTrackerAddress, sayTrackerAddress } from '../../../tracker/tracker-address.ts';
+import { forgetTrackerAddress, recordTrackerAddress } from '../../../tracker/tracker-address.ts';
 import { acquireTrackerLock } from '../../../tracker/tracker-lock.ts';
 import { addCommand, answer, existingData } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
@@ -64,7 +64,7 @@ async function track(
     const address = await listen(tracker, options.host ?? host, options.port ?? port, 'tracker.');
     isTracking = true;
     logger.info({ address }, 'tracking');
-    await sayTrackerAddress(data, address);
+    await recordTrackerAddress(data, address);
     tellStarter({ address });
     answer(context, options, { address }, `offerline tracks at ${address}. Ctrl-C stops.`);
     await untilStopped();

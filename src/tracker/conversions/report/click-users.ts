@@ -3,16 +3,16 @@ import { readThrough } from '../../../kit/files/read-through.ts';
 import { beganAt, dayNumberOf, dayText, ownLogs } from '../../logs/log-names.ts';
 import type { ClickUser, NamedClick } from './known-clicks.ts';
 
-/** So long after it was minted a click is written at most. Milliseconds. */
-const longestUnderWay = 10_000;
-/** A click is in the log that was begun last before it; where that one was lost, in one of the next. */
+/** Time from the minting of a click to its row in a log, at most. Milliseconds. */
+const maxUnderWay = 10_000;
+/** A click is in the log that was begun last before it; where that one was moved away, in one of the next. */
 const logsBefore = 4;
 const logsAfter = 8;
 const newline = 10;
 
 /**
- * Tells whose a click is: by the published snapshot, and where it is not there yet, by the tracker's own log of its
- * time, since no id says it.
+ * Finds the user of a click, which its id does not contain: in the published snapshot, and where the click is not there
+ * yet, in the tracker's own log of its time.
  */
 export class ClickUsers {
   readonly #data: DataDirectory;
@@ -23,14 +23,14 @@ export class ClickUsers {
     this.#published = published;
   }
 
-  /** Undefined where nobody knows any more. Rejects where a click cannot be looked up now. */
+  /** Undefined for a click that is in neither. Rejects where a click cannot be looked up now. */
   async find({ clickId, clickedAt, user }: NamedClick): Promise<ClickUser | undefined> {
     return user ?? (await this.#published(clickId))?.user ?? (await this.#inOwnLogs(clickId, clickedAt));
   }
 
   async #inOwnLogs(clickId: string, clickedAt: number): Promise<ClickUser | undefined> {
     const tried = new Set<string>();
-    // A log gets its final name while we look.
+    // A log may get its final name during the search.
     for (let again = true; again;) {
       again = false;
       for (const path of logsOf(this.#data, clickedAt).filter((each) => !tried.has(each))) {
@@ -48,12 +48,12 @@ export class ClickUsers {
   }
 }
 
-/** Where a click of that time may be, the likeliest first. */
+/** Logs that may have a click of that time, the likeliest first. */
 function logsOf(data: DataDirectory, clickedAt: number): string[] {
   const logs = ownLogs(data, 'clicks', dayText(dayNumberOf(clickedAt) - 1))
     .map(({ path }) => ({ path, began: beganAt(path) }))
     .toSorted((one, other) => one.began - other.began);
-  const after = logs.findIndex(({ began }) => began > clickedAt + longestUnderWay);
+  const after = logs.findIndex(({ began }) => began > clickedAt + maxUnderWay);
   const first = after === -1 ? logs.length : after;
   const likely = [...logs.slice(0, first).toReversed().slice(0, logsBefore), ...logs.slice(first, first + logsAfter)];
   return likely.map(({ path }) => path);
@@ -75,7 +75,7 @@ async function userIn(path: string, clickId: string): Promise<ClickUser | undefi
   return user;
 }
 
-/** Undefined where it is the row of another click, which may name this one. */
+/** Undefined for the row of another click, which may name this one. */
 function userOf(row: string, clickId: string): ClickUser | undefined {
   try {
     const click = JSON.parse(row) as { click_id?: unknown; site_key?: unknown; user_id?: unknown };

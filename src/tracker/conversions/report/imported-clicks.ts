@@ -5,7 +5,7 @@ import type { DataDirectory } from '../../../kit/config/data-directory.ts';
 import { SnapshotClicks } from '../../../pipeline/clicks/snapshot-clicks.ts';
 import type { NamedClick } from './known-clicks.ts';
 
-/** Looks clicks up that came in by files, in the snapshot that is published at the time. */
+/** Looks up clicks that landed as files, in the snapshot that is published at the time. */
 export class ImportedClicks {
   readonly #data: DataDirectory;
   #name: string | undefined;
@@ -45,7 +45,7 @@ export class ImportedClicks {
       const before = this.#clicks;
       this.#name = name;
       this.#clicks = new SnapshotClicks(join(this.#data.published, name));
-      // What is under way in it goes on, and nobody waits for its end.
+      // Look-ups that are under way in it go on.
       void before?.retire().catch(() => {});
     }
     return this.#clicks;

@@ -1,42 +1,42 @@
 import type { ClickIds } from '../../clicks/click-id.ts';
 
-/** A user of a site: the same name on another site is somebody else. */
+/** A user of a site; the same name on another site is another person. */
 export interface ClickUser {
   siteKey: string;
   userId: string;
 }
 
-/** What is known of the click that a report names. */
+/** The click that a report names. */
 export interface NamedClick {
-  /** As its row has it. */
+  /** The id as in the click's row. */
   clickId: string;
   /** Undefined where the click is on an offer that no catalog has yet. */
   offerId: number | undefined;
   /** Milliseconds since the epoch. */
   clickedAt: number;
-  /** Of one that was looked up: an id of ours does not say it. */
+  /** Known of a click that was looked up; an id of the tracker's does not contain it. */
   user?: ClickUser | undefined;
 }
 
-/** Clicks that the tracker did not make: those of the published snapshot. */
-export type ImportedClicks = (clickId: string) => Promise<NamedClick | undefined>;
+/** Looks up a click that the tracker did not make, in the published snapshot. */
+export type FindImportedClick = (clickId: string) => Promise<NamedClick | undefined>;
 
 /**
- * Finds clicks: ours by their own text, whatever the load and although their rows may not be published yet, others by
- * looking them up.
+ * Finds clicks: the tracker's own by their ids, also before their rows are published, and others in the published
+ * snapshot.
  */
 export class KnownClicks {
   readonly #ids: Pick<ClickIds, 'verify'>;
-  readonly #imported: ImportedClicks;
+  readonly #imported: FindImportedClick;
 
-  constructor(ids: Pick<ClickIds, 'verify'>, imported: ImportedClicks) {
+  constructor(ids: Pick<ClickIds, 'verify'>, imported: FindImportedClick) {
     this.#ids = ids;
     this.#imported = imported;
   }
 
   /** Rejects where a click cannot be looked up now. */
   find(clickId: string): Promise<NamedClick | undefined> {
-    // Some networks write all they are given in capitals.
+    // Some networks write all values in capitals.
     const own = clickId.toLowerCase();
     const known = this.#ids.verify(own);
     if (known === undefined) return this.#imported(clickId);

@@ -1,4 +1,4 @@
-/** Why an authentic report is refused, with the status that says so. */
+/** Reasons to refuse an authentic report, each with its status. */
 export const refusalStatus = {
   invalid_parameter: 400,
   unknown_click: 404,

@@ -12,7 +12,7 @@ import { readTimestamp } from '../../../kit/time/timestamp-text.ts';
 import type { SentParameters } from '../guard/sent-parameters.ts';
 import { Refusal } from './refusal.ts';
 
-/** What a source says, in our words. */
+/** A report in our own terms. */
 export interface ReportedConversion {
   clickId: string;
   transactionId: string | undefined;
@@ -26,20 +26,20 @@ export interface ReportedConversion {
   reason: string | undefined;
 }
 
-/** How a source's parameters are to be read. */
+/** Settings by which the parameters of a source are read. */
 export interface ReportReading {
   settings: Pick<PostbackSettings, 'parameters' | 'statuses' | 'reversal' | 'signature'>;
-  /** Of amounts that come without one. */
+  /** The currency of amounts that come without one. */
   currency: string;
-  /** Of times without an offset. */
+  /** The zone of times without an offset. */
   timeZone: string | undefined;
 }
 
 const printableAscii = /^[\x20-\x7e]{1,128}$/;
-const longestName = 256;
-const longestReason = 500;
+const maxEventId = 256;
+const maxReason = 500;
 
-/** Our own words, and what most networks call the same. */
+/** Our own statuses, and the names that most networks have for them. */
 const commonStatuses: Record<string, StatusMeaning> = {
   credit: 'credit',
   approved: 'credit',
@@ -51,8 +51,8 @@ const commonStatuses: Record<string, StatusMeaning> = {
 };
 
 /**
- * Reads a report. Throws `Refusal` for what is missing or makes no sense: nothing is guessed. `receivedAt` in
- * milliseconds since the epoch, what holds where a report tells no time.
+ * Reads a report. Throws `Refusal` for what is missing or makes no sense: nothing is guessed. `receivedAt`: the time of
+ * a report that carries none, in milliseconds since the epoch.
  */
 export function readReport(parameters: SentParameters, reading: ReportReading, receivedAt: number): ReportedConversion {
   if (parameters.mistake !== undefined) throw new Refusal('invalid_parameter', parameters.mistake.message);
@@ -61,15 +61,15 @@ export function readReport(parameters: SentParameters, reading: ReportReading, r
   if (clickId === undefined) throw fields.mistake('click_id', 'is missing');
   if (!printableAscii.test(clickId)) throw fields.mistake('click_id', 'is not 1 to 128 printable ASCII characters');
   const eventId = fields.get('event_id');
-  if (eventId !== undefined && Array.from(eventId).length > longestName)
-    throw fields.mistake('event_id', `has more than ${longestName} characters`);
+  if (eventId !== undefined && Array.from(eventId).length > maxEventId)
+    throw fields.mistake('event_id', `has more than ${maxEventId} characters`);
   const reversal = reversalOf(reading.settings);
   const { transactionId, isPrefixed } = transactionOf(fields, reversal?.id_prefix);
   const amount = amountOf(fields);
   const isReversal =
     isPrefixed ||
     (reversal?.negative_payout === true && amount?.isNegative === true) ||
-    (reversal?.word !== undefined && fields.says(reversal.word));
+    (reversal?.word !== undefined && fields.hasWord(reversal.word));
   const status = kindOf(fields, reading.settings, isReversal);
   const kind = isReversal && status === 'credit' ? (reversal?.kind ?? status) : status;
   if (kind === 'credit' && amount?.isNegative === true)
@@ -107,13 +107,13 @@ class ReportFields {
     return value;
   }
 
-  /** Whether a parameter of the source's own holds one of the words. */
-  says({ parameter, values }: NonNullable<ReversalSettings['word']>): boolean {
+  /** Returns true where a parameter of the source's own holds one of the words. */
+  hasWord({ parameter, values }: NonNullable<ReversalSettings['word']>): boolean {
     const word = this.#parameters.get(parameter)?.trim().toLowerCase();
     return values.some((value) => value.toLowerCase() === word);
   }
 
-  /** Whether the source is said to have a name of its own for it. */
+  /** Returns true where the settings name the parameter of a field. */
   isNamed(field: ReportedField): boolean {
     return this.#names[field] !== undefined;
   }
@@ -127,7 +127,7 @@ class ReportFields {
   }
 }
 
-/** The transaction that a report is of: of a reversal that has an id of its own the one that it takes back. */
+/** The transaction of a report; for a reversal with an id of its own, the one that it takes back. */
 function transactionOf(
   fields: ReportFields,
   prefix: string | undefined,
@@ -140,8 +140,8 @@ function transactionOf(
 }
 
 /**
- * Without a status it is a credit, unless the source is known to send one; what says by another sign that it takes a
- * conversion back needs none.
+ * The kind of a report. Without a status it is a credit, unless the source is known to send one; a reversal that is
+ * known by another sign needs none.
  */
 function kindOf(
   fields: ReportFields,
@@ -161,7 +161,7 @@ function kindOf(
   throw fields.mistake('status', 'is none that is known of this source');
 }
 
-/** How much, whatever its sign. */
+/** The amount without its sign. */
 function amountOf(fields: ReportFields): { payout: Micros; isNegative: boolean } | undefined {
   const text = fields.get('payout');
   if (text === undefined) return undefined;
@@ -200,5 +200,5 @@ function occurredAtOf(fields: ReportFields, timeZone: string | undefined, receiv
 function reasonOf(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const plain = text.replaceAll(/\p{Cc}+/gu, ' ').trim();
-  return Array.from(plain).slice(0, longestReason).join('') || undefined;
+  return Array.from(plain).slice(0, maxReason).join('') || undefined;
 }

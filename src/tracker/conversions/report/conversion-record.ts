@@ -3,8 +3,8 @@ import { moneyText, type Micros } from '../../../kit/text/decimal-text.ts';
 import type { Moment } from '../../../kit/time/moment.ts';
 import type { ConversionKind } from '../../../kit/vocabulary/values.ts';
 
-/** One line of the conversion log, before it is text. */
-export interface ConversionRow {
+/** A conversion as it is recorded: one line of the conversion log. */
+export interface ConversionRecord {
   conversionId: string;
   clickId: string;
   kind: ConversionKind;
@@ -13,22 +13,22 @@ export interface ConversionRow {
   /** Gross USD. */
   payout: Micros | undefined;
   /**
-   * Payouts that the same report may have been recorded with, where it says none: the catalog's of then may have been
-   * written down for it. Default: its own.
+   * Payouts with which a copy of a report without a payout may have been recorded: the catalog's of that time may be in
+   * its row. Default: its own.
    */
   payouts?: readonly (Micros | undefined)[];
   reason: string | undefined;
 }
 
-/** What landing takes as an id. */
-const longestId = 128;
+/** Bounds of ids in landing. */
+const maxId = 128;
 const printableAscii = /^[\x20-\x7e]+$/;
 
 /**
- * The id of a source's conversion: by its transaction, and where it has none, by click and milestone. What would make
- * no id is told by its digest.
+ * Makes the id of a source's conversion: by its transaction, and where it has none, by click and milestone; by a digest
+ * of those where landing would not take them as an id.
  */
-export function conversionIdOf(
+export function makeConversionId(
   source: string,
   {
     transactionId,
@@ -38,11 +38,12 @@ export function conversionIdOf(
 ): string {
   const own = transactionId ?? `${clickId}:${eventId ?? '-'}`;
   const id = `${source}:${own}`;
-  return id.length <= longestId && printableAscii.test(own) ? id : `${source}:~${hash('sha256', own, 'hex')}`;
+  return id.length <= maxId && printableAscii.test(own) ? id : `${source}:~${hash('sha256', own, 'hex')}`;
 }
 
 /**
- * In landing's order of fields and with the payout as a number in plain digits: lines that ingest has to look at least.
+ * A line of the log with landing's order of fields, and the payout as a number in plain digits: ingest reads such lines
+ * quickest.
  */
 export function conversionLine({
   conversionId,
@@ -52,7 +53,7 @@ export function conversionLine({
   eventId,
   payout,
   reason,
-}: ConversionRow): string {
+}: ConversionRecord): string {
   const texts = (fields: Record<string, string | undefined>) =>
     Object.entries(fields).flatMap(([name, text]) => (text === undefined ? [] : [`"${name}":${JSON.stringify(text)}`]));
   return `{${[
