@@ -32,7 +32,10 @@ const receiverFile = fileURLToPath(new URL('../../fault/deliveries/postback-rece
 it(`${rounds} times a leader is killed, or stopped beyond its lease and woken: one line, one id, in order`, async () => {
   for (let first = 0; first < rounds; first += roundsOfALife) {
     const count = Math.min(roundsOfALife, rounds - first);
-    await using machines = await Machines.create(seedFor(3, first), roundsOfALife, [moto.url, moto.url]);
+    await using machines = await Machines.create(seedFor(3, first), count, [moto.url, moto.url], moto.url, {
+      clicksARound: 100,
+      isBusy: true,
+    });
     await using receiver = new Child(receiverFile, [String(first)]);
     await receiver.tells('address');
     const { address } = JSON.parse(receiver.told) as { address: string };
@@ -98,7 +101,7 @@ it(`${rounds} times a leader is killed, or stopped beyond its lease and woken: o
     expect(differences(await publishedTables(machines.alone), await publishedTables(leading.data)), told).toEqual([]);
     expect(differences(handedOver(machines.alone), handedOver(leading.data)), told).toEqual([]);
     const receipts = (await (await fetch(`${address}/receipts`)).json()) as Receipt[];
-    expect(receipts.length).toBeGreaterThan(0);
+    expect(receipts.length).toBeGreaterThan(count);
     expect(mistakes(machines.alone, receipts), told).toEqual([]);
   }
 }, 7_200_000);
