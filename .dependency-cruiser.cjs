@@ -1,6 +1,6 @@
 /**
  * What may import what. A context uses itself and those that it names here, and nothing else; `src/README.md` says why.
- * `fleet` is optional: what stands in it is handed in by the command line and the pipelines.
+ * `fleet` is optional: `src/cli/compose.ts` hands it in.
  */
 const uses = {
   kit: [],
@@ -15,13 +15,10 @@ const uses = {
   demo: ['kit', 'sources', 'postbacks', 'pipeline', 'tracker'],
 };
 
-/** They load what the settings name, until it is handed in: the store in PostgreSQL. */
-const untilHandedIn = ['^src/postbacks/open-store\\.ts$'];
-
 const contexts = Object.entries(uses).map(([context, used]) => ({
   name: `${context}-uses-what-it-may`,
   severity: 'error',
-  from: { path: `^src/${context}/`, pathNot: untilHandedIn },
+  from: { path: `^src/${context}/` },
   to: { path: '^(?:src|pipelines)/', pathNot: [context, ...used].map((name) => `^src/${name}/`) },
 }));
 
@@ -29,15 +26,16 @@ module.exports = {
   forbidden: [
     ...contexts,
     {
-      name: 'nothing-more-than-fleet-until-handed-in',
+      name: 'fleet-is-handed-in',
+      comment: 'a build without it compiles but for the composition root',
       severity: 'error',
-      from: { path: untilHandedIn },
-      to: { path: '^src/(?:console|demo|cli|tracker)/|^pipelines/' },
+      from: { path: '^(?:src|pipelines)/', pathNot: '^src/fleet/|^src/cli/compose\\.ts$' },
+      to: { path: '^src/fleet/' },
     },
     { name: 'no-circle', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'pipelines-use-no-command',
-      comment: 'which stages run in which order, whoever starts them',
+      comment: 'which stages run in which order, for any caller',
       severity: 'error',
       from: { path: '^pipelines/' },
       to: { path: '^src/(?:cli|console|demo)/' },
@@ -50,7 +48,7 @@ module.exports = {
       to: { path: '^src/pipeline/(?:ingest|models|maintenance|recovery)/', reachable: true },
     },
     {
-      name: 'launcher-stands-alone',
+      name: 'launcher-imports-nothing',
       comment: 'it runs before anything is installed',
       severity: 'error',
       from: { path: '^src/launch\\.mjs$' },

@@ -3,10 +3,10 @@ import { readSettings } from '../src/kit/config/settings.ts';
 import { UsageError } from '../src/kit/errors/errors.ts';
 import { realEffects, type Effects } from '../src/kit/files/effects.ts';
 import type { Terminal } from '../src/kit/logging/progress.ts';
-import type { Moved } from '../src/fleet/move-deliveries/move-deliveries.ts';
 import { postgresAddress } from '../src/postbacks/open-store.ts';
+import { postgresDeliveries, type MovedDeliveries } from '../src/postbacks/postgres-deliveries.ts';
 import { acquireDeliveryLock } from '../src/postbacks/store/delivery-lock.ts';
-import { withWriterLock } from './run-pipeline.ts';
+import { withWriterLock } from '../src/pipeline/runs/writer-lock.ts';
 
 export const moveTargets = ['postgres', 'sqlite'] as const;
 
@@ -27,7 +27,7 @@ export async function movePostbacks(
     dryRun: boolean;
   },
   effects: Effects = realEffects,
-): Promise<Moved> {
+): Promise<MovedDeliveries> {
   const settings = readSettings(data);
   const address = postgresAddress(settings);
   if (address === undefined)
@@ -42,8 +42,7 @@ export async function movePostbacks(
       onWaiting: (message) => logger.info(message),
     });
     try {
-      // Imported here, since it loads PostgreSQL's client, which other commands do not need.
-      const { moveToPostgres, moveToSqlite } = await import('../src/fleet/move-deliveries/move-deliveries.ts');
+      const { moveToPostgres, moveToSqlite } = await postgresDeliveries.load();
       const move = to === 'postgres' ? moveToPostgres : moveToSqlite;
       return await move({ data, address, dryRun, progress }, effects);
     } finally {

@@ -14,10 +14,10 @@ import type { Terminal } from '../src/kit/logging/progress.ts';
 import { readRunClock, type Run, type Stage } from '../src/pipeline/runs/stage.ts';
 import { openStateDatabase, type StateDatabase } from '../src/pipeline/warehouse/database.ts';
 import { isInterruption, untilInterrupted } from '../src/kit/duckdb/interruption.ts';
-import { acquireWriterLock } from '../src/pipeline/runs/lock.ts';
+import { withWriterLock } from '../src/pipeline/runs/writer-lock.ts';
 import { copyRecentRuns } from '../src/pipeline/runs/recent-runs.ts';
 import { forgetRefusedRuns, noteRefusedRun } from '../src/pipeline/runs/refused-runs.ts';
-import { runOnStorage } from './run-on-storage.ts';
+import { runOnStorage } from '../src/pipeline/runs/run-on-storage.ts';
 import { RunLedger, type StageRows } from '../src/pipeline/runs/run-ledger.ts';
 
 export interface RunRequest {
@@ -127,27 +127,6 @@ export async function withWarehouse<Result>(
     await storage?.publish({ sweep: command === 'run maintenance' });
     return result;
   });
-}
-
-/** Runs `work` while it holds the writer's lock. Waits as long as configured, then throws `WarehouseBusyError`. */
-export async function withWriterLock<Result>(
-  command: string,
-  opening: Opening & { settings: Settings },
-  work: (opening: Opening) => Promise<Result>,
-): Promise<Result> {
-  const { data, settings, logger, effects } = opening;
-  const lock = await effects.perform('lock: taken', () =>
-    acquireWriterLock(data, {
-      command,
-      waitSeconds: settings.lock_wait_seconds,
-      onWaiting: (message) => logger.info(message),
-    }),
-  );
-  try {
-    return await work(opening);
-  } finally {
-    lock.release();
-  }
 }
 
 /** A run failed by its cause, and its database accepts no statement any more, so that the run could not be ended. */

@@ -2,6 +2,7 @@ import { CommanderError } from 'commander';
 import { exitCode, OfferlineError } from '../kit/errors/errors.ts';
 import { machineFailure } from '../kit/errors/machine-failure.ts';
 import { createTerminal } from '../kit/logging/progress.ts';
+import './compose.ts';
 import { createProgram } from './program.ts';
 
 // Whoever reads the answer may have seen enough, as `head` does.

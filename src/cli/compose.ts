@@ -1,10 +1,30 @@
+import { existsSync } from 'node:fs';
+import { FleetPart } from '../kit/config/fleet-part.ts';
+import { sparkEngine } from '../pipeline/ingest/engine/spark-part.ts';
+import { storageOfRuns } from '../pipeline/runs/run-on-storage.ts';
+import { postgresDeliveries } from '../postbacks/postgres-deliveries.ts';
 import type { OpenSharedLimits } from '../serve/service.ts';
 
 /*
- * What of `fleet` the settings may name, for those who hand it in: loaded where they do, and nowhere else.
+ * The composition root: the only file outside `fleet` that imports it. Parts are loaded where settings ask for them; a
+ * build without `src/fleet` refuses those settings.
  */
 
-export const openSharedLimits: OpenSharedLimits = async (options) => {
-  const { SharedLimits } = await import('../fleet/shared-limits/shared-limits.ts');
-  return SharedLimits.open(options);
-};
+const sharedLimits = new FleetPart<{ open: OpenSharedLimits }>('limits');
+export const followedStorage = new FleetPart<typeof import('../fleet/storage/follow.ts')>('storage');
+export const leasedSchedule = new FleetPart<typeof import('../fleet/storage/leased-schedule.ts')>('storage');
+
+export const openSharedLimits: OpenSharedLimits = async (options) => (await sharedLimits.load()).open(options);
+
+if (existsSync(new URL('../fleet', import.meta.url))) {
+  sparkEngine.handIn(async () => (await import('../fleet/spark/drivers-of-run.ts')).openSparkEngine);
+  storageOfRuns.handIn(async () => (await import('../fleet/storage/writer/run-on-storage.ts')).openRunOnStorage);
+  followedStorage.handIn(() => import('../fleet/storage/follow.ts'));
+  leasedSchedule.handIn(() => import('../fleet/storage/leased-schedule.ts'));
+  sharedLimits.handIn(async () => (await import('../fleet/shared-limits/shared-limits.ts')).SharedLimits);
+  postgresDeliveries.handIn(async () => {
+    const { PostgresStore } = await import('../fleet/postgres-deliveries/postgres-store.ts');
+    const moves = await import('../fleet/move-deliveries/move-deliveries.ts');
+    return { open: (address) => PostgresStore.open(address), ...moves };
+  });
+}

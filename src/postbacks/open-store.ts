@@ -3,6 +3,7 @@ import type { DataDirectory } from '../kit/config/data-directory.ts';
 import { readSecret } from '../kit/config/secrets.ts';
 import type { Settings } from '../kit/config/settings.ts';
 import { UsageError } from '../kit/errors/errors.ts';
+import { postgresDeliveries } from './postgres-deliveries.ts';
 import type { DeliveryStore } from './store/delivery-store.ts';
 import { SqliteStore } from './store/sqlite-store.ts';
 
@@ -30,9 +31,7 @@ export async function openStore(data: DataDirectory, settings: StoreSettings): P
     throw new UsageError(
       `postbacks.store names PostgreSQL, and deliveries still lie in ${data.deliveriesFile}: \`offerline postbacks move --to postgres\` brings them there`,
     );
-  // Loaded by those only who have it: no other run waits for it.
-  const { PostgresStore } = await import('../fleet/postgres-deliveries/postgres-store.ts');
-  return PostgresStore.open(address);
+  return (await postgresDeliveries.load()).open(address);
 }
 
 /** Undefined where the store is in SQLite. Throws `UsageError` where the address cannot be had. */

@@ -6,6 +6,8 @@ export default defineConfig({
   test: {
     environment: 'node',
     root: fileURLToPath(new URL('../..', import.meta.url)),
+    // What settings ask of `fleet` is handed in, as the command line does.
+    setupFiles: ['src/cli/compose.ts'],
     include: ['test/fleet/**/*.fleet.ts'],
     // Real services and many processes on few cores: files side by side would only wait for each other.
     fileParallelism: false,

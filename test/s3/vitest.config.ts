@@ -5,6 +5,8 @@ export default defineConfig({
   test: {
     environment: 'node',
     root: fileURLToPath(new URL('../..', import.meta.url)),
+    // What settings ask of `fleet` is handed in, as the command line does.
+    setupFiles: ['src/cli/compose.ts'],
     include: ['test/s3/**/*.s3.ts'],
     fileParallelism: false,
     testTimeout: 120_000,

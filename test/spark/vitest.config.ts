@@ -5,6 +5,8 @@ export default defineConfig({
   test: {
     environment: 'node',
     root: fileURLToPath(new URL('../..', import.meta.url)),
+    // What settings ask of `fleet` is handed in, as the command line does.
+    setupFiles: ['src/cli/compose.ts'],
     include: ['test/spark/**/*.spark.ts'],
     globalSetup: ['test/spark/cluster/shared-cluster.ts'],
     // One cluster of two cores: files side by side would only wait for each other.

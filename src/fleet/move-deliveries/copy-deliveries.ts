@@ -1,7 +1,8 @@
 import { OfferlineError } from '../../kit/errors/errors.ts';
 import type { Effects } from '../../kit/files/effects.ts';
 import type { Progress } from '../../kit/logging/progress.ts';
-import { columnsOf, contentsOf, pages, type Contents, type Side, type TargetSide } from './side.ts';
+import type { DeliveryContents } from '../../postbacks/postgres-deliveries.ts';
+import { columnsOf, contentsOf, pages, type Side, type TargetSide } from './side.ts';
 
 /**
  * Makes the target equal to the source, and proves it. What an earlier copy brought there is gone on from: whatever
@@ -12,7 +13,7 @@ export async function copyDeliveries(
   target: TargetSide,
   progress: Progress,
   effects: Effects,
-): Promise<Contents> {
+): Promise<DeliveryContents> {
   const contents = await contentsOf(source);
   progress.start('moving deliveries', contents.postbacks + contents.attempts);
   try {
@@ -44,6 +45,6 @@ export async function copyDeliveries(
   return contents;
 }
 
-function described({ postbacks, attempts, digest }: Contents): string {
+function described({ postbacks, attempts, digest }: DeliveryContents): string {
   return `${postbacks} postbacks and ${attempts} attempts (${digest.slice(0, 12)})`;
 }

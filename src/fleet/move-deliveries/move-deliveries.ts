@@ -1,42 +1,31 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { OfferlineError, UsageError } from '../../kit/errors/errors.ts';
 import type { Effects } from '../../kit/files/effects.ts';
 import type { Progress } from '../../kit/logging/progress.ts';
 import { compactText, momentOfMilliseconds } from '../../kit/time/moment.ts';
 import { PostgresStore } from '../postgres-deliveries/postgres-store.ts';
 import { assertInUse } from '../postgres-deliveries/session.ts';
+import type { DeliveryContents, MovedDeliveries, StoreMove } from '../../postbacks/postgres-deliveries.ts';
 import { DeliveryDatabase } from '../../postbacks/store/delivery-database.ts';
 import { DeliveryQueue } from '../../postbacks/store/delivery-queue.ts';
 import { copyDeliveries } from './copy-deliveries.ts';
 import { PostgresSide } from './postgres-side.ts';
-import { contentsOf, type Contents } from './side.ts';
+import { contentsOf } from './side.ts';
 import { SqliteSide } from './sqlite-side.ts';
-
-export interface Move {
-  data: DataDirectory;
-  /** Of PostgreSQL. */
-  address: string;
-  /** Only looks. */
-  dryRun: boolean;
-  progress: Progress;
-}
-
-export interface Moved extends Contents {
-  from: string;
-  to: string;
-}
 
 /**
  * Brings the deliveries of the file to PostgreSQL. Whoever calls it holds the writer's lock and the delivery lock.
  * Ended by force, it changes nothing that is in use, and goes on when it is called again.
  */
-export async function moveToPostgres({ data, address, dryRun, progress }: Move, effects: Effects): Promise<Moved> {
+export async function moveToPostgres(
+  { data, address, dryRun, progress }: StoreMove,
+  effects: Effects,
+): Promise<MovedDeliveries> {
   if (!existsSync(data.deliveriesFile))
     throw new UsageError(`there are no deliveries to move: ${data.deliveriesFile} does not exist`);
   const database = new DeliveryDatabase(data.deliveriesFile);
-  let moved: Moved;
+  let moved: MovedDeliveries;
   try {
     if (!dryRun) new DeliveryQueue(database).freeClaimed();
     const source = new SqliteSide(database);
@@ -81,7 +70,10 @@ async function assertRoom(store: PostgresStore, target: PostgresSide, source: Sq
 }
 
 /** Brings the deliveries back to a file of this machine; otherwise as `moveToPostgres`. */
-export async function moveToSqlite({ data, address, dryRun, progress }: Move, effects: Effects): Promise<Moved> {
+export async function moveToSqlite(
+  { data, address, dryRun, progress }: StoreMove,
+  effects: Effects,
+): Promise<MovedDeliveries> {
   if (existsSync(data.deliveriesFile))
     throw new UsageError(
       `${data.deliveriesFile} holds deliveries of its own: put it away if those are not the right ones`,
@@ -102,7 +94,12 @@ export async function moveToSqlite({ data, address, dryRun, progress }: Move, ef
 }
 
 /** What the file holds then is what PostgreSQL held when it was left for good. */
-async function fillFile(file: string, source: PostgresSide, progress: Progress, effects: Effects): Promise<Contents> {
+async function fillFile(
+  file: string,
+  source: PostgresSide,
+  progress: Progress,
+  effects: Effects,
+): Promise<DeliveryContents> {
   if (existsSync(file) && storeIdIn(file) !== source.storeId)
     for (const ending of ['-wal', '-shm', ''])
       await effects.files.remove(file + ending, 'moved deliveries: another file removed');

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { DeliveryContents } from '../../postbacks/postgres-deliveries.ts';
 
 export type Cell = string | number | null;
 
@@ -88,16 +89,9 @@ export interface TargetSide extends Side {
   }): Promise<void>;
 }
 
-export interface Contents {
-  postbacks: number;
-  attempts: number;
-  /** Of every cell that moves, and of what may be sent next. */
-  digest: string;
-}
-
 const pageRows = 5000;
 
-export async function contentsOf(side: Side): Promise<Contents> {
+export async function contentsOf(side: Side): Promise<DeliveryContents> {
   const hash = createHash('sha256');
   const add = (row: unknown) => hash.update(`${JSON.stringify(row)}\n`);
   const counts = { postbacks: 0, attempts: 0 };

@@ -1,10 +1,16 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { basename } from 'node:path';
 import type { Settings } from '../../kit/config/settings.ts';
 import type { Run } from '../../pipeline/runs/stage.ts';
 import { SparkDriver } from './spark-driver.ts';
-import type { SparkDrivers } from './spark-engine.ts';
+import { SparkEngine, type SparkDrivers } from './spark-engine.ts';
 
 type SparkSettings = Extract<Settings['engine'], { kind: 'spark' }>;
+
+/** The engine of one run, by these settings. */
+export function openSparkEngine(run: Run, connection: DuckDBConnection, settings: SparkSettings): SparkEngine {
+  return new SparkEngine(run, connection, driversOfRun(run, settings), settings.shared_folder);
+}
 
 /**
  * One driver for a run, started when there are logs to stage: most runs of a schedule find none, and a start takes

@@ -1,40 +1,39 @@
 import { setTimeout } from 'node:timers/promises';
-import { withWriterLock } from '../../../../pipelines/run-pipeline.ts';
-import type { DataDirectory } from '../../../kit/config/data-directory.ts';
-import type { Settings } from '../../../kit/config/settings.ts';
-import { WarehouseBusyError } from '../../../kit/errors/errors.ts';
-import { realEffects } from '../../../kit/files/effects.ts';
-import type { ProcessLock } from '../../../kit/files/process-lock.ts';
-import { forgetRefusedRuns } from '../../../pipeline/runs/refused-runs.ts';
-import { acquireSchedulerLock, type Schedule } from '../../schedule/schedule.ts';
-import { writerEpochVariable } from '../../../pipeline/runs/held-lease.ts';
-import { WriterLease } from '../../../fleet/storage/lease.ts';
-import { leaseTimes } from '../../../pipeline/runs/held-lease.ts';
-import { ObjectStore } from '../../../fleet/storage/object-store.ts';
-import { RoleNote, type ReportedRole } from '../../../pipeline/runs/storage-role.ts';
-import { readStorageMemory } from '../../../fleet/storage/writer/storage-memory.ts';
-import {
-  assertFitStorage,
-  standOnStorage,
-  takeEpoch,
-  type Standing,
-} from '../../../fleet/storage/writer/stand-on-storage.ts';
-import { readPointer, type StoredPointer } from '../../../fleet/storage/pointer.ts';
-import type { CommandContext } from '../../context.ts';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import type { Settings } from '../../kit/config/settings.ts';
+import { WarehouseBusyError } from '../../kit/errors/errors.ts';
+import { realEffects } from '../../kit/files/effects.ts';
+import type { ProcessLock } from '../../kit/files/process-lock.ts';
+import type { Logger } from '../../kit/logging/log.ts';
+import { leaseTimes, writerEpochVariable } from '../../pipeline/runs/held-lease.ts';
+import { forgetRefusedRuns } from '../../pipeline/runs/refused-runs.ts';
+import { RoleNote, type ReportedRole } from '../../pipeline/runs/storage-role.ts';
+import { withWriterLock } from '../../pipeline/runs/writer-lock.ts';
+import { WriterLease } from './lease.ts';
+import { ObjectStore } from './object-store.ts';
+import { readPointer, type StoredPointer } from './pointer.ts';
+import { assertFitStorage, standOnStorage, takeEpoch, type Standing } from './writer/stand-on-storage.ts';
+import { readStorageMemory } from './writer/storage-memory.ts';
+
+/** A schedule that runs, and can be stopped. */
+interface RunningSchedule {
+  readonly caughtUp: Promise<void>;
+  stop(): Promise<void>;
+}
 
 /**
- * A schedule of several on one storage: it stands by while another writes, and begins once that has fallen silent or
- * has given up. Its processes are told its epoch. Throws `StorageError` where storage is not fit for several writers.
+ * A schedule of several on one storage: it is on standby while another writes, and begins once that has released its
+ * lease or stopped renewing it. Its processes find its epoch in their environment. Holds `lock` until it ends, on
+ * standby, too: by it `status` knows that it lives. Throws `StorageError` where storage is not fit for several writers.
  */
 export async function openLeasedSchedule(
   data: DataDirectory,
   settings: Settings & { storage: NonNullable<Settings['storage']> },
-  { terminal: { logger } }: CommandContext,
-  open: (environment: NodeJS.ProcessEnv) => Promise<Schedule>,
-): Promise<Schedule> {
+  logger: Logger,
+  lock: ProcessLock,
+  open: (environment: NodeJS.ProcessEnv) => Promise<RunningSchedule>,
+): Promise<RunningSchedule> {
   const effects = realEffects;
-  // For as long as it stands by, too: by this lock `status` knows that it lives.
-  const lock = await acquireSchedulerLock(data.storageScheduleLockFile);
   const note = new RoleNote(data.scheduleRoleFile, settings.storage.url, { effects, logger });
   let store: ObjectStore | undefined;
   try {
@@ -55,8 +54,8 @@ function leasedSchedule(
   standing: Standing & { settings: Settings },
   note: RoleNote,
   lock: ProcessLock,
-  open: (environment: NodeJS.ProcessEnv) => Promise<Schedule>,
-): Schedule {
+  open: (environment: NodeJS.ProcessEnv) => Promise<RunningSchedule>,
+): RunningSchedule {
   const { data, settings, logger, effects, store } = standing;
   const ending = new AbortController();
   const epochTaken = (assertHeld: () => Promise<void>) =>

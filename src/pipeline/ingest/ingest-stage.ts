@@ -40,7 +40,7 @@ export interface IngestInput {
   /** Whose postback addresses, commissions and reward rates decide which postbacks are sent to whom. */
   sites: Pick<Sites, 'sites'>;
   /** What reads events and looks them up. Default: the run's own DuckDB. */
-  engine?: (run: Run, connection: DuckDBConnection) => EventEngine;
+  engine?: (run: Run, connection: DuckDBConnection) => EventEngine | Promise<EventEngine>;
 }
 
 export interface IngestSummary {
@@ -131,7 +131,7 @@ export async function ingestFiles(
   // Nothing is known of their bytes: no other file has the same, and the next run tries them again.
   content.broken.push(...(await unreadableFiles(state, unseen.unstable)));
   const newFiles = await openNewFiles(run, state, content);
-  await using eventEngine = engine(run, state.connection);
+  await using eventEngine = await engine(run, state.connection);
   const ingested = await state.transaction(async () => {
     const { summary, contentChanged } = await promoteNewFiles(run, state, eventEngine, { newFiles, landed, seenAt });
     const blackedOut = await blackOut(

@@ -1,3 +1,4 @@
+import '../../../src/cli/compose.ts';
 import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
 import { noProgress } from '../../../src/kit/logging/progress.ts';

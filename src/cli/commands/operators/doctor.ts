@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import { refresh } from '../../../../pipelines/refresh.ts';
-import { runOnStorage } from '../../../../pipelines/run-on-storage.ts';
-import { withWriterLock } from '../../../../pipelines/run-pipeline.ts';
 import { readSettings } from '../../../kit/config/settings.ts';
 import { realEffects } from '../../../kit/files/effects.ts';
 import { exitCode } from '../../../kit/errors/errors.ts';
 import { examine } from '../../../pipeline/doctor/doctor.ts';
 import { rebuild } from '../../../pipeline/doctor/rebuild.ts';
 import type { Finding } from '../../../pipeline/doctor/finding.ts';
+import { runOnStorage } from '../../../pipeline/runs/run-on-storage.ts';
+import { withWriterLock } from '../../../pipeline/runs/writer-lock.ts';
 import type { Opening } from '../../../pipeline/recovery/recover-state.ts';
 import { visibleText } from '../../../kit/text/visible-text.ts';
 import { addCommand, answer, existingData } from '../../answer.ts';

@@ -5,7 +5,7 @@ import { hasStore } from '../../../postbacks/open-store.ts';
 import { isRefreshDue } from '../../schedule/refresh-due.ts';
 import { watchLanding } from '../../schedule/landing-watch.ts';
 import { notedRuns } from '../../schedule/noted-runs.ts';
-import { nextMoments, startSchedule, type Schedule } from '../../schedule/schedule.ts';
+import { acquireSchedulerLock, nextMoments, startSchedule, type Schedule } from '../../schedule/schedule.ts';
 import type { ScheduledPipeline, ScheduledRun } from '../../schedule/schedule-lane.ts';
 import { scheduledProcesses } from '../../schedule/scheduled-process.ts';
 import type { DataDirectory } from '../../../kit/config/data-directory.ts';
@@ -22,6 +22,7 @@ import { eventKinds } from '../../../kit/vocabulary/values.ts';
 import { PullLedger } from '../../../sources/pull-ledger.ts';
 import { readRecentRuns } from '../../../pipeline/runs/recent-runs.ts';
 import { addCommand, answer, existingData } from '../../answer.ts';
+import { leasedSchedule } from '../../compose.ts';
 import type { CommandContext } from '../../context.ts';
 import { leave, untilStopped } from '../../stop-signal.ts';
 
@@ -89,9 +90,14 @@ export async function openSchedule(
       'this machine follows storage and writes nothing: `offerline serve` here, or leave "follow" out of "storage" in offerline.json',
     );
   if (storage === undefined) return openOwnSchedule(data, settings, context, environment);
-  const { openLeasedSchedule } = await import('./leased-schedule.ts');
-  return openLeasedSchedule(data, { ...settings, storage }, context, (leased) =>
-    openOwnSchedule(data, settings, context, { ...environment, ...leased }),
+  const { openLeasedSchedule } = await leasedSchedule.load();
+  const lock = await acquireSchedulerLock(data.storageScheduleLockFile);
+  return openLeasedSchedule(
+    data,
+    { ...settings, storage },
+    context.terminal.logger,
+    lock,
+    (leased: NodeJS.ProcessEnv) => openOwnSchedule(data, settings, context, { ...environment, ...leased }),
   );
 }
 

@@ -11,7 +11,7 @@ import { receiverPortVariable } from '../../../postbacks/http/example-route.ts';
 import { trackerAddress } from '../../../tracker/tracker-address.ts';
 import { UsageError } from '../../../kit/errors/errors.ts';
 import { addCommand, answer, existingData } from '../../answer.ts';
-import { openSharedLimits } from '../../compose.ts';
+import { followedStorage, openSharedLimits } from '../../compose.ts';
 import type { CommandContext } from '../../context.ts';
 import { startCompanion, type Companion, type CompanionListens } from '../../companion.ts';
 import { listen, withAddress } from '../../listen.ts';
@@ -195,6 +195,6 @@ async function followNow({ address }: Companion): Promise<void> {
 /** The SDK is loaded where there is storage to follow, and nowhere else. */
 async function followed(data: DataDirectory, { storage }: Settings, { terminal }: CommandContext) {
   if (storage?.follow !== true) return undefined;
-  const { followStorage } = await import('../../../fleet/storage/follow.ts');
+  const { followStorage } = await followedStorage.load();
   return followStorage(storage, { data, effects: realEffects, logger: terminal.logger });
 }

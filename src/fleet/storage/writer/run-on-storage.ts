@@ -1,45 +1,22 @@
-import type { DataDirectory } from '../src/kit/config/data-directory.ts';
-import type { Settings } from '../src/kit/config/settings.ts';
-import { UsageError } from '../src/kit/errors/errors.ts';
-import type { Effects } from '../src/kit/files/effects.ts';
-import type { Logger } from '../src/kit/logging/log.ts';
-import { warehouseIdKey } from '../src/pipeline/deliveries/sync-deliveries.ts';
-import { lastRunId } from '../src/pipeline/runs/run-ledger.ts';
-import { writerEpochVariable } from '../src/pipeline/runs/held-lease.ts';
-import { LostSwapError, ObjectStore, StorageError } from '../src/fleet/storage/object-store.ts';
-import { readPointer } from '../src/fleet/storage/pointer.ts';
-import { publishRun } from '../src/fleet/storage/writer/publish-run.ts';
-import { standOnStorage, takeOver, type Standing } from '../src/fleet/storage/writer/stand-on-storage.ts';
-import { withoutContents, type StorageMemory } from '../src/fleet/storage/writer/storage-memory.ts';
-import { sweepStorage } from '../src/fleet/storage/writer/sweep-storage.ts';
-import type { StateDatabase } from '../src/pipeline/warehouse/database.ts';
-import { deleteMetadata } from '../src/pipeline/warehouse/metadata.ts';
-import { namedFiles } from '../src/pipeline/warehouse/named-files.ts';
+import { UsageError } from '../../../kit/errors/errors.ts';
+import { warehouseIdKey } from '../../../pipeline/deliveries/sync-deliveries.ts';
+import { writerEpochVariable } from '../../../pipeline/runs/held-lease.ts';
+import { lastRunId } from '../../../pipeline/runs/run-ledger.ts';
+import type { OpenRunOnStorage } from '../../../pipeline/runs/run-on-storage.ts';
+import { deleteMetadata } from '../../../pipeline/warehouse/metadata.ts';
+import { namedFiles } from '../../../pipeline/warehouse/named-files.ts';
+import { LostSwapError, ObjectStore, StorageError } from '../object-store.ts';
+import { readPointer } from '../pointer.ts';
+import { publishRun } from './publish-run.ts';
+import { standOnStorage, takeOver, type Standing } from './stand-on-storage.ts';
+import { withoutContents, type StorageMemory } from './storage-memory.ts';
+import { sweepStorage } from './sweep-storage.ts';
 
-/** Steps of a run that use object storage, where that is configured. */
-export interface RunOnStorage extends Disposable {
-  /** Called with the state open, before the work. */
-  begin(state: StateDatabase): Promise<void>;
-  /** Called with the state open, after the work: reads what `publish` needs. */
-  note(state: StateDatabase): Promise<void>;
-  /**
-   * Called after the state is closed. Throws `LostSwapError` with this run discarded, `StorageError` where the run is
-   * done here and is not in storage. With `sweep` removes objects that nothing needs any more.
-   */
-  publish(options: { sweep: boolean }): Promise<void>;
-}
-
-/**
- * Replaces the state here by that of storage, and returns the steps that publish the run there; undefined without storage.
- * The caller holds the writer lock. Throws `UsageError` where this machine only follows, `LostSwapError` where another
- * schedule has taken over.
- */
-export async function runOnStorage(
-  { storage, snapshots_kept: snapshotsKept, lock_wait_seconds }: Settings,
-  opening: { data: DataDirectory; logger: Logger; effects: Effects },
-  environment: NodeJS.ProcessEnv = process.env,
-): Promise<RunOnStorage | undefined> {
-  if (storage === undefined) return undefined;
+/** Throws `UsageError` where this machine only follows, `LostSwapError` where another schedule has taken over. */
+export const openRunOnStorage: OpenRunOnStorage = async (
+  { storage, snapshots_kept: snapshotsKept, lock_wait_seconds },
+  opening,
+) => {
   if (storage.follow)
     throw new UsageError(
       `this machine follows ${storage.url} and writes nothing: leave "follow" out of "storage" in offerline.json where runs are to be made`,
@@ -49,7 +26,7 @@ export async function runOnStorage(
   let memory: StorageMemory;
   try {
     memory = await standOnStorage(standing);
-    assertEpoch(memory, environment);
+    assertEpoch(memory, process.env);
   } catch (error) {
     store[Symbol.dispose]();
     throw error;
@@ -84,7 +61,7 @@ export async function runOnStorage(
     },
     [Symbol.dispose]: () => store[Symbol.dispose](),
   };
-}
+};
 
 function assertEpoch({ stored, url }: StorageMemory, environment: NodeJS.ProcessEnv): void {
   const expected = environment[writerEpochVariable];
