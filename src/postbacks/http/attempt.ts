@@ -164,6 +164,9 @@ function errorOfStatus(status: number): OutcomeError | null {
 function problemOf(error: Error): OutcomeError {
   if (error instanceof ConnectError) return error.problem;
   if (error instanceof errors.HTTPParserError || error instanceof errors.HeadersOverflowError) return 'bad_answer';
+  // undici breaks the connection off at a "100 Continue" that nobody asked for. The receiver has the request, so it is
+  // not sent again at once, as after a connection that was closed.
+  if (error instanceof errors.SocketError && error.message === 'bad response') return 'bad_answer';
   const isUnsent = error instanceof errors.InvalidArgumentError || error instanceof errors.ClientDestroyedError;
   return isUnsent ? 'unsendable' : 'connection';
 }

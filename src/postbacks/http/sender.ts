@@ -6,7 +6,6 @@ import type { Lookup } from '../../kit/guard/address-guard.ts';
 import { Attempt } from './attempt.ts';
 import { withExampleRoute } from './example-route.ts';
 import type { Outcome } from '../rules/outcome.ts';
-import { passOverContinue } from './pass-over-continue.ts';
 import type { PostbackRequest } from './postback-request.ts';
 
 export type { Outcome, OutcomeError } from '../rules/outcome.ts';
@@ -39,12 +38,7 @@ export function createSender({
   now = () => realEffects.now(),
 }: SenderOptions): PostbackSender {
   const guarded = guardedConnector({ allowPrivate, connectMilliseconds: deadlineMilliseconds, lookup });
-  const routed = exampleReceiverPort === undefined ? guarded : withExampleRoute(exampleReceiverPort, guarded);
-  const connect: typeof guarded = (options, callback) =>
-    routed(options, (...outcome) => {
-      if (outcome[1] !== null) passOverContinue(outcome[1]);
-      callback(...outcome);
-    });
+  const connect = exampleReceiverPort === undefined ? guarded : withExampleRoute(exampleReceiverPort, guarded);
   // undici's own time limits are per part of a response: one that drips in would outlast them.
   const options: Agent.Options = { connect, allowH2: false, headersTimeout: 0, bodyTimeout: 0 };
   const agents = {

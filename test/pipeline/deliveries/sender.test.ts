@@ -130,23 +130,12 @@ describe('an answer', () => {
   const hints = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n';
   const goOn = 'HTTP/1.1 100 Continue\r\n\r\n';
   it.each([
-    ['one 100', goOn + ok, 200],
-    [
-      'a 100 with headers, and others',
-      `HTTP/1.1 100 Go on\r\nx: y\r\n\r\n${goOn}${hints}HTTP/1.1 102 P\r\n\r\n${goOn}${ok}`,
-      200,
-    ],
-    ['a 100 and a refusal', `${goOn}HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n`, 410],
-    ['a 100, and has its bytes', `${goOn}HTTP/1.1 200 OK\r\ncontent-length: 24\r\n\r\nHTTP/1.1 100HTTP/1.1 100`, 200],
+    ['early hints', hints + ok, 200],
+    ['several', `${hints}HTTP/1.1 102 P\r\n\r\n${hints}${ok}`, 200],
+    ['early hints and a refusal', `${hints}HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n`, 410],
   ])('may come after %s, in one piece or in many, and leaves the connection in use', async (_name, answer, status) => {
     for (const size of [answer.length, 11, 1]) {
-      const { url, connections } = await scriptedReceiver((socket) => {
-        const writeFrom = (at: number) => {
-          socket.write(answer.slice(at, at + size));
-          if (at + size < answer.length) setImmediate(writeFrom, at + size);
-        };
-        writeFrom(0);
-      });
+      const { url, connections } = await scriptedReceiver((socket) => writeInPieces(socket, answer, size));
       const { send } = senderForTest({ deadlineMilliseconds: 10_000 });
       for (const body of [undefined, '{}', '{}', undefined, '{}'])
         expect(await send(url, body)).toMatchObject({ status });
@@ -155,10 +144,41 @@ describe('an answer', () => {
     }
   });
 
-  it('may come long after a 100, but not after the deadline', async () => {
+  it.each([
+    ['comes first', goOn + ok],
+    ['comes after early hints', `${hints}${goOn}${ok}`],
+    ['is all that comes', goOn],
+  ])(
+    'is bad where an unasked 100 %s; the request is sent once, on a connection that is used, too',
+    async (_name, bad) => {
+      for (const size of [bad.length, 11, 1]) {
+        const requests: string[] = [];
+        const { url } = await scriptedReceiver((socket, request) => {
+          requests.push(request);
+          writeInPieces(socket, request.includes('/bad') ? bad : ok, size);
+        });
+        const { send } = senderForTest({ deadlineMilliseconds: 10_000 });
+        for (const body of [undefined, '{}']) {
+          expect(await send(url)).toMatchObject({ status: 200 });
+          expect(await send(`${url}/bad`, body)).toMatchObject({ status: null, error: 'bad_answer' });
+        }
+        expect(requests).toHaveLength(4);
+      }
+    },
+  );
+
+  function writeInPieces(socket: Socket, answer: string, size: number): void {
+    const writeFrom = (at: number) => {
+      socket.write(answer.slice(at, at + size));
+      if (at + size < answer.length) setImmediate(writeFrom, at + size);
+    };
+    writeFrom(0);
+  }
+
+  it('may come long after early hints, but not after the deadline', async () => {
     const { url } = await scriptedReceiver((socket, request) => {
-      socket.write(goOn);
-      if (request.includes('/slow')) setTimeout(() => socket.write(goOn + ok), deadlineMilliseconds / 3);
+      socket.write(hints);
+      if (request.includes('/slow')) setTimeout(() => socket.write(hints + ok), deadlineMilliseconds / 3);
     });
     const { send } = senderForTest();
     expect(await send(`${url}/slow`)).toMatchObject({ status: 200, error: null });
@@ -188,7 +208,7 @@ describe('an answer', () => {
 
   it('that ends with a 100 is none', async () => {
     const { url, connections } = await scriptedReceiver((socket) => void socket.end(goOn));
-    expect(await senderForTest().send(url)).toMatchObject({ status: null, error: 'connection' });
+    expect(await senderForTest().send(url)).toMatchObject({ status: null, error: 'bad_answer' });
     expect(connections()).toBe(1);
   });
 
