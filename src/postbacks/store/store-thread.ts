@@ -1,22 +1,32 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { OfferlineError } from '../../kit/errors/errors.ts';
 import type { ClaimedPostback, PassUpdate } from './delivery-store.ts';
 
 /** The updates of a pass, in a thread of their own: a commit waits for the disk, and sending does not wait with it. */
 export class StoreThread {
   readonly #worker: Worker;
+  readonly #ended = new AbortController();
 
   /** Over the store in that file. */
-  constructor(file: string) {
-    this.#worker = new Worker(new URL('./store-worker.ts', import.meta.url), { workerData: file });
+  constructor(file: string, program = new URL('./store-worker.ts', import.meta.url)) {
+    this.#worker = new Worker(program, { workerData: file });
+    this.#worker.once('exit', (code) =>
+      this.#ended.abort(new OfferlineError(`the thread that writes deliveries ended with code ${code}`)),
+    );
   }
 
-  /** One at a time. Throws what the store throws. */
+  /** One at a time. Throws what the store throws, and an error where the thread has ended. */
   async apply(update: PassUpdate): Promise<ClaimedPostback[][]> {
+    const { signal } = this.#ended;
     this.#worker.postMessage(update);
-    const [reply] = (await once(this.#worker, 'message')) as [ClaimedPostback[][] | Error];
-    if (reply instanceof Error) throw reply;
-    return reply;
+    try {
+      const [reply] = (await once(this.#worker, 'message', { signal })) as [ClaimedPostback[][] | Error];
+      if (reply instanceof Error) throw reply;
+      return reply;
+    } catch (error) {
+      throw signal.aborted ? signal.reason : error;
+    }
   }
 
   async close(): Promise<void> {
