@@ -1,7 +1,7 @@
 /**
  * node bare-copy.ts <data directory> <target.parquet>
  *
- * The yardstick of measure a: DuckDB alone reads the click files of a data directory and writes them as Parquet, the
+ * The yardstick of a refresh: DuckDB alone reads the click files of a data directory and writes them as Parquet, the
  * columns given with their types and in whatever order, opened as the pipeline opens it (threads, memory).
  */
 import { DuckDBInstance } from '@duckdb/node-api';

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
-import { findLandingFiles } from '../../src/pipeline/landing/files/find-files.ts';
-import { forgetRuns, generateLogs, historyEnd, type Bench, type GeneratedLogs } from './bench.ts';
+import { generateLogs, historyEnd, type Bench, type Measure } from './bench.ts';
 import { measureRefresh } from './measured-refresh.ts';
+import { onlyClickFile } from './refresh.ts';
+import { measureOf, percentile95 } from './rounds.ts';
 import { Stand, type Server } from './serve/stand.ts';
 
 const commandLine = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
@@ -22,18 +23,16 @@ const longestMilliseconds = 60_000;
  * Seconds from a file's arrival in the landing folder, by its rename, until the service answers from a snapshot that
  * has its clicks: `schedule` with `"watch": true` and `serve` as processes of their own, on the history of all clicks.
  */
-export async function measureLandedToServed(bench: Bench, { data, clicks }: GeneratedLogs): Promise<number[]> {
-  const { terminal, signal } = bench;
+export async function measureLandedToServed(bench: Bench): Promise<Measure[]> {
+  const { terminal, options, signal } = bench;
+  const { data, clicks } = await generateLogs(bench, 'served-history', { ...options, end: historyEnd });
   const arrivals = await generateLogs(bench, 'landing-by-and-by', {
     clicks: landings * clicksInEach,
     days: 1,
     end: new Date().toISOString(),
-    seed: bench.options.seed + 2,
+    seed: options.seed + 2,
   });
-  const [file] = (await findLandingFiles(arrivals.data.landing)).files.filter(({ kind }) => kind === 'clicks');
-  if (file === undefined) throw new Error('no clicks were generated to land');
-  const lines = (await readFile(file.absolutePath, 'utf8')).trimEnd().split('\n');
-  await forgetRuns(data);
+  const lines = (await readFile(await onlyClickFile(arrivals), 'utf8')).trimEnd().split('\n');
   const settings = await readFile(data.settingsFile, 'utf8');
   terminal.logger.info({ clicks }, 'refreshing the history');
   await measureRefresh(data, historyEnd, { clicks }, signal);
@@ -50,7 +49,7 @@ export async function measureLandedToServed(bench: Bench, { data, clicks }: Gene
   });
   const ended = once(schedule, 'exit');
   try {
-    await told(schedule.stderr, 'watching landing');
+    await logged(schedule.stderr, 'watching landing');
     const server = await stand.serve(data);
     const seconds: number[] = [];
     for (let landing = 0; landing < landings; landing++) {
@@ -58,13 +57,14 @@ export async function measureLandedToServed(bench: Bench, { data, clicks }: Gene
       seconds.push(await landAndWait(data, server, `arrival-${landing}.ndjson`, `${part.join('\n')}\n`));
       await setTimeout(pauseMilliseconds, undefined, { signal });
     }
-    terminal.logger.info({ seconds }, 'landed to served');
-    return seconds;
+    return [
+      measureOf(`landed to served, ${clicks} clicks as history`, seconds, '<= 3', ' s'),
+      measureOf('the same, 95th percentile', [percentile95(seconds)], '<= 3', ' s'),
+    ];
   } finally {
     schedule.kill('SIGTERM');
     await ended.catch(() => undefined);
     await stand.close();
-    await writeFile(data.settingsFile, settings);
   }
 }
 
@@ -87,8 +87,8 @@ async function servedSnapshot({ address }: Server): Promise<string> {
   return ((await response.json()) as { snapshot_id: string }).snapshot_id;
 }
 
-/** Ends once the process has logged such a line; what it logs later is read and let go. */
-async function told(logs: NodeJS.ReadableStream, what: string): Promise<void> {
+/** Resolves once the process has logged such a line; later ones are read and dropped. */
+async function logged(logs: NodeJS.ReadableStream, what: string): Promise<void> {
   let seen = '';
   await new Promise<void>((resolve, reject) => {
     logs.on('data', (chunk: Buffer) => {

@@ -1,22 +1,30 @@
-import { CommanderError } from 'commander';
+/** `npm run bench`: measures with an aim, as ratios of runs that take turns. */
+import { Command, CommanderError, Option } from 'commander';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { table, wholeNumber } from '../../src/cli/answer.ts';
 import { exitCode } from '../../src/kit/errors/errors.ts';
 import { createTerminal } from '../../src/kit/logging/progress.ts';
-import { generateLogs, historyEnd, type Bench } from './bench.ts';
+import type { Bench, BenchOptions, Measure } from './bench.ts';
 import { measureCatalog } from './catalog.ts';
-import { measureConsole } from './console/measure.ts';
-import { measureConversionRows } from './conversion-rows.ts';
-import { measureGrowingHistory } from './growing-history.ts';
+import { measureConsole } from './console/console.ts';
+import { measureHistory, measureRefreshes } from './refresh.ts';
 import { measureLandedToServed } from './landed-to-served.ts';
-import { measureMessyLogs } from './messy-logs.ts';
-import { parseBenchOptions, type BenchOptions } from './options.ts';
-import { measurePostbacks } from './postbacks/measure.ts';
-import { benchReport, reportText, type BenchReport, type BenchResults } from './report.ts';
-import { measureLongLookups, measureServing } from './serve/measure.ts';
-import { measureTracking } from './track/measure.ts';
-import { measureWholeRefresh } from './whole-refresh.ts';
+import { measurePostbacks } from './postbacks/postbacks.ts';
+import { measureServing } from './serve/serving.ts';
+import { measureTracking } from './track/tracking.ts';
+
+const measures: Record<string, (bench: Bench) => Promise<Measure[]>> = {
+  refresh: measureRefreshes,
+  history: measureHistory,
+  catalog: measureCatalog,
+  served: measureLandedToServed,
+  serve: measureServing,
+  postbacks: measurePostbacks,
+  track: measureTracking,
+  console: measureConsole,
+};
 
 const terminal = createTerminal();
 const stop = new AbortController();
@@ -24,52 +32,41 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => stop.abort(new Error(`stopped by ${signal}`)));
 
 try {
-  const options = parseBenchOptions(process.argv.slice(2), (text) => void process.stdout.write(text));
-  const report = await runBench(options);
-  process.stdout.write(`${options.json ? JSON.stringify(report, null, 2) : reportText(report)}\n`);
+  const { only, json, ...options } = readOptions(process.argv.slice(2));
+  const folder = await mkdtemp(join(tmpdir(), 'offerline-bench-'));
+  const results: Measure[] = [];
+  try {
+    for (const [name, measure] of Object.entries(measures)) {
+      if (only !== undefined && only !== name) continue;
+      terminal.logger.info(options, `measuring ${name}`);
+      results.push(...(await measure({ options, folder, terminal, signal: stop.signal })));
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+  process.stdout.write(
+    `${json === true ? JSON.stringify(results, null, 2) : table(results.map((row) => ({ ...row })))}\n`,
+  );
 } catch (error) {
   if (error instanceof CommanderError) {
     process.exitCode = error.exitCode === 0 ? exitCode.done : exitCode.usage;
   } else {
-    const { message } = stop.signal.aborted ? (stop.signal.reason as Error) : (error as Error);
-    terminal.logger.error(message);
+    terminal.logger.error(((stop.signal.aborted ? stop.signal.reason : error) as Error).message);
     process.exitCode = exitCode.failed;
   }
 }
 
-async function runBench(options: BenchOptions): Promise<BenchReport> {
-  const folder = await mkdtemp(join(tmpdir(), 'offerline-bench-'));
-  try {
-    const bench: Bench = { options, folder, terminal, signal: stop.signal };
-    return benchReport(options, {
-      ...((options.only === undefined ||
-        ['a', 'b', 'messy', 'conversions', 'served', 'serve'].includes(options.only)) &&
-        (await measureOnClicks(bench))),
-      ...(wants(options, 'catalog') && { catalog: await measureCatalog(bench) }),
-      // These two only when asked for: their time is that of writing the history.
-      ...(options.only === 'lookup' && { lookups: await measureLongLookups(bench) }),
-      ...(options.only === 'console' && { console: await measureConsole(bench) }),
-      ...(wants(options, 'postbacks') && { postbacks: await measurePostbacks(bench) }),
-      ...(wants(options, 'track') && { tracking: await measureTracking(bench) }),
-    });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-async function measureOnClicks(bench: Bench): Promise<BenchResults> {
-  const { options } = bench;
-  const logs = await generateLogs(bench, 'all-days', { clicks: options.clicks, days: options.days, end: historyEnd });
-  return {
-    ...(wants(options, 'a') && { whole: await measureWholeRefresh(bench, logs) }),
-    ...(wants(options, 'b') && { history: await measureGrowingHistory(bench, logs) }),
-    ...(wants(options, 'messy') && { messy: await measureMessyLogs(bench, logs) }),
-    ...(wants(options, 'conversions') && { conversions: await measureConversionRows(bench, logs) }),
-    ...(wants(options, 'served') && { landedToServed: await measureLandedToServed(bench, logs) }),
-    ...(wants(options, 'serve') && { serving: await measureServing(bench, logs) }),
-  };
-}
-
-function wants({ only }: BenchOptions, measure: NonNullable<BenchOptions['only']>): boolean {
-  return only === undefined || only === measure;
+/** Throws commander's error for wrong words, and after printing help. */
+function readOptions(words: readonly string[]): BenchOptions & { only?: string; json?: boolean } {
+  return new Command('npm run bench --')
+    .description('Measures what has an aim. Generated data goes to the folder for temporary files.')
+    .option('--clicks <n>', 'clicks on all days together', wholeNumber(1000, 1_000_000_000), 2_000_000)
+    .option('--days <n>', 'days that the clicks are spread over', wholeNumber(2, 366), 10)
+    .option('--rounds <n>', 'pairs measured; medians count', wholeNumber(1, 100), 3)
+    .option('--seed <n>', 'seed of the generated data', wholeNumber(0, 2 ** 32 - 2), 1)
+    .addOption(new Option('--only <measure>', 'one of the measures').choices(Object.keys(measures)))
+    .option('--json', 'print one JSON document on standard output')
+    .exitOverride()
+    .parse(words, { from: 'user' })
+    .opts();
 }

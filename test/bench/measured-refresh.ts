@@ -3,8 +3,6 @@ import { currentManifest } from '../../src/pipeline/snapshot/snapshot-store.ts';
 import { measureProcess, type Measured } from './measured-process.ts';
 
 export interface MeasuredRefresh extends Measured {
-  /** Seconds by stage, in their order, as the run logged them. */
-  stages: Record<string, number>;
   ingested: { files: number };
 }
 
@@ -28,17 +26,5 @@ export async function measureRefresh(
   const clicks = (await currentManifest(data))?.row_counts['clicks'];
   if (clicks !== expected.clicks)
     throw new Error(`the refresh published ${clicks} clicks, ${expected.clicks} were generated`);
-  return { ...measured, ingested, stages: stageSeconds(measured.logs) };
-}
-
-/** Reads the lines `done: <stage>` of a log of JSON lines. */
-export function stageSeconds(logs: string): Record<string, number> {
-  const stages: Record<string, number> = {};
-  for (const line of logs.split('\n')) {
-    if (!line.startsWith('{')) continue;
-    const { msg, ms } = JSON.parse(line) as { msg?: string; ms?: number };
-    const stage = /^done: (.+)$/.exec(msg ?? '')?.[1];
-    if (stage !== undefined && ms !== undefined) stages[stage] = ms / 1000;
-  }
-  return stages;
+  return { ...measured, ingested };
 }

@@ -1,3 +1,5 @@
+import type { Measure } from './bench.ts';
+
 /** Middle value; of an even number, the mean of the two in the middle. Throws where there is none. */
 export function median(values: readonly number[]): number {
   if (values.length === 0) throw new RangeError('there is no median of nothing');
@@ -6,12 +8,9 @@ export function median(values: readonly number[]): number {
   return ((sorted[Math.ceil(sorted.length / 2) - 1] as number) + (sorted[middle] as number)) / 2;
 }
 
-/** The element whose value is the lower middle one: a run that really took place, to show its parts. */
-export function medianOf<Item>(items: readonly Item[], valueOf: (item: Item) => number): Item {
-  const sorted = items.toSorted((a, b) => valueOf(a) - valueOf(b));
-  const middle = sorted[Math.ceil(sorted.length / 2) - 1];
-  if (middle === undefined) throw new RangeError('there is no median of nothing');
-  return middle;
+/** The smallest value that 95 % are not above. */
+export function percentile95(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.ceil(0.95 * values.length) - 1] ?? Number.NaN;
 }
 
 export interface Pair<First, Second> {
@@ -27,19 +26,22 @@ export async function inTurns<First, Second>(
   rounds: number,
   measureFirst: () => Promise<First>,
   measureSecond: () => Promise<Second>,
-  onRound: (round: number, pair: Pair<First, Second>) => void,
 ): Promise<Pair<First, Second>[]> {
   const pairs: Pair<First, Second>[] = [];
   for (let round = 1; round <= rounds; round++) {
-    let pair: Pair<First, Second>;
     if (round % 2 === 1) {
-      pair = { first: await measureFirst(), second: await measureSecond() };
+      pairs.push({ first: await measureFirst(), second: await measureSecond() });
     } else {
       const second = await measureSecond();
-      pair = { first: await measureFirst(), second };
+      pairs.push({ first: await measureFirst(), second });
     }
-    onRound(round, pair);
-    pairs.push(pair);
   }
   return pairs;
+}
+
+/** The median of values, one a round, as a row of the table. `aim`: such as `<= 3`. */
+export function measureOf(measure: string, values: readonly number[], aim: string, unit = ''): Measure {
+  const digits = Math.abs(median(values)) >= 100 ? 0 : 2;
+  const text = (value: number) => value.toFixed(digits);
+  return { measure, reached: text(median(values)) + unit, aim: aim === '-' ? aim : aim + unit, rounds: values.map(text).join(' ') };
 }

@@ -5,7 +5,6 @@ export interface Received {
   /** 0 where the connection broke before the answer was there. */
   status: number;
   bodyBytes: number;
-  snapshot: string | undefined;
 }
 
 /** A request that gets no answer by then has failed. Milliseconds. */
@@ -30,7 +29,7 @@ export class KeepAliveConnection {
     socket.setTimeout(patience, () => socket.destroy());
     socket.on('data', (chunk) => this.#take(chunk));
     socket.on('error', () => undefined);
-    socket.on('close', () => this.#finish({ status: 0, bodyBytes: 0, snapshot: undefined }));
+    socket.on('close', () => this.#finish({ status: 0, bodyBytes: 0 }));
   }
 
   static async open(address: string): Promise<KeepAliveConnection> {
@@ -48,7 +47,7 @@ export class KeepAliveConnection {
     return new Promise((resolve) => {
       this.#received = resolve;
       if (this.isOpen) this.#socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
-      else this.#finish({ status: 0, bodyBytes: 0, snapshot: undefined });
+      else this.#finish({ status: 0, bodyBytes: 0 });
     });
   }
 
@@ -67,7 +66,6 @@ export class KeepAliveConnection {
       this.#answer = {
         status: Number(head.slice(9, 12)),
         bodyBytes,
-        snapshot: /^x-snapshot-id: (.+)$/im.exec(head)?.[1],
       };
       this.#missingBytes = bodyBytes - (this.#head.length - end - endOfHead.length);
       this.#head = Buffer.alloc(0);

@@ -4,9 +4,9 @@ import { KeepAliveConnection } from './keep-alive-connection.ts';
 import type { Load, LoadPlan } from './load.ts';
 
 let stop = new AbortController();
-process.on('message', (message: LoadPlan | 'stop' | 'usage') => {
+process.on('message', (message: LoadPlan | 'stop') => {
   if (message === 'stop') stop.abort();
-  else if (message !== 'usage') void load(message).then((seen) => process.send?.(seen));
+  else void load(message).then((seen) => process.send?.(seen));
 });
 process.channel?.ref();
 
@@ -21,8 +21,7 @@ async function load({
   stop = new AbortController();
   const { signal } = stop;
   const latencies: number[] = [];
-  let [begun, failed, bodyBytes, switches] = [0, 0, 0, 0];
-  let snapshot: string | undefined;
+  let [begun, failed, bodyBytes] = [0, 0, 0];
   const start = performance.now();
   const end = start + seconds * 1000;
 
@@ -41,10 +40,6 @@ async function load({
       latencies.push(performance.now() - due);
       bodyBytes += received.bodyBytes;
       if (received.status !== 200) failed++;
-      if (received.status === 200 && received.snapshot !== snapshot) {
-        if (snapshot !== undefined) switches++;
-        snapshot = received.snapshot;
-      }
       if (!connection.isOpen) connection = await KeepAliveConnection.open(address);
     }
     connection.close();
@@ -60,7 +55,5 @@ async function load({
     seconds: (performance.now() - start) / 1000,
     p50: at(0.5),
     p99: at(0.99),
-    longest: at(1),
-    switches,
   };
 }

@@ -1,10 +1,10 @@
-/** What the client is asked to do. Paths are asked for in turns. */
+/** A task for the client, which asks for the paths in turns. */
 export interface LoadPlan {
   address: string;
   paths: string[];
   /** Keep-alive connections; each waits for an answer before it sends the next request. */
   connections: number;
-  /** Ends after so many requests, or after this time, or when told to, whichever comes first. */
+  /** Ends after so many requests, or after this time, or by a message, whichever comes first. */
   requests?: number;
   seconds?: number;
   /** Requests spread evenly over time, in place of as many as possible. */
@@ -20,7 +20,4 @@ export interface Load {
   /** Milliseconds from when a request was due until its answer was there. */
   p50: number;
   p99: number;
-  longest: number;
-  /** How often the answers began to come from another snapshot. */
-  switches: number;
 }

@@ -15,13 +15,6 @@ export function canPin(): boolean {
   );
 }
 
-/** Of a process, at a moment. */
-export interface MemoryUse {
-  residentBytes: number;
-  /** Of those, what V8 makes new objects in. It doubles and halves that as it likes, whatever is in use. */
-  youngBytes: number;
-}
-
 export interface ProcessOptions {
   /** Undefined where the machine does not allow it. */
   core: number | undefined;
@@ -36,8 +29,8 @@ export class PinnedProcess {
 
   constructor(program: URL, words: readonly string[], { core, environment = {}, signal }: ProcessOptions) {
     signal.throwIfAborted();
-    const answerUsage = new URL('./answer-usage.ts', import.meta.url).href;
-    const command = [process.execPath, '--import', answerUsage, fileURLToPath(program), ...words];
+    const endWithBench = new URL('./end-with-bench.ts', import.meta.url).href;
+    const command = [process.execPath, '--import', endWithBench, fileURLToPath(program), ...words];
     const [executable = '', ...rest] = core === undefined ? command : ['taskset', '-c', String(core), ...command];
     this.#name = [fileURLToPath(program), ...words.slice(0, 5)].join(' ');
     // Logs are written, as they would be, but to nowhere: one line per request would fill the disk or wait for a
@@ -86,16 +79,6 @@ export class PinnedProcess {
 
   tell(message: object | string): void {
     this.#child.send(message, () => undefined);
-  }
-
-  /** Of all its threads so far. */
-  async cpuSeconds(): Promise<number> {
-    return (await this.ask<{ cpuSeconds: number }>('usage')).cpuSeconds;
-  }
-
-  /** Now. */
-  memory(): Promise<MemoryUse> {
-    return this.ask<MemoryUse>('usage');
   }
 
   async stop(): Promise<void> {

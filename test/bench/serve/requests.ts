@@ -13,7 +13,7 @@ export function pathOf(base: string, site: Credentials, parameters: Record<strin
   return `${base}?${new URLSearchParams({ site_key: site.site_key, site_secret: site.site_secret, ...parameters }).toString()}`;
 }
 
-/** What the generated catalogs hold, so that filters find something. */
+/** Values that the generated catalogs hold, so that filters find something. */
 const countries = ['US', 'GB', 'DE', 'FR', 'ES', 'IT', 'NL', 'PL', 'BR', 'JP', 'AU', 'CA'];
 const devices = ['android', 'ios', 'desktop'];
 const categories = ['games', 'surveys', 'sign-up', 'productivity', 'education', 'finance', 'Shopping'];
@@ -40,4 +40,21 @@ export function randomFilters(seed: number, sites: readonly Credentials[], count
     );
   }
   return [...paths];
+}
+
+const filters = 400;
+/** Sites whose default pages and reports are asked for among the filters. */
+const askingSites = 10;
+
+/** Requests as publishers make them: odd filters, and among them default pages and reports. */
+export function mixedPaths(seed: number, sites: readonly Credentials[]): string[] {
+  const pages = Object.values(defaultPages).flatMap((base) =>
+    sites.slice(0, askingSites).map((site) => pathOf(base, site)),
+  );
+  // Spread over the others: reports of a large catalog, all at once, would be a measure of their own.
+  const every = Math.floor(filters / pages.length);
+  return randomFilters(seed, sites, filters).flatMap((path, index) => [
+    path,
+    ...(index % every === 0 ? pages.slice(index / every, index / every + 1) : []),
+  ]);
 }

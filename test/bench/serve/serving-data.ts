@@ -1,7 +1,5 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { readSites, type Site } from '../../../src/kit/sites/sites.ts';
-import { forgetRuns, generateLogs, historyEnd, type Bench, type GeneratedLogs } from '../bench.ts';
+import { changeSites, forgetRuns, generateLogs, historyEnd, type Bench, type GeneratedLogs } from '../bench.ts';
 import { measureRefresh } from '../measured-refresh.ts';
 
 /** A published network that a service can serve. */
@@ -28,15 +26,7 @@ export async function generateLargeCatalog(bench: Bench): Promise<GeneratedLogs>
 export async function publishForServing(logs: GeneratedLogs, signal: AbortSignal): Promise<ServingData> {
   const { data } = logs;
   await forgetRuns(data);
-  await liftLimits(data);
+  await changeSites(data, { rate_limit_per_hour: 1_000_000 });
   await measureRefresh(data, historyEnd, logs, signal);
   return { ...logs, sites: readSites(data.sitesFile).sites.filter(({ status }) => status === 'active') };
-}
-
-async function liftLimits({ sitesFile }: DataDirectory): Promise<void> {
-  const { sites } = JSON.parse(await readFile(sitesFile, 'utf8')) as { sites: object[] };
-  await writeFile(
-    sitesFile,
-    JSON.stringify({ sites: sites.map((site) => ({ ...site, rate_limit_per_hour: 1_000_000 })) }),
-  );
 }

@@ -2,11 +2,6 @@ import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import type { Load, LoadPlan } from './load.ts';
 import { canPin, clientCore, PinnedProcess, serverCore } from './pinned-process.ts';
 
-export interface MeasuredLoad extends Load {
-  /** Processor time of the server, all its threads: what a busy machine or a slow client distorts least. */
-  cpuMicrosecondsPerRequest: number;
-}
-
 export interface Server {
   process: PinnedProcess;
   address: string;
@@ -14,7 +9,6 @@ export interface Server {
 
 const commandLine = new URL('../../../src/cli/main.ts', import.meta.url);
 const constantServer = new URL('./constant-server.ts', import.meta.url);
-const duckdbServer = new URL('./duckdb-server.ts', import.meta.url);
 const loadClient = new URL('./load-client.ts', import.meta.url);
 
 /** As many as keep a server of one thread busy without a queue that adds nothing. */
@@ -59,21 +53,15 @@ export class Stand {
     return this.#listen(constantServer, sizes.map(String));
   }
 
-  duckdb(file: string): Promise<Server> {
-    return this.#listen(duckdbServer, [file]);
-  }
-
   /** As many requests as the server takes. Throws where one failed: a ratio of errors says nothing. */
-  async load({ process, address }: Server, plan: Omit<LoadPlan, 'address' | 'connections'>): Promise<MeasuredLoad> {
+  async load({ address }: Server, plan: Omit<LoadPlan, 'address' | 'connections'>): Promise<Load> {
     this.#signal.throwIfAborted();
-    const before = await process.cpuSeconds();
     const load = await this.#client.ask<Load>({ address, connections, ...plan });
-    const cpuSeconds = (await process.cpuSeconds()) - before;
     if (load.failed > 0)
       throw new Error(
         `${load.failed} of ${load.requests} requests failed, such as one of ${plan.paths[0]?.replace(/\?.*/, '')}`,
       );
-    return { ...load, cpuMicrosecondsPerRequest: (cpuSeconds / load.requests) * 1e6 };
+    return load;
   }
 
   /** A load beside which something else happens: it goes on until that has ended. Failures are counted, not thrown. */

@@ -5,8 +5,8 @@ import { connect, type Socket } from 'node:net';
 import { browsers } from './browsers.ts';
 import type { ClickLoad, ClickPlan } from './click-load.ts';
 
-process.on('message', (message: ClickPlan | 'usage') => {
-  if (message !== 'usage') void load(message).then((seen) => process.send?.(seen));
+process.on('message', (message: ClickPlan) => {
+  void load(message).then((seen) => process.send?.(seen));
 });
 process.channel?.ref();
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { ownLogs } from '../../../src/tracker/logs/log-names.ts';
 import type { Bench } from '../bench.ts';
-import { canPin, clientCore, PinnedProcess, serverCore, type MemoryUse } from '../serve/pinned-process.ts';
+import { canPin, clientCore, PinnedProcess, serverCore } from '../serve/pinned-process.ts';
 import type { ClickLoad, ClickPlan } from './click-load.ts';
 import { trackedOffers, trackedSites, writeTrackedData } from './tracked-data.ts';
 
@@ -11,13 +11,7 @@ export const servers = ['bare', 'process', 'power'] as const;
 /** The bare server, and trackers by their durability. */
 export type ServerName = (typeof servers)[number];
 
-export interface MeasuredClicks extends ClickLoad {
-  /** Processor time for one click: of the server, all its threads, and of the client. Microseconds. */
-  serverMicroseconds: number;
-  clientMicroseconds: number;
-}
-
-export const connections = 64;
+const connections = 64;
 
 /** The measuring stand: servers that take turns on one core, and the client that clicks, on another. */
 export class ClickStand implements AsyncDisposable {
@@ -55,7 +49,7 @@ export class ClickStand implements AsyncDisposable {
   /** Throws where a click was not led on: a ratio of errors says nothing. */
   async load(name: ServerName, plan: Pick<ClickPlan, 'seconds' | 'ratePerSecond'>): Promise<ClickLoad> {
     this.#signal.throwIfAborted();
-    await this.sweep();
+    await this.#sweep();
     const seen = await this.#client.ask<ClickLoad>({
       address: this.#addresses.get(name) as string,
       connections,
@@ -67,30 +61,13 @@ export class ClickStand implements AsyncDisposable {
     return seen;
   }
 
-  async measure(name: ServerName, plan: Pick<ClickPlan, 'seconds' | 'ratePerSecond'>): Promise<MeasuredClicks> {
-    const usage = async () => [await this.#servers[name].cpuSeconds(), await this.#client.cpuSeconds()] as const;
-    const [serverBefore, clientBefore] = await usage();
-    const seen = await this.load(name, plan);
-    const [serverAfter, clientAfter] = await usage();
-    return {
-      ...seen,
-      serverMicroseconds: ((serverAfter - serverBefore) / seen.clicks) * 1e6,
-      clientMicroseconds: ((clientAfter - clientBefore) / seen.clicks) * 1e6,
-    };
-  }
-
   /**
    * Removes what was handed to landing: nothing reads it, and a long bench would fill the disk. Between loads where that
    * can be, since the disk has work with it.
    */
-  async sweep(): Promise<void> {
+  async #sweep(): Promise<void> {
     for (const data of this.#data)
       for (const { path, isWhole } of ownLogs(data, 'clicks')) if (isWhole) await rm(path, { force: true });
-  }
-
-  /** Of a server, now. */
-  memory(name: ServerName): Promise<MemoryUse> {
-    return this.#servers[name].memory();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
