@@ -17,7 +17,7 @@ import { startCompanion, type Companion, type CompanionListens } from '../../com
 import { listen, withAddress } from '../../listen.ts';
 import { leave, untilStopped } from '../../stop-signal.ts';
 import { whatToTry } from '../../what-to-try.ts';
-import { openSchedule } from './schedule.ts';
+import { openSchedule } from '../../schedule/open-schedule.ts';
 
 interface ServeOptions {
   port?: number;

@@ -1,0 +1,75 @@
+import { fileURLToPath } from 'node:url';
+import type { DataDirectory } from '../../kit/config/data-directory.ts';
+import type { Settings } from '../../kit/config/settings.ts';
+import { UsageError } from '../../kit/errors/errors.ts';
+import { realEffects } from '../../kit/files/effects.ts';
+import { leasedSchedule } from '../compose.ts';
+import type { CommandContext } from '../context.ts';
+import { notedRuns } from './noted-runs.ts';
+import { plannedPipelines, sourceOfPull } from './planned-pipelines.ts';
+import { acquireSchedulerLock, startSchedule, type Schedule } from './schedule.ts';
+import type { ScheduledRun } from './schedule-lane.ts';
+import { scheduledProcesses } from './scheduled-process.ts';
+
+/**
+ * Starts the schedule of a data directory, each run in a process of its own, with `environment` beside ours; with
+ * storage once no other machine's schedule writes. Throws `UsageError` where this machine only follows storage.
+ */
+export async function openSchedule(
+  data: DataDirectory,
+  settings: Settings,
+  context: CommandContext,
+  environment: NodeJS.ProcessEnv = {},
+): Promise<Schedule> {
+  const { storage } = settings;
+  if (storage?.follow === true)
+    throw new UsageError(
+      'this machine follows storage and writes nothing: `offerline serve` here, or leave "follow" out of "storage" in offerline.json',
+    );
+  if (storage === undefined) return openOwnSchedule(data, settings, context, environment);
+  const { openLeasedSchedule } = await leasedSchedule.load();
+  const lock = await acquireSchedulerLock(data.storageScheduleLockFile);
+  return openLeasedSchedule(
+    data,
+    { ...settings, storage },
+    context.terminal.logger,
+    lock,
+    (leased: NodeJS.ProcessEnv) => openOwnSchedule(data, settings, context, { ...environment, ...leased }),
+  );
+}
+
+async function openOwnSchedule(
+  data: DataDirectory,
+  settings: Settings,
+  { terminal: { logger } }: CommandContext,
+  environment: NodeJS.ProcessEnv,
+): Promise<Schedule> {
+  const main = fileURLToPath(new URL('../main.ts', import.meta.url));
+  const processes = scheduledProcesses(process.execPath, (run) => [...process.execArgv, main, ...commandOf(run)], {
+    environment,
+  });
+  let isStopping = false;
+  const schedule = await startSchedule(
+    data,
+    await plannedPipelines(data, settings, logger),
+    notedRuns((run) => processes.start(run), { data, effects: realEffects, logger, isStopping: () => isStopping }),
+    logger,
+  );
+  return {
+    caughtUp: schedule.caughtUp,
+    async stop() {
+      isStopping = true;
+      await Promise.all([schedule.stop(), processes.stop()]);
+    },
+  };
+}
+
+/** The command that a run is. Postbacks, pulls and pictures remember by their own stores what is due. */
+function commandOf({ pipeline, scheduledAt, asOf }: ScheduledRun): string[] {
+  if (pipeline === 'postbacks') return ['postbacks', 'deliver'];
+  if (pipeline === 'pictures') return ['pictures'];
+  if (pipeline === 'pull') return ['sources', 'pull', '--scheduled'];
+  const source = sourceOfPull(pipeline);
+  if (source !== undefined) return ['sources', 'pull', source];
+  return ['run', pipeline, '--scheduled-at', scheduledAt, ...(asOf === undefined ? [] : ['--as-of', asOf])];
+}
