@@ -26,7 +26,12 @@ export const spreadsheetOption =
   'put an apostrophe before each text in the CSV that a spreadsheet would run as a formula; numbers stay';
 
 /** Prints an answer: one JSON document, or text for people. */
-export function answer({ print }: CommandContext, options: { json?: boolean }, document: unknown, text: string): void {
+export function printAnswer(
+  { print }: CommandContext,
+  options: { json?: boolean },
+  document: unknown,
+  text: string,
+): void {
   print(options.json ? `${visibleJson(JSON.stringify(document, null, 2))}\n` : `${visibleLines(text)}\n`);
 }
 
@@ -42,7 +47,7 @@ export function fieldLines(fields: Record<string, Cell>): string {
 }
 
 /** Columns as wide as their widest cell; numbers to the right. */
-export function table(rows: Record<string, Cell>[]): string {
+export function textTable(rows: Record<string, Cell>[]): string {
   const names = Object.keys(rows[0] ?? {});
   if (names.length === 0) return '(none)';
   const heads = names.map(visibleText);

@@ -3,7 +3,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { table, wholeNumber } from '../../src/cli/answer.ts';
+import { textTable, wholeNumber } from '../../src/cli/answer.ts';
 import { exitCode } from '../../src/kit/errors/errors.ts';
 import { createTerminal } from '../../src/kit/logging/progress.ts';
 import type { Bench, BenchOptions, Measure } from './bench.ts';
@@ -45,7 +45,7 @@ try {
     await rm(folder, { recursive: true, force: true });
   }
   process.stdout.write(
-    `${json === true ? JSON.stringify(results, null, 2) : table(results.map((row) => ({ ...row })))}\n`,
+    `${json === true ? JSON.stringify(results, null, 2) : textTable(results.map((row) => ({ ...row })))}\n`,
   );
 } catch (error) {
   if (error instanceof CommanderError) {

@@ -43,5 +43,10 @@ export async function inTurns<First, Second>(
 export function measureOf(measure: string, values: readonly number[], aim: string, unit = ''): Measure {
   const digits = Math.abs(median(values)) >= 100 ? 0 : 2;
   const text = (value: number) => value.toFixed(digits);
-  return { measure, reached: text(median(values)) + unit, aim: aim === '-' ? aim : aim + unit, rounds: values.map(text).join(' ') };
+  return {
+    measure,
+    reached: text(median(values)) + unit,
+    aim: aim === '-' ? aim : aim + unit,
+    rounds: values.map(text).join(' '),
+  };
 }

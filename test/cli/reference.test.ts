@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { environmentSchema } from '../../src/kit/config/environment.ts';
-import { pages } from '../../src/cli/reference/pages.ts';
+import { referencePages } from '../../src/cli/reference/pages.ts';
 import { settingsOf } from '../../src/cli/reference/settings-page.ts';
 
-it.each(pages)('$path is up to date', async ({ file, text }) => {
+it.each(referencePages)('$path is up to date', async ({ file, text }) => {
   expect(await readFile(file, 'utf8'), 'run `npm run -s reference`').toBe(await text());
 });
 

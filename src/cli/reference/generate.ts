@@ -1,8 +1,8 @@
 /**
- * Writes `data/settings.md` from the schemas of settings and `src/cli/commands.md` from the commands: `npm run -s reference`
- * after a change of either. A test holds the pages to them.
+ * Writes `data/settings.md` from the schemas of settings and `src/cli/commands.md` from the commands:
+ * `npm run -s reference` after a change of either. A test holds the pages to them.
  */
 import { writeFile } from 'node:fs/promises';
-import { pages } from './pages.ts';
+import { referencePages } from './pages.ts';
 
-for (const { file, text } of pages) await writeFile(file, await text());
+for (const { file, text } of referencePages) await writeFile(file, await text());

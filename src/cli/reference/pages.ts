@@ -3,7 +3,7 @@ import { commandsPage } from './commands-page.ts';
 import { settingsPage } from './settings-page.ts';
 
 /** Generated pages, each by its path in the repository. */
-export const pages = [
+export const referencePages = [
   { path: 'data/settings.md', text: settingsPage },
   { path: 'src/cli/commands.md', text: commandsPage },
 ].map((page) => ({ ...page, file: fileURLToPath(new URL(`../../../${page.path}`, import.meta.url)) }));

@@ -6,7 +6,7 @@ import { UsageError } from '../../kit/errors/errors.ts';
 import { writeCatalogs, type CatalogCount } from './landing/catalog-files.ts';
 import { ClickLogs, type LogStyle } from './landing/click-logs.ts';
 import { ConversionLogs } from './landing/conversion-logs.ts';
-import type { LogCount } from './landing/log-file.ts';
+import type { LogCount } from './landing/generated-log.ts';
 import type { GeneratedOffer } from './network/canonical-records.ts';
 import type { Source } from './network/catalog.ts';
 import { buildNetwork, networkSettings, type Network } from './network/network.ts';

@@ -11,7 +11,7 @@ export interface Asked {
   json: Record<string, unknown>;
 }
 
-export interface Answer {
+export interface NetworkAnswer {
   status: number;
   body: unknown;
   headers?: Record<string, string>;
@@ -33,18 +33,18 @@ export interface Dialect<Offer = SimulatedOffer> {
   isDelta?: boolean;
   /** The key that it wants, in whatever form. */
   isAuthorised(asked: Asked, key: string): boolean;
-  unauthorised: Answer;
+  unauthorised: NetworkAnswer;
   /** One page of its list; `offers` are all it has. `key` is echoed by networks that do. */
-  page(asked: Asked, offers: readonly Offer[], key: string): Answer;
+  page(asked: Asked, offers: readonly Offer[], key: string): NetworkAnswer;
   /** Whether a request asks for conversions, and one page of them, where the network lists any. */
   conversions?: {
     isAsked: (asked: Asked) => boolean;
-    page: (asked: Asked, conversions: readonly SimulatedConversion[]) => Answer;
+    page: (asked: Asked, conversions: readonly SimulatedConversion[]) => NetworkAnswer;
     /** Of its times, where it does not say it. */
     timeZone?: string;
   };
   /** How it says that it was asked too often. */
-  throttled: Answer;
+  throttled: NetworkAnswer;
 }
 
 /** A page by its number from 1 and its size; the size given is at most `most`. */

@@ -5,7 +5,7 @@ import { adgemDialect, adgemLegacyDialect } from './adgem.ts';
 import { affiseDialect } from './affise.ts';
 import { ayetDialect } from './ayet.ts';
 import { cakeDialect } from './cake.ts';
-import type { Answer, Dialect } from './dialect.ts';
+import type { NetworkAnswer, Dialect } from './dialect.ts';
 import { everflowDialect } from './everflow.ts';
 import type { SimulatedConversion, SimulatedOffer } from './offers.ts';
 import { ogadsDialect } from './ogads.ts';
@@ -177,7 +177,7 @@ function jsonOf(body: string): Record<string, unknown> {
   return body.startsWith('{') ? (JSON.parse(body) as Record<string, unknown>) : {};
 }
 
-function send(response: ServerResponse, { status, body, headers = {} }: Answer): void {
+function send(response: ServerResponse, { status, body, headers = {} }: NetworkAnswer): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(JSON.stringify(body));
 }

@@ -1,4 +1,4 @@
-import { asHtml, ofDays, pageOf, type Answer, type Asked, type Dialect } from './dialect.ts';
+import { asHtml, ofDays, pageOf, type NetworkAnswer, type Asked, type Dialect } from './dialect.ts';
 import type { SimulatedConversion, SimulatedOffer } from './offers.ts';
 
 /** TUNE: HTTP 200 for everything, maps for lists, texts for numbers, and the request, key included, in every answer. */
@@ -44,7 +44,7 @@ export const tuneDialect: Dialect = {
 };
 
 /** Texts of Berlin's clocks, without saying so. */
-function conversionPage({ query }: Asked, conversions: readonly SimulatedConversion[]): Answer {
+function conversionPage({ query }: Asked, conversions: readonly SimulatedConversion[]): NetworkAnswer {
   const [page, limit] = [Number(query.get('page') ?? 1), Number(query.get('limit') ?? 1e9)];
   const asked = ofDays(conversions, query.get('data_start'), query.get('data_end'));
   const rows = pageOf(asked, page, limit).map(({ id, clickId, status, payout, at }) => ({

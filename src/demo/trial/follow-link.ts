@@ -5,7 +5,7 @@ import { percentEncoded } from '../../kit/text/percent-encoded.ts';
 import { followedToReceiver } from './destination-receiver.ts';
 import { trackedRow } from './tracked-rows.ts';
 import type { TrialReport } from './trial-report.ts';
-import type { TrialRequest } from './trial-request.ts';
+import type { OfferTrial } from './offer-trial.ts';
 
 /** Of a device that the offer is for. */
 const userAgents = {
@@ -17,7 +17,7 @@ const userAgents = {
 } as const;
 
 /** Follows the link as somebody on a device of the offer would. */
-export async function followLink(trial: TrialRequest): Promise<Pick<TrialReport, 'link' | 'destination' | 'click'>> {
+export async function followLink(trial: OfferTrial): Promise<Pick<TrialReport, 'link' | 'destination' | 'click'>> {
   const { data, subject, tracker, userId, tell } = trial;
   const { offer_id, devices } = subject.route;
   const begun = trial.now();

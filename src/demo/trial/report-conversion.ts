@@ -2,22 +2,22 @@ import { request } from 'undici';
 import { OfferlineError } from '../../kit/errors/errors.ts';
 import { guardedReport } from '../../tracker/conversions/guard/guarded-report.ts';
 import { trackedRow, type TrackedRow } from './tracked-rows.ts';
-import type { TrialRequest } from './trial-request.ts';
+import type { OfferTrial } from './offer-trial.ts';
 
 /** A conversion of the trial's click. */
 export interface Credit {
-  trial: TrialRequest;
+  trial: OfferTrial;
   clickId: string;
   transactionId: string;
 }
 
-export function conversionIdOf({ trial, transactionId }: Credit): string {
+export function trialConversionId({ trial, transactionId }: Credit): string {
   return `${trial.subject.route.source}:${transactionId}`;
 }
 
 /** Whether its row is there since then, also where the answer was lost. Milliseconds since the epoch. */
 export function isRecorded(credit: Credit, since: number): boolean {
-  const members = { conversion_id: conversionIdOf(credit), kind: 'credit' };
+  const members = { conversion_id: trialConversionId(credit), kind: 'credit' };
   return trackedRow(credit.trial.data, 'conversions', members, since) !== undefined;
 }
 
@@ -41,7 +41,7 @@ export async function sendReport(
   const { target, headers } = guardedReport(route.source, settings, secrets, fields, begun);
   const answer = await request(tracker.address + target, { headers });
   const text = await answer.body.text();
-  const row = trackedRow(data, 'conversions', { conversion_id: conversionIdOf(credit), kind }, begun);
+  const row = trackedRow(data, 'conversions', { conversion_id: trialConversionId(credit), kind }, begun);
   // A source may be answered with 200 whatever comes of it, so the row is what counts.
   if (row === undefined) {
     const allowed = settings.allow === undefined ? '' : ` Does its "allow" have the address that this came from?`;
@@ -58,7 +58,7 @@ export async function takeBack(credit: Credit): Promise<string> {
     return (await sendReport(credit, 'reject')).answer;
   } catch (error) {
     throw new OfferlineError(
-      `${conversionIdOf(credit)} could not be taken back and counts: report a reject with click_id ${credit.clickId} and transaction_id ${credit.transactionId}. ${(error as Error).message}`,
+      `${trialConversionId(credit)} could not be taken back and counts: report a reject with click_id ${credit.clickId} and transaction_id ${credit.transactionId}. ${(error as Error).message}`,
       undefined,
       { cause: error },
     );

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { followLink } from './follow-link.ts';
 import { figuresOf } from './published-trial.ts';
-import { conversionIdOf, isRecorded, sendReport, takeBack } from './report-conversion.ts';
+import { trialConversionId, isRecorded, sendReport, takeBack } from './report-conversion.ts';
 import type { TrialReport } from './trial-report.ts';
-import type { TrialRequest } from './trial-request.ts';
-import { handedOver, postbackOf, postbackText, published } from './what-came.ts';
+import type { OfferTrial } from './offer-trial.ts';
+import { handedOver, postbackOf, postbackText, published } from './wait-for-results.ts';
 
 /**
  * One offer's whole circle: link, click, conversion, figures, postback. What was credited is rejected at the end,
  * whatever came between, so that it stays in no figure and with no user. Rejects with what went wrong, and what to do.
  */
-export async function tryOffer(trial: TrialRequest): Promise<TrialReport> {
+export async function tryOffer(trial: OfferTrial): Promise<TrialReport> {
   const { data, subject, tracker, tell } = trial;
   const { route, site, told } = subject;
   const report: TrialReport = {
@@ -33,7 +33,7 @@ export async function tryOffer(trial: TrialRequest): Promise<TrialReport> {
   const before = await figuresOf(data, route.offer_id);
   const transactionId = `test-${randomBytes(8).toString('hex')}`;
   const credit = { trial, clickId: String(report.click['click_id']), transactionId };
-  const conversionId = conversionIdOf(credit);
+  const conversionId = trialConversionId(credit);
   const begun = trial.now();
   let isPublished = false;
   try {
@@ -66,7 +66,7 @@ function changesOf({ before, after }: NonNullable<TrialReport['figures']>): stri
 }
 
 /** Lets the reject land, and what was published be published without the conversion. */
-async function leaving({ tracker, refresh }: TrialRequest, isPublished: boolean): Promise<string> {
+async function leaving({ tracker, refresh }: OfferTrial, isPublished: boolean): Promise<string> {
   if (!tracker.isOwn) return 'the next refresh leaves the conversion out of all figures';
   await tracker.handOver();
   if (!isPublished) return 'the next refresh counts neither';

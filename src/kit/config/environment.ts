@@ -2,13 +2,10 @@ import { z } from 'zod';
 
 /** Environment variables that people set. Those that processes set for their children are not here. */
 export const environmentSchema = z.object({
-  OFFERLINE_DATA: z
-    .string()
-    .default('data/var')
-    .meta({
-      takes: 'path',
-      description: 'Data directory, below the working directory where it is relative; any character but `?`',
-    }),
+  OFFERLINE_DATA: z.string().default('data/var').meta({
+    takes: 'path',
+    description: 'Data directory, below the working directory where it is relative; any character but `?`',
+  }),
   OFFERLINE_ALLOW_PRIVATE_POSTBACKS: z.literal('1').optional().meta({
     absent: 'public addresses only',
     description:

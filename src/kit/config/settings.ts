@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { UsageError } from '../errors/errors.ts';
 import { isTimeZone, noTimeZone } from '../time/zone.ts';
 import { consoleSchema } from './console-settings.ts';
+import { engineSchema } from './engine-settings.ts';
+import { scheduleSchema } from './schedule-settings.ts';
 import type { DataDirectory } from './data-directory.ts';
 import { readTextFile } from './regular-file.ts';
 import { storageSchema } from './storage-settings.ts';
@@ -35,89 +37,6 @@ function logSchema(kind: string) {
     }),
   });
 }
-
-const planKeys = {
-  cron: z
-    .string()
-    .meta({ takes: 'cron expression, UTC', description: 'When it runs; a sixth field in front counts seconds' }),
-  catch_up: z
-    .enum(['all', 'last', 'none'])
-    .default('last')
-    .describe('Moments that passed while no schedule ran: one run for each, one for the newest, or none'),
-  overlap: z
-    .enum(['skip', 'queue'])
-    .default('skip')
-    .describe('A moment that comes while the run before is still under way: left out, or run after it'),
-};
-
-/** A pipeline's plan: a cron expression alone, an object with what becomes of times that passed, or null for never. */
-function plan<Keys extends typeof planKeys>(cron: string, description: string, keys: Keys, hint = '') {
-  const full = z.strictObject(keys);
-  return z
-    .union([full, z.string().transform((text) => full.parse({ cron: text })), z.null()], {
-      error: `is null, a cron expression, or {"cron": "…", "catch_up": "all" | "last" | "none", "overlap": "skip" | "queue"${hint}}`,
-    })
-    .prefault(cron)
-    .meta({ takes: 'cron expression, object or null for never', description });
-}
-
-const sparkMemory = z
-  .string()
-  .regex(/^[1-9]\d{0,5}[mg]$/, 'is not an amount such as "512m" or "4g"')
-  .meta({ takes: 'amount such as `"4g"`' });
-
-/** Apache Spark. What is not here, passwords above all, is Spark's own to configure: `spark-defaults.conf`. */
-const sparkEngine = z
-  .strictObject({
-    kind: z.literal('spark'),
-    master: z.string().min(1).optional().meta({
-      absent: '`connect` is given',
-      description: 'Address of a cluster, such as `spark://host:7077`, or another of Spark’s masters',
-    }),
-    connect: z.string().startsWith('sc://', 'does not begin with sc://').optional().meta({
-      absent: '`master` is given',
-      description: 'Address of a Spark Connect server, such as `sc://host:15002`',
-    }),
-    shared_folder: z.string().startsWith('/', 'is not an absolute path').optional().meta({
-      absent: 'the data directory',
-      description: 'Folder that this machine and the workers see under the same absolute path',
-    }),
-    python: z.string().min(1).default('python3').describe('Python that has `pyspark` in the cluster’s version'),
-    resources: z
-      .strictObject({
-        executor_memory: sparkMemory
-          .optional()
-          .meta({ absent: 'as Spark is configured', description: 'Memory of an executor' }),
-        executor_cores: z
-          .int()
-          .min(1)
-          .max(1024)
-          .optional()
-          .meta({ absent: 'as Spark is configured', description: 'Processors of an executor' }),
-        cores: z
-          .int()
-          .min(1)
-          .max(1_000_000)
-          .optional()
-          .meta({ absent: 'as the cluster gives', description: 'Processors of all executors together' }),
-        driver_memory: sparkMemory
-          .optional()
-          .meta({ absent: 'as Spark is configured', description: 'Memory of the driver' }),
-      })
-      .default({}),
-    time_limit_s: z
-      .int()
-      .min(1)
-      .max(1_000_000)
-      .default(6 * 3600)
-      .meta({
-        unit: 's',
-        description: 'A run that Spark takes longer over fails, and the next one begins its files anew',
-      }),
-  })
-  .refine(({ master, connect }) => (master === undefined) !== (connect === undefined), {
-    error: 'needs one of master and connect',
-  });
 
 /** An address with a password, or where it is kept. The error does not repeat the text. */
 const postgresAddress = secretSchema.refine(
@@ -180,30 +99,7 @@ export const settingsSchema = z.strictObject({
       unit: 'USD',
       description: 'Price of one unit of a currency, such as `{"EUR": "1.08"}`; text, so that no digit is lost',
     }),
-  schedule: z
-    .strictObject({
-      refresh: plan(
-        '*/5 * * * *',
-        'Reads what has landed, computes, publishes and delivers',
-        {
-          ...planKeys,
-          watch: z
-            .union([z.boolean(), z.literal('tracker')])
-            .default('tracker')
-            .meta({
-              takes: '`true`, `false` or `"tracker"`',
-              description:
-                'Also runs as soon as files have landed: `"tracker"` those that the tracker hands over, `true` all, where whoever lands them renames them into place',
-            }),
-        },
-        ', "watch": true',
-      ),
-      pull: plan('*/20 * * * *', 'Pulls the sources of `sources.json` that have no `every` of their own', planKeys),
-      postbacks: plan('*/10 * * * * *', 'Delivers postbacks that are due', planKeys),
-      maintenance: plan('30 3 * * *', 'Compacts closed days and deletes what `retention` no longer keeps', planKeys),
-      pictures: plan('*/15 * * * *', 'Mirrors pictures, where `pictures` is true', planKeys),
-    })
-    .prefault({}),
+  schedule: scheduleSchema,
   retention: z
     .strictObject({
       events: z.int().min(2).max(36_500).optional().meta({
@@ -273,15 +169,7 @@ export const settingsSchema = z.strictObject({
     unit: 's',
     description: 'How long a run waits for another run, and a service for another service, before it exits 3',
   }),
-  engine: z
-    .discriminatedUnion('kind', [
-      z.strictObject({ kind: z.literal('duckdb').describe('Name of the engine') }),
-      sparkEngine,
-    ])
-    .default({ kind: 'duckdb' })
-    .describe(
-      'Engine that stages logs into events: DuckDB within the run, or a [Spark cluster](../src/fleet/spark/README.md). The figures are the same',
-    ),
+  engine: engineSchema,
   storage: storageSchema.optional(),
   limits: z
     .strictObject({

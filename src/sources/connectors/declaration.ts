@@ -6,7 +6,9 @@ import { z } from 'zod';
  * `from` and `to`.
  */
 
-/** Keys joined by dots, such as `response.data.count`, that lead to a value in an answer; empty is the answer itself. */
+/**
+ * Keys joined by dots, such as `response.data.count`, that lead to a value in an answer; empty is the answer itself.
+ */
 const place = z.string().meta({ takes: 'place' });
 
 function optionalPlace(description: string) {

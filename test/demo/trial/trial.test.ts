@@ -11,8 +11,8 @@ import { subjectOf } from '../../../src/demo/trial/trial-subject.ts';
 import type { TrialStep } from '../../../src/demo/trial/trial-report.ts';
 import { openTracker } from '../../../src/demo/trial/tracker-access.ts';
 import { tryOffer } from '../../../src/demo/trial/trial.ts';
-import type { TrialRequest } from '../../../src/demo/trial/trial-request.ts';
-import { handedOver } from '../../../src/demo/trial/what-came.ts';
+import type { OfferTrial } from '../../../src/demo/trial/offer-trial.ts';
+import { handedOver } from '../../../src/demo/trial/wait-for-results.ts';
 import { endOf, usageErrorOf } from '../../support/commands.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 
@@ -53,8 +53,8 @@ async function network({ postback = { token }, settings = {}, offer = {} }: SetU
 async function trial(
   pipeline: PipelineUnderTest,
   siteKey: string,
-  own: Partial<TrialRequest> = {},
-  reachedBy: (tracker: TrialRequest['tracker']) => TrialRequest['tracker'] = (tracker) => tracker,
+  own: Partial<OfferTrial> = {},
+  reachedBy: (tracker: OfferTrial['tracker']) => OfferTrial['tracker'] = (tracker) => tracker,
 ) {
   const { data } = pipeline;
   const settings = readSettings(data);
@@ -141,7 +141,7 @@ it('waits until the click lies where a refresh finds it, not its conversion alon
   const clicks = await log('clicks', '1.ndjson.part', { click_id: 'c1' });
   const wait = (clock: () => number) =>
     handedOver(
-      { data, tracker: { address: 'it' }, now: clock, stop: new AbortController().signal } as TrialRequest,
+      { data, tracker: { address: 'it' }, now: clock, stop: new AbortController().signal } as OfferTrial,
       'c1',
       'north:T1',
     );

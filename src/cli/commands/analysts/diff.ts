@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { diffSnapshots, type Pair, type SnapshotDiff } from '../../../pipeline/analysis/diff.ts';
 import { findSnapshot, type KeptSnapshot } from '../../../pipeline/analysis/kept-snapshots.ts';
 import { figureNames } from '../../../pipeline/sql/figures.ts';
-import { addCommand, answer, existingData, table } from '../../answer.ts';
+import { addCommand, printAnswer, existingData, textTable } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 
 /** As many as fit on a screen with their neighbours; the document has all. */
@@ -20,7 +20,7 @@ export function addDiffCommand(program: Command, context: CommandContext): void 
       const data = existingData();
       const [before, after] = [await findSnapshot(data, first), await findSnapshot(data, second)];
       const diff = await diffSnapshots(before, after);
-      answer(
+      printAnswer(
         context,
         options,
         { before: nameOf(before), after: nameOf(after), ...diff },
@@ -88,7 +88,7 @@ function section(title: string, rows: Record<string, string | number>[]): string
   return [
     '',
     `${title}: ${rows.length}`,
-    table(rows.slice(0, mostRows)),
+    textTable(rows.slice(0, mostRows)),
     ...(left > 0 ? [`… and ${left} more; --json gives all`] : []),
   ];
 }

@@ -9,7 +9,7 @@ import { withSnapshotDatabase } from '../../../pipeline/analysis/snapshot-databa
 import { realEffects } from '../../../kit/files/effects.ts';
 import { OfferlineError, UsageError } from '../../../kit/errors/errors.ts';
 import { showProgressWhenLong } from '../../../kit/duckdb/query-progress.ts';
-import { addCommand, answer, existingData, snapshotOption, spreadsheetOption } from '../../answer.ts';
+import { addCommand, printAnswer, existingData, snapshotOption, spreadsheetOption } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 import { stopSignal } from '../../stop-signal.ts';
 
@@ -63,7 +63,7 @@ export function addExportCommand(program: Command, context: CommandContext): voi
         await files.syncFile(part, 'export: fsynced');
         await files.rename(part, file, 'export: renamed');
         const { snapshot_id, as_of } = snapshot.manifest;
-        answer(
+        printAnswer(
           context,
           options,
           { snapshot_id, as_of, table, rows, file },

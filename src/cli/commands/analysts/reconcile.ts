@@ -10,7 +10,7 @@ import { dayOption } from '../../../kit/time/moment.ts';
 import { counted } from '../../../kit/text/counted.ts';
 import { roundedAdvice } from '../../../kit/text/rounded-id.ts';
 import { visibleText } from '../../../kit/text/visible-text.ts';
-import { addCommand, answer, existingData, snapshotOption, spreadsheetOption, table } from '../../answer.ts';
+import { addCommand, printAnswer, existingData, snapshotOption, spreadsheetOption, textTable } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 import { stopSignal } from '../../stop-signal.ts';
 
@@ -75,7 +75,7 @@ export function addReconcileCommand(program: Command, context: CommandContext): 
       });
       if (out !== undefined)
         await writeDifferences(resolve(out), report, options.spreadsheet ? 'spreadsheet' : 'program');
-      answer(context, options, report, describe(report, out));
+      printAnswer(context, options, report, describe(report, out));
     });
 }
 
@@ -115,7 +115,7 @@ function describe(report: Reconciliation, out: string | undefined): string {
     visibleText(`columns   ${used}${ignored.length === 0 ? '' : `; not used: ${ignored.join(', ')}`}`),
     ...(rounded === 0 ? [] : [`warning   of ${counted(rounded, 'row')} ${roundedAdvice}`]),
     '',
-    table([
+    textTable([
       ...summary.map(({ difference, ...row }) => ({ '': difference.replace('_', ' '), ...row })),
       { '': 'agreed', count: agreed.count, there: agreed.there, here: agreed.here, balance: '' },
       { '': 'total', count: differences.length + agreed.count, ...total },
@@ -124,7 +124,7 @@ function describe(report: Reconciliation, out: string | undefined): string {
       ? []
       : [
           '',
-          table(
+          textTable(
             differences
               .slice(0, mostRows)
               .map(({ difference, click_id, conversion_id, line, amount_there, amount_here, detail }) => ({

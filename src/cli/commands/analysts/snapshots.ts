@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { keptSnapshots } from '../../../pipeline/analysis/kept-snapshots.ts';
-import { addCommand, answer, existingData, table } from '../../answer.ts';
+import { addCommand, printAnswer, existingData, textTable } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 
 export function addSnapshotsCommand(program: Command, context: CommandContext): void {
@@ -20,11 +20,11 @@ export function addSnapshotsCommand(program: Command, context: CommandContext): 
           row_counts,
         }),
       );
-      answer(
+      printAnswer(
         context,
         options,
         { snapshots },
-        table(
+        textTable(
           snapshots.map(({ row_counts, current, ...about }) => ({
             ...about,
             offers: row_counts['offers'] ?? 0,

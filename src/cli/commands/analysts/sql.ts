@@ -15,7 +15,7 @@ import { UsageError } from '../../../kit/errors/errors.ts';
 import { visibleJson, visibleLines, visibleText } from '../../../kit/text/visible-text.ts';
 import type { ColumnValue } from '../../../kit/duckdb/dialect/rows.ts';
 import { showProgressWhenLong } from '../../../kit/duckdb/query-progress.ts';
-import { addCommand, existingData, snapshotOption, spreadsheetOption, table } from '../../answer.ts';
+import { addCommand, existingData, snapshotOption, spreadsheetOption, textTable } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 import { stopSignal } from '../../stop-signal.ts';
 
@@ -65,7 +65,7 @@ async function printTable(answer: QueryAnswer, { print }: CommandContext): Promi
   );
   // A plan is laid out in lines.
   if (names.join() === 'explain_key,explain_value') print(visibleLines(`${(rows as string[][]).flat().join('\n')}\n`));
-  else print(`${shown.length === 0 ? visibleText(names.join('  ')) : table(shown)}\n`);
+  else print(`${shown.length === 0 ? visibleText(names.join('  ')) : textTable(shown)}\n`);
   const count = rows.length === 1 ? '1 row' : `${rows.length} rows`;
   print(more ? `(the first ${count}; --format csv or json gives all)\n` : `(${count})\n`);
 }

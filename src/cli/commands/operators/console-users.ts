@@ -1,13 +1,13 @@
 import { Option, type Command } from 'commander';
 import { addUser, readUsers, removeUser, roles, type Role } from '../../../console/access/users.ts';
-import { addCommand, answer, existingData, fieldLines, table } from '../../answer.ts';
+import { addCommand, printAnswer, existingData, fieldLines, textTable } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 
 /** Adds the subcommands of `console` about its users. */
 export function addConsoleUserCommands(consoleCommand: Command, context: CommandContext): void {
   addCommand(consoleCommand, 'users', 'Lists who may use the console').action((options: { json?: boolean }) => {
     const users = readUsers(existingData().consoleUsersFile).map(({ name, role }) => ({ name, role }));
-    answer(context, options, { users }, table(users));
+    printAnswer(context, options, { users }, textTable(users));
   });
   addCommand(
     consoleCommand,
@@ -24,12 +24,12 @@ export function addConsoleUserCommands(consoleCommand: Command, context: Command
     .action(async (name: string, options: { role: Role; json?: boolean }) => {
       const { role } = options;
       const token = await addUser(existingData().consoleUsersFile, { name, role });
-      answer(context, options, { name, role, token }, fieldLines({ name, role, token }));
+      printAnswer(context, options, { name, role, token }, fieldLines({ name, role, token }));
     });
   addCommand(consoleCommand, 'remove', 'Removes a user, whose sessions end')
     .argument('<name>', 'name, as `console users` lists it')
     .action(async (name: string, options: { json?: boolean }) => {
       await removeUser(existingData().consoleUsersFile, name);
-      answer(context, options, { removed: name }, `${name} was removed`);
+      printAnswer(context, options, { removed: name }, `${name} was removed`);
     });
 }

@@ -6,9 +6,9 @@ import { readSettings } from '../../../kit/config/settings.ts';
 import { isLoopbackHost } from '../../../kit/http/loopback.ts';
 import { refuseUnsafeListener } from '../../../console/access/safe-listener.ts';
 import { readUsers } from '../../../console/access/users.ts';
-import { addCommand, answer, existingData } from '../../answer.ts';
+import { addCommand, printAnswer, existingData } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
-import { leaveStarter, tellStarter } from '../../companion.ts';
+import { disconnectFromStarter, reportToStarter } from '../../child-process.ts';
 import { listen, withAddress } from '../../listen.ts';
 import { leave, untilStopped } from '../../stop-signal.ts';
 import { addConsoleUserCommands } from './console-users.ts';
@@ -64,8 +64,8 @@ async function runConsole(options: ConsoleCommandOptions, context: CommandContex
     logger.info({ address }, 'the console listens');
     // Elsewhere the terminal is perhaps not the one of who opens the page: users sign in by their tokens.
     const link = isLoopbackHost(host) ? address + console.issueLink() : undefined;
-    tellStarter({ address, link: link ?? null });
-    answer(
+    reportToStarter({ address, link: link ?? null });
+    printAnswer(
       context,
       options,
       { address, link: link ?? null },
@@ -75,6 +75,6 @@ async function runConsole(options: ConsoleCommandOptions, context: CommandContex
   } finally {
     logger.info('stopping the console');
     await leave(console.close());
-    leaveStarter();
+    disconnectFromStarter();
   }
 }

@@ -10,7 +10,7 @@ import { runOnStorage } from '../../../pipeline/runs/run-on-storage.ts';
 import { withWriterLock } from '../../../pipeline/runs/writer-lock.ts';
 import type { Opening } from '../../../pipeline/recovery/recover-state.ts';
 import { visibleText } from '../../../kit/text/visible-text.ts';
-import { addCommand, answer, existingData } from '../../answer.ts';
+import { addCommand, printAnswer, existingData } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 
 interface DoctorOptions {
@@ -46,7 +46,7 @@ export function addDoctorCommands(program: Command, context: CommandContext): vo
       const refreshed =
         repaired.length > 0 ? await refresh({ data: existingData(), terminal: context.terminal, allowOlder }) : null;
       const left = findings.filter((finding) => finding.level === 'trouble' && !repaired.includes(finding));
-      answer(
+      printAnswer(
         context,
         options,
         { findings, repaired: repaired.length, left: left.length, snapshot_id: refreshed?.snapshotId ?? null },
@@ -69,7 +69,7 @@ export function addDoctorCommands(program: Command, context: CommandContext): vo
         }),
       );
       const { snapshotId, ingested } = await refresh({ data: existingData(), terminal: context.terminal });
-      answer(
+      printAnswer(
         context,
         options,
         { snapshotId, ingested },

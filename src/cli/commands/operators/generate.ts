@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { generate } from '../../../demo/generate/generate.ts';
 import { dateOf, momentOption } from '../../../kit/time/moment.ts';
-import { addCommand, answer, wholeNumber } from '../../answer.ts';
+import { addCommand, printAnswer, wholeNumber } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 
 interface GenerateCommandOptions {
@@ -37,7 +37,7 @@ export function addGenerateCommand(program: Command, context: CommandContext): v
           },
           (done) => progress.advance(done),
         );
-        answer(
+        printAnswer(
           context,
           options,
           summary,

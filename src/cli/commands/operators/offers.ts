@@ -3,7 +3,7 @@ import { acceptHeldExport, heldExports } from '../../../pipeline/ingest/catalog/
 import { planAccept, type AcceptPlan } from '../../../../pipelines/plans/plan-accept.ts';
 import { withWarehouse } from '../../../../pipelines/run-pipeline.ts';
 import { visibleText } from '../../../kit/text/visible-text.ts';
-import { addCommand, answer, existingData, table, wholeNumber } from '../../answer.ts';
+import { addCommand, printAnswer, existingData, textTable, wholeNumber } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 
 export function addOffersCommands(program: Command, context: CommandContext): void {
@@ -16,11 +16,11 @@ export function addOffersCommands(program: Command, context: CommandContext): vo
     const held = await withWarehouse('offers held', existingData(), context.terminal, ({ connection }) =>
       heldExports(connection),
     );
-    answer(
+    printAnswer(
       context,
       options,
       { held },
-      table(held.map(({ fileId, source, path, reason }) => ({ file_id: fileId, source, path, reason }))),
+      textTable(held.map(({ fileId, source, path, reason }) => ({ file_id: fileId, source, path, reason }))),
     );
   });
   addCommand(offers, 'accept', 'Lets a held export take effect with the next run')
@@ -29,13 +29,13 @@ export function addOffersCommands(program: Command, context: CommandContext): vo
     .action(async (fileId: number, options: { dryRun?: boolean; json?: boolean }) => {
       if (options.dryRun) {
         const plan = await planAccept({ data: existingData(), terminal: context.terminal }, fileId);
-        return answer(context, options, { dry_run: true, ...plan }, describePlan(plan));
+        return printAnswer(context, options, { dry_run: true, ...plan }, describePlan(plan));
       }
       const accepted = await withWarehouse('offers accept', existingData(), context.terminal, (state) =>
         state.transaction(() => acceptHeldExport(state.connection, fileId)),
       );
       const path = visibleText(accepted.path);
-      answer(context, options, { accepted }, `${path} is ingested by the next \`offerline run refresh\``);
+      printAnswer(context, options, { accepted }, `${path} is ingested by the next \`offerline run refresh\``);
     });
 }
 
@@ -48,7 +48,7 @@ function describePlan({ held, removes, active, as_of, earnings, offers }: Accept
     `${visibleText(held.path)} would remove ${removes} of ${active} active offers of ${visibleText(held.source)}`,
     as_of === null ? 'nothing was published yet' : `they earned ${earnings} USD in the window as of ${as_of}`,
     '',
-    table(offers.slice(0, shownOffers).map((offer) => ({ ...offer }))),
+    textTable(offers.slice(0, shownOffers).map((offer) => ({ ...offer }))),
     ...rest,
   ].join('\n');
 }

@@ -9,7 +9,7 @@ import type { DeliveryFilter, DeliveryState, DeliveryStore } from '../../../post
 import { deliveryStates, type DeliveryStatus } from '../../../kit/vocabulary/values.ts';
 import { realEffects } from '../../../kit/files/effects.ts';
 import { momentOption } from '../../../kit/time/moment.ts';
-import { addCommand, answer, existingData, fieldLines, table, wholeNumber } from '../../answer.ts';
+import { addCommand, printAnswer, existingData, fieldLines, textTable, wholeNumber } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 
 interface FilterOptions {
@@ -35,14 +35,14 @@ function addDeliver(postbacks: Command, context: CommandContext): void {
     .action(async (options: { dryRun?: boolean; json?: boolean }) => {
       if (options.dryRun) {
         const due = await duePostbacks(existingData());
-        return answer(context, options, { due }, table(due));
+        return printAnswer(context, options, { due }, textTable(due));
       }
       const summary = await deliverPostbacks({
         data: existingData(),
         terminal: context.terminal,
         command: 'postbacks deliver',
       });
-      answer(context, options, summary, table([{ ...summary }]));
+      printAnswer(context, options, summary, textTable([{ ...summary }]));
     });
 }
 
@@ -56,7 +56,7 @@ function addList(postbacks: Command, context: CommandContext): void {
         count: await store.count(filterOf(options)),
       }));
       const rest = count > found.length ? `\n${count - found.length} more; --limit shows them` : '';
-      answer(context, options, { count, postbacks: found.map(documentOf) }, table(found.map(rowOf)) + rest);
+      printAnswer(context, options, { count, postbacks: found.map(documentOf) }, textTable(found.map(rowOf)) + rest);
     });
 }
 
@@ -80,8 +80,8 @@ function addShow(postbacks: Command, context: CommandContext): void {
           host,
         })),
       }));
-      const texts = shown.map(({ attempts_made, ...about }) => `${fieldLines(about)}\n\n${table(attempts_made)}`);
-      answer(context, options, { postbacks: shown }, texts.join('\n\n'));
+      const texts = shown.map(({ attempts_made, ...about }) => `${fieldLines(about)}\n\n${textTable(attempts_made)}`);
+      printAnswer(context, options, { postbacks: shown }, texts.join('\n\n'));
     });
 }
 
@@ -117,10 +117,10 @@ function addRetry(postbacks: Command, context: CommandContext): void {
           ids_sha256: site.idsSha256,
         }));
         const revived = sites.reduce((sum, site) => sum + site.postbacks, 0);
-        return answer(context, options, { revived, dry_run: true, sites }, `${revived} would be revived`);
+        return printAnswer(context, options, { revived, dry_run: true, sites }, `${revived} would be revived`);
       }
       const revived = await inStore((store) => store.revive(filter, realEffects.now()));
-      answer(
+      printAnswer(
         context,
         options,
         { revived, dry_run: false },
@@ -136,7 +136,7 @@ function addTest(postbacks: Command, context: CommandContext): void {
     .action(async (siteKey: string, options: { dryRun?: boolean; json?: boolean }) => {
       if (options.dryRun) {
         const plan = planTestPostback(existingData(), siteKey);
-        return answer(context, options, { dry_run: true, ...plan }, fieldLines(plan));
+        return printAnswer(context, options, { dry_run: true, ...plan }, fieldLines(plan));
       }
       const { host, status, error, durationMilliseconds, postback } = await sendTestPostback(existingData(), siteKey);
       const delivered = error === null;
@@ -150,7 +150,7 @@ function addTest(postbacks: Command, context: CommandContext): void {
         error,
         duration_ms: Math.round(durationMilliseconds),
       };
-      answer(context, options, shown, fieldLines(shown));
+      printAnswer(context, options, shown, fieldLines(shown));
       if (!delivered)
         throw new OfferlineError(
           `the test postback to site ${siteKey} at ${host || 'its address'} failed: ${error}${status === null ? '' : ` (status ${status})`}`,
@@ -177,7 +177,7 @@ function addMove(postbacks: Command, context: CommandContext): void {
       const moved = await movePostbacks({ data: existingData(), terminal: context.terminal, to, dryRun });
       const what = `${moved.postbacks} postbacks and ${moved.attempts} attempts`;
       const next = to === 'sqlite' ? '; now take postbacks.store out of offerline.json' : '';
-      answer(
+      printAnswer(
         context,
         options,
         { ...moved, dry_run: dryRun },

@@ -3,7 +3,7 @@ import { realEffects } from '../../../kit/files/effects.ts';
 import { ageText } from '../../../kit/time/age.ts';
 import { dateOf } from '../../../kit/time/moment.ts';
 import { readRecentRuns, type RecentRun } from '../../../pipeline/runs/recent-runs.ts';
-import { addCommand, answer, existingData, table, wholeNumber } from '../../answer.ts';
+import { addCommand, printAnswer, existingData, textTable, wholeNumber } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 
 interface RunsOptions {
@@ -21,7 +21,7 @@ export function addRunsCommand(program: Command, context: CommandContext): void 
       const shown = runs
         .filter(({ status }) => options.failed !== true || status === 'failed' || status === 'interrupted')
         .slice(0, options.limit);
-      answer(context, options, { runs: shown }, table(shown.map((run) => rowOf(run, realEffects.now()))));
+      printAnswer(context, options, { runs: shown }, textTable(shown.map((run) => rowOf(run, realEffects.now()))));
     });
 }
 

@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander';
 import { addSite } from '../../../kit/sites/add-site.ts';
 import { readSites, type Site } from '../../../kit/sites/sites.ts';
-import { addCommand, answer, existingData, fieldLines, table } from '../../answer.ts';
+import { addCommand, printAnswer, existingData, fieldLines, textTable } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 
 export function addSitesCommands(program: Command, context: CommandContext): void {
@@ -21,7 +21,7 @@ export function addSitesCommands(program: Command, context: CommandContext): voi
         postback: postback?.method ?? null,
       }),
     );
-    answer(context, options, { sites: shown }, table(shown));
+    printAnswer(context, options, { sites: shown }, textTable(shown));
   });
   addCommand(sites, 'add', 'Adds a site with a new secret of 32 random bytes, which is printed once')
     .argument('<site_key>', 'public name of the site')
@@ -54,7 +54,7 @@ export function addSitesCommands(program: Command, context: CommandContext): voi
           ...(name === undefined ? {} : { name }),
           ...(url === undefined ? {} : { postback: { url, method } }),
         });
-        answer(context, options, { site_key, site_secret }, fieldLines({ site_key, site_secret }));
+        printAnswer(context, options, { site_key, site_secret }, fieldLines({ site_key, site_secret }));
       },
     );
 }

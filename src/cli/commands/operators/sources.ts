@@ -6,7 +6,7 @@ import { exitCode } from '../../../kit/errors/errors.ts';
 import { PullLedger } from '../../../sources/pull-ledger.ts';
 import { guardsOf } from '../../../sources/config/postback-settings.ts';
 import { readSources } from '../../../sources/config/sources-file.ts';
-import { addCommand, answer, existingData, table } from '../../answer.ts';
+import { addCommand, printAnswer, existingData, textTable } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 import { stopSignal } from '../../stop-signal.ts';
 
@@ -37,7 +37,7 @@ export function addSourcesCommands(program: Command, context: CommandContext): v
         error: pulls?.last.error ?? null,
       };
     });
-    answer(context, options, { sources: shown }, table(shown));
+    printAnswer(context, options, { sources: shown }, textTable(shown));
   });
   addCommand(
     sources,
@@ -58,7 +58,7 @@ export function addSourcesCommands(program: Command, context: CommandContext): v
         error,
         first: first ?? null,
       }));
-      answer(context, options, { sources: checked }, table(shown));
+      printAnswer(context, options, { sources: checked }, textTable(shown));
       if (checked.some(({ error }) => error !== null)) process.exitCode = exitCode.failed;
     });
   addCommand(
@@ -75,7 +75,7 @@ export function addSourcesCommands(program: Command, context: CommandContext): v
       if (options.dryRun) {
         const plan = await planPull({ data: existingData(), terminal, names, scheduled: options.scheduled === true });
         const shownPlan = plan.map(({ pulls, ...about }) => ({ ...about, pulls: pulls.join(', ') }));
-        return answer(context, options, { dry_run: true, sources: plan }, table(shownPlan));
+        return printAnswer(context, options, { dry_run: true, sources: plan }, textTable(shownPlan));
       }
       const pulled = await pullSources({
         data: existingData(),
@@ -93,7 +93,7 @@ export function addSourcesCommands(program: Command, context: CommandContext): v
         file: file ?? (status === 'done' ? 'nothing new' : null),
         error,
       }));
-      answer(context, options, { sources: pulled }, table(shown));
+      printAnswer(context, options, { sources: pulled }, textTable(shown));
       if (pulled.some(({ status }) => status !== 'done')) process.exitCode = exitCode.failed;
     });
 }

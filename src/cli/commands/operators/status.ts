@@ -4,7 +4,7 @@ import { realEffects } from '../../../kit/files/effects.ts';
 import { OfferlineError } from '../../../kit/errors/errors.ts';
 import { ageText } from '../../../kit/time/age.ts';
 import { visibleText } from '../../../kit/text/visible-text.ts';
-import { addCommand, answer, existingData, table } from '../../answer.ts';
+import { addCommand, printAnswer, existingData, textTable } from '../../answer.ts';
 import { describeFailure } from '../../../pipeline/status/last-failure.ts';
 import { readStatus, type Status } from '../../../pipeline/status/status.ts';
 import type { CommandContext } from '../../context.ts';
@@ -26,7 +26,7 @@ export function addStatusCommand(program: Command, context: CommandContext): voi
   ).action(async (options: { json?: boolean }) => {
     const data = existingData();
     const status = await readStatus(data, readSettings(data), realEffects.now());
-    answer(context, options, status, describe(status));
+    printAnswer(context, options, status, describe(status));
     const { alarms, stale } = status;
     if (alarms.length + stale.length > 0)
       throw new OfferlineError([...alarms, ...stale.map((each) => `stale: ${each}`)].join('; '));
@@ -55,12 +55,12 @@ function describe(status: Status): string {
     ...mirror(status),
     ...toDo(status),
     '',
-    table(newest.map(withAge)),
+    textTable(newest.map(withAge)),
     '',
-    table(files),
+    textTable(files),
     '',
     'rejected rows of the last 24 hours',
-    table(rejects_of_last_day),
+    textTable(rejects_of_last_day),
   ].join('\n');
 }
 

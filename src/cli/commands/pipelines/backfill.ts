@@ -4,7 +4,7 @@ import type { ReportChange } from '../../../pipeline/models/report-backfill.ts';
 import type { ReportDay } from '../../../pipeline/models/report-days.ts';
 import { UsageError } from '../../../kit/errors/errors.ts';
 import { dayOption } from '../../../kit/time/moment.ts';
-import { addCommand, answer, existingData, table } from '../../answer.ts';
+import { addCommand, printAnswer, existingData, textTable } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 import { stopSignal } from '../../stop-signal.ts';
 
@@ -41,18 +41,18 @@ export function addBackfillCommands(program: Command, context: CommandContext): 
       };
       if (options.dryRun === true) {
         const days = await planBackfill(request);
-        answer(
+        printAnswer(
           context,
           options,
           { days },
           days.length === 0
             ? 'every report of these days is there and agrees with the events'
-            : table(days.map(shownDay)),
+            : textTable(days.map(shownDay)),
         );
         return;
       }
       const summary = await backfillReports(request);
-      answer(context, options, summary, describe(summary.reports, summary.snapshotId));
+      printAnswer(context, options, summary, describe(summary.reports, summary.snapshotId));
     });
 }
 
@@ -72,7 +72,7 @@ function describe(reports: ReportChange[], snapshotId: string | null): string {
   return [
     `${reports.length} reports computed, ${snapshotId === null ? 'published with an earlier snapshot' : `published as ${snapshotId}`}`,
     '',
-    table(
+    textTable(
       reports.map(({ day, changed, added, removed, clicks, conversions, earnings }) => ({
         day,
         'offers changed': changed,

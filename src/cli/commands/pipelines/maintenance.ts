@@ -5,7 +5,7 @@ import { archivableFiles } from '../../../pipeline/maintenance/archivable-files.
 import { momentOfMilliseconds } from '../../../kit/time/moment.ts';
 import { visibleText } from '../../../kit/text/visible-text.ts';
 import { logsReadAtStart } from '../../../tracker/needed-logs.ts';
-import { addCommand, answer, existingData, wholeNumber } from '../../answer.ts';
+import { addCommand, printAnswer, existingData, wholeNumber } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 
 const millisecondsPerDay = 86_400_000;
@@ -36,6 +36,6 @@ export function addMaintenanceCommands(program: Command, context: CommandContext
       }));
       const paths = shown.map(({ path }) => visibleText(path)).join('\n');
       if (options.json === true || shown.length > 0)
-        answer(context, options, { landing: data.landing, files: shown }, paths);
+        printAnswer(context, options, { landing: data.landing, files: shown }, paths);
     });
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { mirrorPublishedPictures } from '../../../../pipelines/pictures.ts';
 import { StoppedError } from '../../../kit/errors/errors.ts';
 import { momentOfMilliseconds } from '../../../kit/time/moment.ts';
-import { addCommand, answer, existingData, fieldLines, table } from '../../answer.ts';
+import { addCommand, printAnswer, existingData, fieldLines, textTable } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 import { stopSignal } from '../../stop-signal.ts';
 
@@ -32,8 +32,8 @@ export function addPicturesCommand(program: Command, context: CommandContext): v
       failures,
       next,
     }));
-    const told = failing.length === 0 ? [] : ['', 'could not be had', table(shown), ...rest];
-    answer(context, options, { ...counts, problems, failing }, [fieldLines(counts), ...told].join('\n'));
+    const told = failing.length === 0 ? [] : ['', 'could not be had', textTable(shown), ...rest];
+    printAnswer(context, options, { ...counts, problems, failing }, [fieldLines(counts), ...told].join('\n'));
     if (stop.aborted) throw new StoppedError('asked to end: what was mirrored stays, the next pass goes on from there');
   });
 }

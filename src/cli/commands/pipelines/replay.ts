@@ -6,7 +6,7 @@ import { dayOption } from '../../../kit/time/moment.ts';
 import { firstKeptDay } from '../../../tracker/conversions/refused-conversions.ts';
 import { replayRefused } from '../../../tracker/conversions/replay.ts';
 import { trackerAddress } from '../../../tracker/tracker-address.ts';
-import { addCommand, answer, existingData, table } from '../../answer.ts';
+import { addCommand, printAnswer, existingData, textTable } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 
 interface ReplayOptions {
@@ -42,6 +42,6 @@ export function addReplayCommand(track: Command, context: CommandContext): void 
       const shown = options.dryRun
         ? replayed.map(({ source, reason, reports }) => ({ source, reason, reports }))
         : replayed.map((group) => ({ ...group }));
-      answer(context, options, { replayed: shown }, table(shown));
+      printAnswer(context, options, { replayed: shown }, textTable(shown));
     });
 }

@@ -6,7 +6,7 @@ import type { RunRequest } from '../../../../pipelines/run-pipeline.ts';
 import type { IngestSummary } from '../../../pipeline/ingest/ingest-stage.ts';
 import { counted } from '../../../kit/text/counted.ts';
 import { momentOption } from '../../../kit/time/moment.ts';
-import { addCommand, answer, existingData, table } from '../../answer.ts';
+import { addCommand, printAnswer, existingData, textTable } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 import { stopSignal } from '../../stop-signal.ts';
 
@@ -38,11 +38,11 @@ export function addRunCommands(program: Command, context: CommandContext): void 
     .action(async (options: RunOptions & { dryRun?: boolean }) => {
       if (options.dryRun) {
         const plan = await planRefresh(requestOf(options, context));
-        return answer(context, options, { dry_run: true, ...plan }, describePlan(plan));
+        return printAnswer(context, options, { dry_run: true, ...plan }, describePlan(plan));
       }
       const result = await refresh(requestOf(options, context));
       const { ingested, computed, delivery } = result;
-      answer(
+      printAnswer(
         context,
         options,
         result,
@@ -68,7 +68,7 @@ export function addRunCommands(program: Command, context: CommandContext): void 
   ).action(async (options: RunOptions) => {
     const result = await maintenance(requestOf(options, context));
     const { compacted, retained } = result;
-    answer(
+    printAnswer(
       context,
       options,
       result,
@@ -82,7 +82,7 @@ export function addRunCommands(program: Command, context: CommandContext): void 
   for (const [name, stage] of Object.entries(stages)) {
     withOptions(addCommand(run, name, stageDescriptions[name as StageName])).action(async (options: RunOptions) => {
       const result = await stage(requestOf(options, context));
-      answer(context, options, result, `run ${result.runId} as of ${result.asOf}: ${name} done`);
+      printAnswer(context, options, result, `run ${result.runId} as of ${result.asOf}: ${name} done`);
     });
   }
 }
@@ -103,8 +103,8 @@ function describePlan({ as_of, files, bytes, left_out, ignored, reports_due, pos
   return [
     `a refresh as of ${as_of} would read ${counted(files.length, 'file')}, ${counted(bytes, 'byte')}; ${left_out.length === 0 ? '' : `${left_out.length} left out, `}${ignored.length} ignored`,
     `${counted(reports_due, 'daily report')} missing or outdated, ${counted(due, 'postback')} due`,
-    ...(files.length === 0 ? [] : ['', table(shown)]),
-    ...(left_out.length === 0 ? [] : ['', table(left_out.map(({ path, why }) => ({ 'left out': path, why })))]),
+    ...(files.length === 0 ? [] : ['', textTable(shown)]),
+    ...(left_out.length === 0 ? [] : ['', textTable(left_out.map(({ path, why }) => ({ 'left out': path, why })))]),
   ].join('\n');
 }
 
@@ -115,7 +115,9 @@ function withOptions(command: Command): Command {
     .option('--allow-future', 'allow an --as-of more than five minutes ahead of the clock');
 }
 
-/** Options of pipelines that the schedule runs: it passes the moment on, and finds in the run ledger which had a run. */
+/**
+ * Options of pipelines that the schedule runs: it passes the moment on, and finds in the run ledger which had a run.
+ */
 function withSchedule(command: Command): Command {
   return withOptions(command).option(
     '--scheduled-at <time>',

@@ -6,7 +6,7 @@ import { openSchedule } from '../../schedule/open-schedule.ts';
 import { plannedPipelines } from '../../schedule/planned-pipelines.ts';
 import { isRefreshDue } from '../../schedule/refresh-due.ts';
 import { nextMoments } from '../../schedule/schedule.ts';
-import { addCommand, answer, existingData } from '../../answer.ts';
+import { addCommand, printAnswer, existingData } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 import { leave, untilStopped } from '../../stop-signal.ts';
 
@@ -49,6 +49,6 @@ async function showMoments(options: { json?: boolean }, context: CommandContext)
     const moments = next.map((moment) => `  ${moment}`);
     return [`${pipeline}  "${cron}", UTC  (catch up: ${catch_up}, overlap: ${overlap}${watch})`, ...moments].join('\n');
   });
-  answer(context, options, { schedule }, texts.join('\n\n'));
+  printAnswer(context, options, { schedule }, texts.join('\n\n'));
   await isRefreshDue(data, logger, realEffects.now());
 }

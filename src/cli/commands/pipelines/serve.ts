@@ -10,10 +10,10 @@ import type { Service } from '../../../serve/service.ts';
 import { receiverPortVariable } from '../../../postbacks/http/example-route.ts';
 import { trackerAddress } from '../../../tracker/tracker-address.ts';
 import { UsageError } from '../../../kit/errors/errors.ts';
-import { addCommand, answer, existingData } from '../../answer.ts';
+import { addCommand, printAnswer, existingData } from '../../answer.ts';
 import { followedStorage, openSharedLimits } from '../../compose.ts';
 import type { CommandContext } from '../../context.ts';
-import { startCompanion, type Companion, type CompanionListens } from '../../companion.ts';
+import { startChildCommand, type ChildCommand, type ListeningChild } from '../../child-process.ts';
 import { listen, withAddress } from '../../listen.ts';
 import { leave, untilStopped } from '../../stop-signal.ts';
 import { whatToTry } from '../../what-to-try.ts';
@@ -33,8 +33,8 @@ interface ServeMode {
   /** For the processes of the schedule, beside ours. */
   environment?: NodeJS.ProcessEnv | undefined;
   /** Beside the service, and ended after it. */
-  tracker?: Companion | undefined;
-  console?: Companion | undefined;
+  tracker?: ChildCommand | undefined;
+  console?: ChildCommand | undefined;
 }
 
 export function addServeCommands(program: Command, context: CommandContext): void {
@@ -78,18 +78,18 @@ export function addServeCommands(program: Command, context: CommandContext): voi
         const networks = await demo?.playNetworks(existing, context);
         const receiver = await demo?.receivePostbacks(existing, context);
         const environment = receiver === undefined ? {} : { [receiverPortVariable]: String(receiver.port) };
-        let tracker: Companion | undefined;
-        let console: Companion | undefined;
+        let tracker: ChildCommand | undefined;
+        let console: ChildCommand | undefined;
         let traffic: { stop(): void } | undefined;
         try {
           // Where our own port is any free one, so are theirs.
           const port = options.port === 0 ? 0 : undefined;
-          tracker = await startCompanion('track', context.terminal.logger, port);
+          tracker = await startChildCommand('track', context.terminal.logger, port);
           // The link of before leads in nobody any more.
-          const tellLink = ({ link }: CompanionListens) => {
+          const tellLink = ({ link }: ListeningChild) => {
             if (link && options.json !== true) context.print(`The console was started again: open ${link}\n`);
           };
-          console = await startCompanion('console', context.terminal.logger, port, environment, tellLink);
+          console = await startChildCommand('console', context.terminal.logger, port, environment, tellLink);
           if (isNew) await demo.pullDemo(existing, context);
           traffic = demo?.playTraffic(existing, context, tracker.address);
           await serve(existing, settings, options, context, { scheduled: true, environment, tracker, console });
@@ -173,7 +173,7 @@ async function serve(
     const first = schedule?.caughtUp.then(() => Promise.all([service.poll(), tracker && followNow(tracker)]));
     await Promise.race([first, untilStopped()]);
     const link = console?.link ?? undefined;
-    answer(
+    printAnswer(
       context,
       options,
       { address, ...(console && { console: { address: console.address, link: console.link } }) },
@@ -187,7 +187,7 @@ async function serve(
 }
 
 /** Links that are shown lead somewhere at once: the tracker looks for new routes before it says whether it is ready. */
-async function followNow({ address }: Companion): Promise<void> {
+async function followNow({ address }: ChildCommand): Promise<void> {
   // One that is being started again reads them anyway.
   await fetch(new URL('/readyz', address), { signal: AbortSignal.timeout(5000) }).catch(() => {});
 }

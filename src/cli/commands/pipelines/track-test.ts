@@ -9,7 +9,7 @@ import { exitCode, OfferlineError } from '../../../kit/errors/errors.ts';
 import { realEffects } from '../../../kit/files/effects.ts';
 import { readLockHolder } from '../../../kit/files/process-lock.ts';
 import { visibleText } from '../../../kit/text/visible-text.ts';
-import { addCommand, answer, existingData, wholeNumber } from '../../answer.ts';
+import { addCommand, printAnswer, existingData, wholeNumber } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 import { stopSignal } from '../../stop-signal.ts';
 
@@ -69,7 +69,7 @@ async function test(offerId: number, options: TestOptions, context: CommandConte
       now: () => realEffects.now(),
       stop,
     });
-    if (options.json === true) answer(context, options, report, '');
+    if (options.json === true) printAnswer(context, options, report, '');
   } finally {
     await tracker.close();
   }

@@ -4,9 +4,9 @@ import { readSettings, type Settings } from '../../../kit/config/settings.ts';
 import { unnamedProxy } from '../../../tracker/server/unnamed-proxy.ts';
 import { forgetTrackerAddress, recordTrackerAddress } from '../../../tracker/tracker-address.ts';
 import { acquireTrackerLock } from '../../../tracker/tracker-lock.ts';
-import { addCommand, answer, existingData } from '../../answer.ts';
+import { addCommand, printAnswer, existingData } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
-import { leaveStarter, tellStarter } from '../../companion.ts';
+import { disconnectFromStarter, reportToStarter } from '../../child-process.ts';
 import { leave, untilStopped } from '../../stop-signal.ts';
 import { listen, withAddress } from '../../listen.ts';
 import { addReplayCommand } from './replay.ts';
@@ -65,8 +65,8 @@ async function track(
     isTracking = true;
     logger.info({ address }, 'tracking');
     await recordTrackerAddress(data, address);
-    tellStarter({ address });
-    answer(context, options, { address }, `offerline tracks at ${address}. Ctrl-C stops.`);
+    reportToStarter({ address });
+    printAnswer(context, options, { address }, `offerline tracks at ${address}. Ctrl-C stops.`);
     await untilStopped();
   } finally {
     if (isTracking) {
@@ -74,6 +74,6 @@ async function track(
       forgetTrackerAddress(data);
     }
     await leave(tracker.close());
-    leaveStarter();
+    disconnectFromStarter();
   }
 }

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { GeneratedClick } from '../network/canonical-records.ts';
 import { conflictingClick, faultyClicks, oddClicks, type LogRow } from './faulty-rows.ts';
-import { LogCount, LogFile, type LogFormat } from './log-file.ts';
+import { LogCount, GeneratedLog, type LogFormat } from './generated-log.ts';
 import type { ParquetColumns, ParquetWriter } from './parquet-writer.ts';
 import { scramble } from '../network/random.ts';
 import { Spread } from '../network/spread.ts';
-import { dateOfDay, type Traffic, type Visit } from '../network/traffic.ts';
+import { dateOfDay, type Traffic, type SiteVisit } from '../network/traffic.ts';
 
 export interface LogStyle {
   /** With duplicates, rows to be rejected and a broken file. */
@@ -63,9 +63,9 @@ export class ClickLogs {
   #odditiesWritten = 0;
   #day = -1;
   #carried: { click: GeneratedClick; fate: 'accepted' | 'duplicates' }[] = [];
-  #main: { file: LogFile; clicks: number; part: number } | undefined;
-  #others = new Map<string, LogFile>();
-  #finished: LogFile[] = [];
+  #main: { file: GeneratedLog; clicks: number; part: number } | undefined;
+  #others = new Map<string, GeneratedLog>();
+  #finished: GeneratedLog[] = [];
   #firstLines: string[] = [];
 
   constructor(folder: string, traffic: Traffic, style: LogStyle) {
@@ -83,7 +83,7 @@ export class ClickLogs {
     this.#oddities = new Spread(messy * (oddClicks.length + Math.floor(clicks / 5000)), clicks);
   }
 
-  take(visit: Visit): void {
+  take(visit: SiteVisit): void {
     const { index, day, click } = visit;
     if (day !== this.#day) this.#turnTo(day);
     this.#owed.conflicts += this.#conflicts.at(index);
@@ -148,13 +148,13 @@ export class ClickLogs {
     this.#others.clear();
   }
 
-  #write(file: LogFile, row: LogRow, fate: 'accepted' | 'duplicates' | 'rejected'): void {
+  #write(file: GeneratedLog, row: LogRow, fate: 'accepted' | 'duplicates' | 'rejected'): void {
     if ('line' in row) file.addLine(row.line);
     else file.add(row.record);
     this.count.count(fate);
   }
 
-  #mainLog(): LogFile {
+  #mainLog(): GeneratedLog {
     const part = this.#main ? this.#main.part + (this.#main.clicks < clicksPerPart ? 0 : 1) : 0;
     if (this.#main && this.#main.part !== part) this.#finished.push(this.#main.file);
     if (this.#main?.part !== part) {
@@ -164,7 +164,7 @@ export class ClickLogs {
     return this.#main.file;
   }
 
-  #otherEdge(index: number): LogFile | undefined {
+  #otherEdge(index: number): GeneratedLog | undefined {
     const share = scramble(index ^ 0x51ed270b) / 4294967296;
     const edge = this.#edgeShare > 0 ? otherEdges[Math.floor(share / this.#edgeShare)] : undefined;
     if (!edge) return undefined;
@@ -173,9 +173,9 @@ export class ClickLogs {
     return file;
   }
 
-  #open(name: string, format: LogFormat): LogFile {
+  #open(name: string, format: LogFormat): GeneratedLog {
     this.count.files++;
-    return new LogFile(join(this.#folder, dateOfDay(this.#traffic, this.#day), name), format, columns);
+    return new GeneratedLog(join(this.#folder, dateOfDay(this.#traffic, this.#day), name), format, columns);
   }
 
   /** A resent log whose transfer broke off. */

@@ -4,10 +4,10 @@ import type { Source } from '../network/catalog.ts';
 import type { LogStyle } from './click-logs.ts';
 import { conversionSource, type TimedConversion } from '../network/conversion-events.ts';
 import { faultyConversions, type LogRow } from './faulty-rows.ts';
-import { LogCount, LogFile, type LogFormat } from './log-file.ts';
+import { LogCount, GeneratedLog, type LogFormat } from './generated-log.ts';
 import { partnerZone } from '../network/network.ts';
 import type { ParquetColumns, ParquetWriter } from './parquet-writer.ts';
-import { dateOfDay, firstMidnight, type Traffic, type Visit } from '../network/traffic.ts';
+import { dateOfDay, firstMidnight, type Traffic, type SiteVisit } from '../network/traffic.ts';
 
 const columns: ParquetColumns = {
   conversion_id: 'VARCHAR',
@@ -66,8 +66,8 @@ export class ConversionLogs {
   readonly #folder: string;
   readonly #traffic: Traffic;
   readonly #style: LogStyle;
-  readonly #eventsOf: (visit: Visit) => TimedConversion[];
-  readonly #files = new Map<string, { file: LogFile; pending: PendingRow[] }>();
+  readonly #eventsOf: (visit: SiteVisit) => TimedConversion[];
+  readonly #files = new Map<string, { file: GeneratedLog; pending: PendingRow[] }>();
   #pendingRows = 0;
   #events = 0;
   #faultsWritten = 0;
@@ -79,7 +79,7 @@ export class ConversionLogs {
     this.#eventsOf = conversionSource(traffic);
   }
 
-  take(visit: Visit): void {
+  take(visit: SiteVisit): void {
     for (const event of this.#eventsOf(visit)) this.#takeEvent(event, visit.offer.record.source as Source);
   }
 
@@ -110,7 +110,7 @@ export class ConversionLogs {
     const path = join(this.#folder, dateOfDay(this.#traffic, day), reporter.name);
     let log = this.#files.get(path);
     if (!log) {
-      log = { file: new LogFile(path, reporter.format, columns), pending: [] };
+      log = { file: new GeneratedLog(path, reporter.format, columns), pending: [] };
       this.#files.set(path, log);
       this.count.files++;
     }

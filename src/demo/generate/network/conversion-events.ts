@@ -1,7 +1,7 @@
 import { moneyText } from '../../../kit/text/decimal-text.ts';
 import type { GeneratedConversion } from './canonical-records.ts';
 import { Random, scramble, seedFor } from './random.ts';
-import { clickId, type Traffic, type Visit } from './traffic.ts';
+import { clickId, type Traffic, type SiteVisit } from './traffic.ts';
 
 export interface TimedConversion {
   /** Epoch milliseconds of `occurred_at`. */
@@ -19,7 +19,7 @@ const visitsPerOrphan = 4000;
 /**
  * What visits lead to, none of it later than the end of the traffic: credits, milestones, refusals, money taken back.
  */
-export function conversionSource(traffic: Traffic): (visit: Visit) => TimedConversion[] {
+export function conversionSource(traffic: Traffic): (visit: SiteVisit) => TimedConversion[] {
   const random = new Random(0);
   const seed = seedFor(traffic.seed, 'conversion');
 

@@ -14,7 +14,7 @@ export interface Traffic {
   end: number;
 }
 
-export interface Visit {
+export interface SiteVisit {
   /** From 0 in order of time. */
   index: number;
   /** Epoch milliseconds. */
@@ -54,7 +54,7 @@ export function clickId(seed: number, index: number): string {
 }
 
 /** All visits in order of time, one by one, so that any number of them fits into memory. */
-export function* visits(network: Network, traffic: Traffic): Generator<Visit> {
+export function* visits(network: Network, traffic: Traffic): Generator<SiteVisit> {
   const from = firstMidnight(traffic);
   const total = weightBetween(from, traffic.end);
   const make = visitMaker(network, traffic);
@@ -95,7 +95,7 @@ function visitMaker(network: Network, traffic: Traffic) {
   let minuteText = '';
   let minuteOfText = Number.NaN;
 
-  return (index: number, minute: number, offsetMs: number, roomMs: number): Visit => {
+  return (index: number, minute: number, offsetMs: number, roomMs: number): SiteVisit => {
     random.restart(scramble(seed + index));
     if (minute !== minuteOfText) {
       minuteText = new Date(minute).toISOString().slice(0, 17);

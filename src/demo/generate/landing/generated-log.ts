@@ -12,7 +12,7 @@ export type LogFormat = 'ndjson' | 'ndjson.gz' | 'csv' | 'parquet';
  * One log file in the making. Rows gather in memory until `flush` appends them to a part file, which `close` packs or
  * converts; between flushes nothing is open, so there may be as many of these as there are days.
  */
-export class LogFile {
+export class GeneratedLog {
   readonly #path: string;
   readonly #partPath: string;
   readonly #format: LogFormat;

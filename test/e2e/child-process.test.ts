@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
-import { startCompanion, type CompanionListens } from '../../src/cli/companion.ts';
+import { startChildCommand, type ListeningChild } from '../../src/cli/child-process.ts';
 import { createLogger } from '../../src/kit/logging/log.ts';
 import { temporaryData } from '../support/published-snapshot.ts';
 
@@ -8,10 +8,10 @@ it('a console that was killed is started again at the same address, and its new 
   skip(process.platform !== 'linux', 'the processes that were started are found by /proc');
   const { data, remove } = await temporaryData();
   onTestFinished(remove);
-  const { promise: again, resolve } = Promise.withResolvers<CompanionListens>();
+  const { promise: again, resolve } = Promise.withResolvers<ListeningChild>();
   const told: string[] = [];
   const logger = createLogger({ write: (line: string) => told.push(line) > 0 }, 'error');
-  const companion = await startCompanion('console', logger, 0, { OFFERLINE_DATA: data.root }, resolve);
+  const companion = await startChildCommand('console', logger, 0, { OFFERLINE_DATA: data.root }, resolve);
   onTestFinished(() => companion.stop());
   process.kill(consoleOf(process.pid), 'SIGKILL');
   const { address, link } = await again;

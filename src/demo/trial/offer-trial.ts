@@ -6,7 +6,7 @@ import type { TrackerAccess } from './tracker-access.ts';
 import type { TrialStep } from './trial-report.ts';
 import type { TrialSubject } from './trial-subject.ts';
 
-export interface TrialRequest {
+export interface OfferTrial {
   data: DataDirectory;
   settings: Settings;
   subject: TrialSubject;
@@ -32,7 +32,7 @@ const poll = 200;
  * What `find` gives once it gives something. Where that takes too long: undefined, or a failure where that is named.
  */
 export async function until<Found>(
-  { stop, now }: Pick<TrialRequest, 'stop' | 'now'>,
+  { stop, now }: Pick<OfferTrial, 'stop' | 'now'>,
   longest: number,
   failure: string | undefined,
   find: () => Found | undefined | Promise<Found | undefined>,

@@ -5,7 +5,7 @@ import type { Logger } from '../kit/logging/log.ts';
 import { portOf } from '../kit/http/listening-address.ts';
 
 /** What a companion tells the process that started it, once it listens. */
-export interface CompanionListens {
+export interface ListeningChild {
   address: string;
   /** Of the console: what lets in whoever opens it, once. */
   link?: string | null;
@@ -18,7 +18,7 @@ const longestWait = 60_000;
 const longestEnding = 20_000;
 
 /** A command that listens, as a process of its own beside `start`'s: what it does holds up no answer of ours. */
-export interface Companion extends CompanionListens {
+export interface ChildCommand extends ListeningChild {
   stop(): Promise<void>;
 }
 
@@ -27,13 +27,13 @@ export interface Companion extends CompanionListens {
  * Throws where it does not start the first time; it has said why itself. `environment` is added to our own;
  * `onAgain` is told each time that it listens again.
  */
-export async function startCompanion(
+export async function startChildCommand(
   command: 'track' | 'console',
   logger: Logger,
   port: number | undefined,
   environment: NodeJS.ProcessEnv = {},
-  onAgain: (listens: CompanionListens) => void = () => undefined,
-): Promise<Companion> {
+  onAgain: (listens: ListeningChild) => void = () => undefined,
+): Promise<ChildCommand> {
   const first = launch(command, port, environment);
   const listens = await first.listens;
   let child = first.child;
@@ -44,7 +44,7 @@ export async function startCompanion(
     const { listens: listening, child: next } = launch(command, portOf(listens.address), environment);
     child = next;
     watch();
-    const listensAgain = (heard: CompanionListens) => {
+    const listensAgain = (heard: ListeningChild) => {
       wait = firstWait;
       onAgain(heard);
     };
@@ -76,14 +76,14 @@ export async function startCompanion(
 }
 
 /** In the companion: says where it listens, and ends when the process that started it ends, however that comes. */
-export function tellStarter(listens: CompanionListens): void {
+export function reportToStarter(listens: ListeningChild): void {
   if (process.send === undefined) return;
   process.send(listens);
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
 }
 
 /** In the companion, at its end: the channel would keep the process. */
-export function leaveStarter(): void {
+export function disconnectFromStarter(): void {
   if (process.connected) process.disconnect();
 }
 
@@ -92,7 +92,7 @@ function launch(
   command: string,
   port: number | undefined,
   environment: NodeJS.ProcessEnv,
-): { child: ChildProcess; listens: Promise<CompanionListens> } {
+): { child: ChildProcess; listens: Promise<ListeningChild> } {
   const main = fileURLToPath(new URL('main.ts', import.meta.url));
   const words = [command, ...(port === undefined ? [] : ['--port', String(port)])];
   // By the channel it learns of our end, however that comes.
@@ -100,8 +100,8 @@ function launch(
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: { ...process.env, ...environment },
   });
-  const { promise, resolve, reject } = Promise.withResolvers<CompanionListens>();
-  child.once('message', (listens: CompanionListens) => resolve(listens));
+  const { promise, resolve, reject } = Promise.withResolvers<ListeningChild>();
+  child.once('message', (listens: ListeningChild) => resolve(listens));
   child.once('error', reject);
   child.once('exit', (code) => reject(new OfferlineError(`\`offerline ${command}\` did not start`, known(code))));
   return { child, listens: promise };

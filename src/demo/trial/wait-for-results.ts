@@ -4,37 +4,37 @@ import type { DeliveryState } from '../../postbacks/store/delivery-store.ts';
 import { publishedConversion, type PublishedConversion } from './published-trial.ts';
 import { trackedRow } from './tracked-rows.ts';
 import { triedPostback, type TriedPostback } from './trial-report.ts';
-import { until, type TrialRequest } from './trial-request.ts';
+import { until, type OfferTrial } from './offer-trial.ts';
 import type { TrialSubject } from './trial-subject.ts';
 
 /** Logs are handed over within a minute, and the watch is told at once. Milliseconds. */
-const longestHandOver = 90_000;
-const longestWatched = 60_000;
-const longestDelivery = 30_000;
+const maxHandOver = 90_000;
+const maxWatched = 60_000;
+const maxDelivery = 30_000;
 
 /** Waits until the click and its conversion lie where a refresh finds them. */
-export async function handedOver(trial: TrialRequest, clickId: string, conversionId: string): Promise<string> {
+export async function handedOver(trial: OfferTrial, clickId: string, conversionId: string): Promise<string> {
   const { data, tracker, now } = trial;
-  const since = now() - longestHandOver;
+  const since = now() - maxHandOver;
   const members = { conversion_id: conversionId, kind: 'credit' };
   const isThere = () =>
     trackedRow(data, 'clicks', { click_id: clickId }, since)?.isHandedOver === true &&
     trackedRow(data, 'conversions', members, since)?.isHandedOver === true;
-  await until(trial, longestHandOver, `the tracker at ${tracker.address} did not hand its logs over`, () =>
+  await until(trial, maxHandOver, `the tracker at ${tracker.address} did not hand its logs over`, () =>
     isThere() ? true : undefined,
   );
   return `the logs lie in ${data.landing}`;
 }
 
 /** As a snapshot has it: the one of the schedule that watches, else one of our own refresh. */
-export async function published(trial: TrialRequest, conversionId: string): Promise<PublishedConversion> {
+export async function published(trial: OfferTrial, conversionId: string): Promise<PublishedConversion> {
   const { data, schedule } = trial;
   const find = async () => {
     const found = await publishedConversion(data, conversionId);
     // One that a refresh found before its click: the next one has both.
     return found?.status === 'unattributed' ? undefined : found;
   };
-  const waited = schedule === 'watching' ? await until(trial, longestWatched, undefined, find) : undefined;
+  const waited = schedule === 'watching' ? await until(trial, maxWatched, undefined, find) : undefined;
   if (waited !== undefined) return waited;
   await trial.refresh();
   const found = await find();
@@ -46,7 +46,7 @@ export async function published(trial: TrialRequest, conversionId: string): Prom
 }
 
 /** Null where none comes of it. */
-export async function postbackOf(trial: TrialRequest, conversionId: string): Promise<TriedPostback | null> {
+export async function postbackOf(trial: OfferTrial, conversionId: string): Promise<TriedPostback | null> {
   const { data, settings, subject } = trial;
   if (subject.told === 'nobody' || !hasStore(data, settings)) return null;
   const look = async () => {
@@ -58,7 +58,7 @@ export async function postbackOf(trial: TrialRequest, conversionId: string): Pro
       await store.close();
     }
   };
-  const tried = await until(trial, longestDelivery, undefined, async () => {
+  const tried = await until(trial, maxDelivery, undefined, async () => {
     const postback = await look();
     return postback !== undefined && isOver(postback, trial) ? postback : undefined;
   });
@@ -67,7 +67,7 @@ export async function postbackOf(trial: TrialRequest, conversionId: string): Pro
 }
 
 /** A demo's names are refused by a refresh of our own; the schedule, which can reach them, tries again in seconds. */
-function isOver({ state, attempts }: DeliveryState, { subject, schedule }: TrialRequest): boolean {
+function isOver({ state, attempts }: DeliveryState, { subject, schedule }: OfferTrial): boolean {
   const isTried = attempts > 0 && (subject.told === 'publisher' || schedule === 'none');
   return isTried || state === 'delivered' || state === 'dead';
 }
