@@ -4,18 +4,18 @@ import { exitCode, OfferlineError, type ExitCode } from '../kit/errors/errors.ts
 import type { Logger } from '../kit/logging/log.ts';
 import { portOf } from '../kit/http/listening-address.ts';
 
-/** What a companion tells the process that started it, once it listens. */
+/** Message of a child command to the process that started it, once it listens. */
 export interface ListeningChild {
   address: string;
-  /** Of the console: what lets in whoever opens it, once. */
+  /** One-time link into the console; the tracker has none. */
   link?: string | null;
 }
 
-/** One that dies at once each time is not started again and again. Milliseconds. */
+/** Waits before a child that ended is started again, doubled each time. Milliseconds. */
 const firstWait = 1000;
-const longestWait = 60_000;
-/** One that is asked to end and does not is killed, from which it recovers. Milliseconds. */
-const longestEnding = 20_000;
+const maxWait = 60_000;
+/** Time that a child has to end before it is killed, from which it recovers. Milliseconds. */
+const maxEnding = 20_000;
 
 /** A command that listens, as a process of its own beside `start`'s: what it does holds up no answer of ours. */
 export interface ChildCommand extends ListeningChild {
@@ -25,7 +25,7 @@ export interface ChildCommand extends ListeningChild {
 /**
  * Runs a command that listens as a process of its own, started again for as long as it is wanted, at the same address.
  * Throws where it does not start the first time; it has said why itself. `environment` is added to our own;
- * `onAgain` is told each time that it listens again.
+ * `onAgain` is called each time that it listens again.
  */
 export async function startChildCommand(
   command: 'track' | 'console',
@@ -48,7 +48,7 @@ export async function startChildCommand(
       wait = firstWait;
       onAgain(heard);
     };
-    // That it does not listen it tells itself, and its end is seen.
+    // The child logs why it does not listen, and its end is handled below.
     listening.then(listensAgain).catch(() => {});
   };
   const watch = () =>
@@ -56,7 +56,7 @@ export async function startChildCommand(
       if (!isWanted) return;
       logger.error({ code, signal, seconds: wait / 1000 }, `\`offerline ${command}\` has ended and is started again`);
       timer = setTimeout(again, wait).unref();
-      wait = Math.min(2 * wait, longestWait);
+      wait = Math.min(2 * wait, maxWait);
     });
   watch();
   return {
@@ -68,21 +68,21 @@ export async function startChildCommand(
       const { promise: ended, resolve } = Promise.withResolvers<void>();
       child.once('exit', () => resolve());
       child.kill('SIGTERM');
-      const overdue = setTimeout(() => child.kill('SIGKILL'), longestEnding);
+      const overdue = setTimeout(() => child.kill('SIGKILL'), maxEnding);
       await ended;
       clearTimeout(overdue);
     },
   };
 }
 
-/** In the companion: says where it listens, and ends when the process that started it ends, however that comes. */
+/** Called in the child: reports where it listens, and ends the child when its starter ends, however that comes. */
 export function reportToStarter(listens: ListeningChild): void {
   if (process.send === undefined) return;
   process.send(listens);
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
 }
 
-/** In the companion, at its end: the channel would keep the process. */
+/** Called in the child at its end: the channel would keep the process. */
 export function disconnectFromStarter(): void {
   if (process.connected) process.disconnect();
 }
@@ -95,7 +95,7 @@ function launch(
 ): { child: ChildProcess; listens: Promise<ListeningChild> } {
   const main = fileURLToPath(new URL('main.ts', import.meta.url));
   const words = [command, ...(port === undefined ? [] : ['--port', String(port)])];
-  // By the channel it learns of our end, however that comes.
+  // The channel closes when this process ends, however that comes.
   const child = spawn(process.execPath, [...process.execArgv, main, ...words], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: { ...process.env, ...environment },

@@ -5,7 +5,7 @@ import { createTerminal } from '../kit/logging/progress.ts';
 import './compose.ts';
 import { createProgram } from './program.ts';
 
-// Whoever reads the answer may have seen enough, as `head` does.
+// A reader may have seen enough, as `head` does.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit(exitCode.done);

@@ -1,6 +1,6 @@
 import type { Terminal } from '../kit/logging/progress.ts';
 
-/** What a command works with beside its options. */
+/** Output of a command, and its terminal. */
 export interface CommandContext {
   /** Logs and progress, on standard error. */
   terminal: Terminal;

@@ -10,7 +10,7 @@ import type { CommandContext } from './context.ts';
 
 /** Large enough to look like a network, small enough to be there in seconds. */
 const demo = { clicks: 30_000, days: 3, seed: 1 };
-/** What users do shows as soon as it has landed. */
+/** Settings of a demo: clicks show as soon as they have landed. */
 const demoSettings = { schedule: { refresh: { cron: '*/5 * * * *', watch: true } } };
 
 /**

@@ -13,8 +13,8 @@ const stopping = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 let controller: AbortController | undefined;
 
 /**
- * Aborted at the first of these signals: the work ends at its next step. Whoever asks once more after a second is
- * obeyed at once; a process may be killed at any moment.
+ * Aborted at the first of these signals: the work ends at its next step. A second signal after a second ends
+ * it at once; a process may be killed at any moment.
  */
 export function stopSignal(logger?: Logger): AbortSignal {
   if (controller !== undefined) return controller.signal;

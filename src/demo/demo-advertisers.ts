@@ -5,10 +5,10 @@ import { readPostbackSecrets } from '../sources/config/postback-settings.ts';
 import { readSources } from '../sources/config/sources-file.ts';
 import { guardedReport } from '../tracker/conversions/guard/guarded-report.ts';
 
-/** What a demo's advertisers remember of somebody who came to them. */
+/** Visitor that a demo's advertisers remember. */
 export interface Visitor {
   source: string;
-  /** As their address was handed it. */
+  /** Id that their address was given. */
   clickId: string;
   /** Milestones of the offer, in order; none for a single-reward offer. */
   events: readonly string[];
@@ -19,7 +19,7 @@ export interface AdvertiserOptions {
   /** Such as `http://127.0.0.1:8082`. */
   tracker: string;
   random: Random;
-  /** How long after a click, and after a conversion, the next thing happens. Seconds. */
+  /** Time from a click, and from a conversion, to the next event. Seconds. */
   after: readonly [shortest: number, longest: number];
 }
 
@@ -56,7 +56,7 @@ export class DemoAdvertisers {
 
   #later(work: () => Promise<void>): void {
     const [shortest, longest] = this.#options.after;
-    // As many come soon as come late.
+    // Evenly spread between soon and late.
     const seconds = shortest * (longest / shortest) ** this.#options.random.next();
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
@@ -65,7 +65,7 @@ export class DemoAdvertisers {
     this.#timers.add(timer);
   }
 
-  /** Whether it was heard. */
+  /** True where the tracker took it. */
   async #report(
     { source, clickId }: Visitor,
     eventId: string | undefined,

@@ -16,7 +16,7 @@ export const pulledDemoSources = ['lumen', 'clickfield'] as const;
 const key = 'key-of-the-demo';
 /** The schedule pulls each of them every minute, so that a newcomer sees it happen. */
 const every = '* * * * *';
-/** So many offers a page, and tries that a pull gives each. */
+/** Offers on a page, and tries that a pull gives each page. */
 const pageSize = 25;
 const triesOfPull = 5;
 
@@ -56,7 +56,7 @@ export async function startDemoNetworks(data: DataDirectory, logger: Logger): Pr
   return starting.move();
 }
 
-/** Whether a data directory was filled for a demo. */
+/** Returns true for a data directory that was filled for a demo. */
 export function isDemo(data: DataDirectory): boolean {
   return pulledDemoSources.every((source) => existsSync(data.demoNetworkFile(source)));
 }
@@ -73,7 +73,7 @@ async function listening(port: number, options: { key: string; offers: PlainOffe
 
 type WrittenSource = { source: string; postback?: object };
 
-/** What the file said of other sources stays, and the tokens by which these report. */
+/** Keeps other sources of the file, and the tokens by which these report. */
 function sourcesText({ sourcesFile }: DataDirectory, addresses: Record<string, string>): string {
   const before = existsSync(sourcesFile)
     ? (JSON.parse(readFileSync(sourcesFile, 'utf8')) as { sources: WrittenSource[] }).sources

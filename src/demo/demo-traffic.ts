@@ -32,10 +32,10 @@ export interface TrafficOptions {
   random?: Random;
 }
 
-/** How often new routes are looked for, and how often the log is told what came. Milliseconds. */
+/** Intervals of looking for new routes, and of logging what came. Milliseconds. */
 const routesMilliseconds = 2000;
-const tellMilliseconds = 60_000;
-/** So many users come back, as in the traffic that is generated. */
+const logMilliseconds = 60_000;
+/** Number of users, who come back as in the traffic that is generated. */
 const users = 3770;
 
 /**
@@ -50,7 +50,7 @@ export function startDemoTraffic(options: TrafficOptions): { stop(): void } {
   const failed = (error: unknown) => logger.debug({ err: error }, "a click of the demo's users came to nothing");
   traffic.every(1000 / perSecond, () => void traffic.visit().catch(failed));
   traffic.every(routesMilliseconds, () => void traffic.readRoutes());
-  traffic.every(tellMilliseconds, () => traffic.tell());
+  traffic.every(logMilliseconds, () => traffic.log());
   return traffic;
 }
 
@@ -77,17 +77,17 @@ class DemoTraffic {
     this.#advertisers.stop();
   }
 
-  /** Where there are none yet, nobody comes. */
+  /** Nobody comes while there are no routes yet. */
   async readRoutes(): Promise<void> {
     try {
       const { offers } = await readRoutes(this.#options.data.currentRoutes);
       this.#routes = new Map([...offers.values()].map((route) => [nameOf(route), route]));
     } catch {
-      // Those known so far stay, as in the tracker.
+      // Known routes stay, as in the tracker.
     }
   }
 
-  tell(): void {
+  log(): void {
     const counts = { clicks: this.#clicks, refused: this.#refused, ...this.#advertisers.counts };
     this.#options.logger.info(counts, "the demo's users and advertisers so far");
   }
@@ -103,7 +103,7 @@ class DemoTraffic {
     const device = random.pick(record.devices.length > 0 ? record.devices : (['android', 'ios', 'desktop'] as const));
     const path = `/redirect/manual-offer/${route.offer_id}/user/u${user.toString(36)}/site/${encodeURIComponent(site)}`;
     const location = await follow(tracker + path, { user, agent: random.pick(userAgents[device]) });
-    // Its parameter for the click's id is that of all of them; an address without one reports nothing.
+    // All advertisers have one parameter for the click's id; an address without it reports nothing.
     const clickId = location === undefined ? null : new URL(location).searchParams.get('click');
     if (clickId === null) {
       this.#refused++;

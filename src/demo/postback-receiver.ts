@@ -8,7 +8,7 @@ import { readPostbackAddress, type PostbackField } from '../kit/sites/postback-a
 import type { Site } from '../kit/sites/sites.ts';
 import { moneyText, parseMoney } from '../kit/text/decimal-text.ts';
 
-/** What came so far, each postback once however often it was sent. */
+/** Rewards received so far, each postback once however often it was sent. */
 export interface RewardCounts {
   /** Credits. */
   rewards: number;
@@ -32,10 +32,10 @@ export interface PostbackReceiver {
 
 /** A postback is some hundred bytes. */
 const maxBodyBytes = 64 * 1024;
-/** Rewards that come together are told together. Milliseconds. */
-const quietBeforeTelling = 1000;
+/** Rewards that come together are logged together. Milliseconds. */
+const quietBeforeLogging = 1000;
 
-/** Whether a site is of a demo: its postbacks go to a name that is kept for examples. */
+/** Returns true for a site of a demo: its postbacks go to a name that is kept for examples. */
 export function isDemoSite({ postback }: Site): boolean {
   if (postback === undefined) return false;
   const address = readPostbackAddress(postback.url);
@@ -49,12 +49,12 @@ export function isDemoSite({ postback }: Site): boolean {
  */
 export async function startPostbackReceiver(sites: () => readonly Site[], logger: Logger): Promise<PostbackReceiver> {
   const received = new Set<string>();
-  /** In millionths of a point, by site and user. */
+  /** Millionths of a point, by site and user. */
   const credited = new Map<string, bigint>();
   const counts: RewardCounts = { rewards: 0, chargebacks: 0, rejects: 0, users: 0, refused: 0 };
   let timer: NodeJS.Timeout | undefined;
 
-  function tell(): void {
+  function logRewards(): void {
     clearTimeout(timer);
     timer = undefined;
     logger.info(counts, `${counts.rewards} rewards received by the demo's publishers`);
@@ -78,17 +78,17 @@ export async function startPostbackReceiver(sites: () => readonly Site[], logger
       credited.set(user, (credited.get(user) ?? 0n) + (parseMoney(postback.reward) ?? 0n));
       counts.users = credited.size;
     }
-    timer ??= setTimeout(tell, quietBeforeTelling).unref();
+    timer ??= setTimeout(logRewards, quietBeforeLogging).unref();
     return 200;
   }
 
   const server = createServer((request, response) => {
     readBody(request)
       .then((body) => response.writeHead(body === undefined ? 413 : receive(request, body)).end())
-      // Its sender is gone.
+      // The sender is gone.
       .catch(() => request.destroy());
   });
-  // It is there for the others, and keeps no process alive.
+  // The receiver keeps no process alive.
   server.unref();
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -102,7 +102,7 @@ export async function startPostbackReceiver(sites: () => readonly Site[], logger
       const closed = new Promise((resolve) => void server.close(resolve));
       server.closeAllConnections();
       await closed;
-      tell();
+      logRewards();
     },
   };
 }
@@ -123,7 +123,7 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
   return Buffer.concat(parts).toString();
 }
 
-/** What a request says, where both of its signatures are those of the site that it names; else undefined. */
+/** Fields of a request whose two signatures are those of the site that it names; else undefined. */
 function authentic(request: IncomingMessage, body: string, sites: readonly Site[]) {
   const { method, url = '', headers } = request;
   const site = sites.find((each) => isDemoSite(each) && hostOf(each) === headers.host);
@@ -157,7 +157,7 @@ function fieldsOfBody(body: string): Fields {
   }
 }
 
-/** By the names that the site's address gives to the macros, else by the fields' own. */
+/** Fields by the names that the site's address gives to the macros, else by their own. */
 function fieldsOfQuery(url: string, site: Site): Fields {
   const query = new URL(url, 'http://publisher').searchParams;
   const fields: Record<string, string> = Object.fromEntries(query);

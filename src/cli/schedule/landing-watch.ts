@@ -32,7 +32,7 @@ export function watchLanding(
     told = true;
   };
   try {
-    // One that comes later would not be watched.
+    // A folder that comes later would not be watched.
     mkdirSync(landing, { recursive: true });
   } catch (error) {
     failed(error);
@@ -58,7 +58,7 @@ export function watchLanding(
 }
 
 /**
- * Whether something that a run takes in may come at a path. `folders`: as of `watchLanding`; nothing comes to their
+ * Returns true where something that a run takes in may come at a path. `folders`: as of `watchLanding`; nothing comes to their
  * days before `firstDay` any more, and to know all their files would take memory for each.
  */
 export function isWatched(path: string, folders: readonly string[] | undefined, firstDay: Day): boolean {

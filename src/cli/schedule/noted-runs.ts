@@ -8,7 +8,7 @@ import { noteRefusedRun, readRefusedRuns } from '../../pipeline/runs/refused-run
 import { compareMoments } from '../../kit/time/moment.ts';
 import type { ScheduledRun, StartRun } from './schedule-lane.ts';
 
-/** What has a row in the run ledger; the others have ledgers of their own. */
+/** Pipelines with rows in the run ledger; the others have ledgers of their own. */
 const ledgered = ['refresh', 'maintenance'];
 
 /** Has `status` know of a run that ended without a word of its own, such as one killed before it could begin. */
@@ -44,7 +44,7 @@ export function notedRuns(
   };
 }
 
-/** Whether the ledger tells of it. One that it has as done may not be in storage. */
+/** Returns true where the ledger has the failure. A run that it has as done may not be in storage. */
 function hasFailed(data: DataDirectory, { scheduledAt }: ScheduledRun): boolean {
   return readRecentRuns(data).runs.some(
     ({ scheduled_at: at, status }) => at !== null && compareMoments(at, scheduledAt) === 0 && status !== 'done',

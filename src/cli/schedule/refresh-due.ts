@@ -5,8 +5,8 @@ import { compareMoments, momentOfMilliseconds } from '../../kit/time/moment.ts';
 import type { Logger } from '../../kit/logging/log.ts';
 
 /**
- * Whether a refresh as of `now`, in milliseconds since the epoch, would not be refused for going back. Says so where it
- * would: it is asked at each moment of the schedule, which goes on by itself once the clock has caught up.
+ * Returns false, and logs it, where a refresh as of `now`, in milliseconds since the epoch, would be refused for going
+ * back. The schedule asks at each moment, and goes on by itself once the clock has caught up.
  */
 export async function isRefreshDue(data: DataDirectory, logger: Logger, now: number): Promise<boolean> {
   const published = await currentManifest(data);
@@ -14,7 +14,7 @@ export async function isRefreshDue(data: DataDirectory, logger: Logger, now: num
   const { snapshot_id, as_of } = published;
   logger.error(
     { snapshot_id, as_of },
-    `no refresh is started: the published snapshot lies ahead of this machine's clock; ${futureTimestampsAdvice}`,
+    `no refresh is started: the published snapshot is ahead of this machine's clock; ${futureTimestampsAdvice}`,
   );
   return false;
 }

@@ -6,10 +6,10 @@ import type { CronTimes } from '../../kit/time/cron-times.ts';
 
 /** A pipeline that the schedule starts. */
 export interface ScheduledPipeline {
-  /** As the run ledger calls it. */
+  /** Name in the run ledger. */
   name: string;
   plan: Plan;
-  /** Where its cron expression stands; `schedule.<name>` of offerline.json where not given. */
+  /** Setting with its cron expression, for errors; `schedule.<name>` of offerline.json where not given. */
   key?: string;
   /**
    * The newest moment that needs no run any more, from the run ledger, in milliseconds since the epoch; undefined where
@@ -23,8 +23,8 @@ export interface ScheduledPipeline {
 }
 
 /**
- * One run of a pipeline, for a moment of its schedule. `asOf` only where the moment lies in the past and figures as of
- * then are wanted.
+ * A run of a pipeline, for a moment of its schedule. `asOf` only where the moment has passed and figures as of then are
+ * wanted.
  */
 export interface ScheduledRun {
   pipeline: string;
@@ -32,22 +32,22 @@ export interface ScheduledRun {
   asOf?: Moment;
 }
 
-/** What starts runs: each to its end, with its exit code, or the signal that ended it; null where it was not begun. */
+/** Runs a pipeline to its end; gives its exit code, or the signal that ended it, or null where it was not begun. */
 export type StartRun = (run: ScheduledRun) => Promise<number | NodeJS.Signals | null>;
 
 /** A tick may come this much before its moment. Less than the second that moments are apart at least. */
 const earlyMilliseconds = 500;
-/** Where there never was a run, its moment is looked for so far back. */
-const longestMemory = 366 * 86_400_000;
+/** Time in which the newest moment is looked for where there never was a run. Milliseconds. */
+const maxMemory = 366 * 86_400_000;
 
 interface Waiting {
   time: number;
-  /** Whether the time has passed while no scheduler ran. */
+  /** True where the time has passed while no schedule ran. */
   missed: boolean;
 }
 
 /**
- * One pipeline's part of the schedule: which of its moments get a run, one run at a time. All times in milliseconds
+ * A pipeline's part of the schedule: decides which of its moments get a run, one run at a time. All times in milliseconds
  * since the epoch.
  */
 export class ScheduleLane {
@@ -71,12 +71,11 @@ export class ScheduleLane {
 
   /**
    * Catches up with what passed until `now`, as the plan says: a run for each moment, one for the newest, or none.
-   * Where there never was a run, one is missing whatever the schedule. Resolves when these runs have ended.
+   * A pipeline that never ran gets a run whatever the schedule. Resolves when these runs have ended.
    */
   begin(now: number): Promise<void> {
     const { name, plan, coveredUntil } = this.#pipeline;
-    const missed =
-      coveredUntil === undefined ? [this.#times.newest(now - longestMemory, now) ?? now] : this.#decide(now);
+    const missed = coveredUntil === undefined ? [this.#times.newest(now - maxMemory, now) ?? now] : this.#decide(now);
     this.#handledUntil = Math.max(now, coveredUntil ?? now);
     const kept = plan.catch_up === 'all' ? missed : plan.catch_up === 'last' ? missed.slice(-1) : [];
     if (coveredUntil !== undefined && missed.length > 0) {
@@ -92,9 +91,9 @@ export class ScheduleLane {
   /** A moment of the schedule has come. */
   tick(now: number): void {
     const latest = now + earlyMilliseconds;
-    // The clock was set back: what was decided by then lies ahead, and would silence all moments up to there.
+    // The clock was set back: moments that were decided on are ahead now, and would silence all up to there.
     if (this.#handledUntil > latest)
-      this.#handledUntil = (this.#times.newest(latest - longestMemory, latest) ?? latest) - 1;
+      this.#handledUntil = (this.#times.newest(latest - maxMemory, latest) ?? latest) - 1;
     const passed = this.#decide(latest);
     this.#handledUntil = Math.max(now, this.#handledUntil, ...passed.slice(-1));
     const time = passed.at(-1);
@@ -124,7 +123,7 @@ export class ScheduleLane {
     await this.#working;
   }
 
-  /** One run takes in what several moments waited for. */
+  /** Queues one run for all moments that wait. */
   #queue(time: number): void {
     if (this.#waiting.at(-1)?.missed === false) this.#waiting.pop();
     this.#waiting.push({ time, missed: false });
@@ -150,7 +149,7 @@ export class ScheduleLane {
         await this.#run(next);
       } catch (error) {
         this.#logger.error(
-          // What an operator can put right is one line; where in the program it was found helps nobody.
+          // An operator's mistake is one line; a stack would not help to mend it.
           {
             pipeline: this.#pipeline.name,
             ...(error instanceof OfferlineError ? { reason: error.message } : { err: error }),

@@ -13,11 +13,11 @@ export class SchedulerBusyError extends OfferlineError {
   }
 }
 
-/** How often the clock is looked at, and what between two looks nothing but setting it explains. */
+/** Interval between looks at the clock, and the jump that only setting the clock explains. Milliseconds. */
 const watchMilliseconds = 1000;
 const clockWasSetMilliseconds = 60_000;
 
-/** What moves a schedule; a test hands in its own. */
+/** Clock and ticks of a schedule; a test hands in its own. */
 export interface ScheduleEffects {
   /** Milliseconds since the epoch. */
   now(): number;

@@ -4,7 +4,7 @@ import type { ScheduledRun, StartRun } from './schedule-lane.ts';
 /**
  * A run that was asked to end does so after its stage. One that takes longer is killed: that leaves a good state, too.
  */
-const longestEndingMilliseconds = 30_000;
+const maxEndingMilliseconds = 30_000;
 
 export interface ScheduledProcesses {
   start: StartRun;
@@ -21,7 +21,7 @@ export function scheduledProcesses(
   words: (run: ScheduledRun) => readonly string[],
   {
     environment = {},
-    endingMilliseconds = longestEndingMilliseconds,
+    endingMilliseconds = maxEndingMilliseconds,
   }: { environment?: NodeJS.ProcessEnv; endingMilliseconds?: number | undefined } = {},
 ): ScheduledProcesses {
   const children = new Map<ChildProcess, ReturnType<StartRun>>();
@@ -29,7 +29,7 @@ export function scheduledProcesses(
   return {
     start(run) {
       if (stopped) return Promise.resolve(null);
-      // Its answer is for whoever calls it by hand; what it logs belongs to ours.
+      // The answer is for people who run it by hand; its log belongs to ours.
       const child = spawn(executable, words(run), {
         stdio: ['ignore', 'ignore', 'inherit'],
         env: { ...process.env, ...environment },

@@ -29,11 +29,11 @@ export interface GenerateOptions {
   sites?: number;
   /** With duplicates, rows to be rejected and a broken file; default true. */
   messy?: boolean;
-  /** Of the logs; `ndjson` leaves out the other formats, for comparisons with a bare read. Default `mixed`. */
+  /** Formats of the logs; `ndjson` leaves out the others, for comparisons with a bare read. Default `mixed`. */
   formats?: LogStyle['formats'];
   /** Seed of catalog and sites; default `seed`. With another `seed` it gives further traffic of the same network. */
   networkSeed?: number;
-  /** What `offerline.json` says beside what the network needs. */
+  /** Settings in `offerline.json` beside those that the network needs. */
   settings?: object;
   /** Sources whose catalogs are kept under `demo/` for a simulated network to list, and not landed. */
   pulled?: readonly Source[];
@@ -50,15 +50,15 @@ export interface GenerateSummary {
   conversions: LogCount;
 }
 
-/** How many offers and sites a network has unless told. */
+/** Offers and sites of a network by default. */
 export const usualSize = { offers: 300, sites: 8 } as const;
 
-/** How many clicks are made between two writes: memory stays the same for any number. */
+/** Clicks made between two writes: memory stays the same for any number. */
 const clicksPerWrite = 10_000;
 
 /**
  * Fills a data directory with a believable network: settings, sites, catalogs and logs. Nothing is there before
- * everything is. `onProgress` is told the clicks done and in all. Throws `UsageError` where there is data already.
+ * everything is. `onProgress` gets the clicks done and in all. Throws `UsageError` where there is data already.
  */
 export async function generate(
   options: GenerateOptions,
@@ -102,7 +102,7 @@ export async function generate(
   }
 }
 
-/** What each pulled source's network lists: its records as JSON. */
+/** Records of each pulled source's network, as JSON. */
 async function writeListed(draft: DataDirectory, records: readonly GeneratedOffer[], pulled: readonly Source[]) {
   await mkdir(draft.demo, { recursive: true });
   for (const source of pulled)

@@ -10,14 +10,14 @@ export interface SmallNetwork {
   settings: typeof networkSettings;
   sites: Site[];
   offers: GeneratedOffer[];
-  /** In order of time, each once. */
+  /** Ordered by time, each once. */
   clicks: GeneratedClick[];
-  /** In order of time, each (conversion, kind) once. A few name a click that is not among the clicks. */
+  /** Ordered by time, each (conversion, kind) once. A few name a click that is not among the clicks. */
   conversions: GeneratedConversion[];
 }
 
 /**
- * What `generate` writes, without mess, as lists in memory: for tests that cut and shuffle. A pure function of its
+ * Makes what `generate` writes, without mess, as lists in memory: for tests that cut and shuffle. A pure function of its
  * arguments.
  */
 export function smallNetwork(

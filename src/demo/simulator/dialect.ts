@@ -17,33 +17,33 @@ export interface NetworkAnswer {
   headers?: Record<string, string>;
 }
 
-/** How a network speaks. */
+/** A network's API: requests that it understands, and its answers. */
 export interface Dialect<Offer = SimulatedOffer> {
-  /** What stands under `secrets` in `sources.json`. */
+  /** Value of `secrets` in `sources.json`. */
   secrets: (key: string) => Record<string, string>;
   /** An offer's id as the catalog has it. */
   idOf: (offer: Offer) => string;
-  /** What asks for the first page; absent where there are no pages. */
+  /** Parameter of the first page; absent where there are no pages. */
   firstPage?: { parameter: string; value: string };
-  /** Of its amounts, where it does not say it. */
+  /** Currency of its amounts, where its answers do not say it. */
   currency?: string;
   lacks?: Lacks;
   isSinglePage?: boolean;
-  /** It never has all offers. */
+  /** True where a list never has all offers. */
   isDelta?: boolean;
   /** The key that it wants, in whatever form. */
   isAuthorised(asked: Asked, key: string): boolean;
   unauthorised: NetworkAnswer;
-  /** One page of its list; `offers` are all it has. `key` is echoed by networks that do. */
+  /** Answers with a page of its list; `offers` are all it has. Some networks echo `key`. */
   page(asked: Asked, offers: readonly Offer[], key: string): NetworkAnswer;
-  /** Whether a request asks for conversions, and one page of them, where the network lists any. */
+  /** Recognises requests for conversions and answers them; absent where the network lists none. */
   conversions?: {
     isAsked: (asked: Asked) => boolean;
     page: (asked: Asked, conversions: readonly SimulatedConversion[]) => NetworkAnswer;
-    /** Of its times, where it does not say it. */
+    /** Zone of its times, where its answers do not say it. */
     timeZone?: string;
   };
-  /** How it says that it was asked too often. */
+  /** Answer to requests that come too often. */
   throttled: NetworkAnswer;
 }
 

@@ -22,7 +22,7 @@ export const dialects: Readonly<Record<string, Dialect>> = {
   ogads: ogadsDialect,
 };
 
-/** What a network does wrong with a request; the first that fits does it, `times` times. */
+/** Fault of a network at a request; the first that fits is played, `times` times. */
 export interface Fault {
   kind: (typeof faultKinds)[number];
   /** The request from 1, since the start; any where not given. */

@@ -2,7 +2,7 @@ import { alpha2Countries } from '../../kit/vocabulary/countries.ts';
 
 /** An offer as a simulated network holds it: what must be in the catalog after a pull. */
 export interface SimulatedOffer {
-  /** As text; networks send it as a number, as a text, or as either. */
+  /** Decimal text; networks send it as a number, as a text, or as either. */
   id: string;
   title: string;
   /** Plain text; networks send it as HTML. */
@@ -14,13 +14,13 @@ export interface SimulatedOffer {
   countries: string[];
   categories: string[];
   dailyCap: number | null;
-  /** As it is paid: `share` is no fixed amount. */
+  /** Kind of payout: `share` is no fixed amount. */
   pays: 'flat' | 'share';
   isActive: boolean;
   forbidsIncentives: boolean;
 }
 
-/** What a network has no way to say; its offers are without it. */
+/** Properties that a network has no way to say; its offers are without them. */
 export interface Lacks {
   currency?: boolean;
   share?: boolean;
@@ -28,7 +28,7 @@ export interface Lacks {
   paused?: boolean;
   incentives?: boolean;
   categories?: boolean;
-  /** How many offers there are. */
+  /** Number of offers. */
   total?: boolean;
 }
 

@@ -19,7 +19,7 @@ export const tuneDialect: Dialect = {
   },
   page({ query }, offers, key) {
     const [page, limit] = [Number(query.get('page') ?? 1), Number(query.get('limit') ?? 1e9)];
-    // In an object JavaScript puts keys that are whole numbers into their order, as PHP's arrays do not.
+    // JavaScript orders keys of an object that are whole numbers, as PHP's arrays do not.
     const data = Object.fromEntries(pageOf(offers, page, limit).map((offer) => [offer.id, tuneOffer(offer)]));
     const found = Object.keys(data).length;
     return {

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
 
-/** What came to the page that an offer leads to. */
+/** Request that came to the page that an offer leads to. */
 export interface Arrival {
   /** Host of the real page, to which nothing was sent. */
   host: string;
@@ -11,7 +11,7 @@ export interface Arrival {
 }
 
 /**
- * Follows a redirect to a receiver on loopback that stands in for the advertiser's host: what arrives there is what the
+ * Follows a redirect to a receiver on loopback that stands in for the advertiser's host: the request there is what the
  * advertiser would get.
  */
 export async function followedToReceiver(location: string, headers: Record<string, string>): Promise<Arrival> {

@@ -7,7 +7,7 @@ import { trackedRow } from './tracked-rows.ts';
 import type { TrialReport } from './trial-report.ts';
 import type { OfferTrial } from './offer-trial.ts';
 
-/** Of a device that the offer is for. */
+/** User agent of a device that the offer is for. */
 const userAgents = {
   desktop:
     'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36',
@@ -18,14 +18,14 @@ const userAgents = {
 
 /** Follows the link as somebody on a device of the offer would. */
 export async function followLink(trial: OfferTrial): Promise<Pick<TrialReport, 'link' | 'destination' | 'click'>> {
-  const { data, subject, tracker, userId, tell } = trial;
+  const { data, subject, tracker, userId, report } = trial;
   const { offer_id, devices } = subject.route;
   const begun = trial.now();
   const path = `/redirect/manual-offer/${offer_id}/user/${percentEncoded(userId)}/site/${percentEncoded(subject.site.site_key)}`;
   const link = tracker.address + path;
   const whose = tracker.isOwn ? 'a tracker of this command, since none runs' : 'the tracker that runs';
-  tell({ step: 'link', done: true, text: `${link}  (${whose})` });
-  // By it the row is found, here and by whoever wonders later.
+  report({ step: 'link', done: true, text: `${link}  (${whose})` });
+  // Marks the row, for this command and for people who look later.
   const mark = `test-${randomBytes(8).toString('hex')}`;
   const device = devices.includes('desktop') || devices.length === 0 ? 'desktop' : (devices[0] ?? 'desktop');
   const headers = { 'user-agent': userAgents[device] };
@@ -45,9 +45,9 @@ export async function followLink(trial: OfferTrial): Promise<Pick<TrialReport, '
   const arrived = await followedToReceiver(location, headers);
   if (!arrived.target.includes(clickId))
     throw new OfferlineError(
-      `The advertiser at ${arrived.host} is not told the click's id, so it cannot report what comes of it: its destination_url needs {click_id}, or tracker.sources of offerline.json an append_click_id or macros for ${subject.route.source}.`,
+      `The advertiser at ${arrived.host} does not get the click's id, so it cannot report conversions: its destination_url needs {click_id}, or tracker.sources of offerline.json an append_click_id or macros for ${subject.route.source}.`,
     );
-  tell({ step: 'destination', done: true, text: `${arrived.host} would be asked for ${arrived.target}` });
-  tell({ step: 'click', done: true, text: JSON.stringify(tracked.row) });
+  report({ step: 'destination', done: true, text: `${arrived.host} would be asked for ${arrived.target}` });
+  report({ step: 'click', done: true, text: JSON.stringify(tracked.row) });
   return { link, destination: { host: arrived.host, target: arrived.target }, click: tracked.row };
 }

@@ -12,13 +12,13 @@ export interface OfferTrial {
   subject: TrialSubject;
   tracker: TrackerAccess;
   userId: string;
-  /** Whether a real publisher may be told of the conversion. */
+  /** True where postbacks may go to a real publisher. */
   deliver: boolean;
-  /** Whether a schedule runs, and whether it refreshes as soon as logs have landed. */
+  /** Schedule that runs: none, one by its moments, or one that refreshes as soon as logs have landed. */
   schedule: 'none' | 'by the clock' | 'watching';
   /** Runs a refresh to its end. Rejects where it failed. */
   refresh: () => Promise<void>;
-  tell: (step: TrialStep) => void;
+  report: (step: TrialStep) => void;
   /** Milliseconds since the epoch. */
   now: () => number;
   /** Aborted where somebody does not want to wait: what was reported is taken back all the same. */
@@ -29,7 +29,8 @@ export interface OfferTrial {
 const poll = 200;
 
 /**
- * What `find` gives once it gives something. Where that takes too long: undefined, or a failure where that is named.
+ * Waits until `find` gives something, and returns it. After `longest` milliseconds returns undefined, or throws where
+ * `failure` names it.
  */
 export async function until<Found>(
   { stop, now }: Pick<OfferTrial, 'stop' | 'now'>,

@@ -25,7 +25,7 @@ const none = {
   rank: null,
 } as const;
 
-/** What is published of an offer now; zeros where nothing is. */
+/** Published figures of an offer; zeros where there are none. */
 export async function figuresOf(data: DataDirectory, offerId: number): Promise<OfferFigures> {
   const manifest = await currentManifest(data);
   if (manifest === undefined) return { as_of: null, ...none };

@@ -15,7 +15,7 @@ export function trialConversionId({ trial, transactionId }: Credit): string {
   return `${trial.subject.route.source}:${transactionId}`;
 }
 
-/** Whether its row is there since then, also where the answer was lost. Milliseconds since the epoch. */
+/** Returns true where its row is there since then, also where the answer was lost. Milliseconds since the epoch. */
 export function isRecorded(credit: Credit, since: number): boolean {
   const members = { conversion_id: trialConversionId(credit), kind: 'credit' };
   return trackedRow(credit.trial.data, 'conversions', members, since) !== undefined;

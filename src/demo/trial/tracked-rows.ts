@@ -6,7 +6,7 @@ import type { EventKind } from '../../kit/vocabulary/values.ts';
 /** A row of the tracker's logs. */
 export interface TrackedRow {
   row: Record<string, unknown>;
-  /** Whether its file was handed to landing. */
+  /** True where its file was handed to landing. */
   isHandedOver: boolean;
 }
 
@@ -27,7 +27,7 @@ export function trackedRow(
     isRenamed ||= text === undefined;
     const line = text
       ?.split('\n')
-      // What follows the last end of a line is still being written.
+      // The rest behind the last end of a line is still being written.
       .slice(0, -1)
       .find((each) => sought.every((member) => each.includes(member)));
     if (line !== undefined) return { row: JSON.parse(line) as Record<string, unknown>, isHandedOver: isWhole };

@@ -11,7 +11,7 @@ import { acquireTrackerLock, TrackerBusyError } from '../../tracker/tracker-lock
 export interface TrackerAccess {
   /** Such as `http://127.0.0.1:8082`. */
   address: string;
-  /** Whether it runs for the trial alone. */
+  /** True where it runs for the trial alone. */
   isOwn: boolean;
   /** Hands over to landing what was recorded, where it is ours; one that runs does so by itself, within a minute. */
   handOver(): Promise<void>;
@@ -22,7 +22,7 @@ export interface TrackerWanted {
   data: DataDirectory;
   settings: Settings;
   log: Logger;
-  /** Where the one that runs is to be asked, in place of where it says that it listens. */
+  /** Address of the tracker that runs, in place of the one that it has written down. */
   at: GivenAddress;
 }
 

@@ -2,7 +2,7 @@ import type { DeliveryState } from '../../postbacks/store/delivery-store.ts';
 import type { DeliveryStatus } from '../../kit/vocabulary/values.ts';
 import type { OfferFigures, PublishedConversion } from './published-trial.ts';
 
-/** A step of a trial, told when it is over. */
+/** A step of a trial, reported when it is over. */
 export interface TrialStep {
   step: string;
   /** Or there was nothing to do. */
@@ -10,7 +10,7 @@ export interface TrialStep {
   text: string;
 }
 
-/** How far the credit's postback has come, with the names of the analysts' tables. */
+/** State of the credit's postback, with the names of the analysts' tables. */
 export interface TriedPostback {
   webhook_id: string;
   reward: string;
@@ -32,7 +32,7 @@ export interface TrialReport {
   user_id: string;
   tracker: { address: string; own: boolean };
   link: string;
-  /** What the advertiser would have been asked. */
+  /** Request that the advertiser would have got. */
   destination: { host: string; target: string };
   /** The row of the click's log. */
   click: Record<string, unknown>;
@@ -41,6 +41,6 @@ export interface TrialReport {
   published: PublishedConversion | null;
   figures: { before: OfferFigures; after: OfferFigures } | null;
   postback: TriedPostback | null;
-  /** How the reject was answered. */
+  /** Answer to the reject. */
   taken_back: string | null;
 }

@@ -11,18 +11,18 @@ import {
 import { readSources } from '../../sources/config/sources-file.ts';
 import { readRoutes, type Route } from '../../pipeline/routes/routes-file.ts';
 
-/** What is tried: one offer, as users of one site come to it. */
+/** Offer that is tried, as users of one site come to it. */
 export interface TrialSubject {
   route: Route;
   site: Site;
-  /** How the offer's source reports. */
+  /** Postback settings of the offer's source. */
   settings: PostbackSettings;
   secrets: PostbackSecrets;
   /** The milestone that is reported; undefined for an offer without any. */
   eventId: string | undefined;
-  /** Who is told of conversions: nobody, names that only a demo answers for, or a publisher. */
-  told: 'nobody' | 'demo' | 'publisher';
-  /** Of the address for postbacks; empty where there is none. */
+  /** Receiver of postbacks: nobody, names that only a demo answers for, or a publisher. */
+  receiver: 'nobody' | 'demo' | 'publisher';
+  /** Host of the address for postbacks; empty where there is none. */
   postbackHost: string;
 }
 
@@ -43,7 +43,7 @@ export async function subjectOf(
       `source ${route.source} of offer ${asked.offerId} cannot report conversions: give its entry in ${data.sourcesFile} a guard, as {"source": "${route.source}", "postback": {"token": {"env": "NAME"}}}`,
     );
   const secrets = readPostbackSecrets(route.source, settings);
-  return { route, site, settings, secrets, eventId: eventOf(route, asked.eventId), ...tellingOf(site) };
+  return { route, site, settings, secrets, eventId: eventOf(route, asked.eventId), ...receiverOf(site) };
 }
 
 async function routeOf(data: DataDirectory, offerId: number): Promise<Route> {
@@ -66,9 +66,9 @@ function eventOf({ offer_id, events }: Route, asked: string | undefined): string
   throw new UsageError(`offer ${offer_id} has no event ${asked}; ${known === '' ? 'it has none' : `it has ${known}`}`);
 }
 
-function tellingOf({ postback }: Site): Pick<TrialSubject, 'told' | 'postbackHost'> {
+function receiverOf({ postback }: Site): Pick<TrialSubject, 'receiver' | 'postbackHost'> {
   const address = postback === undefined ? undefined : readPostbackAddress(postback.url);
-  if (address === undefined || !('origin' in address)) return { told: 'nobody', postbackHost: '' };
+  if (address === undefined || !('origin' in address)) return { receiver: 'nobody', postbackHost: '' };
   const { hostname, host } = new URL(address.origin);
-  return { told: isExampleName(hostname) ? 'demo' : 'publisher', postbackHost: host };
+  return { receiver: isExampleName(hostname) ? 'demo' : 'publisher', postbackHost: host };
 }

@@ -7,12 +7,12 @@ import type { OfferTrial } from './offer-trial.ts';
 import { handedOver, postbackOf, postbackText, published } from './wait-for-results.ts';
 
 /**
- * One offer's whole circle: link, click, conversion, figures, postback. What was credited is rejected at the end,
+ * Tries an offer from its link to the postback: link, click, conversion, figures, postback. What was credited is rejected at the end,
  * whatever came between, so that it stays in no figure and with no user. Rejects with what went wrong, and what to do.
  */
 export async function tryOffer(trial: OfferTrial): Promise<TrialReport> {
-  const { data, subject, tracker, tell } = trial;
-  const { route, site, told } = subject;
+  const { data, subject, tracker, report: reportStep } = trial;
+  const { route, site, receiver } = subject;
   const report: TrialReport = {
     offer_id: route.offer_id,
     site_key: site.site_key,
@@ -25,9 +25,9 @@ export async function tryOffer(trial: OfferTrial): Promise<TrialReport> {
     postback: null,
     taken_back: null,
   };
-  if (told === 'publisher' && !trial.deliver) {
-    const rest = `not reported: ${subject.postbackHost} would be told of it; --deliver lets it, a reject follows then; or try a site without a postback address`;
-    tell({ step: 'conversion', done: false, text: rest });
+  if (receiver === 'publisher' && !trial.deliver) {
+    const rest = `not reported: it would be sent to ${subject.postbackHost}; --deliver allows that, and a reject follows; or try a site without a postback address`;
+    reportStep({ step: 'conversion', done: false, text: rest });
     return report;
   }
   const before = await figuresOf(data, route.offer_id);
@@ -39,22 +39,22 @@ export async function tryOffer(trial: OfferTrial): Promise<TrialReport> {
   try {
     const { answer, tracked } = await sendReport(credit, 'credit');
     report.conversion = { conversion_id: conversionId, answer, row: tracked.row };
-    tell({ step: 'conversion', done: true, text: `${answer}: ${JSON.stringify(tracked.row)}` });
+    reportStep({ step: 'conversion', done: true, text: `${answer}: ${JSON.stringify(tracked.row)}` });
     await tracker.handOver();
-    tell({ step: 'landing', done: true, text: await handedOver(trial, credit.clickId, conversionId) });
+    reportStep({ step: 'landing', done: true, text: await handedOver(trial, credit.clickId, conversionId) });
     report.published = await published(trial, conversionId);
     isPublished = true;
     const { status, payout } = report.published;
-    tell({ step: 'published', done: true, text: `${conversionId} is ${status}, ${payout ?? 'no'} USD` });
+    reportStep({ step: 'published', done: true, text: `${conversionId} is ${status}, ${payout ?? 'no'} USD` });
     report.figures = { before, after: await figuresOf(data, route.offer_id) };
-    tell({ step: 'figures', done: true, text: changesOf(report.figures) });
+    reportStep({ step: 'figures', done: true, text: changesOf(report.figures) });
     report.postback = await postbackOf(trial, conversionId);
-    tell({ step: 'postback', done: report.postback !== null, text: postbackText(subject, report.postback) });
+    reportStep({ step: 'postback', done: report.postback !== null, text: postbackText(subject, report.postback) });
   } finally {
     if (isRecorded(credit, begun)) {
       report.taken_back = await takeBack(credit);
       const left = await leaving(trial, isPublished);
-      tell({ step: 'taken back', done: true, text: `reject ${report.taken_back}: ${left}` });
+      reportStep({ step: 'taken back', done: true, text: `reject ${report.taken_back}: ${left}` });
     }
   }
   return report;

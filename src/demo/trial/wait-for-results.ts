@@ -7,12 +7,12 @@ import { triedPostback, type TriedPostback } from './trial-report.ts';
 import { until, type OfferTrial } from './offer-trial.ts';
 import type { TrialSubject } from './trial-subject.ts';
 
-/** Logs are handed over within a minute, and the watch is told at once. Milliseconds. */
+/** Logs are handed over within a minute, and the watch sees it at once. Milliseconds. */
 const maxHandOver = 90_000;
 const maxWatched = 60_000;
 const maxDelivery = 30_000;
 
-/** Waits until the click and its conversion lie where a refresh finds them. */
+/** Waits until the click and its conversion are where a refresh finds them. */
 export async function handedOver(trial: OfferTrial, clickId: string, conversionId: string): Promise<string> {
   const { data, tracker, now } = trial;
   const since = now() - maxHandOver;
@@ -23,15 +23,15 @@ export async function handedOver(trial: OfferTrial, clickId: string, conversionI
   await until(trial, maxHandOver, `the tracker at ${tracker.address} did not hand its logs over`, () =>
     isThere() ? true : undefined,
   );
-  return `the logs lie in ${data.landing}`;
+  return `the logs are in ${data.landing}`;
 }
 
-/** As a snapshot has it: the one of the schedule that watches, else one of our own refresh. */
+/** Waits for the conversion in a snapshot: of the schedule that watches, else of a refresh of our own. */
 export async function published(trial: OfferTrial, conversionId: string): Promise<PublishedConversion> {
   const { data, schedule } = trial;
   const find = async () => {
     const found = await publishedConversion(data, conversionId);
-    // One that a refresh found before its click: the next one has both.
+    // Unattributed: a refresh found it before its click, and the next one has both.
     return found?.status === 'unattributed' ? undefined : found;
   };
   const waited = schedule === 'watching' ? await until(trial, maxWatched, undefined, find) : undefined;
@@ -40,7 +40,7 @@ export async function published(trial: OfferTrial, conversionId: string): Promis
   const found = await find();
   if (found === undefined)
     throw new OfferlineError(
-      `The refresh is done, and ${conversionId} is not in what it published, or without its click: \`offerline status\` tells what needs attention.`,
+      `The refresh is done, and ${conversionId} is not in what it published, or without its click: \`offerline status\` shows what needs attention.`,
     );
   return found;
 }
@@ -48,7 +48,7 @@ export async function published(trial: OfferTrial, conversionId: string): Promis
 /** Null where none comes of it. */
 export async function postbackOf(trial: OfferTrial, conversionId: string): Promise<TriedPostback | null> {
   const { data, settings, subject } = trial;
-  if (subject.told === 'nobody' || !hasStore(data, settings)) return null;
+  if (subject.receiver === 'nobody' || !hasStore(data, settings)) return null;
   const look = async () => {
     const store = await openStore(data, settings);
     try {
@@ -68,16 +68,16 @@ export async function postbackOf(trial: OfferTrial, conversionId: string): Promi
 
 /** A demo's names are refused by a refresh of our own; the schedule, which can reach them, tries again in seconds. */
 function isOver({ state, attempts }: DeliveryState, { subject, schedule }: OfferTrial): boolean {
-  const isTried = attempts > 0 && (subject.told === 'publisher' || schedule === 'none');
+  const isTried = attempts > 0 && (subject.receiver === 'publisher' || schedule === 'none');
   return isTried || state === 'delivered' || state === 'dead';
 }
 
-export function postbackText({ told, postbackHost, site }: TrialSubject, postback: TriedPostback | null): string {
-  if (told === 'nobody') return `none: site ${site.site_key} has no postback address`;
+export function postbackText({ receiver, postbackHost, site }: TrialSubject, postback: TriedPostback | null): string {
+  if (receiver === 'nobody') return `none: site ${site.site_key} has no postback address`;
   if (postback === null) return `none yet for ${postbackHost}`;
   const { reward, state, attempts, last_status, last_error } = postback;
   const last = attempts === 0 ? '' : `, attempt ${attempts}: ${last_error ?? String(last_status)}`;
   const hint =
-    state === 'delivered' || told !== 'demo' ? '' : ' (names under .example answer while `start --demo` runs)';
+    state === 'delivered' || receiver !== 'demo' ? '' : ' (names under .example answer while `start --demo` runs)';
   return `credit of ${reward} points to ${postbackHost}: ${state}${last}${hint}`;
 }

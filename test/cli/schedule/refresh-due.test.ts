@@ -14,7 +14,7 @@ it('starts no refresh that would go back and says so each time it is asked, unti
     expect(await due(clock)).toBe(false);
     expect(
       told.match(
-        /no refresh is started: the published snapshot lies ahead of this machine's clock; .*`offerline doctor --repair`/g,
+        /no refresh is started: the published snapshot is ahead of this machine's clock; .*`offerline doctor --repair`/g,
       ),
     ).toHaveLength(times + 1);
   }

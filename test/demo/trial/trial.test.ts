@@ -71,7 +71,7 @@ async function trial(
       deliver: false,
       schedule: 'none',
       refresh: async () => void (await pipeline.refresh(new Date().toISOString())),
-      tell: (step) => void steps.push(step),
+      report: (step) => void steps.push(step),
       now: () => Date.now(),
       stop: new AbortController().signal,
       ...own,
@@ -149,7 +149,7 @@ it('waits until the click lies where a refresh finds it, not its conversion alon
   await expect(wait(() => (now += 60_000))).rejects.toThrow('did not hand its logs over');
   now = begun;
   await rename(clicks, clicks.replace('.part', ''));
-  expect(await wait(() => now)).toContain('the logs lie in');
+  expect(await wait(() => now)).toContain('the logs are in');
 });
 
 it('takes back what was credited where the refresh fails, and where nobody wants to wait', async () => {
@@ -192,7 +192,7 @@ it.each([
   [
     'a source that knows none of its clicks',
     { offer: { destination_url: 'https://adv.example/' } },
-    'is not told the click',
+    'does not get the click',
   ],
   ['a paused offer', { offer: { status: 'paused' } }, 'answered with 410'],
   [
@@ -218,7 +218,7 @@ it('the command says what is missing before anything is sent', async () => {
   expect((await endOf(root, 'track', 'test', '1')).code).toBe(exitCode.usage);
   const tried = await endOf(root, 'track', 'test', '1', '--site', 'partner');
   expect(tried).toMatchObject({ code: 0, stdout: expect.stringContaining('✓ click') as string });
-  expect(tried.stdout).toContain('hooks.partner.com would be told of it; --deliver lets it');
+  expect(tried.stdout).toContain('it would be sent to hooks.partner.com; --deliver allows that');
   expect(tried.stdout + tried.stderr).not.toContain(token);
 });
 

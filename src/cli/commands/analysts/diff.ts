@@ -5,8 +5,8 @@ import { figureNames } from '../../../pipeline/sql/figures.ts';
 import { addCommand, printAnswer, existingData, textTable } from '../../answer.ts';
 import type { CommandContext } from '../../context.ts';
 
-/** As many as fit on a screen with their neighbours; the document has all. */
-const mostRows = 20;
+/** Rows of a section: as many as fit on a screen with the others; `--json` has all. */
+const maxRows = 20;
 
 export function addDiffCommand(program: Command, context: CommandContext): void {
   addCommand(
@@ -84,11 +84,11 @@ function describe(before: KeptSnapshot, after: KeptSnapshot, diff: SnapshotDiff)
 
 function section(title: string, rows: Record<string, string | number>[]): string[] {
   if (rows.length === 0) return ['', `${title}: none`];
-  const left = rows.length - mostRows;
+  const left = rows.length - maxRows;
   return [
     '',
     `${title}: ${rows.length}`,
-    textTable(rows.slice(0, mostRows)),
+    textTable(rows.slice(0, maxRows)),
     ...(left > 0 ? [`… and ${left} more; --json gives all`] : []),
   ];
 }
@@ -97,7 +97,7 @@ function shown({ before, after }: Pair): string {
   return `${String(before ?? '-')} → ${String(after ?? '-')}`;
 }
 
-/** For the order only, so that doubles will do. */
+/** Returns a number to order by, for which a double will do. */
 function byEarnings(figures: SnapshotDiff['figures']): SnapshotDiff['figures'] {
   const change = ({ moved: { earnings } }: SnapshotDiff['figures'][number]) =>
     Math.abs(Number(earnings?.after ?? 0) - Number(earnings?.before ?? 0));

@@ -26,8 +26,8 @@ interface ReconcileOptions {
   json?: boolean;
 }
 
-/** As many as fit on a screen; --out and --json give all. */
-const mostRows = 20;
+/** Differences that are shown: as many as fit on a screen; --out and --json give all. */
+const maxRows = 20;
 
 const outColumns = [
   'difference',
@@ -108,7 +108,7 @@ function describe(report: Reconciliation, out: string | undefined): string {
   const used = Object.entries(columns)
     .map(([field, name]) => `${field} = "${name}"`)
     .join(', ');
-  const left = differences.length - mostRows;
+  const left = differences.length - maxRows;
   return [
     `${report.site_key}, ${report.rows} rows there, against ${report.snapshot_id}, as of ${report.as_of}`,
     `period    ${period.from === null && period.to === null ? 'all' : `${period.from ?? 'the beginning'} to ${period.to ?? 'as-of'}`}; outside of it ${outside.rows} rows there, ${outside.conversions} conversions here`,
@@ -126,7 +126,7 @@ function describe(report: Reconciliation, out: string | undefined): string {
           '',
           textTable(
             differences
-              .slice(0, mostRows)
+              .slice(0, maxRows)
               .map(({ difference, click_id, conversion_id, line, amount_there, amount_here, detail }) => ({
                 difference,
                 line,

@@ -26,10 +26,10 @@ interface SqlOptions {
   json?: boolean;
 }
 
-/** More is for CSV and JSON, which people do not read. */
-const mostTableRows = 1000;
+/** Rows of a table; more is for CSV and JSON, which people do not read. */
+const maxTableRows = 1000;
 /** A longer cell is cut in the table: it would push all others off the screen. */
-const widestCell = 80;
+const maxCell = 80;
 
 export function addSqlCommand(program: Command, context: CommandContext): void {
   addCommand(program, 'sql', 'Runs one query, which only reads, on a published snapshot')
@@ -58,7 +58,7 @@ export function addSqlCommand(program: Command, context: CommandContext): void {
 }
 
 async function printTable(answer: QueryAnswer, { print }: CommandContext): Promise<void> {
-  const { rows, more } = await firstRows(answer, mostTableRows);
+  const { rows, more } = await firstRows(answer, maxTableRows);
   const names = answer.columns.map(({ name }) => name);
   const shown = rows.map((values) =>
     Object.fromEntries(names.map((name, column) => [name, shownCell(values[column])])),
@@ -74,5 +74,5 @@ function shownCell(value: ColumnValue | undefined): string | number | boolean | 
   if (value === undefined || value === null || typeof value === 'number' || typeof value === 'boolean')
     return value ?? null;
   const cell = typeof value === 'string' ? value : JSON.stringify(value);
-  return cell.length > widestCell ? `${cell.slice(0, widestCell - 1)}…` : cell;
+  return cell.length > maxCell ? `${cell.slice(0, maxCell - 1)}…` : cell;
 }

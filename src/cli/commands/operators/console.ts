@@ -38,7 +38,7 @@ export function addConsoleCommands(program: Command, context: CommandContext): v
  */
 function stepBehindPublishers(): void {
   try {
-    // By itself the process's number stands for its first thread only; queries run in others.
+    // The process's number alone means its first thread only; queries run in others.
     for (const thread of readdirSync('/proc/self/task'))
       setPriority(Number(thread), constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {

@@ -39,7 +39,7 @@ export function addOffersCommands(program: Command, context: CommandContext): vo
     });
 }
 
-/** As many of the removed offers as people read. */
+/** Removed offers that are shown: as many as people read. */
 const shownOffers = 20;
 
 function describePlan({ held, removes, active, as_of, earnings, offers }: AcceptPlan): string {

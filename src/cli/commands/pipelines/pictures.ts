@@ -32,8 +32,8 @@ export function addPicturesCommand(program: Command, context: CommandContext): v
       failures,
       next,
     }));
-    const told = failing.length === 0 ? [] : ['', 'could not be had', textTable(shown), ...rest];
-    printAnswer(context, options, { ...counts, problems, failing }, [fieldLines(counts), ...told].join('\n'));
+    const failures = failing.length === 0 ? [] : ['', 'could not be had', textTable(shown), ...rest];
+    printAnswer(context, options, { ...counts, problems, failing }, [fieldLines(counts), ...failures].join('\n'));
     if (stop.aborted) throw new StoppedError('asked to end: what was mirrored stays, the next pass goes on from there');
   });
 }

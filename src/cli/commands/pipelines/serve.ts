@@ -30,9 +30,9 @@ interface ServeOptions {
 interface ServeMode {
   /** With the schedule. */
   scheduled: boolean;
-  /** For the processes of the schedule, beside ours. */
+  /** Variables of the schedule's processes, added to our own. */
   environment?: NodeJS.ProcessEnv | undefined;
-  /** Beside the service, and ended after it. */
+  /** Children beside the service, ended after it. */
   tracker?: ChildCommand | undefined;
   console?: ChildCommand | undefined;
 }
@@ -67,7 +67,7 @@ export function addServeCommands(program: Command, context: CommandContext): voi
     )
     .action(async (options: ServeOptions) => {
       const data = DataDirectory.fromEnvironment();
-      // It brings the simulator and the generator along, which no other start has to load.
+      // The simulator and the generator are loaded for a demo alone.
       const demo = isDemo(data, options) ? await import('../../demo.ts') : undefined;
       if (demo === undefined) requireSites(data);
       const isNew = demo !== undefined && isEmpty(data);
@@ -82,7 +82,7 @@ export function addServeCommands(program: Command, context: CommandContext): voi
         let console: ChildCommand | undefined;
         let traffic: { stop(): void } | undefined;
         try {
-          // Where our own port is any free one, so are theirs.
+          // A free port for us means free ports for them.
           const port = options.port === 0 ? 0 : undefined;
           tracker = await startChildCommand('track', context.terminal.logger, port);
           // The link of before leads in nobody any more.
@@ -141,7 +141,7 @@ async function alone(
   try {
     await work(settings);
   } finally {
-    // Last of all, so that whoever waits for it finds the schedule free, too.
+    // Last of all, so that the next service finds the schedule free, too.
     lock.release();
   }
 }
@@ -188,7 +188,7 @@ async function serve(
 
 /** Links that are shown lead somewhere at once: the tracker looks for new routes before it says whether it is ready. */
 async function followNow({ address }: ChildCommand): Promise<void> {
-  // One that is being started again reads them anyway.
+  // A tracker that is being started again reads them anyway.
   await fetch(new URL('/readyz', address), { signal: AbortSignal.timeout(5000) }).catch(() => {});
 }
 

@@ -63,7 +63,7 @@ async function test(offerId: number, options: TestOptions, context: CommandConte
       deliver: options.deliver === true,
       schedule: scheduleOf(data, settings),
       refresh: () => refreshOf(data),
-      tell({ step, done, text }) {
+      report({ step, done, text }) {
         if (options.json !== true) context.print(`${done ? '✓' : '–'} ${step.padEnd(12)} ${visibleText(text)}\n`);
       },
       now: () => realEffects.now(),
@@ -80,7 +80,7 @@ function scheduleOf({ scheduleLockFile }: DataDirectory, { schedule }: Settings)
   return (schedule.refresh?.watch ?? false) === false ? 'by the clock' : 'watching';
 }
 
-/** In a process of its own, as the schedule runs it; what it logs belongs to ours. */
+/** Runs a refresh in a process of its own, as the schedule does; its log belongs to ours. */
 async function refreshOf({ root }: DataDirectory): Promise<void> {
   const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
   const child = spawn(process.execPath, [...process.execArgv, main, 'run', 'refresh'], {
@@ -92,7 +92,7 @@ async function refreshOf({ root }: DataDirectory): Promise<void> {
   if (code === exitCode.busy)
     throw new OfferlineError('The refresh found the warehouse busy for as long as it may wait: try again.', code);
   throw new OfferlineError(
-    `The refresh failed; \`offerline runs --limit 1\` tells why.`,
+    `The refresh failed; \`offerline runs --limit 1\` shows why.`,
     code === exitCode.audit ? exitCode.audit : exitCode.failed,
   );
 }

@@ -117,7 +117,7 @@ export class ClickLogs {
       this.#write(main, { record: conflictingClick(click) }, 'duplicates');
   }
 
-  /** Writes what was gathered. Call it every few thousand clicks: memory holds what lies between. */
+  /** Writes what was gathered. Call it every few thousand clicks: memory holds those in between. */
   async flush(parquet: ParquetWriter): Promise<void> {
     for (const file of this.#finished.splice(0)) await file.close(parquet);
     await this.#main?.file.flush();

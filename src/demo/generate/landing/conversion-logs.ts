@@ -19,11 +19,11 @@ const columns: ParquetColumns = {
   reason: 'VARCHAR',
 };
 
-/** How the networks report: two through our tracker, the others in logs of their own. */
+/** Logs of conversions by reporter: two networks report through our tracker, the others write logs of their own. */
 interface Reporter {
   name: string;
   format: LogFormat;
-  /** How it writes moments, given epoch milliseconds. */
+  /** Writes a moment, given in epoch milliseconds. */
   time: (at: number) => string;
 }
 
@@ -46,7 +46,7 @@ const reporters: Record<Source, Reporter> = {
   },
 };
 
-/** One event in this many arrives with the next day's file, one in this many is repeated there. */
+/** Number of events of which one arrives with the next day's file, and of which one is repeated there. */
 const lateEvery = 40;
 const repeatedEvery = 50;
 /** Faults come early until each kind was there, then seldom. */

@@ -38,7 +38,7 @@ export const oddClicks: readonly ((click: GeneratedClick) => object)[] = [
   (click) => ({ ...click, site_key: 'not-signed-up' }),
 ];
 
-/** The same click told differently, as by a server that filled in the sub id later. */
+/** The same click with other values, as by a server that filled in the sub id later. */
 export function conflictingClick(click: GeneratedClick): GeneratedClick {
   return { ...click, sub1: 'corrected' };
 }

@@ -9,7 +9,7 @@ import type { ParquetColumns, ParquetWriter } from './parquet-writer.ts';
 export type LogFormat = 'ndjson' | 'ndjson.gz' | 'csv' | 'parquet';
 
 /**
- * One log file in the making. Rows gather in memory until `flush` appends them to a part file, which `close` packs or
+ * A log file in the making. Rows gather in memory until `flush` appends them to a part file, which `close` packs or
  * converts; between flushes nothing is open, so there may be as many of these as there are days.
  */
 export class GeneratedLog {
@@ -34,7 +34,7 @@ export class GeneratedLog {
     this.#text += this.#format === 'csv' ? csvLine(this.#columnNames, record) : `${JSON.stringify(record)}\n`;
   }
 
-  /** A line as it stands, for rows that no record can be; for NDJSON only. */
+  /** Writes a line as it is, for rows that no record can be; for NDJSON only. */
   addLine(line: string): void {
     this.#text += `${line}\n`;
   }
@@ -62,7 +62,7 @@ export class GeneratedLog {
 }
 
 /**
- * What was written of one kind of log. `rows = accepted + duplicates + rejected`, as in the ledger of ingested files.
+ * Counts of what was written of a kind of log. `rows = accepted + duplicates + rejected`, as in the ledger of ingested files.
  */
 export class LogCount {
   files = 0;

@@ -8,7 +8,7 @@ import type { ConversionKind, Device, OfferStatus } from '../../../kit/vocabular
 type Described = Omit<OfferContent, 'titles' | 'descriptions' | 'payout' | 'image_name' | 'image_source'>;
 type Optional = { [Name in keyof Described]?: NonNullable<Described[Name]> };
 
-/** What the generator makes, in the words of the canonical landing records. Money is decimal text. */
+/** Records that the generator makes, in the words of the canonical landing records. Money is decimal text. */
 export interface GeneratedOffer extends Optional {
   source: string;
   external_id: string;

@@ -16,7 +16,7 @@ import { Random, seedFor } from './random.ts';
 export const sources = ['northstar', 'lumen', 'arcadia', 'pollhive', 'clickfield'] as const;
 export type Source = (typeof sources)[number];
 
-/** Which source the next offers come from; all five are there from the fifth offer on. */
+/** Sources of the next offers, in turn; all five are there from the fifth offer on. */
 const sourcePattern: readonly Source[] = [
   'northstar',
   'lumen',
@@ -32,12 +32,12 @@ const sourcePattern: readonly Source[] = [
 
 /** The public id of the first offer that brings one. */
 const firstId = 101;
-/** One offer in this many is paused; no multiple of the pattern's length, so that it falls on all sources in turn. */
+/** Number of offers of which one is paused; no multiple of the pattern's length, so that it falls on all sources in turn. */
 const pausedEvery = 19;
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** What a source says of an offer beyond what all of them say alike. */
+/** Fields of an offer that only its source gives. */
 type Particulars = Pick<
   GeneratedOffer,
   'title' | 'description' | 'currency' | 'categories' | 'tracking_type' | 'report_category'

@@ -13,11 +13,11 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** One conversion in this many of visits names a click that no log will ever bring. */
+/** Number of visits of which one leads to a conversion that names a click no log will ever bring. */
 const visitsPerOrphan = 4000;
 
 /**
- * What visits lead to, none of it later than the end of the traffic: credits, milestones, refusals, money taken back.
+ * Conversions that visits lead to, none later than the end of the traffic: credits, milestones, refusals, money taken back.
  */
 export function conversionSource(traffic: Traffic): (visit: SiteVisit) => TimedConversion[] {
   const random = new Random(0);

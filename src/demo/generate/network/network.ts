@@ -10,7 +10,7 @@ export interface NetworkOffer {
   record: GeneratedOffer;
   /** Share of the clicks that convert. */
   conversionRate: number;
-  /** By how much that share grew or shrank in the last 24 hours; this is where trends come from. */
+  /** Growth of that share in the last 24 hours, which makes trends. */
   momentum: number;
 }
 

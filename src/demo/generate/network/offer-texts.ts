@@ -94,7 +94,7 @@ export const userAgents = {
   ],
 } as const;
 
-/** Where visitors come from, by weight. */
+/** Countries of visitors, by weight. */
 export const visitorCountries = [
   { code: 'US', weight: 30 },
   { code: 'GB', weight: 12 },

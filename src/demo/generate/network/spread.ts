@@ -8,7 +8,7 @@ export class Spread {
     this.#total = total;
   }
 
-  /** How many of them fall on the thing with this index; over all indexes they add up to the wanted number. */
+  /** Number of them that fall on the thing with this index; all indexes add up to the wanted number. */
   at(index: number): number {
     return this.#until(index + 1) - this.#until(index);
   }

@@ -5,7 +5,7 @@ import { userAgents, visitorCountries } from './offer-texts.ts';
 import { Random, scramble, seedFor } from './random.ts';
 import { WeightedChoice } from './weighted-choice.ts';
 
-/** How much traffic, and when: the calendar days (UTC) up to the end moment, the last one as far as it got. */
+/** Amount and time of traffic: the calendar days (UTC) up to the end moment, the last one as far as it got. */
 export interface Traffic {
   seed: number;
   clicks: number;
