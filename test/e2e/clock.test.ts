@@ -56,8 +56,7 @@ it('one that was allowed is told by all, stops the schedule, which says so, and 
   for await (const text of scheduler.stderr.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
     told += text as string;
     if (
-      told.split(`no refresh is started: the published snapshot is ahead of this machine's clock; ${advice}`).length >
-      2
+      told.split(`no refresh is started: the published snapshot is ahead of this machine's clock; ${advice}`).length > 2
     )
       break;
   }
