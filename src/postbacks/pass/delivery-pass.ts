@@ -5,10 +5,10 @@ import { CircuitBreaker, type OpenCircuit } from '../rules/circuit-breaker.ts';
 import type { ClaimedPostback, FinishedAttempt, PassStore, PassUpdate, TakenSite } from '../store/delivery-store.ts';
 import type { Outcome } from '../rules/outcome.ts';
 import type { PostbackSender } from '../http/sender.ts';
-import { SiteLane } from './site-lane.ts';
+import { SiteQueue } from './site-queue.ts';
 
 /** Sites sent to at a time: with the requests of each this stays within the files that a process may have open. */
-const maxLanes = 256;
+const maxOpenSites = 256;
 
 /** Results are written down together, since a commit waits for the disk. */
 const maxUnwrittenMilliseconds = 50;
@@ -31,9 +31,9 @@ export interface PassEffects extends Terminal {
   store: PassStore;
 }
 
-/** A lane, and what the store knows of it. */
-interface OpenLane {
-  lane: SiteLane;
+/** A site's queue, and what the store knows of it. */
+interface OpenSite {
+  queue: SiteQueue;
   keptCircuit: OpenCircuit | undefined;
   /** Claimed, and not written down yet how it ended. */
   outstanding: number;
@@ -52,13 +52,13 @@ export class DeliveryPass {
   readonly #sitesAhead: Map<string, Site>;
   readonly #dueBy: number;
   readonly #effects: PassEffects;
-  readonly #lanes = new Map<string, OpenLane>();
+  readonly #sites = new Map<string, OpenSite>();
   #finished: FinishedAttempt[] = [];
   #unsent: ClaimedPostback[] = [];
   #wake = Promise.withResolvers<void>();
   #timer: NodeJS.Timeout | undefined;
-  /** Lanes that this pass may have open, and when it looks again. */
-  #share = maxLanes;
+  /** Sites that this pass may have open, and when it looks again. */
+  #share = maxOpenSites;
   #shareUntil = 0;
   /** Sites may be free that it does not have. */
   #mayTake = true;
@@ -73,53 +73,53 @@ export class DeliveryPass {
   async run(): Promise<void> {
     const { lost } = this.#effects.store;
     const stop = () => {
-      this.#leaveAll();
+      this.#stopAll();
       // The next update tells why.
       this.#wake.resolve();
     };
     lost.addEventListener('abort', stop);
     try {
       await this.#update();
-      while (this.#lanes.size > 0 || (this.#mayTake && this.#sitesAhead.size > 0)) {
-        // Only lanes that are still open can ask for an update; where none is open, all are paused.
-        if (this.#lanes.size > 0) await this.#wake.promise;
+      while (this.#sites.size > 0 || (this.#mayTake && this.#sitesAhead.size > 0)) {
+        // Only sites that are still open can ask for an update; where none is open, all are paused.
+        if (this.#sites.size > 0) await this.#wake.promise;
         await this.#update();
       }
     } finally {
       lost.removeEventListener('abort', stop);
-      this.#leaveAll();
+      this.#stopAll();
       clearTimeout(this.#timer);
     }
   }
 
   /** After a store that failed nothing more may be sent: the sites may be another's by now. */
-  #leaveAll(): void {
-    for (const { lane } of this.#lanes.values()) lane.leave();
+  #stopAll(): void {
+    for (const { queue } of this.#sites.values()) queue.stop();
   }
 
   /** Leaves what is more than this pass's part to the others, or takes more where others have ended. */
   async #lookAtShare(): Promise<void> {
     if (performance.now() < this.#shareUntil) return;
     this.#shareUntil = performance.now() + shareMilliseconds;
-    this.#share = Math.min(maxLanes, await this.#effects.store.share(this.#lanes.size + this.#sitesAhead.size));
-    for (const { lane } of [...this.#lanes.values()].slice(this.#share)) lane.leave();
-    if (this.#lanes.size < this.#share) this.#mayTake = true;
+    this.#share = Math.min(maxOpenSites, await this.#effects.store.share(this.#sites.size + this.#sitesAhead.size));
+    for (const { queue } of [...this.#sites.values()].slice(this.#share)) queue.stop();
+    if (this.#sites.size < this.#share) this.#mayTake = true;
   }
 
-  async #openLanes(): Promise<OpenLane[]> {
-    const room = this.#share - this.#lanes.size;
+  async #openSites(): Promise<OpenSite[]> {
+    const room = this.#share - this.#sites.size;
     if (!this.#mayTake || room <= 0 || this.#sitesAhead.size === 0) return [];
     this.#mayTake = false;
     const taken = await this.#effects.store.takeSites([...this.#sitesAhead.keys()], room);
-    return taken.map((each) => this.#openLane(each));
+    return taken.map((each) => this.#openSite(each));
   }
 
-  #openLane({ siteKey, circuit: keptCircuit }: TakenSite): OpenLane {
+  #openSite({ siteKey, circuit: keptCircuit }: TakenSite): OpenSite {
     const site = this.#sitesAhead.get(siteKey) as Site;
     this.#sitesAhead.delete(siteKey);
     const { store, sender, now, random = Math.random } = this.#effects;
     const { patienceMilliseconds = defaultPatienceMilliseconds } = this.#effects;
-    const lane = new SiteLane(site, new CircuitBreaker(keptCircuit, now()), {
+    const queue = new SiteQueue(site, new CircuitBreaker(keptCircuit, now()), {
       sender,
       now,
       random,
@@ -134,21 +134,21 @@ export class DeliveryPass {
         this.#requestUpdate(open);
       },
     });
-    const open: OpenLane = { lane, keptCircuit, outstanding: 0, exhausted: false, failed: 0 };
-    this.#lanes.set(site.site_key, open);
+    const open: OpenSite = { queue, keptCircuit, outstanding: 0, exhausted: false, failed: 0 };
+    this.#sites.set(site.site_key, open);
     return open;
   }
 
-  /** Asks for an update: at once when a lane could send more or much has come together, else in a while. */
-  #requestUpdate({ lane, exhausted }: OpenLane): void {
+  /** Asks for an update: at once when the queue could send more or much has come together, else in a while. */
+  #requestUpdate({ queue, exhausted }: OpenSite): void {
     const unwritten = this.#finished.length + this.#unsent.length;
-    if (unwritten >= maxUnwritten || (lane.isDry && !exhausted)) this.#wake.resolve();
+    if (unwritten >= maxUnwritten || (queue.canSendMore && !exhausted)) this.#wake.resolve();
     else this.#timer ??= setTimeout(() => this.#wake.resolve(), maxUnwrittenMilliseconds);
   }
 
   async #update(): Promise<void> {
     await this.#lookAtShare();
-    const opened = await this.#openLanes();
+    const opened = await this.#openSites();
     const [finished, unsent] = [this.#finished, this.#unsent];
     [this.#finished, this.#unsent] = [[], []];
     this.#wake = Promise.withResolvers();
@@ -159,8 +159,8 @@ export class DeliveryPass {
     for (const { siteKey } of finished) touched.add(this.#endOne(siteKey));
     for (const { postback } of unsent) touched.add(this.#endOne(postback.siteKey));
     const circuits = [...touched].flatMap((open) => changedCircuit(open));
-    const asking = [...touched].filter(({ lane }) => lane.room > 0);
-    const claims = asking.map(({ lane }) => ({ siteKey: lane.site.site_key, dueBy: this.#dueBy, limit: lane.room }));
+    const asking = [...touched].filter(({ queue }) => queue.room > 0);
+    const claims = asking.map(({ queue }) => ({ siteKey: queue.site.site_key, dueBy: this.#dueBy, limit: queue.room }));
     const claimed = await this.#effects.store.apply({ finished, unsent, circuits, claims });
 
     for (const each of finished) this.#count(each);
@@ -169,15 +169,15 @@ export class DeliveryPass {
       const next = claimed[index] ?? [];
       open.outstanding += next.length;
       open.exhausted = next.length < (claims[index]?.limit ?? 0);
-      open.lane.take(next);
+      open.queue.add(next);
     });
     const closed = [...touched].filter(({ outstanding }) => outstanding === 0);
     for (const open of closed) this.#close(open);
-    if (closed.length > 0) await this.#effects.store.leaveSites(closed.map(({ lane }) => lane.site.site_key));
+    if (closed.length > 0) await this.#effects.store.leaveSites(closed.map(({ queue }) => queue.site.site_key));
   }
 
-  #endOne(siteKey: string): OpenLane {
-    const open = this.#lanes.get(siteKey) as OpenLane;
+  #endOne(siteKey: string): OpenSite {
+    const open = this.#sites.get(siteKey) as OpenSite;
     open.outstanding -= 1;
     return open;
   }
@@ -185,18 +185,18 @@ export class DeliveryPass {
   #count({ siteKey, state, outcome }: FinishedAttempt): void {
     this.counts[state === 'pending' ? 'failed' : state] += 1;
     if (state === 'delivered') return;
-    const open = this.#lanes.get(siteKey) as OpenLane;
+    const open = this.#sites.get(siteKey) as OpenSite;
     open.failed += 1;
     open.lastFailure = outcome;
   }
 
-  #close({ lane, failed, lastFailure }: OpenLane): void {
+  #close({ queue, failed, lastFailure }: OpenSite): void {
     const { logger } = this.#effects;
-    const { breaker } = lane;
-    const { site_key: site } = lane.site;
-    this.#lanes.delete(site);
+    const { breaker } = queue;
+    const { site_key: site } = queue.site;
+    this.#sites.delete(site);
     this.#mayTake = true;
-    if (lane.isLeft) this.#sitesAhead.set(site, lane.site);
+    if (queue.wasStopped) this.#sitesAhead.set(site, queue.site);
     if (lastFailure !== undefined) {
       const { host, status, error } = lastFailure;
       logger.warn({ site, failed, host, status, error }, `postbacks to site ${site} failed, the last by ${error}`);
@@ -210,8 +210,8 @@ export class DeliveryPass {
 }
 
 /** What the store does not know yet of a site's circuit breaker. */
-function changedCircuit(open: OpenLane): PassUpdate['circuits'] {
-  const { breaker, site } = open.lane;
+function changedCircuit(open: OpenSite): PassUpdate['circuits'] {
+  const { breaker, site } = open.queue;
   if (breaker.open === open.keptCircuit) return [];
   open.keptCircuit = breaker.open;
   return [{ siteKey: site.site_key, open: breaker.open ?? null }];

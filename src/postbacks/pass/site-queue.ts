@@ -10,18 +10,18 @@ import type { PostbackSender } from '../http/sender.ts';
 const concurrency = 8;
 
 /**
- * Claimed ahead, so that a site never waits for the store; what a kill leaves claimed is free again at the next pass.
+ * Claimed ahead, so that a site never waits for the store; claims of a pass that was killed are free again at the next one.
  */
 const claimedAhead = 256;
 
-/** What all lanes of a pass work with. */
-export interface LaneEffects {
+/** Effects that all queues of a pass share. */
+export interface SiteQueueEffects {
   sender: PostbackSender;
   /** Milliseconds since the epoch. */
   now: () => number;
   /** From 0 up to 1. */
   random: () => number;
-  /** After so long a lane whose requests take more than a second on average leaves the rest to the next pass. */
+  /** After so long a queue whose requests take more than a second on average leaves the rest to the next pass. */
   patienceMilliseconds: number;
   /** Asked before each attempt: false leaves the rest to another pass. */
   mayGoOn?: (() => boolean) | undefined;
@@ -29,56 +29,56 @@ export interface LaneEffects {
   onUnsent: (claimed: ClaimedPostback) => void;
 }
 
-/** The postbacks of one site on their way, apart from all other sites, those at the same host too. */
-export class SiteLane {
+/** Postbacks of one site that a pass has claimed, apart from all other sites, those at the same host too. */
+export class SiteQueue {
   readonly site: Site;
   readonly breaker: CircuitBreaker;
-  readonly #effects: LaneEffects;
+  readonly #effects: SiteQueueEffects;
   readonly #waiting: ClaimedPostback[] = [];
   readonly #openedAt = performance.now();
-  #inHand = 0;
+  #claimed = 0;
   #underWay = 0;
   #ended = 0;
-  #isLeft = false;
+  #wasStopped = false;
 
-  constructor(site: Site, breaker: CircuitBreaker, effects: LaneEffects) {
+  constructor(site: Site, breaker: CircuitBreaker, effects: SiteQueueEffects) {
     this.site = site;
     this.breaker = breaker;
     this.#effects = effects;
   }
 
-  /** How many more it takes; none once the site does not answer or is slow. */
+  /** Postbacks that may still be claimed for it; none once the site does not answer or is slow. */
   get room(): number {
     if (this.#isClosed) return 0;
-    return (this.breaker.probing ? 1 : claimedAhead) - this.#inHand;
+    return (this.breaker.probing ? 1 : claimedAhead) - this.#claimed;
   }
 
-  /** Could send more than it has. */
-  get isDry(): boolean {
-    return this.#inHand < concurrency;
+  /** Fewer are claimed than may be under way at once. */
+  get canSendMore(): boolean {
+    return this.#claimed < concurrency;
   }
 
-  take(claimed: ClaimedPostback[]): void {
-    this.#inHand += claimed.length;
+  add(claimed: ClaimedPostback[]): void {
+    this.#claimed += claimed.length;
     this.#waiting.push(...claimed);
     this.#sendMore();
   }
 
-  /** Sends no more; what is under way goes on to its end. */
-  leave(): void {
-    this.#isLeft = true;
+  /** Sends no more; requests under way go on to their end. */
+  stop(): void {
+    this.#wasStopped = true;
     this.#sendMore();
   }
 
-  /** Whether it was left with more to send. */
-  get isLeft(): boolean {
-    return this.#isLeft;
+  /** Stopped from outside, perhaps with more to send. */
+  get wasStopped(): boolean {
+    return this.#wasStopped;
   }
 
   /** By hand: a queue of a library took a tenth of a pass's time and half as much memory again. */
   #sendMore(): void {
     if (this.#isClosed) {
-      this.#inHand -= this.#waiting.length;
+      this.#claimed -= this.#waiting.length;
       for (const each of this.#waiting.splice(0)) this.#effects.onUnsent(each);
     }
     while (this.#underWay < this.#atOnce && this.#waiting.length > 0)
@@ -93,7 +93,7 @@ export class SiteLane {
   get #isClosed(): boolean {
     const open = performance.now() - this.#openedAt;
     const isSlow = open > this.#effects.patienceMilliseconds && this.#ended * 1000 < open * concurrency;
-    return isSlow || this.#isLeft || this.breaker.stopped || this.#effects.mayGoOn?.() === false;
+    return isSlow || this.#wasStopped || this.breaker.stopped || this.#effects.mayGoOn?.() === false;
   }
 
   async #attempt(claimed: ClaimedPostback): Promise<void> {
@@ -103,7 +103,7 @@ export class SiteLane {
     const outcome = await this.#send(claimed, startedAt);
     const endedAt = now();
     this.#underWay -= 1;
-    this.#inHand -= 1;
+    this.#claimed -= 1;
     this.#ended += 1;
     this.breaker.ended(outcome, endedAt);
     const planAttempts = claimed.planAttempts + 1;
