@@ -1,6 +1,7 @@
 import type { Settings } from '../kit/config/settings.ts';
 import { durationText } from '../kit/time/age.ts';
-import type { DeliveryStore, FailingSite } from './store/delivery-store.ts';
+import type { FailingSite } from './store/delivery-rows.ts';
+import type { QueryStore } from './store/query-store.ts';
 
 /** A site that takes no postback. */
 export interface SilentSite {
@@ -18,7 +19,7 @@ const shortSilence = 60;
 const usualSilence = 60;
 
 /** Of the sites with postbacks that failed and wait; the longest first. `now` in milliseconds since the epoch. */
-export async function readSilentSites(store: DeliveryStore, now: number): Promise<SilentSite[]> {
+export async function readSilentSites(store: QueryStore, now: number): Promise<SilentSite[]> {
   return (await store.failingSites())
     .map((site) => silentSite(site, now))
     .filter(({ silent_seconds }) => silent_seconds > shortSilence)

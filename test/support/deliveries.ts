@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest';
-import type { DeliveryStore, OutboxRow } from '../../src/postbacks/store/delivery-store.ts';
+import type { DeliveryStore } from '../../src/postbacks/store/delivery-store.ts';
+import type { OutboxRow } from '../../src/postbacks/store/delivery-rows.ts';
 import { SqliteStore } from '../../src/postbacks/store/sqlite-store.ts';
 import type { Outcome } from '../../src/postbacks/rules/outcome.ts';
 import type { PostbackRequest } from '../../src/postbacks/http/postback-request.ts';

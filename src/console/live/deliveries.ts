@@ -1,15 +1,14 @@
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { Settings } from '../../kit/config/settings.ts';
 import { hasStore, openStore } from '../../postbacks/open-store.ts';
+import type { AttemptRecord, DeliveryState } from '../../postbacks/store/delivery-rows.ts';
 import type {
-  AttemptRecord,
   DeliveryFilter,
-  DeliveryState,
-  DeliveryStore,
   FailedPostbacks,
   StateCounts,
   StatePostbacks,
-} from '../../postbacks/store/delivery-store.ts';
+} from '../../postbacks/store/query-store.ts';
+import type { DeliveryStore } from '../../postbacks/store/delivery-store.ts';
 import { readSites, type Site } from '../../kit/sites/sites.ts';
 
 /** A site whose circuit breaker is open: its receiver does not answer, so nothing is sent for a while. */

@@ -1,4 +1,4 @@
-import type { DeliveryState } from '../../postbacks/store/delivery-store.ts';
+import type { DeliveryState } from '../../postbacks/store/delivery-rows.ts';
 import type { DeliveryStatus } from '../../kit/vocabulary/values.ts';
 import type { OfferFigures, PublishedConversion } from './published-trial.ts';
 

@@ -1,6 +1,6 @@
 import { OfferlineError } from '../../kit/errors/errors.ts';
 import { hasStore, openStore } from '../../postbacks/open-store.ts';
-import type { DeliveryState } from '../../postbacks/store/delivery-store.ts';
+import type { DeliveryState } from '../../postbacks/store/delivery-rows.ts';
 import { publishedConversion, type PublishedConversion } from './published-trial.ts';
 import { trackedRow } from './tracked-rows.ts';
 import { triedPostback, type TriedPostback } from './trial-report.ts';

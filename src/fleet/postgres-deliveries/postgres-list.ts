@@ -1,13 +1,18 @@
-import { attemptRecordOf, failingSiteOf, sortableText, stateColumns } from '../../postbacks/store/delivery-rows.ts';
+import {
+  attemptRecordOf,
+  failingSiteOf,
+  sortableText,
+  stateColumns,
+  type AttemptRecord,
+  type DeliveryState,
+  type FailingSite,
+} from '../../postbacks/store/delivery-rows.ts';
 import type {
-  AttemptRecord,
   DeliveryFilter,
-  DeliveryState,
   FailedPostbacks,
-  FailingSite,
   SitePostbacks,
   StatePostbacks,
-} from '../../postbacks/store/delivery-store.ts';
+} from '../../postbacks/store/query-store.ts';
 import { refreshHeads } from './click-heads.ts';
 import type { PostgresSession, Value } from './session.ts';
 import { stateOf } from './rows.ts';

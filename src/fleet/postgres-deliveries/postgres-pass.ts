@@ -1,13 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { dueLimit, plannedAttempts } from '../../postbacks/rules/retry-plan.ts';
 import { DeliveryBusyError } from '../../postbacks/store/delivery-lock.ts';
-import type {
-  ClaimedPostback,
-  DeliveryStore,
-  PassStore,
-  PassUpdate,
-  TakenSite,
-} from '../../postbacks/store/delivery-store.ts';
+import type { ClaimedPostback, PassStore, PassUpdate, TakenSite } from '../../postbacks/store/queue-store.ts';
+import type { DeliveryStore } from '../../postbacks/store/delivery-store.ts';
 import { refreshHeads } from './click-heads.ts';
 import { lockKey } from './lock-key.ts';
 import { claimedOf, finishedColumns, finishedRow } from './rows.ts';

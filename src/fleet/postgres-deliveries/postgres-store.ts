@@ -1,15 +1,11 @@
 import { OfferlineError } from '../../kit/errors/errors.ts';
 import type { OpenCircuit } from '../../postbacks/rules/circuit-breaker.ts';
-import type {
-  DeliveryFilter,
-  DeliveryState,
-  DeliveryStore,
-  OutboxRow,
-  PassStore,
-  StateCounts,
-} from '../../postbacks/store/delivery-store.ts';
+import type { DeliveryFilter, StateCounts } from '../../postbacks/store/query-store.ts';
+import type { DeliveryState, OutboxRow } from '../../postbacks/store/delivery-rows.ts';
+import type { DeliveryStore } from '../../postbacks/store/delivery-store.ts';
+import type { PassStore } from '../../postbacks/store/queue-store.ts';
 import { migrate } from './migrations.ts';
-import { PostgresExchange } from './postgres-exchange.ts';
+import { PostgresSync } from './postgres-sync.ts';
 import { PostgresList } from './postgres-list.ts';
 import { beginPass, readDue } from './postgres-pass.ts';
 import { assertInUse, PostgresSession, type Standing } from './session.ts';
@@ -20,14 +16,14 @@ export class PostgresStore implements DeliveryStore {
   readonly session: PostgresSession;
   /** As it was when it was opened. */
   readonly standing: Standing;
-  readonly #exchange: PostgresExchange;
+  readonly #sync: PostgresSync;
   readonly #list: PostgresList;
 
   private constructor(session: PostgresSession, storeId: string, standing: Standing) {
     this.session = session;
     this.storeId = storeId;
     this.standing = standing;
-    this.#exchange = new PostgresExchange(session);
+    this.#sync = new PostgresSync(session);
     this.#list = new PostgresList(session);
   }
 
@@ -51,16 +47,16 @@ export class PostgresStore implements DeliveryStore {
   }
 
   importedUpTo(warehouseId: string) {
-    return this.#exchange.importedUpTo(warehouseId);
+    return this.#sync.importedUpTo(warehouseId);
   }
   importOutbox(warehouseId: string, rows: Iterable<OutboxRow>) {
-    return this.#exchange.importOutbox(warehouseId, rows);
+    return this.#sync.importOutbox(warehouseId, rows);
   }
   restore(states: Iterable<DeliveryState>) {
-    return this.#exchange.restore(states);
+    return this.#sync.restore(states);
   }
   changesSince(change: number, limit?: number) {
-    return this.#exchange.changesSince(change, limit);
+    return this.#sync.changesSince(change, limit);
   }
 
   find(filter: DeliveryFilter, limit: number, skipped?: number) {

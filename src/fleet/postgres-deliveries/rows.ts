@@ -1,12 +1,12 @@
 import { claimedPostbackOf } from '../../postbacks/store/delivery-queue.ts';
-import { deliveryStateOf } from '../../postbacks/store/delivery-rows.ts';
-import type {
-  ClaimedPostback,
-  DeliveryState,
-  FinishedAttempt,
-  OutboxRow,
-} from '../../postbacks/store/delivery-store.ts';
-import { millisecondsOf, sortKeyOf } from '../../postbacks/store/delivery-rows.ts';
+import {
+  deliveryStateOf,
+  type DeliveryState,
+  type OutboxRow,
+  millisecondsOf,
+  sortKeyOf,
+} from '../../postbacks/store/delivery-rows.ts';
+import type { ClaimedPostback, FinishedAttempt } from '../../postbacks/store/queue-store.ts';
 import type { Moment } from '../../kit/time/moment.ts';
 import type { PostgresRow } from './session.ts';
 

@@ -10,8 +10,9 @@ import { readMetadata, writeMetadata } from '../warehouse/metadata.ts';
 import { markPostbackDays } from '../warehouse/stale-partitions.ts';
 import { isDamagedDeliveries } from '../../postbacks/store/delivery-database.ts';
 import { hasStore, openStore } from '../../postbacks/open-store.ts';
+import type { AttemptRecord, DeliveryState, OutboxRow } from '../../postbacks/store/delivery-rows.ts';
 import { StoreAwayError } from '../../postbacks/store/delivery-store.ts';
-import type { AttemptRecord, DeliveryState, DeliveryStore, OutboxRow } from '../../postbacks/store/delivery-store.ts';
+import type { SyncStore } from '../../postbacks/store/sync-store.ts';
 import { putDeliveriesAside } from '../../postbacks/store/put-deliveries-aside.ts';
 
 export interface DeliverySync {
@@ -85,7 +86,7 @@ async function quarantineStore({ data, settings, logger, effects }: Run, problem
 }
 
 /** Restores a new store from the warehouse, so that what the last run knew as delivered is not sent again. */
-async function restore(run: Run, connection: DuckDBConnection, store: DeliveryStore): Promise<void> {
+async function restore(run: Run, connection: DuckDBConnection, store: SyncStore): Promise<void> {
   run.logger.warn(
     'the delivery store is new: restoring deliveries from the warehouse; what was delivered since the last run is sent once more, under the same ids',
   );
@@ -117,7 +118,7 @@ interface Reading {
 }
 
 /** Imports the outbox into the store. The imported rows are not read back, unless a pass wrote in between. */
-async function importOutbox(run: Run, state: StateDatabase, store: DeliveryStore, reading: Reading): Promise<number> {
+async function importOutbox(run: Run, state: StateDatabase, store: SyncStore, reading: Reading): Promise<number> {
   const { connection } = state;
   const warehouseId = await warehouseIdOf(state);
   let handedOver = 0;
@@ -139,7 +140,7 @@ async function importOutbox(run: Run, state: StateDatabase, store: DeliveryStore
   return handedOver;
 }
 
-function writeKnown(connection: DuckDBConnection, store: DeliveryStore, upTo: number): Promise<void> {
+function writeKnown(connection: DuckDBConnection, store: SyncStore, upTo: number): Promise<void> {
   return writeMetadata(connection, storeKey, JSON.stringify({ storeId: store.storeId, upTo } satisfies KnownStore));
 }
 
@@ -151,7 +152,7 @@ async function warehouseIdOf({ connection }: StateDatabase): Promise<string> {
   return made;
 }
 
-async function readChanges(state: StateDatabase, store: DeliveryStore, reading: Reading): Promise<void> {
+async function readChanges(state: StateDatabase, store: SyncStore, reading: Reading): Promise<void> {
   const { connection } = state;
   for (;;) {
     const changes = await store.changesSince(reading.upTo, chunkRows);

@@ -1,11 +1,11 @@
 import type { Site } from '../../kit/sites/sites.ts';
 import type { Terminal } from '../../kit/logging/progress.ts';
 import { DeliveryPass } from './delivery-pass.ts';
-import type { DeliveryStore, PassStore } from '../store/delivery-store.ts';
+import type { PassStore, QueueStore } from '../store/queue-store.ts';
 import type { PostbackSender } from '../http/sender.ts';
 
 export interface DeliveryRequest extends Terminal {
-  store: DeliveryStore;
+  store: QueueStore;
   sites: readonly Site[];
   sender: PostbackSender;
   /** The wall clock in milliseconds since the epoch. */

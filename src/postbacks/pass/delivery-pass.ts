@@ -2,7 +2,7 @@ import type { Site } from '../../kit/sites/sites.ts';
 import { momentOfMilliseconds } from '../../kit/time/moment.ts';
 import type { Terminal } from '../../kit/logging/progress.ts';
 import { CircuitBreaker, type OpenCircuit } from '../rules/circuit-breaker.ts';
-import type { ClaimedPostback, FinishedAttempt, PassStore, PassUpdate, TakenSite } from '../store/delivery-store.ts';
+import type { ClaimedPostback, FinishedAttempt, PassStore, PassUpdate, TakenSite } from '../store/queue-store.ts';
 import type { Outcome } from '../rules/outcome.ts';
 import type { PostbackSender } from '../http/sender.ts';
 import { SiteQueue } from './site-queue.ts';

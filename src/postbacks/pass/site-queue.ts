@@ -1,6 +1,6 @@
 import type { Site } from '../../kit/sites/sites.ts';
 import type { CircuitBreaker } from '../rules/circuit-breaker.ts';
-import type { ClaimedPostback, FinishedAttempt } from '../store/delivery-store.ts';
+import type { ClaimedPostback, FinishedAttempt } from '../store/queue-store.ts';
 import type { Outcome } from '../rules/outcome.ts';
 import { postbackRequest } from '../http/postback-request.ts';
 import { nextAttemptAt } from '../rules/retry-plan.ts';
@@ -10,7 +10,7 @@ import type { PostbackSender } from '../http/sender.ts';
 const concurrency = 8;
 
 /**
- * Claimed ahead, so that a site never waits for the store; claims of a pass that was killed are free again at the next one.
+ * Claimed ahead, so that a site never waits for the store; claims of a pass that was killed are free again at the next.
  */
 const claimedAhead = 256;
 

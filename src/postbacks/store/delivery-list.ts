@@ -2,17 +2,17 @@ import { createHash, type Hash } from 'node:crypto';
 import type { DeliveryStatus } from '../../kit/vocabulary/values.ts';
 import type { DeliveryDatabase } from './delivery-database.ts';
 import { ClickOrder } from './click-order.ts';
-import { attemptRecordOf, deliveryStateOf, failingSiteOf, sortableText, stateColumns } from './delivery-rows.ts';
-import type {
-  AttemptRecord,
-  DeliveryFilter,
-  DeliveryState,
-  FailedPostbacks,
-  FailingSite,
-  SitePostbacks,
-  StateCounts,
-  StatePostbacks,
-} from './delivery-store.ts';
+import {
+  attemptRecordOf,
+  deliveryStateOf,
+  failingSiteOf,
+  sortableText,
+  stateColumns,
+  type AttemptRecord,
+  type DeliveryState,
+  type FailingSite,
+} from './delivery-rows.ts';
+import type { DeliveryFilter, FailedPostbacks, SitePostbacks, StateCounts, StatePostbacks } from './query-store.ts';
 
 /** What stands behind `WHERE`, and what for its question marks. */
 interface Condition {

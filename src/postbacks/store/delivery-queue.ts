@@ -4,7 +4,7 @@ import { ClickOrder } from './click-order.ts';
 import type { OpenCircuit } from '../rules/circuit-breaker.ts';
 import type { DeliveryDatabase } from './delivery-database.ts';
 import type { Row } from './delivery-rows.ts';
-import type { ClaimedPostback, FinishedAttempt, PassUpdate } from './delivery-store.ts';
+import type { ClaimedPostback, FinishedAttempt, PassUpdate } from './queue-store.ts';
 import { dueLimit } from '../rules/retry-plan.ts';
 
 /** What a pass does to the store. Moments are milliseconds since the epoch. */

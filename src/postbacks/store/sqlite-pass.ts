@@ -1,6 +1,6 @@
 import type { OpenCircuit } from '../rules/circuit-breaker.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
-import type { PassStore, PassUpdate } from './delivery-store.ts';
+import type { PassStore, PassUpdate } from './queue-store.ts';
 import { StoreThread } from './store-thread.ts';
 
 /** With fewer due, starting a thread costs more than waiting for the disk. */

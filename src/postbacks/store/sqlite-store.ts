@@ -6,17 +6,19 @@ import { ClickOrder } from './click-order.ts';
 import { DeliveryDatabase } from './delivery-database.ts';
 import { DeliveryList } from './delivery-list.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
-import { attemptRecordOf, deliveryStateOf, millisecondsOf, stateColumns, sortKeyOf } from './delivery-rows.ts';
-import type {
-  DeliveryChanges,
-  DeliveryFilter,
-  DeliveryState,
-  DeliveryStore,
-  OutboxImport,
-  OutboxRow,
-  PassStore,
-  StateCounts,
-} from './delivery-store.ts';
+import {
+  attemptRecordOf,
+  deliveryStateOf,
+  millisecondsOf,
+  stateColumns,
+  sortKeyOf,
+  type DeliveryState,
+  type OutboxRow,
+} from './delivery-rows.ts';
+import type { DeliveryChanges, OutboxImport } from './sync-store.ts';
+import type { DeliveryFilter, StateCounts } from './query-store.ts';
+import type { DeliveryStore } from './delivery-store.ts';
+import type { PassStore } from './queue-store.ts';
 import { SqlitePass } from './sqlite-pass.ts';
 
 /** The store in a file of this machine. Whoever begins a pass holds the delivery lock. */

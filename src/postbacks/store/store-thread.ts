@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { OfferlineError } from '../../kit/errors/errors.ts';
-import type { ClaimedPostback, PassUpdate } from './delivery-store.ts';
+import type { ClaimedPostback, PassUpdate } from './queue-store.ts';
 
 /** The updates of a pass, in a thread of their own: a commit waits for the disk, and sending does not wait with it. */
 export class StoreThread {

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { DeliveryDatabase } from './delivery-database.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
-import type { PassUpdate } from './delivery-store.ts';
+import type { PassUpdate } from './queue-store.ts';
 
 const queue = new DeliveryQueue(new DeliveryDatabase(workerData as string));
 parentPort?.on('message', (update: PassUpdate) => {

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
-import type { OutboxRow } from '../../../src/postbacks/store/delivery-store.ts';
+import type { OutboxRow } from '../../../src/postbacks/store/delivery-rows.ts';
 import { SqliteStore } from '../../../src/postbacks/store/sqlite-store.ts';
 
 /** As many addresses as the aim names; the last of them hangs where it is told to. */

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { DeliveryStore, PassStore, StateCounts } from '../../../src/postbacks/store/delivery-store.ts';
+import type { DeliveryStore } from '../../../src/postbacks/store/delivery-store.ts';
+import type { PassStore } from '../../../src/postbacks/store/queue-store.ts';
+import type { StateCounts } from '../../../src/postbacks/store/query-store.ts';
 import { delivered, enqueuedAt, outboxRow, refused, type StoreForTest } from '../../support/deliveries.ts';
 
 async function claimAll(pass: PassStore, limit = 10) {

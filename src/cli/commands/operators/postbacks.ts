@@ -5,7 +5,9 @@ import { deliverPostbacks, planTestPostback, sendTestPostback } from '../../../.
 import { readSettings } from '../../../kit/config/settings.ts';
 import { OfferlineError, UsageError } from '../../../kit/errors/errors.ts';
 import { openStore } from '../../../postbacks/open-store.ts';
-import type { DeliveryFilter, DeliveryState, DeliveryStore } from '../../../postbacks/store/delivery-store.ts';
+import type { DeliveryFilter } from '../../../postbacks/store/query-store.ts';
+import type { DeliveryState } from '../../../postbacks/store/delivery-rows.ts';
+import type { DeliveryStore } from '../../../postbacks/store/delivery-store.ts';
 import { deliveryStates, type DeliveryStatus } from '../../../kit/vocabulary/values.ts';
 import { realEffects } from '../../../kit/files/effects.ts';
 import { momentOption } from '../../../kit/time/moment.ts';

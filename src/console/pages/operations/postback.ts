@@ -1,5 +1,5 @@
 import { momentOfMilliseconds } from '../../../kit/time/moment.ts';
-import type { AttemptRecord } from '../../../postbacks/store/delivery-store.ts';
+import type { AttemptRecord } from '../../../postbacks/store/delivery-rows.ts';
 import { timePoints, type TimePoint } from '../../charts/time-points.ts';
 import { actionForm } from '../../html/action-form.ts';
 import { statusBadge } from '../../html/badges.ts';

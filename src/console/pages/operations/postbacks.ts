@@ -1,6 +1,7 @@
 import { momentOfMilliseconds, momentOption } from '../../../kit/time/moment.ts';
 import { deliveryStates, type DeliveryStatus } from '../../../kit/vocabulary/values.ts';
-import type { DeliveryFilter, DeliveryState, FailedPostbacks } from '../../../postbacks/store/delivery-store.ts';
+import type { DeliveryState } from '../../../postbacks/store/delivery-rows.ts';
+import type { DeliveryFilter, FailedPostbacks } from '../../../postbacks/store/query-store.ts';
 import { actionForm } from '../../html/action-form.ts';
 import type { Address } from '../../html/address.ts';
 import { filterForm } from '../../html/filter-form.ts';

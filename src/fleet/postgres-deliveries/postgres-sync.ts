@@ -1,6 +1,12 @@
 import { plannedAttempts } from '../../postbacks/rules/retry-plan.ts';
-import { attemptRecordOf, millisecondsOf, stateColumns } from '../../postbacks/store/delivery-rows.ts';
-import type { DeliveryChanges, DeliveryState, OutboxImport, OutboxRow } from '../../postbacks/store/delivery-store.ts';
+import {
+  attemptRecordOf,
+  millisecondsOf,
+  stateColumns,
+  type DeliveryState,
+  type OutboxRow,
+} from '../../postbacks/store/delivery-rows.ts';
+import type { DeliveryChanges, OutboxImport, SyncStore } from '../../postbacks/store/sync-store.ts';
 import { refreshHeads } from './click-heads.ts';
 import { newPostback, newPostbackColumns, stateOf } from './rows.ts';
 import type { ChangeNumbers, PostgresRow, PostgresSession } from './session.ts';
@@ -25,8 +31,8 @@ const restore = `
     last_error text, delivered_at bigint, next_attempt_at bigint)
   WHERE postbacks.webhook_id = given.webhook_id`;
 
-/** What a refresh hands over to the store, and reads back of it. */
-export class PostgresExchange {
+/** Exchange of refreshes with the store in PostgreSQL. */
+export class PostgresSync implements Omit<SyncStore, 'storeId'> {
   readonly #session: PostgresSession;
 
   constructor(session: PostgresSession) {

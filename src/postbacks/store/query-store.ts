@@ -1,0 +1,78 @@
+import type { Moment } from '../../kit/time/moment.ts';
+import type { DeliveryStatus } from '../../kit/vocabulary/values.ts';
+import type { AttemptRecord, DeliveryState, FailingSite } from './delivery-rows.ts';
+
+/** Queries of operators and pages, and the two changes that operators and maintenance make. */
+export interface QueryStore {
+  /** Returns the newest events first, without the first `skipped`. */
+  find(filter: DeliveryFilter, limit: number, skipped?: number): Promise<DeliveryState[]>;
+  count(filter: DeliveryFilter): Promise<number>;
+  /** Counts postbacks of each site, in the order of their keys, with a digest by which a later call shows a change. */
+  countBySite(filter: DeliveryFilter): Promise<SitePostbacks[]>;
+  /** Counts postbacks by site and state. An earlier result saves counting the delivered ones again. */
+  countByState(before?: StateCounts): Promise<StateCounts>;
+  /** Counts postbacks that are not delivered by the reason of their last failure, the most frequent reason first. */
+  countByError(): Promise<FailedPostbacks[]>;
+  /** Sites with postbacks that failed and wait, by key; also of a site that takes others. */
+  failingSites(): Promise<FailingSite[]>;
+  /** Webhook id of the postback of a click that is sent before its others; undefined where none is to be sent. */
+  nextOfClick(clickId: string): Promise<string | undefined>;
+  /** Postbacks with that webhook or conversion id in their order, each with its attempts. */
+  show(id: string): Promise<{ postback: DeliveryState; attempts: AttemptRecord[] }[]>;
+  /**
+   * Gives dead ones, or pending ones where the filter says so, a new plan of attempts that begins at `now`, in
+   * milliseconds since the epoch; pending ones wait for no pause of their sites either. Returns how many.
+   */
+  revive(filter: DeliveryFilter, now: number): Promise<number>;
+  /**
+   * Removes attempts that were made before a moment, in milliseconds since the epoch, and gives their number. The
+   * postbacks themselves stay, with how often they were tried and how the last try ended, so what is still to be sent
+   * is untouched.
+   */
+  purgeAttempts(before: number): Promise<number>;
+}
+
+/** Postbacks of one site that meet a filter. */
+export interface SitePostbacks {
+  siteKey: string;
+  postbacks: number;
+  /** Digest of their webhook ids in the order of their bytes, a line each: the same in any store. */
+  idsSha256: string;
+}
+
+/** Postbacks of one site in one state. */
+export interface StatePostbacks {
+  siteKey: string;
+  state: DeliveryStatus;
+  postbacks: number;
+}
+
+/** Counts of postbacks by site and state, after all changes up to one. */
+export interface StateCounts {
+  storeId: string;
+  upTo: number;
+  /** Pairs of site and state that have postbacks, in their order. */
+  states: StatePostbacks[];
+}
+
+/** Postbacks of all sites in one state whose last attempt failed for one reason. */
+export interface FailedPostbacks {
+  error: string;
+  /** Null where no status line was received. */
+  status: number | null;
+  state: DeliveryStatus;
+  sites: number;
+  postbacks: number;
+}
+
+/** Conditions that a postback meets all of. */
+export interface DeliveryFilter {
+  site?: string | undefined;
+  state?: DeliveryStatus | undefined;
+  /** Those whose event occurred then or later. */
+  since?: Moment | undefined;
+  /** Those whose event occurred before. */
+  until?: Moment | undefined;
+  /** Webhook or conversion ids, any of them. */
+  ids?: readonly string[] | undefined;
+}
