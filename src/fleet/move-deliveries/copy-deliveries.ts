@@ -2,15 +2,15 @@ import { OfferlineError } from '../../kit/errors/errors.ts';
 import type { Effects } from '../../kit/files/effects.ts';
 import type { Progress } from '../../kit/logging/progress.ts';
 import type { DeliveryContents } from '../../postbacks/postgres-deliveries.ts';
-import { columnsOf, contentsOf, pages, type Side, type TargetSide } from './side.ts';
+import { columnsOf, contentsOf, changedRows, type StoreAdapter, type TargetAdapter } from './store-adapter.ts';
 
 /**
- * Makes the target equal to the source, and proves it. What an earlier copy brought there is gone on from: whatever
- * has changed since has a greater number.
+ * Makes the target equal to the source, and proves it. Goes on from an earlier copy: a row that has changed since has a
+ * greater number.
  */
 export async function copyDeliveries(
-  source: Side,
-  target: TargetSide,
+  source: StoreAdapter,
+  target: TargetAdapter,
   progress: Progress,
   effects: Effects,
 ): Promise<DeliveryContents> {
@@ -19,11 +19,11 @@ export async function copyDeliveries(
   try {
     let oldestAttempt: number | null = null;
     const startedAt = columnsOf('attempts').indexOf('started_at');
-    for await (const rows of pages(source, 'attempts', 0))
+    for await (const rows of changedRows(source, 'attempts', 0))
       for (const row of rows) oldestAttempt = Math.min(oldestAttempt ?? Infinity, row[startedAt] as number);
     let copied = 0;
     for (const table of ['postbacks', 'attempts'] as const) {
-      for await (const rows of pages(source, table, await target.copiedUpTo(table))) {
+      for await (const rows of changedRows(source, table, await target.copiedUpTo(table))) {
         await effects.perform(`moved deliveries: ${table} written`, () => target.write(table, rows));
         progress.advance((copied += rows.length));
       }
@@ -40,7 +40,7 @@ export async function copyDeliveries(
   const arrived = await contentsOf(target);
   if (arrived.digest !== contents.digest)
     throw new OfferlineError(
-      `what arrived at ${target.where} is not what lies at ${source.where}: ${described(arrived)} instead of ${described(contents)}. The old store stays in use`,
+      `${target.where} holds ${described(arrived)} after the move, ${source.where} holds ${described(contents)}. The old store stays in use`,
     );
   return contents;
 }

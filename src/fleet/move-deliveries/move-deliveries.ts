@@ -10,9 +10,9 @@ import type { DeliveryContents, MovedDeliveries, StoreMove } from '../../postbac
 import { DeliveryDatabase } from '../../postbacks/store/delivery-database.ts';
 import { DeliveryQueue } from '../../postbacks/store/delivery-queue.ts';
 import { copyDeliveries } from './copy-deliveries.ts';
-import { PostgresSide } from './postgres-side.ts';
-import { contentsOf } from './side.ts';
-import { SqliteSide } from './sqlite-side.ts';
+import { PostgresAdapter } from './postgres-adapter.ts';
+import { contentsOf } from './store-adapter.ts';
+import { SqliteAdapter } from './sqlite-adapter.ts';
 
 /**
  * Brings the deliveries of the file to PostgreSQL. Whoever calls it holds the writer's lock and the delivery lock.
@@ -28,10 +28,10 @@ export async function moveToPostgres(
   let moved: MovedDeliveries;
   try {
     if (!dryRun) new DeliveryQueue(database).freeClaimed();
-    const source = new SqliteSide(database);
+    const source = new SqliteAdapter(database);
     const store = await PostgresStore.open(address, { inUse: false });
     try {
-      const target = await PostgresSide.take(store);
+      const target = await PostgresAdapter.take(store);
       const isThere = await assertRoom(store, target, source);
       if (dryRun) return { ...(await contentsOf(source)), from: source.where, to: target.where };
       if (!isThere && !(store.standing === 'filling' && target.storeId === source.storeId))
@@ -57,10 +57,10 @@ export async function moveToPostgres(
 }
 
 /**
- * Whether all of it is there already, and only the file was not put aside. Throws `UsageError` where PostgreSQL holds
+ * Whether all of it is there already, and only the file was not put aadapter. Throws `UsageError` where PostgreSQL holds
  * other deliveries, or newer and older ones than these.
  */
-async function assertRoom(store: PostgresStore, target: PostgresSide, source: SqliteSide): Promise<boolean> {
+async function assertRoom(store: PostgresStore, target: PostgresAdapter, source: SqliteAdapter): Promise<boolean> {
   if (store.standing !== 'in use') return false;
   if ((await store.count({})) === 0) return false;
   if (target.storeId === source.storeId && (await target.lastChange()) >= (await source.lastChange())) return true;
@@ -81,7 +81,7 @@ export async function moveToSqlite(
   const store = await PostgresStore.open(address, { inUse: false });
   try {
     if (store.standing === 'filling') assertInUse(store.standing, store.session.where);
-    const source = await PostgresSide.take(store);
+    const source = await PostgresAdapter.take(store);
     if (dryRun) return { ...(await contentsOf(source)), from: source.where, to: data.deliveriesFile };
     if (store.standing === 'in use') await source.freeClaimed();
     const contents = await fillFile(data.movedDeliveriesFile, source, progress, effects);
@@ -96,7 +96,7 @@ export async function moveToSqlite(
 /** What the file holds then is what PostgreSQL held when it was left for good. */
 async function fillFile(
   file: string,
-  source: PostgresSide,
+  source: PostgresAdapter,
   progress: Progress,
   effects: Effects,
 ): Promise<DeliveryContents> {
@@ -105,7 +105,7 @@ async function fillFile(
       await effects.files.remove(file + ending, 'moved deliveries: another file removed');
   const database = new DeliveryDatabase(file);
   try {
-    const target = new SqliteSide(database);
+    const target = new SqliteAdapter(database);
     target.begin(source.storeId);
     const contents = await copyDeliveries(source, target, progress, effects);
     const lastChange = await target.lastChange();
@@ -121,7 +121,7 @@ async function fillFile(
 function storeIdIn(file: string): string {
   const database = new DeliveryDatabase(file);
   try {
-    return new SqliteSide(database).storeId;
+    return new SqliteAdapter(database).storeId;
   } finally {
     database.close();
   }

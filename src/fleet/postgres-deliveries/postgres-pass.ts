@@ -6,7 +6,7 @@ import type { DeliveryStore } from '../../postbacks/store/delivery-store.ts';
 import { refreshHeads } from './click-heads.ts';
 import { lockKey } from './lock-key.ts';
 import { claimedOf, finishedColumns, finishedRow } from './rows.ts';
-import { assertInUse, type PostgresSession, type Standing } from './session.ts';
+import { assertInUse, type PostgresSession, type StoreUse } from './session.ts';
 
 /** How long a pass that has no site waits for one: others leave what is more than their part. Milliseconds. */
 const patienceMilliseconds = 5000;
@@ -54,7 +54,7 @@ export async function beginPass({ session, storeId }: OpenStore, now: number): P
   const [row] = await session.query('SELECT pg_try_advisory_lock_shared($1) AS taken', [passLock(storeId)]);
   // A move may have come to its end between opening and here.
   const [found] = await session.query('SELECT store_id, standing FROM store');
-  assertInUse(found?.['standing'] as Standing, session.where);
+  assertInUse(found?.['standing'] as StoreUse, session.where);
   if (row?.['taken'] !== true || found?.['store_id'] !== storeId)
     throw new DeliveryBusyError('The deliveries are being moved to another store: run again when that has ended');
   const pass = new PostgresPass(session, storeId);

@@ -8,18 +8,18 @@ import { migrate } from './migrations.ts';
 import { PostgresSync } from './postgres-sync.ts';
 import { PostgresList } from './postgres-list.ts';
 import { beginPass, readDue } from './postgres-pass.ts';
-import { assertInUse, PostgresSession, type Standing } from './session.ts';
+import { assertInUse, PostgresSession, type StoreUse } from './session.ts';
 
 /** The store in PostgreSQL, from which several workers deliver at once. */
 export class PostgresStore implements DeliveryStore {
   readonly storeId: string;
   readonly session: PostgresSession;
   /** As it was when it was opened. */
-  readonly standing: Standing;
+  readonly standing: StoreUse;
   readonly #sync: PostgresSync;
   readonly #list: PostgresList;
 
-  private constructor(session: PostgresSession, storeId: string, standing: Standing) {
+  private constructor(session: PostgresSession, storeId: string, standing: StoreUse) {
     this.session = session;
     this.storeId = storeId;
     this.standing = standing;
@@ -37,7 +37,7 @@ export class PostgresStore implements DeliveryStore {
       await assertUnicode(session);
       await migrate(session);
       const [row] = await session.query('SELECT store_id, standing FROM store');
-      const standing = row?.['standing'] as Standing;
+      const standing = row?.['standing'] as StoreUse;
       if (inUse) assertInUse(standing, session.where);
       return new PostgresStore(session, String(row?.['store_id']), standing);
     } catch (error) {

@@ -38,11 +38,11 @@ const types: pg.CustomTypesConfig = {
     oid === bigint ? Number : pg.types.getTypeParser(oid, format)) as pg.CustomTypesConfig['getTypeParser'],
 };
 
-/** What the store is for: a move fills one, and leaves another. */
-export type Standing = 'in use' | 'filling' | 'moved away';
+/** Use of a store: a move fills one, and leaves another. */
+export type StoreUse = 'in use' | 'filling' | 'moved away';
 
 /** Throws `UsageError` for a store that nobody may deliver from. */
-export function assertInUse(standing: Standing, where: string): void {
+export function assertInUse(standing: StoreUse, where: string): void {
   if (standing === 'filling')
     throw new UsageError(
       `not all deliveries have arrived in PostgreSQL at ${where}: \`offerline postbacks move --to postgres\` goes on, where their file lies`,
@@ -178,7 +178,7 @@ export class PostgresSession {
         'lock-store',
       );
       if (row?.['backend'] !== this.#backend) throw dealsOutError(this.where);
-      assertInUse(row?.['standing'] as Standing, this.where);
+      assertInUse(row?.['standing'] as StoreUse, this.where);
       const before = Number(row?.['changes']);
       const changes = { last: before };
       const result = await work(changes);

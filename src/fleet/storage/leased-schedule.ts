@@ -12,8 +12,8 @@ import { withWriterLock } from '../../pipeline/runs/writer-lock.ts';
 import { WriterLease } from './lease.ts';
 import { ObjectStore } from './object-store.ts';
 import { readPointer, type StoredPointer } from './pointer.ts';
-import { assertFitStorage, standOnStorage, takeEpoch, type Standing } from './writer/stand-on-storage.ts';
-import { readStorageMemory } from './writer/storage-memory.ts';
+import { assertFitStorage, syncFromStorage, takeEpoch, type StorageSync } from './writer/sync-from-storage.ts';
+import { readSyncState } from './writer/sync-state.ts';
 
 /** A schedule that runs, and can be stopped. */
 interface RunningSchedule {
@@ -38,9 +38,9 @@ export async function openLeasedSchedule(
   let store: ObjectStore | undefined;
   try {
     store = await ObjectStore.open(settings.storage);
-    const standing = { data, settings, logger, effects, store };
-    await assertFitStorage(standing);
-    return leasedSchedule(standing, note, lock, open);
+    const sync = { data, settings, logger, effects, store };
+    await assertFitStorage(sync);
+    return leasedSchedule(sync, note, lock, open);
   } catch (error) {
     await note.reportError((error as Error).message);
     store?.[Symbol.dispose]();
@@ -49,17 +49,17 @@ export async function openLeasedSchedule(
   }
 }
 
-/** Ends `lock`, `note` and the store of `standing` with itself. */
+/** Ends `lock`, `note` and the store of `sync` with itself. */
 function leasedSchedule(
-  standing: Standing & { settings: Settings },
+  sync: StorageSync & { settings: Settings },
   note: RoleNote,
   lock: ProcessLock,
   open: (environment: NodeJS.ProcessEnv) => Promise<RunningSchedule>,
 ): RunningSchedule {
-  const { data, settings, logger, effects, store } = standing;
+  const { data, settings, logger, effects, store } = sync;
   const ending = new AbortController();
   const epochTaken = (assertHeld: () => Promise<void>) =>
-    withWriterLock('schedule', { data, settings, logger, effects }, () => takeEpoch(standing, assertHeld));
+    withWriterLock('schedule', { data, settings, logger, effects }, () => takeEpoch(sync, assertHeld));
 
   let known: StoredPointer | undefined;
   let complaint: string | undefined;
@@ -74,7 +74,7 @@ function leasedSchedule(
       if (isNews) {
         // A run by hand has the lock: what is here is its business until the next look.
         const now = { ...settings, lock_wait_seconds: 0 };
-        await withWriterLock('schedule', { data, settings: now, logger, effects }, () => standOnStorage(standing));
+        await withWriterLock('schedule', { data, settings: now, logger, effects }, () => syncFromStorage(sync));
       }
       known = stored;
       complaint = undefined;
@@ -91,7 +91,7 @@ function leasedSchedule(
   }
 
   /** Where nothing was published yet, there is nothing to be brought. */
-  const hasSeenPointer = () => Boolean(readStorageMemory(data, store.url)?.stored);
+  const hasSeenPointer = () => Boolean(readSyncState(data, store.url)?.stored);
 
   async function writeOnce(): Promise<void> {
     const leasing = {

@@ -17,7 +17,7 @@ import { withWriterLock } from '../../../src/pipeline/runs/writer-lock.ts';
 import { writerEpochVariable } from '../../../src/pipeline/runs/held-lease.ts';
 import { WriterLease } from '../../../src/fleet/storage/lease.ts';
 import { ObjectStore, StorageError } from '../../../src/fleet/storage/object-store.ts';
-import { takeEpoch } from '../../../src/fleet/storage/writer/stand-on-storage.ts';
+import { takeEpoch } from '../../../src/fleet/storage/writer/sync-from-storage.ts';
 import { wallClock } from '../../fault/lives/growing-landing.ts';
 
 /** What all are to do next, read from a file that they share. */
@@ -41,12 +41,12 @@ const logger = createLogger(process.stderr, 'warn');
 const terminal = { logger, progress: noProgress };
 const tell = (line: string) => process.stdout.write(`${line}\n`);
 const clockAt = (now: number): Effects => ({ ...realEffects, now: () => now });
-const standing = { data, settings, logger, effects: realEffects, store };
+const sync = { data, settings, logger, effects: realEffects, store };
 
 for (;;) {
   const lease = await WriterLease.acquire(
     { data, store, logger, effects: realEffects, times },
-    (assertHeld) => withWriterLock('schedule', standing, () => takeEpoch(standing, assertHeld)),
+    (assertHeld) => withWriterLock('schedule', sync, () => takeEpoch(sync, assertHeld)),
     new AbortController().signal,
   );
   if (lease === undefined) break;

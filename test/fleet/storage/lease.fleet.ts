@@ -12,7 +12,7 @@ import { WriterLease } from '../../../src/fleet/storage/lease.ts';
 import { leaseTimes } from '../../../src/pipeline/runs/held-lease.ts';
 import { LostSwapError, ObjectStore, StorageError } from '../../../src/fleet/storage/object-store.ts';
 import { readPointer } from '../../../src/fleet/storage/pointer.ts';
-import { takeEpoch } from '../../../src/fleet/storage/writer/stand-on-storage.ts';
+import { takeEpoch } from '../../../src/fleet/storage/writer/sync-from-storage.ts';
 import { FaultyProxy } from '../../s3/store/faulty-proxy.ts';
 import { Moto } from '../../s3/store/moto.ts';
 import { storageAt } from './machines.ts';

@@ -12,7 +12,7 @@ import { contentKey, contentOf } from '../contents.ts';
 import type { ObjectStore } from '../object-store.ts';
 import { swapPointer, type Content, type Pointer } from '../pointer.ts';
 import { blocksOf, readBlock } from './database-blocks.ts';
-import { memoryAfter, writeStorageMemory, type StateContents, type StorageMemory } from './storage-memory.ts';
+import { stateAfterSwap, writeSyncState, type StateContents, type SyncState } from './sync-state.ts';
 
 /** What of the state has to be known while it is open: files that it names, and its last run. */
 export interface StateNames {
@@ -26,7 +26,7 @@ export interface PublishingRun {
   effects: Effects;
   store: ObjectStore;
   /** What the state of this machine stands on. */
-  memory: StorageMemory;
+  memory: SyncState;
   epoch: number;
   snapshotsKept: number;
 }
@@ -42,7 +42,7 @@ interface Wanted {
  * first, so a pointer never names what is not there. What does not get that far is litter that maintenance removes.
  * Throws `LostSwapError` where another writer was faster, `StorageError` where storage cannot be written.
  */
-export async function publishRun(publishing: PublishingRun, names: StateNames): Promise<StorageMemory> {
+export async function publishRun(publishing: PublishingRun, names: StateNames): Promise<SyncState> {
   const { data, logger, effects, store, memory, epoch, snapshotsKept } = publishing;
   const wanted = new Map<string, Wanted>();
   const want = (content: Content, bytes: Wanted['bytes']) => wanted.set(content.sha256, { content, bytes });
@@ -112,14 +112,14 @@ export type NextPointer = Omit<Pointer, 'swap'>;
 export async function swap(
   { data, effects, store, memory }: Pick<PublishingRun, 'data' | 'effects' | 'store' | 'memory'>,
   next: NextPointer,
-  known: StorageMemory['known'],
-): Promise<StorageMemory> {
+  known: SyncState['known'],
+): Promise<SyncState> {
   const pointer: Pointer = { ...next, swap: randomUUID() };
-  await writeStorageMemory(data, { ...memory, begun: { pointer, known } }, effects);
+  await writeSyncState(data, { ...memory, begun: { pointer, known } }, effects);
   const stored = await effects.perform('storage: pointer swapped', () =>
     swapPointer(store, memory.stored ?? undefined, pointer),
   );
-  const after = memoryAfter(memory, stored, known);
-  await writeStorageMemory(data, after, effects);
+  const after = stateAfterSwap(memory, stored, known);
+  await writeSyncState(data, after, effects);
   return after;
 }

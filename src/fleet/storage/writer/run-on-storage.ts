@@ -8,8 +8,8 @@ import { namedFiles } from '../../../pipeline/warehouse/named-files.ts';
 import { LostSwapError, ObjectStore, StorageError } from '../object-store.ts';
 import { readPointer } from '../pointer.ts';
 import { publishRun } from './publish-run.ts';
-import { standOnStorage, takeOver, type Standing } from './stand-on-storage.ts';
-import { withoutContents, type StorageMemory } from './storage-memory.ts';
+import { syncFromStorage, takeOver, type StorageSync } from './sync-from-storage.ts';
+import { withoutContents, type SyncState } from './sync-state.ts';
 import { sweepStorage } from './sweep-storage.ts';
 
 /** Throws `UsageError` where this machine only follows, `LostSwapError` where another schedule has taken over. */
@@ -22,10 +22,10 @@ export const openRunOnStorage: OpenRunOnStorage = async (
       `this machine follows ${storage.url} and writes nothing: leave "follow" out of "storage" in offerline.json where runs are to be made`,
     );
   const store = await ObjectStore.open(storage);
-  const standing: Standing = { ...opening, settings: { lock_wait_seconds }, store };
-  let memory: StorageMemory;
+  const sync: StorageSync = { ...opening, settings: { lock_wait_seconds }, store };
+  let memory: SyncState;
   try {
-    memory = await standOnStorage(standing);
+    memory = await syncFromStorage(sync);
     assertEpoch(memory, process.env);
   } catch (error) {
     store[Symbol.dispose]();
@@ -47,10 +47,10 @@ export const openRunOnStorage: OpenRunOnStorage = async (
       try {
         const publishing = { ...opening, store, epoch, snapshotsKept };
         const after = await publishRun({ ...publishing, memory }, names);
-        const lost = sweep ? await swept(standing) : new Set<string>();
+        const lost = sweep ? await swept(sync) : new Set<string>();
         if (lost.size > 0) await publishRun({ ...publishing, memory: withoutContents(after, lost) }, names);
       } catch (error) {
-        if (error instanceof LostSwapError) throw await discarded(standing, names.runId, error);
+        if (error instanceof LostSwapError) throw await discarded(sync, names.runId, error);
         if (!(error instanceof StorageError)) throw error;
         throw new StorageError(
           `run ${names.runId} stands here and is not in storage; the next run brings it there. ${error.message}`,
@@ -63,14 +63,14 @@ export const openRunOnStorage: OpenRunOnStorage = async (
   };
 };
 
-function assertEpoch({ stored, url }: StorageMemory, environment: NodeJS.ProcessEnv): void {
+function assertEpoch({ stored, url }: SyncState, environment: NodeJS.ProcessEnv): void {
   const expected = environment[writerEpochVariable];
   if (expected === undefined || stored === null || stored.pointer.epoch === Number(expected)) return;
   throw new LostSwapError(`another schedule has taken over ${url}: this one writes nothing any more`);
 }
 
 /** Sweeps storage. Returns published objects that it has lost. Where sweeping fails, a later run does it. */
-async function swept({ store, logger, effects }: Standing): Promise<ReadonlySet<string>> {
+async function swept({ store, logger, effects }: StorageSync): Promise<ReadonlySet<string>> {
   try {
     return (await sweepStorage(store, logger, effects.now())).missing;
   } catch (error) {
@@ -81,9 +81,9 @@ async function swept({ store, logger, effects }: Standing): Promise<ReadonlySet<
 }
 
 /** Replaces this run at once by what another writer published, so that nobody takes the state here for the truth. */
-async function discarded(standing: Standing, runId: number, error: LostSwapError): Promise<LostSwapError> {
-  const stored = await readPointer(standing.store);
-  if (stored !== undefined) await takeOver(standing, stored);
+async function discarded(sync: StorageSync, runId: number, error: LostSwapError): Promise<LostSwapError> {
+  const stored = await readPointer(sync.store);
+  if (stored !== undefined) await takeOver(sync, stored);
   return new LostSwapError(
     `run ${runId} is discarded: ${error.message}. Its landing files are read again by the next run`,
     undefined,

@@ -3,7 +3,7 @@ import { parseManifest } from '../../../pipeline/snapshot/manifest.ts';
 import { contentKey, contentsPrefix, readContent } from '../contents.ts';
 import type { ObjectStore } from '../object-store.ts';
 import { probePrefix, readPointer, type Content } from '../pointer.ts';
-import { readStateContents } from './storage-memory.ts';
+import { readStateContents } from './sync-state.ts';
 
 /** A reader may still fetch what was named until now, and a writer may be about to name what it has just written. */
 const leastAgeMilliseconds = 24 * 3600 * 1000;

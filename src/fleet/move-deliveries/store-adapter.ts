@@ -3,7 +3,7 @@ import type { DeliveryContents } from '../../postbacks/postgres-deliveries.ts';
 
 export type Cell = string | number | null;
 
-/** What moves, as both stores have it. What else they hold follows from it. */
+/** Tables that move, as both stores have them. All else that they hold follows from these. */
 export const tables = {
   postbacks: {
     sequence: 'bigint',
@@ -59,28 +59,28 @@ export const writeHeads = `
     ) AS waiting WHERE place = 1
   )) WHERE state = 'pending'`;
 
-/** A store that deliveries are moved from or to. Nothing is being sent from it meanwhile. */
-export interface Side {
+/** Access to a store that deliveries are moved from or to. Nothing is sent from it meanwhile. */
+export interface StoreAdapter {
   readonly storeId: string;
-  /** For people. */
+  /** Names the store in messages. */
   readonly where: string;
-  /** The greatest number given to a change. */
+  /** Returns the greatest number given to a change. */
   lastChange(): Promise<number>;
-  /** Rows with changes after that one, in the order of their changes: the cells of `tables`. */
+  /** Returns rows with changes after that one, in the order of their changes: the cells of `tables`. */
   rowsAfter(table: GrowingTable, change: number, limit: number): Promise<Cell[][]>;
-  /** The whole of a small table. */
+  /** Returns the whole of a small table. */
   rows(table: 'outbox_offsets' | 'circuit_breakers'): Promise<Cell[][]>;
-  /** The numbers of postbacks that may be sent next, in their order, after that one. */
+  /** Returns numbers of postbacks that may be sent next, in their order, after that one. */
   headsAfter(sequence: number, limit: number): Promise<number[]>;
 }
 
-/** The side that is filled. */
-export interface TargetSide extends Side {
-  /** The greatest change that a row has here; 0 where there is none. */
+/** The store that is filled. */
+export interface TargetAdapter extends StoreAdapter {
+  /** Returns the greatest change that a row has here; 0 where there is none. */
   copiedUpTo(table: GrowingTable): Promise<number>;
-  /** All or none; what is here already under the same number is written again. */
+  /** Writes all rows or none; a row that is here under the same number is written again. */
   write(table: GrowingTable, rows: Cell[][]): Promise<void>;
-  /** What is left once all rows are here. Attempts from before the oldest one were let go of in the other store. */
+  /** Completes the copy once all rows are here, without attempts that the other store no longer has. */
   complete(rest: {
     changes: number;
     offsets: Cell[][];
@@ -91,34 +91,38 @@ export interface TargetSide extends Side {
 
 const pageRows = 5000;
 
-export async function contentsOf(side: Side): Promise<DeliveryContents> {
+export async function contentsOf(adapter: StoreAdapter): Promise<DeliveryContents> {
   const hash = createHash('sha256');
   const add = (row: unknown) => hash.update(`${JSON.stringify(row)}\n`);
   const counts = { postbacks: 0, attempts: 0 };
   for (const table of ['postbacks', 'attempts'] as const) {
-    for await (const rows of pages(side, table, 0)) {
+    for await (const rows of changedRows(adapter, table, 0)) {
       counts[table] += rows.length;
       rows.forEach(add);
     }
   }
   for (let heads = [0]; heads.length > 0;) {
-    heads = await side.headsAfter(heads.at(-1) as number, pageRows);
+    heads = await adapter.headsAfter(heads.at(-1) as number, pageRows);
     heads.forEach(add);
   }
   for (const table of ['outbox_offsets', 'circuit_breakers'] as const)
-    (await side.rows(table))
+    (await adapter.rows(table))
       .map((row) => JSON.stringify(row))
       .toSorted()
       .forEach(add);
-  add(await side.lastChange());
+  add(await adapter.lastChange());
   return { ...counts, digest: hash.digest('hex') };
 }
 
-/** What has changed after that change, page by page. */
-export async function* pages(side: Side, table: GrowingTable, change: number): AsyncGenerator<Cell[][]> {
+/** Yields rows that changed after that change, page by page. */
+export async function* changedRows(
+  adapter: StoreAdapter,
+  table: GrowingTable,
+  change: number,
+): AsyncGenerator<Cell[][]> {
   const at = columnsOf(table).indexOf('change');
   for (let after = change; ;) {
-    const rows = await side.rowsAfter(table, after, pageRows);
+    const rows = await adapter.rowsAfter(table, after, pageRows);
     const last = rows.at(-1);
     if (last === undefined) return;
     after = last[at] as number;

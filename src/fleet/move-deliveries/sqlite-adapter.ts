@@ -1,8 +1,15 @@
 import type { DeliveryDatabase } from '../../postbacks/store/delivery-database.ts';
-import { columnsOf, writeHeads, type Cell, type GrowingTable, type Table, type TargetSide } from './side.ts';
+import {
+  columnsOf,
+  writeHeads,
+  type Cell,
+  type GrowingTable,
+  type Table,
+  type TargetAdapter,
+} from './store-adapter.ts';
 
 /** Deliveries in a file of this machine. */
-export class SqliteSide implements TargetSide {
+export class SqliteAdapter implements TargetAdapter {
   readonly #database: DeliveryDatabase;
 
   constructor(database: DeliveryDatabase) {
@@ -58,7 +65,12 @@ export class SqliteSide implements TargetSide {
     this.#database.write(() => this.#insert(table, rows));
   }
 
-  async complete({ changes, offsets, circuits, oldestAttempt }: Parameters<TargetSide['complete']>[0]): Promise<void> {
+  async complete({
+    changes,
+    offsets,
+    circuits,
+    oldestAttempt,
+  }: Parameters<TargetAdapter['complete']>[0]): Promise<void> {
     this.#database.write(() => {
       this.#database.prepare('DELETE FROM attempts WHERE started_at < ?').run(oldestAttempt ?? Infinity);
       this.#database.prepare('DELETE FROM outbox_offsets').run();

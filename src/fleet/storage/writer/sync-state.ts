@@ -25,7 +25,7 @@ export async function readStateContents(store: ObjectStore, content: Content): P
 }
 
 /** What storage had when this machine last looked, which is what its state stands on. */
-export interface StorageMemory {
+export interface SyncState {
   url: string;
   /** Null while nothing of ours is known to be there. */
   stored: StoredPointer | null;
@@ -36,11 +36,11 @@ export interface StorageMemory {
   /** The state here is another machine's, and no run here has published since. */
   brought?: true;
   /** A swap that was begun: if storage has this pointer now, the swap was ours. */
-  begun?: { pointer: Pointer; known: StorageMemory['known'] };
+  begun?: { pointer: Pointer; known: SyncState['known'] };
 }
 
 /** Undefined where this data directory never worked with that storage. */
-export function readStorageMemory({ storageMemory }: DataDirectory, url: string): StorageMemory | undefined {
+export function readSyncState({ storageMemory }: DataDirectory, url: string): SyncState | undefined {
   let text: string;
   try {
     text = readFileSync(storageMemory, 'utf8');
@@ -48,24 +48,24 @@ export function readStorageMemory({ storageMemory }: DataDirectory, url: string)
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
-  const memory = JSON.parse(text) as StorageMemory;
+  const memory = JSON.parse(text) as SyncState;
   return memory.url === url ? memory : undefined;
 }
 
-export async function writeStorageMemory(
+export async function writeSyncState(
   { storageMemory }: DataDirectory,
-  memory: StorageMemory,
+  memory: SyncState,
   { files }: Effects,
 ): Promise<void> {
   await replaceFile(storageMemory, `${JSON.stringify(memory)}\n`, 'storage memory', files);
 }
 
 /** What is remembered once a swap is done. */
-export function memoryAfter(
-  { url, stored: before, ownState, brought }: StorageMemory,
+export function stateAfterSwap(
+  { url, stored: before, ownState, brought }: SyncState,
   stored: StoredPointer,
-  known: StorageMemory['known'],
-): StorageMemory {
+  known: SyncState['known'],
+): SyncState {
   const { state } = stored.pointer;
   const isSame = state?.sha256 === before?.pointer.state?.sha256;
   return {
@@ -78,7 +78,7 @@ export function memoryAfter(
 }
 
 /** The same without contents that storage has lost: what the next publish needs of them is written again. */
-export function withoutContents(memory: StorageMemory, lost: ReadonlySet<string>): StorageMemory {
+export function withoutContents(memory: SyncState, lost: ReadonlySet<string>): SyncState {
   const { state, digests } = memory.known;
   const isThere = ({ sha256 }: Content) => !lost.has(sha256);
   const files = Object.fromEntries(Object.entries(state.files).filter(([, content]) => isThere(content)));

@@ -3,10 +3,18 @@ import { keepPassesOut } from '../postgres-deliveries/postgres-pass.ts';
 import type { PostgresStore } from '../postgres-deliveries/postgres-store.ts';
 import { storedText, textOf } from '../postgres-deliveries/rows.ts';
 import type { PostgresSession } from '../postgres-deliveries/session.ts';
-import { columnsOf, tables, writeHeads, type Cell, type GrowingTable, type Table, type TargetSide } from './side.ts';
+import {
+  columnsOf,
+  tables,
+  writeHeads,
+  type Cell,
+  type GrowingTable,
+  type Table,
+  type TargetAdapter,
+} from './store-adapter.ts';
 
 /** Deliveries in PostgreSQL, while no worker may begin a pass. */
-export class PostgresSide implements TargetSide {
+export class PostgresAdapter implements TargetAdapter {
   storeId: string;
   readonly #session: PostgresSession;
 
@@ -16,9 +24,9 @@ export class PostgresSide implements TargetSide {
   }
 
   /** Throws `DeliveryBusyError` while a pass goes on. */
-  static async take(store: PostgresStore): Promise<PostgresSide> {
+  static async take(store: PostgresStore): Promise<PostgresAdapter> {
     await keepPassesOut(store);
-    return new PostgresSide(store);
+    return new PostgresAdapter(store);
   }
 
   get where(): string {
@@ -89,7 +97,12 @@ export class PostgresSide implements TargetSide {
     await this.#insert(table, rows);
   }
 
-  async complete({ changes, offsets, circuits, oldestAttempt }: Parameters<TargetSide['complete']>[0]): Promise<void> {
+  async complete({
+    changes,
+    offsets,
+    circuits,
+    oldestAttempt,
+  }: Parameters<TargetAdapter['complete']>[0]): Promise<void> {
     const session = this.#session;
     await session.transaction(async () => {
       await session.query('DELETE FROM attempts WHERE started_at < $1 OR $1 IS NULL', [oldestAttempt]);

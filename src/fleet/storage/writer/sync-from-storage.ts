@@ -16,15 +16,15 @@ import { bringSnapshot, removeSnapshot } from '../snapshots.ts';
 import { fetchBlocks } from './database-blocks.ts';
 import { swap, type NextPointer } from './publish-run.ts';
 import {
-  memoryAfter,
+  stateAfterSwap,
   readStateContents,
-  readStorageMemory,
-  writeStorageMemory,
+  readSyncState,
+  writeSyncState,
   type StateContents,
-  type StorageMemory,
-} from './storage-memory.ts';
+  type SyncState,
+} from './sync-state.ts';
 
-export interface Standing {
+export interface StorageSync {
   data: DataDirectory;
   settings: Pick<Settings, 'lock_wait_seconds'>;
   logger: Logger;
@@ -37,14 +37,14 @@ export interface Standing {
  * The caller holds the writer lock. Throws `UsageError` where a state is here that storage knows nothing of,
  * `StorageError` where storage cannot be read.
  */
-export async function standOnStorage(standing: Standing): Promise<StorageMemory> {
-  const stored = await readPointer(standing.store);
-  if (stored === undefined) return firstMemory(standing);
-  return (await memoryOf(standing, stored)) ?? takeOver(standing, stored);
+export async function syncFromStorage(sync: StorageSync): Promise<SyncState> {
+  const stored = await readPointer(sync.store);
+  if (stored === undefined) return firstState(sync);
+  return (await stateIfSame(sync, stored)) ?? takeOver(sync, stored);
 }
 
 /** Throws `UsageError` where a state is here that never came to storage: it is the only one of its kind. */
-function assertMayGiveWay({ data, store }: Standing, memory: StorageMemory | undefined): void {
+function assertMayGiveWay({ data, store }: StorageSync, memory: SyncState | undefined): void {
   if (!existsSync(data.stateFile) || (memory !== undefined && memory.ownState !== true)) return;
   throw new UsageError(
     `${data.warehouse} has a state of its own, and ${store.url} has another one: move warehouse, published and postbacks away to go on with what storage has, or give this network another prefix`,
@@ -52,46 +52,49 @@ function assertMayGiveWay({ data, store }: Standing, memory: StorageMemory | und
 }
 
 /** Whether this machine may write there at all: before it waits for its turn. Throws `UsageError`, `StorageError`. */
-export async function assertFitStorage(standing: Standing): Promise<void> {
-  await proveConditionalWrites(standing.store);
-  const memory = readStorageMemory(standing.data, standing.store.url);
-  if (memory === undefined && (await readPointer(standing.store)) !== undefined) assertMayGiveWay(standing, memory);
+export async function assertFitStorage(sync: StorageSync): Promise<void> {
+  await proveConditionalWrites(sync.store);
+  const memory = readSyncState(sync.data, sync.store.url);
+  if (memory === undefined && (await readPointer(sync.store)) !== undefined) assertMayGiveWay(sync, memory);
 }
 
 /** Where nothing was published yet: shows that storage is fit for it. */
-async function firstMemory({ data, effects, store }: Standing): Promise<StorageMemory> {
-  const memory = readStorageMemory(data, store.url);
+async function firstState({ data, effects, store }: StorageSync): Promise<SyncState> {
+  const memory = readSyncState(data, store.url);
   if (memory?.stored) throw lostPointer(store);
   await proveConditionalWrites(store);
   if (memory !== undefined) return memory;
-  const first: StorageMemory = {
+  const first: SyncState = {
     url: store.url,
     stored: null,
     known: { state: { blocks: [], files: {} }, digests: [] },
     ...(existsSync(data.stateFile) && { ownState: true }),
   };
-  await writeStorageMemory(data, first, effects);
+  await writeSyncState(data, first, effects);
   return first;
 }
 
-/** What this machine remembers, where its state is the one that storage has. */
-async function memoryOf({ data, effects, store }: Standing, stored: StoredPointer): Promise<StorageMemory | undefined> {
-  const memory = readStorageMemory(data, store.url);
+/** Returns this machine's sync state where its warehouse is the one that storage has. */
+async function stateIfSame(
+  { data, effects, store }: StorageSync,
+  stored: StoredPointer,
+): Promise<SyncState | undefined> {
+  const memory = readSyncState(data, store.url);
   if (memory?.stored?.pointer.swap === stored.pointer.swap) return memory;
   if (memory?.begun?.pointer.swap !== stored.pointer.swap) return undefined;
-  const ours = memoryAfter(memory, stored, memory.begun.known);
-  await writeStorageMemory(data, ours, effects);
+  const ours = stateAfterSwap(memory, stored, memory.begun.known);
+  await writeSyncState(data, ours, effects);
   return ours;
 }
 
 /**
  * Makes the state here that of storage and gives the pointer the next epoch, so that whoever read it before loses the
- * next swap. The caller holds the writer lock. Throws as `standOnStorage` does, `LostSwapError` where another was
+ * next swap. The caller holds the writer lock. Throws as `syncFromStorage` does, `LostSwapError` where another was
  * faster, and what `assertHeld` does where the lease is another's.
  */
-export async function takeEpoch(standing: Standing, assertHeld: () => Promise<void>): Promise<number> {
-  const { data, effects, store } = standing;
-  const memory = await standOnStorage(standing);
+export async function takeEpoch(sync: StorageSync, assertHeld: () => Promise<void>): Promise<number> {
+  const { data, effects, store } = sync;
+  const memory = await syncFromStorage(sync);
   // After the pointer was read: who takes the lease from now on takes an epoch after ours, or lets our swap be lost. An
   // epoch that one takes who has lost the lease would shut out the processes of the one that has it.
   await assertHeld();
@@ -107,11 +110,11 @@ export async function takeEpoch(standing: Standing, assertHeld: () => Promise<vo
  * the place of the one before. May be ended anywhere: the next run begins it again. Throws `UsageError` where the state
  * here never came to storage, `StorageError`.
  */
-export async function takeOver(standing: Standing, stored: StoredPointer): Promise<StorageMemory> {
-  const { data, settings, logger, effects, store } = standing;
+export async function takeOver(sync: StorageSync, stored: StoredPointer): Promise<SyncState> {
+  const { data, settings, logger, effects, store } = sync;
   const { pointer } = stored;
-  const before = readStorageMemory(data, store.url);
-  assertMayGiveWay(standing, before);
+  const before = readSyncState(data, store.url);
+  assertMayGiveWay(sync, before);
   logger.info(
     { run: pointer.run_id, storage: store.url },
     'another machine has written since: its state is brought here',
@@ -121,7 +124,7 @@ export async function takeOver(standing: Standing, stored: StoredPointer): Promi
   await effects.files.makeDirectory(data.scratch);
   const brought = join(data.scratch, 'state-of-storage.duckdb');
   if (pointer.state !== null) await fetchBlocks(store, state.blocks, brought, data.stateFile, effects);
-  await bringFiles(standing, state.files, before?.known.state.files ?? {});
+  await bringFiles(sync, state.files, before?.known.state.files ?? {});
   const request = {
     command: 'run',
     waitSeconds: settings.lock_wait_seconds,
@@ -136,9 +139,9 @@ export async function takeOver(standing: Standing, stored: StoredPointer): Promi
   if (pointer.state === null) await effects.files.remove(data.stateFile, 'storage: state removed');
   else await effects.files.rename(brought, data.stateFile, 'storage: state renamed');
   await effects.files.syncDirectory(data.warehouse, 'storage: warehouse synced');
-  await takeOverSnapshots(standing, { before: before?.stored?.pointer, pointer, stateFiles: state.files });
-  const memory: StorageMemory = { url: store.url, stored, known: { state, digests: [] }, brought: true };
-  await writeStorageMemory(data, memory, effects);
+  await takeOverSnapshots(sync, { before: before?.stored?.pointer, pointer, stateFiles: state.files });
+  const memory: SyncState = { url: store.url, stored, known: { state, digests: [] }, brought: true };
+  await writeSyncState(data, memory, effects);
   return memory;
 }
 
@@ -147,7 +150,7 @@ export async function takeOver(standing: Standing, stored: StoredPointer): Promi
  * was discarded: only what was the same before is taken by its size.
  */
 async function bringFiles(
-  { data, effects: { files }, store }: Standing,
+  { data, effects: { files }, store }: StorageSync,
   wanted: StateContents['files'],
   before: StateContents['files'],
 ): Promise<void> {
@@ -164,7 +167,7 @@ async function bringFiles(
 
 /** The newest snapshot of storage is current here; those that storage does not have are gone. */
 async function takeOverSnapshots(
-  { data, logger, effects, store }: Standing,
+  { data, logger, effects, store }: StorageSync,
   {
     before,
     pointer,
