@@ -21,7 +21,10 @@ if (existsSync(new URL('../fleet', import.meta.url))) {
   storageOfRuns.handIn(async () => (await import('../fleet/storage/writer/run-on-storage.ts')).openRunOnStorage);
   followedStorage.handIn(() => import('../fleet/storage/follow.ts'));
   leasedSchedule.handIn(() => import('../fleet/storage/leased-schedule.ts'));
-  sharedLimits.handIn(async () => (await import('../fleet/shared-limits/shared-limits.ts')).SharedLimits);
+  sharedLimits.handIn(async () => {
+    const { SharedLimits } = await import('../fleet/shared-limits/shared-limits.ts');
+    return { open: async (options) => (await SharedLimits.open(options)).limits };
+  });
   postgresDeliveries.handIn(async () => {
     const { PostgresStore } = await import('../fleet/postgres-deliveries/postgres-store.ts');
     const moves = await import('../fleet/move-deliveries/move-deliveries.ts');

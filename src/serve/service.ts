@@ -5,13 +5,13 @@ import type { Settings } from '../kit/config/settings.ts';
 import { realEffects } from '../kit/files/effects.ts';
 import type { Effects } from '../kit/files/effects.ts';
 import { UsageError } from '../kit/errors/errors.ts';
-import type { Gauge } from '../kit/http/gauge.ts';
 import { addressText } from '../kit/http/listening-address.ts';
+import { Metrics } from '../kit/metrics/metrics.ts';
 import { MirroredPictures } from '../pictures/mirrored-pictures.ts';
 import { Connections } from './server/connections.ts';
 import { documentation } from './server/documentation.ts';
 import { Health } from './server/health.ts';
-import { pullGauges } from './server/pull-gauges.ts';
+import { measurePulls } from './server/pull-metrics.ts';
 import { createHttpServer } from './server/http-server.ts';
 import { linksOf } from './offers/links.ts';
 import type { Links } from './offers/links.ts';
@@ -24,16 +24,17 @@ import { SnapshotFollower } from './snapshot/snapshot-follower.ts';
 import { templateB } from './variant-b/offer-template.ts';
 import { templateC } from './variant-c/offer-template.ts';
 import { reportTemplate } from './variant-c/report-template.ts';
-import { InFlightResponses } from './server/in-flight-responses.ts';
+import { UnsentAnswers } from './server/unsent-answers.ts';
 
-/** Limits over several servers, with figures of their own. Throws `UsageError` where they cannot be used. */
+/** Opens limits over several servers. Throws `UsageError` where they cannot be used. */
 export type OpenSharedLimits = (options: {
   data: DataDirectory;
   settings: NonNullable<Settings['limits']>;
   /** Milliseconds since the epoch. */
   now: () => number;
   log: Logger;
-}) => Promise<{ limits: RequestLimits; gauges: Gauge[] }>;
+  metrics: Metrics;
+}) => Promise<RequestLimits>;
 
 export interface ServiceOptions {
   data: DataDirectory;
@@ -94,9 +95,11 @@ export async function createService({
   // `process.nextTick` six times as slow, of which a request takes seven.
   if (settings.limits !== undefined && openSharedLimits === undefined)
     throw new UsageError('limits of offerline.json names Redis, which this program was built without');
-  const shared =
-    settings.limits && (await openSharedLimits?.({ data, settings: settings.limits, now: () => effects.now(), log }));
-  const limits = shared?.limits ?? RequestLimits.embedded(data, effects.now(), log);
+  const metrics = new Metrics();
+  const now = () => effects.now();
+  const limits =
+    (settings.limits && (await openSharedLimits?.({ data, settings: settings.limits, now, log, metrics }))) ??
+    RequestLimits.embedded(data, now(), log);
   await follower.start();
 
   const links = new WeakMap<PublishedSnapshot, Links>();
@@ -117,27 +120,18 @@ export async function createService({
       return known;
     },
     pictures,
-    now: () => effects.now(),
+    now,
   };
-  const accessLog = new AccessLog(log);
-  const connections = new Connections();
-  const inFlight = new InFlightResponses();
-  const api = new PublisherApi(state, settings);
-  const health = new Health(
-    settings,
-    snapshot,
-    accessLog,
-    () => [
-      ...connections.gauges,
-      ...inFlight.gauges,
-      ...api.gauges,
-      ...(shared?.gauges ?? []),
-      ...pullGauges(data, effects.now()),
-    ],
-    state.now,
-  );
+  const accessLog = new AccessLog(log, metrics);
+  const connections = new Connections(metrics);
+  const unsent = new UnsentAnswers(metrics);
+  const api = new PublisherApi(state, settings, metrics);
+  measurePulls(metrics, data, now);
+  if (pictures !== undefined) measurePictures(metrics, pictures);
+  const health = new Health({ settings, snapshot, metrics, describe: () => server.swagger(), now });
   const fixed = new Map([...health.routes, ...(await documentation())]);
-  const server = createHttpServer({ api, fixed, accessLog, connections, inFlight, log });
+  const publicUrl = settings.public_url;
+  const server = await createHttpServer({ api, fixed, accessLog, connections, unsent, log, publicUrl });
 
   let looking: Promise<void> | undefined;
   const poll = () => (looking ??= look().finally(() => (looking = undefined)));
@@ -175,4 +169,13 @@ export async function createService({
 function everySecond(task: () => void): () => void {
   const timer = setInterval(task, pollMilliseconds).unref();
   return () => clearInterval(timer);
+}
+
+function measurePictures(metrics: Metrics, pictures: MirroredPictures): void {
+  metrics.gauge('offerline_picture_cache_bytes', 'Memory held by mirrored pictures.', () => pictures.cached.bytes);
+  metrics.gauge(
+    'offerline_picture_cache_bytes_limit',
+    'Beyond so much, the pictures unused for longest are dropped.',
+    () => pictures.cached.limit,
+  );
 }

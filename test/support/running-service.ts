@@ -4,7 +4,6 @@ import { prettifyError } from 'zod';
 import { defaultSettings } from '../../src/kit/config/settings.ts';
 import type { Settings } from '../../src/kit/config/settings.ts';
 import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
-import { errors } from '../../src/serve/api/openapi/bodies.ts';
 import { operationsAt } from '../../src/serve/api/operations.ts';
 import { openSharedLimits } from '../../src/cli/compose.ts';
 import { createService } from '../../src/serve/service.ts';
@@ -73,7 +72,7 @@ export async function serviceForTest(...start: Parameters<typeof startService>):
 function checkDescribed(path: string, status: number, document: unknown): void {
   const candidates = operationsAt(new URL(path, 'http://host').pathname);
   if (candidates.length === 0) return;
-  const schemas = candidates.map(({ endpoint, body }) => (status === 200 ? body : errors[endpoint.variant.letter]));
+  const schemas = candidates.map(({ variant, body }) => (status === 200 ? body : variant.errorBody));
   const wrong = schemas
     .map((schema) => schema.safeParse(document))
     .flatMap(({ error }) => (error === undefined ? [] : [prettifyError(error)]));

@@ -5,7 +5,7 @@ import { readSecret, Redactor } from '../../kit/config/secrets.ts';
 import { isRedisAddress } from '../../kit/config/settings.ts';
 import type { Settings } from '../../kit/config/settings.ts';
 import { UsageError } from '../../kit/errors/errors.ts';
-import type { Gauge } from '../../kit/http/gauge.ts';
+import type { Metrics } from '../../kit/metrics/metrics.ts';
 import { maxClients, openJournals, RequestLimits } from '../../serve/access/limits.ts';
 import { hour, maxFailingAddresses, minute } from '../../kit/http/sliding-windows.ts';
 import { redisClock, scriptsBy } from './redis-scripts.ts';
@@ -25,6 +25,7 @@ export interface SharedLimitsOptions {
   /** Wall clock, milliseconds since the epoch. */
   now: () => number;
   log: Logger;
+  metrics: Metrics;
   /** Lua that sets `now`, where tests move it. Default: Redis' own clock. */
   clock?: string;
 }
@@ -53,7 +54,12 @@ export class SharedLimits implements Fleet {
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
 
-  private constructor({ data, settings, now, log, clock = redisClock }: SharedLimitsOptions) {
+  private constructor({ data, settings, now, log, metrics, clock = redisClock }: SharedLimitsOptions) {
+    metrics.gauge(
+      'offerline_limits_shared',
+      'Whether rate limits are counted in Redis over all servers; 0 while it is away and this server allows its part.',
+      () => (this.session === undefined ? 0 : 1),
+    );
     this.#address = readSecret('limits.redis', settings.redis);
     if (!isRedisAddress(this.#address))
       throw new UsageError('limits.redis: what it refers to is not an address such as redis://host:6379/0');
@@ -92,27 +98,6 @@ export class SharedLimits implements Fleet {
     shared.parts.apart = shared.parts.servers - 1;
     shared.#beAway(reason);
     return shared;
-  }
-
-  get gauges(): Gauge[] {
-    return [
-      {
-        name: 'offerline_limits_shared',
-        help: 'Whether rate limits are counted in Redis over all servers; 0 while it is away and this server allows its part.',
-        value: this.session === undefined ? 0 : 1,
-      },
-      {
-        name: 'offerline_limits_redis_losses',
-        help: 'How often Redis was lost since the start.',
-        value: this.#losses,
-        type: 'counter',
-      },
-      {
-        name: 'offerline_limits_servers_awaited',
-        help: 'Servers whose part of the limits is kept for them, since they are away or have not come back.',
-        value: this.parts.apart,
-      },
-    ];
   }
 
   redisNow(): number {

@@ -4,8 +4,7 @@ import { FollowedFile } from '../files/followed-file.ts';
 import { readSites } from '../sites/sites.ts';
 import type { Site } from '../sites/sites.ts';
 import { ApiError } from './errors.ts';
-import type { DescribedParameter, Query } from './query.ts';
-import { required, text } from './query.ts';
+import type { Query } from './query.ts';
 
 interface KnownSite {
   site: Site;
@@ -53,8 +52,8 @@ export class SiteRegistry {
    * and a wrong secret.
    */
   identify(query: Query): Site {
-    const key = query.get('site_key');
-    const secret = query.get('site_secret');
+    const key = query['site_key'];
+    const secret = query['site_secret'];
     if (key === undefined || secret === undefined) {
       throw new ApiError('missing_credentials', `${key === undefined ? 'site_key' : 'site_secret'} is missing`);
     }
@@ -73,7 +72,7 @@ export class SiteRegistry {
    * Throws `ApiError`.
    */
   identifyByKey(query: Query): Site {
-    const key = query.get('site_key');
+    const key = query['site_key'];
     const known = typeof key === 'string' ? this.#sites.get(key) : undefined;
     if (known?.site.variant !== 'A') throw new ApiError('unknown_credentials', 'no site has this site_key');
     return known.site;
@@ -90,24 +89,4 @@ export class SiteRegistry {
     for (const warning of warnings) this.#log.warn(warning);
     this.#log.info({ sites: sites.length }, 'sites.json read');
   }
-}
-
-export const siteKey: DescribedParameter = required(text('site_key', 'Public identifier of the site'));
-export const siteSecret: DescribedParameter = required(text('site_secret', 'Private value of the site'));
-
-/** Which site a query comes from. Throws `ApiError`. */
-export type Identification = (sites: SiteRegistry, query: Query) => Site;
-
-/** Variants B and C: by key and secret. */
-export const bySecret: Identification = (sites, query) => sites.identify(query);
-
-/** Variant A: by the key alone, after it was seen that it is there, and what else is required. */
-export function byKey(...others: DescribedParameter[]): Identification {
-  const names = [siteKey, ...others].map(({ name }) => name);
-  return (sites, query) => {
-    const missing = names.filter((name) => !query.has(name));
-    if (missing.length > 0)
-      throw new ApiError('wrong_parameter', `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing`);
-    return sites.identifyByKey(query);
-  };
 }

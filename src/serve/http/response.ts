@@ -10,11 +10,10 @@ export interface PiecedBody {
   readonly length: number;
   readonly source: Buffer;
   whole(): Buffer;
-  /** Each is valid until the next is asked for. */
   pieces(): Iterable<Buffer>;
 }
 
-/** Of a body in pieces one at a time waits beside what it is made of. */
+/** Of a body in pieces a few at a time wait beside what it is made of. */
 export const pieceBytes = 32 * 1024;
 
 export type Body = Buffer | PiecedBody;
@@ -30,15 +29,11 @@ export interface HttpResponse {
   readonly headers: Readonly<Record<string, string>>;
   /** Undefined where there is none, as for a 304. */
   readonly body: Body | undefined;
-  /** Headers of one request alone, beside those above. */
-  readonly more?: Readonly<Record<string, string>>;
   /**
    * Sent in its place where much waits for slow clients already. Without one it is an error, and that where far more
    * waits.
    */
   readonly instead?: HttpResponse;
-  /** Whose form an error in its place has; default: that of the path. */
-  readonly variant?: Variant;
 }
 
 /** Responses that need nothing of a request but its headers and whom it comes from, by path on the bare host. */
@@ -63,7 +58,7 @@ const everyResponse = {
   vary: 'Accept-Encoding',
 };
 
-/** What every response made from a snapshot says of itself. */
+/** Headers of every response made from a snapshot. */
 export function snapshotHeaders(
   snapshot: SnapshotIdentity | undefined,
   variant?: Variant,
@@ -89,9 +84,9 @@ export function noStoreResponse(
   };
 }
 
-/** The same response with more to say. */
+/** The same response with more headers. */
 export function withHeaders(response: HttpResponse, headers: Readonly<Record<string, string>>): HttpResponse {
-  return { ...response, more: { ...response.more, ...headers } };
+  return { ...response, headers: { ...response.headers, ...headers } };
 }
 
 /** An error in the variant's own form. */

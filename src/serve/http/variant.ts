@@ -1,12 +1,15 @@
+import type { z } from 'zod';
 import type { ApiError } from '../../kit/http/errors.ts';
 
-/** What sets the responses of one variant of the interface apart, whatever the endpoint. */
+/** Traits of all responses of one variant of the interface. */
 export interface Variant {
   readonly letter: 'A' | 'B' | 'C';
   /** Headers of every response of the variant, errors included. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether responses to a site say what is left of its limit, and not only the errors. */
+  /** Successful responses to a site report what is left of its limit, too, and not only the errors. */
   readonly showsLimits: boolean;
-  /** An error as the variant tells it. */
+  /** Schema of the document that `describe` gives. */
+  readonly errorBody: z.ZodType;
+  /** An error in the variant's own form. */
   describe(error: ApiError): { status: number; document: object };
 }

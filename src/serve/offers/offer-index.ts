@@ -1,6 +1,6 @@
 import type { FeedOffer } from '../../pipeline/feed/feed-document.ts';
 import { Bitset } from './bitset.ts';
-import type { OfferType } from '../../kit/http/query.ts';
+import type { OfferType } from '../http/parameters.ts';
 
 /** A list of more indexes than one for so many offers takes more room than a set. */
 const bitsOfIndex = 32;

@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import type { Gauge } from '../../kit/http/gauge.ts';
 import type { PreparedPage } from './prepared-page.ts';
 import type { PageWithoutLinks } from './page-without-links.ts';
 
@@ -22,11 +21,19 @@ const maxCacheBytes = 192 * 1024 * 1024;
  */
 export class PageCache {
   readonly #pages: LRUCache<string, CachedPage | typeof askedOnce>;
-  readonly #maxBytes: number;
+  readonly maxBytes: number;
 
   constructor(maxBytes = maxCacheBytes) {
-    this.#maxBytes = maxBytes;
+    this.maxBytes = maxBytes;
     this.#pages = new LRUCache({ maxSize: maxBytes, sizeCalculation: weigh });
+  }
+
+  get size(): number {
+    return this.#pages.size;
+  }
+
+  get bytes(): number {
+    return this.#pages.calculatedSize;
   }
 
   get(key: string): CachedPage | undefined {
@@ -62,22 +69,6 @@ export class PageCache {
     // All of them first: the cache's own iterator follows links that a removal changes.
     const keys = Array.from(this.#pages.keys());
     for (const key of keys) if (!key.startsWith(heldPrefix)) this.#pages.delete(key);
-  }
-
-  get gauges(): Gauge[] {
-    return [
-      { name: 'offerline_prepared_pages', help: 'Pages that are kept prepared.', value: this.#pages.size },
-      {
-        name: 'offerline_prepared_page_bytes',
-        help: 'Memory held by prepared pages.',
-        value: this.#pages.calculatedSize,
-      },
-      {
-        name: 'offerline_prepared_page_bytes_limit',
-        help: 'Beyond so much, the pages unused for longest are dropped.',
-        value: this.#maxBytes,
-      },
-    ];
   }
 }
 

@@ -60,12 +60,9 @@ function* filledIn(
   yield source.subarray(from);
 }
 
-/**
- * The same bytes in pieces of equal size, since the parts are many and short; all in the same memory, one after the
- * other.
- */
+/** The same bytes in pieces of equal size, since the parts are many and short. */
 function* inPieces(parts: Iterable<Buffer>): Generator<Buffer, void, undefined> {
-  const piece = Buffer.allocUnsafeSlow(pieceBytes);
+  let piece = Buffer.allocUnsafeSlow(pieceBytes);
   let length = 0;
   for (const part of parts) {
     for (let from = 0; from < part.length;) {
@@ -74,6 +71,7 @@ function* inPieces(parts: Iterable<Buffer>): Generator<Buffer, void, undefined> 
       length += copied;
       if (length < pieceBytes) continue;
       yield piece;
+      piece = Buffer.allocUnsafeSlow(pieceBytes);
       length = 0;
     }
   }

@@ -1,43 +1,39 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Settings } from '../../kit/config/settings.ts';
+import { isFromThisMachine } from '../../kit/http/loopback.ts';
+import { type MetricName, Metrics, metricsContentType } from '../../kit/metrics/metrics.ts';
 import { aheadOfClock, futureTimestampsAdvice } from '../../kit/time/ahead-of-clock.ts';
+import { cacheControl } from '../http/caching.ts';
 import { noStoreResponse, snapshotHeaders, withHeaders } from '../http/response.ts';
 import type { FixedRoute, FixedRoutes, HttpResponse } from '../http/response.ts';
-import { cacheControl } from '../http/caching.ts';
-import type { Gauge, LabelledGauge } from '../../kit/http/gauge.ts';
-import type { AccessLog } from './access-log.ts';
-import { isFromThisMachine } from '../../kit/http/loopback.ts';
-import { deliveryGauges, siteGauges } from './delivery-gauges.ts';
-import { openApiDocument } from '../api/openapi/document.ts';
 import { pageBody, PreparedPage } from '../pages/prepared-page.ts';
 import type { PublishedSnapshot } from '../snapshot/published-snapshot.ts';
+import { measureDeliveries, measureSites } from './delivery-metrics.ts';
+
+export interface HealthOptions {
+  settings: Pick<Settings, 'snapshot_max_age_minutes'>;
+  snapshot: () => PublishedSnapshot | undefined;
+  /** Metrics of the service, to which those of the snapshot are added. */
+  metrics: Metrics;
+  /** The interface as OpenAPI, once all routes are there. */
+  describe: () => object;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+}
 
 /**
- * What a machine asks of the service. No credentials; how the postbacks of each site stand, by its key, `/metrics`
- * tells on this machine alone: a key of Variant A opens its offers.
+ * Answers for machines that watch the service, without credentials. `/metrics` has postbacks by site, under its key, on
+ * this machine alone: a key of Variant A opens its offers.
  */
 export class Health {
-  readonly #settings: Pick<Settings, 'snapshot_max_age_minutes'>;
-  readonly #snapshot: () => PublishedSnapshot | undefined;
-  readonly #accessLog: AccessLog;
-  readonly #gauges: () => (Gauge | LabelledGauge)[];
-  readonly #now: () => number;
+  readonly #options: HealthOptions;
+  readonly #siteMetrics = new Metrics();
   #description: PreparedPage | undefined;
   readonly routes: FixedRoutes;
 
-  /** `gauges`: what the service tells of itself; `now`: milliseconds since the epoch. */
-  constructor(
-    settings: Pick<Settings, 'snapshot_max_age_minutes'>,
-    snapshot: () => PublishedSnapshot | undefined,
-    accessLog: AccessLog,
-    gauges: () => (Gauge | LabelledGauge)[],
-    now: () => number,
-  ) {
-    this.#settings = settings;
-    this.#snapshot = snapshot;
-    this.#accessLog = accessLog;
-    this.#gauges = gauges;
-    this.#now = now;
+  constructor(options: HealthOptions) {
+    this.#options = options;
+    this.#measure();
     this.routes = new Map<string, FixedRoute>([
       ['/healthz', () => this.#alive()],
       ['/readyz', () => this.#ready()],
@@ -48,15 +44,15 @@ export class Health {
 
   /** The process lives: that it answers is the answer. */
   #alive(): HttpResponse {
-    return noStoreResponse(200, { status: 'ok' }, this.#snapshot());
+    return noStoreResponse(200, { status: 'ok' }, this.#options.snapshot());
   }
 
   /** Feeds can be served, and are not older than they may be. */
   #ready(): HttpResponse {
-    const snapshot = this.#snapshot();
+    const snapshot = this.#options.snapshot();
     if (snapshot === undefined)
       return noStoreResponse(503, { status: 'unavailable', reason: 'no published snapshot that is whole' }, undefined);
-    const { snapshot_max_age_minutes: maxMinutes } = this.#settings;
+    const { snapshot_max_age_minutes: maxMinutes } = this.#options.settings;
     const about = { snapshot_id: snapshot.id, as_of: snapshot.asOf };
     if (this.#aheadOf(snapshot) > 0) {
       return noStoreResponse(
@@ -79,61 +75,67 @@ export class Health {
     return noStoreResponse(200, { status: 'ready', ...about }, snapshot);
   }
 
-  /** Prometheus' text format. */
-  #measured(withSites: boolean): HttpResponse {
-    const snapshot = this.#snapshot();
-    const gauges: (Gauge | LabelledGauge)[] = [
-      {
-        name: 'offerline_snapshot_present',
-        help: 'Whether a snapshot is served.',
-        value: snapshot === undefined ? 0 : 1,
-      },
-      ...this.#gauges(),
-    ];
-    if (snapshot !== undefined) {
-      gauges.push(
-        {
-          name: 'offerline_snapshot_age_seconds',
-          help: 'Time since the as-of of the snapshot that is served; infinite where that lies ahead of the clock, so that nobody takes it for young.',
-          value: this.#ageOf(snapshot),
-        },
-        {
-          name: 'offerline_snapshot_ahead_seconds',
-          help: 'By how much the as-of of the snapshot that is served lies ahead of the clock; 0 where by no more than clocks differ.',
-          value: this.#aheadOf(snapshot),
-        },
-        {
-          name: 'offerline_snapshot_offers',
-          help: 'Active offers in the snapshot that is served.',
-          value: snapshot.offers.length,
-        },
-        ...snapshot.gauges,
-        ...deliveryGauges(snapshot),
-        ...(withSites ? siteGauges(snapshot) : []),
-      );
-    }
-    const answer = withHeaders(noStoreResponse(200, {}, snapshot), {
-      'content-type': 'text/plain; version=0.0.4; charset=utf-8',
+  #measure(): void {
+    const { metrics, snapshot } = this.#options;
+    metrics.gauge('offerline_snapshot_present', 'Whether a snapshot is served.', () =>
+      snapshot() === undefined ? 0 : 1,
+    );
+    const gauge = (name: MetricName, help: string, read: (of: PublishedSnapshot) => number) =>
+      metrics.gauge(name, help, () => {
+        const served = snapshot();
+        return served === undefined ? undefined : read(served);
+      });
+    gauge(
+      'offerline_snapshot_age_seconds',
+      'Time since the as-of of the snapshot that is served; infinite where that lies ahead of the clock, so that nobody takes it for young.',
+      (served) => this.#ageOf(served),
+    );
+    gauge(
+      'offerline_snapshot_ahead_seconds',
+      'By how much the as-of of the snapshot that is served lies ahead of the clock; 0 where by no more than clocks differ.',
+      (served) => this.#aheadOf(served),
+    );
+    gauge('offerline_snapshot_offers', 'Active offers in the snapshot that is served.', ({ offers }) => offers.length);
+    gauge('offerline_price_lists', 'Commissions whose prices are kept.', ({ keptPrices }) => keptPrices.commissions);
+    gauge(
+      'offerline_price_list_bytes',
+      'Memory held by the prices of commissions.',
+      ({ keptPrices }) => keptPrices.bytes,
+    );
+    gauge(
+      'offerline_price_list_bytes_limit',
+      'Beyond so much, the prices unused for longest are dropped.',
+      ({ keptPrices }) => keptPrices.maxBytes,
+    );
+    measureDeliveries(metrics, snapshot);
+    measureSites(this.#siteMetrics, snapshot);
+  }
+
+  async #measured(withSites: boolean): Promise<HttpResponse> {
+    const shown = withSites ? [this.#options.metrics, this.#siteMetrics] : [this.#options.metrics];
+    const texts = await Promise.all(shown.map((metrics) => metrics.text()));
+    const answer = withHeaders(noStoreResponse(200, {}, this.#options.snapshot()), {
+      'content-type': metricsContentType,
     });
-    return { ...answer, body: Buffer.from(this.#accessLog.text(gauges)) };
+    return { ...answer, body: Buffer.from(texts.join('\n')) };
   }
 
   /** The interface as OpenAPI. */
   async #described(request: IncomingHttpHeaders): Promise<HttpResponse> {
     const page = (this.#description ??= new PreparedPage(
       { 'cache-control': cacheControl.page },
-      pageBody(Buffer.from(JSON.stringify(openApiDocument()))),
+      pageBody(Buffer.from(JSON.stringify(this.#options.describe()))),
     ));
-    return withHeaders(await page.respond(request), snapshotHeaders(this.#snapshot()));
+    return withHeaders(await page.respond(request), snapshotHeaders(this.#options.snapshot()));
   }
 
   /** Seconds. */
   #ageOf(snapshot: PublishedSnapshot): number {
-    return this.#aheadOf(snapshot) > 0 ? Infinity : Math.max(0, this.#now() - Date.parse(snapshot.asOf)) / 1000;
+    return this.#aheadOf(snapshot) > 0 ? Infinity : Math.max(0, this.#options.now() - Date.parse(snapshot.asOf)) / 1000;
   }
 
   /** Seconds. */
   #aheadOf(snapshot: PublishedSnapshot): number {
-    return aheadOfClock(snapshot.asOf, this.#now()) / 1000;
+    return aheadOfClock(snapshot.asOf, this.#options.now()) / 1000;
   }
 }

@@ -1,24 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import caching from '@fastify/caching';
+import { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fastify } from 'fastify';
 import type { ConnectionError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
-import { wholeOf } from '../http/response.ts';
-import type { HttpResponse, FixedRoutes } from '../http/response.ts';
-import { cachingPlugin } from '../http/caching.ts';
-import type { Connections } from './connections.ts';
-import { isPicture, pictureFolders } from '../api/pictures.ts';
-import type { PublisherApi } from '../api/publisher-api.ts';
+import { ApiError } from '../../kit/http/errors.ts';
 import { parseQuery } from '../../kit/http/query.ts';
 import type { Query } from '../../kit/http/query.ts';
-import { ApiError } from '../../kit/http/errors.ts';
+import { describeInterface } from '../api/openapi/document.ts';
+import { isPicture, pictureFolder, pictureFolders } from '../api/pictures.ts';
+import { pictureSchema } from '../api/openapi/route-schema.ts';
+import type { PublisherApi } from '../api/publisher-api.ts';
+import { parameterError } from '../http/parameters.ts';
+import { wholeOf } from '../http/response.ts';
+import type { HttpResponse, FixedRoutes, PiecedBody } from '../http/response.ts';
 import { pathOf } from './access-log.ts';
 import type { AccessLog } from './access-log.ts';
-import type { InFlightResponses } from './in-flight-responses.ts';
+import type { Connections } from './connections.ts';
+import type { UnsentAnswers } from './unsent-answers.ts';
 
-/** Requests are a line and some headers: who needs longer than this to send them does not mean to. Milliseconds. */
+/** Requests are a line and some headers: anyone who needs longer to send them does not mean to. Milliseconds. */
 const requestTimeout = 15_000;
 /** A socket that says nothing for so long is closed; longer than the usual keep-alive of proxies. Milliseconds. */
 const connectionTimeout = 75_000;
@@ -30,34 +34,30 @@ const maxAddressBytes = 8 * 1024;
 /** How often Node looks for requests that overran their time; its own 30 s would double the limits. Milliseconds. */
 const connectionsCheckingInterval = 5_000;
 
-/** Of what cannot be read, by Node's word for it; otherwise 400. */
+/** Statuses of what cannot be read, by Node's word for it; otherwise 400. */
 const statuses: ReadonlyMap<string, number> = new Map([
   ['HPE_HEADER_OVERFLOW', 431],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
   ['ERR_HTTP_REQUEST_TIMEOUT', 408],
 ]);
 
-/** What the HTTP side responds with, and what it counts. */
+/** Parts that the HTTP server answers with, and that count its answers. */
 export interface HttpServerParts {
   api: PublisherApi;
   fixed: FixedRoutes;
   accessLog: AccessLog;
   connections: Connections;
-  inFlight: InFlightResponses;
+  unsent: UnsentAnswers;
   log: Logger;
+  /** Where publishers reach the service, if that is configured. */
+  publicUrl: string | undefined;
 }
 
-/** The HTTP side: paths to answers, time and size limits, one log line per request. It knows nothing of feeds. */
-export function createHttpServer({
-  api,
-  fixed,
-  accessLog,
-  connections,
-  inFlight,
-  log,
-}: HttpServerParts): FastifyInstance {
-  const paths = new Set([...api.paths, ...fixed.keys()]);
-  accessLog.expect(paths);
+/** Makes the HTTP side: paths to answers, time and size limits, one log line per request. It knows nothing of feeds. */
+export async function createHttpServer(parts: HttpServerParts): Promise<FastifyInstance> {
+  const { api, fixed, accessLog, connections, unsent, log, publicUrl } = parts;
+  const answer = (reply: FastifyReply, response: HttpResponse) =>
+    send(reply, unsent, unsent.hasRoomFor(response) ? response : (response.instead ?? api.overloaded(reply.request)));
   const server = fastify({
     // Fastify writes whole URLs, secrets among them, in some of its own lines: it gets no logger, we write our own.
     logger: false,
@@ -74,85 +74,120 @@ export function createHttpServer({
         shouldUpgradeCallback: () => false,
       });
       node.setTimeout(connectionTimeout);
+      connections.serve(node, handle);
       node.on('connect', (_request, socket: Socket) => {
         // Node has let go of this connection: an error that nobody hears would end the process.
         socket
           .on('error', () => socket.destroy())
           .on('timeout', () => socket.destroy())
           .resume();
-        connections.inTurn(socket, () => closeWith(socket, api.error('', wrongMethod())));
+        connections.inTurn(socket, () => answerAndClose(socket, api.error(undefined, wrongMethod())));
       });
-      connections.serve(node, handle);
       return node;
     },
     bodyLimit: 1024,
+    // Ours tell HEAD and GET apart: a 304 has no length.
+    exposeHeadRoutes: false,
     // Unique over restarts and processes, so that a log of many tells one request's lines apart.
     genReqId: () => randomUUID(),
     // What still arrives while the service closes is answered like all before it.
     return503OnClosing: false,
     // Fastify hands on what this returns as it is.
-    routerOptions: { querystringParser: (sent) => parseQuery(sent) as unknown as Record<string, unknown> },
+    routerOptions: { querystringParser: (sent) => parseQuery(sent) as Record<string, unknown> },
     // An address whose percent-encoding is broken; hooks do not see it.
     frameworkErrors(_error, request, reply) {
-      send(reply, api.error(pathOf(request), isTooLong(request) ? tooLong() : unknownPath()));
+      answer(reply, api.error(request, isTooLong(request) ? tooLong() : unknownPath()));
       accessLog.add(request, reply);
     },
     clientErrorHandler(error, socket) {
       if (error.code === 'ECONNRESET') socket.destroy();
-      else connections.inTurn(socket, () => closeWith(socket, unreadable(api, error)));
+      else connections.inTurn(socket, () => answerAndClose(socket, unreadable(api, error)));
     },
   });
-  const send = (reply: FastifyReply, response: HttpResponse) =>
-    inFlight.send(
-      reply,
-      inFlight.hasRoomFor(response) ? response : (response.instead ?? api.overloaded(pathOf(reply.request), response)),
-    );
+  server.setValidatorCompiler(validatorCompiler);
+  server.setSerializerCompiler(serializerCompiler);
+  server.decorateReply('answer', function decorated(this: FastifyReply, response: HttpResponse) {
+    return answer(this, response);
+  });
 
-  void server.register(caching, cachingPlugin);
+  const paths = new Set(fixed.keys());
+  server.addHook('onRoute', ({ url }) => void paths.add(url));
   // Before anything else of the request is read: a body that nobody wants, for one.
   server.addHook('onRequest', (request, reply, done) => {
-    const badForm = badFormOf(request);
-    if (badForm === undefined && !request.is404) return done();
-    const path = pathOf(request);
-    if (badForm !== undefined) return void send(reply, api.error(path, badForm));
-    // What is logged of a path is cut where a mistyped secret may begin; what is there is told by all of it.
+    const malformed = malformedError(request);
+    if (malformed === undefined && !request.is404) return done();
+    // What is logged of a path is cut where a mistyped secret may begin; a path is found by all of it.
     const [whole = ''] = (request.raw.url ?? '').split(/[?#]/, 1);
-    send(reply, api.error(path, paths.has(whole) || isPicture(whole) ? wrongMethod() : unknownPath()));
+    const missing = paths.has(whole) || isPicture(whole) ? wrongMethod() : unknownPath();
+    reply.answer(api.error(request, malformed ?? missing));
   });
   server.addHook('onResponse', (request, reply, done) => {
     accessLog.add(request, reply);
     done();
   });
   server.addHook('preClose', () => connections.finished());
-  server.setErrorHandler((error, request, reply) => {
-    const path = pathOf(request);
-    log.error({ request_id: request.id, method: request.method, path, err: error }, 'request failed');
-    return send(reply, api.error(path, new ApiError('internal', 'something went wrong on our side; try again later')));
-  });
+  server.setErrorHandler(
+    async (error: Error & { validation?: { instancePath: string; message?: string }[] }, request, reply) => {
+      const [mistake] = error.validation ?? [];
+      if (mistake !== undefined) {
+        const name = mistake.instancePath.slice(1);
+        return reply.answer(api.error(request, parameterError(request.query as Query, name, mistake.message ?? '')));
+      }
+      if (error instanceof ApiError) return reply.answer(await api.refusal(error, request, reply));
+      const { id, method } = request;
+      log.error({ request_id: id, method, path: pathOf(request), err: error }, 'request failed');
+      const internal = new ApiError('internal', 'something went wrong on our side; try again later');
+      return reply.answer(api.error(request, internal));
+    },
+  );
 
-  for (const path of api.paths) {
-    // Not `async`: what Fastify does about a handler's promise costs more than the promise.
-    server.get(path, ({ query, headers, raw }, reply) => {
-      api
-        .respond(path, { query: query as Query, headers, remoteAddress: raw.socket.remoteAddress })
-        .then((response) => void send(reply, response))
-        .catch((error: unknown) => void reply.send(error));
-    });
-  }
-  for (const start of pictureFolders) {
-    server.get<{ Params: { name: string } }>(`${start}:name`, async ({ params, headers }, reply) =>
-      send(reply, await api.picture(start, params.name, headers)),
-    );
-  }
+  await describeInterface(server, publicUrl);
+  api.register(server);
+  for (const folder of pictureFolders)
+    for (const method of ['GET', 'HEAD'])
+      server.route<{ Params: { name: string } }>({
+        method,
+        url: `${folder}:name`,
+        schema: pictureSchema(method === 'GET' && folder === pictureFolder),
+        handler: async (request, reply) => reply.answer(await api.picture(request, request.params.name)),
+      });
   for (const [path, respond] of fixed)
-    server.get(path, async (request, reply) =>
-      send(reply, await respond(request.headers, request.raw.socket.remoteAddress)),
-    );
+    for (const method of ['GET', 'HEAD'])
+      server.route({
+        method,
+        url: path,
+        schema: { hide: true },
+        handler: async (request, reply) =>
+          reply.answer(await respond(request.headers, request.raw.socket.remoteAddress)),
+      });
   return server;
 }
 
+function send(reply: FastifyReply, unsent: UnsentAnswers, { status, headers, body }: HttpResponse): FastifyReply {
+  reply.code(status).headers(headers);
+  if (body === undefined) return reply.send();
+  if (reply.request.method === 'HEAD') return reply.header('content-length', body.length).send();
+  if ('pieces' in body) {
+    reply.header('content-length', body.length).send(Readable.from(piecesInTurns(body)));
+    unsent.hold(body, reply.raw);
+    return reply;
+  }
+  reply.send(body);
+  // Nearly always the system has taken all of it by now.
+  if (reply.raw.writableLength > 0) unsent.hold(body, reply.raw);
+  return reply;
+}
+
+/** The next piece is made when the one before is on its way, and other requests have had their turn. */
+async function* piecesInTurns(body: PiecedBody): AsyncGenerator<Buffer, void, undefined> {
+  for (const piece of body.pieces()) {
+    yield piece;
+    await nextTurn();
+  }
+}
+
 /** Returns an error if the request is malformed. */
-function badFormOf(request: FastifyRequest): ApiError | undefined {
+function malformedError(request: FastifyRequest): ApiError | undefined {
   if (isTooLong(request)) return tooLong();
   const { httpVersion, headers } = request.raw;
   // Neither was known before HTTP/1.1.
@@ -179,13 +214,13 @@ function unknownPath(): ApiError {
 }
 
 /** Answers where there is no request to reply to, and closes the connection. */
-function closeWith(socket: Socket, { status, headers, more, body }: HttpResponse): void {
+function answerAndClose(socket: Socket, { status, headers, body }: HttpResponse): void {
   if (!socket.writable) {
     socket.destroy();
     return;
   }
   const bytes = body === undefined ? Buffer.alloc(0) : wholeOf(body);
-  const all = { ...headers, ...more, 'content-length': String(bytes.length), connection: 'close' };
+  const all = { ...headers, 'content-length': String(bytes.length), connection: 'close' };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(
     Buffer.concat([Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n`), bytes]),
@@ -195,7 +230,10 @@ function closeWith(socket: Socket, { status, headers, more, body }: HttpResponse
 function unreadable(api: PublisherApi, { code, rawPacket }: ConnectionError): HttpResponse {
   // Node does not tell whether the address or a header was too long: a first line without an end was the address.
   const start = (rawPacket as unknown as Buffer | undefined)?.subarray(0, maxAddressBytes).toString('latin1') ?? '';
-  if (code === 'HPE_HEADER_OVERFLOW' && /^[A-Z]+ [^\r\n]*$/.test(start)) return api.error('', tooLong());
+  if (code === 'HPE_HEADER_OVERFLOW' && /^[A-Z]+ [^\r\n]*$/.test(start)) return api.error(undefined, tooLong());
   const status = statuses.get(code) ?? 400;
-  return { ...api.error('', new ApiError('unreadable_request', 'this is not a request that can be read')), status };
+  return {
+    ...api.error(undefined, new ApiError('unreadable_request', 'this is not a request that can be read')),
+    status,
+  };
 }

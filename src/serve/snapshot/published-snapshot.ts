@@ -11,13 +11,12 @@ import type { Site } from '../../kit/sites/sites.ts';
 import type { Manifest } from '../../pipeline/snapshot/manifest.ts';
 import { DamagedSnapshotError, verifySnapshot } from '../../pipeline/snapshot/verify.ts';
 import type { Links } from '../offers/links.ts';
-import type { Gauge } from '../../kit/http/gauge.ts';
 import { microsecondsNumber } from '../../kit/time/iso-moment.ts';
 import type { Microseconds } from '../../kit/time/iso-moment.ts';
 import { OfferIndex } from '../offers/offer-index.ts';
 import { OfferTemplates } from '../pages/offer-templates.ts';
 import type { Template } from '../pages/offer-templates.ts';
-import type { OfferType } from '../../kit/http/query.ts';
+import type { OfferType } from '../http/parameters.ts';
 import { Prices } from '../offers/prices.ts';
 import { serveOffer } from '../offers/served-offer.ts';
 import type { ServedOffer } from '../offers/served-offer.ts';
@@ -145,21 +144,9 @@ export class PublishedSnapshot {
     }
   }
 
-  /** What it holds of what was made of it; bounded. */
-  get gauges(): Gauge[] {
-    return [
-      { name: 'offerline_price_lists', help: 'Commissions whose prices are kept.', value: this.#prices.size },
-      {
-        name: 'offerline_price_list_bytes',
-        help: 'Memory held by the prices of commissions.',
-        value: this.#prices.calculatedSize,
-      },
-      {
-        name: 'offerline_price_list_bytes_limit',
-        help: 'Beyond so much, the prices unused for longest are dropped.',
-        value: maxPriceBytes,
-      },
-    ];
+  /** Prices that are kept; bounded. */
+  get keptPrices(): { commissions: number; bytes: number; maxBytes: number } {
+    return { commissions: this.#prices.size, bytes: this.#prices.calculatedSize, maxBytes: maxPriceBytes };
   }
 
   #pricesAt(commission: string): Prices {

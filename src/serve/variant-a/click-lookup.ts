@@ -1,23 +1,30 @@
-import { passingPage } from '../endpoints/endpoint.ts';
-import type { Endpoint } from '../endpoints/endpoint.ts';
-import { byKey } from '../../kit/http/site-registry.ts';
-import { pageBody } from '../pages/prepared-page.ts';
-import { perMinuteAndClient } from '../access/limits.ts';
+import { z } from 'zod';
 import { ApiError } from '../../kit/http/errors.ts';
+import { perMinuteAndClient } from '../access/limits.ts';
+import { byKey, errorsByKey, operation, passingPage } from '../endpoints/operation.ts';
+import { cacheControl } from '../http/caching.ts';
+import { siteKey } from '../http/parameters.ts';
+import { pageBody } from '../pages/prepared-page.ts';
+import { clickLookupBody } from './bodies.ts';
 import { clickText } from './click-text.ts';
-import { parametersA } from './parameters.ts';
+import { clickId } from './parameters.ts';
 import { variantA } from './variant.ts';
 
 /** `GET /api/click-lookup`: one click of the site with what became of it, as of the snapshot. */
-export const clickLookup: Endpoint = {
+export const clickLookup = operation({
+  path: '/a/api/click-lookup',
+  operationId: 'lookUpClick',
+  summary: 'A click of the site, and what became of it',
   variant: variantA,
-  identify: byKey(parametersA.clickId),
+  identify: byKey('click_id'),
   limit: perMinuteAndClient,
-  async respond({ site, query, snapshot, feed }) {
-    // That it is there was checked with the site's key.
-    const clickId = parametersA.clickId.read(query) ?? '';
-    const found = await snapshot.clicks.find(clickId, site.site_key);
-    // Whether another site has such a click is not told.
+  querystring: z.object({ site_key: siteKey, click_id: clickId }),
+  body: clickLookupBody,
+  cacheControl: cacheControl.page,
+  errorKinds: [...errorsByKey, 'nothing_found'],
+  async respond({ site, parameters, snapshot, feed }) {
+    const found = await snapshot.clicks.find(parameters.click_id, site.site_key);
+    // The error does not reveal whether another site has such a click.
     if (found === undefined)
       throw new ApiError(
         'nothing_found',
@@ -25,4 +32,4 @@ export const clickLookup: Endpoint = {
       );
     return passingPage(variantA, snapshot, pageBody(Buffer.from(clickText(found, feed.commission))));
   },
-};
+});

@@ -1,42 +1,52 @@
+import { z } from 'zod';
 import { percentEncoded } from '../../kit/text/percent-encoded.ts';
-import { byKey } from '../../kit/http/site-registry.ts';
 import { perMinuteAndClient } from '../access/limits.ts';
-import { passingPage } from '../endpoints/endpoint.ts';
-import type { Endpoint, RequestContext } from '../endpoints/endpoint.ts';
+import { byKey, errorsByKey, operation, passingPage } from '../endpoints/operation.ts';
+import type { RequestContext } from '../endpoints/operation.ts';
+import { cacheControl } from '../http/caching.ts';
+import { siteKey } from '../http/parameters.ts';
 import { renderOnce } from '../pages/offer-page.ts';
 import { linkPlaceholder, PageWithoutLinks } from '../pages/page-without-links.ts';
 import { linkEndC, templateC } from '../variant-c/offer-template.ts';
-import { parametersA } from './parameters.ts';
+import { offersBodyA } from './bodies.ts';
+import { format, userId } from './parameters.ts';
 import { variantA } from './variant.ts';
 
 /** `GET /api/offers`: the offers of one placement format, with links that carry the user. */
-export const offersA: Endpoint = {
+export const offersA = operation({
+  path: '/a/api/offers',
+  operationId: 'listOffersA',
+  summary: 'Offers of one placement format for a user',
   variant: variantA,
-  identify: byKey(parametersA.userId, parametersA.format),
+  identify: byKey('user_id', 'format'),
   limit: perMinuteAndClient,
+  querystring: z.object({ site_key: siteKey, user_id: userId, format }),
+  body: offersBodyA,
+  cacheControl: cacheControl.page,
+  errorKinds: errorsByKey,
   async respond(context) {
-    const { query, snapshot, feed } = context;
-    // That both are there was checked with the site's key.
-    const userId = parametersA.userId.read(query) ?? '';
-    const format = parametersA.format.read(query) ?? 'offerwall';
-    const page = await pageWithoutLinks(context, format);
+    const { parameters, snapshot, feed } = context;
+    const page = await pageWithoutLinks(context, parameters.format);
     const head = JSON.stringify({
       success: true,
       site_key: feed.siteKey,
-      user_id: userId,
-      format,
-      total: snapshot.index.ofFormat(format).length,
+      user_id: parameters.user_id,
+      format: parameters.format,
+      total: snapshot.index.ofFormat(parameters.format).length,
     });
     return passingPage(
       variantA,
       snapshot,
-      page.linked(`${head.slice(0, -1)},`, linkEndC(feed.encodedKey, percentEncoded(userId))),
+      page.linked(`${head.slice(0, -1)},`, linkEndC(feed.encodedKey, percentEncoded(parameters.user_id))),
     );
   },
-};
+});
 
 /** The same for all sites of the same terms. */
-function pageWithoutLinks({ snapshot, feed, pages }: RequestContext, format: string): PageWithoutLinks | Promise<PageWithoutLinks> {
+function pageWithoutLinks(
+  { snapshot, feed, pages }: Pick<RequestContext<unknown>, 'snapshot' | 'feed' | 'pages'>,
+  format: string,
+): PageWithoutLinks | Promise<PageWithoutLinks> {
   const key = `offers-a ${snapshot.id} ${feed.terms} ${format}`;
   const known = () => {
     const page = pages.get(key);

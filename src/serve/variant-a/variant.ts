@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { ApiErrorKind } from '../../kit/http/errors.ts';
 import type { Variant } from '../http/variant.ts';
 
@@ -24,6 +25,7 @@ export const variantA: Variant = {
   letter: 'A',
   headers: {},
   showsLimits: false,
+  errorBody: z.strictObject({ title: z.string(), status: z.int(), detail: z.string() }).meta({ id: 'ErrorA' }),
   describe({ kind, message }) {
     const [status, title] = titles[kind];
     return { status, document: { title, status, detail: message } };

@@ -1,45 +1,37 @@
+import { z } from 'zod';
 import { addDays, dayOf } from '../../kit/time/moment.ts';
 import { hourly } from '../access/limits.ts';
-import { pageEndpoint } from '../endpoints/endpoint.ts';
+import { errorsBySecret, pageOperation } from '../endpoints/operation.ts';
 import { topConvertingMilliseconds } from '../http/caching.ts';
+import { integer, offerType, siteKey, siteSecret } from '../http/parameters.ts';
+import { offersBodyB, topConvertingBody } from './bodies.ts';
 import { templateB, topConvertingTemplate } from './offer-template.ts';
 import { variantB } from './variant.ts';
-import { integer, offerType, withDefault } from '../../kit/http/query.ts';
-import type { OfferType, Query } from '../../kit/http/query.ts';
 
-export const parametersB = {
-  type: offerType,
-  take: withDefault(integer('take', 'Most offers to return', 1, 10_000), 100),
-  skip: withDefault(integer('skip', 'Leading offers to leave out', 0), 0),
-};
+const [defaultTake, defaultSkip] = [100, 0];
 
-export interface ParametersB {
-  /** Undefined: offers of both types. */
-  type: OfferType | undefined;
-  take: number;
-  skip: number;
-}
+const querystring = z
+  .object({
+    site_key: siteKey,
+    site_secret: siteSecret,
+    type: offerType.optional(),
+    take: integer('take', 'Most offers to return', 1, 10_000).optional().meta({ default: defaultTake }),
+    skip: integer('skip', 'Leading offers to leave out', 0).optional().meta({ default: defaultSkip }),
+  })
+  .transform(({ type, take = defaultTake, skip = defaultSkip }) => ({ type, take, skip }));
 
-function readParametersB(query: Query): ParametersB {
-  const { type, take, skip } = parametersB;
-  return {
-    type: type.read(query),
-    take: take.read(query) ?? take.otherwise,
-    skip: skip.read(query) ?? skip.otherwise,
-  };
-}
-
-function keyOfParametersB({ type, take, skip }: ParametersB): string {
-  return `${type ?? ''} ${take} ${skip}`;
-}
+const errorKinds = [...errorsBySecret, 'wrong_type', 'wrong_parameter'] as const;
 
 /** `GET /api/v1/offers` of Variant B. */
-export const offersB = pageEndpoint({
+export const offersB = pageOperation({
+  path: '/b/api/v1/offers',
+  operationId: 'listOffersB',
+  summary: 'The offer list',
   variant: variantB,
   limit: hourly('B offers'),
-  name: 'offers-b',
-  read: readParametersB,
-  key: keyOfParametersB,
+  querystring,
+  body: offersBodyB,
+  errorKinds,
   page: (snapshot, feed, { type, take, skip }) => ({
     head: '{"success":true,"version":"v1","offers":{"data":[',
     offers: snapshot.indexesOf(type).slice(skip, skip + take),
@@ -51,13 +43,16 @@ export const offersB = pageEndpoint({
 });
 
 /** `GET /api/v1/offers/top-converting`: hottest first, ranked within the type that was asked for. */
-export const topConverting = pageEndpoint({
+export const topConverting = pageOperation({
+  path: '/b/api/v1/offers/top-converting',
+  operationId: 'listTopConvertingOffers',
+  summary: 'Offers that converted in the last 48 hours, hottest first; the same answer for 5 minutes per parameter set',
   variant: variantB,
   limit: hourly('B offers'),
-  name: 'top-converting',
+  querystring,
+  body: topConvertingBody,
+  errorKinds,
   heldMilliseconds: topConvertingMilliseconds,
-  read: readParametersB,
-  key: keyOfParametersB,
   page(snapshot, feed, { type, take, skip }) {
     const ranked =
       type === undefined

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { ApiErrorKind } from '../../kit/http/errors.ts';
 import type { Variant } from '../http/variant.ts';
 
@@ -27,6 +28,7 @@ export const variantB: Variant = {
   letter: 'B',
   headers: {},
   showsLimits: false,
+  errorBody: z.strictObject({ error: z.string(), message: z.string() }).meta({ id: 'ErrorB' }),
   describe({ kind, message }) {
     const [status, error] = codes[kind];
     return { status, document: { error, message } };

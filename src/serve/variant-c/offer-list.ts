@@ -1,113 +1,99 @@
+import { z } from 'zod';
 import { isoMomentPattern, parseIsoMoment, withOffset } from '../../kit/time/iso-moment.ts';
 import type { Microseconds } from '../../kit/time/iso-moment.ts';
-import { pageEndpoint } from '../endpoints/endpoint.ts';
+import { decimalOf } from '../../kit/text/decimal-text.ts';
+import { errorsBySecret, pageOperation } from '../endpoints/operation.ts';
+import { choice, integer, offerType, pattern, siteKey, siteSecret, text } from '../http/parameters.ts';
+import type { OfferType } from '../http/parameters.ts';
 import type { Bitset } from '../offers/bitset.ts';
-import type { OfferType, Query } from '../../kit/http/query.ts';
+import { leastAmountFrom } from '../offers/money.ts';
 import type { PublishedSnapshot } from '../snapshot/published-snapshot.ts';
 import type { ServedOffer } from '../offers/served-offer.ts';
 import { hourly } from '../access/limits.ts';
 import type { SiteFeed } from '../offers/site-feed.ts';
+import { offersBodyC } from './bodies.ts';
 import { linkEndC, templateC } from './offer-template.ts';
 import { variantC } from './variant.ts';
-import { decimalOf } from '../../kit/text/decimal-text.ts';
-import { leastAmountFrom } from '../offers/money.ts';
-import { choice, integer, offerType, parameter, pattern, text, withDefault } from '../../kit/http/query.ts';
 
-export const parametersC = {
-  type: withDefault(offerType, 'offer'),
-  limit: withDefault(integer('limit', 'Most offers to return; wins over take', 1, 500), 100),
-  take: withDefault(integer('take', 'Alias of limit', 1, 500), 100),
-  offset: withDefault(integer('offset', 'Leading offers to leave out; wins over skip', 0), 0),
-  skip: withDefault(integer('skip', 'Alias of offset', 0), 0),
-  country: pattern(
-    'country',
-    'ISO 3166-1 alpha-2 in any case: offers available there',
-    '^[A-Za-z]{2}$',
-    'country must be a code of two letters such as US',
-  ),
-  device: choice('device', 'Offers for this device', ['android', 'ios', 'desktop']),
-  category: text('category', 'Category name in any case'),
-  minPayout: pattern(
-    'min_payout',
-    'Least payout in USD, after commission',
-    '^[0-9]+(\\.[0-9]+)?$',
-    'min_payout must be plain digits with an optional fraction, such as 0.5',
-  ),
-  updatedSince: parameter(
-    'updated_since',
-    'ISO 8601 date or date-time, UTC without an offset: offers updated after it',
-    {
-      schema: { type: 'string', pattern: isoMomentPattern },
-      valueOf: parseIsoMoment,
-      mistake: 'updated_since must be an ISO 8601 date or date-time such as 2026-11-20T08:00:00Z',
-      errorKind: 'wrong_date',
-    },
-  ),
-  includeRemoved: withDefault(
-    choice('include_removed', '1 with updated_since: also tell what left the list since then', ['0', '1']),
-    '0',
-  ),
-};
+const [defaultLimit, defaultOffset] = [100, 0];
 
-export interface ParametersC {
-  type: OfferType;
-  limit: number;
-  offset: number;
-  filters: FiltersC;
-  /** Says what left the list since `updatedSince`. */
-  includeRemoved: boolean;
-}
-
-export interface FiltersC {
+interface FiltersC {
   /** ISO 3166-1 alpha-2, upper case. */
   country: string | undefined;
   device: string | undefined;
   /** In lower case. */
   category: string | undefined;
   /** Ten-thousandths of a USD, as published. */
-  minPayout: bigint | undefined;
+  minPayout: number | undefined;
   /** Only what changed strictly after this moment. */
   updatedSince: Microseconds | undefined;
 }
 
-function readParametersC(query: Query): ParametersC {
-  const { limit, offset, country, device, category, minPayout, updatedSince, includeRemoved } = parametersC;
-  const type = parametersC.type.read(query) ?? parametersC.type.otherwise;
-  // An alias is checked even where the name that it stands for wins.
-  const take = parametersC.take.read(query);
-  const skip = parametersC.skip.read(query);
-  return {
+const querystring = z
+  .object({
+    site_key: siteKey,
+    site_secret: siteSecret,
+    type: offerType.optional().meta({ default: 'offer' }),
+    // An alias is checked even where the name that it stands for wins.
+    take: integer('take', 'Alias of limit', 1, 500).optional().meta({ default: defaultLimit }),
+    skip: integer('skip', 'Alias of offset', 0).optional().meta({ default: defaultOffset }),
+    limit: integer('limit', 'Most offers to return; wins over take', 1, 500).optional().meta({ default: defaultLimit }),
+    offset: integer('offset', 'Leading offers to leave out; wins over skip', 0)
+      .optional()
+      .meta({ default: defaultOffset }),
+    country: pattern(
+      'country',
+      'ISO 3166-1 alpha-2 in any case: offers available there',
+      '^[A-Za-z]{2}$',
+      'country must be a code of two letters such as US',
+    ).optional(),
+    device: choice('device', 'Offers for this device', ['android', 'ios', 'desktop']).optional(),
+    category: text('category', 'Category name in any case').optional(),
+    min_payout: pattern(
+      'min_payout',
+      'Least payout in USD, after commission',
+      '^[0-9]+(\\.[0-9]+)?$',
+      'min_payout must be plain digits with an optional fraction, such as 0.5',
+    ).optional(),
+    updated_since: pattern(
+      'updated_since',
+      'ISO 8601 date or date-time, UTC without an offset: offers updated after it',
+      isoMomentPattern,
+      'updated_since must be an ISO 8601 date or date-time such as 2026-11-20T08:00:00Z',
+    ).optional(),
+    include_removed: choice('include_removed', '1 with updated_since: also list what left the list since then', [
+      '0',
+      '1',
+    ])
+      .optional()
+      .meta({ default: '0' }),
+  })
+  .transform(({ type = 'offer', limit, take, offset, skip, country, device, category, ...others }) => ({
     type,
-    limit: limit.read(query) ?? take ?? limit.otherwise,
-    offset: offset.read(query) ?? skip ?? offset.otherwise,
+    limit: limit ?? take ?? defaultLimit,
+    offset: offset ?? skip ?? defaultOffset,
     filters: {
-      country: country.read(query)?.toUpperCase(),
-      device: device.read(query),
-      category: category.read(query)?.toLowerCase(),
-      minPayout: leastPayout(minPayout.read(query)),
-      updatedSince: updatedSince.read(query),
+      country: country?.toUpperCase(),
+      device,
+      category: category?.toLowerCase(),
+      // A minimum too large to be a number exactly is still larger than every payout.
+      minPayout: others.min_payout === undefined ? undefined : Number(leastAmountFrom(decimalOf(others.min_payout))),
+      updatedSince: others.updated_since === undefined ? undefined : parseIsoMoment(others.updated_since),
     },
-    includeRemoved: includeRemoved.read(query) === '1',
-  };
-}
-
-/** The category stands last: it is the only text that a publisher chooses freely. */
-function keyOfParametersC({ type, limit, offset, filters, includeRemoved }: ParametersC): string {
-  const { country = '', device = '', minPayout = '', updatedSince = '', category = '' } = filters;
-  return `${type} ${limit} ${offset} ${includeRemoved ? 'removed' : ''} ${country} ${device} ${minPayout} ${updatedSince} ${category}`;
-}
-
-function leastPayout(digits: string | undefined): bigint | undefined {
-  return digits === undefined ? undefined : leastAmountFrom(decimalOf(digits));
-}
+    /** Lists what left the list since `updatedSince`. */
+    includeRemoved: others.include_removed === '1',
+  }));
 
 /** `GET /api/v1/offers` of Variant C. */
-export const offersC = pageEndpoint({
+export const offersC = pageOperation({
+  path: '/c/api/v1/offers',
+  operationId: 'listOffersC',
+  summary: 'The offer list with filters and incremental sync',
   variant: variantC,
   limit: hourly('C offers'),
-  name: 'offers-c',
-  read: readParametersC,
-  key: keyOfParametersC,
+  querystring,
+  body: offersBodyC,
+  errorKinds: [...errorsBySecret, 'wrong_type', 'wrong_date', 'wrong_parameter'],
   page(snapshot, feed, { type, limit, offset, filters, includeRemoved }) {
     const matching = matchingOffers(snapshot, feed, type, filters);
     const offers = matching.slice(offset, limit);
@@ -138,10 +124,7 @@ function matchingOffers(
 ): Bitset {
   const matching = offerIndex.matching(type, filters);
   const { minPayout, updatedSince } = filters;
-  if (minPayout !== undefined) {
-    // A minimum too large to be a number exactly is still larger than every payout.
-    matching.filterAtLeast(feed.prices().payouts, Number(minPayout));
-  }
+  if (minPayout !== undefined) matching.filterAtLeast(feed.prices().payouts, minPayout);
   if (updatedSince !== undefined)
     matching.filter((index) => changedAt(offers[index] as ServedOffer, feed) > updatedSince);
   return matching;

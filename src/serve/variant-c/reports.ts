@@ -1,15 +1,20 @@
 import { hourly } from '../access/limits.ts';
-import { pageEndpoint } from '../endpoints/endpoint.ts';
+import { errorsBySecret, pageOperation } from '../endpoints/operation.ts';
+import { credentials } from '../http/parameters.ts';
+import { reportsBody } from './bodies.ts';
 import { reportTemplate } from './report-template.ts';
 import { variantC } from './variant.ts';
 
 /** `GET /api/v1/reports`: all active offers of both types in one answer. It takes no parameters but the credentials. */
-export const reports = pageEndpoint({
+export const reports = pageOperation({
+  path: '/c/api/v1/reports',
+  operationId: 'listReports',
+  summary: 'All active offers with their figures',
   variant: variantC,
   limit: hourly('C reports'),
-  name: 'reports',
-  read: () => undefined,
-  key: () => '',
+  querystring: credentials,
+  body: reportsBody,
+  errorKinds: errorsBySecret,
   page: (snapshot, feed) => ({
     head: '{"success":true,"offers":[',
     offers: snapshot.indexesOf(undefined),

@@ -1,16 +1,25 @@
 import { noStoreResponse } from '../http/response.ts';
-import type { Endpoint } from '../endpoints/endpoint.ts';
-import { bySecret } from '../../kit/http/site-registry.ts';
+import { bySecret, errorsBySecret, operation } from '../endpoints/operation.ts';
+import { cacheControl } from '../http/caching.ts';
+import { credentials } from '../http/parameters.ts';
+import { statusBody } from './bodies.ts';
 import { withOffset } from '../../kit/time/iso-moment.ts';
 import { hourly, untouched } from '../access/limits.ts';
 import { variantC } from './variant.ts';
 
 /** `GET /api/v1/status`: the service as one site sees it, at this moment. */
-export const status: Endpoint = {
+export const status = operation({
+  path: '/c/api/v1/status',
+  operationId: 'getStatus',
+  summary: 'Health check; never limited',
   variant: variantC,
   identify: bySecret,
   // Shows what is left for the offers.
   limit: untouched(hourly('C offers')),
+  querystring: credentials,
+  body: statusBody,
+  cacheControl: cacheControl.noStore,
+  errorKinds: errorsBySecret,
   respond({ site, snapshot, now }) {
     const data = {
       offers_available: snapshot.indexesOf('offer').length,
@@ -26,4 +35,4 @@ export const status: Endpoint = {
       variantC,
     );
   },
-};
+});

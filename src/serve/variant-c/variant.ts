@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { ApiErrorKind } from '../../kit/http/errors.ts';
 import type { Variant } from '../http/variant.ts';
 
@@ -27,6 +28,9 @@ export const variantC: Variant = {
   letter: 'C',
   headers: { 'x-api-version': '1.0' },
   showsLimits: true,
+  errorBody: z
+    .strictObject({ success: z.literal(false), error: z.strictObject({ code: z.string(), message: z.string() }) })
+    .meta({ id: 'ErrorC' }),
   describe({ kind, message }) {
     const [status, code] = codes[kind];
     return { status, document: { success: false, error: { code, message } } };

@@ -49,14 +49,14 @@ export function readLink(url: string): FollowedLink | LinkMistake {
 }
 
 function readSub(query: Query, name: 'sub1' | 'sub2'): string | undefined | LinkMistake {
-  const value = query.get(name);
+  const value = query[name];
   if (value === repeated) return mistake(name, 'is given twice');
   if (value === undecodable) return mistake(name, 'is not percent-encoded UTF-8');
   if (value !== undefined && isLonger(value, longestSub)) return mistake(name, `has at most ${longestSub} characters`);
   return value;
 }
 
-const noQuery: Query = new Map();
+const noQuery: Query = parseQuery('');
 
 function mistake(name: string, rule: string): LinkMistake {
   return { status: 422, message: `${name} ${rule}` };

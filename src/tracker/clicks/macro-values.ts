@@ -56,7 +56,7 @@ export function macroValue(
       case 'gaid':
       case 'idfa':
       default: {
-        const given = passed.includes(value) ? link.query.get(value) : undefined;
+        const given = passed.includes(value) ? link.query[value] : undefined;
         return typeof given === 'string' ? given : '';
       }
     }

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { z } from 'zod';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operations } from '../../../src/serve/api/operations.ts';
 import { analyticsDatabase, clickTables } from '../../support/analytics-database.ts';
@@ -52,8 +53,15 @@ afterAll(async () => {
   await remove();
 });
 
-const parametersOf = (path: string): Described[] =>
-  document.paths[path].get.parameters.filter((parameter: Described) => parameter.in === 'query');
+/** Parameters of the query, credentials first, which the document has as its security schemes. */
+function parametersOf(path: string): Described[] {
+  const { parameters = [], security } = document.paths[path].get;
+  const credentials = Object.keys(security[0]).map((scheme) => document.components.securitySchemes[scheme]);
+  return [
+    ...credentials.map((scheme) => ({ ...scheme, required: true, schema: { type: 'string', minLength: 1 } })),
+    ...parameters,
+  ].filter((parameter: Described) => parameter.in === 'query');
+}
 
 /** Whether a parameter's own words allow a text in the query. */
 function allows({ allowEmptyValue, schema }: Described, text: string): boolean {
@@ -154,6 +162,8 @@ function texts(parameter: Described): fc.Arbitrary<string> {
   return all.filter((text) => parameter.schema.type !== 'integer' || !/^-?0\d/.test(text));
 }
 
+const namesOf = (querystring: z.ZodType) => Object.keys(z.toJSONSchema(querystring, { io: 'input' }).properties ?? {});
+
 /** What a request is understood with, whatever becomes of it then. */
 const understood = new Set([200, 'Not found', 'Unauthorized', 'authentication_failed', 'INVALID_CREDENTIALS']);
 
@@ -185,56 +195,51 @@ function needed(path: string): Record<string, string> {
   return { site_key, site_secret: sites.find((site) => site.site_key === site_key)?.site_secret ?? '' };
 }
 
-describe.each(operations.map(({ path, parameters }) => [path, parameters.map(({ name }) => name)] as const))(
-  '%s',
-  (path, names) => {
-    test.each(names)('%s is taken where its description allows it, and else refused by its name', async (name) => {
-      const parameter = parametersOf(path).find((each) => each.name === name) as Described;
-      // Of free text little can be mistaken.
-      const { type, enum: words, pattern } = parameter.schema;
-      const examples =
-        type === 'integer' || words !== undefined || pattern !== undefined ? mistaken : ['', ' ', 'x'.repeat(257)];
-      await fc.assert(
-        fc.asyncProperty(texts(parameter), async (text) => {
-          const { outcome, message } = await ask(path, { ...needed(path), [name]: text });
-          const taken = understood.has(outcome);
-          expect({ text, taken }).toEqual({ text, taken: allows(parameter, text) });
-          expect(taken || message.includes(name), message).toBe(true);
-        }),
-        { numRuns: examples.length + 12, examples: examples.map((text) => [text]) },
-      );
-    });
+describe.each(operations.map(({ path, querystring }) => [path, namesOf(querystring)] as const))('%s', (path, names) => {
+  test.each(names)('%s is taken where its description allows it, and else refused by its name', async (name) => {
+    const parameter = parametersOf(path).find((each) => each.name === name) as Described;
+    // Of free text little can be mistaken.
+    const { type, enum: words, pattern } = parameter.schema;
+    const examples =
+      type === 'integer' || words !== undefined || pattern !== undefined ? mistaken : ['', ' ', 'x'.repeat(257)];
+    await fc.assert(
+      fc.asyncProperty(texts(parameter), async (text) => {
+        const { outcome, message } = await ask(path, { ...needed(path), [name]: text });
+        const taken = understood.has(outcome);
+        expect({ text, taken }).toEqual({ text, taken: allows(parameter, text) });
+        expect(taken || message.includes(name), message).toBe(true);
+      }),
+      { numRuns: examples.length + 12, examples: examples.map((text) => [text]) },
+    );
+  });
 
-    test('all that is allowed is allowed together', async () => {
-      const every = parametersOf(path).filter(({ name }) => !name.startsWith('site_'));
-      const requiredKeys = every.filter(({ required }) => required).map(({ name }) => name);
-      const queries = fc.record(Object.fromEntries(every.map((parameter) => [parameter.name, allowed(parameter)])), {
-        requiredKeys,
-      });
-      await fc.assert(
-        fc.asyncProperty(queries, async (query) => {
-          expect(understood).toContain((await ask(path, { ...needed(path), ...query })).outcome);
-        }),
-        { numRuns: 25 },
-      );
+  test('all that is allowed is allowed together', async () => {
+    const every = parametersOf(path).filter(({ name }) => !name.startsWith('site_'));
+    const requiredKeys = every.filter(({ required }) => required).map(({ name }) => name);
+    const queries = fc.record(Object.fromEntries(every.map((parameter) => [parameter.name, allowed(parameter)])), {
+      requiredKeys,
     });
+    await fc.assert(
+      fc.asyncProperty(queries, async (query) => {
+        expect(understood).toContain((await ask(path, { ...needed(path), ...query })).outcome);
+      }),
+      { numRuns: 25 },
+    );
+  });
 
-    test('what is required is missed by its name', async () => {
-      for (const { name, required } of parametersOf(path)) {
-        const { [name]: _left, ...others } = needed(path);
-        const { outcome, message } = await ask(path, others);
-        expect([name, understood.has(outcome), message.includes(name)]).toEqual([name, !required, required]);
-      }
-    });
+  test('what is required is missed by its name', async () => {
+    for (const { name, required } of parametersOf(path)) {
+      const { [name]: _left, ...others } = needed(path);
+      const { outcome, message } = await ask(path, others);
+      expect([name, understood.has(outcome), message.includes(name)]).toEqual([name, !required, required]);
+    }
+  });
 
-    test('a default is what comes without', async () => {
-      const bodyOf = async (query: Record<string, string>) =>
-        (await running.get(`${path}?${new URLSearchParams(query).toString()}`)).text();
-      for (const { name, schema } of parametersOf(path).filter((parameter) => parameter.schema.default !== undefined)) {
-        expect(await bodyOf({ ...needed(path), [name]: String(schema.default) }), name).toBe(
-          await bodyOf(needed(path)),
-        );
-      }
-    });
-  },
-);
+  test('a default is what comes without', async () => {
+    const bodyOf = async (query: Record<string, string>) =>
+      (await running.get(`${path}?${new URLSearchParams(query).toString()}`)).text();
+    for (const { name, schema } of parametersOf(path).filter((parameter) => parameter.schema.default !== undefined)) {
+      expect(await bodyOf({ ...needed(path), [name]: String(schema.default) }), name).toBe(await bodyOf(needed(path)));
+    }
+  });
+});

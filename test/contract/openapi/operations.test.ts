@@ -78,7 +78,7 @@ describe('metrics', () => {
       'offerline_http_requests_total{path="/asset/images/offers/:name",method="HEAD",status="404"} 1',
     );
     expect(lines).toContain('offerline_rate_limited_requests_total{path="/c/api/v1/offers"} 2');
-    expect(lines).toContain('offerline_http_request_duration_seconds_bucket{path="/c/api/v1/offers",le="+Inf"} 13');
+    expect(lines).toContain('offerline_http_request_duration_seconds_bucket{le="+Inf",path="/c/api/v1/offers"} 13');
     expect(lines).toContain('offerline_http_request_duration_seconds_count{path="/c/api/v1/offers"} 13');
     expect(lines).toContain('offerline_snapshot_age_seconds 1800');
     expect(lines).toContain('offerline_snapshot_offers 6');

@@ -7,11 +7,6 @@ function page(bytes: number): PreparedPage {
   return new PreparedPage({}, pageBody(randomBytes(bytes)));
 }
 
-/** What `/metrics` tells. */
-function bytesOf(cache: PageCache): number | undefined {
-  return cache.gauges.find(({ name }) => name === 'offerline_prepared_page_bytes')?.value;
-}
-
 test('holds no more bytes than it may and drops what was unused for longest', () => {
   const cache = new PageCache(8_000);
   const [a, c] = [page(3000), page(3000)];
@@ -22,7 +17,7 @@ test('holds no more bytes than it may and drops what was unused for longest', ()
   expect(cache.get('b')).toBeUndefined();
   expect(cache.get('a')).toBe(a);
   expect(cache.get('c')).toBe(c);
-  expect(bytesOf(cache)).toBeLessThanOrEqual(8_000);
+  expect(cache.bytes).toBeLessThanOrEqual(8_000);
 });
 
 test('a page larger than the cache drives nothing out', () => {
@@ -38,7 +33,7 @@ test('a short page is kept when it is asked for again, a long one at once', () =
   const [first, second, long] = [page(3000), page(3000), page(300_000)];
   expect(cache.keepAskedAgain('short', first)).toBe(first);
   expect(cache.get('short')).toBeUndefined();
-  expect(bytesOf(cache)).toBeLessThan(1000);
+  expect(cache.bytes).toBeLessThan(1000);
   expect(cache.keepAskedAgain('short', second)).toBe(second);
   expect(cache.get('short')).toBe(second);
   cache.keepAskedAgain('long', long);
@@ -50,7 +45,7 @@ test('empty pages under many keys are bounded too', () => {
   for (let offset = 0; offset < 1000; offset++) cache.keep(`offset ${offset}`, page(0));
   expect(cache.get('offset 0')).toBeUndefined();
   expect(cache.get('offset 999')?.bytes).toBe(0);
-  expect(bytesOf(cache)).toBeLessThanOrEqual(10_000);
+  expect(cache.bytes).toBeLessThanOrEqual(10_000);
 });
 
 test('a page that grew by a compressed form, or was replaced, weighs what it weighs now', async () => {
@@ -72,8 +67,8 @@ test('a page that grew by a compressed form, or was replaced, weighs what it wei
   cache.weighAgain('nothing of this name', growing);
   cache.weighAgain('growing', growing);
   expect(cache.get('growing'), 'a page that was replaced does not come back by growing').toBe(other);
-  expect(bytesOf(cache)).toBeGreaterThan(6000);
-  expect(bytesOf(cache)).toBeLessThanOrEqual(8_000);
+  expect(cache.bytes).toBeGreaterThan(6000);
+  expect(cache.bytes).toBeLessThanOrEqual(8_000);
 });
 
 test('what was made of a snapshot goes with it, what is held for a time stays', () => {
@@ -84,5 +79,5 @@ test('what was made of a snapshot goes with it, what is held for a time stays', 
   cache.dropAllButHeld();
   expect(cache.get('1 offers')).toBeUndefined();
   expect(cache.get(`${heldPrefix}top`)).toBe(held);
-  expect(bytesOf(cache)).toBeLessThan(1000);
+  expect(cache.bytes).toBeLessThan(1000);
 });

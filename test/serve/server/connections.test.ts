@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
+import { Metrics } from '../../../src/kit/metrics/metrics.ts';
 import { Connections } from '../../../src/serve/server/connections.ts';
 
 interface Asked {
@@ -16,11 +17,13 @@ interface Asked {
 async function serving(most?: number): Promise<{
   asked: Asked[];
   connections: Connections;
+  gauge: (name: string) => Promise<number>;
   read: () => { requests: number; bytes: number };
   open: () => Socket;
   next: () => Promise<Asked>;
 }> {
-  const connections = new Connections(most);
+  const metrics = new Metrics();
+  const connections = new Connections(metrics, most);
   const asked: Asked[] = [];
   const server = createServer();
   let begun = 0;
@@ -33,6 +36,9 @@ async function serving(most?: number): Promise<{
   return {
     asked,
     connections,
+    async gauge(name) {
+      return Number(new RegExp(`^offerline_${name} (\\d+)$`, 'm').exec(await metrics.text())?.[1]);
+    },
     read: () => ({ requests: begun, bytes: last?.bytesRead ?? 0 }),
     open() {
       const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => undefined);
@@ -48,10 +54,6 @@ async function serving(most?: number): Promise<{
 
 function requests(...paths: string[]): string {
   return paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join('');
-}
-
-function gauge(connections: Connections, name: string): number | undefined {
-  return connections.gauges.find((each) => each.name === `offerline_${name}`)?.value;
 }
 
 test('the next answer of a connection is begun when the one before has left', async () => {
@@ -124,23 +126,23 @@ test('a body that nobody reads is passed over, and what comes behind it is answe
 });
 
 test('a connection beyond the limit is closed, and there is room again when another one has gone', async () => {
-  const { connections, open, next } = await serving(2);
+  const { gauge, open, next } = await serving(2);
   const sockets = [open(), open()];
   for (const socket of sockets) {
     socket.write(requests('/'));
     (await next()).response.end();
   }
   await once(open(), 'close');
-  expect(gauge(connections, 'connections')).toBe(2);
-  expect(gauge(connections, 'connections_refused_total')).toBe(1);
+  expect(await gauge('connections')).toBe(2);
+  expect(await gauge('connections_refused_total')).toBe(1);
   sockets[0]?.destroy();
-  while (gauge(connections, 'connections') === 2) await nextTurn();
+  while ((await gauge('connections')) === 2) await nextTurn();
   open().write(requests('/again'));
   expect((await next()).path).toBe('/again');
 });
 
 test('is finished when every answer under way has left, or its client has gone', async () => {
-  const { connections, open, next } = await serving();
+  const { connections, gauge, open, next } = await serving();
   await connections.finished();
   open().write(requests('/1'));
   const first = await next();
@@ -150,7 +152,7 @@ test('is finished when every answer under way has left, or its client has gone',
   let finished = false;
   const finishing = connections.finished().then(() => (finished = true));
   gone.destroy();
-  while (gauge(connections, 'connections') === 2) await nextTurn();
+  while ((await gauge('connections')) === 2) await nextTurn();
   expect(finished).toBe(false);
   first.response.end();
   await finishing;

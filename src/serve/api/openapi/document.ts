@@ -1,26 +1,18 @@
-import { z } from 'zod';
-import { cacheControl } from '../../http/caching.ts';
-import type { DescribedParameter } from '../../../kit/http/query.ts';
+import swagger from '@fastify/swagger';
+import type { FastifyInstance } from 'fastify';
+import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { ApiError } from '../../../kit/http/errors.ts';
 import type { ApiErrorKind } from '../../../kit/http/errors.ts';
-import type { Variant } from '../../http/variant.ts';
-import { errors } from './bodies.ts';
-import {
-  headersOf,
-  ifNoneMatch,
-  ofCompressed,
-  ofLimited,
-  ofLimits,
-  ofOverload,
-  ofPage,
-  ofSnapshot,
-  ofWrongMethod,
-  optional,
-} from './headers.ts';
-import { picturePath } from './picture-path.ts';
+import type { Operation } from '../../endpoints/operation.ts';
+import { variantA } from '../../variant-a/variant.ts';
+import { variantB } from '../../variant-b/variant.ts';
 import { variantC } from '../../variant-c/variant.ts';
+import type { Variant } from '../../http/variant.ts';
 import { operations } from '../operations.ts';
-import type { Operation } from '../operations.ts';
+import { pictureFolder } from '../pictures.ts';
+import { answerHeaders, errorHeaders, ifNoneMatch, movedPictureHeaders, pictureHeaders } from './headers.ts';
+import { postbackWebhook } from './postback-webhook.ts';
+import { errorsByStatus, isKept, tagOf } from './route-schema.ts';
 
 /** A message for each reason, as an example. */
 const messages: Record<ApiErrorKind, string> = {
@@ -42,101 +34,95 @@ const messages: Record<ApiErrorKind, string> = {
   internal: 'something went wrong on our side; try again later',
 };
 
-/** Reasons that are only told to a site that is identified. */
-const toldToSites = new Set<ApiErrorKind>([
-  'site_pending',
-  'rate_limited',
-  'wrong_type',
-  'wrong_date',
-  'wrong_parameter',
-  'nothing_found',
-  'unavailable',
-]);
+const variants = [variantA, variantB, variantC];
 
-/** The OpenAPI 3.1 document of the publishers' interface. */
-export function openApiDocument(): object {
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: 'Publisher offers interface',
-      version: '1.0',
-      description: [
-        'Offers for publisher sites in three variants, each under a base address of its own.',
-        'The bare host answers the same paths without it; /api/v1/offers there in the variant of the identified site.',
-        'What cannot be read as a request is refused in the form of Variant C, or of B where that is the default.',
-      ].join(' '),
-    },
-    paths: {
-      ...Object.fromEntries(operations.map((operation) => [operation.path, { get: describe(operation) }])),
-      ...picturePath(errorResponse(variantC, ['nothing_found']), errorResponse(variantC, ['unavailable'])),
-    },
-    components: {
-      schemas: Object.fromEntries(
-        Object.entries(errors).map(([letter, schema]) => [`Error${letter}`, schemaOf(schema)]),
-      ),
-      // What is answered beside the operations.
-      responses: Object.fromEntries(
-        [...new Set(operations.map(({ endpoint }) => endpoint.variant))].flatMap((variant) => [
-          [`UnknownPath${variant.letter}`, errorResponse(variant, ['unknown_path'])],
-          [`WrongMethod${variant.letter}`, errorResponse(variant, ['wrong_method'])],
-        ]),
-      ),
-    },
-  };
-}
-
-function describe(operation: Operation): object {
-  const { path, endpoint, summary, parameters, body, cacheControl: keeping, errorKinds } = operation;
-  const { variant } = endpoint;
-  const isPage = keeping !== cacheControl.noStore;
-  const headers = {
-    ...headersOf(variant, keeping),
-    ...ofSnapshot,
-    ...(isPage && ofPage),
-    ...(variant.showsLimits && ofLimits),
-  };
-  return {
-    operationId: path.slice(1).replaceAll(/[^a-z\d]+/g, '-'),
-    tags: [`Variant ${variant.letter}`],
-    summary,
-    parameters: [...parameters.map(describeParameter), ...(isPage ? [ifNoneMatch] : [])],
-    responses: {
-      200: {
-        description: 'What was asked for',
-        headers: { ...headers, ...(isPage && optional(ofCompressed)) },
-        content: { 'application/json': { schema: schemaOf(body) } },
+/** Has @fastify/swagger collect the routes that follow; `server.swagger()` is then the OpenAPI 3.1 document. */
+export async function describeInterface(server: FastifyInstance, publicUrl: string | undefined): Promise<void> {
+  await server.register(swagger, {
+    convertConstToEnum: false,
+    stripBasePath: false,
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Publisher offers interface',
+        version: '1.0',
+        description: [
+          'Offers for publisher sites in three variants, each under a base address of its own.',
+          'The bare host answers the same paths without it; /api/v1/offers there in the variant of the identified site.',
+          'What cannot be read as a request is refused in the form of Variant C, or of B where that is the default.',
+        ].join(' '),
+        license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
       },
-      ...(isPage && { 304: { description: 'What If-None-Match names is still the answer', headers } }),
-      ...Object.fromEntries(
-        Map.groupBy(errorKinds, (kind) => statusOf(variant, kind))
-          .entries()
-          .map(([status, kinds]) => [status, errorResponse(variant, kinds)]),
-      ),
+      servers: [{ url: publicUrl ?? '/' }],
+      tags: [...variants.map((variant) => ({ name: tagOf(variant) })), { name: 'Pictures' }, { name: 'Postbacks' }],
+      components: {
+        securitySchemes: {
+          siteKey: { type: 'apiKey', in: 'query', name: 'site_key', description: 'Public identifier of the site' },
+          siteSecret: { type: 'apiKey', in: 'query', name: 'site_secret', description: 'Private value of the site' },
+        },
+      },
     },
-  };
+    transform: jsonSchemaTransform,
+    transformObject: (collected) => complete(jsonSchemaTransformObject(collected)),
+  });
 }
 
-/** An empty one is absent, whatever its schema says of a value. */
-function describeParameter({ name, description, required, schema }: DescribedParameter): object {
-  return { in: 'query', name, description, required, ...(!required && { allowEmptyValue: true }), schema };
+/** Adds parts that no schema of a route has: headers, examples of errors, empty parameters, postbacks. */
+function complete(document: any): object {
+  for (const operation of operations) {
+    const { get } = document.paths[operation.path];
+    for (const parameter of get.parameters ?? []) if (!parameter.required) parameter.allowEmptyValue = true;
+    if (isKept(operation)) (get.parameters ??= []).push(ifNoneMatch);
+    describeAnswers(operation, get.responses);
+  }
+  describePictures(document.paths[`${pictureFolder}{name}`].get);
+  const { schemas } = document.components;
+  // Each named schema is there as that of an input, too, which none of them is.
+  for (const name of Object.keys(schemas)) if (name.endsWith('Input')) delete schemas[name];
+  document.components.responses = Object.fromEntries(
+    variants.flatMap((variant) => [
+      [`UnknownPath${variant.letter}`, errorResponse(variant, ['unknown_path'])],
+      [`WrongMethod${variant.letter}`, errorResponse(variant, ['wrong_method'])],
+    ]),
+  );
+  document.webhooks = { postback: postbackWebhook };
+  return document;
+}
+
+function describeAnswers(operation: Operation, responses: any): void {
+  const { variant, errorKinds } = operation;
+  Object.assign(responses[200], {
+    description: 'What was asked for',
+    headers: answerHeaders(operation, { mayBeCompressed: isKept(operation) }),
+  });
+  if (isKept(operation))
+    Object.assign(responses[304], {
+      description: 'What If-None-Match names is still the answer',
+      headers: answerHeaders(operation, { mayBeCompressed: false }),
+    });
+  for (const [status, kinds] of errorsByStatus(variant, errorKinds)) responses[status] = errorResponse(variant, kinds);
+}
+
+function describePictures({ parameters, responses }: any): void {
+  parameters.push(ifNoneMatch);
+  Object.assign(responses[200], { description: 'The mirrored picture', headers: pictureHeaders });
+  Object.assign(responses[302], {
+    description: 'Not mirrored: where the advertiser has it',
+    headers: movedPictureHeaders,
+  });
+  Object.assign(responses[304], {
+    description: 'What If-None-Match names is still the mirrored picture',
+    headers: pictureHeaders,
+  });
+  responses[404] = errorResponse(variantC, ['nothing_found']);
+  responses[503] = errorResponse(variantC, ['unavailable']);
 }
 
 /** All reasons for one status, with an example each. */
 function errorResponse(variant: Variant, kinds: readonly ApiErrorKind[]): object {
-  const headers = {
-    ...headersOf(variant, cacheControl.noStore),
-    // Nothing may be published yet.
-    ...optional(ofSnapshot),
-    ...(variant.showsLimits && kinds.some((kind) => toldToSites.has(kind)) && optional(ofLimits)),
-    // The limit of failed identifications is not a site's.
-    ...(kinds.includes('rate_limited') && { ...optional(ofLimits), ...ofLimited }),
-    // Where nothing is published yet, nobody knows when to come back.
-    ...(kinds.includes('unavailable') && optional(ofOverload)),
-    ...(kinds.includes('wrong_method') && ofWrongMethod),
-  };
   return {
     description: kinds.map((kind) => kind.replaceAll('_', ' ')).join(', '),
-    headers,
+    headers: errorHeaders(variant, kinds),
     content: {
       'application/json': {
         schema: { $ref: `#/components/schemas/Error${variant.letter}` },
@@ -146,13 +132,4 @@ function errorResponse(variant: Variant, kinds: readonly ApiErrorKind[]): object
       },
     },
   };
-}
-
-function statusOf(variant: Variant, kind: ApiErrorKind): number {
-  return variant.describe(new ApiError(kind, '')).status;
-}
-
-function schemaOf(schema: z.ZodType): object {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema);
-  return rest;
 }

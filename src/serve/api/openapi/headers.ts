@@ -1,58 +1,121 @@
+import type { ApiErrorKind } from '../../../kit/http/errors.ts';
+import type { Operation } from '../../endpoints/operation.ts';
+import { cacheControl } from '../../http/caching.ts';
 import type { Variant } from '../../http/variant.ts';
+import { pictureSecurityPolicy } from '../pictures.ts';
+import { isKept } from './route-schema.ts';
 
 /** Of an answer; one that is not required comes with some of the answers of its status. */
-export interface Header {
+interface Header {
   description: string;
   required: boolean;
   schema: object;
 }
-export type Headers = Record<string, Header>;
+type Headers = Record<string, Header>;
 
-export const header = (description: string, schema: object = {}): Header => ({
+const header = (description: string, schema: object = {}): Header => ({
   description,
   required: true,
   schema: { type: 'string', ...schema },
 });
-export const count = (description: string, minimum = 0): Header => ({
+const count = (description: string, minimum = 0): Header => ({
   description,
   required: true,
   schema: { type: 'integer', minimum },
 });
 
-export const ofEveryAnswer: Headers = {
+const ofEveryAnswer: Headers = {
   Vary: header('Which headers of the request the answer depends on'),
   'Referrer-Policy': header('That the address, which holds credentials, is not handed on'),
 };
-export const ofSnapshot: Headers = {
+const ofSnapshot: Headers = {
   'X-Snapshot-Id': header('The published snapshot that the answer was made from'),
   'X-Data-As-Of': header('The moment that its figures are of', { format: 'date-time' }),
 };
-export const ofPage: Headers = { ETag: header('For If-None-Match', { pattern: '^"[^"]+"$' }) };
-export const ofCompressed: Headers = {
+const ofPage: Headers = { ETag: header('For If-None-Match', { pattern: '^"[^"]+"$' }) };
+const ofCompressed: Headers = {
   'Content-Encoding': header('How the body is compressed, as Accept-Encoding allows', { enum: ['br', 'gzip'] }),
 };
-export const ofLimits: Headers = {
+const ofLimits: Headers = {
   'X-RateLimit-Limit': count('Most requests within the window'),
   'X-RateLimit-Remaining': count('Requests left in the current window'),
   'X-RateLimit-Reset': count('Epoch seconds when the oldest counted request leaves the window'),
 };
-export const ofLimited: Headers = { 'Retry-After': count('Seconds until the next request has room', 1) };
-export const ofOverload: Headers = { 'Retry-After': count('Seconds after which to try again', 1) };
-export const ofWrongMethod: Headers = { Allow: header('The methods that there are') };
+const ofLimited: Headers = { 'Retry-After': count('Seconds until the next request has room', 1) };
+const ofOverload: Headers = { 'Retry-After': count('Seconds after which to try again', 1) };
+const ofWrongMethod: Headers = { Allow: header('The methods that there are') };
+
+const keeping = (value: string): Headers => ({
+  'Cache-Control': header('Who may keep the answer, and for how many seconds', { const: value }),
+});
 
 /** Of every answer of a variant. */
-export function headersOf({ headers }: Variant, keeping: string): Headers {
+function headersOf({ headers }: Variant, kept: string): Headers {
   const version = headers['x-api-version'];
   return {
     ...ofEveryAnswer,
-    'Cache-Control': header('Who may keep the answer, and for how many seconds', { const: keeping }),
+    ...keeping(kept),
     ...(version !== undefined && { 'X-Api-Version': header('Version of the interface', { const: version }) }),
   };
 }
 
-export function optional(headers: Headers): Headers {
+function optional(headers: Headers): Headers {
   return Object.fromEntries(Object.entries(headers).map(([name, each]) => [name, { ...each, required: false }]));
 }
+
+/** Reasons that only a site that is identified gets. */
+const forSites = new Set<ApiErrorKind>([
+  'site_pending',
+  'rate_limited',
+  'wrong_type',
+  'wrong_date',
+  'wrong_parameter',
+  'nothing_found',
+  'unavailable',
+]);
+
+/** Headers of an operation's answers of status 200 and 304. */
+export function answerHeaders(operation: Operation, { mayBeCompressed }: { mayBeCompressed: boolean }): Headers {
+  return {
+    ...headersOf(operation.variant, operation.cacheControl),
+    ...ofSnapshot,
+    ...(isKept(operation) && ofPage),
+    ...(operation.variant.showsLimits && ofLimits),
+    ...(mayBeCompressed && optional(ofCompressed)),
+  };
+}
+
+/** Headers of an error that may have any of these reasons. */
+export function errorHeaders(variant: Variant, kinds: readonly ApiErrorKind[]): Headers {
+  return {
+    ...headersOf(variant, cacheControl.noStore),
+    // Nothing may be published yet.
+    ...optional(ofSnapshot),
+    ...(variant.showsLimits && kinds.some((kind) => forSites.has(kind)) && optional(ofLimits)),
+    // The limit of failed identifications is not a site's.
+    ...(kinds.includes('rate_limited') && { ...optional(ofLimits), ...ofLimited }),
+    // Where nothing is published yet, nobody knows when to come back.
+    ...(kinds.includes('unavailable') && optional(ofOverload)),
+    ...(kinds.includes('wrong_method') && ofWrongMethod),
+  };
+}
+
+export const pictureHeaders: Headers = {
+  ...ofEveryAnswer,
+  ...keeping(cacheControl.versioned),
+  ...ofPage,
+  'X-Content-Type-Options': header('That the bytes are of this type and no other', { const: 'nosniff' }),
+  'Content-Security-Policy': header('That a page of the picture runs nothing', { const: pictureSecurityPolicy }),
+};
+
+export const movedPictureHeaders: Headers = {
+  ...ofEveryAnswer,
+  ...keeping(cacheControl.page),
+  ...ofPage,
+  ...ofSnapshot,
+  Location: header('The advertiser’s address', { format: 'uri' }),
+  'X-Api-Version': { ...header('Version of the interface, under a base address that has one'), required: false },
+};
 
 export const ifNoneMatch = {
   in: 'header',

@@ -1,7 +1,6 @@
 import { get } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import { openApiDocument } from '../../../src/serve/api/openapi/document.ts';
 import { feedOffer, makeCurrent, temporaryData, writeSites, writeSnapshot } from '../../support/published-snapshot.ts';
 import { serviceForTest } from '../../support/running-service.ts';
 
@@ -51,7 +50,7 @@ test('pages are refused while too much waits for clients that do not read, and o
     'x-ratelimit-limit': '10',
   });
   // As the OpenAPI document tells.
-  const { paths } = openApiDocument() as any;
+  const { paths } = await running.json('/openapi.json');
   expect(paths['/c/api/v1/offers'].get.responses[503].headers['Retry-After']).toMatchObject({
     required: false,
     schema: { type: 'integer', minimum: 1 },

@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { createLogger } from '../../../src/kit/logging/log.ts';
-import { AccessLog } from '../../../src/serve/server/access-log.ts';
-import { pullGauges } from '../../../src/serve/server/pull-gauges.ts';
+import { Metrics } from '../../../src/kit/metrics/metrics.ts';
+import { measurePulls } from '../../../src/serve/server/pull-metrics.ts';
 import { PullLedger } from '../../../src/sources/pull-ledger.ts';
 import { temporaryData } from '../../support/published-snapshot.ts';
 
@@ -10,7 +9,9 @@ it('/metrics tells how old the last whole pull of each source is', async () => {
   const { data, remove } = await temporaryData();
   onTestFinished(remove);
   const now = Date.parse('2026-11-20T10:01:30Z');
-  expect(pullGauges(data, now)).toEqual([]);
+  const metrics = new Metrics();
+  measurePulls(metrics, data, () => now);
+  expect(await metrics.text()).not.toContain('{source=');
   const source = (name: string) => ({
     source: name,
     connector: 'http',
@@ -21,9 +22,9 @@ it('/metrics tells how old the last whole pull of each source is', async () => {
   using ledger = new PullLedger(data);
   ledger.end(ledger.begin('north', '2026-11-20T09:59:00Z'), '2026-11-20T10:00:00Z', { status: 'done' });
   ledger.end(ledger.begin('north', '2026-11-20T10:01:00Z'), '2026-11-20T10:01:00Z', { status: 'failed' });
-  const text = new AccessLog(createLogger({ write: () => true }, 'silent')).text(pullGauges(data, now));
+  const text = await metrics.text();
   expect(text).toContain('offerline_source_last_whole_pull_age_seconds{source="north"} 90\n');
   expect(text).toContain('offerline_source_last_whole_pull_age_seconds{source="south"} +Inf\n');
   await writeFile(data.sourcesFile, 'broken');
-  expect(pullGauges(data, now)).toEqual([]);
+  expect(await metrics.text()).not.toContain('{source=');
 });

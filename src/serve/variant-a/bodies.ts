@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { device, int, momentText, success, usd } from '../http/body-schemas.ts';
+import { offerBodyC } from '../variant-c/bodies.ts';
+import { formats } from './parameters.ts';
+
+/** `GET /api/offers`. */
+export const offersBodyA = z
+  .strictObject({
+    success,
+    site_key: z.string(),
+    user_id: z.string(),
+    format: z.enum(formats),
+    total: int,
+    offers: z.array(
+      z.strictObject({ ...offerBodyC.shape, tracking_url: z.string().describe('Tracking link of the user') }),
+    ),
+  })
+  .meta({ id: 'OfferListA' });
+
+/** `GET /api/click-lookup`. */
+export const clickLookupBody = z
+  .strictObject({
+    success,
+    click: z.strictObject({
+      click_id: z.string(),
+      offer_id: int.nullable().describe('Null while the catalog does not know the offer'),
+      offer_title: z.string().nullable(),
+      user_id: z.string(),
+      site_key: z.string(),
+      clicked_at: momentText,
+      country: z.string().length(2).nullable(),
+      device: device.nullable(),
+      sub1: z.string().nullable(),
+      sub2: z.string().nullable(),
+    }),
+    conversions: z.array(
+      z.strictObject({
+        conversion_id: z.string(),
+        event_id: z.string().nullable(),
+        status: z.enum(['credited', 'rejected', 'charged_back', 'unattributed']),
+        payout: usd.nullable(),
+        credited_at: momentText.nullable(),
+        reversed_at: momentText.nullable(),
+      }),
+    ),
+    postbacks: z.array(
+      z.strictObject({
+        event: z.enum(['credit', 'reject', 'chargeback']),
+        reward: z.number().min(0),
+        state: z.enum(['pending', 'delivering', 'delivered', 'dead']),
+        attempts: int,
+        last_attempt_at: momentText.nullable(),
+        last_status: int.nullable(),
+      }),
+    ),
+  })
+  .meta({ id: 'FoundClick' });
