@@ -10,21 +10,18 @@ import type { OpenSharedLimits } from '../serve/service.ts';
  * build without `src/fleet` refuses those settings.
  */
 
-const sharedLimits = new FleetPart<{ open: OpenSharedLimits }>('limits');
+const sharedLimits = new FleetPart<OpenSharedLimits>('limits');
 export const followedStorage = new FleetPart<typeof import('../fleet/storage/follow.ts')>('storage');
 export const leasedSchedule = new FleetPart<typeof import('../fleet/storage/leased-schedule.ts')>('storage');
 
-export const openSharedLimits: OpenSharedLimits = async (options) => (await sharedLimits.load()).open(options);
+export const openSharedLimits: OpenSharedLimits = async (options) => (await sharedLimits.load())(options);
 
 if (existsSync(new URL('../fleet', import.meta.url))) {
   sparkEngine.handIn(async () => (await import('../fleet/spark/drivers-of-run.ts')).openSparkEngine);
   storageOfRuns.handIn(async () => (await import('../fleet/storage/writer/run-on-storage.ts')).openRunOnStorage);
   followedStorage.handIn(() => import('../fleet/storage/follow.ts'));
   leasedSchedule.handIn(() => import('../fleet/storage/leased-schedule.ts'));
-  sharedLimits.handIn(async () => {
-    const { SharedLimits } = await import('../fleet/shared-limits/shared-limits.ts');
-    return { open: async (options) => (await SharedLimits.open(options)).limits };
-  });
+  sharedLimits.handIn(async () => (await import('../fleet/shared-limits/shared-limits.ts')).openRedisLimits);
   postgresDeliveries.handIn(async () => {
     const { PostgresStore } = await import('../fleet/postgres-deliveries/postgres-store.ts');
     const moves = await import('../fleet/move-deliveries/move-deliveries.ts');

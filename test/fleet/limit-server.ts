@@ -4,7 +4,7 @@ import type { DataDirectory } from '../../src/kit/config/data-directory.ts';
 import { Metrics } from '../../src/kit/metrics/metrics.ts';
 import type { RequestLimits } from '../../src/serve/access/limits.ts';
 import { hourly } from '../../src/serve/access/limits.ts';
-import { SharedLimits } from '../../src/fleet/shared-limits/shared-limits.ts';
+import { openRedisLimits } from '../../src/fleet/shared-limits/shared-limits.ts';
 import type { Site } from '../../src/kit/sites/sites.ts';
 import { temporaryData } from '../support/published-snapshot.ts';
 import type { RedisServer } from './redis-server.ts';
@@ -42,7 +42,8 @@ export class LimitServer {
   readonly #clock: MovedClock;
   readonly #servers: number;
   readonly log: { level: number; msg: string; reason?: string }[] = [];
-  #shared: SharedLimits | undefined;
+  #limits: RequestLimits | undefined;
+  #metrics = new Metrics();
 
   private constructor(data: DataDirectory, redis: RedisServer, clock: MovedClock, servers: number) {
     this.data = data;
@@ -64,40 +65,38 @@ export class LimitServer {
   }
 
   async start(): Promise<void> {
-    this.#shared = await SharedLimits.open({
+    this.#metrics = new Metrics();
+    this.#limits = await openRedisLimits({
       data: this.data,
       settings: { redis: this.#redis.address, servers: this.#servers },
       now: () => this.#clock.now,
       log: pino({}, { write: (line: string) => void this.log.push(JSON.parse(line)) }),
-      metrics: new Metrics(),
+      metrics: this.#metrics,
       clock: this.#clock.lua,
     });
   }
 
-  /** What it counted is written down at each turn of the event loop, so this is as good as a kill. */
+  /** Each request is written down as it is counted, so this is as good as a kill. */
   end(): void {
-    this.#shared?.limits.close();
-    this.#shared = undefined;
+    this.#limits?.close();
+    this.#limits = undefined;
   }
 
   get limits(): RequestLimits {
-    if (this.#shared === undefined) throw new Error('it is not running');
-    return this.#shared.limits;
+    if (this.#limits === undefined) throw new Error('it is not running');
+    return this.#limits;
   }
 
   async ask(site: Site, counts = true) {
     return this.limits.check(rule, site, () => '192.0.2.1', this.#clock.now, counts);
   }
 
-  /** Whether Redis counts its requests, as it reports by its metrics. */
-  get countsInRedis(): boolean {
-    return this.#shared?.session !== undefined;
-  }
-
+  /** Returns when it reports by its metrics that Redis counts, or that it does not. */
   async counting(inRedis: boolean): Promise<void> {
     await vi.waitFor(
-      () => {
-        if (this.countsInRedis !== inRedis) throw new Error(`waits for ${inRedis}`);
+      async () => {
+        if (!(await this.#metrics.text()).includes(`\nofferline_limits_shared ${inRedis ? 1 : 0}\n`))
+          throw new Error(`waits for ${inRedis}`);
       },
       { timeout: 20_000, interval: 10 },
     );

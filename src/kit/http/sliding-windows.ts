@@ -20,13 +20,19 @@ export interface LimitStatus {
 
 /**
  * Counts requests in exact sliding windows. Kept in this process and its data directory by default; several
- * processes that share their limits would ask a server such as Redis, hence the promises.
+ * processes that share their limits ask Redis, hence the promises.
  */
 export interface RateLimits {
   /** Counts a request where there is room for it. */
   consume(bucket: Bucket, now: number): LimitStatus | Promise<LimitStatus>;
   /** The same status without a request. */
   peek(bucket: Bucket, now: number): LimitStatus | Promise<LimitStatus>;
+}
+
+/** Limits that also take requests which somebody else has let in. */
+export interface CountingLimits extends RateLimits {
+  /** Counts a request, whatever room there is. */
+  count(bucket: Bucket, now: number): void;
 }
 
 /** Lengths of windows, milliseconds. */
@@ -52,7 +58,7 @@ interface Window {
 }
 
 /** Exact sliding windows in memory. */
-export class SlidingWindows implements RateLimits {
+export class SlidingWindows implements CountingLimits {
   readonly #windows = new Map<string, Window>();
   readonly #maxWindows: number;
   #sweptAt = Number.NEGATIVE_INFINITY;
@@ -79,7 +85,12 @@ export class SlidingWindows implements RateLimits {
     return { ...statusOf(window, bucket, now), allowed: true };
   }
 
-  /** Counts what was counted before this process began, in any order. */
+  count(bucket: Bucket, now: number): void {
+    this.#sweep(now);
+    this.#windowOf(bucket).times.push(now);
+  }
+
+  /** Counts requests from before this process began, in any order. */
   restore(counted: Iterable<Pick<Bucket, 'name' | 'length'> & { at: number }>): void {
     for (const { name, length, at } of counted) this.#windowOf({ name, length }).times.push(at);
     for (const { times } of this.#windows.values()) times.sort((one, other) => one - other);

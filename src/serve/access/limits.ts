@@ -1,10 +1,9 @@
 import type { Site } from '../../kit/sites/sites.ts';
-import type { Bucket, LimitStatus, RateLimits } from '../../kit/http/sliding-windows.ts';
-import { join } from 'node:path';
+import type { Bucket, CountingLimits, LimitStatus, RateLimits } from '../../kit/http/sliding-windows.ts';
 import type { Logger } from 'pino';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { makePrivateFolder } from '../../kit/files/effects.ts';
-import { JournaledWindows, RateLimitJournal } from './rate-limit-journal.ts';
+import { CountedRequests, StoredWindows } from './stored-windows.ts';
 import { hour, maxFailingAddresses, minute, SlidingWindows } from '../../kit/http/sliding-windows.ts';
 
 /** How an endpoint's requests are limited. */
@@ -61,24 +60,33 @@ export function limitHeaders({ limit, remaining, resetAt }: LimitStatus): Record
 }
 
 /** Windows of clients, of whom there may be any number, are bounded; those of sites are as many as `sites.json` has. */
-export const maxClients = 100_000;
+const maxClients = 100_000;
 
-/** What was counted of sites and of their clients. Throws as `RateLimitJournal` does. */
-export function openJournals(
-  { serve, rateLimits }: DataDirectory,
-  now: number,
-  log: Logger,
-): Record<'sites' | 'clients', RateLimitJournal> {
-  const makeFolder = (journal: string) => {
-    for (const folder of [serve, rateLimits, journal]) makePrivateFolder(folder);
-  };
+/** Requests counted by this server alone. */
+export interface LocalCounters {
+  site: CountingLimits;
+  address: CountingLimits;
+  failure: CountingLimits;
+  close(): void;
+}
+
+/**
+ * Opens the counters of this process and its data directory. Failures by address are in memory only: they are gone in a
+ * minute. Throws as `CountedRequests` does.
+ */
+export function openLocalCounters({ serve, rateLimits }: DataDirectory, now: number, log: Logger): LocalCounters {
+  const requests = new CountedRequests(rateLimits, now, log, () => {
+    for (const folder of [serve, rateLimits]) makePrivateFolder(folder);
+  });
   return {
-    sites: new RateLimitJournal(join(rateLimits, 'sites'), hour, now, log, makeFolder),
-    clients: new RateLimitJournal(join(rateLimits, 'clients'), minute, now, log, makeFolder),
+    site: new StoredWindows('site', requests, now),
+    address: new StoredWindows('address', requests, now, { maxWindows: maxClients }),
+    failure: new SlidingWindows({ maxWindows: maxFailingAddresses }),
+    close: () => requests.close(),
   };
 }
 
-/** The limits of everything that is asked for. */
+/** The limits of all requests. */
 export class RequestLimits {
   readonly #byScope: Record<LimitRule['scope'], RateLimits>;
   readonly #failures: RateLimits;
@@ -90,20 +98,10 @@ export class RequestLimits {
     this.#close = close;
   }
 
-  /**
-   * Kept in this process and its data directory. What failed from which address is not written down: it is gone in a
-   * minute.
-   */
+  /** Limits of one server, in its process and its data directory. */
   static embedded(data: DataDirectory, now: number, log: Logger): RequestLimits {
-    const { sites, clients } = openJournals(data, now, log);
-    const byScope = {
-      site: new JournaledWindows(sites, now),
-      address: new JournaledWindows(clients, now, { maxWindows: maxClients }),
-    };
-    return new RequestLimits(byScope, new SlidingWindows({ maxWindows: maxFailingAddresses }), () => {
-      sites.close();
-      clients.close();
-    });
+    const { failure, close, ...byScope } = openLocalCounters(data, now, log);
+    return new RequestLimits(byScope, failure, close);
   }
 
   /** The status of a site's bucket after this request, which counts where the rule and the caller say so. */

@@ -38,7 +38,7 @@ async function addressOf(reply: string | undefined): Promise<string> {
 
 const service = (redis: string) => serviceForTest(data, { limits: { redis, servers: 3 } }, () => now);
 
-test('where Redis is not there each server allows its part, as its own journal tells, and says so once', async () => {
+test('where Redis is not there each server allows its part, by its own counter, and logs it once', async () => {
   const redis = await addressOf(undefined);
   const running = await service(redis);
   const left: string[] = [];
@@ -67,7 +67,7 @@ test('where Redis is not there each server allows its part, as its own journal t
   expect(left).toEqual(['429 10 0', '200 10 2']);
 });
 
-test('failed identifications have their part, too', async () => {
+test('failed identifications have their share, too', async () => {
   const running = await service(await addressOf(undefined));
   const wrong = (attempt: number) => running.get(`/c/api/v1/offers?site_key=s&site_secret=guess-${attempt}`);
   for (let attempt = 0; attempt < 20; attempt++) expect((await wrong(attempt)).status).toBe(401);
@@ -97,7 +97,7 @@ test('what cannot be an address is refused without telling it', async () => {
   await expect(missing).rejects.toThrow('limits.redis: the environment has no NOT_SET_ANYWHERE');
 });
 
-test('a journal of a service that counted alone is known to one that shares, and the other way round', async () => {
+test('requests that a service counted alone count for one that shares, and the other way round', async () => {
   const alone = await serviceForTest(data, {}, () => now);
   await alone.get(offers);
   await alone.get(offers);

@@ -1,0 +1,174 @@
+import { closeSync, openSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { Logger } from 'pino';
+import { OfferlineError } from '../../kit/errors/errors.ts';
+import { isDiskUnwritable } from '../../kit/errors/machine-failure.ts';
+import { makePrivateFolder } from '../../kit/files/effects.ts';
+import { SlidingWindows } from '../../kit/http/sliding-windows.ts';
+import type { Bucket, CountingLimits, LimitStatus } from '../../kit/http/sliding-windows.ts';
+
+/** How often requests that have left their windows are deleted. Milliseconds. */
+const sweepMilliseconds = 10 * 60_000;
+
+/**
+ * Counted requests in a table that outlives the process. A row is written before its answer leaves, so no end of the
+ * process loses a count. The disk is not waited for: a loss of power may cost the counts of a window.
+ */
+export class CountedRequests {
+  readonly #folder: string;
+  readonly #log: Logger;
+  readonly #makeFolder: (path: string) => void;
+  #database: { connection: DatabaseSync; insert: StatementSync } | undefined;
+  #sweptAt: number;
+  #isFailing = false;
+  #isClosed = false;
+
+  /**
+   * Throws `OfferlineError` where the folder cannot be used, but for a disk that takes nothing more: that must not keep
+   * the feeds from opening.
+   */
+  constructor(folder: string, now: number, log: Logger, makeFolder = makePrivateFolder) {
+    this.#folder = folder;
+    this.#log = log;
+    this.#makeFolder = makeFolder;
+    this.#sweptAt = now;
+    try {
+      this.#open();
+      this.#sweep(now);
+    } catch (error) {
+      if (!isDiskUnwritable(error) && !isUnwritable(error))
+        throw new OfferlineError(
+          `${folder} cannot be used: ${(error as Error).message}. Rate limits are kept there: make it a folder that can be written to`,
+          undefined,
+          { cause: error },
+        );
+      this.#complain(error as Error);
+    }
+  }
+
+  /** Requests of a scope that are within their windows. */
+  remembered(scope: string, now: number): (Pick<Bucket, 'name' | 'length'> & { at: number })[] {
+    const rows = this.#database?.connection
+      .prepare('SELECT bucket, at, expires_at FROM counted_requests WHERE scope = ? AND at <= ? AND expires_at > ?')
+      .all(scope, now, now);
+    return (rows ?? []).map((row) => {
+      const at = Number(row['at']);
+      return { name: String(row['bucket']), length: Number(row['expires_at']) - at, at };
+    });
+  }
+
+  /** Writes a request down. A full disk must not close the feeds: memory goes on counting, which is logged once. */
+  add(scope: string, { name, length }: Bucket, at: number): void {
+    try {
+      if (this.#isClosed) throw new Error('the table is closed');
+      this.#open().insert.run(scope, name, at, at + length);
+      if (Math.abs(at - this.#sweptAt) >= sweepMilliseconds) this.#sweep(at);
+      this.#isFailing = false;
+    } catch (error) {
+      this.#complain(error as Error);
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#database?.connection.close();
+    this.#database = undefined;
+  }
+
+  #open(): { connection: DatabaseSync; insert: StatementSync } {
+    if (this.#database !== undefined) return this.#database;
+    this.#makeFolder(this.#folder);
+    const file = join(this.#folder, 'counted.sqlite');
+    // By the system's own error: to SQLite a folder without rights and a full disk look alike.
+    closeSync(openSync(file, 'a', 0o600));
+    let connection: DatabaseSync;
+    try {
+      connection = connect(file);
+    } catch (error) {
+      if (!isDamaged(error)) throw error;
+      this.#log.error({ file }, 'counted requests are damaged: removing them; the windows of rate limits begin anew');
+      for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true });
+      connection = connect(file);
+    }
+    const insert = connection.prepare('INSERT INTO counted_requests VALUES (?, ?, ?, ?)');
+    return (this.#database = { connection, insert });
+  }
+
+  #sweep(now: number): void {
+    this.#sweptAt = now;
+    this.#database?.connection.prepare('DELETE FROM counted_requests WHERE expires_at <= ?').run(now);
+  }
+
+  #complain({ message }: Error): void {
+    if (!this.#isFailing)
+      this.#log.error(
+        { reason: message },
+        'counted requests cannot be written down; they are counted in memory, and a restart may forget them',
+      );
+    this.#isFailing = true;
+  }
+}
+
+function connect(file: string): DatabaseSync {
+  const connection = new DatabaseSync(file);
+  try {
+    connection.exec(`
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = OFF;
+      CREATE TABLE IF NOT EXISTS counted_requests (
+        scope TEXT NOT NULL, bucket TEXT NOT NULL, at INTEGER NOT NULL, expires_at INTEGER NOT NULL
+      ) STRICT;
+      PRAGMA quick_check;
+    `);
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+/** SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN: all that a full disk may look like to SQLite. */
+function isUnwritable(error: unknown): boolean {
+  return [8, 10, 13, 14].includes(codeOf(error));
+}
+
+/** SQLITE_CORRUPT and SQLITE_NOTADB. */
+function isDamaged(error: unknown): boolean {
+  return [11, 26].includes(codeOf(error));
+}
+
+/** Without the detail in its upper bits. */
+function codeOf(error: unknown): number {
+  return ((error as { errcode?: number }).errcode ?? 0) & 0xff;
+}
+
+/** Sliding windows that outlive the process: decided in memory, written down before the answer leaves. */
+export class StoredWindows implements CountingLimits {
+  readonly #windows: SlidingWindows;
+  readonly #scope: string;
+  readonly #requests: CountedRequests;
+
+  /** `maxWindows`: see `SlidingWindows`. */
+  constructor(scope: string, requests: CountedRequests, now: number, bounds?: { maxWindows: number }) {
+    this.#scope = scope;
+    this.#requests = requests;
+    this.#windows = new SlidingWindows(bounds);
+    this.#windows.restore(requests.remembered(scope, now));
+  }
+
+  consume(bucket: Bucket, now: number): LimitStatus {
+    const status = this.#windows.consume(bucket, now);
+    if (status.allowed) this.#requests.add(this.#scope, bucket, now);
+    return status;
+  }
+
+  peek(bucket: Bucket, now: number): LimitStatus {
+    return this.#windows.peek(bucket, now);
+  }
+
+  count(bucket: Bucket, now: number): void {
+    this.#windows.count(bucket, now);
+    this.#requests.add(this.#scope, bucket, now);
+  }
+}
