@@ -7,6 +7,7 @@ import { isDiskUnwritable } from '../../kit/errors/machine-failure.ts';
 import { makePrivateFolder } from '../../kit/files/effects.ts';
 import { SlidingWindows } from '../../kit/http/sliding-windows.ts';
 import type { Bucket, CountingLimits, LimitStatus } from '../../kit/http/sliding-windows.ts';
+import { isSqliteDamage } from '../../kit/sqlite/open-sqlite.ts';
 
 /** How often requests that have left their windows are deleted. Milliseconds. */
 const sweepMilliseconds = 10 * 60_000;
@@ -86,7 +87,7 @@ export class CountedRequests {
     try {
       connection = connect(file);
     } catch (error) {
-      if (!isDamaged(error)) throw error;
+      if (!isSqliteDamage(error)) throw error;
       this.#log.error({ file }, 'counted requests are damaged: removing them; the windows of rate limits begin anew');
       for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true });
       connection = connect(file);
@@ -130,17 +131,8 @@ function connect(file: string): DatabaseSync {
 
 /** SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN: all that a full disk may look like to SQLite. */
 function isUnwritable(error: unknown): boolean {
-  return [8, 10, 13, 14].includes(codeOf(error));
-}
-
-/** SQLITE_CORRUPT and SQLITE_NOTADB. */
-function isDamaged(error: unknown): boolean {
-  return [11, 26].includes(codeOf(error));
-}
-
-/** Without the detail in its upper bits. */
-function codeOf(error: unknown): number {
-  return ((error as { errcode?: number }).errcode ?? 0) & 0xff;
+  // The upper bits hold details of the code.
+  return [8, 10, 13, 14].includes(((error as { errcode?: number }).errcode ?? 0) & 0xff);
 }
 
 /** Sliding windows that outlive the process: decided in memory, written down before the answer leaves. */

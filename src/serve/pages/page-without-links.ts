@@ -20,7 +20,8 @@ export class PageWithoutLinks {
     this.#source = bytes;
     this.#tag = tag;
     const gaps: number[] = [];
-    for (let gap = bytes.indexOf(linkPlaceholder); gap !== -1; gap = bytes.indexOf(linkPlaceholder, gap + 1)) gaps.push(gap);
+    for (let gap = bytes.indexOf(linkPlaceholder); gap !== -1; gap = bytes.indexOf(linkPlaceholder, gap + 1))
+      gaps.push(gap);
     this.#gaps = gaps;
   }
 

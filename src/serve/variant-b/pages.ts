@@ -15,8 +15,8 @@ const querystring = z
     site_key: siteKey,
     site_secret: siteSecret,
     type: offerType.optional(),
-    take: integer('take', 'Most offers to return', 1, 10_000).optional().meta({ default: defaultTake }),
-    skip: integer('skip', 'Leading offers to leave out', 0).optional().meta({ default: defaultSkip }),
+    take: integer('take', 'Most offers to return', defaultTake, 1, 10_000),
+    skip: integer('skip', 'Leading offers to leave out', defaultSkip, 0),
   })
   .transform(({ type, take = defaultTake, skip = defaultSkip }) => ({ type, take, skip }));
 

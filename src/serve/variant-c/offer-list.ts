@@ -35,12 +35,10 @@ const querystring = z
     site_secret: siteSecret,
     type: offerType.optional().meta({ default: 'offer' }),
     // An alias is checked even where the name that it stands for wins.
-    take: integer('take', 'Alias of limit', 1, 500).optional().meta({ default: defaultLimit }),
-    skip: integer('skip', 'Alias of offset', 0).optional().meta({ default: defaultOffset }),
-    limit: integer('limit', 'Most offers to return; wins over take', 1, 500).optional().meta({ default: defaultLimit }),
-    offset: integer('offset', 'Leading offers to leave out; wins over skip', 0)
-      .optional()
-      .meta({ default: defaultOffset }),
+    take: integer('take', 'Alias of limit', defaultLimit, 1, 500),
+    skip: integer('skip', 'Alias of offset', defaultOffset, 0),
+    limit: integer('limit', 'Most offers to return; wins over take', defaultLimit, 1, 500),
+    offset: integer('offset', 'Leading offers to leave out; wins over skip', defaultOffset, 0),
     country: pattern(
       'country',
       'ISO 3166-1 alpha-2 in any case: offers available there',

@@ -54,7 +54,16 @@ export async function describeInterface(server: FastifyInstance, publicUrl: stri
         license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
       },
       servers: [{ url: publicUrl ?? '/' }],
-      tags: [...variants.map((variant) => ({ name: tagOf(variant) })), { name: 'Pictures' }, { name: 'Postbacks' }],
+      tags: [
+        { name: tagOf(variantA), description: 'Offers with links that carry the user; opened by the site’s key alone' },
+        { name: tagOf(variantB), description: 'The whole list, and the offers that convert best' },
+        { name: tagOf(variantC), description: 'The list by filters and pages, its changes, and reports' },
+        { name: 'Pictures', description: 'Pictures of offers, without credentials' },
+        {
+          name: 'Postbacks',
+          description: 'Requests that a site gets when a reward is credited, refused or taken back',
+        },
+      ],
       components: {
         securitySchemes: {
           siteKey: { type: 'apiKey', in: 'query', name: 'site_key', description: 'Public identifier of the site' },
