@@ -32,7 +32,7 @@ export async function clickQueries(
   snapshot: ConsoleSnapshot,
   data: DataDirectory,
 ): Promise<ClickQuery> {
-  const files = await clickFilesOf(join(data.published, snapshot.id), 'event_key');
+  const files = await clickFilesOf(join(data.published, snapshot.id));
   indexFiles(files, snapshot);
   const key = hashedKey(clickId);
   return (statement, relation) => {

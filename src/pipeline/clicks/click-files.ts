@@ -20,8 +20,8 @@ export interface ClickFiles {
   postbacks: ClickFile[];
 }
 
-/** Those that the snapshot's views read. `clickKey`: SQL of a click's key in its files of clicks. */
-export async function clickFilesOf(snapshot: string, clickKey: string): Promise<ClickFiles> {
+/** Those that the snapshot's views read. */
+export async function clickFilesOf(snapshot: string): Promise<ClickFiles> {
   const { files } = parseManifest(await readFile(join(snapshot, manifestFile), 'utf8'));
   const within = (folder: string, key: string) =>
     Object.entries(files)
@@ -29,7 +29,7 @@ export async function clickFilesOf(snapshot: string, clickKey: string): Promise<
       .map(([path, { sha256 }]) => ({ path: join(snapshot, path), sha256, key }))
       .toSorted((one, other) => (one.path < other.path ? -1 : 1));
   return {
-    clicks: within('events/clicks', clickKey),
+    clicks: within('events/clicks', 'event_key'),
     conversions: within('marts/conversions', textKey('click_id')),
     postbacks: within('marts/postbacks', textKey('click_id')),
   };

@@ -1,7 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { join } from 'node:path';
 import { openDuckDB, readOnly, type OpenDuckDB } from '../../kit/duckdb/open.ts';
-import { clickKeyOf } from '../snapshot/click-key.ts';
 import { analyticsFile } from '../snapshot/manifest.ts';
 import { textKey } from '../../kit/vocabulary/event-key.ts';
 import { hashedKey } from './click-bloom-filter.ts';
@@ -78,8 +77,6 @@ const fewFiles = 4;
 interface OpenDatabase {
   database: OpenDuckDB;
   files: ClickFiles;
-  /** SQL of a click's key in the event files. */
-  clickKey: (clickId: string) => string;
   idle: DuckDBConnection[];
   waiting: ((connection: DuckDBConnection) => void)[];
 }
@@ -120,10 +117,10 @@ export class SnapshotClicks {
 
   /** Which offer a click of any site is on; undefined where there is no such click. Throws as `find` does. */
   findOffer(clickId: string): Promise<ClickedOffer | undefined> {
-    return this.#ask((connection, { files, clickKey }) => {
+    return this.#ask((connection, { files }) => {
       const asked = this.#askedOf(files.clicks, clickId) ?? 'clicks';
-      const queryOf = (clicks: string) => clickedOfferQuery(clicks, clickKey('$1::VARCHAR'));
-      return findClick<ClickedOffer>(connection, asked, clickKey('$1::VARCHAR'), queryOf, [clickId]);
+      const queryOf = (clicks: string) => clickedOfferQuery(clicks, soughtKey);
+      return findClick<ClickedOffer>(connection, asked, queryOf, [clickId]);
     });
   }
 
@@ -159,15 +156,14 @@ export class SnapshotClicks {
 
   async #findBy(
     connection: DuckDBConnection,
-    { files, clickKey }: OpenDatabase,
+    { files }: OpenDatabase,
     clickId: string,
     siteKey: string,
   ): Promise<FoundClick | undefined> {
     const askedOf = (group: readonly ClickFile[]) => this.#askedOf(group, clickId);
     const asked = askedOf(files.clicks) ?? 'clicks';
-    const key = clickKey('$1::VARCHAR');
-    const queryOf = (clicks: string) => clickQuery(clicks, key);
-    const click = await findClick<FoundClick['click']>(connection, asked, key, queryOf, [clickId, siteKey]);
+    const queryOf = (clicks: string) => clickQuery(clicks, soughtKey);
+    const click = await findClick<FoundClick['click']>(connection, asked, queryOf, [clickId, siteKey]);
     if (click === undefined) return undefined;
     const conversions = await findOutcomes<FoundConversion>(
       connection,
@@ -218,15 +214,12 @@ export class SnapshotClicks {
         threads: '1',
         memory_limit: '512MiB',
       });
-      const clickKey = await clickKeyOf(database.connection);
-      // Filters know portable keys only, so of files from before there were any they read the ids.
-      const hasOldKeys = clickKey('click_id') !== textKey('click_id');
-      const files = await clickFilesOf(this.#folder, hasOldKeys ? textKey('click_id') : 'event_key');
+      const files = await clickFilesOf(this.#folder);
       const idle = [database.connection];
       while (idle.length < maxConcurrentLookups) idle.push(await database.connect());
       // The Parquet files of a snapshot never change: what is known of them stays true.
       for (const connection of idle) await connection.run('SET parquet_metadata_cache = true');
-      return { database, files, clickKey, idle, waiting: [] };
+      return { database, files, idle, waiting: [] };
     } catch (error) {
       this.#database = undefined;
       throw error;
@@ -234,11 +227,13 @@ export class SnapshotClicks {
   }
 }
 
+/** SQL of the key of the click that is asked for. */
+const soughtKey = textKey('$1::VARCHAR');
+
 /** In these files, or in the view `clicks`. `values` of the query: the click's id first. */
 async function findClick<Click>(
   connection: DuckDBConnection,
   within: readonly string[] | 'clicks',
-  key: string,
   queryOf: (clicks: string) => string,
   values: [clickId: string, ...string[]],
 ): Promise<Click | undefined> {
@@ -247,7 +242,7 @@ async function findClick<Click>(
     const files =
       within.length <= fewFiles
         ? within
-        : (await rowsOf<{ filename: string }>(connection, filesQuery(within, key), [values[0]])).map(
+        : (await rowsOf<{ filename: string }>(connection, filesQuery(within, soughtKey), [values[0]])).map(
             ({ filename }) => filename,
           );
     if (files.length === 0) return undefined;

@@ -19,7 +19,6 @@ import { adoptPublished, isAdopted, withPublished } from './adopt-published.ts';
 import { noteReason } from './damage-note.ts';
 import { assertLogsLanded, resetLogs } from './reset-logs.ts';
 import { newestGoodSnapshot, publishedFolders, type PublishedFolder } from './published-folders.ts';
-import { renewEventKeys } from './renew-event-keys.ts';
 import { restoreFiles, troubledFiles } from './restore-files.ts';
 
 /** Input of opening the warehouse. The caller holds the writer lock. */
@@ -38,17 +37,6 @@ export interface Opening {
  * reads what landed since.
  */
 export async function openWarehouse(opening: Opening): Promise<StateDatabase> {
-  const state = await openOrRecover(opening);
-  try {
-    await renewEventKeys(opening, state);
-  } catch (error) {
-    await state.close();
-    throw error;
-  }
-  return state;
-}
-
-async function openOrRecover(opening: Opening): Promise<StateDatabase> {
   const { data, settings, effects } = opening;
   const damage = await reasonForRecovery(data);
   if (damage !== undefined) return recoverState(opening, damage);

@@ -33,7 +33,7 @@ export function revisionIn(metadata: ReadonlyMap<string, string>): number {
   return revisionOf(metadata.get(revisionKey));
 }
 
-const revisionKey = 'change_number';
+const revisionKey = 'revision';
 const revisionOf = (value: string | undefined) => Number(value ?? 0);
 
 /**

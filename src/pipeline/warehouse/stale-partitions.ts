@@ -9,8 +9,8 @@ import type { OutdatedReportsTable } from './tables.ts';
 
 /*
  * What of the marts is stale: computed from less than is known by now. Every mark is written, read and removed here, by
- * UTC day: `touched_days` for the marts of events, `outdated_reports` for daily reports with the cause,
- * `touched_postback_days` for the marts of postbacks; and the revision that all of them were computed at. Whoever
+ * UTC day: `dirty_days` for the marts of events, `outdated_reports` for daily reports with the cause,
+ * `dirty_postback_days` for the marts of postbacks; and the revision that all of them were computed at. Whoever
  * changes data marks what it makes stale, in its own transaction; the models stage computes it again and removes the
  * marks.
  *
@@ -26,11 +26,11 @@ export type PostbackMart = 'postbacks' | 'postback_attempts';
 
 /** The as-of that the marts were computed for last, and the warehouse's revision then. */
 const asOfKey = 'marts_as_of';
-const martsRevisionKey = 'marts_change_number';
+const martsRevisionKey = 'marts_revision';
 
 /** Marks the marts of events of these days. */
 export async function markMartDays(connection: DuckDBConnection, days: string): Promise<void> {
-  await connection.run(`INSERT OR IGNORE INTO touched_days SELECT DISTINCT day FROM (${days})`);
+  await connection.run(`INSERT OR IGNORE INTO dirty_days SELECT DISTINCT day FROM (${days})`);
 }
 
 /**
@@ -68,13 +68,13 @@ export async function markPostbackDays(
   parameters: DuckDBValue[] = [],
 ): Promise<void> {
   await connection.run(
-    `INSERT OR IGNORE INTO touched_postback_days SELECT DISTINCT '${mart}', day FROM (${days})`,
+    `INSERT OR IGNORE INTO dirty_postback_days SELECT DISTINCT '${mart}', day FROM (${days})`,
     parameters,
   );
 }
 
 /** A query for the marked days of the marts of events. */
-export const staleMartDays = 'SELECT day FROM touched_days';
+export const staleMartDays = 'SELECT day FROM dirty_days';
 
 /** A query for the marked reports: `day`, `cause`, and the `run_id` that found it. */
 export const staleReports = 'SELECT day, cause, run_id FROM outdated_reports';
@@ -87,7 +87,7 @@ export function stalePostbackDays(
 ): Promise<{ mart: PostbackMart; day: Day }[]> {
   return queryRows(
     connection,
-    `SELECT mart, day::VARCHAR AS day FROM touched_postback_days
+    `SELECT mart, day::VARCHAR AS day FROM dirty_postback_days
      UNION
      SELECT mart, $1 FROM (VALUES ${marts.map((mart) => `('${mart}')`).join(', ')}) AS marts (mart) WHERE mart NOT IN (SELECT mart FROM mart_files)
      ORDER BY 1, 2`,
@@ -97,7 +97,7 @@ export function stalePostbackDays(
 
 /** Removes the marks of the marts of events: they are computed. */
 export async function clearMartDays(connection: DuckDBConnection): Promise<void> {
-  await kyselyOn(connection).deleteFrom('touched_days').execute();
+  await kyselyOn(connection).deleteFrom('dirty_days').execute();
 }
 
 /** Removes the marks of a day's report, and what was computed beside it: it is written. */
@@ -108,7 +108,7 @@ export async function clearReport(connection: DuckDBConnection, day: Day): Promi
 
 /** Removes the marks of the marts of postbacks: they are written. */
 export async function clearPostbackDays(connection: DuckDBConnection): Promise<void> {
-  await kyselyOn(connection).deleteFrom('touched_postback_days').execute();
+  await kyselyOn(connection).deleteFrom('dirty_postback_days').execute();
 }
 
 /** As-of of the marts, whether or not they are stale; undefined where there are none. */

@@ -11,6 +11,8 @@ export interface Tables {
   conversion_events: ConversionEventsTable;
   delivery_attempts: DeliveryAttemptsTable;
   delivery_states: DeliveryStatesTable;
+  dirty_days: DirtyDaysTable;
+  dirty_postback_days: DirtyPostbackDaysTable;
   event_files: EventFilesTable;
   ingest_files: IngestFilesTable;
   ingest_warnings: IngestWarningsTable;
@@ -33,8 +35,6 @@ export interface Tables {
   site_commissions: SiteCommissionsTable;
   site_days: SiteDaysTable;
   staged_reports: StagedReportsTable;
-  touched_days: TouchedDaysTable;
-  touched_postback_days: TouchedPostbackDaysTable;
   waiting_clicks: WaitingClicksTable;
   warehouse_facts: WarehouseFactsTable;
 }
@@ -90,6 +90,15 @@ export interface DeliveryStatesTable {
   next_attempt_at: ColumnType<string | null, string | Date | null>;
 }
 
+export interface DirtyDaysTable {
+  day: string;
+}
+
+export interface DirtyPostbackDaysTable {
+  mart: string;
+  day: string;
+}
+
 export interface EventFilesTable {
   path: string;
   kind: 'clicks' | 'conversions';
@@ -101,7 +110,6 @@ export interface EventFilesTable {
   first_at: ColumnType<string, string | Date>;
   last_at: ColumnType<string, string | Date>;
   form: string | null;
-  has_old_keys: boolean | null;
 }
 
 export interface IngestFilesTable {
@@ -122,7 +130,7 @@ export interface IngestFilesTable {
   status: 'loaded' | 'quarantined' | 'held' | 'superseded';
   reason: string | null;
   ingested_at: ColumnType<string, string | Date>;
-  read_with: string | null;
+  read_with: string;
 }
 
 export interface IngestWarningsTable {
@@ -323,15 +331,6 @@ export interface StagedReportsTable {
   rows: number;
   bytes: number;
   sha256: string;
-}
-
-export interface TouchedDaysTable {
-  day: string;
-}
-
-export interface TouchedPostbackDaysTable {
-  mart: string;
-  day: string;
 }
 
 export interface WaitingClicksTable {

@@ -74,7 +74,7 @@ async function openCurrent(index: ClickFileIndex): Promise<{ clicks: SnapshotCli
 
 /** As the first lookup has it done. */
 async function learnAll(index: ClickFileIndex, folder: string): Promise<void> {
-  await index.learn(Object.values(await clickFilesOf(folder, 'event_key')).flat(), new AbortController().signal);
+  await index.learn(Object.values(await clickFilesOf(folder)).flat(), new AbortController().signal);
 }
 
 async function expectAllFound(clicks: SnapshotClicks): Promise<void> {

@@ -15,7 +15,7 @@ const tables = [
   'conversion_events',
   'conversion_clicks',
   'click_hourly',
-  'touched_days',
+  'dirty_days',
   'outdated_reports',
   'warehouse_facts',
   'offers',

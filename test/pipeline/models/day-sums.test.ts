@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { changeState } from '../../support/change-state.ts';
 import { PipelineUnderTest } from '../../support/pipeline-under-test.ts';
 import { sharedPipeline } from '../../support/shared-pipeline.ts';
 
@@ -60,24 +59,6 @@ it('of sites are gross and after the commission of now; of one that sites.json l
     { day: '2026-03-08', site_key: 'unknown', gross_earnings: '1.111150', earnings_after_commission: null },
     { day: '2026-03-10', site_key: 'north', gross_earnings: '1.111150', earnings_after_commission: '0.8889' },
   ]);
-});
-
-it('come to a warehouse from before them with its next run, for all days', async () => {
-  const pipeline = await withFourDays();
-  const now = await pipeline.figures('2026-03-10T12:00:00Z');
-  await changeState(
-    pipeline.data,
-    `DROP TABLE network_hourly; DROP TABLE site_days;
-     DELETE FROM mart_files WHERE mart = 'offer_daily';
-     DELETE FROM kysely_migration WHERE name LIKE '011%'`,
-  );
-  await pipeline.refresh('2026-03-10T12:00:01Z');
-  const { network_hourly, site_daily, offer_daily } = await pipeline.figures('2026-03-10T12:00:01Z');
-  expect({ network_hourly, site_daily, offer_daily }).toEqual({
-    network_hourly: now.network_hourly,
-    site_daily: now.site_daily,
-    offer_daily: now.offer_daily,
-  });
 });
 
 it('of one offer by site leave out what is stamped ahead of as-of', async () => {

@@ -105,35 +105,6 @@ describe('openStateDatabase', () => {
     expect(await queryRows(state.connection, 'SELECT count(*) AS rows FROM more')).toEqual([{ rows: 0 }]);
   });
 
-  it('cuts what an earlier program kept whole of rejected rows and unknown fields', async () => {
-    const before = join(folder, 'before');
-    await cp(migrationsFolder, before, { recursive: true, filter: (path) => !/\/0(0[5-9]|[1-9])/.test(path) });
-    const old = await open(before);
-    await old.connection.run(`
-      INSERT INTO rejects VALUES (1, 'clicks/a.ndjson', 7, 'bad_clicked_at', repeat('é', 5000)), (2, 'clicks/b.ndjson', 1, 'not_json_object', 'x');
-      INSERT INTO ingest_warnings SELECT 1, 'unknown_field', format('f{:03d}', range), 9 FROM range(30);
-      INSERT INTO ingest_warnings VALUES (1, 'bad_device', 'device', 4), (2, 'unknown_field', NULL, 3)`);
-    await old.close();
-    const state = await open();
-    expect(
-      await queryRows(state.connection, 'SELECT * REPLACE (length(raw) AS raw) FROM rejects ORDER BY file_id'),
-    ).toEqual([
-      { file_id: 1, path: 'clicks/a.ndjson', line: 7, reason: 'bad_clicked_at', raw: 2000, raw_length: 5000 },
-      { file_id: 2, path: 'clicks/b.ndjson', line: 1, reason: 'not_json_object', raw: 1, raw_length: 1 },
-    ]);
-    expect(
-      await queryRows(
-        state.connection,
-        `SELECT file_id, warning, count(*) AS rows_told, min(field) AS first, max(field) AS last, max(rows) AS rows FROM ingest_warnings GROUP BY ALL ORDER BY ALL`,
-      ),
-    ).toEqual([
-      { file_id: 1, warning: 'bad_device', rows_told: 1, first: 'device', last: 'device', rows: 4 },
-      { file_id: 1, warning: 'further_unknown_fields', rows_told: 1, first: null, last: null, rows: 10 },
-      { file_id: 1, warning: 'unknown_field', rows_told: 20, first: 'f000', last: 'f019', rows: 9 },
-      { file_id: 2, warning: 'unknown_field', rows_told: 1, first: null, last: null, rows: 3 },
-    ]);
-  });
-
   it('rolls a failed migration back whole, names it and lets go of the file', async () => {
     await (await open()).close();
     const migrations = await folderOfMigrations([

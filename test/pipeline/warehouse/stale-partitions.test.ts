@@ -12,7 +12,7 @@ import { invalidateAllMarts, invalidateMarts, markReports } from '../../../src/p
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const owner = 'src/pipeline/warehouse/stale-partitions.ts';
 /** The tables of marks, and the keys of the metadata that says what the marts were computed from. */
-const markNames = /\b(touched_days|outdated_reports|touched_postback_days|marts_change_number|marts_as_of)\b/;
+const markNames = /\b(dirty_days|outdated_reports|dirty_postback_days|marts_revision|marts_as_of)\b/;
 
 const sources = ['src', 'pipelines']
   .flatMap((folder) =>

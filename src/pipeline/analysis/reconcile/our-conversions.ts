@@ -3,7 +3,7 @@ import { UsageError } from '../../../kit/errors/errors.ts';
 import type { Moment } from '../../../kit/time/moment.ts';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
 import { makeEmptyTempTable } from '../../../kit/duckdb/temp-table.ts';
-import { clickKeyOf } from '../../snapshot/click-key.ts';
+import { textKey } from '../../../kit/vocabulary/event-key.ts';
 import { withFunctions } from '../../sql/model-query.ts';
 import { readPublished, type MartRow } from '../../sql/run-model.ts';
 import { parseAmount, type Amount } from '../../../kit/text/decimal-text.ts';
@@ -97,11 +97,10 @@ export async function claimedClicks(
     appender.endRow();
   }
   appender.closeSync();
-  const keyOf = await clickKeyOf(connection);
   const rows = await queryRows<{ click_id: string; site_key: string | null; clicked_at: Moment | null }>(
     connection,
     `SELECT clicks.click_id, clicks.site_key, clicks.clicked_at FROM ${asked} AS asked
-     JOIN clicks ON clicks.event_key = ${keyOf('asked.click_id')} AND clicks.click_id = asked.click_id
+     JOIN clicks ON clicks.event_key = ${textKey('asked.click_id')} AND clicks.click_id = asked.click_id
      UNION ALL
      SELECT DISTINCT conversions.click_id, NULL, NULL::TIMESTAMPTZ FROM ${asked} AS asked
      JOIN conversions ON conversions.click_id = asked.click_id WHERE conversions.site_key IS NULL`,

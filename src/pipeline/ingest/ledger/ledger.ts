@@ -37,11 +37,9 @@ export const endedARun = 'ended_a_run';
 
 /**
  * SQL for the moment when a file of the ledger was first seen, in nanoseconds since the epoch, as text. A run may wait
- * for another before it looks, so that what it ingests may be younger than its start; times from before they were
- * capped may be anything.
+ * for another before it looks, so that what it ingests may be younger than its start.
  */
-export const seenNs =
-  'greatest(CASE WHEN read_with IS NULL THEN 0 ELSE modified_ns END, epoch_ns(ingested_at))::VARCHAR';
+export const seenNs = 'greatest(modified_ns, epoch_ns(ingested_at))::VARCHAR';
 
 /** Writes a landing file's ledger row. */
 export async function recordFile(

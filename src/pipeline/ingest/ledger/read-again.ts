@@ -1,6 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { FileStatus, LandingKind } from '../../../kit/vocabulary/values.ts';
-import { defaultSettings } from '../../../kit/config/settings.ts';
 import type { CheckedFile } from '../../landing/landing-file.ts';
 import { quoted, quotedList } from '../../../kit/text/sql-text.ts';
 import type { Moment } from '../../../kit/time/moment.ts';
@@ -28,7 +27,7 @@ export interface LedgerRow extends LedgerCounts {
   status: FileStatus;
   reason: string | null;
   ingested_at: Moment;
-  read_with: string | null;
+  read_with: string;
   /** When it was ingested, in nanoseconds since the epoch; not before it was first seen. */
   seen_ns: string;
 }
@@ -95,15 +94,13 @@ async function logsToReadAgain(
 function beyondOtherLimit(now: ReadWith): string {
   const changed = Object.entries(limits).map(
     ([reason, limit]) =>
-      `split_part(reason, ':', 1) = ${quoted(reason)} AND coalesce((read_with->>${quoted(limit)})::DOUBLE, ${defaultSettings[limit]}) <> ${now[limit]}`,
+      `split_part(reason, ':', 1) = ${quoted(reason)} AND (read_with->>${quoted(limit)})::DOUBLE <> ${now[limit]}`,
   );
   return `(status = 'quarantined' AND (${changed.join(' OR ')}))`;
 }
 
 interface CatalogRow extends LedgerRow {
   source: string;
-  /** Nobody knows what it was read with, and it has rejects that a rate or a zone may mend. */
-  mendable: boolean;
 }
 
 async function catalogsToReadAgain(
@@ -116,8 +113,7 @@ async function catalogsToReadAgain(
   const deltas = Object.keys(settings.sources).filter((source) => sourceSettings(settings, source).mode === 'delta');
   const rows = await queryRows<CatalogRow>(
     connection,
-    `SELECT ${columns}, read_with IS NULL AND file_id IN (SELECT file_id FROM rejects WHERE reason IN ('no_rate', 'timestamp_without_offset')) AS mendable
-     FROM ingest_files
+    `SELECT ${columns} FROM ingest_files
      WHERE kind = 'offers' AND (status IN ('loaded', 'held') OR ${beyondOtherLimit({ unpacked_gigabytes: settings.unpacked_gigabytes, time_zone: null })})
      QUALIFY status <> 'loaded' OR source IN (SELECT unnest(${quotedList(deltas)}::VARCHAR[])) OR row_number() OVER (PARTITION BY source, status ORDER BY file_id DESC) = 1
      ORDER BY file_id`,
@@ -136,7 +132,7 @@ async function catalogsToReadAgain(
 
 /** Whether the present configuration may make something else of a catalog file than the one that it was read with. */
 function saysOther(
-  { file_id, source, status, mendable, read_with }: CatalogRow,
+  { file_id, source, status, read_with }: CatalogRow,
   settings: DecidingSettings,
   ofSource: readonly CatalogRow[],
 ): boolean {
@@ -144,7 +140,6 @@ function saysOther(
   // Those beyond a limit were found by their limit; what a full export would remove a delta leaves.
   if (status !== 'loaded') return status === 'quarantined' || mode === 'delta';
   const before = parseReadWith(read_with);
-  if (before === null) return mode === 'full' || mendable;
   if (
     before.time_zone !== time_zone ||
     Object.entries(before.rates ?? {}).some(([currency, rate]) => rate !== rateOf(settings, currency))
@@ -170,7 +165,7 @@ function fromFirstChange(
   saysOtherNow: (row: CatalogRow) => boolean,
 ): CatalogRow[] {
   const from = rows.findLastIndex(
-    (row) => row.status === 'loaded' && (parseReadWith(row.read_with)?.mode === 'full' || !isLanded(row)),
+    (row) => row.status === 'loaded' && (parseReadWith(row.read_with).mode === 'full' || !isLanded(row)),
   );
   const readable = rows
     .slice(from < 0 ? 0 : from)

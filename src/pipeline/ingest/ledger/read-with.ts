@@ -43,7 +43,7 @@ export function rateOf({ rates }: Pick<Settings, 'rates'>, currency: string): st
   return (Object.hasOwn(rates, currency) ? rates[currency] : undefined) ?? null;
 }
 
-/** Of what the ledger keeps; null of files from before it was kept. */
-export function parseReadWith(text: string | null): ReadWith | null {
-  return text === null ? null : (JSON.parse(text) as ReadWith);
+/** Reads the ledger's column `read_with`. */
+export function parseReadWith(text: string): ReadWith {
+  return JSON.parse(text) as ReadWith;
 }

@@ -188,17 +188,6 @@ describe('a full source', () => {
       readAgain: 0,
     });
   });
-
-  it('reads the last export of before its reading was kept once', async ({ landing, source }) => {
-    await source.land('a', [offer('eur', '1', 'EUR')]);
-    await source.run(settingsOf({ EUR: '1.1' }));
-    await landing.query(`UPDATE ingest_files SET read_with = NULL, modified_ns = 1900000000000000000`);
-    expect(await source.run(settingsOf({ EUR: '1.1' }))).toEqual({ ...unchanged, readAgain: 1 });
-    expect(await source.run(settingsOf({ EUR: '1.1' }))).toEqual({ ...unchanged, readAgain: 0 });
-    await source.land('b', [offer('eur', '2', 'EUR')]);
-    await source.run(settingsOf({ EUR: '1.1' }));
-    expect(await source.catalog()).toEqual(['eur active 2.2']);
-  });
 });
 
 describe('a delta source', () => {

@@ -195,7 +195,7 @@ describe('conversions', () => {
     ]);
     await landing.ingest();
     expect(await waiting()).toEqual([{ click_id: 'c1' }, { click_id: 'c1' }, { click_id: 'c2' }]);
-    await landing.query('DELETE FROM touched_days');
+    await landing.query('DELETE FROM dirty_days');
     await landing.put('clicks/a.ndjson', [
       click('c3'),
       click('c1', { user_id: 'late' }),
@@ -206,7 +206,7 @@ describe('conversions', () => {
     expect(await landing.query('SELECT click_id, user_id FROM conversion_clicks')).toEqual([
       { click_id: 'c1', user_id: 'late' },
     ]);
-    expect(await landing.query('SELECT day FROM touched_days ORDER BY day')).toEqual([
+    expect(await landing.query('SELECT day FROM dirty_days ORDER BY day')).toEqual([
       { day: '2026-11-10' },
       { day: '2026-11-12' },
       { day: '2026-11-18' },

@@ -185,14 +185,6 @@ describe('a log whose rows lacked a time zone', () => {
     await landing.ingest({ settings: zoned('UTC') });
     expect(await landing.ids('clicks')).toEqual(['a', 'b']);
   });
-
-  it('is taken up again whose row is of before its reading was kept', async ({ landing }) => {
-    await landing.put('clicks/a.ndjson', [click('a', { clicked_at: local })]);
-    await landing.ingest();
-    await landing.query('UPDATE ingest_files SET read_with = NULL');
-    await landing.ingest({ settings: zoned('UTC') });
-    expect(await landing.ids('clicks')).toEqual(['a']);
-  });
 });
 
 describe('a file beyond a limit', () => {
