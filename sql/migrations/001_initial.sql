@@ -171,7 +171,8 @@ CREATE TABLE key_runs (
   path VARCHAR PRIMARY KEY,
   kind VARCHAR NOT NULL CHECK (kind IN ('clicks', 'conversions')),
   entries BIGINT NOT NULL,
-  bytes BIGINT NOT NULL
+  bytes BIGINT NOT NULL,
+  sha256 VARCHAR NOT NULL
 );
 
 -- One row per accepted conversion event: of each conversion_id and kind one.

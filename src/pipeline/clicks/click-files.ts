@@ -1,36 +1,37 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { textKey } from '../../kit/vocabulary/event-key.ts';
+import { basename, join } from 'node:path';
+import { keyOfText } from '../../kit/vocabulary/event-key.ts';
+import { clickEvents, clickKeys } from '../snapshot/layout.ts';
 import { manifestFile, parseManifest } from '../snapshot/manifest.ts';
+import { daysOf, soughtKey } from '../warehouse/keys/event-keys.ts';
 
-/** A Parquet file of a snapshot that a lookup may have to ask. */
-export interface ClickFile {
-  /** Absolute. */
-  path: string;
-  /** Names its content: snapshots share most of their files, and what is known of one holds in all of them. */
-  sha256: string;
-  /** SQL of the key of a row's click id. */
-  key: string;
-}
-
-/** By what is looked up in them, oldest day first. None where the snapshot has it in a table. */
+/** The files of a snapshot that a click is looked up in. */
 export interface ClickFiles {
-  clicks: ClickFile[];
-  conversions: ClickFile[];
-  postbacks: ClickFile[];
+  /** Key runs. Absolute. */
+  keys: string[];
+  /** Event files, oldest day first. Absolute. None where the snapshot has no clicks. */
+  events: string[];
 }
 
-/** Those that the snapshot's views read. */
 export async function clickFilesOf(snapshot: string): Promise<ClickFiles> {
   const { files } = parseManifest(await readFile(join(snapshot, manifestFile), 'utf8'));
-  const within = (folder: string, key: string) =>
-    Object.entries(files)
-      .filter(([path]) => path.startsWith(`${folder}/`))
-      .map(([path, { sha256 }]) => ({ path: join(snapshot, path), sha256, key }))
-      .toSorted((one, other) => (one.path < other.path ? -1 : 1));
-  return {
-    clicks: within('events/clicks', 'event_key'),
-    conversions: within('marts/conversions', textKey('click_id')),
-    postbacks: within('marts/postbacks', textKey('click_id')),
-  };
+  const within = (folder: string) =>
+    Object.keys(files)
+      .filter((path) => path.startsWith(`${folder}/`))
+      .toSorted()
+      .map((path) => join(snapshot, path));
+  return { keys: within(clickKeys), events: within(clickEvents) };
+}
+
+/**
+ * The event files that may have a click: those of the days that the key runs have for its key. A key that two clicks
+ * share by chance names a day more. All files where a key run cannot be read.
+ */
+export function eventFilesOfClick({ keys, events }: ClickFiles, clickId: string): string[] {
+  try {
+    const mayHold = daysOf(keys, soughtKey(keyOfText(clickId)));
+    return events.filter((path) => mayHold(basename(path).slice(0, 'YYYY-MM-DD'.length)));
+  } catch {
+    return events;
+  }
 }

@@ -1,7 +1,4 @@
-import { quotedPath, quotedPathList } from '../../kit/text/sql-text.ts';
-
-/** A key of 60 bits in two halves that a number holds exactly, as `hashedKey` has them. */
-const halves = (key: string) => `(${key} >> 28)::UINTEGER AS high, (${key} & 4294967295)::UINTEGER AS low`;
+import { quotedPathList } from '../../kit/text/sql-text.ts';
 
 /**
  * A row as one text: DuckDB keeps room for two thousand values of each column of an answer until the garbage collector
@@ -11,13 +8,6 @@ const asJson = (fields: Record<string, string>) =>
   `json_object(${Object.entries(fields)
     .map(([name, sql]) => `'${name}', ${sql}`)
     .join(', ')})::VARCHAR AS found`;
-
-/** The keys in a file. */
-export const keysQuery = (file: string, key: string) =>
-  `SELECT ${halves(key)} FROM read_parquet(${quotedPath(file)}, hive_partitioning = false)`;
-/** Their number, which the file's footer tells. */
-export const keyCountQuery = (file: string) =>
-  `SELECT count(*)::INTEGER FROM read_parquet(${quotedPath(file)}, hive_partitioning = false)`;
 
 /** By the 8-byte key first: reading all click ids of a month takes ten times as long. */
 export const clickQuery = (clicks: string, key: string) => `
@@ -54,10 +44,7 @@ export const clicksIn = (files: readonly string[]) => `(
   FROM read_parquet(${quotedPathList(files)}, hive_partitioning = false) AS event
   LEFT JOIN offers AS named ON event.offer_id IS NULL AND named.source = event.source AND named.external_id = event.external_id)`;
 
-/** The view of a mart that lies in one file a day, of these files alone. */
-export const rowsIn = (files: readonly string[]) => `read_parquet(${quotedPathList(files)}, hive_partitioning = false)`;
-
-export const conversionsQuery = (conversions: string) => `
+export const conversionsQuery = `
   SELECT ${asJson({
     conversion_id: 'conversion_id',
     event_id: 'event_id',
@@ -66,9 +53,9 @@ export const conversionsQuery = (conversions: string) => `
     credited_at: 'epoch_us(credited_at)::VARCHAR',
     reversed_at: 'epoch_us(reversed_at)::VARCHAR',
   })}
-  FROM ${conversions} AS conversions WHERE click_id = $1 ORDER BY occurred_at, conversion_id`;
+  FROM conversions WHERE click_id = $1 ORDER BY occurred_at, conversion_id`;
 
-export const postbacksQuery = (postbacks: string) => `
+export const postbacksQuery = `
   SELECT ${asJson({
     event: 'kind',
     reward: 'reward::VARCHAR',
@@ -77,5 +64,5 @@ export const postbacksQuery = (postbacks: string) => `
     last_attempt_at: 'epoch_us(last_attempt_at)::VARCHAR',
     last_status: 'last_status',
   })}
-  FROM ${postbacks} AS postbacks WHERE click_id = $1
+  FROM postbacks WHERE click_id = $1
   ORDER BY occurred_at, CASE kind WHEN 'credit' THEN 1 WHEN 'reject' THEN 2 ELSE 3 END, conversion_id`;

@@ -3,10 +3,7 @@ import { join } from 'node:path';
 import { openDuckDB, readOnly, type OpenDuckDB } from '../../kit/duckdb/open.ts';
 import { analyticsFile } from '../snapshot/manifest.ts';
 import { textKey } from '../../kit/vocabulary/event-key.ts';
-import { hashedKey } from './click-bloom-filter.ts';
-import { ClickFileIndex } from './click-file-index.ts';
-import { clickFilesOf } from './click-files.ts';
-import type { ClickFile, ClickFiles } from './click-files.ts';
+import { clickFilesOf, eventFilesOfClick, type ClickFiles } from './click-files.ts';
 import {
   clickedOfferQuery,
   clickQuery,
@@ -14,7 +11,6 @@ import {
   conversionsQuery,
   filesQuery,
   postbacksQuery,
-  rowsIn,
 } from './click-queries.ts';
 import { ApiError } from '../../kit/http/errors.ts';
 
@@ -81,25 +77,19 @@ interface OpenDatabase {
   waiting: ((connection: DuckDBConnection) => void)[];
 }
 
-/** What this process knows of Parquet files: the next snapshot has nearly all of them as well. */
-const sharedIndex = new ClickFileIndex();
-
 /**
  * Looks up clicks in a snapshot's `analytics.duckdb`, opened read-only at the first lookup and closed when the
- * snapshot is no longer served and its last lookup has ended. Of the snapshot's Parquet files it asks those that the
- * index does not rule out; the first lookup has it learn which those are.
+ * snapshot is no longer served and its last lookup has ended. Of its event files it asks those of the days that the key
+ * runs name.
  */
 export class SnapshotClicks {
   readonly #folder: string;
-  readonly #index: ClickFileIndex;
-  readonly #retirement = new AbortController();
+  #isRetired = false;
   #database: Promise<OpenDatabase> | undefined;
-  #learning: Promise<void> | undefined;
   #underWay = 0;
 
-  constructor(folder: string, index: ClickFileIndex = sharedIndex) {
+  constructor(folder: string) {
     this.#folder = folder;
-    this.#index = index;
   }
 
   /** Opens the database before the first lookup: a snapshot that is held open is not removed. */
@@ -112,16 +102,22 @@ export class SnapshotClicks {
    * wait already.
    */
   find(clickId: string, siteKey: string): Promise<FoundClick | undefined> {
-    return this.#ask((connection, database) => this.#findBy(connection, database, clickId, siteKey));
+    return this.#ask(async (connection, { files }) => {
+      const queryOf = (clicks: string) => clickQuery(clicks, soughtKey);
+      const click = await findClick<FoundClick['click']>(connection, files, queryOf, [clickId, siteKey]);
+      if (click === undefined) return undefined;
+      const conversions = await foundBy<FoundConversion>(connection, conversionsQuery, [clickId]);
+      // Most clicks have no conversion, and then there is no postback.
+      const postbacks =
+        conversions.length === 0 ? [] : await foundBy<FoundPostback>(connection, postbacksQuery, [clickId]);
+      return { click, conversions, postbacks };
+    });
   }
 
   /** Which offer a click of any site is on; undefined where there is no such click. Throws as `find` does. */
   findOffer(clickId: string): Promise<ClickedOffer | undefined> {
-    return this.#ask((connection, { files }) => {
-      const asked = this.#askedOf(files.clicks, clickId) ?? 'clicks';
-      const queryOf = (clicks: string) => clickedOfferQuery(clicks, soughtKey);
-      return findClick<ClickedOffer>(connection, asked, queryOf, [clickId]);
-    });
+    const queryOf = (clicks: string) => clickedOfferQuery(clicks, soughtKey);
+    return this.#ask((connection, { files }) => findClick<ClickedOffer>(connection, files, queryOf, [clickId]));
   }
 
   async #ask<Found>(find: (connection: DuckDBConnection, database: OpenDatabase) => Promise<Found>): Promise<Found> {
@@ -138,8 +134,6 @@ export class SnapshotClicks {
         const next = database.waiting.shift();
         if (next === undefined) database.idle.push(connection);
         else next(connection);
-        // Not before anybody looks something up: in many a service nobody does.
-        this.#learning ??= this.#learn(database.files);
       }
     } finally {
       this.#underWay--;
@@ -149,58 +143,12 @@ export class SnapshotClicks {
 
   /** The snapshot is not served any more. */
   async retire(): Promise<void> {
-    this.#retirement.abort();
-    await this.#learning;
+    this.#isRetired = true;
     await this.#closeWhenDone();
   }
 
-  async #findBy(
-    connection: DuckDBConnection,
-    { files }: OpenDatabase,
-    clickId: string,
-    siteKey: string,
-  ): Promise<FoundClick | undefined> {
-    const askedOf = (group: readonly ClickFile[]) => this.#askedOf(group, clickId);
-    const asked = askedOf(files.clicks) ?? 'clicks';
-    const queryOf = (clicks: string) => clickQuery(clicks, soughtKey);
-    const click = await findClick<FoundClick['click']>(connection, asked, queryOf, [clickId, siteKey]);
-    if (click === undefined) return undefined;
-    const conversions = await findOutcomes<FoundConversion>(
-      connection,
-      conversionsQuery,
-      askedOf(files.conversions) ?? 'conversions',
-      clickId,
-    );
-    // Most clicks have none, and what has no conversion has nothing to tell.
-    const postbacks =
-      conversions.length === 0
-        ? []
-        : await findOutcomes<FoundPostback>(
-            connection,
-            postbacksQuery,
-            askedOf(files.postbacks) ?? 'postbacks',
-            clickId,
-          );
-    return { click, conversions, postbacks };
-  }
-
-  /** Those of the files that may have a click; undefined where the snapshot has it in a table. */
-  #askedOf(group: readonly ClickFile[], clickId: string): string[] | undefined {
-    if (group.length === 0) return undefined;
-    return this.#index.filesThatMayHave(group, hashedKey(clickId)).map(({ path }) => path);
-  }
-
-  async #learn({ clicks, conversions, postbacks }: ClickFiles): Promise<void> {
-    try {
-      // What is small and asked for every click first, then the clicks of the newest days.
-      await this.#index.learn([...conversions, ...postbacks, ...clicks.toReversed()], this.#retirement.signal);
-    } catch {
-      // Lookups that know less ask more files, and would tell themselves what is wrong with one.
-    }
-  }
-
   async #closeWhenDone(): Promise<void> {
-    if (!this.#retirement.signal.aborted || this.#underWay > 0 || this.#database === undefined) return;
+    if (!this.#isRetired || this.#underWay > 0 || this.#database === undefined) return;
     const closing = this.#database;
     this.#database = undefined;
     (await closing).database.close();
@@ -230,37 +178,24 @@ export class SnapshotClicks {
 /** SQL of the key of the click that is asked for. */
 const soughtKey = textKey('$1::VARCHAR');
 
-/** In these files, or in the view `clicks`. `values` of the query: the click's id first. */
+/** `values` of the query: the click's id first. */
 async function findClick<Click>(
   connection: DuckDBConnection,
-  within: readonly string[] | 'clicks',
+  files: ClickFiles,
   queryOf: (clicks: string) => string,
   values: [clickId: string, ...string[]],
 ): Promise<Click | undefined> {
-  let clicks: string = 'clicks';
-  if (within !== 'clicks') {
-    const files =
-      within.length <= fewFiles
-        ? within
-        : (await rowsOf<{ filename: string }>(connection, filesQuery(within, soughtKey), [values[0]])).map(
-            ({ filename }) => filename,
-          );
-    if (files.length === 0) return undefined;
-    clicks = clicksIn(files);
-  }
-  const [click] = await foundBy<Click>(connection, queryOf(clicks), values);
+  // No event file: the view is empty, or its rows are in the database.
+  if (files.events.length === 0) return (await foundBy<Click>(connection, queryOf('clicks'), values))[0];
+  const [clickId] = values;
+  let holding = eventFilesOfClick(files, clickId);
+  if (holding.length > fewFiles)
+    holding = (await rowsOf<{ filename: string }>(connection, filesQuery(holding, soughtKey), [clickId])).map(
+      ({ filename }) => filename,
+    );
+  if (holding.length === 0) return undefined;
+  const [click] = await foundBy<Click>(connection, queryOf(clicksIn(holding)), values);
   return click;
-}
-
-/** In these files, or in the view of that name. */
-async function findOutcomes<Row>(
-  connection: DuckDBConnection,
-  query: (relation: string) => string,
-  within: readonly string[] | string,
-  clickId: string,
-): Promise<Row[]> {
-  if (within.length === 0) return [];
-  return foundBy<Row>(connection, query(typeof within === 'string' ? within : rowsIn(within)), [clickId]);
 }
 
 async function rowsOf<Row>(connection: DuckDBConnection, query: string, values: string[]): Promise<Row[]> {

@@ -11,9 +11,14 @@ export function snapshotIdOf(runId: number, asOf: Moment): string {
   return `${runNumberText(runId)}-${compactText(asOf)}`;
 }
 
-/** A Parquet file of the warehouse that a snapshot shares by a hard link. */
+/** The folder of a snapshot with the key runs of its clicks. */
+export const clickKeys = 'keys/clicks';
+/** The folder with its clicks; a file's name begins with its day. */
+export const clickEvents = 'events/clicks';
+
+/** A file of the warehouse that becomes part of a snapshot by a hard link: whole in itself, nothing copied. */
 export interface LinkedFile {
-  /** `events/<kind>` or `marts/<mart>`. */
+  /** Events and their keys by kind, marts by name. */
   group: string;
   warehousePath: string;
   /** Within the snapshot's folder. */
@@ -24,8 +29,9 @@ export interface LinkedFile {
 }
 
 /**
- * Returns all files that the snapshot's views read, with the digests from when they were written. Leaves out marts of days
- * after as-of, from a run with a later one, but for those of postbacks: sent is sent.
+ * Everything the snapshot's views read, and the keys by which clicks are looked up, with digests that were taken when the
+ * files were written. Marts of days after as-of, left by a run that was further on, have nothing to say in it, but for
+ * those of postbacks: what was sent was sent.
  */
 export async function linkedFiles(
   connection: DuckDBConnection,
@@ -48,10 +54,24 @@ export async function linkedFiles(
     .orderBy('day')
     .orderBy('path')
     .execute();
-  return rows.map(({ folder, group, day, path, ...file }) => ({
-    ...file,
-    group: `${folder}/${group}`,
-    warehousePath: join(data.warehouse, path),
-    path: `${folder}/${group}/${day}-${basename(path)}`,
-  }));
+  const keyRuns = await db
+    .selectFrom('key_runs')
+    .select(['path', 'entries as rows', 'bytes', 'sha256'])
+    .where('kind', '=', 'clicks')
+    .orderBy('path')
+    .execute();
+  return [
+    ...rows.map(({ folder, group, day, path, ...file }) => ({
+      ...file,
+      group: `${folder}/${group}`,
+      warehousePath: join(data.warehouse, path),
+      path: `${folder}/${group}/${day}-${basename(path)}`,
+    })),
+    ...keyRuns.map(({ path, ...file }) => ({
+      ...file,
+      group: clickKeys,
+      warehousePath: join(data.warehouse, path),
+      path: `${clickKeys}/${basename(path)}`,
+    })),
+  ];
 }

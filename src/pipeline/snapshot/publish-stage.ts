@@ -15,6 +15,7 @@ import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { readMart } from '../sql/run-model.ts';
 import { readRevision } from '../warehouse/metadata.ts';
+import { ensureKeyRuns } from '../warehouse/keys/upkeep.ts';
 import { writeAnalytics } from './content/analytics.ts';
 import { auditSnapshot } from './content/audits.ts';
 import { recordCommissions } from './content/commissions.ts';
@@ -63,6 +64,8 @@ export const publishStage: Stage<PublishInput, PublishSummary> = {
     const published = await currentManifest(run.data);
     if (published !== undefined && !allowOlder) assertNotOlder(run, published.as_of);
     await recordCommissions(state, sites.sites, run.asOf);
+    // A state that was brought from another machine has none until now.
+    await state.transaction(() => ensureKeyRuns({ ...run, connection: state.connection }, 'clicks', run.runId), 'keys');
     const fingerprint = await fingerprintOf(run, state, sites);
     if (published?.fingerprint === fingerprint) {
       if (await isCurrentIntact(run, published.snapshot_id)) {

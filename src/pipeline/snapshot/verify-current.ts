@@ -3,7 +3,8 @@ import { OfferlineError } from '../../kit/errors/errors.ts';
 import type { Run } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { checkNamedFile } from '../warehouse/named-files.ts';
-import { linkedFiles } from './layout.ts';
+import { writeKeysAgain } from '../warehouse/keys/upkeep.ts';
+import { clickKeys, linkedFiles } from './layout.ts';
 import { DamagedSnapshotError, verifyOwnFiles } from './verify.ts';
 
 /** Returns whether the published snapshot is whole. Where it is not, the caller publishes the same content again. */
@@ -22,12 +23,22 @@ export async function isCurrentIntact(run: Run, snapshotId: string): Promise<boo
   }
 }
 
-/** Throws `OfferlineError` for a damaged warehouse file, which a new snapshot would share with the old one. */
-export async function assertSharedFilesWhole(run: Run, { connection }: StateDatabase): Promise<void> {
+/**
+ * Makes sure that a new snapshot shares no damaged file with the old one: keys are written again from the events. Throws
+ * `OfferlineError` naming any other file.
+ */
+export async function assertSharedFilesWhole(run: Run, state: StateDatabase): Promise<void> {
+  const { connection } = state;
+  let areKeysWhole = true;
   for (const file of await linkedFiles(connection, run.data, run.asOf)) {
     if ((await checkNamedFile(file.warehousePath, file, true)) === undefined) continue;
+    if (file.group === clickKeys) {
+      areKeysWhole = false;
+      continue;
+    }
     throw new OfferlineError(
       `${file.warehousePath} is damaged, and every snapshot shares it: \`offerline doctor --deep --repair\` moves it to put-aside/ and says how its rows come back`,
     );
   }
+  if (!areKeysWhole) await state.transaction(() => writeKeysAgain({ ...run, connection }, 'clicks', run.runId), 'keys');
 }

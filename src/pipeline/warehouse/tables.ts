@@ -145,6 +145,7 @@ export interface KeyRunsTable {
   kind: 'clicks' | 'conversions';
   entries: number;
   bytes: number;
+  sha256: string;
 }
 
 export interface LandingSeenTable {

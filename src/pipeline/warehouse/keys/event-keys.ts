@@ -5,9 +5,10 @@ import type { Effects } from '../../../kit/files/effects.ts';
 import { countRows } from '../../../kit/duckdb/temp-table.ts';
 import { wordPairs } from '../../../kit/duckdb/word-pairs.ts';
 import type { Logger } from '../../../kit/logging/log.ts';
-import { dayNumber, dayOfNumber, numberOfDay } from '../../../kit/time/day-number.ts';
+import { dayNumber, numberOfDay } from '../../../kit/time/day-number.ts';
 import { keyRanges } from '../../../kit/vocabulary/event-key.ts';
 import type { EventKind } from '../../../kit/vocabulary/values.ts';
+import type { Day } from '../../../kit/time/moment.ts';
 import { eventFilePaths, eventRelation, eventTime, promoteFile } from '../event-files.ts';
 import { kyselyOn } from '../kysely.ts';
 import { entriesPerPage, KeyRun, writeKeyRun, type SortedKeys } from './key-run.ts';
@@ -26,7 +27,12 @@ const dayZero = numberOfDay('1970-01-01');
 const lastNumber = 0xffff;
 const shortDayNumber = (time: string) =>
   `(SELECT CASE WHEN day BETWEEN 1 AND ${lastNumber} THEN day ELSE 0 END FROM (SELECT ${dayNumber(time)} - ${dayZero} AS day))`;
-const dayOfShortNumber = (number: number) => dayOfNumber(number + dayZero);
+
+/** The number that key runs have for a day. */
+function shortNumberOf(day: Day): number {
+  const number = numberOfDay(day) - dayZero;
+  return number >= 1 && number <= lastNumber ? number : 0;
+}
 
 /** Two words of a key as `SortedKeys` has them; `day`: SQL of a number of 16 bits. */
 const words = (key: string, day: string) =>
@@ -77,10 +83,10 @@ export async function promoteKeyRun(
   await effects.files.makeDirectory(data.scratch);
   const count = await effects.perform(`keys of ${kind}: written`, () => writeKeyRun(scratch, entries));
   const to = join(data.keys, kind, `${name}.keys`);
-  const { bytes } = await promoteFile(scratch, to, `keys of ${kind}`, effects.files);
+  const { bytes, sha256 } = await promoteFile(scratch, to, `keys of ${kind}`, effects.files);
   await kyselyOn(connection)
     .insertInto('key_runs')
-    .values({ path: relative(data.warehouse, to), kind, entries: count, bytes })
+    .values({ path: relative(data.warehouse, to), kind, entries: count, bytes, sha256 })
     .execute();
 }
 
@@ -115,12 +121,12 @@ export async function filesThatMayHold(
   const sought = await joined(
     wordPairs(connection, `SELECT DISTINCT ${words('event_key', '0')} FROM (${keys}) ORDER BY high, low`),
   );
-  const days = new Set<number>();
+  let mayHold: (day: Day) => boolean;
   try {
-    for (const { path } of runs) {
-      using run = new KeyRun(join(data.warehouse, path));
-      run.findDays(sought, days);
-    }
+    mayHold = daysOf(
+      runs.map(({ path }) => join(data.warehouse, path)),
+      sought,
+    );
   } catch (error) {
     logger.warn(
       { reason: (error as Error).message },
@@ -129,24 +135,35 @@ export async function filesThatMayHold(
     await db.deleteFrom('key_runs').where('kind', '=', kind).execute();
     return all();
   }
-  if (days.size === 0) return [];
-  const named = [...days].filter((day) => day > 0).map(dayOfShortNumber);
-  const paths = await db
+  const named = await db
     .selectFrom('event_files')
-    .select('path')
+    .select(['day', 'path'])
     .where('kind', '=', kind)
-    .where((where) =>
-      where.or([
-        ...(named.length > 0 ? [where('day', 'in', named)] : []),
-        ...(days.has(0)
-          ? [where('day', '<', dayOfShortNumber(1)), where('day', '>', dayOfShortNumber(lastNumber))]
-          : []),
-      ]),
-    )
     .orderBy('day')
     .orderBy('path')
     .execute();
-  return paths.map(({ path }) => join(data.warehouse, path));
+  return named.filter(({ day }) => mayHold(day)).map(({ path }) => join(data.warehouse, path));
+}
+
+/**
+ * Looks keys up in key runs: the days that may have an event with one of them. Throws `DamagedKeyRun`, and errors of the
+ * file system.
+ */
+export function daysOf(keyRuns: readonly string[], sought: SortedKeys): (day: Day) => boolean {
+  const days = new Set<number>();
+  for (const path of keyRuns) {
+    using run = new KeyRun(path);
+    run.findDays(sought, days);
+  }
+  return (day) => days.has(shortNumberOf(day));
+}
+
+/** One key as a look-up takes it. */
+export function soughtKey(key: bigint): SortedKeys {
+  return {
+    high: Uint32Array.of(Number(key >> 28n)),
+    low: Uint32Array.of(Number((key >> 12n) & 0xffffn) * 0x1_0000),
+  };
 }
 
 async function joined(chunks: AsyncIterable<SortedKeys>): Promise<SortedKeys> {

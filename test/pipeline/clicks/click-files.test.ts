@@ -1,9 +1,9 @@
-import { readdir, realpath, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { readdir, realpath, rm, truncate, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { maintenance } from '../../../pipelines/maintenance.ts';
-import { ClickFileIndex } from '../../../src/pipeline/clicks/click-file-index.ts';
-import { clickFilesOf } from '../../../src/pipeline/clicks/click-files.ts';
+import { clickFilesOf, eventFilesOfClick } from '../../../src/pipeline/clicks/click-files.ts';
+import { verifySnapshot } from '../../../src/pipeline/snapshot/verify.ts';
 import { SnapshotClicks } from '../../../src/pipeline/clicks/snapshot-clicks.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
 import { noProgress } from '../../../src/kit/logging/progress.ts';
@@ -65,16 +65,11 @@ beforeAll(async () => {
 
 afterAll(() => pipeline[Symbol.asyncDispose]());
 
-async function openCurrent(index: ClickFileIndex): Promise<{ clicks: SnapshotClicks; folder: string }> {
+async function openCurrent(): Promise<{ clicks: SnapshotClicks; folder: string }> {
   const folder = await realpath(pipeline.data.current);
-  const clicks = new SnapshotClicks(folder, index);
+  const clicks = new SnapshotClicks(folder);
   onTestFinished(() => clicks.retire());
   return { clicks, folder };
-}
-
-/** As the first lookup has it done. */
-async function learnAll(index: ClickFileIndex, folder: string): Promise<void> {
-  await index.learn(Object.values(await clickFilesOf(folder)).flat(), new AbortController().signal);
 }
 
 async function expectAllFound(clicks: SnapshotClicks): Promise<void> {
@@ -95,44 +90,55 @@ async function expectAllFound(clicks: SnapshotClicks): Promise<void> {
   }
 }
 
-test('every click is found, with what became of it, before and after its file is known', async () => {
-  const index = new ClickFileIndex();
-  const { clicks, folder } = await openCurrent(index);
-  await expectAllFound(clicks);
-  await learnAll(index, folder);
+test('every click is found, with what became of it', async () => {
+  const { clicks } = await openCurrent();
   await expectAllFound(clicks);
 });
 
-test('the first lookup has the files learned', async () => {
-  const index = new ClickFileIndex();
-  const { clicks } = await openCurrent(index);
-  expect(index.bytes).toBe(0);
-  await clicks.find('wall-14-0', 'wall');
-  await vi.waitFor(() => expect(index.bytes).toBeGreaterThan(0));
+test("only files of the click's day are asked, none for a click that there is not", async () => {
+  const { folder } = await openCurrent();
+  const files = await clickFilesOf(folder);
+  expect(files.events.length).toBeGreaterThanOrEqual(2 * days.length);
+  const names = eventFilesOfClick(files, 'wall-16-0').map((path) => basename(path).slice(0, 10));
+  expect(new Set(names)).toEqual(new Set(['2026-11-16']));
+  expect(eventFilesOfClick(files, 'nowhere')).toEqual([]);
 });
 
-test('an index without room finds all the same', async () => {
-  const index = new ClickFileIndex(0);
-  const { clicks, folder } = await openCurrent(index);
-  await learnAll(index, folder);
+test('all files are asked where a key run is damaged', async () => {
+  const { folder } = await openCurrent();
+  const files = await clickFilesOf(folder);
+  const damaged = join(pipeline.data.root, 'damaged.keys');
+  await writeFile(damaged, 'no key run');
+  expect(eventFilesOfClick({ ...files, keys: [damaged] }, 'wall-16-0')).toEqual(files.events);
+});
+
+test('keys that are gone from the warehouse are written again by the next publish', async () => {
+  await rm(pipeline.data.keys, { recursive: true });
+  await pipeline.refresh('2026-11-20T12:15:00Z');
+  const { clicks, folder } = await openCurrent();
+  expect((await clickFilesOf(folder)).keys).toHaveLength(1);
   await expectAllFound(clicks);
-  expect(index.bytes).toBe(0);
+});
+
+test('damaged keys of a snapshot are written again by a publish of the same content', async () => {
+  const [keys = ''] = (await clickFilesOf(await realpath(pipeline.data.current))).keys;
+  await truncate(keys, 5_000);
+  await pipeline.refresh('2026-11-20T12:15:00Z');
+  const { clicks, folder } = await openCurrent();
+  await verifySnapshot(folder);
+  await expectAllFound(clicks);
 });
 
 test('clicks are found in the next snapshot, whose days were compacted meanwhile, and still in the one before', async () => {
-  const index = new ClickFileIndex();
-  const before = await openCurrent(index);
-  await learnAll(index, before.folder);
+  const before = await openCurrent();
   await maintenance({ data: pipeline.data, terminal: silent, asOf });
   await pipeline.landLog('clicks', 'ndjson', [
     { click_id: 'late', offer_id: 7, site_key: 'wall', user_id: 'u', clicked_at: '2026-11-14T12:00:00Z' },
   ]);
   await pipeline.refresh('2026-11-20T12:30:00Z');
-  const after = await openCurrent(index);
+  const after = await openCurrent();
   const names = await readdir(join(after.folder, 'events', 'clicks'));
   expect(names.filter((name) => name.endsWith('-sorted.parquet')).length).toBeGreaterThan(0);
-  await expectAllFound(after.clicks);
-  await learnAll(index, after.folder);
   await expectAllFound(after.clicks);
   await expectAllFound(before.clicks);
   expect(await after.clicks.find('late', 'wall')).toMatchObject({ click: { click_id: 'late' } });
@@ -140,9 +146,7 @@ test('clicks are found in the next snapshot, whose days were compacted meanwhile
 });
 
 test('a click whose file is gone is not said to be missing, and others are found', async () => {
-  const index = new ClickFileIndex();
-  const { clicks, folder } = await openCurrent(index);
-  await learnAll(index, folder);
+  const { clicks, folder } = await openCurrent();
   const gone = (await readdir(join(folder, 'events', 'clicks'))).filter((name) => name.startsWith('2026-11-14'));
   for (const name of gone) await rm(join(folder, 'events', 'clicks', name));
   await expect(clicks.find('wall-14-0', 'wall')).rejects.toThrow('2026-11-14');
