@@ -8,7 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { DataDirectory } from '../../src/kit/config/data-directory.ts';
-import { readNote, type ReadingNote } from '../../src/pipeline/ingest/suspects.ts';
+import { readReadingNote, type ReadingNote } from '../../src/pipeline/ingest/reading-note.ts';
 import { maxForcedEnds } from '../../src/pipeline/ingest/suspects.ts';
 import { readAnalytics } from '../../src/pipeline/snapshot/read-analytics.ts';
 import { nodeArguments } from '../support/command-line.ts';
@@ -66,6 +66,7 @@ async function ledger(): Promise<string[]> {
 
 it('a file whose reading ends a run by force is quarantined by the next, and those beside it get in', async () => {
   await land('clicks/a.ndjson', oneClick);
+  await land('clicks/b.ndjson', ndjson([click('b', { clicked_at: '2026-11-01T11:00:00Z' })]));
   const file = await land('offers/giant/a.ndjson', giant);
   expect(await refresh()).toMatchObject({ signal: 'SIGABRT' });
   expect(existsSync(data.readingNote)).toBe(true);
@@ -73,7 +74,11 @@ it('a file whose reading ends a run by force is quarantined by the next, and tho
     code: 0,
     told: expect.stringContaining('a run ended by force while it read these files') as string,
   });
-  expect(await ledger()).toEqual(['clicks/a.ndjson loaded', 'offers/giant/a.ndjson quarantined ended_a_run']);
+  expect(await ledger()).toEqual([
+    'clicks/a.ndjson loaded',
+    'clicks/b.ndjson loaded',
+    'offers/giant/a.ndjson quarantined ended_a_run',
+  ]);
   expect(existsSync(data.readingNote)).toBe(false);
 
   await utimes(file, new Date(), new Date());
@@ -95,7 +100,7 @@ async function refreshKilledWithAll(isWanted: (note: ReadingNote) => boolean): P
   const closed = once(child, 'close') as Promise<[code: number | null, signal: string | null]>;
   const over = closed.then(() => true);
   for (;;) {
-    const note = readNote(data);
+    const note = readReadingNote(data);
     if (note !== undefined && isWanted(note)) break;
     if (await Promise.race([over, setTimeout(2, false)])) throw new Error(`the refresh ended by itself: ${told}`);
   }
@@ -113,7 +118,7 @@ it('a file that takes everybody along, so that nobody sees which one it was, is 
     'a run ended by force while it read these files',
   );
   // Those in between, which only count on.
-  await writeFile(data.readingNote, JSON.stringify({ ...readNote(data), ended: maxForcedEnds - 2 }));
+  await writeFile(data.readingNote, JSON.stringify({ ...readReadingNote(data), ended: maxForcedEnds - 2 }));
   await refreshKilledWithAll(({ ended }) => ended === maxForcedEnds - 1);
   // Now each is noted and read alone: the click log passes, the giant takes everybody along once more.
   await refreshKilledWithAll(({ ended, alone }) => ended === maxForcedEnds && alone?.path === 'offers/giant/a.ndjson');

@@ -28,7 +28,8 @@ import { markDaysOfNewOffers, markReportsOfNewEvents } from './events/mark-stale
 import { knownLogs, latestCatalogDigests, logKey, rememberFiles, seenFiles, type SeenFile } from './ledger/ledger.ts';
 import { filesToReadAgain, type NewFile, type LedgerRow } from './ledger/read-again.ts';
 import { openNewFiles, maxUnpackedBytesOf, type NewContent, type NewFiles } from './open-new-files.ts';
-import { removeNote, admit, type Admitted } from './suspects.ts';
+import { removeReadingNote } from './reading-note.ts';
+import { admit, type Admitted } from './suspects.ts';
 import { blackOut } from './ledger/black-out.ts';
 import { knownSecrets } from './known-secrets.ts';
 import { unreadableFiles } from './ledger/unreadable.ts';
@@ -94,10 +95,10 @@ export const ingestStage: Stage<IngestInput, IngestSummary> = {
       summary = await ingestFiles(run, input, admitted, { seen, seenAt });
     } catch (error) {
       // A run that fails did not end by force. The first error is the one to report.
-      await removeNote(run).catch(() => undefined);
+      await removeReadingNote(run).catch(() => undefined);
       throw error;
     }
-    await removeNote(run);
+    await removeReadingNote(run);
     await emptyScratch(run);
     return summary;
   },
@@ -167,7 +168,7 @@ async function filesOfLedger({ wallClock }: Run, { connection }: StateDatabase):
   return queryRows<KnownFile>(connection, knownFiles(`TIMESTAMPTZ '${wallClock}'`));
 }
 
-async function emptyScratch({ data, effects }: Run): Promise<void> {
+export async function emptyScratch({ data, effects }: Run): Promise<void> {
   await effects.files.remove(data.scratch, 'scratch: emptied');
   await effects.files.makeDirectory(data.scratch);
 }
