@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { keyOfText } from '../../kit/vocabulary/event-key.ts';
-import { clickEvents, clickKeys } from '../snapshot/layout.ts';
-import { manifestFile, parseManifest } from '../snapshot/manifest.ts';
-import { daysOf, soughtKey } from '../warehouse/keys/event-keys.ts';
+import { clickEvents, clickKeys, manifestFile, parseManifest } from '../snapshot/manifest.ts';
+import { daysOf, soughtKey } from '../warehouse/keys/find-days.ts';
 
 /** The files of a snapshot that a click is looked up in. */
 export interface ClickFiles {

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { postbackMarts } from '../models/postback-marts.ts';
 import { compactText, dayOf, type Moment } from '../../kit/time/moment.ts';
+import { clickKeys } from './manifest.ts';
 import { kyselyOn } from '../warehouse/kysely.ts';
 import { runNumberText } from '../../kit/text/run-number.ts';
 
@@ -10,11 +11,6 @@ import { runNumberText } from '../../kit/text/run-number.ts';
 export function snapshotIdOf(runId: number, asOf: Moment): string {
   return `${runNumberText(runId)}-${compactText(asOf)}`;
 }
-
-/** The folder of a snapshot with the key runs of its clicks. */
-export const clickKeys = 'keys/clicks';
-/** The folder with its clicks; a file's name begins with its day. */
-export const clickEvents = 'events/clicks';
 
 /** A file of the warehouse that becomes part of a snapshot by a hard link: whole in itself, nothing copied. */
 export interface LinkedFile {

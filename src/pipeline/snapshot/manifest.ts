@@ -5,6 +5,10 @@ import { z } from 'zod';
 export const schemaVersion = 2;
 export const manifestFile = 'manifest.json';
 export const analyticsFile = 'analytics.duckdb';
+/** The folder with the key runs of its clicks. */
+export const clickKeys = 'keys/clicks';
+/** The folder with its clicks; a file's name begins with its day. */
+export const clickEvents = 'events/clicks';
 
 /** `manifest.json`: the snapshot's identity, and the size and SHA-256 of each of its files. */
 export const manifestSchema = z.object({

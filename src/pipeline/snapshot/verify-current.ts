@@ -4,7 +4,8 @@ import type { Run } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { checkNamedFile } from '../warehouse/named-files.ts';
 import { writeKeysAgain } from '../warehouse/keys/upkeep.ts';
-import { clickKeys, linkedFiles } from './layout.ts';
+import { linkedFiles } from './layout.ts';
+import { clickKeys } from './manifest.ts';
 import { DamagedSnapshotError, verifyOwnFiles } from './verify.ts';
 
 /** Returns whether the published snapshot is whole. Where it is not, the caller publishes the same content again. */

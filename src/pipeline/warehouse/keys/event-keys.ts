@@ -5,13 +5,13 @@ import type { Effects } from '../../../kit/files/effects.ts';
 import { countRows } from '../../../kit/duckdb/temp-table.ts';
 import { wordPairs } from '../../../kit/duckdb/word-pairs.ts';
 import type { Logger } from '../../../kit/logging/log.ts';
-import { dayNumber, numberOfDay } from '../../../kit/time/day-number.ts';
 import { keyRanges } from '../../../kit/vocabulary/event-key.ts';
 import type { EventKind } from '../../../kit/vocabulary/values.ts';
 import type { Day } from '../../../kit/time/moment.ts';
 import { eventFilePaths, eventRelation, eventTime, promoteFile } from '../event-files.ts';
 import { kyselyOn } from '../kysely.ts';
-import { entriesPerPage, KeyRun, writeKeyRun, type SortedKeys } from './key-run.ts';
+import { daysOf, shortDayNumber } from './find-days.ts';
+import { entriesPerPage, writeKeyRun, type SortedKeys } from './key-run.ts';
 import { runNumberText } from '../../../kit/text/run-number.ts';
 
 /** What key runs are read and written with. */
@@ -20,18 +20,6 @@ export interface KeyRunsOf {
   data: DataDirectory;
   effects: Effects;
   logger: Logger;
-}
-
-/** Days are numbered from 1970-01-01, in 16 bits; 0 stands for it and all earlier and later ones. */
-const dayZero = numberOfDay('1970-01-01');
-const lastNumber = 0xffff;
-const shortDayNumber = (time: string) =>
-  `(SELECT CASE WHEN day BETWEEN 1 AND ${lastNumber} THEN day ELSE 0 END FROM (SELECT ${dayNumber(time)} - ${dayZero} AS day))`;
-
-/** The number that key runs have for a day. */
-function shortNumberOf(day: Day): number {
-  const number = numberOfDay(day) - dayZero;
-  return number >= 1 && number <= lastNumber ? number : 0;
 }
 
 /** Two words of a key as `SortedKeys` has them; `day`: SQL of a number of 16 bits. */
@@ -143,27 +131,6 @@ export async function filesThatMayHold(
     .orderBy('path')
     .execute();
   return named.filter(({ day }) => mayHold(day)).map(({ path }) => join(data.warehouse, path));
-}
-
-/**
- * Looks keys up in key runs: the days that may have an event with one of them. Throws `DamagedKeyRun`, and errors of the
- * file system.
- */
-export function daysOf(keyRuns: readonly string[], sought: SortedKeys): (day: Day) => boolean {
-  const days = new Set<number>();
-  for (const path of keyRuns) {
-    using run = new KeyRun(path);
-    run.findDays(sought, days);
-  }
-  return (day) => days.has(shortNumberOf(day));
-}
-
-/** One key as a look-up takes it. */
-export function soughtKey(key: bigint): SortedKeys {
-  return {
-    high: Uint32Array.of(Number(key >> 28n)),
-    low: Uint32Array.of(Number((key >> 12n) & 0xffffn) * 0x1_0000),
-  };
 }
 
 async function joined(chunks: AsyncIterable<SortedKeys>): Promise<SortedKeys> {
