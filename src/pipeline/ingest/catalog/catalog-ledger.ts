@@ -1,7 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { FileStatus } from '../../../kit/vocabulary/values.ts';
 import { momentOfMilliseconds, type Moment } from '../../../kit/time/moment.ts';
-import { insertRows, runWithRows, type RowShape } from '../../../kit/duckdb/insert-rows.ts';
+import { runWithRows } from '../../../kit/duckdb/insert-rows.ts';
+import { insertInto, textShape } from '../../warehouse/insert-into.ts';
 import { kyselyOn } from '../../warehouse/kysely.ts';
 import type { CatalogExport, RejectedRow } from './catalog-export.ts';
 import { maxRejectsKept, type LedgerCounts } from '../ledger/ledger.ts';
@@ -17,8 +18,7 @@ export interface CatalogLedgerEntry extends LedgerCounts {
   path: string;
   sha256: string;
   bytes: number;
-  /** Nanoseconds since the epoch, as text: they exceed what a JSON number holds. */
-  modified_ns: string;
+  modified_ns: bigint;
   status: FileStatus;
   reason: string | null;
   ingested_at: Moment;
@@ -26,40 +26,10 @@ export interface CatalogLedgerEntry extends LedgerCounts {
   read_with: string;
 }
 
-const entryShape: RowShape<CatalogLedgerEntry> = {
-  file_id: 'BIGINT',
-  run_id: 'BIGINT',
-  kind: 'VARCHAR',
-  source: 'VARCHAR',
-  path: 'VARCHAR',
-  sha256: 'VARCHAR',
-  bytes: 'BIGINT',
-  modified_ns: 'BIGINT',
-  rows: 'BIGINT',
-  accepted: 'BIGINT',
-  duplicates: 'BIGINT',
-  conflicts: 'BIGINT',
-  rejected: 'BIGINT',
-  warnings: 'BIGINT',
-  status: 'VARCHAR',
-  reason: 'VARCHAR',
-  ingested_at: 'VARCHAR',
-  read_with: 'VARCHAR',
-};
-
 interface RejectRow extends RejectedRow {
   file_id: number;
   path: string;
 }
-
-const rejectShape: RowShape<RejectRow> = {
-  file_id: 'BIGINT',
-  path: 'VARCHAR',
-  line: 'BIGINT',
-  reason: 'VARCHAR',
-  raw: 'VARCHAR',
-  raw_length: 'BIGINT',
-};
 
 interface WarningRow {
   file_id: number;
@@ -67,8 +37,6 @@ interface WarningRow {
   field: string | null;
   rows: number;
 }
-
-const warningShape: RowShape<WarningRow> = { file_id: 'BIGINT', warning: 'VARCHAR', field: 'VARCHAR', rows: 'BIGINT' };
 
 /** What became of the catalog files of one run, gathered and then written in bulk. */
 export class CatalogLedger {
@@ -124,9 +92,9 @@ export class CatalogLedger {
   /** Returns whether a file that was read again says something else than before. */
   async write(connection: DuckDBConnection): Promise<boolean> {
     const changed = await this.#makeWay(connection);
-    await insertRows(connection, 'ingest_files', entryShape, this.entries);
-    await insertRows(connection, 'rejects', rejectShape, this.#rejects);
-    await insertRows(connection, 'ingest_warnings', warningShape, this.#warnings);
+    await insertInto(connection, 'ingest_files', this.entries);
+    await insertInto(connection, 'rejects', this.#rejects);
+    await insertInto(connection, 'ingest_warnings', this.#warnings);
     return changed;
   }
 
@@ -141,11 +109,12 @@ export class CatalogLedger {
       .execute();
     for (const table of ['rejects', 'ingest_warnings'] as const)
       await db.deleteFrom(table).where('file_id', 'in', ids).execute();
+    const entries = this.#again.map(({ entry }) => entry);
     await runWithRows(
       connection,
-      entryShape,
-      this.#again.map(({ entry }) => entry),
-      `UPDATE ingest_files SET ${updated.map((column) => `${column} = rows.${column}`).join(', ')} FROM rows WHERE ingest_files.file_id = rows.file_id`,
+      textShape(entries),
+      entries,
+      `UPDATE ingest_files SET ${updated.map((column) => `${column} = rows.${column}`).join(', ')} FROM rows WHERE ingest_files.file_id = rows.file_id::BIGINT`,
     );
     const named = (rows: readonly Pick<RejectRow, 'file_id' | 'line' | 'reason'>[]) =>
       rows
@@ -174,7 +143,7 @@ export class CatalogLedger {
       path: file.path,
       sha256: file.sha256,
       bytes: file.bytes,
-      modified_ns: file.modifiedNs.toString(),
+      modified_ns: file.modifiedNs,
       ...rest,
       ingested_at: ingested.ingested_at,
       read_with: JSON.stringify(readWith),

@@ -1,24 +1,13 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { insertInto } from '../../warehouse/insert-into.ts';
 import { kyselyOn } from '../../warehouse/kysely.ts';
 import type { CanonicalOffer } from '../../landing/catalog/canonical-offer.ts';
 import type { Moment } from '../../../kit/time/moment.ts';
 import { offerColumns } from '../../../kit/vocabulary/offer-fields.ts';
-import { insertRows, runWithRows, type RowShape } from '../../../kit/duckdb/insert-rows.ts';
+import { runWithRows, type RowShape } from '../../../kit/duckdb/insert-rows.ts';
+import type { Insertable } from 'kysely';
+import type { OfferVersionEventsTable } from '../../warehouse/tables.ts';
 import type { CatalogPlan, NewVersion } from './catalog-plan.ts';
-
-interface IdentityRow {
-  offer_id: number;
-  source: string;
-  external_id: string;
-  first_seen_at: Moment;
-}
-
-const identityShape: RowShape<IdentityRow> = {
-  offer_id: 'INTEGER',
-  source: 'VARCHAR',
-  external_id: 'VARCHAR',
-  first_seen_at: 'VARCHAR',
-};
 
 interface VersionRow {
   offer_id: number;
@@ -49,20 +38,6 @@ const contentShape: RowShape<ContentRow> = {
   created_at: 'VARCHAR',
 };
 
-interface EventRow {
-  offer_id: number;
-  version: number;
-  event_id: string;
-  payout: string;
-}
-
-const eventShape: RowShape<EventRow> = {
-  offer_id: 'INTEGER',
-  version: 'INTEGER',
-  event_id: 'VARCHAR',
-  payout: 'VARCHAR',
-};
-
 /** Writes a plan's versions, with the identities of new offers. Expects to run within the caller's transaction. */
 export async function writeVersions(
   connection: DuckDBConnection,
@@ -72,10 +47,9 @@ export async function writeVersions(
 ): Promise<void> {
   const run_id = BigInt(runId);
   const added = versions.filter(({ change }) => change === 'added');
-  await insertRows(
+  await insertInto(
     connection,
     'offers',
-    identityShape,
     added.map(({ offerId, source, externalId }) => ({
       offer_id: offerId,
       source,
@@ -91,7 +65,7 @@ export async function writeVersions(
     'INSERT INTO offer_versions BY NAME SELECT *, $run_id AS run_id FROM rows',
     { run_id },
   );
-  await insertRows(connection, 'offer_version_events', eventShape, versions.flatMap(eventRows));
+  await insertInto(connection, 'offer_version_events', versions.flatMap(eventRows));
 
   const vanished = versions.filter(({ content }) => content === null).map(versionRow);
   await runWithRows(
@@ -154,7 +128,7 @@ function contentRow(version: NewVersion): ContentRow[] {
   return [{ ...kept, created_at: version.content.createdAt, ...versionRow(version) }];
 }
 
-function eventRows({ offerId, version, content }: NewVersion): EventRow[] {
+function eventRows({ offerId, version, content }: NewVersion): Insertable<OfferVersionEventsTable>[] {
   return (content?.offer.events ?? []).map(({ event_id, payout }) => ({
     offer_id: offerId,
     version,

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { sql } from 'kysely';
-import { insertRows } from '../../../kit/duckdb/insert-rows.ts';
+import { insertInto } from '../../warehouse/insert-into.ts';
 import type { IngestWarning } from '../../landing/landing-file.ts';
 import { momentOfMilliseconds, type Moment } from '../../../kit/time/moment.ts';
 import { listed } from '../../../kit/duckdb/dialect/listed.ts';
@@ -74,17 +74,9 @@ export async function writeSettledRecords(
     connection,
     records.map(({ offerId }) => offerId),
   );
-  await insertRows(
+  await insertInto(
     connection,
     'offer_records',
-    {
-      offer_id: 'INTEGER',
-      version: 'INTEGER',
-      record_sha256: 'VARCHAR',
-      read_as_sha256: 'VARCHAR',
-      read_at: 'VARCHAR',
-      remarks: 'VARCHAR',
-    },
     records.map(({ offerId, version, recordSha256, readAsSha256, remarks }) => ({
       offer_id: offerId,
       version,

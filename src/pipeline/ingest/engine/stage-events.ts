@@ -95,15 +95,19 @@ async function writeByDay(
   await effects.files.remove(folder, 'staged events: leftover removed');
   await effects.files.makeDirectory(folder);
   await connection.run('SET preserve_insertion_order = false');
-  await effects.perform(step, async () => {
-    for (const [part, query] of queries.entries()) {
-      await connection.run(
-        `COPY (${query}) TO ${quoted(join(folder, String(part)))}
-         (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, PARTITION_BY (day_number), ROW_GROUP_SIZE ${eventRowGroupRows}, OVERWRITE_OR_IGNORE)`,
-      );
-    }
-  });
-  await connection.run('RESET preserve_insertion_order');
+  try {
+    await effects.perform(step, async () => {
+      for (const [part, query] of queries.entries()) {
+        await connection.run(
+          `COPY (${query}) TO ${quoted(join(folder, String(part)))}
+           (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, PARTITION_BY (day_number), ROW_GROUP_SIZE ${eventRowGroupRows}, OVERWRITE_OR_IGNORE)`,
+        );
+      }
+    });
+  } finally {
+    // In a transaction that a statement has aborted this fails as well: the first error is the one to report.
+    await connection.run('RESET preserve_insertion_order').catch(() => undefined);
+  }
   const files = await queryRows<{ file: string }>(connection, `SELECT file FROM glob($1) ORDER BY file`, [
     join(literalPath(folder), '*', '*', '*.parquet'),
   ]);

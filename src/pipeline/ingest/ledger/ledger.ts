@@ -4,7 +4,7 @@ import type { FileStatus } from '../../../kit/vocabulary/values.ts';
 import type { CheckedFile, LandingFile } from '../../landing/landing-file.ts';
 import type { Run } from '../../runs/stage.ts';
 import type { StateDatabase } from '../../warehouse/database.ts';
-import { insertRows } from '../../../kit/duckdb/insert-rows.ts';
+import { insertInto } from '../../warehouse/insert-into.ts';
 import type { ReadWith } from './read-with.ts';
 
 /** rows = accepted + duplicates + rejected; conflicts are among the duplicates, warnings change no count. */
@@ -117,10 +117,9 @@ export async function rememberFiles(
   wallClockMs: number,
 ): Promise<void> {
   const stableBefore = BigInt(Math.trunc(wallClockMs)) * 1_000_000n - stableAfterNs;
-  await insertRows(
+  await insertInto(
     connection,
     'landing_seen',
-    { path: 'VARCHAR', bytes: 'BIGINT', modified_ns: 'BIGINT', changed_ns: 'BIGINT', sha256: 'VARCHAR' },
     files.map((file) => ({
       path: file.path,
       bytes: file.bytes,

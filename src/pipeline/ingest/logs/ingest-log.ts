@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { join, relative } from 'node:path';
 import type { DataDirectory } from '../../../kit/config/data-directory.ts';
-import { insertRows } from '../../../kit/duckdb/insert-rows.ts';
+import { insertInto } from '../../warehouse/insert-into.ts';
 import type { FileEffects } from '../../../kit/files/effects.ts';
 import type { Day } from '../../../kit/time/moment.ts';
 import type { EventKind } from '../../../kit/vocabulary/values.ts';
@@ -177,20 +177,9 @@ async function storeEvents(
     `event file of ${kind}`,
     files,
   );
-  await insertRows(
+  await insertInto(
     connection,
     'event_files',
-    {
-      path: 'VARCHAR',
-      kind: 'VARCHAR',
-      day: 'VARCHAR',
-      run_id: 'BIGINT',
-      rows: 'BIGINT',
-      bytes: 'BIGINT',
-      sha256: 'VARCHAR',
-      first_at: 'VARCHAR',
-      last_at: 'VARCHAR',
-    },
     promoted.map(({ day, to, rows, bytes, sha256, first_at, last_at }) => ({
       path: relative(data.warehouse, to),
       kind,

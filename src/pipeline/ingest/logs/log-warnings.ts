@@ -7,7 +7,7 @@ import { quoted } from '../../../kit/text/sql-text.ts';
 import type { EventKind } from '../../../kit/vocabulary/values.ts';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
 import { eventRelation } from '../../warehouse/event-files.ts';
-import { insertRows } from '../../../kit/duckdb/insert-rows.ts';
+import { insertInto } from '../../warehouse/insert-into.ts';
 import type { LogBatch, LogFile } from '../engine/log-batch.ts';
 import { maxFieldNameCharacters, maxUnknownFieldsCounted, maxUnknownFieldsNamed } from '../ledger/ledger.ts';
 import { furtherFields, totalOf, type CountedWarning } from '../ledger/warning-counts.ts';
@@ -53,12 +53,7 @@ export async function recordWarnings(
     counts.set(warning.file_id, (counts.get(warning.file_id) ?? 0) + warning.rows);
     written.push(warning);
   }
-  await insertRows(
-    connection,
-    'ingest_warnings',
-    { file_id: 'BIGINT', warning: 'VARCHAR', field: 'VARCHAR', rows: 'BIGINT' },
-    written,
-  );
+  await insertInto(connection, 'ingest_warnings', written);
   return counts;
 }
 

@@ -48,13 +48,16 @@ it("keeps the file's digest, size, time to the nanosecond and run", async () => 
   ).toEqual(
     files.map((entry) =>
       Object.fromEntries(
-        Object.entries(entry).map(([name, value]) => [name, typeof value === 'number' ? String(value) : value]),
+        Object.entries(entry).map(([name, value]) => [
+          name,
+          ['number', 'bigint'].includes(typeof value) ? String(value) : value,
+        ]),
       ),
     ),
   );
   expect(files).toMatchObject([
     {
-      modified_ns: '1767225600000000000',
+      modified_ns: 1_767_225_600_000_000_000n,
       kind: 'offers',
       source: 'net',
       run_id: 1,
