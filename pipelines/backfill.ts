@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { realEffects, type Effects } from '../src/kit/files/effects.ts';
 import { assertNotStopped, UsageError } from '../src/kit/errors/errors.ts';
 import { modelsStage } from '../src/pipeline/models/models-stage.ts';
-import { currentMarts, martsAsOf } from '../src/pipeline/warehouse/stale-partitions.ts';
+import { currentMarts, martsAsOf } from '../src/pipeline/warehouse/dirty-partitions.ts';
 import {
   reportsToBackfill,
   stageReportsStage,

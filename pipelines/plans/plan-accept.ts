@@ -1,7 +1,7 @@
 import { readSettings } from '../../src/kit/config/settings.ts';
 import { realEffects, type Effects } from '../../src/kit/files/effects.ts';
 import { heldExport, type HeldFile } from '../../src/pipeline/ingest/catalog/catalog-holds.ts';
-import { heldRemovals, type RemovedOffer } from '../../src/pipeline/ingest/held-removals.ts';
+import { previewHeldExport, type RemovedOffer } from '../../src/pipeline/ingest/preview-held-export.ts';
 import { currentManifest } from '../../src/pipeline/snapshot/snapshot-store.ts';
 import { readAnalytics } from '../../src/pipeline/snapshot/read-analytics.ts';
 import { decimalOf, decimalText, roundedUnits, type Decimal } from '../../src/kit/text/decimal-text.ts';
@@ -49,7 +49,7 @@ export async function planAccept(
     async ({ connection }) => {
       const found = await heldExport(connection, fileId);
       const reading = { data, settings, wallClock: new Date(effects.now()) };
-      return { held: found, ...(await heldRemovals(connection, found, reading)) };
+      return { held: found, ...(await previewHeldExport(connection, found, reading)) };
     },
     settings,
     effects,

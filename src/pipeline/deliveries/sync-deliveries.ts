@@ -7,7 +7,7 @@ import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
 import { insertRows } from '../../kit/duckdb/insert-rows.ts';
 import { dayOf } from '../../kit/time/moment.ts';
 import { readMetadata, writeMetadata } from '../warehouse/metadata.ts';
-import { markPostbackDays } from '../warehouse/stale-partitions.ts';
+import { markPostbackDays } from '../warehouse/dirty-partitions.ts';
 import { isDamagedDeliveries } from '../../postbacks/store/delivery-database.ts';
 import { hasStore, openStore } from '../../postbacks/open-store.ts';
 import type { AttemptRecord, DeliveryState, OutboxRow } from '../../postbacks/store/delivery-rows.ts';

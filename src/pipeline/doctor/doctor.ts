@@ -31,7 +31,7 @@ import { examineSources } from './examine-sources.ts';
 import { examineState } from './examine-state.ts';
 import { trouble, type Finding } from './finding.ts';
 import { assertLogsLanded, resetLogs } from '../recovery/reset-logs.ts';
-import { invalidateMarts, markMartDays } from '../warehouse/stale-partitions.ts';
+import { invalidateMarts, markMartDays } from '../warehouse/dirty-partitions.ts';
 import { newestGoodToPublish, publishedFolders } from '../recovery/published-folders.ts';
 import { recoverState, type Opening } from '../recovery/recover-state.ts';
 import { restoreFiles } from '../recovery/restore-files.ts';

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
-import { martsAsOf } from '../warehouse/stale-partitions.ts';
+import { martsAsOf } from '../warehouse/dirty-partitions.ts';
 import { currentManifest } from '../snapshot/snapshot-store.ts';
 import { aheadOfClock, endOfPresent } from '../../kit/time/ahead-of-clock.ts';
 import { momentOfMilliseconds } from '../../kit/time/moment.ts';

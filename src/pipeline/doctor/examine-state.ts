@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { readWholeDatabase } from '../../kit/duckdb/check-database.ts';
-import { tellsDamage, type StateDatabase } from '../warehouse/database.ts';
+import { isDamage, type StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
 import { countRows, makeTempTable, makeTempView } from '../../kit/duckdb/temp-table.ts';
 import { modelQuery } from '../sql/model-query.ts';
@@ -39,7 +39,7 @@ export async function examineState(
       (error: unknown) => error as Error,
     );
     if (damage !== undefined) {
-      if (!tellsDamage(damage)) throw damage;
+      if (!isDamage(damage)) throw damage;
       findings.push(
         trouble(
           'state',

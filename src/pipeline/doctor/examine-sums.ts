@@ -6,7 +6,7 @@ import { makeTempTable, makeTempView } from '../../kit/duckdb/temp-table.ts';
 import { modelQuery } from '../sql/model-query.ts';
 import { quotedPathList } from '../../kit/text/sql-text.ts';
 import type { Day } from '../../kit/time/moment.ts';
-import { martsAsOf } from '../warehouse/stale-partitions.ts';
+import { martsAsOf } from '../warehouse/dirty-partitions.ts';
 
 /**
  * Returns the UTC days on which sums by hour, by day and by site differ: the audit of a publish, over all days of history.

@@ -3,7 +3,7 @@ import type { StateDatabase } from '../warehouse/database.ts';
 import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
 import { makeTempTable } from '../../kit/duckdb/temp-table.ts';
 import { bumpRevision } from '../warehouse/metadata.ts';
-import { invalidatePricedSince } from '../warehouse/stale-partitions.ts';
+import { invalidatePricedSince } from '../warehouse/dirty-partitions.ts';
 
 /**
  * Moves offer versions and commissions that take effect after the clock back; `now` in milliseconds since the epoch. A

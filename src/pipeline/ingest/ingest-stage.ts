@@ -18,22 +18,22 @@ import { bumpRevision } from '../warehouse/metadata.ts';
 import { DuckdbEngine } from './engine/duckdb-engine.ts';
 import type { EventEngine } from './engine/event-engine.ts';
 import { attributeConversions, recordConversionEvents } from './events/attribution.ts';
-import { tellOddCredits } from './events/odd-credits.ts';
+import { warnOfOddCredits } from './events/odd-credits.ts';
 import { syncCatalogs, type CatalogSyncResult } from './catalog/catalog.ts';
 import { firstSeen } from './catalog/catalog-files.ts';
 import { rollUpClicks } from './events/click-roll-up.ts';
 import { ingestLog } from './logs/ingest-log.ts';
 import { awaitPostbacks, writeOutbox } from './events/outbox.ts';
-import { markDaysOfNewOffers, markReportsOfNewEvents } from './events/mark-stale.ts';
+import { markDaysOfNewOffers, markReportsOfNewEvents } from './events/mark-dirty.ts';
 import { knownLogs, latestCatalogDigests, logKey, rememberFiles, seenFiles, type SeenFile } from './ledger/ledger.ts';
 import { filesToReadAgain, type NewFile, type LedgerRow } from './ledger/read-again.ts';
 import { openNewFiles, maxUnpackedBytesOf, type NewContent, type NewFiles } from './open-new-files.ts';
 import { removeReadingNote } from './reading-note.ts';
 import { admit, type Admitted } from './suspects.ts';
-import { blackOut } from './ledger/black-out.ts';
+import { redactKeptTexts } from './ledger/redact-kept-texts.ts';
 import { knownSecrets } from './known-secrets.ts';
 import { unreadableFiles } from './ledger/unreadable.ts';
-import { tellRoundedIds } from './ledger/tell-rounded-ids.ts';
+import { warnOfRoundedIds } from './ledger/warn-of-rounded-ids.ts';
 import { sweepUnnamedFiles } from './ledger/sweep.ts';
 
 export interface IngestInput {
@@ -135,7 +135,7 @@ export async function ingestFiles(
   await using eventEngine = await engine(run, state.connection);
   const ingested = await state.transaction(async () => {
     const { summary, contentChanged } = await promoteNewFiles(run, state, eventEngine, { newFiles, landed, seenAt });
-    const blackedOut = await blackOut(
+    const blackedOut = await redactKeptTexts(
       { logger: run.logger, connection: state.connection },
       knownSecrets(run.data, run.settings, sites.sites),
       ofRun(run, newFiles.again),
@@ -298,7 +298,7 @@ async function promoteNewFiles(
     const newEvents = await recordConversionEvents(connection, newConversionFiles);
     await awaitPostbacks(connection, newEvents);
     const foundClicks = await attributeConversions({ ...run, connection }, engine, newEvents, newClickFiles);
-    await tellOddCredits(run, connection, newEvents, foundClicks);
+    await warnOfOddCredits(run, connection, newEvents, foundClicks);
     const newHours = await rollUpClicks(connection, engine, newClickFiles);
     await markReportsOfNewEvents(connection, run.runId, { newEvents, foundClicks, newHours });
   }
@@ -313,7 +313,7 @@ async function promoteNewFiles(
      FROM ingest_files WHERE run_id = ${run.runId}`,
   );
   Object.assign(summary, ledger);
-  await tellRoundedIds(run, connection);
+  await warnOfRoundedIds(run, connection);
   const moved = await movedRows(connection, run, again);
   const contentChanged =
     files > 0 || catalogs.changes.length > 0 || catalogs.ledgerChanged || again.some(({ kind }) => kind !== 'offers');

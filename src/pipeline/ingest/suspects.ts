@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { asItLies } from '../landing/lines/take-apart.ts';
+import { asLines } from '../landing/lines/to-ndjson.ts';
 import type { LandingFile } from '../landing/landing-file.ts';
 import { sha256Of } from '../../kit/files/read-through.ts';
 import type { Run } from '../runs/stage.ts';
@@ -108,7 +108,7 @@ function outcomeOf(child: ChildProcess): Promise<'read' | 'ended' | 'killed'> {
 
 async function asBroken(file: LandingFile): Promise<BrokenFile> {
   return {
-    file: { ...file, ...asItLies(file), sha256: await sha256Of(file.absolutePath) },
+    file: { ...file, ...asLines(file), sha256: await sha256Of(file.absolutePath) },
     reason: endedARun,
     detail:
       'reading it ended a run by force: land it in parts, or give the run more memory; once it is changed or touched it is read again',

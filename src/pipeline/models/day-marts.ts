@@ -6,7 +6,7 @@ import { addDays, endOfDay, startOfDay, type Day, type Moment } from '../../kit/
 import type { Run } from '../runs/stage.ts';
 import { promoteFile } from '../warehouse/event-files.ts';
 import { kyselyOn } from '../warehouse/kysely.ts';
-import { clearReport } from '../warehouse/stale-partitions.ts';
+import { clearReport } from '../warehouse/dirty-partitions.ts';
 import type { QueryParameters } from '../../kit/duckdb/sql-parameters.ts';
 import { modelQuery } from '../sql/model-query.ts';
 import { makeDayStats, type DayStats } from './windows.ts';

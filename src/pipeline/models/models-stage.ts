@@ -9,8 +9,8 @@ import {
   martsAsOf,
   recordMarts,
   reopenReportsAfter,
-  staleMartDays,
-} from '../warehouse/stale-partitions.ts';
+  dirtyMartDays,
+} from '../warehouse/dirty-partitions.ts';
 import { writeClosedReport, writeOpenReport } from './day-marts.ts';
 import { replaceDaySums } from './day-sums.ts';
 import { writePostbackMarts } from './postback-marts.ts';
@@ -78,7 +78,7 @@ async function touchedDays(run: Run, { connection }: StateDatabase, before: Mome
   const rows = await queryRows<{ day: Day }>(
     connection,
     `SELECT DISTINCT day::VARCHAR AS day FROM (
-       ${staleMartDays}
+       ${dirtyMartDays}
        UNION ALL
        SELECT ${today}
        UNION ALL

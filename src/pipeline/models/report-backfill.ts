@@ -7,7 +7,7 @@ import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
 import { figureNames } from '../sql/figures.ts';
 import { bumpRevision } from '../warehouse/metadata.ts';
 import { stageClosedReport } from './day-marts.ts';
-import { clearReport, currentMarts, martsAsOf, recordMarts } from '../warehouse/stale-partitions.ts';
+import { clearReport, currentMarts, martsAsOf, recordMarts } from '../warehouse/dirty-partitions.ts';
 import { readReportDays, type ReportDay } from './report-days.ts';
 
 /** Reports that a backfill computes: the missing and outdated ones of days in [from, to], or all of them. */

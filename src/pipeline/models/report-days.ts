@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Day } from '../../kit/time/moment.ts';
 import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
-import { staleReports } from '../warehouse/stale-partitions.ts';
+import { outdatedReports } from '../warehouse/dirty-partitions.ts';
 
 /** A UTC day before today that has a report or should have one. */
 export interface ReportDay {
@@ -26,7 +26,7 @@ export async function readReportDays(
        SELECT day, string_agg(CASE cause
            WHEN 'clicks' THEN 'new clicks' WHEN 'conversions' THEN 'new conversion events'
            WHEN 'attribution' THEN 'clicks that conversions waited for' ELSE 'offers new to the catalog' END, ', ' ORDER BY cause) AS causes, max(run_id) AS run_id
-       FROM (${staleReports}) GROUP BY day),
+       FROM (${outdatedReports}) GROUP BY day),
      reports AS (
        SELECT day, as_of >= (day + 1)::TIMESTAMPTZ - INTERVAL 1 MICROSECOND AS finished FROM mart_files WHERE mart = 'report_daily')
      SELECT day::VARCHAR AS day,

@@ -4,7 +4,7 @@ import { countRows, makeTempTable } from '../../kit/duckdb/temp-table.ts';
 import { identifier, quoted } from '../../kit/text/sql-text.ts';
 import { analyticsFile } from '../snapshot/manifest.ts';
 import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
-import { markPostbackDays } from '../warehouse/stale-partitions.ts';
+import { markPostbackDays } from '../warehouse/dirty-partitions.ts';
 import type { PublishedFolder } from './published-folders.ts';
 
 /**

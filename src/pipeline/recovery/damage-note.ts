@@ -4,7 +4,7 @@ import { OfferlineError } from '../../kit/errors/errors.ts';
 import { machineFailure } from '../../kit/errors/machine-failure.ts';
 import { currentManifest } from '../snapshot/snapshot-store.ts';
 import type { Logger } from '../../kit/logging/log.ts';
-import { DamagedStateError, tellsDamage } from '../warehouse/database.ts';
+import { DamagedStateError, isDamage } from '../warehouse/database.ts';
 import { copyState } from '../warehouse/state-copies.ts';
 
 /**
@@ -52,7 +52,7 @@ export async function noteDamage(
       { cause: error },
     );
   }
-  if (!tellsDamage(error)) return undefined;
+  if (!isDamage(error)) return undefined;
   // DuckDB reports a block with a bad checksum without its file; a run opens no other file made of blocks.
   if (!error.message.includes(data.stateFile) && !/in block at location/.test(error.message)) return undefined;
   await noteReason(data, error.message, effects);

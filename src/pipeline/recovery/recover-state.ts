@@ -8,12 +8,12 @@ import { warehouseIdKey } from '../deliveries/sync-deliveries.ts';
 import { currentManifest } from '../snapshot/snapshot-store.ts';
 import type { Logger } from '../../kit/logging/log.ts';
 import { lastRunId } from '../runs/run-ledger.ts';
-import { DamagedStateError, openStateDatabase, tellsDamage, type StateDatabase } from '../warehouse/database.ts';
+import { DamagedStateError, openStateDatabase, isDamage, type StateDatabase } from '../warehouse/database.ts';
 import { bumpRevision, deleteMetadata } from '../warehouse/metadata.ts';
 import { namedFiles, unnamedFiles } from '../warehouse/named-files.ts';
 import { QuarantineFolder } from '../../kit/files/quarantine-folder.ts';
 import { rewriteDatabase } from '../../kit/duckdb/rewrite-database.ts';
-import { invalidateMarts } from '../warehouse/stale-partitions.ts';
+import { invalidateMarts } from '../warehouse/dirty-partitions.ts';
 import { stateCopies } from '../warehouse/state-copies.ts';
 import { adoptPublished, isAdopted, withPublished } from './adopt-published.ts';
 import { noteReason } from './damage-note.ts';
@@ -113,7 +113,7 @@ async function rewriteState({ data, effects }: Opening, from: string): Promise<b
   try {
     await effects.perform('state: written again', () => rewriteDatabase(from, temporary));
   } catch (error) {
-    if (tellsDamage(error as Error)) return false;
+    if (isDamage(error as Error)) return false;
     throw error;
   }
   await files.syncFile(temporary, 'state: fsynced');

@@ -6,7 +6,7 @@ import { UsageError } from '../../kit/errors/errors.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 import { bumpRevision } from '../warehouse/metadata.ts';
 import { kyselyOn } from '../warehouse/kysely.ts';
-import { invalidateAllMarts } from '../warehouse/stale-partitions.ts';
+import { invalidateAllMarts } from '../warehouse/dirty-partitions.ts';
 
 /** Throws `UsageError` where the landing folder lacks logs with accepted rows. */
 export async function assertLogsLanded(connection: DuckDBConnection, data: DataDirectory): Promise<void> {

@@ -7,7 +7,7 @@ import { AuditError, OfferlineError, UsageError } from '../../kit/errors/errors.
 import { feedOffersFile, feedSitesFile } from '../feed/feed-document.ts';
 import { sha256Of } from '../../kit/files/read-through.ts';
 import { quoted } from '../../kit/text/sql-text.ts';
-import { currentMarts, invalidateMartsSince } from '../warehouse/stale-partitions.ts';
+import { currentMarts, invalidateMartsSince } from '../warehouse/dirty-partitions.ts';
 import type { Sites } from '../../kit/sites/sites.ts';
 import { aheadOfClock, assertNotAhead, futureTimestampsAdvice } from '../../kit/time/ahead-of-clock.ts';
 import { compareMoments, dateOf, momentOfMilliseconds, type Moment } from '../../kit/time/moment.ts';

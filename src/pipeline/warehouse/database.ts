@@ -95,7 +95,7 @@ async function openFile(path: string, options: Record<string, string>, effects: 
 export class DamagedStateError extends OfferlineError {}
 
 /** Whether an error of DuckDB tells of damage, at whatever statement it came up. */
-export function tellsDamage({ message }: Error): boolean {
+export function isDamage({ message }: Error): boolean {
   return /Corrupt database file|does not match stored checksum|Could not read enough bytes|not a valid DuckDB database file|replaying WAL|Corrupt WAL/i.test(
     message,
   );
@@ -105,7 +105,7 @@ function openingFailure(file: string, error: Error): OfferlineError {
   // Our own processes keep each other out by the writer lock, so this is some other program.
   if (/Could not set lock/.test(error.message))
     return new WarehouseBusyError(`${file} is open in another program; close that and run again. ${error.message}`);
-  if (tellsDamage(error))
+  if (isDamage(error))
     return new DamagedStateError(`${file} is damaged: ${error.message}`, undefined, { cause: error });
   return (
     machineFailure(error) ??

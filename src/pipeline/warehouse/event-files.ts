@@ -88,7 +88,7 @@ export async function eventFilePaths(
   return rows.map(({ path }) => join(data.warehouse, path));
 }
 
-export interface NewFile {
+export interface PromotedFile {
   sha256: string;
   bytes: number;
 }
@@ -99,9 +99,9 @@ export async function promoteFile(
   to: string,
   step: string,
   files: FileEffects = realEffects.files,
-): Promise<NewFile> {
+): Promise<PromotedFile> {
   const [promoted] = await promoteFiles([{ from, to }], step, files);
-  const { sha256, bytes } = promoted as NewFile;
+  const { sha256, bytes } = promoted as PromotedFile;
   return { sha256, bytes };
 }
 
@@ -113,8 +113,8 @@ export async function promoteFiles<Move extends { from: string; to: string }>(
   moves: readonly Move[],
   step: string,
   files: FileEffects = realEffects.files,
-): Promise<(Move & NewFile)[]> {
-  const promoted: (Move & NewFile)[] = [];
+): Promise<(Move & PromotedFile)[]> {
+  const promoted: (Move & PromotedFile)[] = [];
   await severalAtOnce(moves, async (move, index) => {
     await files.syncFile(move.from, `${step}: fsynced`);
     promoted[index] = { ...move, sha256: await sha256Of(move.from), bytes: (await stat(move.from)).size };

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { FileEffects } from '../../kit/files/effects.ts';
 import { findDatabaseDamage } from '../../kit/duckdb/check-database.ts';
-import { DamagedStateError, tellsDamage } from './database.ts';
+import { DamagedStateError, isDamage } from './database.ts';
 import { runNumberText } from '../../kit/text/run-number.ts';
 
 /** A copy of the state as it was closed after the run that published a snapshot. */
@@ -74,7 +74,7 @@ export async function copyState(
   const damage = isAged ? await findDatabaseDamage(`${path}.tmp`) : undefined;
   if (damage !== undefined) {
     await files.remove(`${path}.tmp`, 'damaged state copy: removed');
-    if (!tellsDamage(damage)) throw damage;
+    if (!isDamage(damage)) throw damage;
     throw new DamagedStateError(`${data.stateFile} is damaged: ${damage.message}`, undefined, { cause: damage });
   }
   await files.rename(`${path}.tmp`, path, 'state copy: renamed');

@@ -7,7 +7,7 @@ import { kyselyOn } from '../../warehouse/kysely.ts';
 import type { CatalogExport, RejectedRow } from './catalog-export.ts';
 import { maxRejectsKept, type LedgerCounts } from '../ledger/ledger.ts';
 import type { NewFile, LedgerRow } from '../ledger/read-again.ts';
-import type { ReadWith } from '../ledger/read-with.ts';
+import type { ReadingSettings } from '../ledger/reading-settings.ts';
 
 /** One row of the ledger of landing files: rows = accepted + duplicates + rejected. */
 export interface CatalogLedgerEntry extends LedgerCounts {
@@ -22,7 +22,7 @@ export interface CatalogLedgerEntry extends LedgerCounts {
   status: FileStatus;
   reason: string | null;
   ingested_at: Moment;
-  /** JSON of a `ReadWith`. */
+  /** JSON of a `ReadingSettings`. */
   read_with: string;
 }
 
@@ -57,7 +57,7 @@ export class CatalogLedger {
   }
 
   /** A file of which no row counts. Of one that was loaded before, what it said then stays. */
-  unread(file: NewFile, status: 'quarantined' | 'superseded', reason: string, readWith: ReadWith): void {
+  unread(file: NewFile, status: 'quarantined' | 'superseded', reason: string, readWith: ReadingSettings): void {
     if (file.before?.status === 'loaded') return;
     this.#add(
       file,
@@ -67,7 +67,7 @@ export class CatalogLedger {
   }
 
   /** A file that was read, whether it changed the catalog or is held. */
-  read(catalog: CatalogExport, status: 'loaded' | 'held', reason: string | null, readWith: ReadWith): void {
+  read(catalog: CatalogExport, status: 'loaded' | 'held', reason: string | null, readWith: ReadingSettings): void {
     const { file, rows, accepted, unchanged, overruled, duplicates, conflicts, rejected, rejectedRows, warnings } =
       catalog;
     const fileId = this.#add(
@@ -128,7 +128,11 @@ export class CatalogLedger {
     );
   }
 
-  #add(file: NewFile, rest: LedgerCounts & Pick<CatalogLedgerEntry, 'status' | 'reason'>, readWith: ReadWith): number {
+  #add(
+    file: NewFile,
+    rest: LedgerCounts & Pick<CatalogLedgerEntry, 'status' | 'reason'>,
+    readWith: ReadingSettings,
+  ): number {
     const { before } = file;
     // What was not loaded before is ingested by this run.
     const ingested =

@@ -37,11 +37,11 @@ export interface SourceExports {
   released: boolean;
 }
 
-export type Change = 'added' | 'changed' | 'vanished' | 'returned';
+export type OfferChange = 'added' | 'changed' | 'vanished' | 'returned';
 
 export interface NewVersion extends OfferName, ContentDigests {
   offerId: number;
-  change: Change;
+  change: OfferChange;
   version: number;
   validFrom: Moment;
   status: VersionStatus;

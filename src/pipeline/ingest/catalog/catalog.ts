@@ -11,7 +11,7 @@ import {
   plannedOffers,
   type AppliedExports,
   type CatalogPlan,
-  type Change,
+  type OfferChange,
   type HeldExport,
   type KnownOffer,
   type SourceExports,
@@ -21,7 +21,7 @@ import { writeDestinations, writeVersions } from './catalog-versions.ts';
 import { readKnownRecords, writeSettledRecords, type KnownRecords } from './offer-records.ts';
 import { readingDigest } from './reading-digest.ts';
 import type { NewFile } from '../ledger/read-again.ts';
-import { catalogReadWith, sourceSettings, type DecidingSettings } from '../ledger/read-with.ts';
+import { catalogReadingSettings, sourceSettings, type DecidingSettings } from '../ledger/reading-settings.ts';
 
 export interface CatalogSyncInput {
   /** Catalog files of any source that are new or read again; as they were first seen. */
@@ -48,7 +48,7 @@ export interface CatalogSyncResult {
     offerId: number;
     source: string;
     externalId: string;
-    change: Change;
+    change: OfferChange;
     version: number;
     validFrom: Moment;
   }[];
@@ -129,7 +129,7 @@ async function readSource(
   warnings: string[],
 ): Promise<SourceExports> {
   const { mode, time_zone: timeZone } = sourceSettings(input.settings, source);
-  const readWith = catalogReadWith(input.settings, source);
+  const readWith = catalogReadingSettings(input.settings, source);
   const reading = { currencyRates: input.settings.rates, timeZone, wallClock: input.wallClock };
   const known = new Map<string, KnownRecords>();
   const knownRecords = async (readAsSha256: string) => {
@@ -255,7 +255,7 @@ function recordPlanned(
         },
         hold ? 'held' : 'loaded',
         hold ? `would_remove ${hold.removes} of ${hold.active}` : null,
-        catalogReadWith(settings, source, catalog.currencies),
+        catalogReadingSettings(settings, source, catalog.currencies),
       );
     }
   }

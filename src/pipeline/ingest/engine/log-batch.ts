@@ -8,17 +8,17 @@ import { assertSomeFit } from './hopeless-log.ts';
 import type { NewFile } from '../ledger/read-again.ts';
 
 /** A log file of this run with its number in the ledger. */
-export interface LogFile extends NewFile {
+export interface LogBatchFile extends NewFile {
   fileId: number;
 }
 
 export interface LogBatch {
-  files: LogFile[];
+  files: LogBatchFile[];
   /** SQL relations over all of them, as `logRows` gives them. */
   rows: string[];
   /** Table `(file_id, path, position)` of all files in the order in which the first of equal events wins. */
   positions: TempTable<`log_files_of_${LogSchema['kind']}`>;
-  quarantined: { file: LogFile; reason: string; detail: string }[];
+  quarantined: { file: LogBatchFile; reason: string; detail: string }[];
 }
 
 /**
@@ -28,7 +28,7 @@ export interface LogBatch {
 export async function openLogBatch(
   connection: DuckDBConnection,
   schema: LogSchema,
-  files: LogFile[],
+  files: LogBatchFile[],
   withLines: (file: CheckedFile, known: LogSchema) => Promise<CheckedFile>,
 ): Promise<LogBatch> {
   const positions = await makeEmptyTempTable(

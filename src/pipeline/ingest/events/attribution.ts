@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { countRows, makeTempTable, type TempTable } from '../../../kit/duckdb/temp-table.ts';
 import type { EventEngine } from '../engine/event-engine.ts';
-import { markDaysOfConversions } from '../../warehouse/stale-partitions.ts';
+import { markDaysOfConversions } from '../../warehouse/dirty-partitions.ts';
 import { eventKey } from '../../../kit/vocabulary/event-key.ts';
 import { filesThatMayHold, type KeyRunsOf } from '../../warehouse/keys/event-keys.ts';
 import { eventRelation } from '../../warehouse/event-files.ts';

@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { makeTempTable, type TempTable } from '../../../kit/duckdb/temp-table.ts';
 import type { EventEngine } from '../engine/event-engine.ts';
-import { markMartDays } from '../../warehouse/stale-partitions.ts';
+import { markMartDays } from '../../warehouse/dirty-partitions.ts';
 
 /** The clicks of this run by hour and offer, as `click_hourly` has them of all runs. */
 export type NewClickHours = TempTable<'new_click_hourly'>;

@@ -19,7 +19,7 @@ interface OddCredits {
  * Tells of credits whose click became known in this run and that are hardly what happened: older than their click, or
  * of no milestone though their offer has some. They count as they say, since a log's word is all that there is.
  */
-export async function tellOddCredits(
+export async function warnOfOddCredits(
   { logger }: Pick<Run, 'logger'>,
   connection: DuckDBConnection,
   newEvents: NewConversionEvents,

@@ -6,7 +6,7 @@ import { makeTempTable } from '../../../kit/duckdb/temp-table.ts';
 import { makeRunInput, scopeConversions } from '../../sql/run-inputs.ts';
 import { modelQuery } from '../../sql/model-query.ts';
 import { kyselyOn } from '../../warehouse/kysely.ts';
-import { markPostbackDays } from '../../warehouse/stale-partitions.ts';
+import { markPostbackDays } from '../../warehouse/dirty-partitions.ts';
 import type { NewConversionEvents } from './attribution.ts';
 
 /**

@@ -5,7 +5,7 @@ import type { CheckedFile, LandingFile } from '../../landing/landing-file.ts';
 import type { Run } from '../../runs/stage.ts';
 import type { StateDatabase } from '../../warehouse/database.ts';
 import { insertInto } from '../../warehouse/insert-into.ts';
-import type { ReadWith } from './read-with.ts';
+import type { ReadingSettings } from './reading-settings.ts';
 
 /** rows = accepted + duplicates + rejected; conflicts are among the duplicates, warnings change no count. */
 export interface LedgerCounts {
@@ -50,7 +50,7 @@ export async function recordFile(
   counts: LedgerCounts,
   status: FileStatus,
   reason: string | null,
-  readWith: ReadWith,
+  readWith: ReadingSettings,
 ): Promise<void> {
   await db
     .insertInto('ingest_files')

@@ -8,13 +8,13 @@ import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
 import { logKey, maxRejectsKept, seenNs, type LedgerCounts, type SeenFile } from './ledger.ts';
 import {
   limits,
-  logReadWith,
-  parseReadWith,
+  logReadingSettings,
+  parseReadingSettings,
   rateOf,
   sourceSettings,
   type DecidingSettings,
-  type ReadWith,
-} from './read-with.ts';
+  type ReadingSettings,
+} from './reading-settings.ts';
 
 /** A file's ledger row, where the file is read again. */
 export interface LedgerRow extends LedgerCounts {
@@ -63,7 +63,7 @@ async function logsToReadAgain(
 ): Promise<[path: string, before: LedgerRow][]> {
   const found: LedgerRow[] = [];
   for (const kind of ['clicks', 'conversions'] as const) {
-    const now = logReadWith(settings, kind);
+    const now = logReadingSettings(settings, kind);
     // Of a file with more rejects than are kept it is unknown whether one of them lacked a zone.
     const lackedZone = `status = 'loaded' AND rejected > 0 AND (read_with->>'time_zone') IS NULL
       AND (rejected > ${maxRejectsKept} OR file_id IN (SELECT file_id FROM rejects WHERE reason = 'timestamp_without_offset'))`;
@@ -91,7 +91,7 @@ async function logsToReadAgain(
 }
 
 /** SQL that holds for a file that was quarantined for a limit which is another now. */
-function beyondOtherLimit(now: ReadWith): string {
+function beyondOtherLimit(now: ReadingSettings): string {
   const changed = Object.entries(limits).map(
     ([reason, limit]) =>
       `split_part(reason, ':', 1) = ${quoted(reason)} AND (read_with->>${quoted(limit)})::DOUBLE <> ${now[limit]}`,
@@ -139,7 +139,7 @@ function saysOther(
   const { mode, time_zone = null } = sourceSettings(settings, source);
   // Those beyond a limit were found by their limit; what a full export would remove a delta leaves.
   if (status !== 'loaded') return status === 'quarantined' || mode === 'delta';
-  const before = parseReadWith(read_with);
+  const before = parseReadingSettings(read_with);
   if (
     before.time_zone !== time_zone ||
     Object.entries(before.rates ?? {}).some(([currency, rate]) => rate !== rateOf(settings, currency))
@@ -165,7 +165,7 @@ function fromFirstChange(
   saysOtherNow: (row: CatalogRow) => boolean,
 ): CatalogRow[] {
   const from = rows.findLastIndex(
-    (row) => row.status === 'loaded' && (parseReadWith(row.read_with).mode === 'full' || !isLanded(row)),
+    (row) => row.status === 'loaded' && (parseReadingSettings(row.read_with).mode === 'full' || !isLanded(row)),
   );
   const readable = rows
     .slice(from < 0 ? 0 : from)

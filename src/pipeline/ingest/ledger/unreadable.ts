@@ -1,7 +1,7 @@
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
 import type { CheckedLanding } from '../../landing/files/check-files.ts';
 import type { LandingFile } from '../../landing/landing-file.ts';
-import { asItLies } from '../../landing/lines/take-apart.ts';
+import { asLines } from '../../landing/lines/to-ndjson.ts';
 import { quoted } from '../../../kit/text/sql-text.ts';
 import type { StateDatabase } from '../../warehouse/database.ts';
 
@@ -30,7 +30,7 @@ export async function unreadableFiles(
   return closed
     .filter(({ path, changedNs }) => changedNs < BigInt(last?.began ?? 0) && !knownPaths.has(path))
     .map(({ unreadable, ...file }) => ({
-      file: { ...file, ...asItLies(file), sha256: '' },
+      file: { ...file, ...asLines(file), sha256: '' },
       reason,
       detail: `it cannot be opened (${unreadable}): let the user who runs offerline read it`,
     }));

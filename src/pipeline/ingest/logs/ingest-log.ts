@@ -18,7 +18,7 @@ import type { EventEngine, StagedFiles } from '../engine/event-engine.ts';
 import type { LogBatch } from '../engine/log-batch.ts';
 import { recordWarnings } from './log-warnings.ts';
 import type { NewFile } from '../ledger/read-again.ts';
-import { logReadWith } from '../ledger/read-with.ts';
+import { logReadingSettings } from '../ledger/reading-settings.ts';
 import { recordRejects } from './rejects.ts';
 import { runNumberText } from '../../../kit/text/run-number.ts';
 
@@ -79,7 +79,7 @@ export async function ingestLog(
       warnings: warnings.get(file.fileId) ?? 0,
     };
     const rows = counts.accepted + counts.duplicates + counts.rejected;
-    const readWith = logReadWith(run.settings, schema.kind);
+    const readWith = logReadingSettings(run.settings, schema.kind);
     if (file.before === undefined)
       await recordFile(state, run, file, file.fileId, { ...counts, rows }, 'loaded', null, readWith);
     else await recordReadAgain(state, run, file.before, counts, readWith);
@@ -99,7 +99,7 @@ async function recordUnread(
   broken: BrokenFile[],
   nextFileId: () => number,
 ): Promise<void> {
-  const readWith = logReadWith(run.settings, kind);
+  const readWith = logReadingSettings(run.settings, kind);
   const unread: BrokenFile[] = [...batch.quarantined, ...broken];
   const fileIds = [
     ...batch.quarantined.map(({ file }) => file.fileId),

@@ -8,7 +8,7 @@ import type { EventKind } from '../../../kit/vocabulary/values.ts';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
 import { eventRelation } from '../../warehouse/event-files.ts';
 import { insertInto } from '../../warehouse/insert-into.ts';
-import type { LogBatch, LogFile } from '../engine/log-batch.ts';
+import type { LogBatch, LogBatchFile } from '../engine/log-batch.ts';
 import { maxFieldNameCharacters, maxUnknownFieldsCounted, maxUnknownFieldsNamed } from '../ledger/ledger.ts';
 import { furtherFields, totalOf, type CountedWarning } from '../ledger/warning-counts.ts';
 
@@ -91,7 +91,7 @@ const maxFieldsSearched = 100;
 async function unknownFields(
   connection: DuckDBConnection,
   schema: LogSchema,
-  file: LogFile,
+  file: LogBatchFile,
   affected: number,
 ): Promise<CountedWarning[]> {
   for (const lines of numberedLines(file)) {

@@ -3,13 +3,13 @@ import type { Run } from '../../runs/stage.ts';
 import { kyselyOn } from '../../warehouse/kysely.ts';
 import type { StateDatabase } from '../../warehouse/database.ts';
 import type { LedgerCounts } from '../ledger/ledger.ts';
-import type { LogFile } from '../engine/log-batch.ts';
+import type { LogBatchFile } from '../engine/log-batch.ts';
 import type { LedgerRow } from '../ledger/read-again.ts';
-import type { ReadWith } from '../ledger/read-with.ts';
+import type { ReadingSettings } from '../ledger/reading-settings.ts';
 import { totalOf, type CountedWarning } from '../ledger/warning-counts.ts';
 
 /** Removes the rejects of logs that are read again: this reading writes new ones. */
-export async function dropRejectsOf(connection: DuckDBConnection, files: readonly LogFile[]): Promise<void> {
+export async function dropRejectsOf(connection: DuckDBConnection, files: readonly LogBatchFile[]): Promise<void> {
   const again = files.filter(({ before }) => before !== undefined).map(({ fileId }) => fileId);
   if (again.length > 0) await kyselyOn(connection).deleteFrom('rejects').where('file_id', 'in', again).execute();
 }
@@ -23,7 +23,7 @@ export async function recordReadAgain(
   run: Run,
   before: LedgerRow,
   now: Omit<LedgerCounts, 'rows'>,
-  readWith: ReadWith,
+  readWith: ReadingSettings,
 ): Promise<void> {
   const { file_id } = before;
   const rows = now.accepted + now.duplicates + now.rejected;
@@ -87,7 +87,7 @@ export async function recordStillUnreadable(
   { db }: StateDatabase,
   { file_id, status }: LedgerRow,
   reason: string,
-  readWith: ReadWith,
+  readWith: ReadingSettings,
 ): Promise<void> {
   await db
     .updateTable('ingest_files')

@@ -4,7 +4,7 @@ import { numberedLines, parsedLog, rowsOfFile } from '../../landing/logs/log-par
 import type { LogSchema } from '../../landing/logs/log-fields.ts';
 import { quotedPathList } from '../../../kit/text/sql-text.ts';
 import { queryRows } from '../../../kit/duckdb/dialect/rows.ts';
-import type { LogBatch, LogFile } from '../engine/log-batch.ts';
+import type { LogBatch, LogBatchFile } from '../engine/log-batch.ts';
 import { maxRejectsKept } from '../ledger/ledger.ts';
 import type { StagedFiles } from '../engine/event-engine.ts';
 
@@ -50,7 +50,7 @@ const rejectColumns = `(reject->>'line')::BIGINT AS line, reject->>'reason' AS r
   (reject->>'raw_length')::BIGINT AS raw_length, reject->>'digest' AS digest`;
 
 /** A record of CSV that is no object is a row with too few or too many cells, or one whose line has no end. */
-function reasonOf({ format, unterminatedRow }: LogFile): string {
+function reasonOf({ format, unterminatedRow }: LogBatchFile): string {
   return format === 'csv'
     ? `CASE WHEN line = ${unterminatedRow ?? 0} THEN 'unterminated_row' WHEN reason = 'not_json_object' THEN 'wrong_cell_count' ELSE reason END`
     : 'reason';
@@ -63,7 +63,7 @@ const maxSought = 10_000;
  * Equal lines are equally bad, so a line's text finds its numbers; no other line has to be parsed again. Of long lines
  * the numbers are known.
  */
-function numberedRejects(file: LogFile, rejects: string): string {
+function numberedRejects(file: LogBatchFile, rejects: string): string {
   const [lines] = numberedLines(file);
   return `SELECT lines.line, sought.reason, sought.raw, sought.raw_length
     FROM ${lines} AS lines
@@ -73,7 +73,7 @@ function numberedRejects(file: LogFile, rejects: string): string {
 }
 
 /** Where there are more of them, the first ones come soon: lines are parsed in their order until there are enough. */
-function firstRejects(schema: LogSchema, file: LogFile): string {
+function firstRejects(schema: LogSchema, file: LogBatchFile): string {
   const [lines = ''] = numberedLines(file);
   const parsed = parsedLog(schema, rowsOfFile(file.fileId, lines));
   return `SELECT line, reason, raw, raw_length

@@ -8,13 +8,13 @@ import { TooManyBytes } from '../lines/line-file.ts';
 import { sha256Of } from '../../../kit/files/read-through.ts';
 import { assertNotStopped, StoppedError } from '../../../kit/errors/errors.ts';
 import {
-  asItLies,
+  asLines,
   stoppedReading,
-  takeApart,
+  toNdjson,
   UnusableFile,
-  type FileToTakeApart,
-  type TakenApart,
-} from '../lines/take-apart.ts';
+  type ConvertibleFile,
+  type ConvertedFile,
+} from '../lines/to-ndjson.ts';
 
 /** Below this many bytes in all, starting a worker costs more than it saves. */
 const minWorkerBytes = 16 * 1024 * 1024;
@@ -137,7 +137,7 @@ export const unfinishedForNs = 600n * 1_000_000_000n;
 
 export const noLimits: CheckLimits = { maxUnpackedBytes: Infinity, doneBeforeNs: 2n ** 63n };
 
-type FileToCheck = FileToTakeApart & Pick<LandingFile, 'modifiedNs' | 'changedNs'>;
+type FileToCheck = ConvertibleFile & Pick<LandingFile, 'modifiedNs' | 'changedNs'>;
 
 /**
  * Reads the file once: digest, wholeness of a gzip, valid UTF-8, first and last bytes of Parquet.
@@ -151,15 +151,15 @@ export async function checkFile(
   stop?: AbortSignal,
 ): Promise<FileCheck> {
   const hash = createHash('sha256');
-  let read: TakenApart = { ...asItLies(file), problem: undefined, endsLine: true };
+  let read: ConvertedFile = { ...asLines(file), problem: undefined, endsLine: true };
   let sha256: string | undefined;
   try {
-    read = await takeApart(file, scratchPath, limits.maxUnpackedBytes, (bytes) => void hash.update(bytes), stop);
+    read = await toNdjson(file, scratchPath, limits.maxUnpackedBytes, (bytes) => void hash.update(bytes), stop);
   } catch (error) {
     const { code = '', path, syscall } = error as NodeJS.ErrnoException;
     if (syscall === 'open' && path === file.absolutePath)
       return {
-        ...asItLies(file),
+        ...asLines(file),
         sha256: '',
         unstable: true,
         unfinished: false,

@@ -14,7 +14,7 @@ import { readExport, type CatalogExport } from './catalog/catalog-export.ts';
 import type { HeldFile } from './catalog/catalog-holds.ts';
 import { removals, type PresentOffer } from './catalog/catalog-plan.ts';
 import { readKnownOffers, readPresentOffers } from './catalog/catalog-state.ts';
-import { sourceSettings } from './ledger/read-with.ts';
+import { sourceSettings } from './ledger/reading-settings.ts';
 import { catalogColumns, maxUnpackedBytesOf } from './open-new-files.ts';
 
 /** An offer that a held export lacks, as the catalog has it now. */
@@ -35,7 +35,7 @@ interface Reading {
  * What a held export takes out of its source's catalog as that is now, by id: the file is read once more, by the rules
  * of a run, and nothing is written but scratch. Throws `UsageError` where it no longer lies there as it was held.
  */
-export async function heldRemovals(
+export async function previewHeldExport(
   connection: DuckDBConnection,
   held: HeldFile,
   reading: Reading,

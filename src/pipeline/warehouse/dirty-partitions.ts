@@ -74,13 +74,13 @@ export async function markPostbackDays(
 }
 
 /** A query for the marked days of the marts of events. */
-export const staleMartDays = 'SELECT day FROM dirty_days';
+export const dirtyMartDays = 'SELECT day FROM dirty_days';
 
 /** A query for the marked reports: `day`, `cause`, and the `run_id` that found it. */
-export const staleReports = 'SELECT day, cause, run_id FROM outdated_reports';
+export const outdatedReports = 'SELECT day, cause, run_id FROM outdated_reports';
 
 /** The marked days of the marts of postbacks, and `today` of a mart that has no day yet: a view over no file fails. */
-export function stalePostbackDays(
+export function dirtyPostbackDays(
   connection: DuckDBConnection,
   marts: readonly PostbackMart[],
   today: Day,

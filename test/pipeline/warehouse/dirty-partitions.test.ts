@@ -7,10 +7,10 @@ import { expect, it, onTestFinished } from 'vitest';
 import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { defaultSettings } from '../../../src/kit/config/settings.ts';
 import { openStateDatabase } from '../../../src/pipeline/warehouse/database.ts';
-import { invalidateAllMarts, invalidateMarts, markReports } from '../../../src/pipeline/warehouse/stale-partitions.ts';
+import { invalidateAllMarts, invalidateMarts, markReports } from '../../../src/pipeline/warehouse/dirty-partitions.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const owner = 'src/pipeline/warehouse/stale-partitions.ts';
+const owner = 'src/pipeline/warehouse/dirty-partitions.ts';
 /** The tables of marks, and the keys of the metadata that says what the marts were computed from. */
 const markNames = /\b(dirty_days|outdated_reports|dirty_postback_days|marts_revision|marts_as_of)\b/;
 

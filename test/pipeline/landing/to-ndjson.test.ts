@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { StoppedError } from '../../../src/kit/errors/errors.ts';
 import { sha256Of } from '../../../src/kit/files/read-through.ts';
 import { checkFile, checkFiles } from '../../../src/pipeline/landing/files/check-files.ts';
-import { takeApart, UnusableFile } from '../../../src/pipeline/landing/lines/take-apart.ts';
+import { toNdjson, UnusableFile } from '../../../src/pipeline/landing/lines/to-ndjson.ts';
 
 let folder: string;
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'offerline-'))));
@@ -37,7 +37,7 @@ it.each(Object.entries(texts))('%s is read no further than its line that is too 
     changedNs: about.ctimeNs,
   };
   let read = 0;
-  const taking = takeApart(file, join(folder, 'plain'), Infinity, (chunk) => void (read += chunk.length));
+  const taking = toNdjson(file, join(folder, 'plain'), Infinity, (chunk) => void (read += chunk.length));
   await expect(taking).rejects.toBeInstanceOf(UnusableFile);
   // A packed file is read as it is unpacked: of this one all that is packed comes in one chunk.
   expect(read).toBeLessThan(file.gzip ? Infinity : bytes.length - 4 * 2 ** 20);

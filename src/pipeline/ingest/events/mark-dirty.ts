@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { makeTempTable } from '../../../kit/duckdb/temp-table.ts';
-import { markDaysOfConversions, markMartDays, markReports } from '../../warehouse/stale-partitions.ts';
+import { markDaysOfConversions, markMartDays, markReports } from '../../warehouse/dirty-partitions.ts';
 import type { FoundClicks, NewConversionEvents } from './attribution.ts';
 import type { NewClickHours } from './click-roll-up.ts';
 

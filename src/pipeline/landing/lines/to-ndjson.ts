@@ -12,9 +12,9 @@ import { PlainLines } from './plain-lines.ts';
 import { readThrough } from '../../../kit/files/read-through.ts';
 import { TextCheck } from './text-check.ts';
 
-export type FileToTakeApart = Pick<LandingFile, 'kind' | 'absolutePath' | 'format' | 'gzip' | 'bytes'>;
+export type ConvertibleFile = Pick<LandingFile, 'kind' | 'absolutePath' | 'format' | 'gzip' | 'bytes'>;
 
-export interface TakenApart extends FileLines {
+export interface ConvertedFile extends FileLines {
   problem: FileProblem | undefined;
   /** The last line has an end. */
   endsLine: boolean;
@@ -33,7 +33,7 @@ export class UnusableFile extends Error {
 }
 
 /** A file whose lines are those of the landing file itself. */
-export function asItLies({ absolutePath }: Pick<LandingFile, 'absolutePath'>): FileLines {
+export function asLines({ absolutePath }: Pick<LandingFile, 'absolutePath'>): FileLines {
   return { readablePath: absolutePath, firstRow: 1, columns: null, unterminatedRow: null, longLines: [] };
 }
 
@@ -43,13 +43,13 @@ export function asItLies({ absolutePath }: Pick<LandingFile, 'absolutePath'>): F
  * Throws `TooManyBytes`, `UnusableFile` at the first byte that makes the file so, `StoppedError` once `stop` is
  * aborted, and what the file system and zlib have to say.
  */
-export async function takeApart(
-  file: FileToTakeApart,
+export async function toNdjson(
+  file: ConvertibleFile,
   scratchPath: string,
   maxUnpackedBytes: number,
   onBytes: (bytes: Buffer) => void,
   stop?: AbortSignal,
-): Promise<TakenApart> {
+): Promise<ConvertedFile> {
   const text = new TextCheck(file.format);
   if (file.gzip || file.format === 'json' || file.format === 'csv')
     return unfold(file, text, scratchPath, maxUnpackedBytes, onBytes, stop);
@@ -59,7 +59,7 @@ export async function takeApart(
     text.see(chunk);
     stopAtLongLine(text.problemSoFar);
   });
-  const lines = asItLies(file);
+  const lines = asLines(file);
   const problem = file.bytes === 0 ? undefined : text.problem();
   if (problem === undefined && !text.isPlain)
     lines.readablePath = await copyPlain(file.absolutePath, `${scratchPath}.ndjson`);
@@ -67,13 +67,13 @@ export async function takeApart(
 }
 
 async function unfold(
-  file: FileToTakeApart,
+  file: ConvertibleFile,
   text: TextCheck,
   scratchPath: string,
   maxUnpackedBytes: number,
   onBytes: (bytes: Buffer) => void,
   stop: AbortSignal | undefined,
-): Promise<TakenApart> {
+): Promise<ConvertedFile> {
   const lines = new LineFile(`${scratchPath}.ndjson`);
   const csv = file.format === 'csv' ? new CsvRecords(lines) : undefined;
   const records = csv ?? (file.format === 'json' ? new JsonRecords(lines) : new PlainLines(lines));
@@ -99,7 +99,7 @@ async function unfold(
     }
     const unfolding = records.finish();
     lines.finish();
-    const unfolded: TakenApart = {
+    const unfolded: ConvertedFile = {
       readablePath: lines.path,
       firstRow: csv ? 2 : 1,
       columns: csv?.columns ?? null,
@@ -125,11 +125,11 @@ function stopAtLongLine(problem: FileProblem | undefined): void {
 
 /** Catalogs are read a line at a time: only in those of logs long lines are in the way. */
 async function withoutLongLines(
-  { kind, absolutePath }: FileToTakeApart,
+  { kind, absolutePath }: ConvertibleFile,
   scratchPath: string,
-  taken: TakenApart,
+  taken: ConvertedFile,
   longest: number,
-): Promise<TakenApart> {
+): Promise<ConvertedFile> {
   if (taken.problem !== undefined || kind === 'offers' || longest <= longLineBytes) return taken;
   const apart = await setLongLinesApart(taken, scratchPath);
   if (taken.readablePath !== absolutePath) await rm(taken.readablePath);

@@ -34,7 +34,7 @@ const doneFor = 'secrets_taken_out';
  * there is a secret that they were not gone through for; and says which files had some. In the caller's transaction.
  * Returns whether something that was kept before has changed.
  */
-export async function blackOut(
+export async function redactKeptTexts(
   { logger, connection }: Pick<Run, 'logger'> & { connection: DuckDBConnection },
   { redactor, digests }: { redactor: Redactor; digests: readonly string[] },
   ofRun: string,

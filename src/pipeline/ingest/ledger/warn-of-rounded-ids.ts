@@ -4,7 +4,7 @@ import type { Run } from '../../runs/stage.ts';
 import { roundedAdvice, roundedId } from '../../../kit/text/rounded-id.ts';
 
 /** Names the files of this run whose ids a spreadsheet has rounded: most likely they are to be exported anew. */
-export async function tellRoundedIds(run: Run, connection: DuckDBConnection): Promise<void> {
+export async function warnOfRoundedIds(run: Run, connection: DuckDBConnection): Promise<void> {
   const rounded = await queryRows<{ file: string; field: string; rows: number }>(
     connection,
     `SELECT path AS file, field, ingest_warnings.rows FROM ingest_warnings JOIN ingest_files USING (file_id)

@@ -4,7 +4,7 @@ import type { Settings } from '../../../kit/config/settings.ts';
  * The configuration that decides what a landing file says. The ledger keeps with each file what it was read with: where
  * that is another now, what it can mend is read again.
  */
-export interface ReadWith {
+export interface ReadingSettings {
   unpacked_gigabytes: number;
   time_zone: string | null;
   /** Of a catalog. */
@@ -16,18 +16,24 @@ export interface ReadWith {
 export type DecidingSettings = Pick<Settings, 'sources' | 'logs' | 'rates' | 'unpacked_gigabytes'>;
 
 /** Why a file was quarantined, and the limit whose change can mend it. */
-export const limits = { unpacked_too_large: 'unpacked_gigabytes' } as const satisfies Record<string, keyof ReadWith>;
+export const limits = { unpacked_too_large: 'unpacked_gigabytes' } as const satisfies Record<
+  string,
+  keyof ReadingSettings
+>;
 
-export function logReadWith({ logs, unpacked_gigabytes }: DecidingSettings, kind: 'clicks' | 'conversions'): ReadWith {
+export function logReadingSettings(
+  { logs, unpacked_gigabytes }: DecidingSettings,
+  kind: 'clicks' | 'conversions',
+): ReadingSettings {
   return { unpacked_gigabytes, time_zone: logs[kind].time_zone ?? null };
 }
 
 /** `currencies`: those that the file names. */
-export function catalogReadWith(
+export function catalogReadingSettings(
   settings: DecidingSettings,
   source: string,
   currencies: Iterable<string> = [],
-): ReadWith {
+): ReadingSettings {
   const { mode, time_zone = null } = sourceSettings(settings, source);
   const rates = Object.fromEntries(
     [...currencies].toSorted().map((currency) => [currency, rateOf(settings, currency)]),
@@ -44,6 +50,6 @@ export function rateOf({ rates }: Pick<Settings, 'rates'>, currency: string): st
 }
 
 /** Reads the ledger's column `read_with`. */
-export function parseReadWith(text: string): ReadWith {
-  return JSON.parse(text) as ReadWith;
+export function parseReadingSettings(text: string): ReadingSettings {
+  return JSON.parse(text) as ReadingSettings;
 }
