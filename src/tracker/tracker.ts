@@ -85,12 +85,10 @@ export async function createTracker({
   const metrics = new TrackerMetrics();
   const { durability, hand_over_seconds } = settings.tracker;
   const maxAge = hand_over_seconds * 1000;
-  const [clicks, conversions] = kinds.map(
-    (kind) => {
-      const observer = metrics.observerOf(kind);
-      return new RowLog({ data, kind, durability, maxAge, effects, log, onBroken: end, observer });
-    },
-  ) as [RowLog, RowLog];
+  const [clicks, conversions] = kinds.map((kind) => {
+    const observer = metrics.observerOf(kind);
+    return new RowLog({ data, kind, durability, maxAge, effects, log, onBroken: end, observer });
+  }) as [RowLog, RowLog];
   const logs = [clicks, conversions];
   const sites = new SiteRegistry(data.sitesFile, log);
   await sites.start();
@@ -169,7 +167,10 @@ export async function createTracker({
     countImported(uncounted, counts, offerOf, stopping.signal).catch((error: Error) => {
       const { message: reason } = error;
       if (reason !== lastReason)
-        log.error({ clicks: uncounted.size, reason }, 'imported clicks cannot be looked up, so their conversions do not count against caps yet; will retry');
+        log.error(
+          { clicks: uncounted.size, reason },
+          'imported clicks cannot be looked up, so their conversions do not count against caps yet; will retry',
+        );
       lastReason = reason;
     }),
   );

@@ -14,7 +14,7 @@ export const macroValues: ReadonlyMap<string, DestinationMacro> = new Map([
   ['aff_sub', 'sub1'],
 ]);
 
-/** What the settings say of a source's destinations. */
+/** Settings of a source's destinations. */
 export type DestinationSettings = Pick<TrackerSettings['sources'][string], 'append_click_id'> &
   Partial<Pick<TrackerSettings['sources'][string], 'macros'>>;
 
@@ -26,7 +26,7 @@ export interface Destination {
   readonly values: readonly DestinationMacro[];
 }
 
-/** What cannot be led to says why. */
+/** A destination that cannot be used, with the reason. */
 export interface Unusable {
   readonly mistake: string;
 }
@@ -64,7 +64,7 @@ export function readDestination(written: string, settings?: DestinationSettings)
   return fixed.length === values.length + 1 ? { fixed, values } : { mistake: 'has a macro where none may be' };
 }
 
-/** Puts values in; each once, so that one that looks like a macro stays as it is. */
+/** Fills in values, each once: a value that looks like a macro stays as it is. */
 export function fillDestination({ fixed, values }: Destination, valueOf: (value: DestinationMacro) => string): string {
   let filled = fixed[0] as string;
   for (let index = 0; index < values.length; index++)
@@ -72,7 +72,7 @@ export function fillDestination({ fixed, values }: Destination, valueOf: (value:
   return filled;
 }
 
-/** Macros in a destination that nobody fills, capitals among them: they stay as they are. Each with what to do. */
+/** Macros in a destination that the tracker does not fill, capitals among them, each with a remedy. */
 export function unknownMacros(written: string, settings?: DestinationSettings): { macro: string; remedy: string }[] {
   const isKnown = (name: string) => meaningOf(name, settings) !== undefined;
   return macrosIn(withPlainMacros(written, isKnown)).flatMap(({ written: macro, name }) => {
@@ -85,7 +85,7 @@ export function unknownMacros(written: string, settings?: DestinationSettings): 
   });
 }
 
-/** Whether conversions can be told by what the destination is handed. */
+/** Returns true for a destination that carries the click id, so that its conversions can be reported. */
 export function namesClick({ values }: Destination): boolean {
   return values.includes('click_id');
 }
@@ -104,7 +104,7 @@ function encoded(value: string): string {
 function markFor(text: string): string {
   // In one pass, since catalogs may say anything, at any length.
   const runs = Array.from(text.matchAll(/zmacr(o+)/gi), ([, run = '']) => run.length);
-  const longest = runs.reduce((most, run) => Math.max(most, run), 0);
+  const longest = runs.reduce((one, other) => Math.max(one, other), 0);
   return `zmacr${'o'.repeat(longest + 1)}`;
 }
 

@@ -7,8 +7,8 @@ import { readRoutesHead, routesText, type RoutesHead } from './routes-file.ts';
 const ending = '.json';
 
 /**
- * Writes the routes of a snapshot, for its owner alone: where offers lead is never published. The running tracker takes
- * them when `current` names them.
+ * Writes the routes of a snapshot, readable for their owner alone: destinations are never published. The running tracker
+ * reads them when `current` names them.
  */
 export async function writeRoutes(
   data: DataDirectory,
@@ -28,7 +28,7 @@ export async function writeRoutes(
   await sweepOthers(data, name, files);
 }
 
-/** Whether the routes that trackers follow are those of this snapshot, as far as their first line tells. */
+/** Returns true where the routes that trackers follow are those of this snapshot, by their first line. */
 export async function haveRoutesOf(data: DataDirectory, snapshotId: string): Promise<boolean> {
   try {
     return (await readRoutesHead(data.currentRoutes)).snapshot_id === snapshotId;

@@ -6,7 +6,7 @@ import { OfferlineError } from '../../kit/errors/errors.ts';
 import { decimalSchema } from '../../kit/vocabulary/offer-fields.ts';
 import { devices, versionStatuses } from '../../kit/vocabulary/values.ts';
 
-/** What an offer pays. */
+/** The payouts of an offer. */
 const terms = {
   /** Gross USD. */
   payout: decimalSchema,
@@ -14,7 +14,7 @@ const terms = {
   events: z.array(z.strictObject({ event_id: z.string(), payout: decimalSchema })),
 };
 
-/** What the tracker knows of an offer. */
+/** An offer as the tracker knows it. */
 export const routeSchema = z.strictObject({
   offer_id: z.int().min(1),
   source: z.string(),
@@ -23,8 +23,8 @@ export const routeSchema = z.strictObject({
   status: z.enum(versionStatuses),
   ...terms,
   /**
-   * What it paid before, the oldest first, each until a moment in milliseconds since the epoch: what users were
-   * promised who clicked then. As far back as a click may be credited.
+   * Earlier payouts, the oldest first, each until a moment in milliseconds since the epoch: users who clicked then were
+   * promised them. As far back as a click may be credited.
    */
   former: z.array(z.strictObject({ until: z.int(), ...terms })).optional(),
   destination_url: z.string().nullable(),
@@ -45,7 +45,7 @@ const headSchema = z.strictObject({
   snapshot_id: z.string(),
   as_of: z.string(),
   offers: z.int().min(0),
-  /** Of all lines after this one. */
+  /** Digest of all lines after this one. */
   sha256: z.string(),
 });
 export type RoutesHead = z.output<typeof headSchema>;
@@ -63,7 +63,7 @@ const newline = 10;
 /** Read so much at a time, and clicks are answered in between. Bytes. */
 const chunkBytes = 64 * 1024;
 /** A longer line is no offer. Bytes. */
-const mostOfLine = 32 * 2 ** 20;
+const maxLine = 32 * 2 ** 20;
 
 /** A file of routes: its head, then a line of JSON for each offer. */
 export function routesText(about: Pick<RoutesHead, 'snapshot_id' | 'as_of'>, lines: readonly Buffer[]): Buffer {
@@ -109,7 +109,7 @@ export async function readRoutes(path: string): Promise<Routes> {
 async function* linesOf(path: string, seeBody: (bytes: Buffer) => void): AsyncGenerator<string, void> {
   const file = await openRegularFile(path);
   try {
-    /** Of the line that has not ended. */
+    /** Pieces of the line that has not ended. */
     const begun: Buffer[] = [];
     let begunBytes = 0;
     let isFirst = true;
@@ -127,7 +127,7 @@ async function* linesOf(path: string, seeBody: (bytes: Buffer) => void): AsyncGe
       }
       begun.push(rest.subarray(from));
       begunBytes = from === 0 ? begunBytes + rest.length : rest.length - from;
-      if (begunBytes > mostOfLine) throw new BrokenRoutesError(`${path} has more than ${mostOfLine} bytes in a line`);
+      if (begunBytes > maxLine) throw new BrokenRoutesError(`${path} has more than ${maxLine} bytes in a line`);
       await setImmediate();
     }
     if (begunBytes > 0) throw new BrokenRoutesError(`${path} ends within a line`);

@@ -9,9 +9,9 @@ export interface Agent {
   text: string;
   /** The user agent identifies itself as a bot. */
   isBot: boolean;
-  /** Undefined where it tells none that offers know. */
+  /** Undefined where the description names none that offers know. */
   device: Device | undefined;
-  /** What it may as well be: an iPad describes itself as a Mac, and an Android that shows a desktop site as a Linux. */
+  /** Another possible device: an iPad describes itself as a Mac, and an Android that shows a desktop site as a Linux. */
   mayBe: Device | undefined;
   /** Such as `Android`; empty where unknown. */
   system: string;
@@ -19,21 +19,21 @@ export interface Agent {
   version: string;
 }
 
-/** More of an agent's text tells nothing more. Characters. */
-const longestText = 512;
-/** To take an agent's text apart takes as long as all else of a click; a network sees some thousands of them. */
-const agentsKept = 20_000;
+/** The rest of a longer text has no meaning. Characters. */
+const maxText = 512;
+/** Parsing a text takes as long as the rest of a click; a network sees some thousands of different ones. */
+const maxKnown = 20_000;
 
-/** The iOS that Safari says for ever since version 26 came after 18. */
+/** The last iOS version that Safari writes: also iOS 26, which followed 18, has it. */
 const frozenIos = [18, 6] as const;
 
-/** Takes agents' texts apart, each once while it is seen again. */
+/** Parses agents' texts, and remembers those that are seen often. */
 export class Agents {
-  readonly #known = new LRUCache<string, Agent>({ max: agentsKept });
+  readonly #known = new LRUCache<string, Agent>({ max: maxKnown });
 
   /** `userAgent`: the header, empty where there is none. */
   read(userAgent: string): Agent {
-    const text = userAgent.length > longestText ? userAgent.slice(0, longestText) : userAgent;
+    const text = userAgent.length > maxText ? userAgent.slice(0, maxText) : userAgent;
     let agent = this.#known.get(text);
     if (agent === undefined) this.#known.set(text, (agent = readAgent(text)));
     return agent;
@@ -65,15 +65,15 @@ function readAgent(text: string): Agent {
   }
 }
 
-/** Consoles, televisions and telephones with keys. Some say that they are a Windows, a Linux or an Android. */
+/** Consoles, televisions and telephones with keys. Some name Windows, Linux or Android as their system. */
 const ofNoKnownDevice =
   /\bKAIOS\/|\bXbox|\bCrKey\b|HbbTV\/|\bSmart-?TV\b|\bVIDAA\b|\bWindows (?:CE|Mobile)\b|\bWPDesktop\b|\bPalmSource\b/i;
 
-/** Its own words for itself, before a model that is named after another system: `HiPad X`, `TechniPhone 5`. */
+/** Matched before models that are named after another system: `HiPad X`, `TechniPhone 5`. */
 const android =
   /\(Android\b|\bLinux;.{0,30}(?<!like )\bAndroid\b|\bLinux; U; Adr (\d[\d.]*)|\bFBAN\/(?:FB4A|EMA|Orca-Android)\b/;
 
-/** Browsers that makers of Androids ship with them. To show a desktop site they say that they are a Linux or a Mac. */
+/** Browsers that makers of Androids ship. To show a desktop site they name Linux or macOS as their system. */
 const shippedWithAndroids = /\bSilk\/|(?:Samsung|Oculus|Pico|Miui|Huawei|HeyTap|Vivo)Browser\//;
 
 function systemOf(text: string): { name: string; version: string } {
@@ -85,12 +85,12 @@ function systemOf(text: string): { name: string; version: string } {
   return isInDesktopMode ? { name: 'Android', version: '' } : { name, version };
 }
 
-/** Chrome says `Android 10; K` of every telephone, and adds `; wv` where it shows pages within an app. */
+/** Chrome writes `Android 10; K` for every telephone, and adds `; wv` where it shows pages within an app. */
 function androidVersion(text: string, version: string): string {
   return /Android 10; K[);]/.test(text) ? '' : version;
 }
 
-/** From 26 on only Safari's own version tells; without that, what is frozen may be anything newer. */
+/** The version of iOS. From 26 on only Safari's own version shows it; without that, 18.6 may be anything newer. */
 function iosVersion(text: string, version: string): string {
   const safari = /\bVersion\/(\d+(?:\.\d+)*)/.exec(text)?.[1];
   if (safari !== undefined && Number.parseInt(safari, 10) >= 26) return safari;
@@ -99,13 +99,13 @@ function iosVersion(text: string, version: string): string {
   return isFrozen && safari === undefined ? '' : version;
 }
 
-/** Of an iPad Safari says that it is a Mac, and so do apps that show pages, without the word Safari. */
+/** Returns true for Safari of a Mac, which an iPad's also claims to be, and for apps that show pages with it. */
 function isMacSafari(text: string): boolean {
   return text.includes('AppleWebKit/') && !/Chrome\/|Chromium\/|Edg\/|OPR\/|Firefox\//.test(text);
 }
 
 /**
- * Whether a version is lower than the lowest that is asked for. Part by part, missing ones count as 0; what is no
+ * Returns true for a version that is lower than `lowest`, part by part; missing parts count as 0. A text that is no
  * version is never lower.
  */
 export function isOlder(version: string, lowest: string): boolean {

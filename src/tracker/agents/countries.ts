@@ -5,17 +5,17 @@ import { ReadFailures, isTransient, versionToReadAgain } from '../../kit/files/r
 import { fileVersion } from '../../kit/files/file-version.ts';
 import type { Logger } from '../../kit/logging/log.ts';
 
-/** The two forms in which files of countries have them. */
+/** The two forms in which database files name a country. */
 interface CountryRecord {
   country?: { iso_code?: unknown };
   country_code?: unknown;
 }
 
-/** What a file says of many networks is one record, decoded once while it is asked for again. */
-const recordsKept = 10_000;
+/** Decoded records that are kept: many networks share one. */
+const maxRecords = 10_000;
 
-/** All that is sold has a few hundred megabytes at most. */
-const mostBytes = 2 ** 30;
+/** Databases have a few hundred megabytes at most. */
+const maxBytes = 2 ** 30;
 
 /**
  * Countries of addresses, by a file in MaxMind's format that the operator keeps. It is read again when it is replaced;
@@ -33,34 +33,34 @@ export class Countries {
     this.#log = log;
   }
 
-  /** Alpha-2, empty where it is not known. */
+  /** The country as alpha-2 code, empty where it is not known. */
   countryOf(address: string): string {
     return this.#reader === undefined ? '' : lookUp(this.#reader, address);
   }
 
-  /** Reads the file where it is another than before. */
+  /** Reads the file where it has changed. */
   async poll(): Promise<void> {
     if (this.#file === undefined) return;
-    // One that is not there is told of once.
+    // A missing file is reported once.
     const version = (await fileVersion(this.#file)) ?? 'gone';
     if (version === this.#version) return;
     this.#version = version;
     try {
-      this.#reader = new Reader(await bytesOf(this.#file), { cache: new LRUCache({ max: recordsKept }) });
+      this.#reader = new Reader(await bytesOf(this.#file), { cache: new LRUCache({ max: maxRecords }) });
       this.#failures.end();
       const { buildEpoch, databaseType } = this.#reader.metadata;
       this.#log.info({ type: databaseType, built: buildEpoch.toISOString() }, 'countries of addresses read');
     } catch (error) {
       if (isTransient(error)) this.#version = versionToReadAgain;
       if (!this.#failures.shouldReport(error)) return;
-      const stays = this.#reader === undefined ? 'no country is known' : 'those read before stay';
+      const stays = this.#reader === undefined ? 'no country is known' : 'keeping those read before';
       this.#log.error({ file: this.#file, reason: (error as Error).message }, `countries cannot be read: ${stays}`);
     }
   }
 }
 
 async function bytesOf(path: string): Promise<Buffer> {
-  const file = await openRegularFile(path, mostBytes);
+  const file = await openRegularFile(path, maxBytes);
   try {
     return await file.readFile();
   } finally {

@@ -1,12 +1,12 @@
 import { list } from 'isbot';
 
-/** Where a person reads: a browser, also one within an app or of a telephone with keys. */
+/** Browsers that persons use, also within an app or on a telephone with keys. */
 const browser =
   /\b(?:Mozilla|Opera|Dalvik|AppleWebKit|UCWEB|UCBrowser|MIDP|CLDC|FBA[NV])\b.?\d|\bFBA[NV]\/|\bBrowser\b|^(?:Instagram |iP(?:hone|ad|od)|ELinks|Lynx|Links |w3m|NetSurf|Dillo)/i;
 
 /**
- * What makers and carriers name as they like, `XBot_Senior`, `Spider 8` and `Telekom.de` among them: the model of an
- * Android, what Instagram says of it, and what Facebook's apps say of the telephone.
+ * Parts that makers and carriers name as they like, such as `XBot_Senior`, `Spider 8` and `Telekom.de`: the model of an
+ * Android, Instagram's description of it, and that of the telephone in Facebook's apps.
  */
 const namedFreely = [
   /(?<=\bAndroid[ /-]?[\d.]*; )(?:[a-z]{2}(?:[-_][a-z]{2})?; )?[^;()]*/gi,
@@ -55,8 +55,8 @@ export const metByPersons: ReadonlySet<string> = new Set([
   'torrent',
 ]);
 
-/** Within those, what no person's browser says; and names that isbot lacks. */
-const said = [
+/** The parts of those patterns that no person's browser matches; and names that isbot lacks. */
+const ownPatterns = [
   'https?://(?!bsalsa|www\\.qtweb|www\\.getmiro)',
   '\\+[a-z][\\w-]*\\.[a-z]',
   '(?<!air|bsalsa|getmiro)\\.com\\b(?![\\w.]| mobile browser|, inc)',
@@ -80,12 +80,12 @@ const said = [
   'zgrab',
 ];
 
-const sayNoPerson = patternOf([...list.filter((pattern) => !metByPersons.has(pattern)), ...said]);
+const sayNoPerson = patternOf([...list.filter((pattern) => !metByPersons.has(pattern)), ...ownPatterns]);
 const isNoBrowser = patternOf(list);
 
 /**
- * Whether an agent says that it is none of a person. A person who is taken for a robot sees a blank page and earns
- * nothing; so a browser is refused only for words that no browser of a person has.
+ * Returns true for an agent that identifies itself as a robot's. A person who is taken for a robot sees a blank page and
+ * earns nothing, so a browser is refused only for words that no person's browser has.
  */
 export function isRobot(agent: string): boolean {
   if (!browser.test(agent)) return isNoBrowser.test(agent);

@@ -1,4 +1,4 @@
-/** What becomes of a click: `click` for one that is counted, `repeat` for one that is the same as the one before. */
+/** Outcomes of a click: `click` for one that is counted, `repeat` for a copy of the one before. */
 export type ClickOutcome =
   | 'click'
   | 'repeat'
@@ -23,7 +23,7 @@ export type ClickOutcome =
 export interface ClickAnswer {
   outcome: ClickOutcome;
   status: number;
-  /** Where a 302 leads. */
+  /** The address of a 302. */
   location?: string;
   /** For people; says nothing of who clicked. */
   message?: string;

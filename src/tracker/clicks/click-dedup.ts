@@ -5,10 +5,10 @@ import { LRUCache } from 'lru-cache';
 const sameWithin = 5000;
 /** More clicks than that in five seconds are a thousand million a day: the oldest are forgotten earlier. */
 const maxKnown = 60_000;
-/** Of all addresses together: a hostile link makes one several thousand characters long. */
+/** Bounds all addresses together: a hostile link makes one several thousand characters long. */
 const maxCharacters = 16 * 1024 * 1024;
 
-/** What makes two clicks the same one. */
+/** Two clicks that agree in these are the same one. */
 export interface ClickIdentity {
   siteKey: string;
   userId: string;
@@ -53,7 +53,7 @@ export class ClickDedup {
   }
 }
 
-/** A short text that stands for a click. */
+/** Digest of what identifies a click. */
 export function clickKey({ siteKey, userId, offerId, address, userAgent }: ClickIdentity): string {
   return hash('sha256', [siteKey, userId, offerId, address, userAgent].join('\n'), 'base64url');
 }

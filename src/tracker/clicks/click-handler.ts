@@ -22,14 +22,14 @@ export interface ClickRequest {
   /** Path and query, as they came. */
   url: string;
   headers: IncomingHttpHeaders;
-  /** Whose request it is, in full. */
+  /** The client's address, in full. */
   address: string;
 }
 
 export interface ClickHandlerParts {
   settings: TrackerSettings;
   site(key: string): Site | undefined;
-  /** Whether any are known yet. */
+  /** False until routes are known. */
   hasRoutes(): boolean;
   route(offerId: number): Route | undefined;
   agents: Agents;
@@ -44,8 +44,8 @@ export interface ClickHandlerParts {
   onUnknown?(what: 'geo' | 'agent'): void;
 }
 
-/** RFC 9110 asks that 8,000 be taken. Bytes. */
-const longestUrl = 8 * 1024;
+/** RFC 9110 asks servers to accept 8,000. Bytes. */
+const maxUrl = 8 * 1024;
 
 const unrecorded = {
   outcome: 'not_recorded',
@@ -55,7 +55,7 @@ const unrecorded = {
 } as const;
 const gone = { outcome: 'offer_gone', status: 410, message: 'this offer is no longer there' } as const;
 
-/** What a click comes through: checks in their order, of which the first that fails answers. */
+/** Answers clicks: checks in their order, of which the first that fails answers. */
 export class ClickHandler {
   readonly #parts: ClickHandlerParts;
   readonly #dedup = new ClickDedup();
@@ -66,19 +66,19 @@ export class ClickHandler {
     this.#parts = parts;
   }
 
-  /** At once, but for what waits for the disk. Rejects with nothing that is to be expected. */
+  /** Answers at once, unless the answer waits for the disk. Rejects only where the program fails. */
   answer(request: ClickRequest): ClickAnswer | Promise<ClickAnswer> {
     const { method, url } = request;
     if (method !== 'GET' && method !== 'HEAD')
       return { outcome: 'wrong_method', status: 405, message: 'links are followed by GET', allow: 'GET, HEAD' };
-    if (url.length > longestUrl) return { outcome: 'too_long', status: 414, message: 'the address is too long' };
+    if (url.length > maxUrl) return { outcome: 'too_long', status: 414, message: 'the address is too long' };
     const link = readLink(url);
     if ('message' in link) return { outcome: link.status === 404 ? 'not_found' : 'invalid_parameter', ...link };
     const site = this.#parts.site(link.siteKey);
     if (site === undefined) return { outcome: 'unknown_site', status: 404, message: 'there is no such site' };
     if (site.status !== 'active')
       return { outcome: 'site_pending', status: 403, message: 'this site is not approved yet' };
-    // Without routes nobody can tell which offers there are.
+    // Without routes no offer is known.
     if (!this.#parts.hasRoutes()) return unrecorded;
     const route = this.#parts.route(link.offerId);
     if (route === undefined) return { outcome: 'unknown_offer', status: 404, message: 'there is no such offer' };
@@ -125,7 +125,7 @@ export class ClickHandler {
     return this.#record({ clickId, link, agent, country, address, at: now }, key, route, destination);
   }
 
-  /** Leads the click on once it is on the disk. */
+  /** Redirects the click once it is on the disk. */
   async #record(click: Click, key: string, route: Route, destination: Destination): Promise<ClickAnswer> {
     const { settings, sink, userKey, counts } = this.#parts;
     const passed = settings.sources[route.source]?.pass ?? [];
@@ -155,7 +155,7 @@ export class ClickHandler {
   }
 }
 
-/** Waits for the first one, whose click it is. */
+/** Waits until the first one is recorded, whose click it is. */
 async function repeat({ location, recorded }: FirstClick): Promise<ClickAnswer> {
   try {
     await recorded;
@@ -170,7 +170,7 @@ function notRecorded(error: unknown): ClickAnswer {
   return unrecorded;
 }
 
-/** What of an offer's targeting the click does not meet. What is not known of it is taken to meet it. */
+/** The part of an offer's targeting that a click does not meet; what is unknown of the click meets it. */
 function unmetTarget(route: Route, agent: Agent, country: string): ClickAnswer | undefined {
   const { countries, devices, android_min_os, ios_min_os } = route;
   if (country !== '' && countries.length > 0 && !countries.includes(country)) return refusedFor('country');

@@ -1,19 +1,19 @@
 import { createHmac, createSecretKey, randomInt, timingSafeEqual, type KeyObject } from 'node:crypto';
 
-/** What an id of the tracker's says of its click. */
+/** The contents of a click id that the tracker minted. */
 export interface MintedClick {
   offerId: number;
   /** Milliseconds since the epoch, by the clock of the tracker that minted it. */
   mintedAt: number;
 }
 
-/** Crockford's base32: no letter that is taken for a digit. */
+/** Crockford's base32, without letters that look like digits. */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
 /*
  * 20 bytes: time of minting in milliseconds (6), offer (4), a counter (3), random (2), and the first bytes of an
- * HMAC-SHA256 over all before (5). Ids sort by time, so that a day of them is near together; a counter and random
- * bytes tell apart what is minted in the same millisecond, also where the clock was set back.
+ * HMAC-SHA256 over all before (5). Ids sort by time, so that a day of them is near together; counter and random bytes
+ * differ for ids of the same millisecond, also where the clock was set back.
  */
 const offerAt = 6;
 const counterAt = 10;

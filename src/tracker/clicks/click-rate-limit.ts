@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { addressGroup } from '../../kit/http/client-address.ts';
 
-/** Of one site from one address. More is no person, and would spend an advertiser's money. */
+/** Clicks of one site from one address. More are no person's, and would spend an advertiser's money. */
 const maxClicks = 60;
 /** Milliseconds. */
 const within = 60_000;

@@ -9,21 +9,21 @@ export interface FollowedLink {
   siteKey: string;
   sub1: string | undefined;
   sub2: string | undefined;
-  /** What else it carries, for macros. */
+  /** All parameters, for macros. */
   query: Query;
 }
 
-/** Why an address is none of a click. */
+/** The reason why an address is no link of a click. */
 export interface LinkMistake {
   status: 404 | 422;
   message: string;
 }
 
-const largestOffer = 2 ** 31 - 1;
+const maxOffer = 2 ** 31 - 1;
 const userForm = new RegExp(userIdForm, 'u');
-const longestSub = 500;
+const maxSub = 500;
 
-/** Its offer, user, site and what stands behind the question mark. */
+/** Captures offer, user, site and query. */
 const linkPattern = /^\/redirect\/manual-offer\/([^/?]*)\/user\/([^/?]*)\/site\/([^/?]*)(?:\?(.*))?$/s;
 
 /** Reads `/redirect/manual-offer/<id>/user/<user_id>/site/<site_key>?sub1=&sub2=`, as it came. */
@@ -32,12 +32,12 @@ export function readLink(url: string): FollowedLink | LinkMistake {
   if (link === null) return { status: 404, message: 'there is no such page' };
   const [, offer = '', userPart = '', sitePart = '', search] = link;
   const offerId = /^[1-9]\d{0,9}$/.test(offer) ? Number(offer) : 0;
-  if (offerId === 0 || offerId > largestOffer) return { status: 404, message: 'there is no such offer' };
+  if (offerId === 0 || offerId > maxOffer) return { status: 404, message: 'there is no such offer' };
   const userId = decoded(userPart);
   const siteKey = decoded(sitePart);
   if (userId === undefined || siteKey === undefined) return { status: 404, message: 'the address is not UTF-8' };
   if (!userForm.test(userId)) return { status: 422, message: userIdRule };
-  // What publishers were to replace, `{user_id}` or in reports `[USER_ID]`.
+  // The placeholder that publishers replace: `{user_id}`, or in reports `[USER_ID]`.
   if (unfilledMacro(userId)?.name.toLowerCase() === 'user_id')
     return mistake('user_id', 'was not put in place of the placeholder');
   const query = search === undefined ? noQuery : parseQuery(search);
@@ -52,7 +52,7 @@ function readSub(query: Query, name: 'sub1' | 'sub2'): string | undefined | Link
   const value = query[name];
   if (value === repeated) return mistake(name, 'is given twice');
   if (value === undecodable) return mistake(name, 'is not percent-encoded UTF-8');
-  if (value !== undefined && isLonger(value, longestSub)) return mistake(name, `has at most ${longestSub} characters`);
+  if (value !== undefined && isLonger(value, maxSub)) return mistake(name, `has at most ${maxSub} characters`);
   return value;
 }
 
@@ -71,8 +71,8 @@ function decoded(part: string): string | undefined {
   }
 }
 
-/** By characters, of which some take two places in a text. */
-function isLonger(text: string, most: number): boolean {
-  if (text.length <= most) return false;
-  return text.length > 2 * most || Array.from(text).length > most;
+/** Counts characters, of which some take two places in a text. */
+function isLonger(text: string, max: number): boolean {
+  if (text.length <= max) return false;
+  return text.length > 2 * max || Array.from(text).length > max;
 }

@@ -1,7 +1,7 @@
 import type { Route } from '../../pipeline/routes/routes-file.ts';
 import { dayNumberOf } from '../logs/log-names.ts';
 
-/** What was counted on one UTC day. */
+/** Counts of one UTC day. */
 interface Day {
   /** Clicks by offer. */
   clicks: Map<number, number>;
@@ -27,7 +27,7 @@ export class DailyCounts {
   /** Yesterday, today and tomorrow at least: a clock that is set back over midnight finds what was counted before. */
   readonly #days = new Map<number, Day>();
 
-  /** Counts a click where the offer's caps have room for it, else says which has not. */
+  /** Counts a click where the offer's caps have room for it, else returns the one that is reached. */
   reserve({ offer_id, daily_cap, daily_click_cap }: Route, now: number): 'daily_click_cap' | 'daily_cap' | undefined {
     const { clicks, credits } = this.#day(dayNumberOf(now));
     const counted = clicks.get(offer_id) ?? 0;
@@ -37,7 +37,7 @@ export class DailyCounts {
     return undefined;
   }
 
-  /** For a click that was reserved at that moment and not recorded. */
+  /** Takes back a click that was reserved at that moment and not recorded. */
   giveBack(offerId: number, reservedAt: number): void {
     this.addClicks(offerId, dayNumberOf(reservedAt), -1);
   }
@@ -48,8 +48,8 @@ export class DailyCounts {
   }
 
   /**
-   * Counts a conversion by the day on which it was received. Where it is the first credit of its click, gives how many
-   * clicks of its offer have one that day.
+   * Counts a conversion by the day on which it was received. For the first credit of a click, returns how many clicks of
+   * its offer have one that day.
    */
   addConversion(
     { offerId, clickId, conversionId, isCredit }: CountedConversion,

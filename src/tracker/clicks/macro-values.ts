@@ -3,12 +3,12 @@ import type { DestinationMacro, PersonalValue } from '../../kit/config/tracker-s
 import type { Route } from '../../pipeline/routes/routes-file.ts';
 import type { Click } from './click-row.ts';
 
-/** Of the hash that stands for a user. Hex digits. */
+/** Hex digits. */
 const userHashLength = 32;
 
 /**
- * What a click says for a macro, empty where it says nothing. `passed`: what of a person the advertiser may be told;
- * `userKey`: makes hashes of users that only we can make.
+ * Returns the value of each macro for a click, empty where there is none. `passed`: personal values that the advertiser
+ * may have; `userKey`: makes hashes of users that nobody else can make.
  */
 export function macroValue(
   click: Click,
@@ -63,7 +63,7 @@ export function macroValue(
   };
 }
 
-/** The same for the same user of a site, and another on every other site: nobody can join what two advertisers know. */
+/** Hash of a user of one site: the same user has another hash on every other site. */
 function userHash(key: Buffer, siteKey: string, userId: string): string {
   return createHmac('sha256', key)
     .update(JSON.stringify([siteKey, userId]))

@@ -4,17 +4,17 @@ import { readOwnRows } from '../logs/own-rows.ts';
 import type { ClickIds } from './click-id.ts';
 import type { CountedConversion, DailyCounts } from './daily-counts.ts';
 
-/** A conversion of a click that came by a file, so that its id does not tell its offer. */
+/** A conversion of a click that landed as a file, whose id does not contain its offer. */
 export interface ImportedConversion extends Omit<CountedConversion, 'offerId'> {
   dayNumber: number;
 }
 
-/** So soon after midnight a clock may be set back into the day before: that is counted, too. Milliseconds. */
-const furthestBack = 3_600_000;
+/** Bounds how far a clock may be set back: soon after midnight the day before is counted, too. Milliseconds. */
+const maxSetBack = 3_600_000;
 
 /** The first day, in days since the epoch, whose logs a tracker counts when it starts now. */
 export function firstCountedDay(now: number): number {
-  return dayNumberOf(now - furthestBack);
+  return dayNumberOf(now - maxSetBack);
 }
 
 /**

@@ -71,7 +71,11 @@ export class Completions {
   }
 
   /** Records a credit as `ConversionLog.record` does, unless the user has completed this by another conversion. */
-  async record(row: ConversionRecord, completion: Completion, now: number): Promise<RecordOutcome | 'already_completed'> {
+  async record(
+    row: ConversionRecord,
+    completion: Completion,
+    now: number,
+  ): Promise<RecordOutcome | 'already_completed'> {
     const key = keyOf(completion);
     for (let first; (first = this.#underWay.get(key)) !== undefined;) await first.catch(() => {});
     const recording = this.#record(row, key, now);

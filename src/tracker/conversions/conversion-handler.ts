@@ -187,7 +187,10 @@ export class ConversionHandler {
         if (user !== undefined) await completions.release(row.conversionId, completionOf(user));
       } catch (error) {
         const reason = (error as Error).message;
-        log.warn({ click_id: row.clickId, reason }, 'the user of a reversal could not be looked up; the next start frees the completion');
+        log.warn(
+          { click_id: row.clickId, reason },
+          'the user of a reversal could not be looked up; the next start frees the completion',
+        );
       }
       return outcome;
     }

@@ -5,7 +5,12 @@ import { conversionKinds, type ConversionKind } from '../../kit/vocabulary/value
 import { dayNumberOf, dayText } from '../logs/log-names.ts';
 import { readOwnRows } from '../logs/own-rows.ts';
 import type { RowSink } from '../logs/row-log.ts';
-import { daysRemembered, RecordedConversions, type ConversionContent, type Comparison } from './recorded-conversions.ts';
+import {
+  daysRemembered,
+  RecordedConversions,
+  type ConversionContent,
+  type Comparison,
+} from './recorded-conversions.ts';
 import { conversionLine, type ConversionRecord } from './report/conversion-record.ts';
 
 export type RecordOutcome = 'recorded' | 'duplicate' | 'contradiction';

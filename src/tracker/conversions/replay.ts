@@ -54,7 +54,8 @@ export async function replayRefused({
 }: ReplayRequest): Promise<ReplayedGroup[]> {
   const groups = new Map<string, ReplayedGroup>();
   const left = new Map<string, number>();
-  const onBroken = (path: string, line: number) => warn(`${path}, line ${line} is no refused conversion; passing over it`);
+  const onBroken = (path: string, line: number) =>
+    warn(`${path}, line ${line} is no refused conversion; passing over it`);
   for await (const refused of readRefused(data, sinceDay, onBroken)) {
     const { source, reason } = refused;
     if (!isReporting(source)) {
@@ -78,7 +79,9 @@ export async function replayRefused({
     if (typeof outcome === 'string') group[outcome]++;
     else {
       group.passed_over++;
-      warn(`a report of ${source} of ${refused.received_at} cannot be replayed and stays where it is: ${outcome.mistake}`);
+      warn(
+        `a report of ${source} of ${refused.received_at} cannot be replayed and stays where it is: ${outcome.mistake}`,
+      );
     }
   }
   for (const [source, reports] of left)

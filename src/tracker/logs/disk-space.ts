@@ -6,7 +6,7 @@ import type { EventKind } from '../../kit/vocabulary/values.ts';
 /** The pipeline beside the tracker needs room, too. Bytes. */
 const minFree = 256 * 1024 * 1024;
 
-/** Whether the disk of a folder has room for more rows, as far as it was seen last. */
+/** The free room on the disk of a folder, as it was seen last. */
 export class DiskSpace {
   readonly #folder: string;
   readonly #kind: EventKind;

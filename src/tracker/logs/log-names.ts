@@ -4,7 +4,7 @@ import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { EventKind } from '../../kit/vocabulary/values.ts';
 
 const dayMilliseconds = 86_400_000;
-/** What landing does not look at: the file is still being written. */
+/** Ending of a file that is still being written; landing ignores it. */
 const partEnding = '.part';
 const wholeEnding = '.ndjson';
 
@@ -26,9 +26,9 @@ export function dayText(dayNumber: number): string {
 /** A file of the tracker's logs. */
 export interface OwnLog {
   path: string;
-  /** Of the folder: the day on which its rows were written, by the tracker's clock. */
+  /** The day of its folder, on which its rows were written, by the tracker's clock. */
   day: string;
-  /** Whether it has its final name. */
+  /** True once it has its final name. */
   isWhole: boolean;
 }
 
@@ -44,12 +44,12 @@ export function ownLogs(data: DataDirectory, kind: EventKind, sinceDay = ''): Ow
     );
 }
 
-/** What a log is called that begins now. `instance` tells processes apart, `sequence` the logs of one. */
+/** The name of a log that begins now. `instance` is the process's own, `sequence` counts its logs. */
 export function newLogName(instance: string, now: number, sequence: number): string {
   return `${instance}-${now}-${String(sequence).padStart(6, '0')}${wholeEnding}${partEnding}`;
 }
 
-/** When a log of ours began, by its name; of one that somebody else named, 0. Milliseconds since the epoch. */
+/** The time at which a log began, by its name; 0 for a foreign name. Milliseconds since the epoch. */
 export function beganAt(path: string): number {
   return Number(/-(\d+)-\d+\.ndjson(?:\.part)?$/.exec(path)?.[1] ?? 0);
 }

@@ -16,7 +16,7 @@ export interface LogObserver {
 export interface LogFolderOptions {
   data: DataDirectory;
   kind: EventKind;
-  /** Whether rows are on the disk once they are added. */
+  /** True where an addition returns once the disk has it. */
   isForced: boolean;
   effects: Pick<Effects, 'now' | 'files'>;
   /** Called once, where the disk may have lost what it took. */
@@ -51,7 +51,7 @@ export class LogFolder {
     this.observer = observer;
   }
 
-  /** Whether the disk may have lost what it took: nothing more is to be written. */
+  /** True after the disk may have lost what it took: nothing more is to be written. */
   get isBroken(): boolean {
     return this.#isBroken;
   }
@@ -103,10 +103,10 @@ export class LogPart {
   readonly openedAt: number;
   readonly #folder: LogFolder;
   readonly #file: AppendFile;
-  /** As it is called while it is written. */
+  /** The path until it has its final name. */
   readonly path: string;
   #bytes = 0;
-  /** Whether the disk may lack a part of it. */
+  /** True while the disk may lack a part of it. */
   #isDirty = false;
   #isRenamed = false;
 

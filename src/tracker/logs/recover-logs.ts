@@ -10,9 +10,9 @@ const newline = 10;
 const chunkBytes = 1024 * 1024;
 
 /**
- * Gives what a tracker left that ended by force to landing: each `.part` file is cut after its last whole row, since
- * nobody was told of the rest, forced to the disk and renamed. One without a whole row goes. Only who holds the
- * tracker's lock may call it.
+ * Hands over to landing the files of a tracker that ended by force: each `.part` file is cut after its last whole row,
+ * since the rest was never answered for, forced to the disk and renamed. A file without a whole row is removed. Call it
+ * with the tracker's lock.
  */
 export async function recoverLogs(
   data: DataDirectory,
@@ -30,8 +30,8 @@ export async function recoverLogs(
       await files.rename(path, finalName(path), `log of ${kind}: recovered one renamed`);
     }
     await files.syncDirectory(dirname(path), `log of ${kind}: folder of recovered one synced`);
-    const what = whole === 0 ? 'without a row is removed' : 'is handed to landing';
-    log.info({ kind, bytes: whole, bytes_cut: cut }, `a log that was left unfinished ${what}`);
+    const done = whole === 0 ? 'removed a log without a row' : 'handed a log to landing';
+    log.info({ kind, bytes: whole, bytes_cut: cut }, `${done} that an earlier tracker left unfinished`);
   }
 }
 

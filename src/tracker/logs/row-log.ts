@@ -8,7 +8,7 @@ import { DiskSpace } from './disk-space.ts';
 import { LogFolder, type LogObserver, type LogPart } from './log-part.ts';
 import { LogSeries } from './log-series.ts';
 
-/** Where rows of one kind go: clicks or conversions. */
+/** Records rows of one kind: clicks or conversions. */
 export interface RowSink {
   /**
    * Resolves once the row will outlive what `durability` says. Rejects with `NotRecordedError` where the row cannot be
@@ -67,7 +67,7 @@ export class RowLog implements RowSink {
   readonly #space: DiskSpace;
   #isClosed = false;
   #gathering = new Batch();
-  /** What waits for the disk now: a batch of so many rows, or none but a check; and since when, by the clock. */
+  /** Work that waits for the disk: a batch of so many rows, or 0 for a check; with its beginning, by the clock. */
   #underWay: { rows: number; began: number } | undefined;
   /** The check that is due. */
   #check: PromiseWithResolvers<void> | undefined;
@@ -103,7 +103,7 @@ export class RowLog implements RowSink {
     return this.#series.part;
   }
 
-  /** Why no row can be taken now; undefined where one can. */
+  /** The reason why no row can be taken now; undefined where one can. */
   refusal(now: number): string | undefined {
     if (this.#folder.isBroken) return 'the disk failed';
     if (this.#isClosed) return 'the tracker is stopping';
@@ -181,7 +181,7 @@ export class RowLog implements RowSink {
     try {
       await this.#series.add(Buffer.from(batch.text), now);
     } catch (error) {
-      // Nobody is answered where it cannot be known whether the rows are in the log.
+      // No answer: the rows may be in the log, or not.
       if (this.#folder.isBroken) return;
       this.#complain(error);
       batch.refuse('the disk took no more');

@@ -26,7 +26,7 @@ it('countries come of the operator’s file; unknown ones pass, and a broken fil
   expect(await click('2001:db8::1')).toBe('302');
   writeFileSync(file, 'no such file');
   await test.tracker.poll();
-  expect(test.logged.at(-1)).toContain('those read before stay');
+  expect(test.logged.at(-1)).toContain('keeping those read before');
   expect(await click('9.9.9.8')).toBe('403 country');
   rmSync(file);
   mkdirSync(file);

@@ -63,7 +63,7 @@ it('`track replay` submits what was refused to the tracker that runs', async () 
     JSON.stringify({ sources: [{ source: 'north', postback: { token } }] }),
   );
   await network.start();
-  expect((await endOf(root, 'track', 'replay', '--dry-run')).stderr).toContain('left: 1 of south');
+  expect((await endOf(root, 'track', 'replay', '--dry-run')).stderr).toContain('1 of south are left where they are');
   const replay = async (...words: string[]) =>
     JSON.parse((await endOf(root, 'track', 'replay', '--json', '--since', '2026-11-18', ...words)).stdout) as object;
   expect(await replay('--dry-run')).toEqual({

@@ -65,7 +65,9 @@ describe('a signed report', () => {
 
 it('a signed webhook is its sender’s word for the body alone: who has heard it adds nothing by the query', async () => {
   const secret = 'a-secret-of-webhooks-by-post';
-  await using test = await HandlerUnderTest.create({ postback: { signature: { scheme: 'standard_webhooks', secret } } });
+  await using test = await HandlerUnderTest.create({
+    postback: { signature: { scheme: 'standard_webhooks', secret } },
+  });
   const signed = (content: string) => ({
     'content-type': 'application/json',
     'webhook-id': 'msg_1',
@@ -147,7 +149,7 @@ describe('sources.json', () => {
     await rm(test.data.sourcesFile);
     await test.sources.poll();
     expect(await report()).toBe('recorded');
-    expect(test.logged.filter((line) => line.includes('sources report as they did'))).toHaveLength(3);
+    expect(test.logged.filter((line) => line.includes('keeping the last good settings'))).toHaveLength(3);
     // It is tried again and again, and told once.
     expect(test.logged.filter((line) => line.includes('can be read by others'))).toEqual([]);
     expect(test.logged.join('')).not.toContain(token);

@@ -60,6 +60,22 @@ describe('of a source that pays a user once', () => {
     expect(saying(await test.get({ click_id: 'anna-1', transaction_id: 'T1' }))).toEqual([409, 'already_completed']);
   });
 
+  it('a reversal is recorded where its user cannot be looked up now, and frees the completion all the same', async () => {
+    let isAway = false;
+    const published = (clickId: string): Promise<NamedClick> =>
+      isAway
+        ? Promise.reject(new Error('the snapshot cannot be read'))
+        : Promise.resolve({ clickId, offerId: 7, clickedAt: start, user: { siteKey: 's', userId: 'anna' } });
+    await using test = await HandlerUnderTest.create({ postback, imported: published });
+    const credit = { click_id: test.click(), transaction_id: 'T1' };
+    expect(saying(await test.get(credit))).toEqual([200, 'recorded']);
+    isAway = true;
+    expect(saying(await test.get({ ...credit, status: 'reject' }))).toEqual([200, 'recorded']);
+    isAway = false;
+    expect(saying(await test.get({ click_id: test.click(), transaction_id: 'T2' }))).toEqual([200, 'recorded']);
+    expect(test.recorded).toHaveLength(3);
+  });
+
   it('is off by default', async () => {
     await using test = await HandlerUnderTest.create({ imported });
     await test.get({ click_id: 'anna-1', transaction_id: 'T1' });

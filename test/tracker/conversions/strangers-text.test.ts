@@ -4,7 +4,7 @@ import { hmacHex } from '../../../src/tracker/conversions/guard/signatures.ts';
 import { replayAuthorization } from '../../../src/tracker/conversions/replay-key.ts';
 import { HandlerUnderTest, replayKey, saying, start, token } from './handler-under-test.ts';
 
-const warned = (test: HandlerUnderTest) => test.logged.filter((line) => line.includes('is no UTF-8'));
+const warned = (test: HandlerUnderTest) => test.logged.filter((line) => line.includes('is not UTF-8'));
 
 const partOf = (name: string) => `--b1\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n1\r\n`;
 

@@ -1,17 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** What came to `/postback/<source>`. */
+/** A request to `/postback/<source>`. */
 export interface ConversionRequest {
-  /** As the path names it, decoded. */
+  /** The source as the path names it, decoded. */
   source: string;
   method: 'GET' | 'POST';
-  /** As it came, without its question mark. */
+  /** The query as it came, without its question mark. */
   query: string;
   headers: IncomingHttpHeaders;
   body: Buffer;
   /** The body where it is `multipart/form-data`, as PHP sends an array. */
   form?: FormData | 'unreadable' | undefined;
-  /** Whose request it is, in full. */
+  /** The client's address, in full. */
   address: string;
 }
 
@@ -23,7 +23,7 @@ export async function withForm(request: ConversionRequest): Promise<ConversionRe
   return { ...request, form: await form.catch(() => 'unreadable' as const) };
 }
 
-/** What a signature over the whole request covers: the body, or where it has none, path and query. */
+/** The part of a request that a signature over all of it covers: the body, or where it has none, path and query. */
 export function signedContent({ source, method, query, body }: ConversionRequest): string | Buffer {
   if (method === 'POST') return body;
   return `/postback/${encodeURIComponent(source)}${query === '' ? '' : `?${query}`}`;

@@ -12,8 +12,8 @@ export interface GuardedReport {
 }
 
 /**
- * What a source says of a conversion, under its own names and with what guards it: for those who stand in for a source,
- * to try one or in a demo. `now` in milliseconds since the epoch.
+ * Makes a report as a source would send it, under its own names and with its token or signature: for trials and demos.
+ * `now` in milliseconds since the epoch.
  */
 export function guardedReport(
   source: string,

@@ -3,14 +3,14 @@ import { isUtf8 } from 'node:buffer';
 import { percentEncoded } from '../../../kit/text/percent-encoded.ts';
 import { singleHeader, type ConversionRequest } from './conversion-request.ts';
 
-/** Why the parameters of a request cannot be told. */
+/** The reason why the parameters of a request are not certain. */
 export type ParameterMistake = { error: 'unreadable' | 'repeated'; message: string };
 
 /**
  * The parameters of a request, as text and in the order in which they came: those of the query, then those of the body.
- * Where a part cannot be read the rest is here all the same, since a token in it tells whose mistake it is. A value
- * whose bytes are no UTF-8 is here with U+FFFD in their place: it may be one that nobody needs. Such a name, which
- * nobody knows, is kept apart from others of its kind, where it can be: percent-encoded.
+ * Where a part cannot be read the rest is here all the same, since a token in it shows whose mistake it is. In a value
+ * that is not UTF-8, U+FFFD replaces the bytes: the value may be one that is not needed. A name that is not UTF-8 is
+ * percent-encoded where that is possible, so that it differs from others of its kind.
  */
 export class SentParameters {
   readonly pairs: readonly (readonly [name: string, value: string])[];
@@ -39,12 +39,12 @@ export class SentParameters {
     return new SentParameters([...query.pairs, ...body.pairs], query.mistake ?? body.mistake, damaged);
   }
 
-  /** Those of the body alone. */
+  /** Reads the body alone. */
   static ofBody(request: ConversionRequest): SentParameters {
     return SentParameters.of({ ...request, query: '' });
   }
 
-  /** As RFC 3986 writes it, byte by byte as it was sent. */
+  /** Encodes a value as RFC 3986 writes it, byte by byte as it was sent. */
   encoded(name: string, value: string): string {
     return this.damaged.get(name) ?? percentEncoded(value);
   }
@@ -55,7 +55,7 @@ export class SentParameters {
   }
 }
 
-/** In place of bytes that are no UTF-8. */
+/** Replaces bytes that are not UTF-8. */
 const damage = '\ufffd';
 
 interface Pairs {
@@ -88,7 +88,7 @@ function formPairs(text: string): Pairs {
   return { pairs, damaged };
 }
 
-/** Where it is no percent-encoded UTF-8, as browsers read it: a stray `%` as itself, other bytes as U+FFFD. */
+/** Decodes percent-encoded UTF-8, and anything else as browsers do: a stray `%` as itself, other bytes as U+FFFD. */
 function decoded(encoded: string): { text: string; isDamaged: boolean } {
   try {
     return { text: decodeURIComponent(encoded.replaceAll('+', ' ')), isDamaged: false };
@@ -106,7 +106,7 @@ function percentEncodedByte(byte: string): string {
   return `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
 }
 
-/** What a form wrote, as RFC 3986 writes the same bytes. */
+/** Writes the bytes of a form's text as RFC 3986 does. */
 function reencoded(written: string): string {
   return written.replaceAll('+', ' ').replaceAll(/%[0-9a-f]{2}|./gisu, (part) => {
     if (part.length < 3) return percentEncoded(part);
@@ -141,13 +141,13 @@ function bodyPairs({ headers, body, form }: ConversionRequest): Pairs {
     : { pairs, damaged };
 }
 
-/** Values of a body that is no UTF-8 which are not as they were sent. */
+/** Values of a body that is not UTF-8 which differ from what was sent. */
 function damagedIn(pairs: readonly [string, string][]): Map<string, string> {
   const damaged = pairs.filter(([, value]) => value.includes(damage));
   return new Map(damaged.map(([name, value]) => [name, percentEncoded(value)]));
 }
 
-/** Files mean nothing to us. */
+/** Reads a form in several parts, without its files. */
 function multipartPairs(form: FormData | 'unreadable', body: Buffer): Pairs {
   if (form === 'unreadable')
     return { pairs: [], mistake: unreadable('the body is not what its Content-Type multipart/form-data says') };
@@ -155,30 +155,30 @@ function multipartPairs(form: FormData | 'unreadable', body: Buffer): Pairs {
     typeof value === 'string' ? [[name, value]] : [],
   );
   if (isUtf8(body)) return { pairs };
-  // Nothing tells any more whether two such names were the same.
-  const told = pairs.filter(
+  // Two such names may have been the same, or not: the first counts.
+  const first = pairs.filter(
     ([name], index) => !name.includes(damage) || pairs.findIndex(([earlier]) => earlier === name) === index,
   );
-  return { pairs: told, damaged: damagedIn(told) };
+  return { pairs: first, damaged: damagedIn(first) };
 }
 
 /**
- * Objects within objects, and characters of all names: more is no report, and would take longer to look at than to
- * send.
+ * Bounds objects within objects, and the characters of all names: more is no report, and would take longer to read than
+ * to send.
  */
-const deepest = 16;
-const longestNames = 128 * 1024;
+const maxDepth = 16;
+const maxNamesLength = 128 * 1024;
 
-/** Members as they are written, those of objects within under a path of names; lists mean nothing to us. */
+/** Reads members as they are written, those of objects within under a path of names, without lists. */
 function jsonPairs(json: JsonObject): Pairs {
   const pairs: [string, string][] = [];
   let namesLength = 0;
   const read = (object: JsonObject, path: string, depth: number): boolean =>
-    depth <= deepest &&
+    depth <= maxDepth &&
     Object.entries(object).every(([key, value]) => {
       const name = `${path}${key}`;
       namesLength += name.length;
-      if (namesLength > longestNames) return false;
+      if (namesLength > maxNamesLength) return false;
       if (isJsonObject(value)) return read(value, `${name}.`, depth + 1);
       if (value instanceof JsonNumber) pairs.push([name, value.text]);
       else if (value !== null && !Array.isArray(value)) pairs.push([name, String(value)]);
@@ -189,7 +189,7 @@ function jsonPairs(json: JsonObject): Pairs {
     : { pairs, mistake: unreadable('the body is nested too deeply, or has too long names') };
 }
 
-/** Lists that are nested too deeply to be looked through may have one. */
+/** Returns true for a body with a member twice, and for one that is nested too deeply to be sure. */
 function hasMemberTwice(text: string, json: JsonObject): boolean {
   try {
     return duplicateKey(text, json) !== undefined;

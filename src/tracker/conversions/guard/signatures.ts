@@ -5,10 +5,10 @@ import { signedContent, singleHeader, type ConversionRequest } from './conversio
 import { isOneOf } from './secret-text.ts';
 import type { SentParameters } from './sent-parameters.ts';
 
-/** So far a request's own time may be from ours, either way: later it is no answer to anything. Seconds. */
+/** Bounds the difference of a request's own time to ours, either way, so that it cannot be sent again later. Seconds. */
 const toleranceSeconds = 300;
 
-/** Whether a request carries the signature of one of the secrets. `now` in milliseconds since the epoch. */
+/** Returns true for a request with the signature of one of the secrets. `now` in milliseconds since the epoch. */
 export function isSigned(
   settings: SignatureSettings,
   secrets: readonly string[],
@@ -16,7 +16,7 @@ export function isSigned(
   parameters: SentParameters,
   now: number,
 ): boolean {
-  /** What is signed is made only for who sends a signature. */
+  /** Computes the signed text only where a signature was sent. */
   const expectedBy = (given: string | undefined, signedText: () => string) => {
     if (given === undefined) return false;
     const text = signedText();
@@ -54,7 +54,7 @@ function sortedPairs({ pairs }: SentParameters): SentParameters['pairs'] {
   return pairs.toSorted(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0));
 }
 
-/** As postbacks to publishers are signed, over all parameters but the signature: sorted by name, percent-encoded. */
+/** The text that our own scheme signs: all parameters but the signature, sorted by name, percent-encoded. */
 export function ownText(parameters: SentParameters, signatureParameter: string): string {
   return sortedPairs(parameters)
     .filter(([name]) => name !== signatureParameter)
@@ -64,7 +64,7 @@ export function ownText(parameters: SentParameters, signatureParameter: string):
 
 /** The Standard Webhooks specification. Several signatures may be given, each with its version. */
 function isSignedWebhook(secrets: readonly string[], request: ConversionRequest, now: number): boolean {
-  // Svix's own names are the older ones of the same.
+  // Svix has other names for the same headers.
   const [id, timestamp, signatures] = ['id', 'timestamp', 'signature'].map(
     (name) => singleHeader(request.headers, `webhook-${name}`) ?? singleHeader(request.headers, `svix-${name}`),
   );
@@ -84,7 +84,7 @@ function webhookKey(secret: string): Buffer {
   return secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : Buffer.from(secret);
 }
 
-/** What PHP's `http_build_query` makes of the sorted parameters. */
+/** The sorted parameters as PHP's `http_build_query` writes them. */
 export function ayetText(parameters: SentParameters): string {
   return sortedPairs(parameters)
     .map(([name, value]) => `${percentEncoded(name)}=${parameters.encoded(name, value)}`)

@@ -9,10 +9,10 @@ import { isOneOf } from './secret-text.ts';
 import { SentParameters } from './sent-parameters.ts';
 import { isSigned } from './signatures.ts';
 
-/** Shorter ones can be guessed, or stand in a list of passwords. */
-const shortestSecret = 16;
+/** Shorter secrets can be guessed, or are in a list of passwords. */
+const minSecret = 16;
 
-/** Tells whether requests are a source's: all guards that it has must let one pass. */
+/** Lets requests of a source pass: every guard that it has must do so. */
 export class SourceGuard {
   readonly secrets: readonly string[];
   readonly warnings: readonly string[];
@@ -26,8 +26,8 @@ export class SourceGuard {
     this.#read = readPostbackSecrets(source, settings, environment);
     this.#isAllowed = settings.allow === undefined ? () => true : isInNetwork(settings.allow);
     this.secrets = [...this.#read.tokens, ...this.#read.keys];
-    this.warnings = this.secrets.some((secret) => secret.length < shortestSecret)
-      ? [`${source}: a secret of its postback has fewer than ${shortestSecret} characters; agree on a longer one`]
+    this.warnings = this.secrets.some((secret) => secret.length < minSecret)
+      ? [`${source}: a secret of its postback has fewer than ${minSecret} characters; agree on a longer one`]
       : [];
   }
 
@@ -44,15 +44,15 @@ export class SourceGuard {
   }
 
   /**
-   * What of a request that passed is its sender's word. Standard Webhooks sign the body of a POST alone: what stands in
-   * its query may be anybody's, who heard such a request once.
+   * Selects the parameters that the sender vouches for, of a request that passed. Standard Webhooks sign the body of a
+   * POST alone: anyone who overheard such a request may have changed its query.
    */
   vouchedFor(request: ConversionRequest, parameters: SentParameters): SentParameters {
     const isBodyAlone = this.#settings.signature?.scheme === 'standard_webhooks' && request.method === 'POST';
     return isBodyAlone ? SentParameters.ofBody(request) : parameters;
   }
 
-  /** Parameters that are only there to let the request pass: not to be kept. */
+  /** Returns true for a parameter that only lets the request pass, and is not to be kept. */
   isCredential(parameter: string): boolean {
     const { token_parameter: tokenParameter, signature } = this.#settings;
     const own = signature !== undefined && 'parameter' in signature ? signature.parameter : undefined;
@@ -66,7 +66,7 @@ function tokenOf({ headers }: ConversionRequest, parameters: SentParameters, nam
   return bearer ?? parameters.get(name) ?? '';
 }
 
-/** Takes as long for a source that there is not as a comparison takes for one that there is. */
+/** Refuses a request of an unknown source, in the time that the comparison for a known one takes. */
 export function refuseUnknown(request: ConversionRequest, parameters: SentParameters): false {
   isOneOf([''], `no source ${tokenOf(request, parameters, 'token')}`);
   return false;

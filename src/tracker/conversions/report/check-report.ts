@@ -95,7 +95,7 @@ function checkWindow(
   const at = dateOf(occurredAt).getTime();
   if (Math.min(at, receivedAt) - clickedAt > windowDays * dayMilliseconds)
     throw new Refusal('click_too_old', `the click is more than ${windowDays} days older than the conversion`);
-  // Else who is paid would choose the price and the day: each is of the time that a credit claims.
+  // Price and day are those of the time that a credit claims: its sender must not choose them.
   if (clickedAt - at > maxBeforeClick)
     throw new Refusal('before_click', 'the conversion is more than an hour older than its click');
 }
