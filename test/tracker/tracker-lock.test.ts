@@ -28,7 +28,7 @@ it('is free again once it is released', async () => {
   (await lock()).release();
 });
 
-it('of the landing folder follows nothing that whoever lands files has put there', async () => {
+it('of the landing folder follows nothing that others have put there', async () => {
   const sites = '{"sites": []}';
   writeFileSync(data.sitesFile, sites);
   mkdirSync(data.landing);

@@ -48,7 +48,7 @@ export interface TrackerSetUp {
   sources?: object[];
   settings?: object;
   files?: Partial<Effects['files']>;
-  /** That of a pipeline, which writes its routes and removes it. Default: one of its own. */
+  /** The data directory of a pipeline, which writes its routes and removes it. Default: one of its own. */
   data?: DataDirectory;
 }
 
@@ -58,12 +58,12 @@ export class TrackerUnderTest implements AsyncDisposable {
   readonly #setUp: TrackerSetUp;
   /** The clock. Milliseconds since the epoch. */
   now = start;
-  /** What the log says, a line each. */
+  /** Lines of the log. */
   readonly logged: string[] = [];
-  /** How often the tracker wished the process to end. */
+  /** Number of times that the tracker ended the process. */
   ended = 0;
   address = '';
-  /** What the tracker wishes to do again and again, with the milliseconds in between. */
+  /** Tasks that the tracker repeats, with the milliseconds in between. */
   readonly repeated = new Map<() => void, number>();
   #tracker: Tracker | undefined;
   #snapshot = 0;
@@ -131,7 +131,7 @@ export class TrackerUnderTest implements AsyncDisposable {
     for (const [task, every] of this.repeated) if (every <= milliseconds) task();
   }
 
-  /** Whether something comes to hold while the tracker is asked again and again. */
+  /** Asks the tracker again and again until something holds; false where it never does. */
   async comesTo(holds: () => boolean | Promise<boolean>): Promise<boolean> {
     for (let asked = 0; asked < 1000; asked++) {
       if (await holds()) return true;
@@ -163,12 +163,12 @@ export class TrackerUnderTest implements AsyncDisposable {
     return promise;
   }
 
-  /** A click of a user, each another one unless told. */
+  /** A click of a user, by default each another one. */
   click(offerId: number, user: string, headers: Record<string, string> = {}): Promise<Answer> {
     return this.ask(`/redirect/manual-offer/${offerId}/user/${user}/site/one`, headers);
   }
 
-  /** What refused a click, as JSON tells it; `click` where nothing did. */
+  /** Status of a click, with the reason of its refusal as JSON has it. */
   async outcome(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<string> {
     const {
       status,

@@ -14,7 +14,7 @@ it('an offer, its link, a click, its conversion: the next refresh accepts every 
   });
   expect((await test.ask('/readyz')).status).toBe(503);
   await pipeline.refresh('2026-11-20T11:00:00Z');
-  // Whoever waits for the refresh need not wait for the tracker's next look.
+  // Right after a refresh nobody has to wait for the tracker's next look.
   expect((await test.ask('/readyz')).status).toBe(200);
 
   const clicks = [

@@ -67,7 +67,7 @@ export class DigestTable {
     }
   }
 
-  /** That of the key, or the empty one where it belongs. */
+  /** The slot of the key, or the empty one in which it belongs. */
   #slotOf(high: number, low: number): number {
     const mask = this.slots - 1;
     let slot = low & mask;

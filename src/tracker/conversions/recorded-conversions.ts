@@ -93,7 +93,7 @@ function contentDigest({ eventId, payout }: ConversionContent): number {
   return digest32(`${payout ?? ''}:${eventId ?? ''}`);
 }
 
-/** FNV-1a: these need only differ by chance, since whoever chooses them deceives nobody but himself. */
+/** FNV-1a. A sender that makes two of its own reports collide harms only itself. */
 function digest32(text: string): number {
   let digest = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) digest = Math.imul(digest ^ text.charCodeAt(at), 0x01000193);

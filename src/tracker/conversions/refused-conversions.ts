@@ -32,11 +32,11 @@ export const refusedSchema = z.strictObject({
   received_at: z.iso.datetime(),
   source: z.string(),
   reason: z.string(),
-  /** As they came, without credentials. */
+  /** Names and values as they came, without credentials. */
   parameters: z.array(z.tuple([z.string(), z.string()])),
   /** Names of those whose bytes were not UTF-8. */
   damaged: z.array(z.string()).optional(),
-  /** How many parameters were too long to be kept; none of those that the source has names for. */
+  /** Number of parameters that were too long to be kept; none of those that the source has names for. */
   left_out: z.int().optional(),
   /** The reason why they could not be read, or not all of them. */
   mistake: z.strictObject({ error: z.enum(['unreadable', 'repeated']), message: z.string() }).optional(),

@@ -8,7 +8,7 @@ import { refusalStatus } from './report/refusal.ts';
 
 export interface ReplayRequest {
   data: DataDirectory;
-  /** Where the tracker listens, such as `http://127.0.0.1:8082`. */
+  /** Address of the tracker, such as `http://127.0.0.1:8082`. */
   tracker: string;
   /** UTC; what was refused before is left alone. */
   sinceDay: Day;

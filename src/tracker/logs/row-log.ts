@@ -41,6 +41,8 @@ export interface RowLogOptions {
 /** Rows that wait longer for the disk are refused. Milliseconds. */
 const maxWait = 2000;
 const maxWaiting = 10_000;
+/** Between two looks at the disk's room and the file, and in mode `process` between two syncs. Milliseconds. */
+const lookEvery = 1000;
 /** Between two log lines about rows that could not be recorded. Milliseconds. */
 const complainEvery = 60_000;
 
@@ -75,6 +77,7 @@ export class RowLog implements RowSink {
   #working: Promise<void> | undefined;
   /** The look of tick that is under way, which takes as long as the disk does. */
   #looking: Promise<void> | undefined;
+  #lookedAt = Number.NEGATIVE_INFINITY;
   #complainedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: RowLogOptions) {
@@ -124,12 +127,16 @@ export class RowLog implements RowSink {
 
   /**
    * To be called twice a second, whether or not an earlier call has ended. Refuses rows that wait behind a stalled
-   * disk; looks at the disk's room and whether a file is due, and in mode `process` forces rows to the disk.
+   * disk; once a second looks at the disk's room and whether a file is due, and in mode `process` forces rows to the
+   * disk.
    */
   async tick(): Promise<void> {
     if (this.#folder.isBroken || this.#isClosed) return;
-    if (this.#isStalled(this.#options.effects.now())) this.#refuseWaiting();
-    await (this.#looking ??= this.#look().finally(() => (this.#looking = undefined)));
+    const now = this.#options.effects.now();
+    if (this.#isStalled(now)) this.#refuseWaiting();
+    if (Math.abs(now - this.#lookedAt) >= lookEvery)
+      this.#looking ??= this.#look(now).finally(() => (this.#looking = undefined));
+    await this.#looking;
   }
 
   /** Stores what waits and hands the file to landing. Rows that come later are refused. */
@@ -140,7 +147,8 @@ export class RowLog implements RowSink {
     await this.#series.close();
   }
 
-  async #look(): Promise<void> {
+  async #look(now: number): Promise<void> {
+    this.#lookedAt = now;
     await this.#space.poll();
     if (this.#options.durability === 'process') await this.#series.sync();
     this.#check = Promise.withResolvers<void>();

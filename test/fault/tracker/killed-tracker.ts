@@ -22,7 +22,7 @@ export interface KilledTracker {
   files: number;
   /** Kills by the step and moment at which they came. */
   hits: Record<string, number>;
-  /** What was not as promised; empty when all was. */
+  /** Broken promises; empty when all were kept. */
   wrong: string[];
 }
 
@@ -31,7 +31,7 @@ const connections = 12;
 const speed = 200;
 const clockBegins = Date.UTC(2026, 2, 9, 20);
 
-const opened: [step: string, moments: StepMoment[], mostOften: number][] = [
+const opened: [step: string, moments: StepMoment[], maxOccurrence: number][] = [
   ['opened', ['before', 'after'], 2],
   ['folder of a new one synced', ['before', 'after'], 2],
   ['appended', ['before', 'half', 'after'], 30],
@@ -43,8 +43,8 @@ const opened: [step: string, moments: StepMoment[], mostOften: number][] = [
   ['folder of recovered one synced', ['before', 'after'], 1],
 ];
 const points = (['clicks', 'conversions'] as const).flatMap((kind) =>
-  opened.flatMap(([step, moments, mostOften]) =>
-    moments.map((moment) => ({ step: `log of ${kind}: ${step}`, moment, mostOften })),
+  opened.flatMap(([step, moments, maxOccurrence]) =>
+    moments.map((moment) => ({ step: `log of ${kind}: ${step}`, moment, maxOccurrence })),
   ),
 );
 
@@ -73,7 +73,7 @@ export async function killTracker(
   let killed = 0;
   for (let round = 1; round <= rounds; round++) {
     const point = random.chance(0.75) ? (points[random.below(points.length)] ?? null) : null;
-    const killAt: StepPoint | null = point && { ...point, occurrence: 1 + random.below(point.mostOften) };
+    const killAt: StepPoint | null = point && { ...point, occurrence: 1 + random.below(point.maxOccurrence) };
     // Kills of the process are outlived in both modes.
     writeSettings(pipeline, random.pick(['power', 'process']));
     const child = launch({ root: data.root, clock, killAt });
@@ -133,7 +133,7 @@ function launch(what: ChildTracker): ChildProcess {
   });
 }
 
-/** Its address, undefined where it ended before it listened. */
+/** The address of a tracker, undefined where it ended before it listened. */
 async function firstLine(child: ChildProcess, ended: Promise<unknown>): Promise<string | undefined> {
   const line = once(child.stdout as NodeJS.ReadableStream, 'data').then(([bytes]) => String(bytes).trim());
   return Promise.race([line, ended.then(() => undefined)]);
@@ -149,7 +149,7 @@ async function endInPeace(child: ChildProcess, sent: Sent): Promise<void> {
   await ended;
 }
 
-/** Where rows and answers differ. */
+/** Differences between rows and answers. */
 function mistakes({ data }: PipelineUnderTest, sent: Sent): string[] {
   const wrong: string[] = [];
   for (const kind of ['clicks', 'conversions'] as const)

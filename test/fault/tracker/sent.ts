@@ -1,18 +1,18 @@
 import { Agent, request } from 'undici';
 import type { Random } from '../../../src/demo/generate/network/random.ts';
 
-/** What became of one thing that was sent. */
+/** Fate of one thing that was sent. */
 export type Fate = 'answered' | 'refused' | 'lost';
 
 export const tokenOfSource = 'a-token-of-the-source-0123456789';
 
-/** Everything that was sent to a tracker, with what it was told. */
+/** Everything that was sent to a tracker, with its answers. */
 export class Sent {
   /** Clicks by user, each of whom clicks once: the id that the redirect carried. */
   readonly clicks = new Map<string, { fate: Fate; clickId: string }>();
   /** Conversions by transaction. */
   readonly conversions = new Map<string, { fate: Fate; clickId: string }>();
-  /** What was not answered as it should be. */
+  /** Wrong answers. */
   readonly wrong: string[] = [];
   #number = 0;
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { killTracker } from './killed-tracker.ts';
 
-// A few: the script that CI runs kills twenty, and as many as it is told.
+// A few: the script that CI runs kills twenty, or as many as its options say.
 it('every answered click and conversion is one row and nothing else is, whenever the tracker is killed', async () => {
   const { killed, answered, hits, wrong } = await killTracker(23, 8);
   expect(wrong).toEqual([]);

@@ -5,12 +5,12 @@ import { createTracker } from '../../../src/tracker/tracker.ts';
 import { acquireTrackerLock } from '../../../src/tracker/tracker-lock.ts';
 import { samePoint, watchedEffects, type StepPoint } from '../lives/watched-effects.ts';
 
-/** What the process is to do, as JSON in its first argument. */
+/** The task of the process, as JSON in its first argument. */
 export interface ChildTracker {
   root: string;
-  /** Where its clock stood when the real one stood at `real`, and how much faster it goes. Milliseconds. */
+  /** Its clock showed `at` when the real one showed `real`, and goes `speed` times as fast. Milliseconds. */
   clock: { at: number; real: number; speed: number };
-  /** Where the process kills itself; null where somebody else does. */
+  /** The step at which the process kills itself; null where another one kills it. */
   killAt: StepPoint | null;
 }
 

@@ -105,7 +105,7 @@ it('say what an offer paid before, and until when, without what changed nothing 
   });
 });
 
-it('that lead nowhere are told of by the refresh, with those that have no destination', async () => {
+it('that lead nowhere are reported by the refresh, with those that have no destination', async () => {
   await using pipeline = await published();
   await pipeline.landOffers('alpha', [
     { ...offers[0], destination_url: 'nowhere' },
@@ -113,14 +113,14 @@ it('that lead nowhere are told of by the refresh, with those that have no destin
     { external_id: 'three', id: 3, title: 'Three', payout: '1', status: 'paused' },
   ]);
   const { stderr } = await endOf(pipeline.data.root, 'run', 'refresh', '--as-of', '2026-03-10T11:00:00Z');
-  const told = stderr.split('\n').filter((line) => line.includes('clicks are refused'));
-  expect(told.map((line) => JSON.parse(line) as object)).toMatchObject([
+  const warnings = stderr.split('\n').filter((line) => line.includes('clicks are refused'));
+  expect(warnings.map((line) => JSON.parse(line) as object)).toMatchObject([
     { offers: 1, first: [1], msg: 'the destination is no address: clicks are refused' },
     { offers: 1, first: [2], msg: 'there is no destination: clicks are refused' },
   ]);
 });
 
-it('with macros that nobody fills are told of with what fills them', async () => {
+it('with macros that nobody fills are reported with a remedy', async () => {
   await using pipeline = await published();
   await pipeline.landOffers('alpha', [
     { ...offers[0], destination_url: 'https://advertiser.example/?c={CLICK_ID}' },
@@ -167,10 +167,10 @@ it('broken ones leave the last good ones, which is said and counted', async () =
   rmSync(path);
   mkdirSync(path);
   await follower.poll();
-  const told = lines.length;
+  const before = lines.length;
   await follower.poll();
-  // What the system refuses is tried again, and told and counted once.
-  expect([follower.refused, lines.length]).toEqual([5, told]);
+  // What the system refuses is tried again, and reported and counted once.
+  expect([follower.refused, lines.length]).toEqual([5, before]);
   rmdirSync(path);
   await follower.poll();
   expect(follower.route(1)?.daily_cap).toBe(3);

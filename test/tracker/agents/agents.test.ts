@@ -99,7 +99,7 @@ it('versions are compared part by part, and what is none is not older', () => {
     expect([version, lowest, isOlder(version, lowest)]).toEqual([version, lowest, false]);
 });
 
-it('offers for some devices and systems let pass whom they mean and whom nobody can tell', async () => {
+it('offers for some devices and systems let pass those that match and those that are unknown', async () => {
   await using test = await TrackerUnderTest.start({
     routes: [
       route({ offer_id: 1, devices: ['ios'], ios_min_os: '26.0' }),
@@ -121,7 +121,7 @@ it('offers for some devices and systems let pass whom they mean and whom nobody 
     [3, macSafari, '302'],
     [3, iphone('17_2', 'Version/17.2 Mobile/15E148 Safari/604.1'), '403 device'],
     [3, '', '302'],
-    // An Android that shows a desktop site says that it is a Linux; only browsers of its maker tell it.
+    // An Android that shows a desktop site claims to be a Linux; only browsers of its maker show it.
     [2, linux('Chrome/130.0.0.0 Safari/537.36'), '302'],
     [3, linux('Chrome/130.0.0.0 Safari/537.36'), '302'],
     [1, linux('Chrome/130.0.0.0 Safari/537.36'), '403 device'],

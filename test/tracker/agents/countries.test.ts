@@ -31,9 +31,9 @@ it('countries come of the operator’s file; unknown ones pass, and a broken fil
   rmSync(file);
   mkdirSync(file);
   await test.tracker.poll();
-  const told = test.logged.length;
+  const before = test.logged.length;
   await test.tracker.poll();
-  expect(test.logged).toHaveLength(told);
+  expect(test.logged).toHaveLength(before);
   rmdirSync(file);
   writeFileSync(file, countryFile({ 81: 'DE', 9: 'AT' }));
   await test.tracker.poll();

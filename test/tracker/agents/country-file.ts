@@ -1,4 +1,4 @@
-/** A file in MaxMind's format (MMDB 2.0) that tells countries of IPv4 addresses by their first byte. */
+/** A file in MaxMind's format (MMDB 2.0) that has countries of IPv4 addresses by their first byte. */
 export function countryFile(countries: Record<number, string>): Buffer {
   const codes = [...new Set(Object.values(countries))];
   const records = codes.map((code) => map({ country: map({ iso_code: text(code) }) }));

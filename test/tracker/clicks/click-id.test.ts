@@ -9,7 +9,7 @@ import { clickIdOf, route, TrackerUnderTest } from '../tracker-under-test.ts';
 const key = Buffer.alloc(32, 7);
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
-it('tell offer and time, and sort by time', () => {
+it('contain offer and time, and sort by time', () => {
   const ids = new ClickIds([key]);
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 2 ** 31 - 1 }), fc.integer({ min: 0, max: 2 ** 47 }), (offerId, mintedAt) => {

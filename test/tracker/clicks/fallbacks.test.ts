@@ -26,7 +26,7 @@ const cases: [reason: string, status: number, offer: number, headers?: Record<st
   ['daily_cap', 403, 7, { 'x-forwarded-for': '198.51.100.1' }],
 ];
 
-/** What each of those answers, after sixty clicks from the address that has no other. */
+/** The answers of each of those, after sixty clicks from the address that has no other. */
 async function answers(tracker: object): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'offerline-countries-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -38,8 +38,8 @@ async function answers(tracker: object): Promise<string[]> {
   const found: string[] = [];
   for (const [reason, , offer, headers] of cases) {
     const answer = await test.click(offer, 'next', { accept: 'application/json', ...headers });
-    const told = answer.headers.location ?? (JSON.parse(answer.body) as { error: string }).error;
-    found.push(`${answer.status} ${told}`);
+    const outcome = answer.headers.location ?? (JSON.parse(answer.body) as { error: string }).error;
+    found.push(`${answer.status} ${outcome}`);
     expect(await test.metric(`offerline_tracker_clicks_total{outcome="${reason}"}`)).toBe(1);
   }
   await test.stop();

@@ -52,7 +52,7 @@ it('each check answers before those after it', async () => {
   expect(test.rows()).toHaveLength(1);
 });
 
-it('every answer of a link forbids to keep it and to tell where the user came from', async () => {
+it('every answer of a link forbids to store it and to pass on where the user came from', async () => {
   await using test = await TrackerUnderTest.start(set);
   for (const offer of [1, 2, 4, 6, 99]) {
     const { headers } = await test.ask(at(offer));

@@ -109,10 +109,10 @@ describe('the example that advertisers are given', () => {
 
 describe('the guide for advertisers', () => {
   it('has all macros and no others', () => {
-    const told = [...page.matchAll(/^\| (`\{[^|]*) \|/gm)].flatMap(([, cell = '']) =>
+    const documented = [...page.matchAll(/^\| (`\{[^|]*) \|/gm)].flatMap(([, cell = '']) =>
       [...cell.matchAll(/`\{(\w+)\}`/g)].map(([, name = '']) => name),
     );
-    expect(told.toSorted()).toEqual([...macroValues.keys()].toSorted());
+    expect(documented.toSorted()).toEqual([...macroValues.keys()].toSorted());
   });
 
   it('has each refusal with its status', () => {

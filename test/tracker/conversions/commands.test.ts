@@ -4,7 +4,7 @@ import { endOf } from '../../support/commands.ts';
 import { HandlerUnderTest, token } from './handler-under-test.ts';
 import { TrackedNetwork } from './tracked-network.ts';
 
-it('`sources list` and `sources check` tell how a source reports, and ask nobody for it', async () => {
+it('`sources list` and `sources check` show how a source reports, without a request', async () => {
   const south = { source: 'south', postback: { signature: { scheme: 'ayet', secret: { env: 'NO_SUCH_KEY' } } } };
   await using test = await HandlerUnderTest.create({ source: { postback: { token } } });
   const north = { source: 'north', postback: { token, allow: ['203.0.113.0/24'] } };

@@ -77,7 +77,7 @@ describe('the same conversion', () => {
     expect(saying(await test.get({ ...report, transaction_id: 'Ü', payout: '' }))).toEqual([200, 'duplicate']);
     expect(saying(await test.get({ ...report, payout: '2.51' }))).toEqual([409, 'contradiction']);
     expect(test.rows).toHaveLength(2);
-    // On the ninety-first day it is the pipeline that tells.
+    // On the ninety-first day only the pipeline knows it.
     test.now += 91 * day;
     await test.open();
     const reject = { ...report, status: 'chargeback', payout: '2.51' };
@@ -95,7 +95,7 @@ describe('what is remembered', () => {
       payout: 5n,
     }) as const;
 
-  it('of fifty thousand conversions tells each from others, in 18 bytes a slot', () => {
+  it('knows each of fifty thousand conversions, in 18 bytes a slot', () => {
     const recorded = new RecordedConversions();
     for (let number = 0; number < 50_000; number++) recorded.add(content(number), 20_000 + (number % 80));
     expect(recorded.size).toBe(50_000);

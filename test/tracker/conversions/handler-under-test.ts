@@ -88,7 +88,7 @@ export class HandlerUnderTest implements AsyncDisposable {
     await writeFile(this.data.sourcesFile, JSON.stringify({ sources }), { mode: 0o600 });
   }
 
-  /** As at a start: what was recorded is known from the logs. */
+  /** Opens all anew, as at a start: the logs say what was recorded. */
   async open(): Promise<void> {
     const log = createLogger({ write: (text) => this.logged.push(text) });
     this.sources = await PostbackSources.open(this.data, log);
@@ -148,7 +148,7 @@ export class HandlerUnderTest implements AsyncDisposable {
   }
 }
 
-/** What an answer says, in short. */
+/** Status and word of an answer. */
 export function saying({ status, body }: ConversionAnswer): [status: number, said: string] {
   const { status: said, error } = JSON.parse(body) as { status?: string; error?: string };
   return [status, said ?? error ?? ''];

@@ -8,7 +8,7 @@ import { makeReplayKey, readReplayKey } from '../../../src/tracker/conversions/r
 import { HandlerUnderTest, northOffer, saying, start, token } from './handler-under-test.ts';
 
 describe('who is not known', () => {
-  it('is told the same, whatever is wrong', async () => {
+  it('gets the same answer, whatever is wrong', async () => {
     const allow = ['198.51.100.0/24'];
     await using test = await HandlerUnderTest.create({ postback: { token, allow }, others: [{ source: 'pulled' }] });
     const click_id = test.click();
@@ -150,7 +150,7 @@ describe('sources.json', () => {
     await test.sources.poll();
     expect(await report()).toBe('recorded');
     expect(test.logged.filter((line) => line.includes('keeping the last good settings'))).toHaveLength(3);
-    // It is tried again and again, and told once.
+    // It is tried again and again, and logged once.
     expect(test.logged.filter((line) => line.includes('can be read by others'))).toEqual([]);
     expect(test.logged.join('')).not.toContain(token);
     await test.configure({ token: { env: 'NO_SUCH_TOKEN' } });

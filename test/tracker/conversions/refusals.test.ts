@@ -9,7 +9,7 @@ import { HandlerUnderTest, replayKey, saying, start, token } from './handler-und
 
 const day = 86_400_000;
 
-/** Its handler behind a real socket. */
+/** The handler behind a real socket. */
 async function listening(test: HandlerUnderTest) {
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const body = Buffer.concat(await request.toArray());

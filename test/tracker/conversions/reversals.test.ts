@@ -8,7 +8,7 @@ import { HandlerUnderTest, saying, token, type UnderTestOptions } from './handle
 
 const secret = 'a-secret-of-the-network';
 
-/** What a network sends, signed as it signs. */
+/** A report as a network sends and signs it. */
 type Send = (test: HandlerUnderTest, fields: Record<string, string>) => Promise<[number, string]>;
 
 const byAyet: Send = async (test, fields) => {
@@ -181,7 +181,7 @@ describe('a reversal', () => {
     expect(answer.body).toContain('transaction_id names no conversion after r-');
   });
 
-  it('has to be told by some sign, or sources.json is broken', async () => {
+  it('needs some sign, or sources.json is broken', async () => {
     await using test = await HandlerUnderTest.create();
     await test.configure({ token, reversal: {} });
     await expect(test.open()).rejects.toThrow(UsageError);

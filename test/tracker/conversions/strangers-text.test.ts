@@ -27,7 +27,7 @@ describe('text that is no UTF-8', () => {
   it.each([
     ['application/x-www-form-urlencoded', (click: string) => `click_id=${click}&status=reject&reason=caf\xe9&x=\xe9`],
     ['application/json', (click: string) => `{"click_id":"${click}","status":"reject","reason":"caf\xe9","x":"\xe9"}`],
-  ])('in a body of %s loses none, and is told once a minute', async (type, bodyOf) => {
+  ])('in a body of %s loses none, and is logged once a minute', async (type, bodyOf) => {
     await using test = await HandlerUnderTest.create();
     const headers = { authorization: `Bearer ${token}`, 'content-type': type };
     const post = () => test.receive({ method: 'POST', headers, body: Buffer.from(bodyOf(test.click()), 'latin1') });

@@ -8,11 +8,11 @@ import type { AppendFile } from '../../../src/kit/files/append-file.ts';
 import { RowLog } from '../../../src/tracker/logs/row-log.ts';
 import { ownLogs } from '../../../src/tracker/logs/log-names.ts';
 
-/** What a disk does in place of what it should. By the step's name without its kind. */
+/** Faults of a disk, by the step's name without its kind. */
 export interface Faults {
   /** Called before each step; may throw, or hold it up. */
   before?: (step: string) => Promise<void> | void;
-  /** How many bytes of an addition are taken; all unless told. */
+  /** Bytes of an addition that are taken; by default all. */
   takes?: (bytes: number) => number;
   freeBytes?: () => number;
 }
@@ -29,7 +29,7 @@ export class LogUnderTest implements AsyncDisposable {
   readonly log: RowLog;
   readonly faults: Faults;
   readonly #opened: AppendFile[] = [];
-  /** Of each file, whether additions were to be on the disk once they are made. */
+  /** For each file true where additions are to be on the disk once they are made. */
   readonly forced: boolean[] = [];
 
   constructor(faults: Faults = {}, durability: 'power' | 'process' = 'power') {
@@ -117,7 +117,7 @@ export class LogUnderTest implements AsyncDisposable {
   }
 }
 
-/** What the system says where there is no room. */
+/** The system's error where there is no room. */
 export function noRoom(): Error {
   return Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
 }

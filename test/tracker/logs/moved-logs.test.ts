@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { route, TrackerUnderTest } from '../tracker-under-test.ts';
 import { LogUnderTest } from './log-under-test.ts';
 
-const told = (test: LogUnderTest) =>
+const errors = (test: LogUnderTest) =>
   test.logged
     .map((line) => JSON.parse(line) as { level: number; msg: string })
     .filter(({ level }) => level >= 50)
@@ -18,22 +18,25 @@ describe.each(['power', 'process'] as const)('in mode "%s", a log that is writte
     ['removed', (test: LogUnderTest) => rmSync(folderOf(test), { recursive: true })],
     ['moved', (test: LogUnderTest) => renameSync(folderOf(test), join(test.data.root, 'elsewhere'))],
     ['moved with all of landing', (test: LogUnderTest) => renameSync(test.data.landing, join(test.data.root, 'gone'))],
-  ] as const)('and is %s has its rows where landing looks, within a second, which is told once', async (_how, away) => {
-    await using test = new LogUnderTest({}, durability);
-    await test.log.append('answered for');
-    away(test);
-    test.now += 1000;
-    await test.log.tick();
-    expect(rowsOf(test)).toEqual(['answered for']);
-    await test.log.append('next');
-    test.now += 1000;
-    await test.log.tick();
-    await test.log.tick();
-    await test.log.close();
-    expect(rowsOf(test)).toEqual(['answered for', 'next']);
-    expect(Object.keys(test.files).every((name) => !name.endsWith('.part'))).toBe(true);
-    expect(told(test)).toEqual([expect.stringContaining('its rows are written again, into another')]);
-  });
+  ] as const)(
+    'and is %s has its rows where landing looks, within a second, which is logged once',
+    async (_how, away) => {
+      await using test = new LogUnderTest({}, durability);
+      await test.log.append('answered for');
+      away(test);
+      test.now += 1000;
+      await test.log.tick();
+      expect(rowsOf(test)).toEqual(['answered for']);
+      await test.log.append('next');
+      test.now += 1000;
+      await test.log.tick();
+      await test.log.tick();
+      await test.log.close();
+      expect(rowsOf(test)).toEqual(['answered for', 'next']);
+      expect(Object.keys(test.files).every((name) => !name.endsWith('.part'))).toBe(true);
+      expect(errors(test)).toEqual([expect.stringContaining('its rows are written again, into another')]);
+    },
+  );
 
   it('under a load that never rests is looked at, too', async () => {
     await using test = new LogUnderTest({}, durability);
@@ -54,10 +57,10 @@ describe.each(['power', 'process'] as const)('in mode "%s", a log that is writte
     await test.log.append('answered for');
     await test.log.close();
     expect(rowsOf(test)).toEqual(['answered for']);
-    expect(told(test)).toHaveLength(1);
+    expect(errors(test)).toHaveLength(1);
   });
 
-  it('and cannot be written again is told once, and tried until it can', async () => {
+  it('and cannot be written again is logged once, and tried until it can', async () => {
     await using test = new LogUnderTest({}, durability);
     await test.log.append('answered for');
     renameSync(test.data.landing, join(test.data.root, 'gone'));
@@ -66,13 +69,13 @@ describe.each(['power', 'process'] as const)('in mode "%s", a log that is writte
       test.now += 1000;
       await test.log.tick();
     }
-    expect(told(test)).toEqual([expect.stringContaining('cannot be written again yet')]);
+    expect(errors(test)).toEqual([expect.stringContaining('cannot be written again yet')]);
     rmSync(test.data.landing);
     mkdirSync(test.data.landing);
     test.now += 1000;
     await test.log.tick();
     expect(rowsOf(test)).toEqual(['answered for']);
-    expect(told(test)).toHaveLength(2);
+    expect(errors(test)).toHaveLength(2);
   });
 });
 

@@ -42,7 +42,7 @@ it('sources that are changed count from the next look on; a broken file changes 
   expect([await report(token), await report(next)]).toEqual([401, 200]);
 });
 
-it('logs are handed to landing, and what was answered is told, without a stop', async () => {
+it('logs are handed to landing, and a summary of answers is logged, without a stop', async () => {
   await using test = await TrackerUnderTest.start({ routes: [route({ offer_id: 1 })] });
   expect((await test.click(1, 'u')).status).toBe(302);
   const handedOver = () => ownLogs(test.data, 'clicks').map(({ isWhole }) => isWhole);
@@ -53,7 +53,7 @@ it('logs are handed to landing, and what was answered is told, without a stop', 
   expect(test.logged.join('')).toContain('"clicks_click":1');
 });
 
-it('a tracker that was stopped looks for nothing any more', async () => {
+it('a tracker that was stopped polls nothing any more', async () => {
   await using test = await TrackerUnderTest.start({ routes: [] });
   expect(test.repeated.size).toBeGreaterThan(0);
   await test.stop();

@@ -100,7 +100,7 @@ it.each([
   }
   expect(await test.comesTo(() => test.ended > 0)).toBe(true);
   expect(test.logged.join('')).toContain('write failed after data was handed to the disk');
-  // Whether the row is there only the next start can tell, so nobody is told here; and nothing more is taken.
+  // Only the next start finds whether the row is there, so there is no answer here; and nothing more is taken.
   expect((await test.ask('/readyz')).status).toBe(503);
   expect(await test.outcome('/redirect/manual-offer/1/user/after/site/one')).toBe('503 not_recorded');
   expect([test.ended, answered]).toEqual([1, []]);

@@ -5,9 +5,9 @@ import type { AppendFile } from '../../../src/kit/files/append-file.ts';
 export class FailingDisk implements AsyncDisposable {
   /** Called before each step of a log, such as `log of clicks: appended`; may throw. */
   before: (step: string) => void = () => {};
-  /** How many bytes of an addition are written before `before` is asked. */
+  /** Bytes of an addition that are written before `before` is called. */
   writesFirst = 0;
-  /** Whether additions are forced to the disk, of each log that was opened. */
+  /** For each log that was opened true where additions are forced to the disk. */
   readonly forced: Record<string, boolean> = {};
   readonly #opened: AppendFile[] = [];
 
@@ -43,7 +43,7 @@ export class FailingDisk implements AsyncDisposable {
   }
 }
 
-/** What the system says, such as `ENOSPC` where there is no room. */
+/** The system's error by its code, such as `ENOSPC`. */
 export function failure(code: string): Error {
   return Object.assign(new Error(`${code}: the disk failed`), { code });
 }

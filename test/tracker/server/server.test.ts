@@ -56,9 +56,9 @@ it('measures what it does, without a word of who did it', async () => {
   const { body } = await test.ask('/metrics');
   await test.stop();
   expect(test.logged.join('')).toContain('"clicks_click":1');
-  for (const told of [body, ...test.logged])
+  for (const text of [body, ...test.logged])
     for (const hidden of ['nobody-may-know', tokenOfNorth, 'wrong-token', secret, '127.0.0.1', 'made-up-name', id])
-      expect(told).not.toContain(hidden);
+      expect(text).not.toContain(hidden);
 });
 
 it('answers what Node would answer by itself, with the headers that all answers have', async () => {
@@ -225,11 +225,11 @@ it('a stop lets clients go that never cease to ask, and cuts none of them off', 
   if (await first) while (await click());
   await stopped;
   expect(test.rows()).toHaveLength(answered);
-  // The one that waited then, and one that was told to go.
+  // The one that waited then, and one whose connection was ended by its answer.
   expect(answered).toBeLessThanOrEqual(2);
 });
 
-it('tells of a port that is taken, and lets one tracker work on a landing folder', async () => {
+it('reports a port that is taken, and lets one tracker work on a landing folder', async () => {
   await using test = await TrackerUnderTest.start({ routes: [] });
   const other = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => other.once('listening', resolve));

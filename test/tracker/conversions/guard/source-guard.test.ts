@@ -41,7 +41,7 @@ describe('a token', () => {
     [{ query: `key=${secret.slice(0, -1)}` }, false],
     [{ query: `key=${secret}x` }, false],
     [{ headers: { authorization: `Basic ${secret}` } }, false],
-    // What stands in the header counts.
+    // The header counts.
     [{ query: `key=${secret}`, headers: { authorization: 'Bearer wrong' } }, false],
   ] as [Partial<ConversionRequest>, boolean][])('of %j passes: %s', (request, passes) => {
     expect(letsPass(postback, request, now, environment)).toBe(passes);
@@ -149,7 +149,7 @@ describe('a signature of ayeT', () => {
   // By openssl, over `click_id=abc&payout=2.50&sub1=a+b%7Ec%2Fd%26`.
   const header = '28fed402fdb70d3a153a06946e65242f34268b65cd749365c8a9edb01f22fbe4';
 
-  it('stands in a header', () => {
+  it('is in a header', () => {
     expect(letsPass(postback, { query, headers: { 'x-ayetstudios-security-hash': header } })).toBe(true);
     expect(
       letsPass(postback, { query: query.replace('2.50', '2.5'), headers: { 'x-ayetstudios-security-hash': header } }),
@@ -173,7 +173,7 @@ describe('an MD5 of a template', () => {
   });
 });
 
-it('a secret that can be guessed draws a warning that does not tell it', () => {
+it('a secret that can be guessed draws a warning that does not contain it', () => {
   const { warnings } = new SourceGuard('north', postbackSchema.parse({ token: 'hunter2' }));
   expect(warnings).toEqual([expect.stringContaining('north: a secret of its postback has fewer than 16 characters')]);
   expect(warnings.join()).not.toContain('hunter2');
