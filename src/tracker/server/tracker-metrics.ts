@@ -9,8 +9,8 @@ import type { RouteFollower } from '../routes/route-follower.ts';
 export interface MeasuredTracker {
   logs: readonly RowLog[];
   routes: RouteFollower;
-  isReady(): boolean;
-  now(): number;
+  isReady: () => boolean;
+  now: () => number;
 }
 
 const seconds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 2.5];

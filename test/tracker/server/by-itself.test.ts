@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { ownLogs } from '../../../src/tracker/logs/log-names.ts';
-import { clickIdOf, route, secret, TrackerUnderTest } from '../tracker-under-test.ts';
+import { route, secret, TrackerUnderTest } from '../tracker-under-test.ts';
 
-const [token, next] = ['a-token-of-the-source-0123456789', 'the-next-token-of-it-0123456789'];
+const token = 'a-token-of-the-source-0123456789';
 const link = (site: string) => `/redirect/manual-offer/1/user/u/site/${site}`;
 
 function agree(test: TrackerUnderTest, text: string): void {
@@ -23,23 +23,6 @@ it('what is published, approved and agreed with a source counts a second later, 
   // To be asked too often would close the door.
   expect(await test.comesTo(() => test.logged.join('').includes('"sources":1,'))).toBe(true);
   expect(await heard()).toBe(404);
-});
-
-it('sources that are changed count from the next look on; a broken file changes nothing', async () => {
-  await using test = await TrackerUnderTest.start({
-    routes: [route({ offer_id: 1 })],
-    sources: [{ source: 'north', postback: { token } }],
-  });
-  const id = clickIdOf(await test.click(1, 'u'));
-  const report = async (sent: string) =>
-    (await test.ask(`/postback/north?token=${sent}&click_id=${id}&transaction_id=${sent}`)).status;
-  expect([await report(token), await report(next)]).toEqual([200, 401]);
-  agree(test, JSON.stringify({ sources: [{ source: 'north', postback: { token: next } }] }));
-  await test.tracker.poll();
-  expect([await report(token), await report(next)]).toEqual([401, 200]);
-  agree(test, '{');
-  await test.tracker.poll();
-  expect([await report(token), await report(next)]).toEqual([401, 200]);
 });
 
 it('logs are handed to landing, and a summary of answers is logged, without a stop', async () => {

@@ -56,9 +56,9 @@ it('measures what it does, without a word of who did it', async () => {
   const { body } = await test.ask('/metrics');
   await test.stop();
   expect(test.logged.join('')).toContain('"clicks_click":1');
-  for (const text of [body, ...test.logged])
+  for (const written of [body, ...test.logged])
     for (const hidden of ['nobody-may-know', tokenOfNorth, 'wrong-token', secret, '127.0.0.1', 'made-up-name', id])
-      expect(text).not.toContain(hidden);
+      expect(written).not.toContain(hidden);
 });
 
 it('answers what Node would answer by itself, with the headers that all answers have', async () => {
