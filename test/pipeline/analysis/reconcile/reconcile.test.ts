@@ -131,13 +131,13 @@ it('is shown to people as sums and details', async () => {
 });
 
 it('takes the reward of the postback, and reports its state', async () => {
-  const site = {
+  const rewarded = {
     site_key: 'rewarded',
     site_secret: 'a-secret-of-this-site',
     commission: 0.2,
     postback: { url: 'http://127.0.0.1:9/{click_id}' },
   };
-  await using network = await PipelineUnderTest.create(new Date(asOf), { sites: [site] });
+  await using network = await PipelineUnderTest.create(new Date(asOf), { sites: [rewarded] });
   await network.landOffers('net', [{ id: 1, external_id: 'one', title: 'One', payout: '1' }]);
   await network.landLog(
     'clicks',
@@ -161,7 +161,7 @@ it('takes the reward of the postback, and reports its state', async () => {
     })),
   );
   await network.refresh('2025-03-08T12:00:00Z');
-  await writeFile(network.data.sitesFile, JSON.stringify({ sites: [{ ...site, commission: 0.5 }] }));
+  await writeFile(network.data.sitesFile, JSON.stringify({ sites: [{ ...rewarded, commission: 0.5 }] }));
   await network.refresh(asOf);
   const file = join(network.data.root, 'list.csv');
   await writeFile(file, 'click_id,reward\na,0.8\n');
