@@ -66,7 +66,9 @@ function withOthersColumns(folder: ModelFolder, model: SqlModel): SqlModel {
   for (const [column, meaning] of Object.entries(model.columns)) {
     const [, name] = /^as in (\w+)$/.exec(meaning) ?? [];
     const other = name === undefined ? undefined : readModel(folder, name);
-    columns[column] = other === undefined ? meaning : (other.columns[column] ?? '');
+    const known = other === undefined ? meaning : other.columns[column];
+    if (known === undefined) throw new Error(`sql model ${model.name}: ${name} has no column ${column} to be as in`);
+    columns[column] = known;
     if (other?.nullable?.has(column) === true) nullable.add(column);
   }
   return { ...model, columns, nullable: model.nullable && nullable };
