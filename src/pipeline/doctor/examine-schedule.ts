@@ -26,7 +26,7 @@ export interface ScheduleReport {
   error_since: string | null;
 }
 
-const nobody: ScheduleReport = {
+const noSchedule: ScheduleReport = {
   role: 'neither',
   pid: null,
   since: null,
@@ -46,7 +46,7 @@ export function readSchedule(
 ): ScheduleReport {
   if (storage === undefined) {
     const holder = readLockHolder(data.scheduleLockFile);
-    return holder === undefined ? nobody : { ...nobody, role: 'writes', pid: holder.pid, since: holder.since };
+    return holder === undefined ? noSchedule : { ...noSchedule, role: 'writes', pid: holder.pid, since: holder.since };
   }
   const [lockFile, roleFile] = storage.follow
     ? [data.serviceLockFile, data.followingRoleFile]
@@ -54,7 +54,7 @@ export function readSchedule(
   const noted = readStorageRole(roleFile, storage.url, onUnreadable);
   const holder = readLockHolder(lockFile);
   const report = {
-    ...nobody,
+    ...noSchedule,
     storage: storage.url,
     error: noted?.error ?? null,
     error_since: noted?.error_since ?? null,
