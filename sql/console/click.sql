@@ -1,4 +1,4 @@
--- One click, the offer that it names and the file that it came with; never whose address it came from.
+-- A click with its offer and its file; without its IP address and user agent.
 -- grain: one row, none where no log has the click
 -- key: click_id
 -- nullable: offer_id, title, source, external_id, country, device, path, ingested_at, run_id

@@ -1,4 +1,4 @@
--- The conversions that name one click, in the order in which they happened.
+-- Conversions of one click, in the order of their events.
 -- grain: one row per conversion
 -- key: conversion_id
 -- nullable: offer_id, event_id, payout, credited_at, reversed_at, clicked_at

@@ -1,4 +1,4 @@
--- The postbacks that tell a site of one click's conversions, in the order in which they are told.
+-- Postbacks for one click's conversions, in the order of sending.
 -- grain: one row per postback
 -- key: webhook_id
 -- nullable: last_attempt_at, last_status, last_error, delivered_at, next_attempt_at

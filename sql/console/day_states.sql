@@ -1,4 +1,4 @@
--- How many daily reports are in which state, of all days.
+-- Number of daily reports by state, of all days.
 -- grain: one row per state
 -- key: state
 -- nullable: none

@@ -1,4 +1,4 @@
--- How the daily reports of a range of days stand, from its first day on and before its last.
+-- States of the daily reports of a range of days, from its first day on and before its last.
 -- grain: one row per day that has a report, or has traffic and should have one
 -- key: report_date
 -- nullable: as_of, offers, run_id

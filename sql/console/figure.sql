@@ -1,4 +1,4 @@
--- One figure with the query that computes it on this snapshot.
+-- A figure with its query on this snapshot.
 -- grain: one row, none where there is no such figure
 -- key: metric
 -- nullable: none

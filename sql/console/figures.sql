@@ -1,4 +1,4 @@
--- What each figure means.
+-- Definitions of the figures.
 -- grain: one row per figure
 -- key: metric
 -- nullable: none

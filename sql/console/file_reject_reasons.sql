@@ -1,4 +1,4 @@
--- Why rows of one file were refused: of the first 1,000, which rejects has.
+-- Reasons for rejected rows of one file: of the first 1,000, which rejects has.
 -- grain: one row per reason
 -- key: reason
 -- nullable: none

@@ -1,5 +1,5 @@
--- Rows of one file that were refused, of the first 1,000. Their text is shown of catalogs only: rows of logs hold
--- addresses and browsers of people.
+-- Rejected rows of one file, of the first 1,000. Only rows of catalogs are shown: rows of logs hold IP addresses and
+-- user agents of people.
 -- grain: one row per rejected row
 -- key: line
 -- nullable: begins

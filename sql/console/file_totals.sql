@@ -1,4 +1,4 @@
--- What arrived in all landing files that were read, by kind and by what became of them.
+-- Counts of all landing files that were read, by kind and status.
 -- grain: one row per kind and status
 -- key: kind, status
 -- nullable: none

@@ -1,4 +1,4 @@
--- What was dropped, replaced or passed over in one file that was loaded.
+-- Values of one loaded file that were dropped, replaced or ignored.
 -- grain: one row per warning and field
 -- key: warning, field
 -- nullable: field

@@ -1,4 +1,4 @@
--- Landing files that were read, the newest first, narrowed by kind, status, run and a part of the path.
+-- Landing files that were read, newest first, filtered by kind, status, run and a part of the path.
 -- grain: one row per landing file that was read
 -- key: file_id
 -- nullable: reason

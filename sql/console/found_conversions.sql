@@ -1,4 +1,4 @@
--- The conversion of that id.
+-- The conversion with an id.
 -- grain: one row at most
 -- key: conversion_id
 -- nullable: none

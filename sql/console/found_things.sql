@@ -1,4 +1,4 @@
--- What has exactly this id or name, among offers, sites, runs and files.
+-- Offers, sites, runs and files with exactly this id or name.
 -- grain: one row per thing
 -- key: kind, id
 -- nullable: none

@@ -1,4 +1,4 @@
--- One landing file, as the ledger has it.
+-- One landing file, from the ledger.
 -- grain: one row per landing file that was read
 -- key: file_id
 -- nullable: source, reason

@@ -1,4 +1,4 @@
--- Offers whose conversions changed most: those of the last 24 hours against the 24 before.
+-- Offers whose conversions changed most: the last 24 hours compared with the 24 hours before.
 -- grain: one row per offer
 -- key: offer_id
 -- nullable: none

@@ -1,6 +1,5 @@
--- All offers' clicks, conversions and earnings by hour, beside the same hours a week before: the last 48 full hours
--- before the as-of. The hour under way would look like a fall; one before the first day that is known
--- has no figures.
+-- All offers' clicks, conversions and earnings by hour, and those of the same hours a week before: the last 48 full hours
+-- before the as-of. The current hour would look like a fall. An hour before the first known day has no figures.
 -- grain: one row per hour
 -- key: hour
 -- nullable: clicks, clicks_week_before, conversions, conversions_week_before, earnings, earnings_week_before

@@ -1,4 +1,4 @@
--- One offer with its figures; of one that is gone, the export that lacks it.
+-- One offer with its figures; for a removed offer, the export that no longer had it.
 -- grain: one row, none where no catalog ever had the offer
 -- key: offer_id
 -- nullable: as in offers, clicks, conversions, converted_clicks, earnings, epc, cvr, conversions_24h, conversions_prior_24h, trend, rank, gone_run_id, gone_file_id, gone_path

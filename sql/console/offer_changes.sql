@@ -1,4 +1,4 @@
--- What each version of an offer says otherwise than the one before, field by field, the newest first.
+-- Differences of each version of an offer to the version before, field by field, newest first.
 -- grain: one row per version from the second on, and field that differs
 -- key: version, field
 -- nullable: before, after
@@ -11,12 +11,12 @@ spelled AS (
     COLUMNS(* EXCLUDE (offer_id, version, valid_from, valid_to, published_sha256, content_sha256, created_at, updated_at, run_id))::VARCHAR
   FROM history
 ),
-said AS (
-  FROM spelled UNPIVOT INCLUDE NULLS (said FOR field IN (COLUMNS(* EXCLUDE (version))))
+field_values AS (
+  FROM spelled UNPIVOT INCLUDE NULLS (value FOR field IN (COLUMNS(* EXCLUDE (version))))
 ),
 compared AS (
-  SELECT version, field, lag(said) OVER (PARTITION BY field ORDER BY version) AS before, said AS after
-  FROM said
+  SELECT version, field, lag(value) OVER (PARTITION BY field ORDER BY version) AS before, value AS after
+  FROM field_values
 )
 SELECT compared.version, history.valid_from, history.run_id, compared.field, compared.before, compared.after
 FROM compared

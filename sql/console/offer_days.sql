@@ -1,4 +1,4 @@
--- One offer day by day, the newest first; a day without anything is 0 from the first day that is known of any offer.
+-- One offer day by day, newest first. A day without events is 0 from the first known day of any offer on.
 -- grain: one row per UTC day of the range that is known
 -- key: day
 -- nullable: none

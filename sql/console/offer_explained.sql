@@ -1,4 +1,4 @@
--- The clicks and conversions behind one offer's figures, the newest first, and in which of them each counts.
+-- Clicks and conversions of one offer's figures, newest first, with the figures that count each of them.
 -- grain: one row per click, and one per conversion, of the offer in the figures' windows
 -- key: what, click_id, conversion_id
 -- nullable: conversion_id, status, payout

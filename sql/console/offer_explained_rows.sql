@@ -1,5 +1,5 @@
--- How many clicks and conversions stand behind one offer's figures: the rows of figures_explained, without looking for its
--- clicks once more.
+-- Number of clicks and conversions of one offer's figures: the rows of figures_explained, without reading its clicks
+-- again.
 -- grain: one row
 -- key: none
 -- nullable: none

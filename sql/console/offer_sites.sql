@@ -1,4 +1,4 @@
--- One offer's figures of its window by site, the site that earns most first. All but epc and cvr add up to the offer's own.
+-- One offer's figures of its window by site, highest earnings first. All but epc and cvr add up to those of the offer.
 -- grain: one row per site with a click on the offer, or a credited conversion of it, in the window
 -- key: site_key
 -- nullable: none

@@ -1,4 +1,4 @@
--- Offers with the figures of their window and their conversions day by day, the hottest first; gone ones are among them.
+-- Offers with the figures of their window and their conversions by day, highest rank first; removed offers are included.
 -- grain: one row per offer
 -- key: offer_id
 -- nullable: trend, rank
@@ -14,7 +14,7 @@ recent AS (
   FROM offer_daily
   WHERE day >= $as_of::DATE - 13 AND conversions > 0
 ),
--- A sum for each day: to join offers with days and gather lists takes three times as long.
+-- A sum for each day: joining offers with days and collecting lists takes three times as long.
 by_day AS (
   SELECT
     offer_id,

@@ -1,5 +1,5 @@
--- What came on the day of the as-of up to its last full hour, on the day before up to the same hour, and a week before.
--- A day before the first that is known has no figures: nobody knows that they were 0.
+-- Figures of the day of the as-of up to its last full hour, and of the same hours of the day before and a week before.
+-- A day before the first known day has no figures: they are unknown, not 0.
 -- grain: one row per day
 -- key: day
 -- nullable: clicks, conversions, earnings, epc

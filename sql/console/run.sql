@@ -1,4 +1,4 @@
--- One run, as the snapshot knows it.
+-- One run, from the snapshot.
 -- grain: one row per run
 -- key: run_id
 -- nullable: scheduled_at, finished_at, snapshot_id, error

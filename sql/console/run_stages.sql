@@ -1,4 +1,4 @@
--- The stages of one run, as the snapshot knows them.
+-- Stages of one run, from the snapshot.
 -- grain: one row per stage
 -- key: stage
 -- nullable: finished_at, rows_in, rows_out, bytes, error

@@ -1,4 +1,4 @@
--- One site as sites.json has it, and how its postbacks stand.
+-- One site of sites.json, with counts of its postbacks.
 -- grain: one row, none where neither sites.json nor a click has the site
 -- key: site_key
 -- nullable: name, status, variant, commission, commission_changed_at, reward_rate, rate_limit_per_hour, lag_seconds_p95
@@ -10,9 +10,9 @@ WITH known AS (
 SELECT
   known.site_key,
   sites.* EXCLUDE (site_key),
-  coalesce(told.waiting, 0) AS waiting,
-  coalesce(told.dead, 0) AS dead,
-  told.lag_seconds_p95
+  coalesce(delivery.waiting, 0) AS waiting,
+  coalesce(delivery.dead, 0) AS dead,
+  delivery.lag_seconds_p95
 FROM known
 LEFT JOIN sites ON sites.site_key = known.site_key
-LEFT JOIN postbacks_by_site() AS told ON told.site_key = known.site_key
+LEFT JOIN postbacks_by_site() AS delivery ON delivery.site_key = known.site_key

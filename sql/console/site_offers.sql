@@ -1,4 +1,4 @@
--- One site's offers of the window of the figures, who earns most first.
+-- One site's offers of the window of the figures, highest earnings first.
 -- grain: one row per offer in the catalog with a click or a credited conversion of the site in the window
 -- key: offer_id
 -- nullable: none

@@ -1,4 +1,4 @@
--- Sites with what they sent and earned in a range of days, day by day too, and how their postbacks stand; who earns most first.
+-- Sites with clicks and earnings of a range of days, also day by day, and counts of their postbacks; highest earnings first.
 -- grain: one row per site of sites.json, and per other one that clicks name
 -- key: site_key
 -- nullable: name, status, variant, commission, clicks, conversions, gross_earnings, earnings_after_commission, last_day, lag_seconds_p95
@@ -38,13 +38,13 @@ SELECT
   sent.gross_earnings,
   after_commission(sent.gross_earnings, sites.commission) AS earnings_after_commission,
   sent.last_day,
-  coalesce(told.waiting, 0) AS waiting,
-  coalesce(told.dead, 0) AS dead,
-  told.lag_seconds_p95,
+  coalesce(delivery.waiting, 0) AS waiting,
+  coalesce(delivery.dead, 0) AS dead,
+  delivery.lag_seconds_p95,
   coalesce(sent.clicks_by_day, []) AS clicks_by_day,
   coalesce(sent.earnings_by_day, []) AS earnings_by_day
 FROM known
 LEFT JOIN sites ON sites.site_key = known.site_key
 LEFT JOIN sent ON sent.site_key = known.site_key
-LEFT JOIN postbacks_by_site() AS told ON told.site_key = known.site_key
+LEFT JOIN postbacks_by_site() AS delivery ON delivery.site_key = known.site_key
 ORDER BY sent.gross_earnings DESC NULLS LAST, sent.clicks DESC, known.site_key

@@ -1,4 +1,4 @@
--- The columns of one table, with what they mean.
+-- Columns of one table, with their meanings.
 -- grain: one row per column
 -- key: name
 -- nullable: meaning

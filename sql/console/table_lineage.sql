@@ -1,4 +1,4 @@
--- What one table or step is computed from, and what is computed from it: one step either way.
+-- Inputs of one table or step, and tables that read it: one step either way.
 -- grain: one row per neighbour
 -- key: direction, name, layer
 -- nullable: none

@@ -1,4 +1,4 @@
--- The snapshot's tables and views.
+-- Tables and views of the snapshot.
 -- grain: one row per table or view
 -- key: name
 -- nullable: purpose

@@ -11,9 +11,9 @@ afterAll(closeBrowser);
 
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
-/** What axe finds on a page, by WCAG 2.2 AA and its own best practices. */
+/** Findings of axe on a page, by WCAG 2.2 AA and its own best practices. */
 async function findings(page: Page): Promise<string[]> {
-  // By the debugger, which the page's policy does not bind.
+  // The debugger is not bound by the page's policy.
   await page.evaluate(axe);
   return page.evaluate(async () => {
     const { violations } = await (globalThis as unknown as { axe: typeof AxeBuilder }).axe.run();

@@ -34,7 +34,7 @@ const offers = (count: number) =>
     payout: '1',
   }));
 
-/** From the form of a page over its preview to the end of the job; by keyboard alone, as some people work. */
+/** Goes from the form of a page over its preview to the end of the job, by keyboard only. */
 async function act(page: Page, title: string): Promise<string> {
   await page.getByRole('button', { name: `${title}: preview` }).focus();
   await page.keyboard.press('Enter');
@@ -46,7 +46,7 @@ async function act(page: Page, title: string): Promise<string> {
 
 async function endOfJob(page: Page): Promise<string> {
   await page.waitForURL(/\/actions\/(?!.*preview)/);
-  // The page loads itself anew while the job runs.
+  // The page reloads while the job runs.
   await page.waitForFunction(() => document.querySelector('[data-job="running"]') === null, undefined, {
     timeout: 60_000,
   });
@@ -162,7 +162,7 @@ it('a busy warehouse is reported', async () => {
   await visit('/runs');
   await page.getByRole('button', { name: 'Refresh now: preview' }).click();
   await page.locator('main form.action button').waitFor();
-  // A run of somebody else's begins between preview and job.
+  // Another run starts between preview and job.
   const lock = await acquireWriterLock(pipeline.data, {
     command: 'run refresh',
     waitSeconds: 0,

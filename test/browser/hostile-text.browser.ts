@@ -8,7 +8,7 @@ import { everyPage } from './support/every-page.ts';
 afterAll(closeBrowser);
 
 const asOf = '2025-03-10T12:00:00Z';
-/** What would show at once if it became markup, a handler or a formula. */
+/** Texts that would show if they became markup, a handler or a formula. */
 const hostile = [
   `<img src=x onerror="document.body.append('broken out')">`,
   `"><script>document.title='broken out'</script>`,
@@ -19,7 +19,7 @@ const hostile = [
   `\u202Egnp.exe`,
 ];
 
-it('stays text in titles, rejects, errors, ids and addresses', async () => {
+it('hostile text stays text in titles, rejects, errors, ids and addresses', async () => {
   const postback = { url: 'https://publisher.example/?secret=in-the-address&click={click_id}' };
   const sites = [{ site_key: `<i>"'site`, name: hostile[0], site_secret: 'a-secret-that-is-long-enough', postback }];
   const pipeline = await PipelineUnderTest.create(new Date(asOf), { sites });
@@ -60,7 +60,7 @@ it('stays text in titles, rejects, errors, ids and addresses', async () => {
   await pipeline.refresh('2025-03-10T11:00:00Z');
   await pipeline.refresh(asOf);
 
-  // It goes on, so that no page is one too many of its second.
+  // The clock goes on, so that no rate limit is reached.
   let clock = Date.parse(asOf);
   const { visit, page, complaints, address } = await openConsole(pipeline.data, { now: () => (clock += 100) });
   const texts: string[] = [];

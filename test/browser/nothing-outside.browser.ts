@@ -5,10 +5,10 @@ import { randomNetwork } from './support/networks.ts';
 
 afterAll(closeBrowser);
 
-/** As long as people look at a page; more than twenty in a second are refused. */
+/** Milliseconds between two pages: more than twenty in a second are refused. */
 const pause = 60;
 
-it('is loaded from elsewhere, breaks the policy or fails, on any page', async () => {
+it('no page loads anything from other hosts, breaks the policy or fails', async () => {
   const data = await randomNetwork(4);
   const { visit, page, complaints } = await openConsole(data);
   for (const path of await everyPage(data)) {
@@ -19,7 +19,7 @@ it('is loaded from elsewhere, breaks the policy or fails, on any page', async ()
   expect(complaints).toEqual([]);
 });
 
-it('is missing where scripts are switched off', async () => {
+it('no page lacks anything where scripts are off', async () => {
   const data = await randomNetwork(5);
   const { address, context, newContext, console } = await openConsole(data);
   const without = await newContext({ javaScriptEnabled: false });

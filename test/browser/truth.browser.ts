@@ -7,7 +7,7 @@ import { randomNetwork } from './support/networks.ts';
 
 afterAll(closeBrowser);
 
-/** What a page shows of a table: the query that it names, and the number in each cell of a column of numbers. */
+/** A table of a page: its query, and the number in each cell of its columns of numbers. */
 interface ShownTable {
   caption: string;
   sql: string;
@@ -27,7 +27,7 @@ async function shownTables({ page }: OpenedConsole): Promise<ShownTable[]> {
         rows: [...section.querySelectorAll('tbody tr')].map((row) =>
           numbers.map((at) => {
             const shown = row.querySelectorAll('td')[at];
-            // What is read by people, and not an attribute: commas are all that a number has besides its digits.
+            // The text that people read, not an attribute. A number has commas besides its digits.
             return shown?.querySelector('.unknown') ? null : (shown?.textContent.replaceAll(',', '').trim() ?? '');
           }),
         ),
@@ -58,13 +58,13 @@ function sameNumber(row: QueryRow, column: string, shown: string | null): boolea
   return plain(String(value)) === plain(shown);
 }
 
-/** Without zeros that say nothing. */
+/** A number without trailing zeros. */
 function plain(number: string): string {
   return number.includes('.') ? number.replace(/\.?0+$/, '') : number;
 }
 
 describe.each([1, 2, 3])('random network %i', (seed) => {
-  it('is shown on overview, offers and sites as its own SQL tells it', async () => {
+  it('overview, offers and sites show the numbers of their SQL', async () => {
     const data = await randomNetwork(seed);
     const opened = await openConsole(data);
     let numbers = 0;
@@ -90,7 +90,7 @@ describe.each([1, 2, 3])('random network %i', (seed) => {
   });
 });
 
-it('finds a number that is not what the query gives', async () => {
+it('a number that differs from the query is found', async () => {
   expect(sameNumber({ clicks: 12 }, 'clicks', '13')).toBe(false);
   expect(sameNumber({ epc: '0.100000' }, 'epc', '0.1')).toBe(true);
   expect(sameNumber({ epc: '100' }, 'epc', '1')).toBe(false);

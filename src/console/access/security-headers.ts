@@ -1,4 +1,4 @@
-/** Only what this origin sent may run, style, load or be sent to; nobody may put a page into a frame of theirs. */
+/** Scripts, styles, images, requests and forms of this origin only; no other page may frame ours. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",

@@ -5,7 +5,7 @@ import { facts, linkTo, missing, moment, numberText, numberValue, textOrMissing 
 import { defineAction, type Action } from './action.ts';
 import { planTable } from './plan-table.ts';
 
-/** From a form or a program. */
+/** A number from a form or a program. */
 const wholeNumber = z
   .union([
     z
@@ -16,7 +16,7 @@ const wholeNumber = z
   ])
   .pipe(z.int().min(1));
 const name = z.string().min(1).max(256);
-/** One text with blanks between, or several fields of one name. */
+/** Names from one text with blanks between them, or from several fields of one name. */
 const names = z
   .union([z.array(name), z.string()])
   .transform((given) => (typeof given === 'string' ? given.split(/[\s,]+/) : given).filter((each) => each !== ''));

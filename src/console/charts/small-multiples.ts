@@ -2,7 +2,7 @@ import { area, line } from 'd3-shape';
 import { numberText } from '../html/values.ts';
 import { html, type Html } from '../html/html.ts';
 
-/** One of several lines that are compared. */
+/** A line that is compared with others. */
 export interface Multiple {
   name: string;
   /** The page with more about it. */

@@ -16,11 +16,11 @@ const minWidth = 2;
 
 /** Spans below one another (a Gantt chart), on one scale of seconds since the first. */
 export async function timeBars(summary: string, bars: readonly TimeBar[]): Promise<Html> {
-  const begin = Math.min(...bars.map(({ from }) => from));
+  const start = Math.min(...bars.map(({ from }) => from));
   const values = bars.map(({ name, from, to, failed }) => ({
     name: `${failed ? '▲ ' : ''}${name}`,
-    from: (from - begin) / 1000,
-    to: (to - begin) / 1000,
+    from: (from - start) / 1000,
+    to: (to - start) / 1000,
     failed,
   }));
   const spec: Spec = {

@@ -32,7 +32,7 @@ export interface DeliveryOverview {
   dead: number;
 }
 
-/** One postback, with all that decides when it is sent. */
+/** A postback, with all that decides when it is sent. */
 export interface DeliveryDetail {
   postback: DeliveryState;
   attempts: AttemptRecord[];

@@ -3,7 +3,7 @@ import { consolePages } from '../../../src/console/pages.ts';
 import { readAnalytics } from '../../../src/pipeline/snapshot/read-analytics.ts';
 import { snapshotNames } from '../../../src/pipeline/snapshot/snapshot-store.ts';
 
-/** An id for each name that stands in a page's path, from what is published. */
+/** An id from the snapshot for each parameter of a page's path. */
 async function idsOf(data: DataDirectory): Promise<Record<string, string>> {
   return readAnalytics(data.current, async (query) => {
     const [found] = await query<Record<string, string | number>>(
@@ -21,13 +21,13 @@ async function idsOf(data: DataDirectory): Promise<Record<string, string>> {
   });
 }
 
-/** An address of every page of the console, over data that was published twice; jobs are those that a test began. */
+/** An address of every page of the console, over data with two snapshots; `actions` are jobs of the test. */
 export async function everyPage(data: DataDirectory, actions: readonly string[] = []): Promise<string[]> {
   const ids = await idsOf(data);
   return consolePages.flatMap(({ path }) => {
     const [, kind = ''] = path.split('/');
     if (kind === 'actions' && path.includes(':')) return actions.map((job) => `/actions/${job}`);
-    // It only leads on to a page that is among these.
+    // This page only redirects to another one of these.
     if (path === '/snapshots/diff') return [];
     const address = path.replaceAll(/:(\w+)/g, (_part, name: string) => {
       const id = ids[name] ?? ids[kind];

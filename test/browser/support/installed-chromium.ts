@@ -4,12 +4,12 @@ import { MissingProgram } from '../../support/python-environment.ts';
 const candidates = ['chromium', 'chromium-browser', 'google-chrome'];
 
 /** Path of this machine's Chromium. Throws `MissingProgram` saying how to get one. */
-export function installedChromium(tell: (line: string) => void): string {
+export function installedChromium(report: (line: string) => void): string {
   const wanted = process.env['CHROMIUM'];
   for (const program of wanted === undefined ? candidates : [wanted]) {
     const { status, stdout } = spawnSync(program, ['--version'], { encoding: 'utf8' });
     if (status !== 0) continue;
-    tell(`${program}: ${stdout.trim()}`);
+    report(`${program}: ${stdout.trim()}`);
     return spawnSync('which', [program], { encoding: 'utf8' }).stdout.trim();
   }
   throw new MissingProgram(

@@ -8,7 +8,7 @@ import { launcher } from '../../support/command-line.ts';
 
 let browser: Promise<Browser> | undefined;
 
-/** The one browser of a test file; `closeBrowser` belongs into its `afterAll`. */
+/** The browser of a test file, which calls `closeBrowser` in its `afterAll`. */
 function theBrowser(): Promise<Browser> {
   return (browser ??= chromium.launch({
     executablePath: process.env['OFFERLINE_TEST_CHROMIUM'] ?? '',
@@ -28,11 +28,11 @@ export interface OpenedConsole {
   /** The browser's window, signed in as an operator. */
   page: Page;
   context: BrowserContext;
-  /** What should never be: requests to elsewhere, reports of the policy, errors of scripts, dialogs. */
+  /** Faults: requests to other hosts, violations of the policy, errors of scripts, dialogs. */
   complaints: string[];
-  /** Another window of somebody who has not signed in, or of other ways to look. */
+  /** A new window without a session, or with other options. */
   newContext: (options?: Parameters<Browser['newContext']>[0]) => Promise<BrowserContext>;
-  /** Goes there and waits until the page has loaded; gives the status. */
+  /** Loads a page; returns the status. */
   visit: (path: string) => Promise<number>;
 }
 
@@ -69,9 +69,9 @@ export async function openConsole(
 
 function watch(page: Page, address: string, complaints: string[]): void {
   page.on('request', (request) => {
-    if (!request.url().startsWith(`${address}/`)) complaints.push(`asked elsewhere: ${request.url()}`);
+    if (!request.url().startsWith(`${address}/`)) complaints.push(`request to another host: ${request.url()}`);
   });
-  // Violations of the policy are told in the browser's console, as errors are.
+  // The browser logs violations of the policy as errors.
   page.on('console', (message) => {
     const isStatus = message.text().startsWith('Failed to load resource');
     if (['error', 'warning'].includes(message.type()) && !isStatus) complaints.push(`console: ${message.text()}`);

@@ -40,15 +40,15 @@ export interface ConsoleForTest {
   host: string;
   clock: { now: number };
   log: string[];
-  /** What the route of an action was called by. */
+  /** Users that called the route of an action. */
   acted: string[];
-  /** As a program does: nothing is sent that is not given. */
+  /** Sends a request as a program does, with the given headers only. */
   ask(path: string, options?: AskOptions): Promise<Answer>;
-  /** As a browser sends a form of our own page. */
+  /** Sends a form as a browser sends it from a page of the console. */
   post(path: string, form?: Record<string, string>, headers?: OutgoingHttpHeaders): Promise<Answer>;
 }
 
-/** An empty folder that is gone after the test. */
+/** An empty folder that is removed after the test. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'console-access-'));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -129,7 +129,7 @@ export async function consoleForTest(
   };
 }
 
-/** What a browser would send back of the cookies of an answer. */
+/** The cookies of an answer, as a browser sends them back. */
 export function cookieOf({ headers }: Answer): { cookie: string } {
   return { cookie: (headers['set-cookie'] ?? []).map((line) => line.split(';')[0]).join('; ') };
 }

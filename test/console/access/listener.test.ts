@@ -59,7 +59,5 @@ it('key and certificate are read; an error names their files', async () => {
   const broken = join(await temporaryFolder(), 'broken.pem');
   expect(() => readTls({ key: broken, cert: pem })).toThrow(/console\.tls\.key .* cannot be read/);
   await writeFile(broken, 'no key');
-  expect(() => readTls({ key: broken, cert: pem })).toThrow(
-    /broken\.pem and .* are not a key and its certificate/,
-  );
+  expect(() => readTls({ key: broken, cert: pem })).toThrow(/broken\.pem and .* are not a key and its certificate/);
 });

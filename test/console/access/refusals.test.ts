@@ -84,7 +84,7 @@ it('an unknown Host is refused before all other checks', async () => {
       const answer = await running.ask(path, { headers: { ...headers, host } });
       expect([answer.status, answer.body.includes('<')], `${host} ${path}`).toEqual([421, false]);
     }
-  // Before the origin, too, and nothing is done.
+  // This check comes before that of the origin; nothing is done.
   const path = running.access.issueLink();
   expect((await running.post(path, {}, { host: 'evil.example' })).status).toBe(421);
   expect((await running.post(path)).status).toBe(303);
@@ -95,7 +95,7 @@ it('loopback names are known on loopback connections only', () => {
   const asked = (host: string, localAddress: string) =>
     isKnown({ headers: { host }, socket: { localAddress, localPort: 8081 } } as unknown as IncomingMessage);
   expect([asked('localhost:8081', '127.0.0.1'), asked('localhost:8081', '192.0.2.7')]).toEqual([true, false]);
-  // Of all interfaces none is named so.
+  // No address of another interface has this name.
   expect([asked('0.0.0.0:8081', '192.0.2.7'), asked('0.0.0.0:8081', '127.0.0.1')]).toEqual([false, false]);
   const isKnownByAddress = knownHosts(settingsOf({ console: { host: 'FE80::7' } }).console);
   const socket = { localAddress: 'fe80::7', localPort: 8081 };
@@ -134,7 +134,7 @@ it('names of the configuration are known', async () => {
 it('a form of another page is refused, and one without an origin', async () => {
   const running = await consoleForTest();
   const headers = await enter(running);
-  // A page of the publishers' service, say: the same host, another port, so the browser sends the cookie along.
+  // Such as a page of the publishers' API: same host, other port, so the browser sends the cookie.
   const siblingOrigin = `http://127.0.0.1:${Number(running.host.split(':')[1]) + 1}`;
   const own = `http://${running.host}`;
   const refused = [
@@ -145,20 +145,20 @@ it('a form of another page is refused, and one without an origin', async () => {
     { origin: siblingOrigin, 'sec-fetch-site': 'same-site' },
     { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' },
     { 'sec-fetch-site': 'none' },
-    // What the browser vouches for counts before other headers.
+    // The header that only a browser sets counts before other headers.
     { origin: own, 'sec-fetch-site': 'cross-site' },
     { referer: `${own}/offers` },
   ];
-  for (const said of refused)
+  for (const origins of refused)
     for (const path of ['/actions', '/sign-out', '/sign-in']) {
-      const answer = await running.ask(path, { method: 'POST', form: {}, headers: { ...headers, ...said } });
-      expect(answer.status, JSON.stringify(said)).toBe(403);
+      const answer = await running.ask(path, { method: 'POST', form: {}, headers: { ...headers, ...origins } });
+      expect(answer.status, JSON.stringify(origins)).toBe(403);
     }
   expect(running.acted).toEqual([]);
-  for (const said of [{ origin: own }, { origin: 'null', 'sec-fetch-site': 'same-origin' }])
-    expect((await running.ask('/actions', { method: 'POST', form: {}, headers: { ...headers, ...said } })).status).toBe(
-      200,
-    );
+  for (const origins of [{ origin: own }, { origin: 'null', 'sec-fetch-site': 'same-origin' }])
+    expect(
+      (await running.ask('/actions', { method: 'POST', form: {}, headers: { ...headers, ...origins } })).status,
+    ).toBe(200);
   expect(running.acted).toEqual(['local operator', 'local operator']);
 });
 
@@ -240,7 +240,7 @@ it('under TLS other services cannot set the cookie; one without the prefix opens
   const { cookie } = cookieOf(entered);
   expect((await running.ask('/offers', { headers: { cookie } })).status).toBe(200);
   expect((await running.ask('/offers', { headers: { cookie: cookie.replace('__Host-', '') } })).status).toBe(401);
-  // A page of the same name that came without TLS may be anybody's on the way.
+  // A page of the same name without TLS may be forged by anybody on the network path.
   const form = { method: 'POST', form: {}, headers: { cookie, origin: `http://${running.host}` } };
   expect((await running.ask('/actions', form)).status).toBe(403);
   form.headers.origin = `https://${running.host}`;

@@ -47,21 +47,21 @@ it.for([
   [JSON.stringify({ users: [{ ...user, role: 'king' }] }), 'users[0].role'],
   [JSON.stringify({ users: [{ ...user, token_sha256: 'secret' }] }), 'is not a SHA-256'],
   [JSON.stringify({ users: [user, user] }), 'two users have the same name'],
-] as const)('%s starts nothing and is not written over', async ([text, told]) => {
+] as const)('%s starts nothing and is not written over', async ([text, message]) => {
   await mkdir(join(file, '..'));
   await writeFile(file, text);
-  await expect(new UserRegistry(file, pino({ level: 'silent' })).start()).rejects.toThrow(told);
+  await expect(new UserRegistry(file, pino({ level: 'silent' })).start()).rejects.toThrow(message);
   await expect(addUser(file, { name: 'eve', role: 'viewer' })).rejects.toThrow(/^(?!.*secret).*$/s);
   expect(readFileSync(file, 'utf8')).toBe(text);
 });
 
 it('session 1,001 ends the oldest', () => {
   const sessions = new Sessions();
-  const begin = (now: number) => sessions.start({ name: 'ada', role: 'viewer' }, undefined, now);
-  const [first, second] = [begin(0), begin(1)];
-  for (let count = 2; count < 1000; count++) begin(count);
+  const start = (now: number) => sessions.start({ name: 'ada', role: 'viewer' }, undefined, now);
+  const [first, second] = [start(0), start(1)];
+  for (let count = 2; count < 1000; count++) start(count);
   expect(sessions.find(first, 1000)).toBeDefined();
-  begin(1000);
+  start(1000);
   expect(sessions.find(first, 1000)).toBeUndefined();
   expect(sessions.find(second, 1000)).toMatchObject({ name: 'ada', role: 'viewer' });
 });

@@ -32,7 +32,7 @@ export async function ended(jobs: ActionJobs, { id }: Job): Promise<Job> {
 
 let forms = 0;
 
-/** As a form of its own: previewed, begun and waited for. */
+/** Previews an action, starts it by a form of its own and waits for its end. */
 export async function act(jobs: ActionJobs, action: string, given: Record<string, unknown> = {}): Promise<Job> {
   const { digest } = await jobs.preview(action, given);
   return ended(jobs, await jobs.start(action, given, digest, asker()));
@@ -42,7 +42,7 @@ export function asker(user = 'ada') {
   return { user, requestId: `form-${String(++forms).padStart(6, '0')}` };
 }
 
-/** A network that takes requests and never answers: what pulls it is under way until it is ended. */
+/** A network that accepts requests and never answers, so that a pull runs until it is killed. */
 export async function silentNetwork(
   data: DataDirectory,
 ): Promise<{ asked: Promise<void>; pullingProcess: () => number }> {

@@ -30,7 +30,7 @@ describe('the words of an action', () => {
   ])('%s %j: no value is read as an option', (name, given, words) => {
     const { run, preview } = wordsOf(name, given);
     expect(run).toEqual(words);
-    // The preview says --dry-run itself, before what is no option any more.
+    // The preview adds --dry-run, before `--`.
     expect(preview.filter((word) => word !== '--dry-run')).toEqual(words);
     const end = preview.indexOf('--');
     expect(preview.slice(0, end < 0 ? undefined : end)).toContain('--dry-run');

@@ -74,7 +74,7 @@ describe('a preview', () => {
     await pipeline.landLog('clicks', 'ndjson', clicks('second', 3, '2025-03-10T09:30:00Z'));
     await expect(jobs.start('refresh', {}, digest, asker())).rejects.toThrow(StalePreviewError);
     expect(jobs.list()).toEqual([]);
-    // Its lane is free.
+    // The action is free again.
     const job = await act(jobs, 'refresh');
     const { current } = await pipeline.snapshots();
     expect(job.end).toMatchObject({ runId: 1, snapshotId: current, counts: { files: 2, rows: 6 } });
@@ -117,7 +117,7 @@ describe('a start', () => {
     const afterwards = await openJobs(pipeline.data);
     expect(await afterwards.start('pull', {}, digest, form)).toMatchObject({ id: one.id, state: 'done' });
     expect((await auditOf(pipeline)).map(({ type }) => type)).toEqual(['intent', 'outcome']);
-    // Another form is another wish.
+    // Another form starts another job.
     expect((await act(jobs, 'pull')).id).not.toBe(one.id);
   });
 

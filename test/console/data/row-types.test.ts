@@ -5,7 +5,7 @@ import { smallNetwork } from '../pages/small-network.ts';
 
 const network = smallNetwork();
 
-/** Parameters that together find rows by every statement. */
+/** Parameters with which every statement returns rows. */
 const parameterSets = ['7', '8', '9'].flatMap((offer_id, index) => {
   const path = ['counts', 'early', 'nameless'][index] ?? '';
   const given = { offer_id, id: offer_id, newest: '100', site_key: 'wall', click_id: path, file: String(index + 1) };

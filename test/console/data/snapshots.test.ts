@@ -7,7 +7,7 @@ import { consoleOver, type Look, type OpenConsole } from '../pages/signed-in.ts'
 let pipeline: PipelineUnderTest;
 let opened: OpenConsole;
 let look: Look;
-/** Older ones than the current one. */
+/** Snapshots before the current one. */
 let names: string[];
 
 beforeAll(async () => {
@@ -47,7 +47,7 @@ it('snapshots are compared one pair after the other, in a short queue', async ()
 });
 
 it.each(roles)('the most requested pages are rendered for a %s before the first request', async (role) => {
-  // A console of its own: nobody has asked it for anything.
+  // A new console, which has had no request.
   const fresh = await consoleOver(pipeline.data);
   const lookAt = await fresh.as(role, `early-${role}`);
   const asked = vi.spyOn(ConsoleSnapshot.prototype, 'askSql');

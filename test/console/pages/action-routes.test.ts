@@ -30,7 +30,7 @@ async function deadOnes(data: DataDirectory): Promise<number> {
   }
 }
 
-/** The routes over a data directory of its own, as the console has them behind its checks. */
+/** The routes over a new data directory, without the checks of the console. */
 async function routes(): Promise<{ data: DataDirectory; jobs: ActionJobs; post: Post }> {
   const { data, remove } = await temporaryData();
   const jobs = await openJobs(data);
@@ -100,9 +100,9 @@ it('a stale preview is replaced, and only the new one starts the action', async 
   expect([refused.status, jobs.list()]).toEqual([409, []]);
   expect(refused.body).toContain('role="alert">Retry dead postbacks: the changes are no longer those of the preview.');
   expect(refused.body).toContain('postbacks: 2, sites: 2');
-  const begun = await post('/actions/retry-postbacks', formOf(refused.body));
-  expect(begun.status).toBe(303);
-  await jobs.ended(idOf(begun.location));
+  const started = await post('/actions/retry-postbacks', formOf(refused.body));
+  expect(started.status).toBe(303);
+  await jobs.ended(idOf(started.location));
   expect(await deadOnes(data)).toBe(0);
 });
 

@@ -20,7 +20,7 @@ it('offers have their conversions of fourteen days as a line, on one scale', asy
   expect(text).toContain(hostileTitle);
   expect(markup).not.toContain('<img');
   expect((await look('/offers?status=vanished')).text).toContain('Gone');
-  // A text that looks like a moment is a text.
+  // A text that looks like a moment stays a text.
   expect((await look('/offers?search=2026-11-20T00:00:00Z')).text).toContain('No offer matches.');
 });
 

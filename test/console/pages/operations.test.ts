@@ -18,7 +18,7 @@ let data: DataDirectory;
 let opened: OpenConsole;
 let show: Look;
 let snapshotId: string;
-/** Held since it would remove most of its source. */
+/** A held export, which would remove most of its source's offers. */
 let heldFile: number;
 
 beforeAll(async () => {
@@ -89,7 +89,7 @@ it.each([
 
 const ask = <R>(sql: string) => readAnalytics(data.current, (query) => query<R>(sql));
 
-/** As ten failed attempts would. */
+/** Makes a postback dead, as ten failed attempts do. */
 function giveUpOne(): void {
   const { database } = SqliteStore.open(data);
   database.prepare(`UPDATE postbacks SET state = 'dead', next_attempt_at = NULL WHERE sequence = 1`).run();
@@ -119,7 +119,7 @@ it.each(['/files', '/files/3', '/days', '/files?kind=offers&sort=rejected.down']
         [...row.matchAll(/<td[^>]*>(.*?)<\/td>/gs)].map(([, cell = '']) => /value="([^"]*)"/.exec(cell)?.[1]),
       );
       expect(cells, name).toHaveLength(rows.length);
-      // Cells that are shown as something else than their value have none: a state, a link with a text.
+      // Badges and links have no `value`.
       const shown = cells.map((row) =>
         columns.flatMap((column, at) => (row[at] === undefined ? [] : [[column, row[at]]])),
       );

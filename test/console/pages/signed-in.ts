@@ -7,25 +7,25 @@ import { launcher } from '../../support/command-line.ts';
 
 export interface Shown {
   status: number;
-  /** As a browser gets it. */
+  /** The body that a browser gets. */
   markup: string;
-  /** Without tags, and blanks put together: what people read. */
+  /** The text without tags, with single blanks. */
   text: string;
-  /** Where it leads instead; null where it is shown itself. */
+  /** The target of a redirect; null for other answers. */
   location: string | null;
   headers: Headers;
 }
 
-/** Somebody's way to a console. */
+/** Requests a page as one user. */
 export type Look = (path: string, headers?: Record<string, string>) => Promise<Shown>;
 
 export interface OpenConsole {
-  /** Somebody new, with that role and name. */
+  /** Adds a user and signs in. */
   as(role: Role, name?: string): Promise<Look>;
   close(): Promise<void>;
 }
 
-/** A console over a data directory. Between two looks passes a second, so that nobody looks too often. */
+/** A console over a data directory. Its clock goes on by a second per request, so that no rate limit is reached. */
 export async function consoleOver(data: DataDirectory): Promise<OpenConsole> {
   let now = Date.now();
   const running = await createConsole({

@@ -13,7 +13,7 @@ const site = {
   site_secret: 'a-long-enough-secret',
   commission: 0.1,
   reward_rate: 100,
-  // Refused before anything is sent.
+  // A private address, which is refused before anything is sent.
   postback: { url: 'http://127.0.0.1:1/told?key=of-the-publisher', method: 'GET' },
 };
 const game = { id: 7, external_id: 'e7', title: hostileTitle, description: '', payout: '2.5' };
@@ -44,8 +44,8 @@ export interface SmallNetwork {
 }
 
 /**
- * Two refreshes of a network in which each thing can be reckoned by hand: between them offer 7 was re-priced, offer 9
- * left its catalog. Its clicks and conversions count, or do not, for a reason of their own each.
+ * Two refreshes of a network that is small enough to compute by hand: between them offer 7 changed its price and offer 9
+ * left its catalog. Each click and conversion counts, or does not, for another reason.
  */
 export function smallNetwork(): SmallNetwork {
   const network = {} as SmallNetwork;

@@ -12,7 +12,7 @@ type RunRow = Omit<RecentRun, 'stages'> & { seconds: number | null };
 
 export const noEnd = 'the run goes on, or its end was not recorded';
 
-/** More bars cannot be told apart. */
+/** More bars could not be distinguished. */
 const maxBars = 200;
 
 const columns: readonly Column<RunRow>[] = [
