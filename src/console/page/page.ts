@@ -8,7 +8,17 @@ import type { Html } from '../html/html.ts';
 import { rowsPerFile, rowsPerPage, type TablePart } from '../html/table.ts';
 import type { LiveDeliveries } from '../live/deliveries.ts';
 import type { HealthSummary } from '../live/health.ts';
-import { ConsoleError } from './console-error.ts';
+
+/** The reason that a page cannot be shown, with the HTTP status of the answer. */
+export class ConsoleError extends Error {
+  override readonly name = 'ConsoleError';
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
 
 /** A request for a page, with all that pages may read. */
 export interface PageRequest {

@@ -2,8 +2,7 @@ import { addDays, dayOf, dayOption, type Day } from '../../kit/time/moment.ts';
 import type { Address } from '../html/address.ts';
 import { filterForm } from '../html/filter-form.ts';
 import { html, type Html } from '../html/html.ts';
-import { ConsoleError } from '../page/console-error.ts';
-import { parameterOf } from '../page/page.ts';
+import { ConsoleError, parameterOf } from '../page/page.ts';
 
 /** UTC days from the first up to the second, without it. */
 export interface TimeRange {

@@ -3,7 +3,7 @@ import { fastify, type FastifyInstance } from 'fastify';
 import { expect, it, onTestFinished } from 'vitest';
 import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import type { ActionJobs } from '../../../src/console/actions/jobs.ts';
-import { ConsoleError } from '../../../src/console/page/console-error.ts';
+import { ConsoleError } from '../../../src/console/page/page.ts';
 import { addActionRoutes } from '../../../src/console/pages/operations/action-routes.ts';
 import { SqliteStore } from '../../../src/postbacks/store/sqlite-store.ts';
 import { outboxRow } from '../../support/deliveries.ts';

@@ -3,8 +3,7 @@ import { html, type Html } from '../../html/html.ts';
 import { sqlCommand } from '../../html/sql-command.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { linkTo, missing, moment } from '../../html/values.ts';
-import { ConsoleError } from '../../page/console-error.ts';
-import type { Page } from '../../page/page.ts';
+import { ConsoleError, type Page } from '../../page/page.ts';
 import {
   eventsOf,
   verdicts,

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ActionJobs } from '../../actions/jobs.ts';
 import type { Preview } from '../../actions/preview.ts';
 import { ActionError, StalePreviewError } from '../../actions/action-errors.ts';
-import { ConsoleError } from '../../page/console-error.ts';
+import { ConsoleError } from '../../page/page.ts';
 import type { Html } from '../../html/html.ts';
 import { previewBody, type FormFields } from './preview.ts';
 

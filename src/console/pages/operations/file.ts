@@ -4,8 +4,7 @@ import { statusBadge } from '../../html/badges.ts';
 import { html, type Html } from '../../html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { facts, linkTo, missing, moment, numberText, numberValue, textOrMissing } from '../../html/values.ts';
-import { ConsoleError } from '../../page/console-error.ts';
-import type { Page, PageRequest } from '../../page/page.ts';
+import { ConsoleError, type Page, type PageRequest } from '../../page/page.ts';
 import { countColumns } from './files.ts';
 
 type LandingFileRow = ConsoleRow<'landing_file'>;

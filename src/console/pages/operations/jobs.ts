@@ -4,8 +4,7 @@ import { statusBadge } from '../../html/badges.ts';
 import { html, type Html } from '../../html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { facts, linkTo, missing, moment, numberText, textOrMissing } from '../../html/values.ts';
-import { ConsoleError } from '../../page/console-error.ts';
-import type { Page } from '../../page/page.ts';
+import { ConsoleError, type Page } from '../../page/page.ts';
 
 type JobRow = Pick<Job, 'id' | 'title' | 'user' | 'startedAt' | 'state' | 'stateText' | 'command'> & {
   ended_at: string | null;

@@ -7,8 +7,7 @@ import { html, type Html } from '../../html/html.ts';
 import { dataTable, type Column, type TablePart } from '../../html/table.ts';
 import { facts, linkTo, moment, momentText, numberValue, textOrMissing } from '../../html/values.ts';
 import type { DeliveryDetail } from '../../live/deliveries.ts';
-import { ConsoleError } from '../../page/console-error.ts';
-import type { Page, PageRequest } from '../../page/page.ts';
+import { ConsoleError, type Page, type PageRequest } from '../../page/page.ts';
 import { httpStatus } from './postbacks.ts';
 
 /** Columns are named as in the analysts' table `postback_attempts`. */

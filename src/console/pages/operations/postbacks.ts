@@ -9,8 +9,7 @@ import { html, type Html } from '../../html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { numberText, textOrMissing } from '../../html/values.ts';
 import type { DeliveryOverview } from '../../live/deliveries.ts';
-import { ConsoleError } from '../../page/console-error.ts';
-import { parameterOf, type Page, type PageRequest } from '../../page/page.ts';
+import { ConsoleError, parameterOf, type Page, type PageRequest } from '../../page/page.ts';
 
 type SiteRow = { site_key: string; paused_until: string | null } & Record<DeliveryStatus, number>;
 

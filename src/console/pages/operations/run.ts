@@ -5,8 +5,7 @@ import { statusBadge } from '../../html/badges.ts';
 import { html, type Html } from '../../html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { facts, missing, moment, secondsBetween } from '../../html/values.ts';
-import { ConsoleError } from '../../page/console-error.ts';
-import type { Page, PageRequest } from '../../page/page.ts';
+import { ConsoleError, type Page, type PageRequest } from '../../page/page.ts';
 import { fileColumns, type FileRow } from './files.ts';
 import { noEnd } from './runs.ts';
 

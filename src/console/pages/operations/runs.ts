@@ -5,8 +5,7 @@ import { filterForm } from '../../html/filter-form.ts';
 import { html } from '../../html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { missing, numberValue, secondsBetween, textOrMissing } from '../../html/values.ts';
-import { ConsoleError } from '../../page/console-error.ts';
-import type { Page } from '../../page/page.ts';
+import { ConsoleError, type Page } from '../../page/page.ts';
 
 type RunRow = Omit<RecentRun, 'stages'> & { seconds: number | null };
 

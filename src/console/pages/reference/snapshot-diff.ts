@@ -6,8 +6,7 @@ import { SerialQueue } from '../../data/serial-queue.ts';
 import { html, type Html } from '../../html/html.ts';
 import { dataTable, rowsPerPage, type Column, type TablePart } from '../../html/table.ts';
 import { facts, missing, moment } from '../../html/values.ts';
-import { ConsoleError } from '../../page/console-error.ts';
-import type { Page } from '../../page/page.ts';
+import { ConsoleError, type Page } from '../../page/page.ts';
 
 interface OfferName {
   offer_id: number;

@@ -2,8 +2,7 @@ import type { ConsoleRow } from '../../data/console-snapshot.ts';
 import { html } from '../../html/html.ts';
 import { dataTable, type Column } from '../../html/table.ts';
 import { facts, linkTo, missing, numberText } from '../../html/values.ts';
-import { ConsoleError } from '../../page/console-error.ts';
-import type { Page } from '../../page/page.ts';
+import { ConsoleError, type Page } from '../../page/page.ts';
 
 type TableRow = ConsoleRow<'tables'>;
 type ColumnRow = ConsoleRow<'table_columns'>;
