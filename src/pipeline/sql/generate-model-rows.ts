@@ -1,6 +1,6 @@
 /**
  * Writes `model-rows.ts` from the models of `sql/`: `node src/launch.mjs src/pipeline/sql/generate-model-rows.ts` after
- * every change of a model's columns. A test holds the checked-in file to it.
+ * every change of a model's columns. A test compares the checked-in file with it.
  */
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -22,9 +22,9 @@ export async function generateModelRows(): Promise<string> {
   });
   return [
     '// Generated from the models of sql/ by src/pipeline/sql/generate-model-rows.ts: do not edit, generate it again.\n',
-    '\n/**\n * Rows of the models by folder and name. What a column type is in JavaScript: `duckdb/dialect/rows.ts`.\n',
-    ' * The headers say which columns may be null: where one says nothing, all but the key. One that JavaScript has no\n',
-    ' * number for is to be cast to VARCHAR in the query.\n */\n',
+    '\n/**\n * Rows of the models by folder and name. `duckdb/dialect/rows.ts` maps column types to JavaScript. Headers name the\n',
+    ' * columns that may be null; without that line all but the key may be. A query casts a number that JavaScript cannot\n',
+    ' * hold to VARCHAR.\n */\n',
     `export interface ModelRows {\n${interfaces.join('')}}\n`,
   ].join('');
 }

@@ -1,9 +1,9 @@
 // Generated from the models of sql/ by src/pipeline/sql/generate-model-rows.ts: do not edit, generate it again.
 
 /**
- * Rows of the models by folder and name. What a column type is in JavaScript: `duckdb/dialect/rows.ts`.
- * The headers say which columns may be null: where one says nothing, all but the key. One that JavaScript has no
- * number for is to be cast to VARCHAR in the query.
+ * Rows of the models by folder and name. `duckdb/dialect/rows.ts` maps column types to JavaScript. Headers name the
+ * columns that may be null; without that line all but the key may be. A query casts a number that JavaScript cannot
+ * hold to VARCHAR.
  */
 export interface ModelRows {
   marts: {

@@ -1,6 +1,6 @@
 /**
  * Writes `tables.ts` from the migrated schema: `node src/launch.mjs src/pipeline/warehouse/generate-tables.ts`
- * after every new migration. A test holds the checked-in file to it.
+ * after every new migration. A test compares the checked-in file with it.
  */
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -21,7 +21,7 @@ interface CheckRow {
   expression: string;
 }
 
-/** The text of `tables.ts` for the migrations of a folder. */
+/** Returns the text of `tables.ts` for the migrations of a folder. */
 export async function generateTables(migrations: string = migrationsFolder): Promise<string> {
   return withDuckDB(inMemory, {}, async (connection) => {
     const db = new Kysely<unknown>({ dialect: new DuckDBDialect(connection) });
@@ -52,7 +52,7 @@ function render(tables: TableMetadata[], checks: CheckRow[]): string {
   return [
     '// Generated from sql/migrations by src/pipeline/warehouse/generate-tables.ts: do not edit, generate it again.\n',
     ...(kyselyTypes.length === 0 ? [] : [`import type { ${kyselyTypes.join(', ')} } from 'kysely';\n`]),
-    '\n/**\n * The tables of state.duckdb by name. What a column type is in JavaScript: `dialect/rows.ts`.\n',
+    '\n/**\n * The tables of state.duckdb by name. `duckdb/dialect/rows.ts` maps column types to JavaScript.\n',
     ' * A column of nanoseconds (`_ns`) is written as bigint and read by casting it to VARCHAR.\n */\n',
     `export interface Tables {\n${index.join('')}}\n`,
     ...interfaces.map((text) => `\n${text}`),

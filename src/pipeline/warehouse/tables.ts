@@ -2,7 +2,7 @@
 import type { ColumnType } from 'kysely';
 
 /**
- * The tables of state.duckdb by name. What a column type is in JavaScript: `dialect/rows.ts`.
+ * The tables of state.duckdb by name. `duckdb/dialect/rows.ts` maps column types to JavaScript.
  * A column of nanoseconds (`_ns`) is written as bigint and read by casting it to VARCHAR.
  */
 export interface Tables {
