@@ -26,7 +26,7 @@ import { serveStaticFiles } from './static-files.ts';
 
 export interface ConsoleOptions {
   data: DataDirectory;
-  /** With the host that the console listens on, from the settings or the command line. */
+  /** The settings; their host may come from the command line. */
   settings: Settings;
   log: Logger;
   /** The command line of the CLI, whose commands are the actions. */

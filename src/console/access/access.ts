@@ -30,7 +30,7 @@ declare module 'fastify' {
 }
 
 export interface AccessParts {
-  /** With the host that the console listens on, from the settings or the command line. */
+  /** The settings, with the host that the console listens on. */
   settings: Pick<Settings, 'console' | 'trusted_proxies'>;
   users: UserRegistry;
   renderPage: RenderPage;

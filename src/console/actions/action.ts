@@ -3,7 +3,7 @@ import type { Html } from '../html/html.ts';
 
 /** A command of the CLI, in words. */
 export interface CommandWords {
-  /** Such as `['postbacks', 'retry']`. */
+  /** The name of the command, such as `['postbacks', 'retry']`. */
   command: readonly string[];
   /** Each `--name` or `--name=value` in one word, so that no value is read as an option. */
   options?: readonly string[];

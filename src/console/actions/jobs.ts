@@ -61,12 +61,12 @@ export class ActionJobs {
   readonly #launcher: Launcher;
   readonly #audit: AuditLog;
   readonly #files: JobFiles;
-  /** Oldest first. */
+  /** Jobs by id, oldest first. */
   readonly #entries = new Map<string, Entry>();
   readonly #starting = new Map<string, Promise<Job>>();
   /** Names of the actions that run or are about to start. */
   readonly #busyActions = new Set<string>();
-  /** By job id. */
+  /** Running jobs by id. */
   readonly #running = new Map<string, Running>();
   readonly #previews = pLimit(maxPreviews);
   readonly #stop = new AbortController();
@@ -127,7 +127,7 @@ export class ActionJobs {
     return starting;
   }
 
-  /** Newest first. */
+  /** Returns all jobs, newest first. */
   list(): Job[] {
     return [...this.#entries.values()].toReversed().map((entry) => this.#shown(entry));
   }

@@ -3,7 +3,7 @@ import type { Html } from '../html/html.ts';
 import { chart, ink } from './chart.ts';
 
 export interface Duration {
-  /** Such as a run's number. Bars are in the order of the list. */
+  /** The label, such as a run's number. Bars are in the order of the list. */
   name: string;
   seconds: number;
   failed: boolean;

@@ -19,7 +19,7 @@ export class ConsoleSnapshots {
   readonly #data: DataDirectory;
   readonly #log: Logger;
   #current: ConsoleSnapshot | undefined;
-  /** In the order of opening. */
+  /** Older snapshots in the order of opening. */
   readonly #older = new Map<string, OlderSnapshot>();
   readonly #refused = new Set<string>();
 

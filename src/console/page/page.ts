@@ -45,7 +45,7 @@ export interface PageContent {
   title: string;
   /** The question that the page answers. */
   question: string;
-  /** In the order of the page; false ones are left out. */
+  /** Markup and tables in the order of the page; false adds nothing. */
   parts: readonly (Html | TablePart | false)[];
 }
 
@@ -56,7 +56,7 @@ export interface PageRedirect {
 
 /** A page of the console: a pure function of a snapshot and an address, unless it is `live`. */
 export interface Page {
-  /** As Fastify writes it: `/offers/:id`. */
+  /** A pattern of Fastify, such as `/offers/:id`. */
   path: string;
   /** The name in the navigation; undefined for pages that other pages link to. */
   navigation?: string;
