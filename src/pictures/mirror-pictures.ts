@@ -4,6 +4,7 @@ import type { Effects } from '../kit/files/effects.ts';
 import { severalAtOnce } from '../kit/files/several-at-once.ts';
 import type { FeedPicture } from './feed-pictures.ts';
 import type { Terminal } from '../kit/logging/progress.ts';
+import { backoffWait } from '../kit/time/backoff.ts';
 import { HostLimits } from './host-limits.ts';
 import { isIntact, mirroredFiles, sizeOf, storePicture } from './picture-files.ts';
 import type { IndexedPicture, PictureIndex } from './picture-index.ts';
@@ -14,8 +15,8 @@ const day = 24 * hour;
 
 /** What was had is asked about again after this. */
 const freshMilliseconds = day;
-/** What could not be had is asked for after one hour, then twice as long each time, up to this. */
-const longestWait = day;
+/** Waits before a picture that could not be had is asked for again. */
+const failureBackoff = { first: hour, max: day };
 /** A name that no snapshot has any more is kept for a while: clients hold lists, and offers come back. */
 const keptUnwanted = 7 * day;
 /** Advertisers' addresses often lead on to a network that delivers files. */
@@ -86,7 +87,7 @@ async function duePictures({ folder, index }: Mirror, now: number): Promise<Inde
   const due: IndexedPicture[] = [];
   const resting: IndexedPicture[] = [];
   for (const picture of index.wantedAt(now))
-    (picture.next_at <= now || picture.next_at > now + longestWait ? due : resting).push(picture);
+    (picture.next_at <= now || picture.next_at > now + failureBackoff.max ? due : resting).push(picture);
   await severalAtOnce(resting, async (picture) => {
     if (picture.file !== null && (await sizeOf(folder, picture.file)) !== picture.bytes) due.push(picture);
   });
@@ -179,7 +180,7 @@ class Pass {
       this.summary[file === picture.file ? 'unchanged' : 'mirrored'] += 1;
     } else {
       const problem = answer.kind === 'redirect' ? 'redirects' : answer.problem;
-      const wait = Math.min(longestWait, hour * 2 ** picture.failures);
+      const wait = backoffWait(failureBackoff, picture.failures + 1);
       await this.#effects.perform('picture: indexed', async () => index.failed(name, problem, now, now + wait));
       terminal.logger.debug({ name, address: picture.address }, `a picture cannot be had: ${problem}`);
       this.summary.failed += 1;

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { StorageSettings } from '../../kit/config/storage-settings.ts';
 import type { Logger } from '../../kit/logging/log.ts';
+import { backoffWait } from '../../kit/time/backoff.ts';
 import { currentName, snapshotNames } from '../../pipeline/snapshot/snapshot-store.ts';
 import { snapshotsWithReaders } from '../../pipeline/snapshot/open-readers.ts';
 import { ObjectStore } from './object-store.ts';
@@ -8,9 +9,8 @@ import { lostPointer, readPointer, type StoredPointer } from './pointer.ts';
 import { bringSnapshot, removeSnapshot, type BringingSnapshots } from './snapshots.ts';
 import { RoleNote } from '../../pipeline/runs/storage-role.ts';
 
-const lookMilliseconds = 2_000;
-/** After failures the next looks come later and later: each may fetch a whole snapshot in vain. */
-const longestWaitMilliseconds = 30_000;
+/** Waits between looks, longer after failures: each look may fetch a whole snapshot in vain. */
+const looks = { first: 2_000, max: 30_000 };
 
 export interface Following {
   /** Ends once a snapshot under way is here or given up. */
@@ -68,7 +68,7 @@ export async function followStorage(
   const following = (async () => {
     await first;
     while (!ending.signal.aborted) {
-      const wait = Math.min(lookMilliseconds * 2 ** failures, longestWaitMilliseconds);
+      const wait = backoffWait(looks, failures + 1);
       await setTimeout(wait, undefined, { signal: ending.signal }).catch(() => undefined);
       if (!ending.signal.aborted) await look();
     }

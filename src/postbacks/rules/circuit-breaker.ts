@@ -1,10 +1,10 @@
+import { backoffWait } from '../../kit/time/backoff.ts';
 import type { Outcome, OutcomeError } from './outcome.ts';
 
 const minute = 60_000;
 
-/** How long nothing is sent to a site that does not answer, doubled with every probe that fails. */
-const minPauseMilliseconds = minute;
-const maxPauseMilliseconds = 30 * minute;
+/** Pauses of a site that does not answer, doubled with every probe that fails. */
+const pauses = { first: minute, max: 30 * minute };
 
 /**
  * So many in a row, since one may be chance. Less than a site's concurrency, so that the requests under way decide it.
@@ -34,7 +34,8 @@ export class CircuitBreaker {
 
   constructor(open: OpenCircuit | undefined, now: number) {
     this.#open = open;
-    this.#stopped = open !== undefined && now < open.pausedUntil && open.pausedUntil <= now + pauseAfter(open.openings);
+    this.#stopped =
+      open !== undefined && now < open.pausedUntil && open.pausedUntil <= now + backoffWait(pauses, open.openings);
   }
 
   /** Such failures in a row so far. */
@@ -67,11 +68,7 @@ export class CircuitBreaker {
     this.#strikes += 1;
     if (this.#stopped || (!this.probing && this.#strikes < strikesToOpen)) return;
     const openings = (this.#open?.openings ?? 0) + 1;
-    this.#open = { openings, pausedUntil: now + pauseAfter(openings) };
+    this.#open = { openings, pausedUntil: now + backoffWait(pauses, openings) };
     this.#stopped = true;
   }
-}
-
-function pauseAfter(openings: number): number {
-  return Math.min(minPauseMilliseconds * 2 ** (openings - 1), maxPauseMilliseconds);
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, parseJson, type JsonValue } from '../../kit/text/json-text.ts';
 import { valueAt, scalarText } from '../records/record-fields.ts';
 import type { ErrorRule, Stream } from '../connectors/declaration.ts';
-import { askedWait, backoff } from './waits.ts';
+import { requestedWait, waitAfter } from './retry-waits.ts';
 import type { Budget, PullClock } from './budget.ts';
 import { ExchangeError, TooMuchError } from './exchange-error.ts';
 import type { HttpAnswer, HttpExchanges, HttpRequest } from './exchange.ts';
@@ -54,7 +54,7 @@ export async function fetchPage(request: HttpRequest, stream: AnswerRules, fetch
     if (tries === maxTries) throw new FetchError(`${problem}, ${maxTries} times`);
     const wait = Math.max(
       verdict.waitMilliseconds ?? 0,
-      backoff(tries, () => clock.random()),
+      waitAfter(tries, () => clock.random()),
     );
     waited += wait;
     if (waited > maxWaitMilliseconds)
@@ -86,9 +86,9 @@ async function tryOnce(request: HttpRequest, stream: AnswerRules, fetching: Fetc
   const parsed = stream.format === 'csv' && answer.status === 200 ? text : parseAnswer(text);
   const rule = stream.errors.find((each) => fits(each, answer.status, parsed));
   const asked =
-    askedWait(answer.headers['retry-after'], fetching.clock.now()) ??
+    requestedWait(answer.headers['retry-after'], fetching.clock.now()) ??
     (answer.headers['x-ratelimit-remaining'] === '0'
-      ? askedWait(answer.headers['x-ratelimit-reset'], fetching.clock.now())
+      ? requestedWait(answer.headers['x-ratelimit-reset'], fetching.clock.now())
       : undefined);
   if (rule !== undefined) {
     const waitMilliseconds = rule.do === 'wait' ? Math.max(asked ?? 0, rule.seconds * 1000) : asked;

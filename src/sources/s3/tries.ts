@@ -1,5 +1,5 @@
 import type { PullClock } from '../http/budget.ts';
-import { askedWait, backoff } from '../http/waits.ts';
+import { requestedWait, waitAfter } from '../http/retry-waits.ts';
 import { isPassing, retryAfter, toldOf } from './bucket-error.ts';
 
 /** What asking again takes. */
@@ -38,8 +38,8 @@ export class Tries {
     this.#failed++;
     if (!isPassing(error) || this.#failed === maxTries) throw error;
     const wait = Math.max(
-      askedWait(retryAfter(error), clock.now()) ?? 0,
-      backoff(this.#failed, () => clock.random()),
+      requestedWait(retryAfter(error), clock.now()) ?? 0,
+      waitAfter(this.#failed, () => clock.random()),
     );
     if (wait > maxWaitMilliseconds) throw error;
     onRetry(`${told}: ${toldOf(error)}`, wait);
