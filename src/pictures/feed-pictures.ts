@@ -1,11 +1,11 @@
-/** A picture under the name that it is published by, and where the advertiser has it. */
+/** A picture by its published name, and its address at the advertiser. */
 export interface FeedPicture {
   name: string;
-  /** Of the web, without a user name or a password. */
+  /** An http or https address without a user name or a password. */
   address: string;
 }
 
-/** The picture of an offer; undefined where it has none that the public could be sent to. */
+/** Returns the picture of an offer; undefined where it has no public address. */
 export function pictureOf({
   image_name: name,
   image_source,
@@ -17,10 +17,10 @@ export function pictureOf({
   return name === '' || address === undefined ? undefined : { name, address };
 }
 
-/** The address that a picture is at, as a client can follow it; undefined where it has none on the web. */
+/** Returns the address that a client can follow; undefined where there is none on the web. */
 function webAddress(imageSource: string): string | undefined {
   const address = URL.parse(imageSource);
   if (address === null || !/^https?:$/.test(address.protocol)) return undefined;
-  // Whoever put a password into an address did not mean it for the public.
+  // An address with a password is not meant for the public.
   return address.username === '' && address.password === '' ? address.href : undefined;
 }

@@ -6,25 +6,25 @@ import type { FeedPicture } from './feed-pictures.ts';
 import type { Terminal } from '../kit/logging/progress.ts';
 import { backoffWait } from '../kit/time/backoff.ts';
 import { HostLimits } from './host-limits.ts';
-import { isIntact, mirroredFiles, sizeOf, storePicture } from './picture-files.ts';
+import { isPictureIntact, mirroredFiles, sizeOf, storePicture } from './picture-files.ts';
 import type { IndexedPicture, PictureIndex } from './picture-index.ts';
 import type { PictureAnswer, PictureRequests } from './picture-request.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
 
-/** What was had is asked about again after this. */
+/** Time until a mirrored picture is checked again. */
 const freshMilliseconds = day;
 /** Waits before a picture that could not be had is asked for again. */
 const failureBackoff = { first: hour, max: day };
-/** A name that no snapshot has any more is kept for a while: clients hold lists, and offers come back. */
-const keptUnwanted = 7 * day;
-/** Advertisers' addresses often lead on to a network that delivers files. */
+/** Time for which a name that no snapshot has is kept: clients keep lists, and offers return. */
+const retentionMilliseconds = 7 * day;
+/** Advertisers' addresses often redirect to a content delivery network. */
 const maxRedirects = 3;
-/** For all requests for one picture together, from looking up a host to its last byte. */
+/** Limit of all requests for one picture together, from the look-up of a host to the last byte. */
 const pictureMilliseconds = 30_000;
 
-/** What a pass works with. */
+/** Resources of a pass. */
 export interface Mirror {
   folder: string;
   index: PictureIndex;
@@ -34,26 +34,26 @@ export interface Mirror {
   pictureMilliseconds?: number | undefined;
 }
 
-/** What became of the pictures in one pass. */
+/** Summary of a pass. */
 export interface MirrorSummary {
   /** Named by the published snapshot. */
   wanted: number;
   asked: number;
-  /** Got, for the first time or with other bytes than before. */
+  /** Pictures fetched for the first time or with new bytes. */
   mirrored: number;
   unchanged: number;
   failed: number;
-  /** Due, and left for the next pass: their hosts did not answer, or the pass was asked to end. */
+  /** Due pictures left for the next pass: their hosts did not answer, or the pass was stopped. */
   left: number;
-  /** Files that no name has any more. */
+  /** Removed files that no name has any more. */
   removed: number;
-  /** Why those that failed did, counted. */
+  /** Counts of failures by reason. */
   problems: Record<string, number>;
 }
 
 /**
- * One pass: asks for what is new, asks again about what is older than a day, removes what nobody needs. One picture
- * that cannot be had holds up no other. Throws what the machine throws, once all requests have ended.
+ * Makes one pass: fetches new pictures, checks those older than a day, removes unneeded files. A picture that fails delays
+ * no other. Throws errors of the machine after all requests have ended.
  */
 export async function mirrorPictures(
   wanted: readonly FeedPicture[],
@@ -80,8 +80,8 @@ export async function mirrorPictures(
 }
 
 /**
- * Those whose time has come, and those whose file is gone or has another size. No time lies further ahead than a day:
- * one that does was written by a clock that was set back since.
+ * Returns the pictures that are due, and those whose file is gone or has another size. A time more than a day ahead comes
+ * from a clock that was set back since, and counts as due.
  */
 async function duePictures({ folder, index }: Mirror, now: number): Promise<IndexedPicture[]> {
   const due: IndexedPicture[] = [];
@@ -94,9 +94,9 @@ async function duePictures({ folder, index }: Mirror, now: number): Promise<Inde
   return due;
 }
 
-/** Gives how many files were removed. */
+/** Removes unneeded files and returns their number. */
 async function sweep({ folder, index }: Mirror, now: number, effects: Effects): Promise<number> {
-  await effects.perform('pictures: unwanted ones forgotten', async () => index.forget(now - keptUnwanted));
+  await effects.perform('pictures: unwanted ones forgotten', async () => index.forget(now - retentionMilliseconds));
   const needed = index.files();
   const unneeded = (await mirroredFiles(folder)).whole.filter((file) => !needed.has(file));
   await severalAtOnce(unneeded, (file) => effects.files.remove(join(folder, file), 'picture: removed'));
@@ -108,10 +108,10 @@ class Pass {
   readonly #mirror: Mirror;
   readonly #effects: Effects;
   readonly #hosts = new HostLimits();
-  /** Files are stored one after the other: two addresses may have the same bytes. */
+  /** Stores one file after the other: two addresses may have the same bytes. */
   readonly #storing = pLimit(1);
   #done = 0;
-  /** The machine failed, and would for the others, too. */
+  /** The machine failed, and would fail for other pictures. */
   #broken = false;
 
   constructor(mirror: Mirror, effects: Effects, wanted: number) {
@@ -132,7 +132,7 @@ class Pass {
           const began = performance.now();
           const answer = await this.#ask(url, picture, left);
           left -= performance.now() - began;
-          this.#hosts.answered(host, !isSilence(answer));
+          this.#hosts.answered(host, !isUnanswered(answer));
           if (answer.kind === 'redirect' && hops < maxRedirects) return answer.to;
           await this.#record(picture, url, answer);
           return 'done';
@@ -152,14 +152,14 @@ class Pass {
     }
   }
 
-  /** What one server calls unchanged is so only for it, and only where what it gave is still whole. */
+  /** Asks conditionally only the server that gave the file, and only while the file is intact. */
   async #ask(url: URL, picture: IndexedPicture, milliseconds: number): Promise<PictureAnswer> {
     const { folder, requests, stop } = this.#mirror;
     const isKnown =
       picture.file !== null &&
       picture.answered_by === url.href &&
       (picture.etag ?? picture.last_modified) !== null &&
-      (await isIntact(folder, picture.file));
+      (await isPictureIntact(folder, picture.file));
     return requests.ask(url, isKnown ? picture : undefined, milliseconds, stop);
   }
 
@@ -182,14 +182,14 @@ class Pass {
       const problem = answer.kind === 'redirect' ? 'redirects' : answer.problem;
       const wait = backoffWait(failureBackoff, picture.failures + 1);
       await this.#effects.perform('picture: indexed', async () => index.failed(name, problem, now, now + wait));
-      terminal.logger.debug({ name, address: picture.address }, `a picture cannot be had: ${problem}`);
+      terminal.logger.debug({ name, address: picture.address }, `a picture cannot be fetched: ${problem}`);
       this.summary.failed += 1;
       this.summary.problems[problem] = (this.summary.problems[problem] ?? 0) + 1;
     }
   }
 }
 
-/** Whether nothing came of a request that took its time: the next one to the same host will hardly do better. */
-function isSilence(answer: PictureAnswer): boolean {
+/** True where a host did not answer: its next request would hardly succeed. */
+function isUnanswered(answer: PictureAnswer): boolean {
   return answer.kind === 'problem' && ['dns', 'timeout', 'tls', 'connection'].includes(answer.problem);
 }

@@ -11,12 +11,12 @@ import type { Logger } from '../kit/logging/log.ts';
 import { readFileName } from './picture-files.ts';
 import { maxPictureBytes } from './picture-type.ts';
 
-/** Some hundreds of usual pictures. */
+/** Cache of some hundreds of usual pictures. */
 const maxCachedBytes = 64 * 1024 * 1024;
-/** Files read at a time: each is in memory as a whole, and anybody can ask for them. */
+/** Bounds files read at a time: each is in memory as a whole, and anybody can request them. */
 const reading = pLimit(4);
 
-/** A picture as it is served. */
+/** A served picture. */
 export interface MirroredPicture {
   bytes: Buffer;
   type: string;
@@ -25,8 +25,8 @@ export interface MirroredPicture {
 }
 
 /**
- * The mirrored pictures as a service reads them while a pass writes: asked in the index at each request, so that what
- * is new is served without a restart. What is not there, damaged or cannot be read is undefined, never an error.
+ * Mirrored pictures for a service, which reads them while a pass writes: each request queries the index, so that new
+ * pictures are served without a restart. A missing, damaged or unreadable picture is undefined, never an error.
  */
 export class MirroredPictures {
   readonly #folder: string;
@@ -35,12 +35,12 @@ export class MirroredPictures {
   readonly #files = new LRUCache<string, Buffer>({
     maxSize: maxCachedBytes,
     sizeCalculation: ({ length }) => Math.max(1, length),
-    // Requests that come while it is read wait for the same one.
+    // Requests that arrive during a reading share it.
     fetchMethod: (file) => reading(() => this.#read(file)),
   });
   #index: { database: DatabaseSync; byName: StatementSync; inode: number } | undefined;
-  /** What was last logged, so that a fault does not fill the log. */
-  #told = '';
+  /** The last message, so that a repeated fault does not fill the log. */
+  #lastWarning = '';
 
   constructor({ pictures, pictureIndexFile }: Pick<DataDirectory, 'pictures' | 'pictureIndexFile'>, log: Logger) {
     this.#folder = pictures;
@@ -56,12 +56,12 @@ export class MirroredPictures {
       const bytes = await this.#files.fetch(file);
       return bytes === undefined ? undefined : { bytes, ...named };
     } catch (error) {
-      this.#tell(`a mirrored picture cannot be read: ${(error as Error).message}`);
+      this.#warn(`a mirrored picture cannot be read: ${(error as Error).message}`);
       return undefined;
     }
   }
 
-  /** What the cache of files holds, and what it may, in bytes. */
+  /** Size of the file cache and its limit, in bytes. */
   get cached(): { bytes: number; limit: number } {
     return { bytes: this.#files.calculatedSize, limit: maxCachedBytes };
   }
@@ -71,7 +71,7 @@ export class MirroredPictures {
     this.#index = undefined;
   }
 
-  /** Where the index was begun anew, under the same name, it is opened again. */
+  /** Reopens an index that a pass has replaced. */
   #fileOf(name: string): string | undefined {
     const inode = statSync(this.#indexFile, { throwIfNoEntry: false })?.ino;
     if (inode !== this.#index?.inode) this.close();
@@ -89,7 +89,7 @@ export class MirroredPictures {
     return typeof file === 'string' ? file : undefined;
   }
 
-  /** The bytes that the name says, or undefined. */
+  /** Returns the bytes; undefined where their digest is not the one in the name. */
   async #read(file: string): Promise<Buffer | undefined> {
     const path = join(this.#folder, file);
     try {
@@ -98,7 +98,7 @@ export class MirroredPictures {
         const bytes = Buffer.allocUnsafeSlow(size);
         const digest = createHash('sha256');
         let at = 0;
-        // Chunk by chunk, so that other requests have their turn: to digest a large one takes some milliseconds.
+        // Chunk by chunk, so that other requests have their turn: digesting a large picture takes some milliseconds.
         await readThrough(path, (chunk) => {
           digest.update(chunk);
           at += chunk.copy(bytes, at);
@@ -108,12 +108,12 @@ export class MirroredPictures {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
-    this.#tell(`${path} is missing or damaged; \`offerline doctor --deep --repair\` and the next pass put it right`);
+    this.#warn(`${path} is missing or damaged; \`offerline doctor --deep --repair\` and the next pass restore it`);
     return undefined;
   }
 
-  #tell(message: string): void {
-    if (message !== this.#told) this.#log.warn(message);
-    this.#told = message;
+  #warn(message: string): void {
+    if (message !== this.#lastWarning) this.#log.warn(message);
+    this.#lastWarning = message;
   }
 }

@@ -5,20 +5,20 @@ import type { FileEffects } from '../kit/files/effects.ts';
 import { sha256Of } from '../kit/files/read-through.ts';
 import { pictureTypes, type PictureEnding } from './picture-type.ts';
 
-/** The SHA-256 of its bytes, and its type's ending. */
+/** Names of mirrored files: SHA-256 of the bytes, ending of the type. */
 const pictureFile = new RegExp(`^([0-9a-f]{64})\\.(${Object.keys(pictureTypes).join('|')})$`);
-/** Not whole yet, or left over by a pass that ended by force. */
+/** Ending of unfinished files, which a pass that ended by force leaves. */
 const partEnding = '.part';
 
-/** What the name of a mirrored file says; undefined where it is none. */
+/** Parses the name of a mirrored file; undefined for other names. */
 export function readFileName(file: string): { sha256: string; type: string } | undefined {
   const [, sha256, ending] = pictureFile.exec(file) ?? [];
   return sha256 === undefined ? undefined : { sha256, type: pictureTypes[ending as PictureEnding] };
 }
 
 /**
- * Stores a picture under the name of its content and gives that. Nobody sees a part of it: it has its name once it is
- * whole and on the disk. One call at a time: two with the same bytes would write the same file.
+ * Stores a picture under the name of its content, and returns that. The file gets its name after it is complete and on
+ * the disk. One call at a time: two with the same bytes would write the same file.
  */
 export async function storePicture(
   folder: string,
@@ -27,8 +27,8 @@ export async function storePicture(
   files: FileEffects,
 ): Promise<string> {
   const file = `${hash('sha256', bytes, 'hex')}.${ending}`;
-  // The same bytes from another address, or left over by a pass that ended before it wrote them down.
-  if (await isIntact(folder, file)) return file;
+  // Another address has the same bytes, or a pass ended before it indexed them.
+  if (await isPictureIntact(folder, file)) return file;
   const part = join(folder, file + partEnding);
   await files.writeFile(part, bytes, 'picture: written');
   await files.rename(part, join(folder, file), 'picture: renamed');
@@ -36,8 +36,8 @@ export async function storePicture(
   return file;
 }
 
-/** Whether a file has the bytes that its name says. */
-export async function isIntact(folder: string, file: string): Promise<boolean> {
+/** True where a file's digest is the one in its name. */
+export async function isPictureIntact(folder: string, file: string): Promise<boolean> {
   try {
     return (await sha256Of(join(folder, file))) === readFileName(file)?.sha256;
   } catch (error) {
@@ -46,13 +46,13 @@ export async function isIntact(folder: string, file: string): Promise<boolean> {
   }
 }
 
-/** In bytes; undefined where it is not there. */
+/** Returns the bytes of a file; undefined where there is none. */
 export async function sizeOf(folder: string, file: string): Promise<number | undefined> {
   const about = await stat(join(folder, file)).catch(() => undefined);
   return about?.size;
 }
 
-/** The mirrored files of the folder, and those that are not whole yet. Whatever else lies there is not ours. */
+/** Lists the mirrored files of the folder, and unfinished ones; other files are not ours. */
 export async function mirroredFiles(folder: string): Promise<{ whole: string[]; parts: string[] }> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];

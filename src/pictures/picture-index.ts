@@ -8,28 +8,28 @@ import { migrateSqlite, sqliteVersion } from '../kit/sqlite/migrate-sqlite.ts';
 import { isSqliteDamage, openSqlite, sqliteTransaction } from '../kit/sqlite/open-sqlite.ts';
 import type { FeedPicture } from './feed-pictures.ts';
 
-/** What is known of the picture of one name. Times are milliseconds since the epoch. */
+/** Index entry of a picture's name. Times are milliseconds since the epoch. */
 export interface IndexedPicture extends FeedPicture {
-  /** The newest that could be had; null while none could. */
+  /** The newest mirrored file; null while there is none. */
   file: string | null;
   bytes: number | null;
-  /** Where the file came from in the end, and what that server is asked with whether it still holds. */
+  /** Address that gave the file after redirects, with that server's validators. */
   answered_by: string | null;
   etag: string | null;
   last_modified: string | null;
-  /** Null while it was never asked for. */
+  /** Null before the first request. */
   asked_at: number | null;
-  /** Not asked for before. */
+  /** Time of the next request. */
   next_at: number;
-  /** In a row. */
+  /** Failures in a row. */
   failures: number;
-  /** Why it could not be had the last time. */
+  /** Reason of the last failure. */
   error: string | null;
-  /** When the published snapshot last named it. */
+  /** Time of the last published snapshot that names it. */
   wanted_at: number;
 }
 
-/** What of a picture a fetch tells. */
+/** Columns that a fetch sets. */
 export type MirroredCopy = Pick<IndexedPicture, 'file' | 'bytes' | 'answered_by' | 'etag' | 'last_modified'>;
 
 /**
@@ -46,8 +46,8 @@ const migrations = fileURLToPath(new URL('../../sql/pictures', import.meta.url))
 const isFailing = 'error IS NOT NULL AND wanted_at = (SELECT max(wanted_at) FROM pictures)';
 
 /**
- * Which name has which mirrored file, in SQLite beside the files, so that the service reads it while a pass writes. It
- * holds nothing that cannot be had again: one that is damaged is begun anew.
+ * Index of mirrored files by name, in SQLite, so that the service reads while a pass writes. All its content can be
+ * fetched again, so a damaged index is replaced by an empty one.
  */
 export class PictureIndex implements Disposable {
   readonly #database: DatabaseSync;
@@ -57,7 +57,7 @@ export class PictureIndex implements Disposable {
     migrateSqlite(this.#database, file, migrations);
   }
 
-  /** For a pass, which holds the lock. `onDamage` is told what is wrong with one that is thrown away. */
+  /** Opens the index for a pass, which holds the lock. `onDamage` receives the problem of an index that is replaced. */
   static async open(
     { pictureIndexFile: file }: DataDirectory,
     files: FileEffects,
@@ -66,20 +66,20 @@ export class PictureIndex implements Disposable {
     const problem = damageOf(file);
     if (problem !== undefined) {
       onDamage(problem);
-      // The log first: what is left of it must not be taken for that of a new file.
+      // The log first, so that SQLite does not apply it to a new file.
       for (const ending of ['-wal', '-shm', ''])
         await files.remove(file + ending, 'damaged index of pictures: removed');
     }
     return new PictureIndex(file);
   }
 
-  /** For those who only ask; undefined where there has never been a pass, and where the next one begins it anew. */
+  /** Opens the index for reading; undefined before the first pass, and where the next pass replaces it. */
   static existing({ pictureIndexFile: file }: DataDirectory): PictureIndex | undefined {
     const isUsable = existsSync(file) && damageOf(file) === undefined;
     return isUsable ? new PictureIndex(file) : undefined;
   }
 
-  /** Takes up what the published snapshot names now. An address that is new is asked for at once. */
+  /** Adds the pictures of the published snapshot. A new address is due at once. */
   want(pictures: readonly FeedPicture[], now: number): void {
     const statement = this.#database.prepare(
       `INSERT INTO pictures (name, address, next_at, wanted_at) VALUES (?1, ?2, ?3, ?3)
@@ -90,7 +90,7 @@ export class PictureIndex implements Disposable {
     });
   }
 
-  /** Those that were wanted at that time, the longest due first. */
+  /** Pictures wanted at that time, the longest due first. */
   wantedAt(time: number): IndexedPicture[] {
     return this.#database
       .prepare('SELECT * FROM pictures WHERE wanted_at = ? ORDER BY next_at, name')
@@ -112,32 +112,32 @@ export class PictureIndex implements Disposable {
       .run(askedAt, nextAt, name);
   }
 
-  /** The file that it has stays its file. */
+  /** Records a failure and keeps the file. */
   failed(name: string, error: string, askedAt: number, nextAt: number): void {
     this.#database
       .prepare('UPDATE pictures SET asked_at = ?, next_at = ?, failures = failures + 1, error = ? WHERE name = ?')
       .run(askedAt, nextAt, error, name);
   }
 
-  /** Forgets names that no snapshot has named since. */
+  /** Removes names that no snapshot has named since. */
   forget(wantedBefore: number): void {
     this.#database.prepare('DELETE FROM pictures WHERE wanted_at < ?').run(wantedBefore);
   }
 
-  /** All files that a name has. */
+  /** All files in use. */
   files(): Set<string> {
     const rows = this.#database.prepare('SELECT DISTINCT file FROM pictures WHERE file IS NOT NULL').all();
     return new Set(rows.map(({ file }) => String(file)));
   }
 
-  /** Those of the newest snapshot that could not be had the last time, the ones that failed most first. */
+  /** Pictures of the newest snapshot whose last request failed, the most failures first. */
   failing(): IndexedPicture[] {
     return this.#database
       .prepare(`SELECT * FROM pictures WHERE ${isFailing} ORDER BY failures DESC, name`)
       .all() as unknown as IndexedPicture[];
   }
 
-  /** How many names have a file, and how many are failing; some are both. */
+  /** Numbers of names with a file and of failing ones; some are both. */
   counts(): { mirrored: number; failing: number } {
     return this.#database
       .prepare(`SELECT count(file) AS mirrored, count(*) FILTER (WHERE ${isFailing}) AS failing FROM pictures`)
@@ -161,7 +161,7 @@ export class PictureIndex implements Disposable {
   }
 }
 
-/** What is wrong with an index; undefined where nothing is, and where there is none. */
+/** Returns the damage of an index; undefined for a good one and where there is none. */
 function damageOf(file: string): string | undefined {
   if (!existsSync(file)) return undefined;
   let database: DatabaseSync | undefined;

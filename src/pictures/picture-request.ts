@@ -3,27 +3,27 @@ import { ConnectError, guardedConnector, type ConnectProblem, type GuardOptions 
 import type { MirroredCopy } from './picture-index.ts';
 import { maxPictureBytes, pictureEnding, type PictureEnding } from './picture-type.ts';
 
-/** Of an ETag or a date; a longer one is not kept. */
+/** Length of an ETag or a date; longer ones are dropped. */
 const maxValidatorLength = 512;
 
 const redirects = [301, 302, 303, 307, 308];
 
-/** Why there was no picture; `http_404` and the like by the status. */
+/** Reasons for a missing picture; `http_404` and the like name the status. */
 export type PictureProblem =
   ConnectProblem | 'bad_answer' | 'too_large' | 'packed' | 'not_a_picture' | 'bad_redirect' | `http_${number}`;
 
-/** What a server said to one request. */
+/** Outcome of one request. */
 export type PictureAnswer =
   | { kind: 'picture'; bytes: Buffer; ending: PictureEnding; etag: string | null; lastModified: string | null }
-  /** What it was asked about still holds. */
+  /** The validators still hold. */
   | { kind: 'unchanged' }
   | { kind: 'redirect'; to: URL }
   | { kind: 'problem'; problem: PictureProblem };
 
-/** What we have already of the address that is asked. */
+/** Validators of the copy that we have of the address. */
 export type KnownCopy = Pick<MirroredCopy, 'etag' | 'last_modified'>;
 
-/** The connections of one pass, to public addresses only. */
+/** Connections of one pass, to public addresses only. */
 export class PictureRequests {
   readonly #agent: Agent;
 
@@ -32,8 +32,8 @@ export class PictureRequests {
   }
 
   /**
-   * Asks once and reads at most `maxPictureBytes`; follows nothing. Never throws for what a server does, and the
-   * signal's reason once that is aborted.
+   * Sends one request and reads at most `maxPictureBytes`; follows no redirect. Throws nothing for what a server does,
+   * and the signal's reason after it is aborted.
    */
   async ask(url: URL, known: KnownCopy | undefined, milliseconds: number, stop: AbortSignal): Promise<PictureAnswer> {
     const deadline = AbortSignal.timeout(Math.max(0, Math.ceil(milliseconds)));
@@ -41,7 +41,7 @@ export class PictureRequests {
     try {
       const asked = request(url, { dispatcher: this.#agent, headers: headersFor(known), signal });
       const { statusCode, headers, body } = await unlessAborted(asked, signal);
-      // Whoever lets go of a body that has not ended hears of that as its error.
+      // A body that is destroyed before its end emits an error.
       body.on('error', () => undefined);
       try {
         return await readAnswer(statusCode, headers, body, url, known !== undefined);
@@ -60,8 +60,8 @@ export class PictureRequests {
 }
 
 /**
- * Servers that choose by `accept` shall choose what every browser shows, since all clients get the same file. Unpacked,
- * so that what is counted is what is stored.
+ * Headers that prefer formats which every browser shows, since all clients get the same file, and no packing, so that the
+ * counted bytes are the stored ones.
  */
 function headersFor(known: KnownCopy | undefined): Record<string, string> {
   return {
@@ -73,7 +73,7 @@ function headersFor(known: KnownCopy | undefined): Record<string, string> {
   };
 }
 
-/** undici waits for a connection whatever the signal says. */
+/** Rejects when the signal is aborted, since undici waits for a connection regardless. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const onAbort = () => reject(signal.reason as Error);
@@ -112,7 +112,7 @@ async function readAnswer(
   };
 }
 
-/** Its host is looked at like that of any request, when it is connected to. */
+/** Parses a redirect; the connection checks its host as that of any request. */
 function redirect(location: string | undefined, from: URL): PictureAnswer {
   const to = location === undefined ? null : URL.parse(location, from.href);
   if (to === null || !/^https?:$/.test(to.protocol) || to.username !== '' || to.password !== '')
@@ -121,7 +121,7 @@ function redirect(location: string | undefined, from: URL): PictureAnswer {
   return { kind: 'redirect', to };
 }
 
-/** Undefined where there are too many: what a server says of the length may be wrong. */
+/** Reads a body; undefined where it exceeds the limit, whatever length the server states. */
 async function readBytes(body: AsyncIterable<Buffer>): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let count = 0;
@@ -133,7 +133,7 @@ async function readBytes(body: AsyncIterable<Buffer>): Promise<Buffer | undefine
   return Buffer.concat(chunks);
 }
 
-/** As it can be sent back in a header. */
+/** Returns a validator that can be sent back in a header. */
 function validator(text: string | undefined): string | null {
   return text !== undefined && text.length <= maxValidatorLength && /^[ -~]+$/.test(text) ? text : null;
 }

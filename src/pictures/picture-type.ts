@@ -1,4 +1,4 @@
-/** The types that are mirrored, by the endings of their files. Not SVG: a document that may hold scripts. */
+/** Mirrored types by file ending. SVG is excluded, since it may contain scripts. */
 export const pictureTypes = {
   png: 'image/png',
   jpg: 'image/jpeg',
@@ -12,10 +12,10 @@ export const maxPictureBytes = 5_000_000;
 
 export type PictureEnding = keyof typeof pictureTypes;
 
-/** The first box of AVIF lists a few brands of four letters each; one that lists more is none that we know. */
+/** The first box of AVIF lists a few brands of four letters each. */
 const maxBrandBytes = 512;
 
-/** What a picture is by its first bytes, whatever its address or its server call it. Undefined for all else. */
+/** Detects a picture's type by its first bytes, not by its address or the server. Undefined for anything else. */
 export function pictureEnding(bytes: Buffer): PictureEnding | undefined {
   const start = bytes.toString('latin1', 0, 12);
   if (start.startsWith('\x89PNG\r\n\x1a\n')) return 'png';
@@ -25,7 +25,7 @@ export function pictureEnding(bytes: Buffer): PictureEnding | undefined {
   return start.slice(4, 8) === 'ftyp' && brandsOf(bytes).some((brand) => /^avi[fs]$/.test(brand)) ? 'avif' : undefined;
 }
 
-/** The brands of an `ftyp` box (ISO/IEC 14496-12): size, `ftyp`, the major brand, its version, then compatible ones. */
+/** Reads the brands of an `ftyp` box (ISO/IEC 14496-12): size, `ftyp`, major brand, version, compatible brands. */
 function brandsOf(bytes: Buffer): string[] {
   const end = Math.min(bytes.readUInt32BE(0), maxBrandBytes, bytes.length);
   const brands = [bytes.toString('latin1', 8, 12)];

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { severalAtOnce } from '../../kit/files/several-at-once.ts';
-import { isIntact, mirroredFiles } from '../../pictures/picture-files.ts';
+import { isPictureIntact, mirroredFiles } from '../../pictures/picture-files.ts';
 import { trouble, type Finding } from './finding.ts';
 
 /** Reads all mirrored pictures, and checks their bytes against their names, which are digests. */
@@ -10,7 +10,7 @@ export async function examinePictures({
 }: DataDirectory): Promise<{ findings: Finding[]; damaged: string[] }> {
   const damaged: string[] = [];
   await severalAtOnce((await mirroredFiles(pictures)).whole, async (file) => {
-    if (!(await isIntact(pictures, file))) damaged.push(join(pictures, file));
+    if (!(await isPictureIntact(pictures, file))) damaged.push(join(pictures, file));
   });
   const findings = damaged
     .toSorted()
