@@ -5,20 +5,17 @@ import { pagesOf } from './http/pages.ts';
 import type { ResolvedSource } from './resolve-source.ts';
 import { pageFacts } from './fetch-all-pages.ts';
 
-/** What one page of a source shows. */
+/** Result of reading one page of a source. */
 export interface SourceCheck {
-  /** How many offers the network says it has; null where it does not say. */
+  /** Number of offers as the network states it; null where it states none. */
   total: number | null;
-  /** How many of the page became offers. */
+  /** Number of the page's records that became offers. */
   records: number;
-  /** The first offer, as landing would have it. */
+  /** The first offer, in the form of a landing record. */
   first: string | null;
 }
 
-/**
- * Asks for one page: proves host, key, success rule and the place of the records. Throws `FetchError` saying what is
- * wrong.
- */
+/** Fetches one page: proves host, key, success rule and the place of the records. Throws `FetchError`. */
 export async function checkSource(source: ResolvedSource, fetching: Fetching): Promise<SourceCheck> {
   const { offers } = source;
   if (offers === undefined) throw new FetchError('the source has no list of offers');

@@ -5,13 +5,13 @@ import type { Stream } from './connectors/declaration.ts';
 import { membersOf, scalarText, valueAt } from './records/record-fields.ts';
 import { FetchError } from './http/fetcher.ts';
 
-/** A list moved while it was read: another try may find it at rest. */
+/** The list changed between its pages; another try may succeed. */
 export class MovedError extends FetchError {}
 
-/** A list that moves while it is read is read once more. */
-const tries = 2;
+/** Readings of a list that changes between its pages. */
+const maxReadings = 2;
 
-/** Does what reads a list again where that moved; `onRetry` is told why. Throws `MovedError` where it keeps moving. */
+/** Reads a list, once more where it changed between its pages. Throws `MovedError` where it changes again. */
 export async function retryIfMoved<Result>(
   read: () => Promise<Result>,
   onRetry: (reason: string, waitMilliseconds: number) => void,
@@ -20,34 +20,34 @@ export async function retryIfMoved<Result>(
     try {
       return await read();
     } catch (error) {
-      if (!(error instanceof MovedError) || attempt === tries) throw error;
+      if (!(error instanceof MovedError) || attempt === maxReadings) throw error;
       onRetry(error.message, 0);
     }
   }
 }
 
-/** Of one list, whatever its server says. */
+/** Pages of one list. */
 const maxPages = 10_000;
 
-/** What a record came to. `id` tells it from all others of the list. */
+/** Result of reading a record; `id` identifies it within the list. */
 export interface ListItem {
   id: string;
 }
 
 export interface PagesReading<Item extends ListItem> {
-  /** A list of nothing is whole, too; otherwise it is not believed. */
+  /** Accepts an empty list, which is an error otherwise. */
   mayBeEmpty?: boolean;
-  /** Fetches the page by its number, or by the row that it begins at. */
+  /** Fetches a page by its number, or by its first row. */
   fetch(page: number, size: number): Promise<JsonValue>;
   read(record: JsonValue): Item;
-  /** Called with what the records of each page came to. */
+  /** Receives the results of each page. */
   take(items: Item[], page: number): void;
 }
 
 /**
- * Reads all pages of a list. Resolves only where it is whole: every page came and brought new records, and there are as
- * many as it says, on the first page as on the last. Throws `MovedError` where it changed meanwhile, `FetchError` where
- * its paging makes no sense. Returns the number of pages and of records.
+ * Reads all pages of a list and returns the number of pages and of records. Succeeds only for a complete list: every page
+ * has new records, and their number is the total that the first and the last page state. Throws `MovedError` where the
+ * list changed meanwhile, `FetchError` where its paging makes no sense.
  */
 export async function fetchAllPages<Item extends ListItem>(
   stream: Stream,
@@ -73,13 +73,12 @@ export async function fetchAllPages<Item extends ListItem>(
     if (found.length > 0) {
       const digest = hash('sha256', pageIds.toSorted().join('\n'));
       if (seenPages.has(digest))
-        throw new FetchError(`page ${pages} is one that came before: the server does not look at the page's number`);
+        throw new FetchError(`page ${pages} repeats an earlier one: the server ignores the page's number`);
       seenPages.add(digest);
     }
     const before = ids.size;
     for (const id of pageIds) ids.add(id);
-    if (found.length > 0 && ids.size === before && pages > 1)
-      throw new MovedError(`page ${pages} brought no record that was new`);
+    if (found.length > 0 && ids.size === before && pages > 1) throw new MovedError(`page ${pages} has no new record`);
     reading.take(found, pages);
     const next = nextPage(stream, answer, { page, size, found: found.length, records, total });
     if (next === undefined) break;
@@ -91,7 +90,7 @@ export async function fetchAllPages<Item extends ListItem>(
       'the source returned an empty list; keeping its current offers. Pause the source by hand if they are gone',
     );
   if (total !== undefined && ids.size !== total)
-    throw new MovedError(`the list says that it has ${total} records, and ${ids.size} came`);
+    throw new MovedError(`the list states ${total} records, and ${ids.size} came`);
   return { pages, records: ids.size };
 }
 
@@ -104,7 +103,7 @@ interface Progress {
   total: number | undefined;
 }
 
-/** What to ask for next; undefined at the end. */
+/** Returns the next page to fetch; undefined after the last one. */
 function nextPage(
   { paging }: Stream,
   answer: JsonValue,
@@ -112,7 +111,7 @@ function nextPage(
 ): number | undefined {
   if (paging.kind === 'single' || found === 0) return undefined;
   if (total !== undefined && records >= total) return undefined;
-  // A server may give fewer rows than were asked for: only an empty page is the end.
+  // A server may send fewer rows than requested: only an empty page is the end.
   if (paging.kind === 'row') return page + found;
   if (total !== undefined) return page + 1;
   const more = paging.more === undefined ? undefined : scalarText(valueAt(answer, paging.more))?.toLowerCase();
@@ -121,13 +120,13 @@ function nextPage(
   if (pages !== undefined) return page - paging.first + 1 >= pages ? undefined : page + 1;
   const next = numberAt(answer, paging.next);
   if (next !== undefined) return next > page ? next : undefined;
-  // The same of a page by number, where the server says how many it gives at most.
+  // By number a page that is not full is the last; some servers state the size of a full page.
   return found < (numberAt(answer, paging.size_given) ?? size) ? undefined : page + 1;
 }
 
 /**
- * Throws `FetchError` where the answer has no place for records at all: only a list, or what networks write in place of
- * an empty one, says that there are none.
+ * Returns the records of an answer. Throws `FetchError` where the place of records is missing: only an empty list, or a
+ * value that networks write in its place, means no records.
  */
 function recordsOf(stream: Stream, answer: JsonValue): JsonValue[] {
   if (stream.format === 'csv') return boundedRecords(csvRecords(answer as string));
@@ -135,21 +134,21 @@ function recordsOf(stream: Stream, answer: JsonValue): JsonValue[] {
   for (const key of stream.records === '' ? [] : stream.records.split('.')) {
     if (isNone(at)) return [];
     if (!isJsonObject(at) || !Object.hasOwn(at, key))
-      throw new FetchError(`the answer has no "${stream.records}", where the records stand`);
+      throw new FetchError(`the answer has no "${stream.records}", the place of the records`);
     at = at[key] ?? null;
   }
   if (!isNone(at) && !Array.isArray(at) && !isJsonObject(at))
-    throw new FetchError(`what the answer has at "${stream.records}" is no list`);
+    throw new FetchError(`the value at "${stream.records}" is no list`);
   return boundedRecords(membersOf(at));
 }
 
-/** Each becomes an offer or a conversion of many fields, and all of a page at once. */
-const mostRecords = 100_000;
+/** All records of a page are in memory as offers or conversions of many fields. */
+const maxRecordsOfPage = 100_000;
 
 function boundedRecords(records: JsonValue[]): JsonValue[] {
-  if (records.length > mostRecords)
+  if (records.length > maxRecordsOfPage)
     throw new FetchError(
-      `a page of ${records.length} records; at most ${mostRecords} are taken: ask for smaller pages`,
+      `a page of ${records.length} records; at most ${maxRecordsOfPage} are taken: ask for smaller pages`,
     );
   return records;
 }
@@ -164,15 +163,13 @@ function csvRecords(text: string): JsonValue[] {
   return rows.map(({ cells }) => Object.fromEntries(head.cells.map((name, column) => [name, cells[column] ?? ''])));
 }
 
-/**
- * The records of a page, and how many the list says it has. Throws `FetchError` where it has no place for records.
- */
+/** Returns the records of a page, and the total that the list states. Throws `FetchError` where their place is missing. */
 export function pageFacts(stream: Stream, answer: JsonValue): { records: JsonValue[]; total: number | undefined } {
   const records = recordsOf(stream, answer);
   return { records, total: statedTotal(stream, answer, records.length) };
 }
 
-/** How many records the list says it has; some count by rows what the page has and nothing else. */
+/** The stated total; undefined too where a list by rows states the size of its page instead. */
 function statedTotal({ paging }: Stream, answer: JsonValue, found: number): number | undefined {
   const stated = numberAt(answer, paging.total);
   return paging.kind === 'row' && stated === found ? undefined : stated;

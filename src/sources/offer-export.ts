@@ -4,16 +4,15 @@ import { join } from 'node:path';
 import type { Effects } from '../kit/files/effects.ts';
 import { compactText, type Moment } from '../kit/time/moment.ts';
 
-/** Written by a pull: of what, when, and what it holds. */
+/** Names of a pull's files: list, time of the pull and digest of the content. */
 const exportName = (of: string) =>
   new RegExp(`^${of.replaceAll('.', String.raw`\.`)}-\\d{8}T\\d{6}Z-([0-9a-f]{16})\\.ndjson$`);
-/** The system takes no more at once. */
-const linesAtOnce = 1000;
+/** The system's limit on buffers of one write. */
+const maxLinesOfWrite = 1000;
 
 /**
- * Writes lines, with their ends and in their order, into a landing folder, unless the last file of that name which a
- * pull wrote there holds the same. Nobody sees a part of it: it has its name once it is whole and on the disk. Returns
- * the file's name, null where nothing was written.
+ * Writes lines, each with its line end, into a file of a landing folder, unless the last pull wrote the same lines. The
+ * file gets its name after it is complete and on the disk. Returns the name; null where nothing was written.
  */
 export async function writeExport(
   folder: string,
@@ -32,8 +31,8 @@ export async function writeExport(
   await effects.perform('export: written', async () => {
     const file = await open(part, 'w');
     try {
-      for (let from = 0; from < lines.length; from += linesAtOnce)
-        await file.writev(lines.slice(from, from + linesAtOnce));
+      for (let from = 0; from < lines.length; from += maxLinesOfWrite)
+        await file.writev(lines.slice(from, from + maxLinesOfWrite));
     } finally {
       await file.close();
     }
@@ -44,7 +43,7 @@ export async function writeExport(
   return name;
 }
 
-/** What the newest of these files holds, as its name says. */
+/** Returns the digest in the name of the newest file. */
 async function lastExport(folder: string, named: RegExp): Promise<string | undefined> {
   let names: string[];
   try {

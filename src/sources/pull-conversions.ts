@@ -13,22 +13,21 @@ import { jsonText } from './records/canonical-offer.ts';
 import { NetworkRecord } from './records/record-fields.ts';
 import { retryIfMoved, MovedError, fetchAllPages } from './fetch-all-pages.ts';
 
-/** What a pull of a source's conversions came to. */
+/** Summary of a pull of conversions. */
 export interface ConversionsPull {
-  /** Conversions that the network listed, and lines that were written of them. */
+  /** Conversions that the network listed, and lines written for them. */
   conversions: number;
   lines: number;
-  /** Conversions that wait, or were left out, by reason. */
+  /** Pending conversions and those left out, by reason. */
   leftOut: Record<string, number>;
 }
 
-/** Days are those of the network's own calendar, which may be a day ahead or behind. */
-const daysBeside = 1;
+/** Days of the network's own calendar may be one ahead or behind. */
+const marginDays = 1;
 
 /**
- * Pulls the conversions of the last `days`, a window after the other, and writes what they add to what was told into
- * the folder. A window that does not come whole writes nothing, and the pull ends there. Throws `FetchError` saying
- * why.
+ * Pulls the conversions of the last `days`, window by window, and writes lines for those that changed into the folder. An
+ * incomplete window writes nothing and ends the pull with a `FetchError`.
  */
 export async function pullConversions(
   source: ResolvedSource,
@@ -48,7 +47,7 @@ export async function pullConversions(
     const to = last < today ? last : today;
     const listed = await retryIfMoved(() => listWindow(source, from, to, fetching), fetching.onRetry);
     sum.conversions += listed.length;
-    const { lines, emitted } = newsOf(listed, reading, store, sum.leftOut);
+    const { lines, emitted } = changesIn(listed, reading, store, sum.leftOut);
     if (lines.length > 0)
       await writeExport(
         folder,
@@ -63,7 +62,7 @@ export async function pullConversions(
   return sum;
 }
 
-/** The conversions of a window; undefined for a record that is none. */
+/** Lists the conversions of a window; undefined stands for a record that is no conversion. */
 async function listWindow(
   { conversions, ...asking }: ResolvedSource,
   from: Day,
@@ -75,7 +74,7 @@ async function listWindow(
   const listed = new Map<string, { text: string; conversion: NetworkConversion | undefined }>();
   await fetchAllPages(stream, {
     mayBeEmpty: true,
-    fetch: pagesOf(asking, stream, fetching, { from: addDays(from, -daysBeside), to: addDays(to, daysBeside) }),
+    fetch: pagesOf(asking, stream, fetching, { from: addDays(from, -marginDays), to: addDays(to, marginDays) }),
     read: (record) => {
       const conversion = toConversion(new NetworkRecord(record));
       const text = jsonText(record);
@@ -92,8 +91,8 @@ async function listWindow(
   return [...listed.values()].map(({ conversion }) => conversion);
 }
 
-/** Lines that say what was not told yet, by moment, and what is told once they are written. */
-function newsOf(
+/** Returns the lines that are not emitted yet, by time, and the state after they are written. */
+function changesIn(
   listed: readonly (NetworkConversion | undefined)[],
   reading: ConversionReading,
   store: EmittedStore,
@@ -110,10 +109,10 @@ function newsOf(
     }
     const { id, emitted: before } = emittedAs(reading.source, read.id, reading.otherSources, store);
     const ready = { ...read, id };
-    const news = linesFor(ready, before);
+    const change = linesFor(ready, before);
     if (ready.status === 'pending') count('pending');
-    lines.push(...news.lines);
-    if (news.emitted !== undefined && news.emitted !== before) emitted.set(ready.id, news.emitted);
+    lines.push(...change.lines);
+    if (change.emitted !== undefined && change.emitted !== before) emitted.set(ready.id, change.emitted);
   }
   return { lines: lines.toSorted((one, other) => compareMoments(one.occurred_at, other.occurred_at)), emitted };
 }

@@ -10,21 +10,18 @@ import { writeExport } from './offer-export.ts';
 import type { ResolvedSource } from './resolve-source.ts';
 import { retryIfMoved, MovedError, fetchAllPages, type ListItem } from './fetch-all-pages.ts';
 
-/** What a whole pull of a source's offers came to. */
+/** Summary of a complete pull of offers. */
 export interface OffersPull {
   pages: number;
   records: number;
-  /** The file written into the landing folder; null where the last one holds the same. */
+  /** The file written into the landing folder; null where the last one has the same content. */
   file: string | null;
-  /** Records left out on purpose, by reason, and what was odd in others. */
+  /** Records left out on purpose, by reason. */
   leftOut: Record<string, number>;
   warnings: Record<string, number>;
 }
 
-/**
- * Pulls a source's whole list of offers and writes it as one export. Writes nothing where it was not whole. Throws
- * `FetchError` saying why.
- */
+/** Pulls a source's complete list of offers and writes it as one export; throws `FetchError` and writes nothing else. */
 export async function pullOffers(
   source: ResolvedSource,
   folder: string,
@@ -45,7 +42,7 @@ async function pullOnce(
   if (offers === undefined) throw new FetchError('the source has no list of offers');
   const { stream, toCanonical } = offers;
   const counts = { leftOut: {} as Record<string, number>, warnings: {} as Record<string, number> };
-  // As bytes: a text put together of many parts holds on to all of them.
+  // Bytes, since a text that is joined from many parts keeps all of them in memory.
   const lines = new Map<string, Buffer>();
   const read = await fetchAllPages(stream, {
     fetch: pagesOf(asking, stream, fetching),
@@ -74,7 +71,7 @@ interface OfferLine extends ListItem {
   warnings?: readonly string[];
 }
 
-/** A record without an id of its own is told by all that it says: landing rejects it by name. */
+/** A record without an id is identified by its whole text: landing rejects it by name. */
 function lineOf(record: JsonValue, made: CanonicalRecord): OfferLine {
   if ('leftOut' in made) return { id: jsonText(record), leftOut: made.leftOut };
   const line = jsonText(made.record);

@@ -8,12 +8,12 @@ import { declaredOffer } from './connectors/declared.ts';
 import type { NetworkRecord } from './records/record-fields.ts';
 import type { TemplateValues } from './http/request-template.ts';
 
-/** A source ready to be asked: its secrets read, its declaration complete. */
+/** A source that is ready for requests: its secrets are read and its declaration is complete. */
 export interface ResolvedSource {
   name: string;
   baseUrl: string;
   secrets: TemplateValues;
-  /** Tells accounts of one host apart without naming a secret. */
+  /** Distinguishes accounts of one host, for budgets. */
   account: string;
   redactor: Redactor;
   onToken: (token: string) => void;
@@ -23,7 +23,7 @@ export interface ResolvedSource {
     | undefined;
 }
 
-/** Throws `UsageError` where a secret cannot be read. */
+/** Returns undefined for a source without a connector. Throws `UsageError` where a secret cannot be read. */
 export function resolveSource(entry: SourceEntry): ResolvedSource | undefined {
   const connector = entry.connector === undefined ? undefined : connectors[entry.connector];
   if (connector === undefined) return undefined;

@@ -182,7 +182,7 @@ describe.for(ofPages)('the pages of %s', ([connector, dialect]) => {
     await using served = await network(5000, [{ kind: 'ignored_page', times: 99 }]);
     await configure(landing, connector, served);
     expect((await pull(landing)).pulled).toMatchObject([
-      { status: 'failed', error: expect.stringContaining('came before') as string },
+      { status: 'failed', error: expect.stringContaining('repeats an earlier one') as string },
     ]);
     expect(await exports(landing)).toEqual([]);
   });

@@ -3,7 +3,7 @@ import { readSecret, secretSchema, type Secret } from '../../kit/config/secrets.
 import { isNetwork } from '../../kit/config/settings.ts';
 import { conversionKinds } from '../../kit/vocabulary/values.ts';
 
-/** What a conversion is reported by; each source may have names of its own for them. */
+/** Fields of a reported conversion; each source may have its own names for them. */
 export const reportedFields = [
   'click_id',
   'transaction_id',
@@ -16,11 +16,11 @@ export const reportedFields = [
 ] as const;
 export type ReportedField = (typeof reportedFields)[number];
 
-/** What a status comes to: `ignored` is answered and recorded nowhere. */
+/** Meanings of a status: an `ignored` report is answered and not recorded. */
 export const statusMeanings = [...conversionKinds, 'ignored'] as const;
 export type StatusMeaning = (typeof statusMeanings)[number];
 
-/** One, or two that count alike while one takes the other's place. */
+/** A secret, or two that are both valid while one replaces the other. */
 const secrets = z
   .union([secretSchema, z.array(secretSchema).min(1).max(2)], {
     error: 'is a secret or a list of at most two: a text, {"env": "NAME"} or {"file": "/path"}',
@@ -40,7 +40,7 @@ const signatureParameter = parameter.default('signature').describe('Parameter th
 const signatureSecret = secrets.describe('Key of the signature');
 
 const signature = z.discriminatedUnion('scheme', [
-  // As our own postbacks are signed: over all parameters, with `timestamp`.
+  // The signature of our own postbacks: over all parameters, with `timestamp`.
   z.strictObject({
     scheme: z.literal('offerline').describe('Scheme of the signature'),
     secret: signatureSecret,
@@ -66,7 +66,7 @@ const signature = z.discriminatedUnion('scheme', [
 ]);
 export type SignatureSettings = z.output<typeof signature>;
 
-/** How a source takes a conversion back where its statuses do not say so; any of these signs is enough. */
+/** Signs of a reversal beside statuses; any of them is enough. */
 const reversal = z
   .strictObject({
     id_prefix: z.string().min(1).max(20).optional().meta({
@@ -91,13 +91,13 @@ const reversal = z
   });
 export type ReversalSettings = z.output<typeof reversal>;
 
-/** As ayeT-Studios documents its chargebacks. */
+/** Chargebacks as ayeT-Studios documents them. */
 const ayetReversal: ReversalSettings = { id_prefix: 'r-', negative_payout: true, kind: 'chargeback' };
 
 /** Room for `<source>:~` and a SHA-256 in hex, in the 128 characters that an id may have. */
-const longestSourceName = 62;
+const maxSourceName = 62;
 
-/** How a source reports conversions to the tracker. */
+/** Settings of a source that reports conversions to the tracker. */
 export const postbackSchema = z
   .strictObject({
     token: secrets.optional().meta({
@@ -165,7 +165,7 @@ export const postbackSchema = z
   );
 export type PostbackSettings = z.output<typeof postbackSchema>;
 
-/** Undefined where only statuses take a conversion back. */
+/** Returns the signs of a reversal; undefined where only statuses reverse a conversion. */
 export function reversalOf({
   reversal: given,
   signature: signed,
@@ -173,16 +173,16 @@ export function reversalOf({
   return given ?? (signed?.scheme === 'ayet' ? ayetReversal : undefined);
 }
 
-/** What is wrong with the name of a source that reports conversions; undefined where nothing is. */
+/** Returns the mistake in the name of a source that reports conversions, if there is one. */
 export function reportingNameMistake(source: string): string | undefined {
-  if (source.length <= longestSourceName) return undefined;
-  return `has more than ${longestSourceName} characters, too many to begin the ids of its conversions`;
+  if (source.length <= maxSourceName) return undefined;
+  return `has more than ${maxSourceName} characters, too many to begin the ids of its conversions`;
 }
 
-/** Each as often as two may be valid at once. */
+/** Secrets of a source's reports; two of each may be valid at once. */
 export interface PostbackSecrets {
   tokens: string[];
-  /** Keys of its signatures. */
+  /** Keys of signatures. */
   keys: string[];
 }
 
@@ -197,14 +197,14 @@ export function readPostbackSecrets(
   return { tokens: read('token', token), keys: read('signature.secret', signed?.secret) };
 }
 
-/** The files that its secrets are kept in. */
+/** Returns the files that contain its secrets. */
 export function secretFiles({ token = [], signature: signed }: PostbackSettings): string[] {
   return [...token, ...(signed?.secret ?? [])].flatMap((secret) =>
     typeof secret === 'object' && 'file' in secret ? [secret.file] : [],
   );
 }
 
-/** In a few words, for lists: what guards it. */
+/** Lists the guards of its reports in a few words. */
 export function guardsOf({ token, signature: signed, allow }: PostbackSettings): string {
   const guards = [token && 'token', signed && `signature (${signed.scheme})`, allow && 'addresses'];
   return guards.filter((guard) => guard !== undefined).join(', ');

@@ -39,16 +39,16 @@ export const s3Schema = z
           context.addIssue({
             code: 'custom',
             path: [kind],
-            message: `lies within "${otherKind}": an object would be both`,
+            message: `is within "${otherKind}": an object would be both`,
           });
   });
 
 export type S3Settings = z.output<typeof s3Schema>;
 
-/** Small lists first: what is left to the next pull shall be clicks. */
+/** Small lists first, so that clicks are what a bounded pull leaves for the next one. */
 const kinds = ['offers', 'conversions', 'clicks'] as const satisfies readonly LandingKind[];
 
-/** What is listed, in the order in which it is pulled. */
+/** Returns the prefixes in the order in which they are pulled. */
 export function prefixesOf(
   settings: Partial<Record<LandingKind, string | undefined>>,
 ): { kind: LandingKind; prefix: string }[] {
@@ -58,10 +58,10 @@ export function prefixesOf(
   });
 }
 
-/** Of connector `s3`; without them its client looks where AWS's own tools do. */
+/** Secrets of connector `s3`; without them its client searches where AWS's own tools do. */
 const s3Secrets = ['access_key_id', 'secret_access_key', 'session_token'] as const;
 
-/** What is wrong with the names of the secrets; undefined where nothing is. */
+/** Returns the mistake in the names of the secrets, if there is one. */
 export function s3SecretsMistake(names: readonly string[]): string | undefined {
   const unknown = names.find((name) => !s3Secrets.some((known) => known === name));
   if (unknown !== undefined) return `s3 has no secret ${unknown}: it takes ${s3Secrets.join(', ')}`;

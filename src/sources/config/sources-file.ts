@@ -111,7 +111,7 @@ const sourceSchema = z
     const nameMistake = source.postback === undefined ? undefined : reportingNameMistake(source.source);
     if (nameMistake !== undefined) context.addIssue({ code: 'custom', path: ['source'], message: nameMistake });
     if (source.postback !== undefined && pullsConversions(source))
-      context.addIssue({ code: 'custom', path: ['postback'], message: toldTwice(source) });
+      context.addIssue({ code: 'custom', path: ['postback'], message: countedTwice(source) });
     for (const secret of connector?.secrets ?? [])
       if (source.secrets[secret] === undefined)
         context.addIssue({ code: 'custom', path: ['secrets', secret], message: 'is missing' });
@@ -162,18 +162,18 @@ export function readSources({ sourcesFile }: DataDirectory): Sources {
   };
 }
 
-/** Whether conversions of a source are asked of the network's own list. */
+/** True where conversions are pulled from the network's own list. */
 function pullsConversions({ connector, pull }: Pick<SourceEntry, 'connector' | 'pull'>): boolean {
   return connector !== undefined && connectors[connector]?.conversions !== undefined && pull.includes('conversions');
 }
 
-/** Ids of the network's list are not those of its reports, so nothing could tell that the two are one conversion. */
-function toldTwice({ connector, pull }: Pick<SourceEntry, 'connector' | 'pull'>): string {
+/** A network's list and its reports have different ids, so each conversion would count twice. */
+function countedTwice({ connector, pull }: Pick<SourceEntry, 'connector' | 'pull'>): string {
   const remedy = pull.includes('offers') ? 'leave "conversions" or "postback" out' : 'leave one of them out';
   return `reports what "pull" has of "connector": "${connector}", too, and each conversion would count twice: ${remedy}`;
 }
 
-/** Those of the sources that have something to pull; the others only report conversions. */
+/** Returns the sources that are pulled; the others only report conversions. */
 export function pulledSources(sources: readonly SourceEntry[]): SourceEntry[] {
   return sources.filter(({ connector }) => connector !== undefined);
 }

@@ -6,7 +6,7 @@ import { targetCountries } from '../records/targeting.ts';
 
 /**
  * AdGem's offer API: a token for an hour, at most 60 requests a minute, pages of a hundred without a total. The names
- * of its fields are known from other people's clients only, so some are looked for under two names.
+ * of its fields are known from other people's clients only, so some have two possible names.
  */
 export const adgem: Connector = {
   name: 'adgem',

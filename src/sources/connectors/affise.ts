@@ -9,7 +9,7 @@ import { plainText } from '../records/plain-text.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
 import { targetCountries } from '../records/targeting.ts';
 
-/** What holds of each of its lists. */
+/** Settings of both lists. */
 const everyList = {
   headers: { 'API-Key': '{api_key}' },
   paging: {
@@ -25,7 +25,7 @@ const everyList = {
 } satisfies StreamDeclaration;
 
 /**
- * Affise, partner API 3.0. A goal may pay differently by country and system, which one payout cannot say: the lowest
+ * Affise, partner API 3.0. A goal may pay differently by country and system, which has no single payout: the lowest
  * counts. Failures come with HTTP 200 and `status` 2; a limit above 500 is cut to it.
  */
 export const affise: Connector = {
@@ -49,7 +49,7 @@ export const affise: Connector = {
   },
 };
 
-/** By number as they are asked for, and by text as they are answered. */
+/** Statuses by number, as in requests, and by text, as in answers. */
 const affiseStatuses: Record<string, NetworkConversion['status']> = {
   '1': 'approved',
   confirmed: 'approved',
@@ -69,7 +69,7 @@ function affiseConversion(record: NetworkRecord): NetworkConversion | undefined 
     id,
     clickId: record.text('sub1'),
     status,
-    // Asked for in UTC, and written without saying so.
+    // In UTC, as requested, and written without an offset.
     occurredAt: `${createdAt}Z`,
     changedAt: updatedAt === undefined ? undefined : `${updatedAt}Z`,
     payout: record.text('payouts'),
@@ -119,7 +119,7 @@ function affiseOffer(record: NetworkRecord, source: SourceSettings): CanonicalRe
   };
 }
 
-/** What each goal pays at least; none for one that pays a share. */
+/** Lowest payout of each goal; goals that pay a share are left out. */
 function goalsOf(record: NetworkRecord, warnings: Set<string>): Map<string, string> {
   const goals = new Map<string, string>();
   for (const payment of record.records('payments')) {
@@ -136,7 +136,7 @@ function goalsOf(record: NetworkRecord, warnings: Set<string>): Map<string, stri
   return goals;
 }
 
-/** By language, those that say something. */
+/** Descriptions by language, without empty ones. */
 function descriptionsOf(record: NetworkRecord): JsonObject {
   return Object.fromEntries(
     record.keys('description_lang').flatMap((language) => {

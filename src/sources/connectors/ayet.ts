@@ -3,9 +3,7 @@ import type { CanonicalRecord, Connector, SourceSettings } from './connector.ts'
 import { plainText } from '../records/plain-text.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
 
-/**
- * ayeT Studios, the static API: all offers of an ad slot on one page, in USD. `num_offers` says how many there are.
- */
+/** ayeT Studios, the static API: all offers of an ad slot on one page, in USD, with their number in `num_offers`. */
 export const ayet: Connector = {
   name: 'ayet',
   baseUrl: 'https://www.ayetstudios.com',

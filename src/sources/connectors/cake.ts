@@ -6,9 +6,8 @@ import { plainText } from '../records/plain-text.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
 
 /**
- * CAKE, the JSON feed for affiliates. Rows count from 1; `row_count` is that of the list in some versions and that of
- * the page in others. Money comes with a mere sign, so the source's `currency` counts; dates have no zone and are left
- * out.
+ * CAKE, the JSON feed for affiliates. Rows count from 1; `row_count` counts the list in some versions and the page in
+ * others. Money has a currency sign only, so the source's `currency` counts; dates have no zone and are left out.
  */
 export const cake: Connector = {
   name: 'cake',
@@ -56,7 +55,7 @@ function cakeConversion(record: NetworkRecord): NetworkConversion | undefined {
   };
 }
 
-/** `MM/DD/YYYY hh:mm:ss` as ISO 8601 writes it. */
+/** Converts `MM/DD/YYYY hh:mm:ss` to ISO 8601. */
 function isoTime(text: string | undefined): string | undefined {
   const american = /^(\d\d)\/(\d\d)\/(\d{4}) (\d\d:\d\d:\d\d)$/.exec(text ?? '');
   return american === null ? text : `${american[3]}-${american[1]}-${american[2]}T${american[4]}`;

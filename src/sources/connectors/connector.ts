@@ -3,24 +3,24 @@ import type { NetworkRecord } from '../records/record-fields.ts';
 import type { NetworkConversion } from './network-conversion.ts';
 import type { StreamDeclaration } from './declaration.ts';
 
-/** What a connector's code knows of the source beside the record. */
+/** Settings of the source that a connector's code uses. */
 export interface SourceSettings {
-  /** Of amounts whose currency the network does not say, or says by a mere sign; ISO 4217. */
+  /** ISO 4217, for amounts without a currency or with a sign only. */
   currency?: string | undefined;
-  /** Whether offers that forbid incentives are kept. */
+  /** Keeps offers that forbid incentives. */
   keepNonIncentive: boolean;
 }
 
 /**
- * A record as landing reads it (contract section 2), with what was not understood of it; or why it is deliberately left
- * out. What cannot become an offer is passed on all the same, so that landing rejects it by name and the offer stays.
+ * A record as landing reads it, with warnings, or the reason why it is deliberately left out. A record that cannot become
+ * an offer is passed on, so that landing rejects it by name and keeps the offer as it was.
  */
 export type CanonicalRecord = { record: JsonObject; warnings?: readonly string[] } | { leftOut: string };
 
 /** A network's API: data, and one pure function for each kind of record. */
 export interface Connector {
   readonly name: string;
-  /** Without one every source has to say its own. */
+  /** Without a default every source states its own. */
   readonly baseUrl?: string;
   /** Names of the secrets that it needs. */
   readonly secrets: readonly string[];

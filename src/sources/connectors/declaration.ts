@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /*
- * What a network's API is like, as data: the same for networks that offerline knows and for those that an operator
+ * Declaration of a network's API as data, the same for networks that offerline knows and for those that an operator
  * declares in `sources.json`. Texts may hold `{name}`: a secret's name, `page` (or the row to begin at), `size`,
  * `from` and `to`.
  */

@@ -10,17 +10,17 @@ const field = z.union([z.string(), z.strictObject({ value: z.json() })], {
   error: 'is the place of the field in a record, or {"value": …} for the same in all records',
 });
 
-/** Which field of ours stands where. */
+/** Our fields by their places in a record. */
 export const fieldMapSchema = z
   .partialRecord(z.enum(landingFieldNames), field)
   .refine((fields) => fields.external_id !== undefined, {
-    error: 'has no external_id: without it no offer is known again',
+    error: 'has no external_id, which identifies an offer in every export',
   });
 export type FieldMap = z.output<typeof fieldMapSchema>;
 
 const lists = new Set<LandingFieldName>(['countries', 'devices', 'categories', 'formats']);
 
-/** A record of a network that an operator declared, by its map of fields. */
+/** Converts a record by the map of fields that an operator declared. */
 export function declaredOffer(record: NetworkRecord, fields: FieldMap, source: SourceSettings): CanonicalRecord {
   const canonical: Partial<Record<LandingFieldName, JsonValue>> = {};
   for (const [name, from] of Object.entries(fields) as [LandingFieldName, FieldMap[LandingFieldName]][]) {
@@ -33,7 +33,7 @@ export function declaredOffer(record: NetworkRecord, fields: FieldMap, source: S
   return { record: canonicalOffer(canonical) };
 }
 
-/** A list, the keys or values of a map as they are, or the parts of a text with commas. */
+/** Returns the members of a list or map, or the parts of a text with commas. */
 function listOf(value: JsonValue): JsonValue[] {
   if (typeof value !== 'string') return membersOf(value).map((member) => scalarText(member) ?? '');
   return value

@@ -7,8 +7,8 @@ import type { NetworkRecord } from '../records/record-fields.ts';
 import { targetCountries } from '../records/targeting.ts';
 
 /**
- * Everflow, affiliate API v1. Five requests a second are shared by all affiliates of a network, so two are ours. Times
- * are seconds since the epoch; rules of a platform that we do not know are left to landing to warn of.
+ * Everflow, affiliate API v1. All affiliates of a network share five requests a second; we use two. Times are seconds since
+ * the epoch. Landing warns of rules for platforms that it does not know.
  */
 export const everflow: Connector = {
   name: 'everflow',
@@ -28,7 +28,7 @@ export const everflow: Connector = {
     windowDays: 31,
     method: 'POST',
     path: '/v1/affiliates/reporting/conversions',
-    // The page stands in the query, all else in the body; zone 67 is UTC.
+    // The page is in the query, everything else in the body; zone 67 is UTC.
     query: { page: '{page}', page_size: '{size}' },
     headers: { 'X-Eflow-API-Key': '{api_key}' },
     body: {
@@ -63,13 +63,13 @@ function everflowConversion(record: NetworkRecord): NetworkConversion | undefine
     clickId: record.text('sub1'),
     status,
     occurredAt,
-    // What the network calls revenue is what the affiliate earns.
+    // The affiliate's earnings are the network's `revenue`.
     payout: record.text('revenue'),
     currency: record.text('currency_id'),
   };
 }
 
-/** What a conversion pays a fixed amount for; the others pay a share, or for clicks and views. */
+/** Payout types with a fixed amount for a conversion; others pay a share, or for clicks and views. */
 const flatTypes = new Set(['cpa', 'cpa_cps', 'flat', 'cpl', 'cpi']);
 
 function everflowOffer(record: NetworkRecord, source: SourceSettings): CanonicalRecord {
@@ -114,7 +114,7 @@ function everflowOffer(record: NetworkRecord, source: SourceSettings): Canonical
   };
 }
 
-/** A list as it is, or under `entries`. */
+/** Records of a list, which may be under `entries`. */
 function entriesOf(record: NetworkRecord, place: string): NetworkRecord[] {
   return record.at(`${place}.entries`) === undefined ? record.records(place) : record.records(`${place}.entries`);
 }
@@ -125,7 +125,7 @@ function countryWords(rules: readonly NetworkRecord[], type: 'include' | 'exclud
     .flatMap((rule) => rule.firstText('country_code', 'label') ?? []);
 }
 
-/** Zero means that there is no such time. */
+/** Converts seconds since the epoch; zero stands for no time. */
 function epochMoment(seconds: string | undefined): string | undefined {
   if (seconds === undefined || !/^[1-9]\d{0,10}$/.test(seconds)) return undefined;
   return new Date(Number(seconds) * 1000).toISOString();

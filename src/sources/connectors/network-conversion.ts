@@ -1,16 +1,16 @@
-/** A conversion as a network's list has it now. Its status and amount may be others at the next pull. */
+/** A conversion of a network's list. Its status and amount may change until the next pull. */
 export interface NetworkConversion {
   /** The network's own. */
   id: string;
-  /** The sub id that our links carry; undefined where the network has none, so that nobody can be credited. */
+  /** The sub id that our links carry; without one nobody can be credited. */
   clickId: string | undefined;
   status: 'approved' | 'pending' | 'rejected';
-  /** As the network writes it; without an offset it is of the source's `time_zone`. */
+  /** The network's text; without an offset it is in the source's `time_zone`. */
   occurredAt: string;
-  /** When status or amount changed last, where the network says so. */
+  /** Last change of status or amount, where the network states it. */
   changedAt?: string | undefined;
   payout: string | undefined;
   currency: string | undefined;
-  /** Why it was rejected. */
+  /** Reason of a rejection. */
   reason?: string | undefined;
 }

@@ -4,8 +4,8 @@ import { plainText } from '../records/plain-text.ts';
 import type { NetworkRecord } from '../records/record-fields.ts';
 
 /**
- * OGAds answers for one visitor's address and browser, so never with all offers: its source is a `delta`, and what it
- * no longer names stays until an operator ends it.
+ * OGAds answers for one visitor's address and browser, so never with all offers: its source is a `delta`, and an offer
+ * that it no longer lists stays until an operator ends it.
  */
 export const ogads: Connector = {
   name: 'ogads',

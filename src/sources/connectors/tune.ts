@@ -7,7 +7,7 @@ import type { NetworkRecord } from '../records/record-fields.ts';
 
 /**
  * TUNE (HasOffers), affiliate API v3. Numbers and truth values come as texts, maps in place of lists, and failures with
- * HTTP 200. A network allows 50 requests in 10 seconds to all its affiliates together; a quarter of them is ours.
+ * HTTP 200. A network allows all its affiliates together 50 requests in 10 seconds; we use a quarter.
  */
 export const tune: Connector = {
   name: 'tune',
@@ -82,7 +82,7 @@ function tuneOffer(record: NetworkRecord, source: SourceSettings): CanonicalReco
   const description = plainText(record.text('Offer.description'));
   if (!source.keepNonIncentive && forbidsIncentives(title, description)) return { leftOut: 'forbids_incentives' };
   const type = record.text('Offer.payout_type') ?? 'cpa_flat';
-  // A percentage, or what is paid for a click or a thousand views, is no amount for a conversion.
+  // A percentage, or a payout for a click or a thousand views, is no amount for a conversion.
   const isFlat = type === 'cpa_flat' || type === 'cpa_both';
   return {
     record: canonicalOffer({

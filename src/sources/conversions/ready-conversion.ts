@@ -4,24 +4,24 @@ import { readTimestamp } from '../../kit/time/timestamp-text.ts';
 import type { NetworkConversion } from '../connectors/network-conversion.ts';
 import type { ReadyConversion } from './emitted-conversions.ts';
 
-/** How a source's conversions are read. */
+/** Settings for reading a source's conversions. */
 export interface ConversionReading {
   source: string;
-  /** Names of all sources of `sources.json` but this one. */
+  /** Names of all other sources in `sources.json`. */
   otherSources: readonly string[];
   /** Zone of times without an offset. */
   timeZone: string | undefined;
-  /** Of amounts that come without a currency. */
+  /** Currency of amounts without one. */
   currency: string | undefined;
   /** USD for one unit of a currency, as in `offerline.json`. */
   rates: Readonly<Record<string, string>>;
   pulledAt: Moment;
 }
 
-/** Why a conversion is left out, and counted. */
+/** Reasons for which a conversion is left out, and counted. */
 export type NotReady = 'no_click' | 'bad_time' | 'time_without_zone' | 'bad_payout' | 'no_rate';
 
-/** A conversion with its times in UTC and its amount in USD. */
+/** Converts a conversion's times to UTC and its amount to USD. */
 export function readyConversion(
   { id, clickId, status, occurredAt, changedAt, payout, currency, reason }: NetworkConversion,
   { timeZone, currency: otherwise, rates, pulledAt }: ConversionReading,
@@ -44,7 +44,7 @@ export function readyConversion(
   };
 }
 
-/** In USD, shortest decimal text; null where the network says none, so that the catalog's counts. */
+/** Returns an amount in USD, shortest decimal text; null where the network states none and the catalog's counts. */
 function amountOf(
   payout: string | undefined,
   currency: string,

@@ -1,10 +1,10 @@
-/** How many requests may begin within any so many seconds. */
+/** Limit of requests that may begin within any interval of so many seconds. */
 export interface BudgetLimit {
   requests: number;
   seconds: number;
 }
 
-/** Time as a pull sees it. */
+/** Clock of a pull. */
 export interface PullClock {
   /** Milliseconds since the epoch. */
   now(): number;
@@ -14,11 +14,11 @@ export interface PullClock {
   random(): number;
 }
 
-/** Requests of one host and account: those who share it wait for one another. */
+/** Requests of one host and account. Pulls that share it wait for one another. */
 export class Budget {
   readonly #limit: BudgetLimit;
   readonly #clock: PullClock;
-  /** When the requests of the last seconds began, ascending. */
+  /** Beginnings of the requests within the interval, ascending. */
   readonly #begun: number[] = [];
   #queue: Promise<void> = Promise.resolve();
   #pausedUntil = 0;
@@ -31,12 +31,12 @@ export class Budget {
   /** Resolves when a request may begin, in the order of the calls. */
   take(signal: AbortSignal): Promise<void> {
     const turn = this.#queue.then(() => this.#wait(signal));
-    // One that is aborted lets the next one go on.
+    // An aborted turn releases the next one.
     this.#queue = turn.catch(() => undefined);
     return turn;
   }
 
-  /** No request begins before that moment: the server has said so to one of them. */
+  /** Lets no request begin before the moment, as the server demands. */
   pause(untilMilliseconds: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, untilMilliseconds);
   }
@@ -67,7 +67,7 @@ export class Budgets {
     this.#clock = clock;
   }
 
-  /** The first to ask for an account decides its limit. */
+  /** Returns the budget of an account, with the limit of the first call. */
   of(host: string, account: string, limit: BudgetLimit): Budget {
     const key = `${host} ${account}`;
     const known = this.#budgets.get(key);

@@ -1,5 +1,5 @@
-/** No whole answer came. The message holds no part of the request. */
+/** An exchange without a complete answer. The message contains no part of the request. */
 export class ExchangeError extends Error {}
 
-/** The answer is more than a page may have, and so would the next one be. */
+/** An answer larger than a page may be; another try would not help. */
 export class TooMuchError extends ExchangeError {}

@@ -19,10 +19,10 @@ export interface HttpAnswer {
   body: Buffer;
 }
 
-/** A page of an API may have so many bytes, packed and unpacked. */
+/** Size of a page, packed and unpacked. */
 export const maxPageBytes = 64 * 1024 * 1024;
 const connectMilliseconds = 10_000;
-/** A whole exchange, dripping bodies included. */
+/** Limit of a whole exchange, slow bodies included. */
 const exchangeMilliseconds = 120_000;
 
 /** Connections of one pull. */
@@ -34,8 +34,8 @@ export class HttpExchanges {
   });
 
   /**
-   * Sends once and reads the whole answer; follows nothing. Throws `ExchangeError` where no whole answer came, and the
-   * signal's reason once that is aborted.
+   * Sends a request once and reads the whole answer; follows no redirect. Throws `ExchangeError` without a complete
+   * answer, and the signal's reason after it is aborted.
    */
   async send(
     { method, url, headers, body: sent }: HttpRequest,
@@ -69,7 +69,7 @@ export class HttpExchanges {
   }
 }
 
-/** Reads, unpacks and looks at a body as it comes, so that what is too much is never held. */
+/** Reads, unpacks and bounds a body chunk by chunk, so that no more than the bounds is in memory. */
 async function readBody(
   body: Dispatcher.ResponseData['body'],
   encoding: string | undefined,
@@ -104,12 +104,12 @@ function unpackerOf(encoding: string | undefined): Transform | undefined {
   return undefined;
 }
 
-/** Of zlib, and of brotli, such as `ERR__ERROR_FORMAT_PADDING_2`. */
+/** True for errors of zlib and brotli, such as `ERR__ERROR_FORMAT_PADDING_2`. */
 function isOfUnpacking({ code = '' }: NodeJS.ErrnoException): boolean {
   return code.startsWith('Z_') || code.startsWith('ERR__ERROR_');
 }
 
-/** Such as `ECONNREFUSED`. The message of a failed connection may name an address with its query. */
+/** Describes an error by its code, such as `ECONNREFUSED`: its message may contain the address with its query. */
 function codeOf(error: unknown): string {
   const { code, name } = error as { code?: string; name?: string };
   return `no answer: ${code ?? name ?? 'unknown'}`;

@@ -6,40 +6,40 @@ import type { Budget, PullClock } from './budget.ts';
 import { ExchangeError, TooMuchError } from './exchange-error.ts';
 import type { HttpAnswer, HttpExchanges, HttpRequest } from './exchange.ts';
 
-/** The source cannot be pulled now. The message says host, path and what came, and holds no secret. */
+/** The source cannot be pulled now. The message names host, path and answer, and contains no secret. */
 export class FetchError extends Error {}
 
-/** The network does not take the key or token. */
+/** The network refuses the key or token. */
 export class UnauthorizedError extends FetchError {}
 
-/** A page is asked for at most so often. */
+/** Tries for one page. */
 const maxTries = 5;
-/** A pull that would have to wait longer for one page fails: the schedule comes back. */
+/** Waits for one page together; a pull that would wait longer fails, and the schedule tries again. */
 const maxWaitMilliseconds = 15 * 60_000;
 
-/** A whole pull may read so much. */
+/** Bytes of a whole pull. */
 const maxPullBytes = 2 * 1024 * 1024 * 1024;
 
-/** What of a stream tells a good answer from a bad one. */
+/** The parts of a stream by which an answer is judged. */
 type AnswerRules = Pick<Stream, 'errors' | 'success' | 'format'>;
 
-/** What a page is fetched with. */
+/** Resources and hooks of a pull's requests. */
 export interface Fetching {
   exchanges: HttpExchanges;
   budget: Budget;
   clock: PullClock;
   signal: AbortSignal;
-  /** What was read so far in this pull. */
+  /** Bytes read so far in this pull. */
   read: { bytes: number };
-  /** Takes secrets out of what a server said. */
+  /** Removes secrets from a server's text. */
   redact: (text: string) => string;
   /** Called before a wait, for the log. */
   onRetry: (reason: string, waitMilliseconds: number) => void;
 }
 
 /**
- * Fetches one page as the stream declares it: within the budget, again where that may help, and parsed. Throws
- * `FetchError` where no good answer came, and the signal's reason once that is aborted.
+ * Fetches and parses one page as the stream declares it, within the budget, with retries where they may help. Throws
+ * `FetchError` without a good answer, and the signal's reason after it is aborted.
  */
 export async function fetchPage(request: HttpRequest, stream: AnswerRules, fetching: Fetching): Promise<JsonValue> {
   const { budget, clock, signal } = fetching;
@@ -110,8 +110,8 @@ async function tryOnce(request: HttpRequest, stream: AnswerRules, fetching: Fetc
 function fits({ status, at, contains }: ErrorRule, answered: number, parsed: JsonValue | undefined): boolean {
   if (status !== undefined && !status.includes(answered)) return false;
   if (at === undefined && contains === undefined) return true;
-  const said = scalarText(valueAt(parsed, at ?? ''));
-  return said !== undefined && said.toLowerCase().includes((contains ?? '').toLowerCase());
+  const text = scalarText(valueAt(parsed, at ?? ''));
+  return text !== undefined && text.toLowerCase().includes((contains ?? '').toLowerCase());
 }
 
 const byteOrderMark = '\u{feff}';
@@ -121,20 +121,20 @@ function cleanText(body: Buffer): string {
   return text.startsWith(byteOrderMark) ? text.slice(1) : text;
 }
 
-/** Some networks leave control characters as they are within texts, which JSON forbids. */
+/** Parses JSON, also with bare control characters within texts, which some networks write. */
 function parseAnswer(text: string): JsonValue | undefined {
-  // oxlint-disable-next-line no-control-regex -- they are what is sought
+  // oxlint-disable-next-line no-control-regex -- the expression replaces them
   return parseJson(text) ?? parseJson(text.replaceAll(/[\u0000-\u001F]/g, ' '));
 }
 
-const longestSaid = 200;
+const maxQuotedCharacters = 200;
 
-/** The status, and what a body of JSON says by the names that APIs use for it. */
+/** Describes an answer by its status and the error text of a JSON body, under the names that APIs use. */
 function described({ status }: HttpAnswer, parsed: JsonValue | undefined): string {
   const said = isJsonObject(parsed)
     ? ['response.errorMessage', 'errorMessage', 'error.message', 'error', 'message', 'Error', 'errors.0']
         .map((at) => scalarText(valueAt(parsed, at)))
         .find((text) => text !== undefined && text !== '')
     : undefined;
-  return `HTTP ${status}${said === undefined ? '' : `, "${said.slice(0, longestSaid)}"`}`;
+  return `HTTP ${status}${said === undefined ? '' : `, "${said.slice(0, maxQuotedCharacters)}"`}`;
 }

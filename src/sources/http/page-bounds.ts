@@ -1,15 +1,15 @@
-/** Values of a page, lists and objects among them: what they take in memory is many times their text. */
-const mostValues = 1_000_000;
-const deepest = 64;
+/** Values of a page, lists and objects included: in memory they take many times their text. */
+const maxValues = 1_000_000;
+const maxDepth = 64;
 
 const [quote, comma, lineFeed, backslash, openList, closeList, openObject, closeObject] = Buffer.from('",\n\\[]{}');
 
 /**
- * Looks at a page as it comes, chunk by chunk, and says what makes it too much to be parsed: a few kilobytes of gzip
- * may unpack to twenty million empty objects, which take gigabytes. Looks at bytes only: quotes, braces, commas.
+ * Bounds of a page, checked chunk by chunk before it is parsed: a few kilobytes of gzip may unpack to twenty million
+ * empty objects, which take gigabytes. Only bytes are counted: quotes, braces, commas.
  */
 export class PageBounds {
-  /** Undefined as long as nothing is too much. */
+  /** The bound that is exceeded; undefined while none is. */
   excess: string | undefined;
   readonly #format: 'json' | 'csv';
   #values = 1;
@@ -33,9 +33,9 @@ export class PageBounds {
         this.#values++;
         this.#depth++;
       } else if (isJson && (byte === closeList || byte === closeObject)) this.#depth--;
-      if (this.#depth > deepest) this.excess = `more than ${deepest} lists and objects within one another`;
-      if (this.#values > mostValues)
-        this.excess = `more than ${mostValues} values: ask for smaller pages, or for fewer fields`;
+      if (this.#depth > maxDepth) this.excess = `more than ${maxDepth} lists and objects within one another`;
+      if (this.#values > maxValues)
+        this.excess = `more than ${maxValues} values: ask for smaller pages, or for fewer fields`;
     }
   }
 }

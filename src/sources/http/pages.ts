@@ -4,20 +4,20 @@ import { fetchPage, UnauthorizedError, type Fetching } from './fetcher.ts';
 import { fillRequest, type TemplateValues } from './request-template.ts';
 import { Token } from './token.ts';
 
-/** What the pages of one source are asked for with. */
-export interface Asking {
+/** Address and secrets of a source. */
+export interface PageRequests {
   baseUrl: string;
   secrets: TemplateValues;
-  /** Called with each token for a short time: it is a secret like any other. */
+  /** Receives each short-lived token: it is a secret. */
   onToken: (token: string) => void;
 }
 
 /**
- * What asks for a page of a stream by its number, or by the row that it begins at. A token that the network no longer
- * takes is had anew once a page. `values`: what its texts may name beside secrets, page and size.
+ * Returns a function that fetches a page of a stream by its number, or by its first row. A token that the network refuses
+ * is replaced once per page. `values`: placeholders beside secrets, page and size.
  */
 export function pagesOf(
-  { baseUrl, secrets, onToken }: Asking,
+  { baseUrl, secrets, onToken }: PageRequests,
   stream: Stream,
   fetching: Fetching,
   values: TemplateValues = {},

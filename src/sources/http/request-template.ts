@@ -3,17 +3,17 @@ import { macrosIn, unfilledMacro } from '../../kit/text/macros.ts';
 import type { Stream } from '../connectors/declaration.ts';
 import type { HttpRequest } from './exchange.ts';
 
-/** Values by the names that a declaration's texts hold in braces. */
+/** Values of the placeholders in a declaration's texts, by name. */
 export type TemplateValues = Readonly<Record<string, string>>;
 
 /**
- * The request that a declaration describes. Throws `UsageError` where a text names what there is no value for, or where
- * the address leads to another host.
+ * Builds the request that a declaration describes. Throws `UsageError` for a placeholder without a value, and for an
+ * address of another host.
  */
 export function fillRequest(stream: Stream, baseUrl: string, values: TemplateValues): HttpRequest {
-  const fill = (text: string) => filled(text, values);
+  const fill = (text: string) => fillTemplate(text, values);
   const base = new URL(baseUrl);
-  const url = new URL(base.href.replace(/\/$/, '') + filled(stream.path, values, encodeURIComponent));
+  const url = new URL(base.href.replace(/\/$/, '') + fillTemplate(stream.path, values, encodeURIComponent));
   if (url.host !== base.host) throw new UsageError(`${stream.path} leads to another host than ${base.host}`);
   for (const [name, texts] of Object.entries(stream.query))
     for (const text of [texts].flat()) url.searchParams.append(name, fill(text));
@@ -26,10 +26,10 @@ export function fillRequest(stream: Stream, baseUrl: string, values: TemplateVal
 }
 
 /**
- * The text with values in place of their names. Throws `UsageError` where there is none of a name, and where a name
- * stands in another form, as other systems have it.
+ * Replaces placeholders by their values. Throws `UsageError` for one without a value, and for a name in the form of
+ * another system, such as `{{name}}`.
  */
-export function filled(
+export function fillTemplate(
   text: string,
   values: TemplateValues,
   encode: (value: string) => string = (value) => value,

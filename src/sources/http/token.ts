@@ -1,9 +1,9 @@
 import type { Stream } from '../connectors/declaration.ts';
 import { scalarText, valueAt } from '../records/record-fields.ts';
 import { fetchPage, FetchError, type Fetching } from './fetcher.ts';
-import { filled, type TemplateValues } from './request-template.ts';
+import { fillTemplate, type TemplateValues } from './request-template.ts';
 
-/** A token for a short time, had when it is first needed and again once the network no longer takes it. */
+/** A short-lived token, fetched when it is first needed and again when the network refuses it. */
 export class Token {
   readonly #stream: Stream;
   readonly #baseUrl: string;
@@ -12,7 +12,7 @@ export class Token {
   readonly #onToken: (token: string) => void;
   #values: TemplateValues | undefined;
 
-  /** `onToken` is called with each token: it is a secret like any other. */
+  /** `onToken` receives each token: it is a secret. */
   constructor(
     stream: Stream,
     baseUrl: string,
@@ -31,7 +31,7 @@ export class Token {
     return this.#stream.token !== undefined;
   }
 
-  /** What texts may name beside the secrets: the token, where the stream has one. */
+  /** Values of placeholders beside the secrets: the token, where the stream has one. */
   async values(): Promise<TemplateValues> {
     return (this.#values ??= await this.#ask());
   }
@@ -46,7 +46,7 @@ export class Token {
     const url = new URL(this.#baseUrl.replace(/\/$/, '') + token.path);
     const form = Object.entries(token.form).map(([name, text]): [string, string] => [
       name,
-      filled(text, this.#secrets),
+      fillTemplate(text, this.#secrets),
     ]);
     const answer = await fetchPage(
       {

@@ -1,8 +1,6 @@
 import { parseMoney } from '../../kit/text/decimal-text.ts';
 
-/**
- * Which of two amounts is the lower one; what is no amount counts as the highest, and is left to landing to refuse.
- */
+/** Compares two amounts for sorting. A text that is no amount counts as the highest, and landing rejects it. */
 export function compareAmounts(one: string, other: string): number {
   const [left, right] = [parseMoney(one), parseMoney(other)];
   if (left === undefined || right === undefined) return Number(left === undefined) - Number(right === undefined);

@@ -1,9 +1,7 @@
 import { landingFieldNames, type LandingFieldName } from '../../kit/vocabulary/offer-fields.ts';
 import { JsonNumber, type JsonObject, type JsonValue } from '../../kit/text/json-text.ts';
 
-/**
- * An offer for landing: what is undefined is left out, the rest in one order, so that the same offer is the same text.
- */
+/** Builds an offer for landing without undefined fields and in a fixed order, so that the same offer is the same text. */
 export function canonicalOffer(fields: Partial<Record<LandingFieldName, JsonValue | undefined>>): JsonObject {
   return Object.fromEntries(
     landingFieldNames.flatMap((name) => {
@@ -13,7 +11,7 @@ export function canonicalOffer(fields: Partial<Record<LandingFieldName, JsonValu
   );
 }
 
-/** JSON text with numbers as the network wrote them. */
+/** Writes JSON with numbers as the network wrote them. */
 export function jsonText(value: JsonValue): string {
   if (value instanceof JsonNumber) return value.text;
   if (Array.isArray(value)) return `[${value.map(jsonText).join(',')}]`;

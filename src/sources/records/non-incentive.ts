@@ -1,6 +1,6 @@
 /**
- * How networks say in an offer's texts that users may not be paid for it, in English, German, French, Spanish,
- * Portuguese and Italian: "incent", "incentivised", "incentivi" and the like with a word that denies or forbids it.
+ * Phrases of an offer's texts that forbid paying users, in English, German, French, Spanish, Portuguese and Italian:
+ * "incent", "incentivised", "incentivi" and the like with a word that denies or forbids it.
  */
 const incentive = String.raw`(?<!\p{L})incent\p{L}*(?: traffic| trafic)?`;
 const denied = String.raw`(?<!\p{L})(?:no|non|kein|keine|keinen|ohne|sin|sem|senza|sans|pas d['’])[- ]?`;
@@ -13,7 +13,7 @@ const phrases = [
   String.raw`${forbidden}\s*:[^.\n]*${incentive}`,
 ].map((phrase) => new RegExp(phrase, 'iu'));
 
-/** Whether an offer's own words forbid incentives: it must not be shown on an offer wall. */
+/** True where an offer's own texts forbid incentives: it must not be shown on an offer wall. */
 export function forbidsIncentives(...texts: readonly (string | undefined)[]): boolean {
   return texts.some((text) => text !== undefined && phrases.some((phrase) => phrase.test(text)));
 }

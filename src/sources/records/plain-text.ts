@@ -11,16 +11,16 @@ const entities: Record<string, string> = {
   euro: '€',
   pound: '£',
 };
-const longestText = 20_000;
+const maxCharacters = 20_000;
 
 /**
- * What a person reads of a text with HTML: no tags, torn ones included, no scripts, entities as what they stand for,
- * one line each for paragraphs and breaks. Undefined where nothing is left.
+ * Converts HTML to the text that a person reads: without tags, torn ones included, and scripts, with entities replaced,
+ * and one line for each paragraph and break. Undefined where nothing is left.
  */
 export function plainText(html: string | undefined): string | undefined {
   if (html === undefined) return undefined;
   const text = html
-    .slice(0, longestText)
+    .slice(0, maxCharacters)
     .replaceAll(/<(script|style)\b[^>]*>[\s\S]*?(<\/\1\s*>|$)/gi, ' ')
     .replaceAll(/<(br|\/p|\/div|\/li|\/h[1-6])\b[^>]*(>|$)/gi, '\n')
     .replaceAll(/<!--[\s\S]*?(-->|$)/g, ' ')

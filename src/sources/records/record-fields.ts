@@ -1,8 +1,8 @@
 import { isJsonObject, JsonNumber, type JsonValue } from '../../kit/text/json-text.ts';
 
 /**
- * What stands at a place of an answer: keys joined by dots, an empty text for the whole. Undefined where nothing does,
- * or null.
+ * Returns the value at a place of an answer: keys joined by dots, an empty text for the whole. Undefined for a missing
+ * value and for null.
  */
 export function valueAt(value: JsonValue | undefined, place: string): JsonValue | undefined {
   let at: JsonValue | undefined = value;
@@ -14,14 +14,14 @@ export function valueAt(value: JsonValue | undefined, place: string): JsonValue 
   return at === null ? undefined : at;
 }
 
-/** A text, number or truth value as text; undefined for everything else. */
+/** Returns a text, number or truth value as text; undefined for everything else. */
 export function scalarText(value: JsonValue | undefined): string | undefined {
   if (value instanceof JsonNumber) return value.text;
   if (typeof value === 'boolean') return String(value);
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The members of a list, or of a map in its place; `[]`, false, null and an empty text stand for none. */
+/** Returns the members of a list, or of a map in its place; none for every other value. */
 export function membersOf(value: JsonValue | undefined): JsonValue[] {
   if (Array.isArray(value)) return value;
   return isJsonObject(value) ? Object.values(value) : [];
@@ -39,13 +39,13 @@ export class NetworkRecord {
     return valueAt(this.value, place);
   }
 
-  /** Trimmed; undefined where it is empty or no text. */
+  /** Returns the trimmed text; undefined where it is empty or no text. */
   text(place: string): string | undefined {
     const text = scalarText(this.at(place))?.trim();
     return text === '' ? undefined : text;
   }
 
-  /** The first of the places that has a text. */
+  /** Returns the text of the first place that has one. */
   firstText(...places: string[]): string | undefined {
     for (const place of places) {
       const text = this.text(place);
@@ -63,13 +63,13 @@ export class NetworkRecord {
     return membersOf(this.at(place)).map((member) => new NetworkRecord(member));
   }
 
-  /** The keys of a map, such as country codes; none for a list. */
+  /** Returns the keys of a map, such as country codes; none for a list. */
   keys(place: string): string[] {
     const value = this.at(place);
     return isJsonObject(value) ? Object.keys(value) : [];
   }
 
-  /** The texts of a list, or the parts of a text with commas. */
+  /** Returns the texts of a list, or the parts of a text with commas. */
   texts(place: string): string[] {
     const value = this.at(place);
     const parts =
@@ -77,7 +77,7 @@ export class NetworkRecord {
     return parts.map((part) => part.trim()).filter((part) => part !== '');
   }
 
-  /** A limit of which 0 and a million and more mean that there is none. */
+  /** Returns a limit; 0 and a million and more stand for none. */
   cap(place: string): string | undefined {
     const text = this.text(place);
     const amount = text === undefined ? Number.NaN : Number(text);

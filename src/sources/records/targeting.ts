@@ -1,12 +1,12 @@
 import { alpha2Countries, readCountry } from '../../kit/vocabulary/countries.ts';
 
-/** What an offer's lists of countries or devices come to. `nothing`: there is nowhere left where it runs. */
+/** Targeting of an offer. `nothing`: the lists leave no place where it runs. */
 export type Targeted = { values: string[]; warnings: string[] } | { nothing: true; warnings: string[] };
 
 /**
- * Countries by an allow list and a deny list of any spelling: the denied are taken from the allowed, from all where
- * none is allowed by name. Empty values mean everywhere. A word that is not understood is passed on in an allow list,
- * so that landing warns of it, and warned of here in a deny list.
+ * Computes the countries of an allow list and a deny list in any spelling: the denied are removed from the allowed, or
+ * from all where none is allowed by name. Empty values mean everywhere. An unknown word of an allow list is passed on,
+ * so that landing warns of it; one of a deny list is a warning here.
  */
 export function targetCountries(allowed: readonly string[], denied: readonly string[]): Targeted {
   const warnings: string[] = [];
