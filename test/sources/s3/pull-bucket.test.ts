@@ -468,7 +468,7 @@ describe('sources.json', () => {
     [{ connector: 'tune', base_url: 'http://x', secrets: { api_key: 'k' } }, 'go together'],
     [{ s3: { bucket: 'logs' } }, 'names no prefix'],
     [{ s3: { bucket: 'a/b', clicks: '' } }, 'is not the name of a bucket'],
-    [{ s3: { bucket: 'logs', clicks: 'a/', conversions: 'a/b/' } }, 'lies within "clicks"'],
+    [{ s3: { bucket: 'logs', clicks: 'a/', conversions: 'a/b/' } }, 'is within "clicks"'],
     [{ s3: { bucket: 'logs', clicks: 'a', region: 'Frankfurt!' } }, 'is not a region'],
     [{ s3: { bucket: 'logs', clicks: 'a', prefix: 'b' } }, 'Unrecognized key'],
     [{ secrets: { access_key_id: 'a' } }, 'go together'],
