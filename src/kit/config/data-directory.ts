@@ -2,15 +2,15 @@ import { join, resolve } from 'node:path';
 import { UsageError } from '../errors/errors.ts';
 
 /**
- * SQLite opens no file whose path, links followed, has more than 504 bytes. The longest of ours below the root is the
- * lock of a source.
+ * SQLite opens no file whose path, links followed, has more than 504 bytes. The longest path of ours below the root is
+ * the lock of a source.
  */
-const mostBytes = 420;
+const maxPathBytes = 420;
 
-/** Where everything that changes lives (contract section 1). Paths only; nothing here touches the disk. */
+/** Paths of a data directory, which holds everything that changes. Nothing here touches the disk. */
 export class DataDirectory {
   readonly root: string;
-  /** Throws `UsageError` where no database could be kept there. */
+  /** Throws `UsageError` for a path at which no database can be kept. */
   constructor(root: string) {
     this.root = resolve(root);
     if (this.root.includes('?')) {
@@ -19,9 +19,9 @@ export class DataDirectory {
       );
     }
     const bytes = Buffer.byteLength(this.root);
-    if (bytes > mostBytes)
+    if (bytes > maxPathBytes)
       throw new UsageError(
-        `the path of the data directory has ${bytes} bytes, and at most ${mostBytes} leave room for a database in it: ${this.root.slice(0, 60)}… has to be moved, or choose a shorter one`,
+        `the path of the data directory has ${bytes} bytes, and at most ${maxPathBytes} leave room for a database in it: ${this.root.slice(0, 60)}… has to be moved, or choose a shorter one`,
       );
   }
 
@@ -30,7 +30,7 @@ export class DataDirectory {
     return new DataDirectory(environment['OFFERLINE_DATA'] || 'data/var');
   }
 
-  /** Those that tell of users, addresses and devices, for their owner alone. */
+  /** Folders with data about users, addresses and devices, for their owner alone. */
   get privateFolders() {
     return [this.warehouse, this.sources, this.postbacks, this.pictures, this.serve, this.tracker, this.console];
   }
@@ -44,7 +44,7 @@ export class DataDirectory {
   get sourcesFile() {
     return join(this.root, 'sources.json');
   }
-  /** What is remembered of pulls: their ledger, and a lock for each source. */
+  /** The ledger of pulls, and a lock for each source. */
   get sources() {
     return join(this.root, 'sources');
   }
@@ -55,14 +55,14 @@ export class DataDirectory {
   sourceLockFile(source: string) {
     return join(this.sources, `${source}.lock`);
   }
-  /** What the simulated networks of a demo list. */
+  /** Lists of the demo's simulated networks. */
   get demo() {
     return join(this.root, 'demo');
   }
   demoNetworkFile(source: string) {
     return join(this.demo, `${source}.json`);
   }
-  /** How much live traffic a demo has, where that is not the usual. */
+  /** The amount of a demo's live traffic, where it is not the default. */
   get demoTrafficFile() {
     return join(this.demo, 'traffic.json');
   }
@@ -84,7 +84,7 @@ export class DataDirectory {
   get quarantine() {
     return join(this.warehouse, 'put-aside');
   }
-  /** Says why the next opening must not trust the state. */
+  /** The reason why the next opening must not trust the state. */
   get damageNote() {
     return join(this.warehouse, 'state-is-damaged.txt');
   }
@@ -107,39 +107,39 @@ export class DataDirectory {
   get scratch() {
     return join(this.warehouse, 'scratch');
   }
-  /** What does not fit into memory while the warehouse is open; swept by the next opening, never before. */
+  /** Spilled memory of the open warehouse; swept by the next opening, never before. */
   get spill() {
     return join(this.warehouse, 'spill');
   }
-  /** Where files are read that a run may have ended by force over: a warehouse that is thrown away. */
+  /** A temporary warehouse for files whose reading may have ended a run by force. */
   get trial() {
     return join(this.scratch, 'trial');
   }
-  /** Which landing files are being read; left over by a run that ended by force. */
+  /** Names of the landing files that are being read; left over by a run that ended by force. */
   get readingNote() {
     return join(this.warehouse, 'files-being-read.json');
   }
-  /** What this machine last read of object storage, and wrote there. */
+  /** State of object storage as this machine last read or wrote it. */
   get storageMemory() {
     return join(this.warehouse, 'storage.json');
   }
-  /** Until when the schedule of this machine is the one that writes to storage. */
+  /** End of the lease by which this machine's schedule writes to storage. */
   get writerLeaseFile() {
     return join(this.warehouse, 'writer-lease.json');
   }
-  /** Held by the schedule of this machine that writes to storage, or stands by. */
+  /** Held by this machine's schedule that writes to storage, or is on standby. */
   get storageScheduleLockFile() {
     return join(this.warehouse, 'storage-schedule.lock');
   }
-  /** What that schedule does, and what is wrong with storage. */
+  /** Role of that schedule, and the trouble with storage. */
   get scheduleRoleFile() {
     return join(this.warehouse, 'schedule-role.json');
   }
-  /** The same of the service that follows storage. */
+  /** Role of the service that follows storage, and the trouble with storage. */
   get followingRoleFile() {
     return join(this.root, 'serve', 'following-role.json');
   }
-  /** What Spark said during the last run that asked it. */
+  /** Output of Spark during the last run that used it. */
   get sparkLog() {
     return join(this.warehouse, 'spark-driver.log');
   }
@@ -159,7 +159,7 @@ export class DataDirectory {
   get serve() {
     return join(this.root, 'serve');
   }
-  /** What the HTTP service counts: requests within the windows of their rate limits. */
+  /** Counted requests within the windows of rate limits. */
   get rateLimits() {
     return join(this.serve, 'rate-limits');
   }
@@ -200,7 +200,7 @@ export class DataDirectory {
   get pictureLockFile() {
     return join(this.pictures, 'pictures.lock');
   }
-  /** What the tracker keeps, for its owner alone. */
+  /** The tracker's own files, for its owner alone. */
   get tracker() {
     return join(this.root, 'tracker');
   }
@@ -208,7 +208,7 @@ export class DataDirectory {
   get trackerLockFile() {
     return join(this.tracker, 'tracker.lock');
   }
-  /** For the tracker alone, though others may land files. */
+  /** Locks of the tracker, where others may also land files. */
   get landingLocks() {
     return join(this.landing, '.tracker');
   }
@@ -216,15 +216,15 @@ export class DataDirectory {
   get landingLockFile() {
     return join(this.landingLocks, 'tracker.lock');
   }
-  /** What makes click ids ours. */
+  /** Keys by which click ids are recognised as ours. */
   get clickKeysFile() {
     return join(this.tracker, 'click-keys.json');
   }
-  /** Where the tracker listens, as it last said so itself. */
+  /** The tracker's listening address, written by the tracker. */
   get trackerAddressFile() {
     return join(this.tracker, 'address.json');
   }
-  /** Where offers lead, a file for each snapshot. */
+  /** Routes of offers, a file for each snapshot. */
   get routes() {
     return join(this.tracker, 'routes');
   }
@@ -236,11 +236,11 @@ export class DataDirectory {
   get refusedConversions() {
     return join(this.tracker, 'refused');
   }
-  /** What users have completed, of sources that pay each once. */
+  /** Completions by users, for sources that pay each user once. */
   get completionsFile() {
     return join(this.tracker, 'completions.ndjson');
   }
-  /** By which the running tracker knows that what is replayed to it was kept by itself. */
+  /** Key by which the running tracker recognises reports that it kept itself. */
   get replayKeyFile() {
     return join(this.tracker, 'replay.key');
   }

@@ -1,36 +1,36 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 
-/** More is no configuration, and to read it would take the memory of a service. Bytes. */
-const mostOfConfiguration = 16 * 2 ** 20;
+/** Larger files are no configuration, and reading one would exhaust a service's memory. */
+const maxConfigurationBytes = 16 * 2 ** 20;
 
-/** To open a pipe that nobody writes to would wait for ever, and a terminal would become this process's own. */
+/** Opening a pipe without a writer would block, and a terminal would become this process's own. */
 const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /**
- * The bytes of a file that people write, or of what a link to one leads to. Throws where something else lies there, a
- * pipe or a device, where it is larger than `most`, and the system's own errors.
+ * Reads a file that people write, links followed. Throws for anything but a regular file, for one larger than
+ * `maxBytes`, and the system's own errors.
  */
-export function readRegularFile(path: string, most = mostOfConfiguration): Buffer {
+export function readRegularFile(path: string, maxBytes = maxConfigurationBytes): Buffer {
   const file = openSync(path, flags);
   try {
-    assertRegular(fstatSync(file), most);
+    assertRegular(fstatSync(file), maxBytes);
     return readFileSync(file);
   } finally {
     closeSync(file);
   }
 }
 
-/** The same as UTF-8. */
+/** Reads such a file as UTF-8. */
 export function readTextFile(path: string): string {
   return readRegularFile(path).toString('utf8');
 }
 
-/** The same, opened for somebody who reads it part by part, without making others wait. */
-export async function openRegularFile(path: string, most = Infinity): Promise<FileHandle> {
+/** Opens such a file for reading in parts. */
+export async function openRegularFile(path: string, maxBytes = Infinity): Promise<FileHandle> {
   const file = await open(path, flags);
   try {
-    assertRegular(await file.stat(), most);
+    assertRegular(await file.stat(), maxBytes);
     return file;
   } catch (error) {
     await file.close();
@@ -38,7 +38,7 @@ export async function openRegularFile(path: string, most = Infinity): Promise<Fi
   }
 }
 
-function assertRegular(stats: Stats, most: number): void {
+function assertRegular(stats: Stats, maxBytes: number): void {
   if (!stats.isFile()) throw new Error('it is no regular file');
-  if (stats.size > most) throw new Error(`it has ${stats.size} bytes, and at most ${most} are read`);
+  if (stats.size > maxBytes) throw new Error(`it has ${stats.size} bytes, and at most ${maxBytes} are read`);
 }

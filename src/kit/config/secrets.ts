@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { UsageError } from '../errors/errors.ts';
 import { readTextFile } from './regular-file.ts';
 
-/** A secret in a configuration: the text itself, or where it is kept. */
+/** A secret in a configuration: the text itself, or a reference to it. */
 export const secretSchema = z
   .union(
     [
@@ -16,8 +16,8 @@ export const secretSchema = z
 export type Secret = z.output<typeof secretSchema>;
 
 /**
- * The secret's text. Throws `UsageError` saying where it was looked for, never with a part of it. `name`: where it is
- * configured, such as `north.secrets.api_key`.
+ * Reads the secret's text. Throws `UsageError` with the place, never with a part of the secret. `name`: its place in
+ * the configuration, such as `north.secrets.api_key`.
  */
 export function readSecret(name: string, secret: Secret, environment: NodeJS.ProcessEnv = process.env): string {
   if (typeof secret === 'string') return secret;
@@ -37,7 +37,7 @@ export function readSecret(name: string, secret: Secret, environment: NodeJS.Pro
   return text;
 }
 
-/** The same of several, as far as they can be read: one that cannot is told by those who need it. */
+/** Reads the secrets that can be read; those who need another one report the error. */
 export function readableSecrets(secrets: readonly (Secret | undefined)[]): string[] {
   return secrets.flatMap((secret) => {
     if (secret === undefined) return [];
@@ -50,15 +50,15 @@ export function readableSecrets(secrets: readonly (Secret | undefined)[]): strin
   });
 }
 
-/** A secret of fewer characters stands in too many texts by accident to be taken out of all of them. */
-const shortestRedacted = 4;
+/** Shorter secrets occur in too many texts by accident to be removed from all of them. */
+const minRedacted = 4;
 const redacted = '•••';
 
-/** Takes secrets out of texts, however they are written there: plain, percent-encoded, in JSON, or as base64. */
+/** Removes secrets from texts in every spelling: plain, percent-encoded, in JSON, or as base64. */
 export class Redactor {
-  /** Every spelling by its first characters, the longest first: a shorter one within it would leave its ends. */
+  /** Spellings by their first characters, the longest first: a shorter one within it would leave its ends. */
   readonly #forms = new Map<string, string[]>();
-  /** Which digests of first characters there are: what a text is gone through by, however many secrets there are. */
+  /** Digests of first characters, so that the cost of a search does not depend on the number of secrets. */
   readonly #begins = new Uint8Array(1 << 16);
   #longest = 0;
 
@@ -66,11 +66,11 @@ export class Redactor {
     for (const secret of secrets) this.add(secret);
   }
 
-  /** One that became known later, such as a token. */
+  /** Adds a secret that became known later, such as a token. */
   add(secret: string): void {
-    if (secret.length < shortestRedacted) return;
+    if (secret.length < minRedacted) return;
     for (const form of formsOf(secret)) {
-      const begin = form.slice(0, shortestRedacted);
+      const begin = form.slice(0, minRedacted);
       const forms = this.#forms.get(begin) ?? [];
       if (forms.includes(form)) continue;
       const shorter = forms.findIndex(({ length }) => length < form.length);
@@ -85,7 +85,7 @@ export class Redactor {
   redact(text: string, { isCut = false } = {}): string {
     let shown = '';
     let end = 0;
-    for (let at = 0; at + shortestRedacted <= text.length; at++) {
+    for (let at = 0; at + minRedacted <= text.length; at++) {
       if (this.#begins[digestAt(text, at)] === 0) continue;
       const form = this.#formAt(text, at, isCut);
       if (form === undefined) continue;
@@ -96,17 +96,17 @@ export class Redactor {
   }
 
   #formAt(text: string, at: number, isCut: boolean): string | undefined {
-    const forms = this.#forms.get(text.slice(at, at + shortestRedacted));
+    const forms = this.#forms.get(text.slice(at, at + minRedacted));
     const whole = forms?.find((form) => text.startsWith(form, at));
     if (whole !== undefined || !isCut || at + this.#longest <= text.length) return whole;
     return forms?.find((form) => form.startsWith(text.slice(at)));
   }
 }
 
-/** Of the first characters of what stands there. */
+/** Digest of the characters at a position. */
 function digestAt(text: string, at: number): number {
   let digest = 0;
-  for (let next = at; next < at + shortestRedacted; next++) digest = (digest * 31 + text.charCodeAt(next)) & 0xffff;
+  for (let next = at; next < at + minRedacted; next++) digest = (digest * 31 + text.charCodeAt(next)) & 0xffff;
   return digest;
 }
 
@@ -124,7 +124,7 @@ function formsOf(secret: string): string[] {
     encoded.replaceAll(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase()),
     encoded.replaceAll('%20', '+'),
     json,
-    // As Python, PHP and Go write it.
+    // Escapes of Python, PHP and Go.
     ...[/[^ -~]/g, /[&<>]/g, /[^ -~]|[&<>]/g].map((units) => json.replaceAll(units, escaped)),
     ...[/[^ -~]/g, /[&<>]/g, /(?!)/g].map((units) => json.replaceAll('/', '\\/').replaceAll(units, escaped)),
     base64,

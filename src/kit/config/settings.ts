@@ -248,7 +248,7 @@ export function parseSettings(text: string, file: string): Settings {
   return parsed.data;
 }
 
-/** Whether a text is an address or, with the bits of its prefix, a network. */
+/** True for an address or, with the bits of its prefix, a network. */
 export function isNetwork(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/');
   const most = isIP(address) === 4 ? 32 : 128;
@@ -257,12 +257,12 @@ export function isNetwork(text: string): boolean {
   );
 }
 
-/** Whether a text may be a currency in `rates`. */
+/** True for a text that may be a currency in `rates`. */
 export function isCurrencyCode(text: string): boolean {
   return /^[A-Z]{3}$/.test(text);
 }
 
-/** Whether a text says where a Redis is: `redis://` or `rediss://`, and which of its databases. */
+/** True for the address of a Redis: `redis://` or `rediss://`, with or without the number of a database. */
 export function isRedisAddress(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname, pathname } = new URL(text);

@@ -4,9 +4,9 @@ import type { Settings } from '../config/settings.ts';
 
 const mebibyte = 2 ** 20;
 
-/** What the machine gives this process. */
+/** Resources of this process. */
 export interface Machine {
-  /** Bytes of memory that this process may use: the machine's, or its control group's limit where that is less. */
+  /** Bytes of memory: the machine's, or the control group's limit where that is less. */
   memory: number;
   processors: number;
 }
@@ -18,9 +18,9 @@ export function thisMachine(): Machine {
 }
 
 /**
- * How DuckDB is opened. Its memory limit covers the buffer manager only, not what hash tables and readers
- * take beside it, so by default it is half of what the process may use; beyond that it spills to a folder of its
- * own, which nobody empties while the database is open.
+ * Options for opening DuckDB. Its memory limit covers the buffer manager only, not hash tables and readers, so the
+ * default is half of the memory that the process may use; beyond that DuckDB spills to a folder of its own, which
+ * nothing empties while the database is open.
  */
 export function duckdbOptions(
   data: DataDirectory,

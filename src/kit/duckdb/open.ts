@@ -2,15 +2,17 @@ import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { keepByteOrderMarks } from './byte-order-marks.ts';
 
 export const inMemory = ':memory:';
-/** For a database that others read at the same time. */
+/** Options for a database that other processes read at the same time. */
 export const readOnly = { access_mode: 'READ_ONLY' } as const;
-/** All that we use is built in; a query that needs more shall fail here and not reach for the network. */
+/**
+ * All extensions that we use are built in; a query that needs another fails here and does not reach for the network.
+ */
 const builtInOnly = { autoinstall_known_extensions: 'false', autoload_known_extensions: 'false' } as const;
 
 /** A database with its first connection. Connections are closed with it. */
 export interface OpenDuckDB {
   readonly connection: DuckDBConnection;
-  /** One more connection, for statements that run beside others. */
+  /** Opens one more connection, for statements that run beside others. */
   connect(): Promise<DuckDBConnection>;
   /** May be called twice. */
   close(): void;
@@ -42,7 +44,7 @@ export async function openDuckDB(path: string, options: Readonly<Record<string, 
   }
 }
 
-/** Opens a database, hands its connection to `work`, and closes it whatever comes of that. */
+/** Opens a database, passes its connection to `work`, and closes it in any case. */
 export async function withDuckDB<Result>(
   path: string,
   options: Readonly<Record<string, string>>,

@@ -2,10 +2,10 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { setTimeout } from 'node:timers/promises';
 import type { Progress } from '../logging/progress.ts';
 
-/** Often enough to look alive; reading it costs next to nothing. */
+/** Interval between two readings of the progress; a reading costs next to nothing. */
 const pollMilliseconds = 200;
 
-/** Shows how far the statement under way has come, in percent as DuckDB estimates them. */
+/** Shows the progress of a statement, in percent as DuckDB estimates it. */
 export async function showProgress<Result>(
   connection: DuckDBConnection,
   progress: Progress,
@@ -25,10 +25,10 @@ export async function showProgress<Result>(
   }
 }
 
-/** Longer than a person waits without asking whether anything happens. */
+/** A person waits about this long without asking whether anything happens. */
 const longMilliseconds = 1000;
 
-/** The same for statements that mostly take no time: nothing is shown of those. */
+/** Shows progress of a statement only after it has run for a second. */
 export async function showProgressWhenLong<Result>(
   connection: DuckDBConnection,
   progress: Progress,

@@ -4,8 +4,8 @@ import { queryRows } from './dialect/rows.ts';
 declare const made: unique symbol;
 
 /**
- * The name of a temporary table or view that one function has made for others. Only these functions give one, so
- * whoever takes it as a parameter cannot be called before its maker; `Name` keeps the types of such tables apart.
+ * The name of a temporary table or view that one function has created for others. Only these functions return one, so a
+ * function that takes it as a parameter cannot run before its maker; `Name` keeps the types of such tables apart.
  */
 export type TempTable<Name extends string> = Name & { readonly [made]: true };
 
@@ -19,7 +19,7 @@ export async function makeTempTable<Name extends string>(
   return name as TempTable<Name>;
 }
 
-/** The same as a view: the query runs each time that it is read. */
+/** Creates a view in the same way: the query runs each time that it is read. */
 export async function makeTempView<Name extends string>(
   connection: DuckDBConnection,
   name: Name,
@@ -29,7 +29,7 @@ export async function makeTempView<Name extends string>(
   return name as TempTable<Name>;
 }
 
-/** Makes it empty, with these columns and their types. */
+/** Creates an empty table with these columns and their types. */
 export async function makeEmptyTempTable<Name extends string>(
   connection: DuckDBConnection,
   name: Name,
@@ -39,13 +39,13 @@ export async function makeEmptyTempTable<Name extends string>(
   return name as TempTable<Name>;
 }
 
-/** Of a table, or of any relation in SQL. */
+/** Counts the rows of a table or of any relation in SQL. */
 export async function countRows(connection: DuckDBConnection, relation: string): Promise<number> {
   const [row] = await queryRows<{ rows: number }>(connection, `SELECT count(*) AS rows FROM ${relation}`);
   return row?.rows ?? 0;
 }
 
-/** Gives the memory of all temporary tables back. To be called where no handle of one is used any more. */
+/** Drops all temporary tables. Call it where no handle of one is used any more. */
 export async function dropTempTables(connection: DuckDBConnection): Promise<void> {
   const tables = await queryRows<{ name: string }>(
     connection,

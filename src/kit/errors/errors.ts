@@ -1,8 +1,8 @@
-/** The process's exit codes, as the contract promises them (section 5). */
+/** Exit codes of the process. */
 export const exitCode = { done: 0, failed: 1, usage: 2, busy: 3, audit: 4 } as const;
 export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
 
-/** An error whose message is meant for the person who ran the command; it says what to do next. */
+/** An error with a message for the person who ran the command, which states what to do next. */
 export class OfferlineError extends Error {
   readonly exitCode: ExitCode;
   constructor(message: string, code: ExitCode = exitCode.failed, options?: ErrorOptions) {
@@ -12,7 +12,7 @@ export class OfferlineError extends Error {
   }
 }
 
-/** Wrong usage of a command, or a configuration that cannot be used as it stands. */
+/** Wrong usage of a command, or an unusable configuration. */
 export class UsageError extends OfferlineError {
   constructor(message: string, options?: ErrorOptions) {
     super(message, exitCode.usage, options);
@@ -26,15 +26,15 @@ export class WarehouseBusyError extends OfferlineError {
   }
 }
 
-/** Somebody asked the process to end, and it did so between two steps of its work. */
+/** The process was asked to end, and ended between two steps of its work. */
 export class StoppedError extends OfferlineError {}
 
-/** Throws `StoppedError` with the message once the signal is aborted. */
+/** Throws `StoppedError` with the message after the signal was aborted. */
 export function assertNotStopped(stop: AbortSignal | undefined, message: string): void {
   if (stop?.aborted === true) throw new StoppedError(message);
 }
 
-/** What one audit found: the model's grain or a law of the figures does not hold. */
+/** Bad rows of one audit: a model's grain or a law of the figures does not hold. */
 export interface AuditFailure {
   audit: string;
   badRows: number;

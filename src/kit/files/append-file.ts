@@ -42,7 +42,7 @@ export async function openAppendFile(path: string, isForced: boolean): Promise<A
   };
 }
 
-/** Undefined where the system cannot say. */
+/** Returns undefined where the system fails to answer. */
 async function statOf(path: string): Promise<{ dev: number; ino: number } | 'nothing' | undefined> {
   try {
     return await stat(path);

@@ -4,25 +4,23 @@ import { dirname } from 'node:path';
 import { openAppendFile, type AppendFile } from './append-file.ts';
 
 /**
- * What a run does to the world, handed in as a defaulted last argument. A test replaces a member
- * to stop time, fill the disk or kill the process at a step; product code has no switch for that.
+ * Effects of a run on the world, passed as a defaulted last argument. A test replaces a member to stop time, fill the
+ * disk or kill the process at a step; product code has no switch for that.
  */
 export interface Effects {
   /** Wall clock in milliseconds since the epoch. Read once per run for its as-of time. */
   now(): number;
   files: FileEffects;
   /**
-   * Does work that changes the disk by other means than `files`, such as a commit of DuckDB, and gives its result.
-   * `step` names the moment for fault tests, which may stop before or after it, or fail it.
+   * Does work that changes the disk by other means than `files`, such as a commit of DuckDB, and returns its result.
+   * `step` names the moment for fault tests, which may stop before or after it, or make it fail.
    */
   perform<T>(step: string, work: () => Promise<T>): Promise<T>;
 }
 
 /** The operations that change the disk and can fail. `step` names the moment for fault tests. */
 export interface FileEffects {
-  /**
-   * Makes the folder and those above it that are missing; gives the uppermost one made, undefined where all were there.
-   */
+  /** Creates a folder and missing ones above it; returns the uppermost one created, undefined where all existed. */
   makeDirectory(path: string): Promise<string | undefined>;
   /** Forces a file's bytes to the disk. */
   syncFile(path: string, step: string): Promise<void>;
@@ -33,7 +31,7 @@ export interface FileEffects {
   symbolicLink(target: string, path: string, step: string): Promise<void>;
   /** Shares the bytes where the file system can. */
   copyFile(from: string, to: string, step: string): Promise<void>;
-  /** With `mode` nobody else than that lets in can ever read a byte of it; without, as the process's umask says. */
+  /** Writes a file. With `mode` it has that mode from its first byte on; without one the process's umask applies. */
   writeFile(path: string, content: string | Uint8Array, step: string, mode?: number): Promise<void>;
   remove(path: string, step: string): Promise<void>;
   /**
@@ -41,7 +39,7 @@ export interface FileEffects {
    * one of that name.
    */
   openLog(path: string, step: string, isForced: boolean): Promise<AppendFile>;
-  /** Bytes that this user may still write where the folder is. */
+  /** Returns the bytes that this user may still write where the folder is. */
   freeBytes(folder: string): Promise<number>;
 }
 
@@ -52,15 +50,15 @@ export const realEffects: Effects = {
     syncFile: (path) => sync(path, 'r+'),
     syncDirectory: (path) => sync(path, 'r'),
     rename,
-    // At once: a snapshot has a file per day of history, and to hand each link to another thread and wait for it takes
-    // several times as long as the link. The same goes for removing an old one.
+    // Synchronously: a snapshot has a file per day of history, and passing each link to another thread takes several
+    // times as long as the link. The same goes for removing an old one.
     hardLink: async (existing, path) => linkSync(existing, path),
     symbolicLink: (target, path) => symlink(target, path),
     copyFile: (from, to) => copyFile(from, to, constants.COPYFILE_FICLONE),
     writeFile: async (path, content, _step, mode) => {
       const handle = await open(path, 'w', mode);
       try {
-        // The umask may have taken some of it, and a file that a killed process left has a mode of its own.
+        // The umask may have removed bits, and a file of a killed process has its own mode.
         if (mode !== undefined) await handle.chmod(mode);
         await handle.writeFile(content);
         await handle.sync();
@@ -104,7 +102,7 @@ export async function replaceFile(
   await files.syncDirectory(dirname(path), `${step}: folder synced`);
 }
 
-/** Takes a folder that was made open to everybody back to its owner alone. */
+/** Restricts a folder to its owner again. */
 export function closeFolder(path: string): void {
   chmodSync(path, privateMode);
 }
@@ -112,14 +110,14 @@ export function closeFolder(path: string): void {
 const privateMode = 0o700;
 
 /**
- * Makes a folder for its owner alone, for what tells of people: addresses, user ids, devices. What is in it needs no
- * mode of its own then, such as the files that a database makes beside its own. A folder that is there keeps its mode:
- * an operator may let a group in.
+ * Creates a folder for its owner alone, for data about people: addresses, user ids, devices. Its files then need no
+ * mode of their own, such as those that a database creates beside its own. An existing folder keeps its mode: an
+ * operator may let a group in.
  */
 export function makePrivateFolder(path: string): void {
   mkdirSync(dirname(path), { recursive: true });
   try {
-    // Were it `recursive`, too, a disk that is read-only would be told as a folder that does not exist.
+    // With `recursive` a read-only disk would be reported as a missing folder.
     mkdirSync(path, { mode: privateMode });
   } catch (error) {
     if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error;

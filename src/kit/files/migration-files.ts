@@ -3,14 +3,14 @@ import { join } from 'node:path';
 
 export interface MigrationFile {
   number: number;
-  /** As the file is named, without its ending. */
+  /** File name without its ending. */
   name: string;
   path: string;
 }
 
 /**
- * The migrations of a folder in their order: plain SQL files `NNN_name.sql`; one file is one migration and may hold
- * many statements. There is no way down.
+ * Returns the migrations of a folder in their order: plain SQL files `NNN_name.sql`, each with one or many statements.
+ * There is no way down.
  */
 export function migrationFiles(folder: string): MigrationFile[] {
   const names = readdirSync(folder)

@@ -7,9 +7,8 @@ export interface UnreadableNote {
 }
 
 /**
- * What a process wrote into a file of its own as JSON for others to know: good to have, and no work stops for want of
- * it. Undefined where there is none, and where it cannot be read, such as one of another user; `onUnreadable` is told
- * of that.
+ * Reads JSON that a process wrote for others: useful, but no work stops without it. Undefined where there is none, and
+ * where it cannot be read, such as a file of another user; `onUnreadable` receives that problem.
  */
 export function readNote<Note>(
   file: string,

@@ -19,26 +19,26 @@ import { machineFailure, isDiskUnwritable } from '../errors/machine-failure.ts';
 import { isSqliteDamage } from '../sqlite/open-sqlite.ts';
 import { momentOfMilliseconds } from '../time/moment.ts';
 
-/** What one process at a time may hold. */
+/** A resource that one process at a time may hold. */
 export interface Lockable {
-  /** As in "the warehouse is busy". */
+  /** Name within a sentence: "the warehouse is busy". */
   name: string;
   lockFile: string;
-  /** What to throw when it stays taken. */
+  /** Creates the error for a lock that stays taken. */
   busy(message: string): OfferlineError;
 }
 
-/** Who holds a lock, as that process wrote it down. */
+/** Holder of a lock, as written by its process. */
 export interface LockHolder {
   pid: number;
-  /** Such as `run refresh`. */
+  /** Command, such as `run refresh`. */
   command: string;
-  /** When it took the lock, UTC. */
+  /** Time of taking the lock, UTC. */
   since: string;
 }
 
 export interface LockRequest {
-  /** What the holder is doing, for those who have to wait for it. */
+  /** Command of the holder, for processes that wait for it. */
   command: string;
   waitSeconds: number;
   /** Called once, with a sentence for the operator, when the lock is not free at once. */
@@ -50,7 +50,7 @@ export interface ProcessLock {
   release(): void;
 }
 
-/** Time as the lock sees it, in milliseconds. */
+/** Clock of a lock, in milliseconds. */
 export interface LockEffects {
   now(): number;
   wait(milliseconds: number): Promise<void>;
@@ -58,24 +58,20 @@ export interface LockEffects {
 
 const realLockEffects: LockEffects = { now: () => Date.now(), wait: (milliseconds) => setTimeout(milliseconds) };
 
-/** Short enough that nobody notices it, long enough to cost nothing. */
+/** Interval between tries. */
 const pollMilliseconds = 200;
-/**
- * Whoever looks whether the lock is held keeps it from being taken for some microseconds: that is waited for, and no
- * word said.
- */
+/** A reader of the lock keeps it from being taken for some microseconds: taking it waits that long in silence. */
 const lookedAtMilliseconds = 100;
 
 /** SQLite's SQLITE_BUSY: another connection has the lock. */
 const sqliteBusy = 5;
 
 /**
- * Takes a lock, which one process at a time holds. An exclusive SQLite transaction on an
- * otherwise empty file is the lock: the operating system holds it, so it is gone at once when the process dies,
- * and child processes do not inherit it. The lock file itself is never read or removed: either would break the lock.
- * What a loss of power has left in it is cut off in place, which only somebody can come to who finds it unlocked.
- *
- * Waits for another holder up to `waitSeconds`, then throws what the lock names, with the holder in the message.
+ * Takes a lock, which one process at a time holds: an exclusive SQLite transaction on an otherwise empty file. The
+ * operating system holds it, so it is free at once when the process dies, and child processes do not inherit it. The
+ * lock file is never read or removed, which would break the lock. Bytes that a loss of power leaves in it are cut off,
+ * which only a process that finds it unlocked can do. Waits for another holder up to `waitSeconds`, then throws the
+ * error of the lock, with the holder in the message.
  */
 export async function acquireProcessLock(
   lockable: Lockable,
@@ -83,7 +79,7 @@ export async function acquireProcessLock(
   effects: LockEffects = realLockEffects,
 ): Promise<ProcessLock> {
   const start = effects.now();
-  let told = false;
+  let isReported = false;
   for (;;) {
     const database = tryLock(lockable.lockFile);
     if (database !== undefined)
@@ -98,29 +94,29 @@ export async function acquireProcessLock(
         `The ${lockable.name} ${request.waitSeconds === 0 ? 'is busy' : `stayed busy for ${request.waitSeconds} s`}: ${describe(lastHolder(lockable.lockFile))} holds it. Run again when that has ended; nothing was changed.`,
       );
     }
-    if (!told)
+    if (!isReported)
       request.onWaiting(
         `Waiting up to ${request.waitSeconds} s for the ${lockable.name}: ${describe(lastHolder(lockable.lockFile))} holds it.`,
       );
-    told = true;
+    isReported = true;
     await effects.wait(Math.min(pollMilliseconds, remaining));
   }
 }
 
 /**
- * Who holds the lock now; undefined where nobody does. Writes nothing, and neither the holder nor who waits for it
- * notices.
+ * Returns the current holder; undefined where nobody holds the lock. Writes nothing, and neither the holder nor waiting
+ * processes notice.
  */
 export function readLockHolder(lockFile: string): LockHolder | undefined {
   return isHeld(lockFile) ? lastHolder(lockFile) : undefined;
 }
 
-/** Who took the lock last: a process that was killed leaves its name behind. */
+/** Returns the last holder: a killed process leaves its name behind. */
 function lastHolder(lockFile: string): LockHolder | undefined {
   try {
     return JSON.parse(readFileSync(holderFile(lockFile), 'utf8')) as LockHolder;
   } catch {
-    // Between taking the lock and writing the name, and after a clean release, there is none.
+    // Before the name is written, and after a clean release, there is none.
     return undefined;
   }
 }
@@ -141,7 +137,7 @@ class HeldLock implements ProcessLock {
         this.release();
         throw error;
       }
-      // It is held all the same. Nobody else's name must stand for ours, or the half of one.
+      // The lock is held all the same, and the file must not have another's name, or half of one.
       rmSync(holderFile(lockFile), { force: true });
       rmSync(temporary, { force: true });
     }
@@ -149,7 +145,7 @@ class HeldLock implements ProcessLock {
 
   release(): void {
     if (this.#database === undefined) return;
-    // While the lock is held, so that the next holder's name is not the one removed.
+    // Before the release, so that the next holder's name is not the one removed.
     rmSync(holderFile(this.#lockFile), { force: true });
     this.#database.close();
     this.#database = undefined;
@@ -163,9 +159,9 @@ function tryLock(lockFile: string, isEmptied = false): DatabaseSync | undefined 
     // SQLite does not say why it cannot make a file.
     if (!existsSync(lockFile)) closeSync(openSync(lockFile, 'a'));
     database = new DatabaseSync(lockFile, { timeout: lookedAtMilliseconds });
-    // Nothing is ever written, but its journal would be begun, for which a full disk has no room.
+    // Nothing is ever written, but SQLite would begin a journal, for which a full disk has no room.
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
-    // Of a file that it may only read SQLite takes a lock that others may have, too.
+    // SQLite locks a read-only file in a way that others may share.
     accessSync(lockFile, constants.W_OK);
     return database;
   } catch (error) {
@@ -187,7 +183,7 @@ function tryLock(lockFile: string, isEmptied = false): DatabaseSync | undefined 
   }
 }
 
-/** Reading needs a lock that others who read may have too, and that who holds the file exclusively lets nobody have. */
+/** Reads the file: that needs a lock which readers share and an exclusive holder keeps from all. */
 function isHeld(lockFile: string): boolean {
   if (!existsSync(lockFile)) return false;
   let database: DatabaseSync | undefined;
@@ -198,12 +194,12 @@ function isHeld(lockFile: string): boolean {
   } catch (error) {
     const errcode = sqliteCode(error);
     if (errcode === sqliteBusy) return true;
-    // Could be read, which is what was to be known.
+    // A damaged file could be read, so nobody holds it.
     if (isSqliteDamage(error)) return false;
     throw (
       machineFailure(error) ??
       new OfferlineError(
-        `Whether the lock ${lockFile} is held cannot be seen: ${(error as Error).message}. The file must be readable and on a file system with locks.`,
+        `The lock ${lockFile} cannot be checked: ${(error as Error).message}. The file must be readable and on a file system with locks.`,
         undefined,
         { cause: error },
       )

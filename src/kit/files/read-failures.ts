@@ -1,4 +1,4 @@
-/** Stands for the version of a file that the next poll must read again, changed or not. */
+/** Version of a file that the next poll must read again, changed or not. */
 export const versionToReadAgain = 'to be read again';
 
 /** Failures to read a file that is followed: which of them to log, since a transient one repeats with every poll. */

@@ -1,9 +1,9 @@
-/** More bring nothing, and take descriptors, of which a process has few. */
-const mostAtOnce = 16;
+/** Concurrent items; more bring nothing, and take descriptors, of which a process has few. */
+const maxAtOnce = 16;
 
 /**
- * Does work on files, one item after the other in a few lanes. Where one fails no other is begun, and only when all
- * have ended does it throw: whoever cleans up next must find none on its way.
+ * Does work on files, several items at a time. After a failure it begins no further item, and throws when all have
+ * ended, so that no work is under way when the caller cleans up.
  */
 export async function severalAtOnce<Item>(
   items: readonly Item[],
@@ -22,6 +22,6 @@ export async function severalAtOnce<Item>(
       }
     }
   };
-  const lanes = await Promise.allSettled(Array.from({ length: Math.min(mostAtOnce, items.length) }, lane));
+  const lanes = await Promise.allSettled(Array.from({ length: Math.min(maxAtOnce, items.length) }, lane));
   for (const outcome of lanes) if (outcome.status === 'rejected') throw outcome.reason;
 }

@@ -5,7 +5,7 @@ import type { LookupFunction, Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
 
-/** Why no connection was made. */
+/** Reasons for a failed connection. */
 export type ConnectProblem = 'refused_address' | 'dns' | 'timeout' | 'tls' | 'connection';
 
 export class ConnectError extends Error {
@@ -17,7 +17,7 @@ export class ConnectError extends Error {
   }
 }
 
-/** All addresses of a name, as `dns.lookup` gives them. */
+/** Looks up all addresses of a name, as `dns.lookup` does. */
 export type Lookup = (
   hostname: string,
   options: { all: true },
@@ -32,8 +32,8 @@ export interface GuardOptions {
 }
 
 /**
- * Whether the environment lifts the ranges of addresses, for all that goes to addresses which others wrote. The name is
- * from when these were postbacks alone.
+ * True where the environment allows private networks, for all requests to addresses that others wrote: postbacks and
+ * pictures.
  */
 export function allowsPrivateNetworks(environment: NodeJS.ProcessEnv): boolean {
   return environment['OFFERLINE_ALLOW_PRIVATE_POSTBACKS'] === '1';
@@ -46,9 +46,9 @@ export function allowsPrivateNetworks(environment: NodeJS.ProcessEnv): boolean {
 const reservedName = /(?:^|\.)(?:localhost|local|internal|invalid|test|example|onion|home\.arpa)\.?$/i;
 
 /**
- * Makes undici's connections, to public addresses only. It looks three times: at a host that is an address or a
- * reserved name, at all addresses of a name before any of them is tried, and at the address that the socket reached in
- * the end. Fails with `ConnectError`.
+ * Creates undici's connector for public addresses only. It checks three times: a host that is an address or a reserved
+ * name, all addresses of a name before any is tried, and the address that the socket reached. Fails with
+ * `ConnectError`.
  */
 export function guardedConnector({
   allowPrivate,
@@ -87,8 +87,8 @@ export function guardedConnector({
 }
 
 /**
- * Whether an address is one of the public internet. Addresses of IPv6 that carry one of IPv4 are none, whatever they
- * carry: where they lead depends on the network.
+ * True for an address of the public internet. IPv6 addresses that carry an IPv4 address are not public: where they lead
+ * depends on the network.
  */
 export function isPublicAddress(address: string): boolean {
   // The library would also take the older spellings, such as 127.1.
@@ -100,8 +100,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * A name with one private address among its addresses is refused as a whole. A name is looked up once at a time,
- * however many connections want it: the system's lookup holds a thread, and names that hang must not take them all.
+ * Looks names up. A name with one private address is refused as a whole. Concurrent connections share the look-up of a
+ * name: it holds a thread of the system, and names that hang must not take them all.
  */
 function guardedLookup(lookup: Lookup, allowed: (address: string) => boolean): LookupFunction {
   type Waiting = (error: Error | null, addresses: LookupAddress[]) => void;

@@ -1,19 +1,19 @@
 import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 
-/** A page of a thousand keys of a thousand characters, each of them encoded, is 3.5 MB and has 30,000 marks. */
-const mostMebibytes = 8;
-const mostMarks = 200_000;
-const deepest = 64;
+/** A page of a thousand keys of a thousand encoded characters has 3.5 MB and 30,000 marks. */
+const maxMebibytes = 8;
+const maxMarks = 200_000;
+const maxDepth = 64;
 
 const [open, close, slash, equals, bang, question] = Buffer.from('<>/=!?');
 
-/** An answer of a store that is not parsed: what its XML takes in memory is many times its text. */
+/** An answer that is too large to be parsed: XML takes many times its text in memory. */
 export class OverlongAnswerError extends Error {}
 
 /**
- * Has a client of S3 read an answer up to a bound, before its own parser takes it whole. The bytes of objects, which
- * nobody parses, are left to those who asked for them. Requests are refused by `OverlongAnswerError`.
+ * Bounds the answers that a client of S3 reads, before its own parser takes them whole. Bytes of objects, which nobody
+ * parses, are not bounded. Requests fail with `OverlongAnswerError`.
  */
 export function boundAnswers(client: S3Client): void {
   client.middlewareStack.add(
@@ -26,12 +26,12 @@ export function boundAnswers(client: S3Client): void {
           response.body = Readable.from([await boundedBytes(response.body)]);
         return result;
       },
-    // Next to the connection: whatever else reads the answer comes after it.
+    // Next to the connection, before everything else that reads the answer.
     { name: 'boundAnswers', step: 'deserialize', priority: 'low' },
   );
 }
 
-/** Throws `OverlongAnswerError` as soon as it is too much. */
+/** Reads a body. Throws `OverlongAnswerError` as soon as it exceeds a bound. */
 async function boundedBytes(body: Readable): Promise<Buffer> {
   const chunks: Buffer[] = [];
   const bounds = new XmlBounds();
@@ -43,27 +43,27 @@ async function boundedBytes(body: Readable): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Looks at XML as it comes, chunk by chunk, and says what makes it too much to be parsed. Looks at bytes only. */
+/** Bounds of XML, checked chunk by chunk on its bytes only. */
 export class XmlBounds {
-  /** Undefined as long as nothing is too much. */
+  /** The bound that is exceeded; undefined while none is. */
   excess: string | undefined;
   #bytes = 0;
-  /** Of tags and attributes. */
+  /** Tags and attributes. */
   #marks = 0;
   #depth = 0;
   #before: number | undefined;
 
   see(chunk: Buffer): void {
     this.#bytes += chunk.length;
-    if (this.#bytes > mostMebibytes * 2 ** 20) this.excess = `more than ${mostMebibytes} MiB`;
+    if (this.#bytes > maxMebibytes * 2 ** 20) this.excess = `more than ${maxMebibytes} MiB`;
     for (let at = 0; at < chunk.length && this.excess === undefined; at++) {
       const byte = chunk[at] as number;
       if (byte === open || byte === equals) this.#marks++;
       if (this.#before === open && byte !== bang && byte !== question) this.#depth += byte === slash ? -1 : 1;
       if (this.#before === slash && byte === close) this.#depth--;
       this.#before = byte;
-      if (this.#depth > deepest) this.excess = `more than ${deepest} elements within one another`;
-      if (this.#marks > mostMarks) this.excess = `more than ${mostMarks} marks of XML`;
+      if (this.#depth > maxDepth) this.excess = `more than ${maxDepth} elements within one another`;
+      if (this.#marks > maxMarks) this.excess = `more than ${maxMarks} marks of XML`;
     }
   }
 }

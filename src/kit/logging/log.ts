@@ -5,7 +5,7 @@ import { visibleJson, visibleLines, visibleText } from '../text/visible-text.ts'
 
 export type { Logger } from 'pino';
 
-/** Where log lines go: standard error, or what a test looks at. */
+/** Destination of log lines: standard error, or a test's buffer. */
 export interface LogOutput {
   readonly isTTY?: boolean | undefined;
   write(text: string): unknown;
@@ -32,7 +32,7 @@ export function createLogger(output: LogOutput = process.stderr, level: Level | 
 let fieldOfMillisecond = '';
 let millisecond = Number.NaN;
 
-/** As pino's own, but written once for all lines of a millisecond. */
+/** Pino's own time field, but formatted once for all lines of a millisecond. */
 function timeField(): string {
   const now = Date.now();
   if (now !== millisecond) {
@@ -51,8 +51,8 @@ interface LogLine {
 }
 
 /**
- * `10:00:00 WARN  message  field=value`, the time in UTC. An error shows its message; its stack is for machines. What
- * goes on below the first line is indented: no text can look like a line of its own.
+ * Formats `10:00:00 WARN  message  field=value`, the time in UTC. An error shows its message; its stack is for
+ * machines. Further lines are indented, so that no text can look like a line of its own.
  */
 function shortLine({ level, time, msg = '', err, ...fields }: LogLine): string {
   const shownLevel = level === 'info' ? '' : `${level.toUpperCase()} `;

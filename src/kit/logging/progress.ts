@@ -38,7 +38,7 @@ export function createTerminal(
   return { logger: createLogger({ isTTY: true, write: (line) => progress.writeAbove(line) }), progress };
 }
 
-/** For callers that show nothing. */
+/** Progress that shows nothing. */
 export const noProgress: Progress = { start() {}, advance() {}, finish() {} };
 
 /** Bounds the progress lines in a log that programs follow. */

@@ -6,13 +6,12 @@ import { UsageError } from '../errors/errors.ts';
 import { z } from 'zod';
 import { readSites, siteSchema, type Site } from './sites.ts';
 
-/** As many random bytes as the signature's digest has: a longer key would add nothing. */
+/** Random bytes of a secret: the size of the signature's digest, since a longer key adds nothing. */
 const secretBytes = 32;
 
 /**
- * Adds a site with a new secret to `sites.json`, leaving everything else in the file as it stands. Returns the secret,
- * which is told nowhere else. Throws `UsageError` where the key is taken, the site cannot be used, or the file is
- * broken.
+ * Adds a site with a new secret to `sites.json` and leaves the rest of the file unchanged. Returns the secret, which is
+ * shown nowhere else. Throws `UsageError` where the key is taken, the site is unusable, or the file is broken.
  */
 export async function addSite(
   file: string,

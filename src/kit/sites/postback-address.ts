@@ -1,12 +1,14 @@
 import { macrosIn, withPlainMacros } from '../text/macros.ts';
 
-/** The fields of a postback, each also the name of a macro; in the order in which they are appended to an address. */
+/** Fields of a postback, each also the name of a macro, in the order in which they are appended to an address. */
 export const postbackFields = ['event', 'site_key', 'user_id', 'click_id', 'reward', 'signature'] as const;
 export type PostbackField = (typeof postbackFields)[number];
 
-/** A publisher's address, taken apart so that a value put into it can change nothing but its own place. */
+/** A publisher's address in parts, so that a value can change nothing but its own place. */
 export interface PostbackAddress {
-  /** Such as `https://partner.example:8443`, as URLs spell it: a host of digits is in plain dotted form. */
+  /**
+   * Origin, such as `https://partner.example:8443`, in the spelling of URLs: a host of digits is in plain dotted form.
+   */
   origin: string;
   /** Path and query, percent-encoded where they must be, with macros in between. */
   target: (string | { macro: PostbackField })[];
@@ -15,7 +17,7 @@ export interface PostbackAddress {
 const macroPattern = new RegExp(`\\{(${postbackFields.join('|')})\\}`);
 const everyMacro = new RegExp(macroPattern, 'g');
 
-/** What other systems call the fields. Their meanings are not always ours, so they are named and not filled. */
+/** Other systems' names of the fields. Their meanings are not always ours, so they are reported and not filled. */
 const namesElsewhere: Record<PostbackField, string> = {
   event: 'event_type status type',
   site_key: 'sitekey site site_id siteid app_id appid placement_id',
@@ -26,9 +28,9 @@ const namesElsewhere: Record<PostbackField, string> = {
 };
 
 /**
- * Takes an address of `sites.json` apart, or says what is wrong with it. Macros may be written as other systems write
- * them, `%7Buser_id%7D`, `{{user_id}}`, `[user_id]` and so on. The text of an address is never repeated, as it may hold
- * credentials, but for a macro whose name is one of those above.
+ * Parses an address of `sites.json`, or returns its mistake. Macros may be in other systems' forms, `%7Buser_id%7D`,
+ * `{{user_id}}`, `[user_id]` and so on. The mistake never repeats the address, which may contain credentials, but for a
+ * macro whose name is one of those above.
  */
 export function readPostbackAddress(written: string): PostbackAddress | { mistake: string } {
   const text = withPlainMacros(written, isField);
@@ -68,7 +70,7 @@ function fieldMeant(name: string): PostbackField | undefined {
   return postbackFields.find((field) => field === word || namesElsewhere[field].split(' ').includes(word));
 }
 
-/** Percent-encodes what may not stand in a path or query. What is encoded already stays. */
+/** Percent-encodes characters that a path or query may not have; encoded ones stay. */
 function encodeLiteral(text: string): string {
   return text.toWellFormed().replaceAll(/[^\w\-.~:/?#[\]@!$&'()*+,;=%]/gu, encodeURIComponent);
 }

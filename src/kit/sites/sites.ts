@@ -5,7 +5,7 @@ import { fallbackUrl } from '../config/tracker-settings.ts';
 import { UsageError } from '../errors/errors.ts';
 import { readPostbackAddress } from './postback-address.ts';
 
-/** An address may hold credentials, so what is wrong with it is said without it. */
+/** An address may contain credentials, so its mistake is described without it. */
 const postbackUrl = z.string().superRefine((url, context) => {
   const address = readPostbackAddress(url);
   if ('mistake' in address) context.addIssue({ code: 'custom', message: address.mistake });
@@ -69,14 +69,12 @@ export const sitesSchema = z
 
 export type Site = z.output<typeof siteSchema>;
 
-/** A secret shorter than this draws a warning: it can be guessed. */
+/** Shorter secrets draw a warning: they can be guessed. */
 const shortestGoodSecret = 16;
 
 export interface Sites {
   sites: Site[];
-  /**
-   * SHA-256 of what a snapshot takes from the file, so that a run can tell whether anything changed. Holds no secret.
-   */
+  /** SHA-256 of the parts that a snapshot takes from the file, by which a run detects a change. Contains no secret. */
   digest: string;
   warnings: string[];
 }
@@ -126,7 +124,7 @@ function warningsAbout(sites: Site[]): string[] {
   return [`secrets of fewer than ${shortestGoodSecret} characters can be guessed: ${named}`];
 }
 
-/** An object with these keys only. What other key there is stays unsaid: it may be a secret in the wrong place. */
+/** An object with these keys only. An unknown key is not named: it may be a secret in the wrong place. */
 function objectOf<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.strictObject(shape, {
     error: ({ code }) =>
@@ -134,12 +132,12 @@ function objectOf<Shape extends z.ZodRawShape>(shape: Shape) {
   });
 }
 
-/** The commission as plain decimal text, such as "0.2". */
+/** Writes the commission as plain decimal text, such as "0.2". */
 export function commissionText(site: Pick<Site, 'commission'>): string {
   return decimalText(site.commission);
 }
 
-/** The reward rate as plain decimal text, such as "100" or "0.5". */
+/** Writes the reward rate as plain decimal text, such as "100" or "0.5". */
 export function rewardRateText(site: Pick<Site, 'reward_rate'>): string {
   return decimalText(site.reward_rate);
 }

@@ -1,11 +1,11 @@
 import { UsageError } from '../errors/errors.ts';
 
-/** Who reads a CSV: a program takes each text as it is, a spreadsheet takes some of them for formulas. */
+/** Reader of a CSV: a program takes each text as it is, a spreadsheet takes some for formulas. */
 export type CsvReader = 'program' | 'spreadsheet';
 
 /**
- * Records as lines of CSV under a fixed header; an absent value is an empty cell, a list is `a|b|c`, anything nested
- * JSON text.
+ * Writes a record as a line of CSV under a fixed header; an absent value is an empty cell, a list is `a|b|c`, anything
+ * nested JSON text.
  */
 export function csvLine(columns: readonly string[], record: object, reader: CsvReader = 'program'): string {
   const values = record as Record<string, unknown>;
@@ -15,7 +15,7 @@ export function csvLine(columns: readonly string[], record: object, reader: CsvR
   );
 }
 
-/** The same of values in the order of their columns. */
+/** Writes values, in the order of their columns, as a line. */
 export function csvRow(values: readonly unknown[], reader: CsvReader = 'program'): string {
   return `${values.map((value) => csvCell(value, reader)).join(',')}\n`;
 }
@@ -26,8 +26,8 @@ function csvCell(value: unknown, reader: CsvReader): string {
 }
 
 /**
- * A text that a spreadsheet would take for a formula, with an apostrophe in front: advertisers and users write texts,
- * and who opens the file must not run them. Signs of full width count as theirs do. Numbers stay as they are.
+ * Puts an apostrophe before a text that a spreadsheet would take for a formula: advertisers and users write texts, and
+ * opening the file must not run them. Signs of full width count as formulas too. Numbers stay as they are.
  */
 function disarmed(text: string): string {
   return /^[=+\-@＝＋－＠\t\r\n]/.test(text) && !/^-?\d+(\.\d+)?$/.test(text) ? `'${text}` : text;
@@ -39,15 +39,15 @@ function cellText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** A row of a CSV file and the line that it begins on, from 1. */
+/** A row of a CSV file and its first line, from 1. */
 export interface CsvRecord {
   line: number;
   cells: string[];
 }
 
 /**
- * Reads CSV as other people's programs write it: cells parted by comma, semicolon or tab (whichever the first line has
- * most of), quoted or not, any line end. Blank lines are left out. Throws `UsageError` naming file and line.
+ * Reads CSV of other programs: cells separated by comma, semicolon or tab (the most frequent in the first line), quoted
+ * or not, any line end. Skips blank lines. Throws `UsageError` naming file and line.
  */
 export function* csvRecords(text: string, file: string): Generator<CsvRecord> {
   const separator = separatorOf(text.slice(0, text.search(/[\r\n]|$/)));
@@ -85,7 +85,10 @@ export function* csvRecords(text: string, file: string): Generator<CsvRecord> {
   }
 }
 
-/** Where the cell ends whose quote opens at `start`; two quotes within it are one of its own. -1 where nowhere. */
+/**
+ * Returns the end of the cell whose quote opens at `start`; two quotes within it are one of its own. -1 where it has no
+ * end.
+ */
 function closingQuote(text: string, start: number): number {
   let at = text.indexOf('"', start + 1);
   while (at !== -1 && text[at + 1] === '"') at = text.indexOf('"', at + 2);

@@ -9,14 +9,14 @@ export interface Decimal {
   readonly places: number;
 }
 
-/** Reads plain decimal text such as `12`, `0.0350` or `-1.5`. The caller has made sure that it is that. */
+/** Reads plain decimal text such as `12`, `0.0350` or `-1.5`, which the caller has validated. */
 export function decimalOf(text: string): Decimal {
   const point = text.indexOf('.');
   if (point === -1) return { units: BigInt(text), places: 0 };
   return { units: BigInt(text.slice(0, point) + text.slice(point + 1)), places: text.length - point - 1 };
 }
 
-/** The shortest plain text of the same value, such as `2.5`; valid JSON too. */
+/** Writes the shortest plain text of the value, such as `2.5`; valid JSON too. */
 export function decimalText({ units, places }: Decimal): string {
   const digits = (units < 0n ? -units : units).toString().padStart(places + 1, '0');
   const whole = digits.slice(0, digits.length - places);
@@ -31,14 +31,14 @@ export function tenTo(power: number): bigint {
   return powersOfTen[power] ?? 10n ** BigInt(power);
 }
 
-/** The value in units of 10^-`places`, rounded half away from zero. For values that are not negative. */
+/** Returns the value in units of 10^-`places`, rounded half away from zero. For values that are not negative. */
 export function roundedUnits(value: Decimal, places: number): bigint {
   if (value.places <= places) return value.units * tenTo(places - value.places);
   const divisor = tenTo(value.places - places);
   return (2n * value.units + divisor) / (2n * divisor);
 }
 
-/** The same, rounded up. */
+/** Returns the value in units of 10^-`places`, rounded up. */
 export function roundedUpUnits(value: Decimal, places: number): bigint {
   if (value.places <= places) return roundedUnits(value, places);
   const divisor = tenTo(value.places - places);
@@ -52,12 +52,12 @@ const moneyPlaces = 6;
 /** Money stays below this: DECIMAL(15,6) holds nine digits before the point. */
 const limit = 10n ** 15n;
 
-/** Plain digits with up to 6 places, below 10⁹; no sign, exponent or separator. Anything else is no amount. */
+/** Reads plain digits with up to 6 places, below 10⁹; no sign, exponent or separator. Undefined for anything else. */
 export function parseMoney(text: string): Micros | undefined {
   return /^\d{1,9}(\.\d{1,6})?$/.test(text) ? roundedUnits(decimalOf(text), moneyPlaces) : undefined;
 }
 
-/** The shortest plain decimal text, such as `2.5`. */
+/** Writes the shortest plain decimal text, such as `2.5`. */
 export function moneyText(amount: Micros): string {
   return decimalText({ units: amount, places: moneyPlaces });
 }
@@ -67,28 +67,28 @@ export type Amount = bigint;
 
 const amountPlaces = 9;
 
-/** Plain decimal text with up to 9 places, or a minus before it. Anything else is no amount. */
+/** Reads plain decimal text with up to 9 places, or a minus before it. Undefined for anything else. */
 export function parseAmount(text: string): Amount | undefined {
   if (!/^-?\d{1,15}(\.\d{1,9})?$/.test(text)) return undefined;
   const { units, places } = decimalOf(text);
   return units * 10n ** BigInt(amountPlaces - places);
 }
 
-/** The shortest plain decimal text, such as `-0.25`. */
+/** Writes the shortest plain decimal text, such as `-0.25`. */
 export function amountText(amount: Amount): string {
   return decimalText({ units: amount, places: amountPlaces });
 }
 
 /**
- * An amount in USD, rounded half away from zero to 6 places. `rate` is USD for one unit, a plain decimal with up to
- * 9 places. Undefined where the result is too large to be an amount.
+ * Converts an amount to USD, rounded half away from zero to 6 places. `rate` is USD for one unit, a plain decimal with
+ * up to 9 places. Undefined where the result is too large to be an amount.
  */
 export function convertMoney(amount: Micros, rate: string): Micros | undefined {
   const { units, places } = decimalOf(rate);
   return withinLimit(roundedUnits({ units: amount * units, places: moneyPlaces + places }, moneyPlaces));
 }
 
-/** Undefined where the sum is too large to be an amount. */
+/** Adds amounts. Undefined where the sum is too large to be an amount. */
 export function sumMoney(amounts: readonly Micros[]): Micros | undefined {
   return withinLimit(amounts.reduce((sum, amount) => sum + amount, 0n));
 }

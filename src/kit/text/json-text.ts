@@ -10,8 +10,8 @@ export type JsonValue = string | boolean | null | JsonNumber | JsonValue[] | { [
 export type JsonObject = { [key: string]: JsonValue };
 
 /**
- * Strict JSON with numbers kept as text. Undefined where the text is no JSON. Numbers that JavaScript writes as they
- * stand there need no look at each value while it is parsed: half of the cost of reading a large catalog.
+ * Parses strict JSON with numbers kept as text. Undefined for anything else. Numbers that JavaScript writes as the text
+ * has them need no look at each value during parsing, which is half of the cost of reading a large catalog.
  */
 export function parseJson(text: string): JsonValue | undefined {
   try {
@@ -24,8 +24,8 @@ export function parseJson(text: string): JsonValue | undefined {
 }
 
 /**
- * A number that JavaScript may write otherwise than it stands in the text: with an exponent, more than 15 digits, zeros
- * at its end, more than six decimals, or minus zero. May also match what only looks like one, within a string.
+ * Numbers that JavaScript may write otherwise than the text has them: with an exponent, more than 15 digits, zeros at
+ * the end, more than six decimals, or minus zero. Also matches such digits within a string.
  */
 const inexactNumber = /(?:^|[:,[])\s*-?(?:\d{16}|\d{10,}\.|\d+(?:\.\d+)?[eE]|\d+\.\d{7}|\d+\.\d*0(?!\d)|(?<=-)0)/;
 
@@ -37,7 +37,7 @@ function withNumberText(value: ParsedValue): JsonValue {
   if (typeof value !== 'object' || value === null) return value;
   for (const key of Object.keys(value)) {
     const member = value[key] as ParsedValue;
-    // The object is ours and read by nobody else: what is no number stays where it is.
+    // The object is ours alone: other members stay where they are.
     if (typeof member === 'number' || (typeof member === 'object' && member !== null))
       (value as JsonObject)[key] = withNumberText(member);
   }
@@ -54,8 +54,8 @@ function keepNumberText(_key: string, value: unknown, context?: { source?: strin
 }
 
 /**
- * A key that some object of the text has twice, of which a parser would silently keep the last. Expects valid JSON, and
- * what `parseJson` made of it: where it has as many keys as the text, none was lost.
+ * Returns a key that some object of the text has twice, of which a parser would silently keep the last. Expects valid
+ * JSON and the result of `parseJson`: where it has as many keys as the text, none was lost.
  */
 export function duplicateKey(json: string, value: JsonValue): string | undefined {
   const written = json.match(/"\s*:/g)?.length ?? 0;

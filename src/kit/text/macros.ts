@@ -1,10 +1,10 @@
-/** A macro as somebody wrote it: `{{user_id}}` and its name `user_id`. */
+/** A macro as it is written, such as `{{user_id}}`, and its name `user_id`. */
 export interface WrittenMacro {
   written: string;
   name: string;
 }
 
-/** How systems write macros beside `{name}`. A name stands in one group of them. */
+/** Other systems' forms of `{name}`, each with a group for the name. */
 const otherSpellings = [
   String.raw`\{\{ ?(\w+) ?\}\}`,
   String.raw`\$\{(\w+)\}`,
@@ -20,19 +20,16 @@ const otherSpellings = [
   String.raw`%3C(\w+)%3E`,
 ].join('|');
 
-/** Braces are a macro wherever they stand, in whatever form. */
+/** Forms with braces are macros anywhere. */
 const inBraces = /\{\{ ?(\w+) ?\}\}|\$\{(\w+)\}|\{\$(\w+)\}/g;
-/** The others only where they are a whole value or step of a path: `filter[country]=…` is none. */
+/** Other forms are macros only as a whole value or step of a path: `filter[country]=…` has none. */
 const asWhole = new RegExp(String.raw`(?<=[=/])(?:${otherSpellings})(?=[&/?#;]|$)`, 'gi');
 const anySpelling = new RegExp(String.raw`\{(\w*)\}|${inBraces.source}|${asWhole.source}`, 'gi');
 const onlyMacro = new RegExp(String.raw`^(?:${otherSpellings}|\{\{?([^{}]*)\}?\})$`, 'i');
 
-/**
- * An address with its macros as `{name}`, however they are written, where a macro of that name is known. What HTML
- * makes of `&` is undone: addresses are copied out of pages.
- */
+/** Rewrites macros of known names as `{name}`, and `&amp;` as `&`: addresses are copied out of pages. */
 export function withPlainMacros(address: string, isKnown: (name: string) => boolean): string {
-  // Most addresses have nothing to look at.
+  // Most addresses have no macro.
   if (!/[{[%<#$]|&(?:amp|#)/i.test(address)) return address;
   const plain = (written: string, ...groups: unknown[]) => {
     const name = nameIn(groups);
@@ -41,28 +38,28 @@ export function withPlainMacros(address: string, isKnown: (name: string) => bool
   return withPlainAmpersands(address).replaceAll(inBraces, plain).replaceAll(asWhole, plain);
 }
 
-/** An address that was copied out of a page, `&amp;` for `&`, as it is meant. */
+/** Replaces `&amp;` by `&` in an address that was copied out of a page. */
 export function withPlainAmpersands(address: string): string {
   return address.replaceAll(/&(?:(?:amp;)+|#0*38;|#x0*26;)/gi, '&');
 }
 
-/** Whether something in braces stands in a text that nobody fills, `{}` included. */
+/** True for a text with braces that nothing fills, `{}` included. */
 export function hasBraces(text: string): boolean {
   return /\{\w*\}|%7B\w*%7D/i.test(text);
 }
 
-/** Whatever looks like a macro in an address, `{}` included. */
+/** Finds everything that looks like a macro in an address, `{}` included. */
 export function macrosIn(address: string): WrittenMacro[] {
   return Array.from(address.matchAll(anySpelling), ([written, ...groups]) => ({ written, name: nameIn(groups) }));
 }
 
-/** The macro that a whole value is: somebody sent it without putting the value in. */
+/** Returns the macro that a whole value is: the sender did not fill it. */
 export function unfilledMacro(value: string): WrittenMacro | undefined {
   const found = onlyMacro.exec(value);
   return found === null ? undefined : { written: value, name: nameIn(found.slice(1)) };
 }
 
-/** The only group that took part, before what `replace` adds to them. */
+/** Returns the only group that matched, before the further arguments of `replace`. */
 function nameIn(groups: readonly unknown[]): string {
   return groups.find((group) => typeof group === 'string') ?? '';
 }

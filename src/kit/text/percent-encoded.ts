@@ -1,4 +1,6 @@
-/** By RFC 3986: unreserved characters bare, every other byte of the UTF-8 text as `%` and two upper-case digits. */
+/**
+ * Encodes by RFC 3986: unreserved characters bare, every other byte of the UTF-8 text as `%` and two upper-case digits.
+ */
 export function percentEncoded(text: string): string {
   // encodeURIComponent leaves these five bare, and throws on half a surrogate pair.
   return encodeURIComponent(text.toWellFormed()).replaceAll(

@@ -1,4 +1,4 @@
-/** A run's number in names of files and snapshots, so that they sort as the runs followed one another. */
+/** Formats a run's number for names of files and snapshots, which then sort in the order of runs. */
 export function runNumberText(runId: number): string {
   return String(runId).padStart(8, '0');
 }

@@ -1,6 +1,6 @@
 /**
- * A string as a SQL literal. For names, paths and what we made ourselves; what others wrote travels as parameters, or
- * as a literal where a query is shown with its values. DuckDB takes a statement for ended where a NUL stands in it.
+ * Writes a SQL literal, for names, paths and texts of our own; texts of others travel as parameters, or as literals
+ * where a query is shown with its values. DuckDB ends a statement at a NUL.
  */
 export function quoted(text: string): string {
   const literals = text.split('\0').map((part) => `'${part.replaceAll("'", "''")}'`);
@@ -8,8 +8,8 @@ export function quoted(text: string): string {
 }
 
 /**
- * A path as DuckDB's file readers take it: they would read `[`, `*` and `?` in a name as a pattern. In a pattern a
- * backslash parts folders as `/` does, also within brackets, so there it stands as the one between `[` and `]`.
+ * Escapes a path for DuckDB's file readers, which take `[`, `*` and `?` for a pattern. In a pattern a backslash
+ * separates folders as `/` does, also within brackets, so it becomes a range between `[` and `]`.
  */
 export function literalPath(path: string): string {
   return /[[*?]/.test(path)
@@ -17,29 +17,29 @@ export function literalPath(path: string): string {
     : path;
 }
 
-/** The path that `literalPath` was given. */
+/** Reverses `literalPath`. */
 export function pathOfLiteral(literal: string): string {
   return literal.replaceAll(/\[(\[-\]|[[*?])\]/g, (_escaped, character: string) =>
     character === '[-]' ? '\\' : character,
   );
 }
 
-/** The same as a SQL literal. */
+/** Escapes a path and writes it as a SQL literal. */
 export function quotedPath(path: string): string {
   return quoted(literalPath(path));
 }
 
-/** Paths as a SQL list literal for DuckDB's file readers. */
+/** Writes paths as a SQL list literal for DuckDB's file readers. */
 export function quotedPathList(paths: readonly string[]): string {
   return `[${paths.map(quotedPath).join(', ')}]`;
 }
 
-/** A string as a SQL identifier. */
+/** Writes a SQL identifier. */
 export function identifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Strings as a SQL list literal. */
+/** Writes strings as a SQL list literal. */
 export function quotedList(texts: readonly string[]): string {
   return `[${texts.map(quoted).join(', ')}]`;
 }

@@ -1,20 +1,21 @@
 /**
- * What moves the cursor, colours, or makes one line look like another: C0, DEL, C1, marks of direction, ends of lines.
+ * Characters that move the cursor, colour, or make one line look like another: C0, DEL, C1, marks of direction, ends of
+ * lines.
  */
 const unseen = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 const unseenButLines = new RegExp(`(?!\n)${unseen.source}`, 'gu');
 
-/** A text that may come from anybody, as people see it on one line: control characters as ␛ or `\u009b`. */
+/** Makes control characters of a foreign text visible, on one line: as ␛ or `\u009b`. */
 export function visibleText(text: string): string {
   return text.replaceAll(unseen, pictureOf);
 }
 
-/** The same of a text that is laid out in lines. */
+/** Makes control characters visible in a text of several lines. */
 export function visibleLines(text: string): string {
   return text.replaceAll(unseenButLines, pictureOf);
 }
 
-/** JSON as a terminal may show it. It means the same: within its strings those characters can be written as escapes. */
+/** Escapes control characters within JSON for a terminal; the JSON means the same. */
 export function visibleJson(text: string): string {
   // Nearly every log line is ASCII, of which JSON writes all but DEL as escapes itself.
   if (Buffer.byteLength(text) === text.length && !text.includes('\x7f')) return text;

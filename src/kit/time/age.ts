@@ -2,16 +2,14 @@ const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/**
- * How long ago something was, as people say it; "in 5 min" for what lies ahead. Units that are not full are left out.
- */
+/** Formats an age as people say it; "in 5 min" for the future. Units that are not full are left out. */
 export function ageText(seconds: number): string {
   const amount = amountText(Math.floor(Math.abs(seconds)));
   if (amount === undefined) return 'just now';
   return seconds < 0 ? `in ${amount}` : `${amount} ago`;
 }
 
-/** How long something took, or lasts; in the unit that people would name. */
+/** Formats a duration in the unit that people would name. */
 export function durationText(seconds: number): string {
   return amountText(Math.floor(seconds)) ?? '0 s';
 }

@@ -2,12 +2,12 @@ import cron from 'node-cron';
 import { UsageError } from '../errors/errors.ts';
 
 const millisecondsPerDay = 86_400_000;
-/** Longer than any expression waits for its next day, 29 February on a given weekday, in one century. */
-const mostDays = 366 * 41;
+/** Days within which any expression has a match, 29 February on a given weekday in one century included. */
+const maxDays = 366 * 41;
 
 /**
- * The moments of a cron expression, in milliseconds since the epoch, UTC. node-cron itself remembers nothing and looks
- * ahead from the clock only; what it understands of the expression decides here too.
+ * Moments of a cron expression, in milliseconds since the epoch, UTC. node-cron itself has no memory and computes from
+ * the clock only; its reading of the expression decides here too.
  */
 export class CronTimes {
   readonly expression: string;
@@ -15,7 +15,7 @@ export class CronTimes {
   readonly #seconds: number[];
   readonly #isDay: (day: number) => boolean;
 
-  /** Throws `UsageError` naming the key, such as `offerline.json: schedule.refresh`. */
+  /** Throws `UsageError` with the key, such as `offerline.json: schedule.refresh`. */
   constructor(expression: string, key: string) {
     this.expression = expression;
     const mistake = mistakeIn(expression);
@@ -26,15 +26,15 @@ export class CronTimes {
       .flatMap((hours) => minute.flatMap((minutes) => second.map((seconds) => hours * 3600 + minutes * 60 + seconds)))
       .toSorted((a, b) => a - b);
     const [firstOfDay = 0] = this.#seconds;
-    // Never started: it only tells whether a moment matches, words for days like L and 15W included.
+    // Never started: used to match days, words such as L and 15W included.
     const task = cron.createTask(expression, () => undefined, { timezone: 'UTC' });
     this.#isDay = (day) => task.match(new Date(day + firstOfDay * 1000));
   }
 
-  /** The first moment after the given one; undefined where the expression has none. */
+  /** Returns the first moment after the given one; undefined where the expression has none. */
   next(after: number): number | undefined {
     let day = Math.floor(after / millisecondsPerDay) * millisecondsPerDay;
-    for (let days = 0; days <= mostDays; days++, day += millisecondsPerDay) {
+    for (let days = 0; days <= maxDays; days++, day += millisecondsPerDay) {
       const second = this.#isDay(day) ? this.#seconds.find((each) => day + each * 1000 > after) : undefined;
       if (second !== undefined) return day + second * 1000;
     }
@@ -60,7 +60,10 @@ export class CronTimes {
   }
 }
 
-/** Undefined where there is none. node-cron makes a list of all that a range names before it looks at its bounds. */
+/**
+ * Returns the mistake in an expression, if there is one. node-cron lists all members of a range before it checks its
+ * bounds.
+ */
 function mistakeIn(expression: string): string | undefined {
   const [large] = /\d{4,}/.exec(expression) ?? [];
   if (large !== undefined) return `no field takes ${large}`;

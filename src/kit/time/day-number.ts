@@ -5,8 +5,8 @@ const microsecondsPerDay = 86_400_000_000;
 const earliestDay = -719_162;
 
 /**
- * SQL for the number of the UTC day that a TIMESTAMPTZ lies on. A date costs more than all checks of a row: the
- * calendar is asked for it.
+ * SQL for the number of the UTC day of a TIMESTAMPTZ. A date would cost more than all checks of a row, since it needs
+ * the calendar.
  */
 export function dayNumber(time: string): string {
   return `(epoch_us(${time}) - ${BigInt(earliestDay) * BigInt(microsecondsPerDay)}) // ${microsecondsPerDay}`;

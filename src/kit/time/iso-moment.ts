@@ -13,7 +13,7 @@ const day = [
 const hourAndMinute = '(?:[01][0-9]|2[0-3]):[0-5][0-9]';
 const seconds = ':[0-5][0-9](?:\\.[0-9]+)?';
 /**
- * At most 18 hours either way, as for every timestamp that offerline reads. A space is a `+` that was sent unescaped in
+ * Offsets of at most 18 hours, as in every timestamp that offerline reads. A space is a `+` that was sent unescaped in
  * a query.
  */
 const offset = 'Z|[+ -](?:(?:0[0-9]|1[0-7])(?::?[0-5][0-9])?|18(?::?00)?)';
@@ -42,12 +42,12 @@ export function microsecondsNumber(timestamp: string): Microseconds {
   return Number(microseconds);
 }
 
-/** A UTC timestamp with `Z` with the offset spelled out, as publishers are sent it. */
+/** Writes the offset of a UTC timestamp as `+00:00`, as publishers receive it. */
 export function withOffset(timestamp: string): string {
   return timestamp.replace(/Z$/, '+00:00');
 }
 
-/** An offset as RFC 3339 has it: ` 02`, `+0200` and `+02` are `+02:00`. */
+/** Writes an offset as RFC 3339 has it: ` 02`, `+0200` and `+02` become `+02:00`. */
 function inFull(offsetText: string): string {
   if (offsetText === 'Z') return 'Z';
   const sign = offsetText.startsWith('-') ? '-' : '+';

@@ -15,7 +15,7 @@ const microsecondsPerSecond = 1_000_000n;
 const microsecondsPerDay = 86_400n * microsecondsPerSecond;
 const rfc3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
 const loose = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?)? ?(Z|UTC|[+-]\d{2}:\d{2})?$/i;
-/** The contract's limit, and that of every zone in use. */
+/** The limit of every timestamp, and of every zone in use. */
 const maxOffsetMinutes = 18 * 60;
 
 /**
@@ -38,8 +38,8 @@ export function microsecondsOf(text: string): bigint | null {
 }
 
 /**
- * Reads a time as people write it in lists of their own: RFC 3339, or with a blank for the `T`, without seconds, with
- * `UTC` for `Z`. Without an offset it is UTC; a day alone is its beginning. Undefined for anything else.
+ * Reads a time of people's own lists: RFC 3339, or with a blank for the `T`, without seconds, with `UTC` for `Z`.
+ * Without an offset it is UTC; a day alone is its beginning. Undefined for anything else.
  */
 export function looseMoment(text: string): Moment | undefined {
   const [, day, clock = '00:00', seconds = ':00', offset = 'Z'] = loose.exec(text) ?? [];
@@ -60,7 +60,7 @@ export function momentOfMilliseconds(milliseconds: number): Moment {
   return momentOf(BigInt(Math.trunc(milliseconds)) * 1000n);
 }
 
-/** As folders are named after a moment: digits up to the second, such as `20261118T100000Z`. */
+/** Formats a moment for names of folders: digits up to the second, such as `20261118T100000Z`. */
 export function compactText(moment: Moment): string {
   return `${moment.replace(/\..*$|Z$/, '').replaceAll(/[-:]/g, '')}Z`;
 }
@@ -87,7 +87,7 @@ export function shiftMoment(moment: Moment, microseconds: bigint): Moment {
   return momentOf(exact(moment) + microseconds);
 }
 
-/** As a `Date`, the microseconds cut to milliseconds. */
+/** Converts to a `Date`, the microseconds cut to milliseconds. */
 export function dateOf(moment: Moment): Date {
   return new Date(Number(exact(moment) / 1000n));
 }

@@ -1,18 +1,20 @@
 import { quoted } from '../text/sql-text.ts';
 
-/** As far as offsets of timestamps reach. */
-const mostMinutes = 18 * 60;
+/** Limit of offsets in timestamps. */
+const maxMinutes = 18 * 60;
 
-/** By how many minutes a zone such as `+02:00` is ahead of UTC; undefined where it is none of a fixed offset. */
+/**
+ * Returns the minutes by which a zone such as `+02:00` is ahead of UTC; undefined for a zone without a fixed offset.
+ */
 export function offsetMinutes(zone: string): number | undefined {
   const [, sign, hours, minutes = '0'] = /^([+-])(\d\d)(?::?([0-5]\d))?$/.exec(zone) ?? [];
   if (sign === undefined) return undefined;
   const distance = Number(hours) * 60 + Number(minutes);
-  if (distance > mostMinutes) return undefined;
+  if (distance > maxMinutes) return undefined;
   return sign === '-' ? -distance : distance;
 }
 
-/** Whether a text is an IANA zone, or an offset such as `+02:00`. */
+/** True for an IANA zone, and for an offset such as `+02:00`. */
 export function isTimeZone(name: string): boolean {
   if (/^[+-]/.test(name)) return offsetMinutes(name) !== undefined;
   try {
@@ -23,7 +25,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** What is said of a text that is none. */
+/** Error for a text that is no zone. */
 export const noTimeZone = 'is neither an IANA time zone such as Europe/Berlin nor an offset such as +02:00';
 
 /** SQL: the moment at which clocks of a zone show this `TIMESTAMP`. DuckDB knows zones by their names only. */

@@ -98,15 +98,15 @@ const otherNames: Record<string, string> = {
 
 let countriesByName: ReadonlyMap<string, string> | undefined;
 
-/** What a catalog's word for a country means: an alpha-2 code, `all`, or nothing that we know. */
+/** Reads a catalog's word for a country: an alpha-2 code, `all`, or undefined for an unknown word. */
 export function readCountry(text: string): string | undefined {
   if (text.trim() === '*') return 'all';
-  // Mostly a code, of which there is nothing to make plain.
+  // Most words are codes, which need no simplifying.
   const name = /^[A-Za-z]{2}$/.test(text) ? text.toLowerCase() : plainName(text);
   return worldwideWords.has(name) ? 'all' : (countriesByName ??= allNames()).get(name);
 }
 
-/** Made when a first catalog is read: most commands read none, and CLDR's names take a while. */
+/** Built when the first catalog is read: most commands read none, and CLDR's names take a while. */
 function allNames(): Map<string, string> {
   const countries = new Map<string, string>();
   for (const style of ['narrow', 'short', 'long'] as const) {
@@ -118,7 +118,7 @@ function allNames(): Map<string, string> {
   return countries;
 }
 
-/** Lower case without accents, punctuation and a leading article; "Saint" as "St", as CLDR has it. */
+/** Simplifies a name: lower case without accents, punctuation and a leading article; "Saint" as "St", as in CLDR. */
 function plainName(name: string): string {
   return name
     .normalize('NFKD')

@@ -37,7 +37,7 @@ const meanings: Record<string, readonly Device[]> = {
 const meaningsByName = new Map(Object.entries(meanings));
 const everyDevice = new Set(['all', 'all devices', 'any', 'every', '*']);
 
-/** What a catalog's word for a device means: some of ours, `all`, or nothing that we know. */
+/** Reads a catalog's word for devices: some of ours, `all`, or undefined for an unknown word. */
 export function readDevice(text: string): readonly Device[] | 'all' | undefined {
   const name = text
     .toLowerCase()

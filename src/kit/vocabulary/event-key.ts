@@ -16,7 +16,7 @@ export function textKey(text: string): string {
   return `((((${pairs} & 4294967295::UBIGINT) << 32) | (${pairs} >> 32)) >> 4)::BIGINT`;
 }
 
-/** The same key of a text that is at hand. */
+/** Computes the same key in JavaScript. */
 export function keyOfText(text: string): bigint {
   return BigInt(`0x${hash('md5', text, 'hex').slice(0, 15)}`);
 }
@@ -30,7 +30,7 @@ export const eventKey: Record<EventKind, string> = {
   conversions: textKey(`kind || ':' || conversion_id`),
 };
 
-/** So many keys at once are sorted or grouped in some hundred megabytes. */
+/** Keys of one range, which are sorted or grouped in some hundred megabytes. */
 const keysAtOnce = 4_000_000;
 const keyBits = 60;
 

@@ -1,4 +1,4 @@
-/** How the records of a landing file are written, as its ending says. */
+/** Format of a landing file's records, by its ending. */
 export type LandingFormat = 'json' | 'ndjson' | 'csv' | 'parquet';
 
 const formatsByEnding: Record<string, LandingFormat> = {
@@ -9,12 +9,12 @@ const formatsByEnding: Record<string, LandingFormat> = {
   parquet: 'parquet',
 };
 
-/** Names that are not looked at, so that whoever writes can rename a file when it is whole. */
+/** True for names that landing ignores, so that a writer can rename its file when it is complete. */
 export function isUnfinishedName(name: string): boolean {
   return /^[._]|\.(tmp|part)$/.test(name);
 }
 
-/** What a name's ending says; undefined for one that we do not read. */
+/** Returns the format by a name's ending; undefined for one that landing does not read. */
 export function formatOf(name: string): { format: LandingFormat; gzip: boolean } | undefined {
   const match = /\.([a-z]+?)(\.gz)?$/.exec(name.toLowerCase());
   const format = formatsByEnding[match?.[1] ?? ''];

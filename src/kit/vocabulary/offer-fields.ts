@@ -8,7 +8,7 @@ import { devices, formats, paymentTerms, reportCategories, trackingTypes } from 
  * `offer_history`.
  */
 
-/** What reads a field of a landing record: undefined where it is absent or makes no sense, which draws a warning. */
+/** Reads fields of a landing record: undefined where one is absent or makes no sense, which draws a warning. */
 export interface FieldReader {
   text(name: string, makesSense?: (text: string) => boolean): string | undefined;
   choice<Choice extends string>(name: string, choices: readonly Choice[]): Choice | undefined;
@@ -17,13 +17,13 @@ export interface FieldReader {
 }
 
 interface OfferField {
-  /** What it is in a canonical offer and in the feed. */
+  /** Type in a canonical offer and in the feed. */
   schema: z.ZodType;
-  /** What carries it into its column of `offer_versions`, whose own type it is cast to. */
+  /** Type by which it reaches its column of `offer_versions`, which has its own type. */
   column: 'VARCHAR' | 'INTEGER' | 'BOOLEAN' | 'JSON' | readonly ['VARCHAR'];
-  /** Reads it from the landing field of the same name; null where landing has rules of its own for it. */
+  /** Reads it from the landing field of the same name; null where landing has its own rules for it. */
   read: ((fields: FieldReader, name: string) => unknown) | null;
-  /** Whether publishers may see it: whether the feed has it. */
+  /** True where the feed has it, so that publishers see it. */
   published: boolean;
 }
 
@@ -62,7 +62,7 @@ function flag(otherwise: boolean) {
   return { schema: z.boolean(), column: 'BOOLEAN', read, published: true } as const;
 }
 
-/** In the order in which digests and feed lines have them: a field that is added comes last. */
+/** Fields in the order of digests and feed lines: a new field comes last. */
 export const offerFields = {
   titles: special(localizedText, 'JSON'),
   /** No language at all where the offer has no description. */
@@ -93,7 +93,7 @@ export const offerFields = {
   payment_term: choice(paymentTerms, 'net30'),
   android_min_os: nullableText(),
   ios_min_os: nullableText(),
-  /** Where the tracker sends the user. */
+  /** The address to which the tracker sends users. */
   destination_url: { ...nullableText(), published: false },
   /** Publishers' pages show it, so nothing but web and app store addresses. */
   preview_url: nullableText(
@@ -115,7 +115,7 @@ export const offerFieldNames = Object.keys(offerFields) as OfferFieldName[];
 const namedOtherwise = ['titles', 'descriptions', 'image_name', 'image_source'] as const;
 type LandingName = Exclude<OfferFieldName, (typeof namedOtherwise)[number]>;
 
-/** What a landing record of an offer may have, in the order in which we write one. */
+/** Fields that a landing record of an offer may have, in the order in which we write one. */
 export const landingFieldNames = [
   'external_id',
   'id',
@@ -131,7 +131,7 @@ export const landingFieldNames = [
 ] as const;
 export type LandingFieldName = (typeof landingFieldNames)[number];
 
-/** The content of one offer, as a catalog says it. */
+/** Content of one offer in a catalog. */
 export type OfferContent = { -readonly [Name in OfferFieldName]: z.output<Fields[Name]['schema']> };
 
 /** Fields for which landing has rules of its own. */

@@ -1,8 +1,8 @@
-/** As long as a click's `user_id` may be: a longer one could never be credited. Characters. */
-const longest = 256;
+/** Characters that a click's `user_id` may have: a longer one could never be credited. */
+const maxCharacters = 256;
 
-/** What links can carry as the publisher's user: a regular expression with `u`, as JSON Schema has them. */
-export const userIdForm = String.raw`^[^\u0000-\u001f\u007f-\u009f]{1,${longest}}$`;
+/** Form of a publisher's user in links: a regular expression with `u`, as in JSON Schema. */
+export const userIdForm = String.raw`^[^\u0000-\u001f\u007f-\u009f]{1,${maxCharacters}}$`;
 
-/** The same in words. */
-export const userIdRule = `user_id has 1 to ${longest} characters and no control characters`;
+/** The form in words. */
+export const userIdRule = `user_id has 1 to ${maxCharacters} characters and no control characters`;

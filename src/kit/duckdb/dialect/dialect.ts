@@ -118,7 +118,7 @@ class SharedConnection implements DatabaseConnection {
     return queryResult(await this.duckdb.run(sql, values, types));
   }
 
-  /** One chunk of up to 2,048 rows at a time, whatever size was asked for: that is how DuckDB hands rows out. */
+  /** Yields chunks of up to 2,048 rows, as DuckDB does, whatever size is requested. */
   async *streamQuery<R>({ sql, parameters }: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
     const { values, types } = bindParameters(parameters);
     for await (const rows of chunksOf(await this.duckdb.stream(sql, values, types))) yield { rows: rows as R[] };

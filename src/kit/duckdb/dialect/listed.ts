@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 
-/** What stands behind `in` for many values: they travel as one parameter, and there may be a million of them. */
+/** A list of values for `in`: they travel as one parameter, and there may be a million of them. */
 export function listed<Value extends string | number>(
   values: readonly Value[],
   type: 'VARCHAR' | 'INTEGER',

@@ -18,16 +18,16 @@ import type { DuckDBType, DuckDBValue } from '@duckdb/node-api';
 const int32 = { least: -(2 ** 31), greatest: 2 ** 31 - 1 };
 const int64 = { least: -(2n ** 63n), greatest: 2n ** 63n - 1n };
 
-/** Undefined members mean no parameters, which lets DuckDB run several statements at once. */
+/** Parameters for DuckDB. Undefined members mean none, which lets DuckDB run several statements at once. */
 export interface BoundParameters {
   values: DuckDBValue[] | undefined;
   types: DuckDBType[] | undefined;
 }
 
 /**
- * What DuckDB is given for `$1, $2 …`: string, number, bigint, boolean, null, `Date` (TIMESTAMPTZ),
- * `Uint8Array` (BLOB) and arrays of these. Text binds as VARCHAR and is cast where a column is compared
- * with it or takes it, so money and moments go in as text. Throws `TypeError` naming the parameter.
+ * Converts parameters for `$1, $2 …`: string, number, bigint, boolean, null, `Date` (TIMESTAMPTZ), `Uint8Array` (BLOB)
+ * and arrays of these. Text binds as VARCHAR and is cast where it is compared with or written to a column, so money and
+ * moments are passed as text. Throws `TypeError` naming the parameter.
  */
 export function bindParameters(parameters: readonly unknown[]): BoundParameters {
   if (parameters.length === 0) return { values: undefined, types: undefined };

@@ -14,10 +14,10 @@ import { momentOf } from '../../time/moment.ts';
 import { bindParameters } from './parameters.ts';
 
 /**
- * What a column's value is in JavaScript, the same through Kysely and through raw queries:
- * integers of any width → number (one beyond ±(2⁵³−1) throws), DOUBLE → number, DECIMAL → exact text,
- * TIMESTAMPTZ → `Moment` text in UTC with microseconds, DATE → `YYYY-MM-DD`, JSON, VARCHAR, ENUM, UUID → text,
- * lists → arrays, STRUCT → object, MAP → array of `{key, value}`, BLOB → bytes.
+ * JavaScript values of columns, the same through Kysely and through raw queries: integers of any width → number (one
+ * beyond ±(2⁵³−1) throws), DOUBLE → number, DECIMAL → exact text, TIMESTAMPTZ → `Moment` text in UTC with microseconds,
+ * DATE → `YYYY-MM-DD`, JSON, VARCHAR, ENUM, UUID → text, lists → arrays, STRUCT → object, MAP → array of `{key,
+ * value}`, BLOB → bytes.
  */
 export type ColumnValue =
   null | boolean | number | string | Uint8Array | ColumnValue[] | { [name: string]: ColumnValue };
@@ -85,18 +85,18 @@ const convertValue = createDuckDBValueConverter<ColumnValue>(
   columnConverters as Record<DuckDBTypeId, Converter | undefined>,
 );
 
-/** All rows of a result. */
+/** Returns all rows of a result. */
 export async function rowsOf(result: DuckDBResult): Promise<QueryRow[]> {
   return result.convertRowObjects(convertValue);
 }
 
-/** The rows of a streaming result, one chunk (up to 2,048 rows) at a time. */
+/** Yields the rows of a streaming result, one chunk (up to 2,048 rows) at a time. */
 export function chunksOf(result: DuckDBResult): AsyncIterableIterator<QueryRow[]> {
   return result.yieldConvertedRowObjects(convertValue);
 }
 
 /**
- * Runs raw SQL with `$1`-style parameters and gives its rows as Kysely would. `R` is the caller's word on their shape.
+ * Runs raw SQL with `$1`-style parameters and returns its rows as Kysely would. The caller states their shape as `R`.
  */
 export async function queryRows<R = QueryRow>(
   connection: DuckDBConnection,
