@@ -20,7 +20,7 @@ const reading = pLimit(4);
 export interface MirroredPicture {
   bytes: Buffer;
   type: string;
-  /** Of the bytes, in hex. */
+  /** SHA-256 of the bytes, in hex. */
   sha256: string;
 }
 

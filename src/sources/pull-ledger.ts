@@ -4,7 +4,7 @@ import { readLockHolder } from '../kit/files/process-lock.ts';
 import type { Moment } from '../kit/time/moment.ts';
 import { hasPullDatabase, openPullDatabase } from './pull-database.ts';
 
-/** One pull of one source. */
+/** A pull of a source. */
 export interface Pull {
   pull_id: number;
   source: string;

@@ -44,8 +44,7 @@ export function readPostbackAddress(written: string): PostbackAddress | { mistak
   const url = URL.parse(`${scheme}://${authority}`);
   if (url !== null && /[{}]/.test(url.host)) return { mistake: 'has a macro outside of its path and query' };
   if (url === null || target.startsWith('\\')) return { mistake: 'has no host that can be understood' };
-  // A path of dots stays as it is written: cleaning it up once values stand in it would let a value remove what stands
-  // before.
+  // A path of dots is not normalised: with values in it, normalising would let a value remove the segments before it.
   const parts = (target.startsWith('/') ? target : `/${target}`).split(everyMacro);
   const foreign = macrosIn(text).find(({ name }) => !isField(name) && fieldMeant(name) !== undefined);
   if (foreign !== undefined)

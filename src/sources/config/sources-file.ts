@@ -123,7 +123,7 @@ export const sourcesSchema = z
     error: 'two sources have the same name',
   });
 
-/** One entry of `sources.json`. Its secrets may be references; `readSecret` follows them. */
+/** An entry of `sources.json`. Its secrets may be references; `readSecret` follows them. */
 export type SourceEntry = z.output<typeof sourceSchema>;
 
 export interface Sources {

@@ -25,14 +25,14 @@ export interface Connector {
   /** Names of the secrets that it needs. */
   readonly secrets: readonly string[];
   readonly offers?: StreamDeclaration & {
-    /** Whether a whole pull has all offers of the account; otherwise the source is to be declared `delta`. */
+    /** True where a complete pull has all offers of the account; otherwise the source is declared `delta`. */
     isFull: boolean;
     toCanonical: (record: NetworkRecord, source: SourceSettings) => CanonicalRecord;
   };
   readonly conversions?: StreamDeclaration & {
     /** The network lists so many days at once, `{from}` to `{to}`, as `YYYY-MM-DD`. */
     windowDays: number;
-    /** Undefined where the record cannot be told from others or has no time. */
+    /** Returns undefined for a record without an id or a time. */
     toConversion: (record: NetworkRecord) => NetworkConversion | undefined;
   };
 }

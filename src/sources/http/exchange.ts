@@ -5,7 +5,7 @@ import { Agent, request, type Dispatcher } from 'undici';
 import { ExchangeError, TooMuchError } from './exchange-error.ts';
 import { PageBounds } from './page-bounds.ts';
 
-/** One request, with the secrets filled in. */
+/** A request with its secrets. */
 export interface HttpRequest {
   method: 'GET' | 'POST';
   url: URL;

@@ -27,7 +27,7 @@ export function membersOf(value: JsonValue | undefined): JsonValue[] {
   return isJsonObject(value) ? Object.values(value) : [];
 }
 
-/** One record of a network, read by places. */
+/** A record of a network, read by places. */
 export class NetworkRecord {
   readonly value: JsonValue;
 
