@@ -24,7 +24,7 @@ async function twoPictures() {
 }
 
 describe('offerline pictures', () => {
-  it('tells what became of all, and is no failure where one cannot be had', async () => {
+  it('reports all outcomes, and succeeds where a picture cannot be fetched', async () => {
     const { server, good, bad, mirrored } = await twoPictures();
     await using _ = server;
     const { code, stdout } = await endOf(mirrored.data.root, 'pictures', '--json');
@@ -159,7 +159,7 @@ it('an address that leads on to a private one is refused there, and nobody is co
   expect(server.connections).toBe(0);
 });
 
-it('status tells how many there are, how old the last pass is, and why it failed', async () => {
+it('status shows their number, the age of the last pass, and the reason of its failure', async () => {
   const { server, mirrored } = await twoPictures();
   await using _ = server;
   const none = { mirrored: 0, failing: 0, last_pass_at: null, age_seconds: null, error: null, ended_by_force: false };

@@ -71,7 +71,7 @@ describe('what is mirrored', () => {
     for (const path of ['/one.png', '/two.png']) expect(await mirrored.served(server.at(path))).toEqual(picture('png'));
   });
 
-  it('tells an advertiser nothing but what is wanted', async () => {
+  it('sends an advertiser nothing but the request', async () => {
     await using server = await PictureServer.start();
     server.paths.set('/one.png', picture('png'));
     const mirrored = await MirroredData.create(server.at('/one.png'));

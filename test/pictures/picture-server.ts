@@ -12,7 +12,7 @@ const beginnings = {
 } as const;
 export type PictureKind = keyof typeof beginnings;
 
-/** A picture by its first bytes; `filling` tells two of a kind apart, and `length` is that of all. */
+/** A picture by its first bytes; `filling` distinguishes two of a kind, and `length` is the length of all. */
 export function picture(kind: PictureKind, filling = 'a', length = 100): Buffer {
   return Buffer.concat([beginnings[kind], Buffer.alloc(length, filling)]).subarray(0, length);
 }

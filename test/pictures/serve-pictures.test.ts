@@ -149,8 +149,8 @@ describe('a file that is not what its name says', () => {
     await harm(join(mirrored.data.pictures, (await mirrored.files())[0] ?? ''));
     expect(await mirrored.served(source)).toBe(302);
     expect(await mirrored.served(source)).toBe(302);
-    const told = (await mirrored.service()).log.filter(({ msg }) => msg.includes('doctor --deep --repair'));
-    expect(told).toHaveLength(1);
+    const warnings = (await mirrored.service()).log.filter(({ msg }) => msg.includes('doctor --deep --repair'));
+    expect(warnings).toHaveLength(1);
     await mirrored.mirror(healedBy);
     expect(await mirrored.served(source)).toEqual(picture('png'));
   });

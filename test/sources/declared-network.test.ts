@@ -83,7 +83,7 @@ describe('a network that sources.json declares', () => {
   });
 
   it.each(['{{key}}', '${key}', '[key]', '%key%', '%7Bkey%7D', '#key#'])(
-    'with %s in a text is told what to write, before anything is sent',
+    'with %s in a text has an error with the right form, before anything is sent',
     async (written) => {
       const url = await serve(() => '[{"id": 1}]');
       const offers = { headers: { 'X-Key': written }, path: '/list', fields: { external_id: 'id' } };
@@ -136,8 +136,8 @@ describe('a network that sources.json declares', () => {
       if (line.includes('"msg":"pulled"')) stop.abort();
       return true;
     };
-    const told = { ...terminal, logger: createLogger({ write }) };
-    expect(await pullSources({ data, terminal: told, stop: stop.signal })).toMatchObject([
+    const watched = { ...terminal, logger: createLogger({ write }) };
+    expect(await pullSources({ data, terminal: watched, stop: stop.signal })).toMatchObject([
       { source: 'stalled', status: 'interrupted', file: null },
       { source: 'good', status: 'done', records: 1 },
     ]);

@@ -13,7 +13,7 @@ import { nodeArguments } from '../support/command-line.ts';
 import { temporaryData } from '../support/published-snapshot.ts';
 
 const mebibyte = 2 ** 20;
-const program = fileURLToPath(new URL('pull-and-tell-memory.ts', import.meta.url));
+const program = fileURLToPath(new URL('pull-and-report-memory.ts', import.meta.url));
 
 /** Each is a few kilobytes when packed, and within what a page may have unpacked. */
 const pages: [name: string, text: () => string, error: string][] = [

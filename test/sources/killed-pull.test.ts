@@ -39,10 +39,10 @@ it('a pull that was killed is interrupted for everybody who asks, and holds no l
 
   const listed = await offerline(data.root, 'sources', 'list');
   expect(listed.stdout).toContain('interrupted');
-  const told = await offerline(data.root, 'status');
-  expect(told.code).toBe(1);
-  expect(told.stdout).toContain('source slow was not pulled');
-  expect(told.stdout).toContain('offerline sources pull slow');
+  const shown = await offerline(data.root, 'status');
+  expect(shown.code).toBe(1);
+  expect(shown.stdout).toContain('source slow was not pulled');
+  expect(shown.stdout).toContain('offerline sources pull slow');
   const examined = await offerline(data.root, 'doctor');
   expect(examined.code).toBe(1);
   expect(examined.stdout).toContain('ended by force');

@@ -126,7 +126,7 @@ describe('lines of a log that takes nothing back', () => {
 const listing = Object.entries(dialects).filter(([, { conversions }]) => conversions !== undefined);
 
 describe.for(listing)('conversions that %s lists', ([connector, dialect]) => {
-  it('are told as they change, and come to the network’s last word', async () => {
+  it('are emitted as they change, and end in the network’s current state', async () => {
     await using landing = await LogLanding.create();
     await using served = await SimulatedNetwork.start(connector, { key });
     await configure(landing.data, connector, dialect, served);
@@ -164,11 +164,15 @@ describe.for(listing)('conversions that %s lists', ([connector, dialect]) => {
       `SELECT conversion_id, kind, click_id, payout::DOUBLE AS payout, strftime(timezone('UTC', occurred_at), '%Y-%m-%dT%H:%M:%SZ') AS occurred_at FROM conversion_events`,
     );
     const truth = served.conversions.filter(({ status, clickId }) => status === 'approved' && clickId !== null);
-    const told = events.filter(({ kind, conversion_id }) => kind === 'credit' && credited(events).has(conversion_id));
+    const counted = events.filter(
+      ({ kind, conversion_id }) => kind === 'credit' && credited(events).has(conversion_id),
+    );
     const byClick = (rows: readonly { click_id: string; payout: number; at: string }[]) =>
       rows.toSorted((one, other) => one.click_id.localeCompare(other.click_id) || one.payout - other.payout);
     expect(
-      byClick(told.map(({ click_id, payout, occurred_at }) => ({ click_id, payout: Number(payout), at: occurred_at }))),
+      byClick(
+        counted.map(({ click_id, payout, occurred_at }) => ({ click_id, payout: Number(payout), at: occurred_at })),
+      ),
     ).toEqual(
       byClick(truth.map(({ clickId, payout, at }) => ({ click_id: clickId ?? '', payout: Number(payout), at }))),
     );

@@ -188,7 +188,7 @@ describe.for(ofPages)('the pages of %s', ([connector, dialect]) => {
   });
 });
 
-it('a key stands nowhere but in sources.json, however a network echoes it', async () => {
+it('a key is nowhere but in sources.json, however a network echoes it', async () => {
   await using landing = await emptyData();
   // TUNE echoes it in each answer, and says it once more where it fails.
   await using served = await SimulatedNetwork.start('tune', { key, offers: simulatedOffers(60) });

@@ -39,7 +39,7 @@ describe('a source whose conversions are pulled', () => {
     // A network that lists none: nothing of it comes twice.
     { ...everflow, connector: 'adgem_legacy', secrets: { app_id: '1', token: 't' }, postback: { token } },
     { source: 'north', postback: { token } },
-  ])('may be told of in one way: %j', async (entry) => {
+  ])('come by a list or by reports, not both: %j', async (entry) => {
     expect(readSources(await dataOf(entry)).sources).toHaveLength(1);
   });
 });

@@ -23,6 +23,6 @@ it.for([
   [{ kind: 'spark', master: 'local', resources: { executor_memory: '1 gigabyte' } }, 'is not an amount such as'],
   [{ kind: 'duckdb', master: 'local' }, 'master'],
   [{ kind: 'flink' }, 'engine'],
-] as const)('%o is refused: %s', ([engine, told]) => {
-  expect(() => engineOf(engine)).toThrow(told);
+] as const)('%o is refused: %s', ([engine, message]) => {
+  expect(() => engineOf(engine)).toThrow(message);
 });

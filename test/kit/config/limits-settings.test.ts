@@ -17,11 +17,11 @@ it.for([
   [{ redis: 'redis://host/zero' }, 'is not an address'],
   [{ redis: 'redis://host', servers: 0 }, 'servers'],
   [{ redis: 'redis://host', server: 3 }, 'server'],
-] as const)('%o is refused: %s', ([limits, told]) => {
-  expect(() => limitsOf(limits)).toThrow(told);
+] as const)('%o is refused: %s', ([limits, message]) => {
+  expect(() => limitsOf(limits)).toThrow(message);
 });
 
-it('what is refused is not told, since it may hold a password', () => {
+it('a refused address is not repeated, since it may contain a password', () => {
   expect(() => limitsOf({ redis: 'redis://:hidden-word@host/zero' })).toThrow(/^(?!.*hidden-word)/s);
   expect(() => parseSettings('{"limits":{"redis":hidden}}', 'offerline.json')).toThrow(/^offerline.json is not .*N$/);
   expect(() => parseSettings('{"limits":{"redis":"r"\n"x"}}', 'offerline.json')).toThrow(/JSON at .*line 2 column 1/);

@@ -20,7 +20,7 @@ import { temporaryData } from '../../support/published-snapshot.ts';
 import { countryFile } from '../../tracker/agents/country-file.ts';
 
 /** What may lie where a file should: reading it as a file hangs, never ends, or takes all memory. */
-const odd: Record<string, [make: (path: string) => void, told: RegExp]> = {
+const odd: Record<string, [make: (path: string) => void, message: RegExp]> = {
   'a named pipe': [(path) => void execFileSync('mkfifo', [path]), /it is no regular file/],
   'a link to a device without end': [(path) => symlinkSync('/dev/zero', path), /it is no regular file/],
   'a folder': [(path) => mkdirSync(path), /it is no regular file/],
@@ -117,10 +117,10 @@ const followers: Record<string, (data: DataDirectory) => Followed> = {
 describe.for(Object.entries(followers))('%s', ([, followed]) => {
   it.for(Object.entries(odd))('as %s leaves the last good one, with a word', async ([, [make, words]]) => {
     const { path, good, follow, known } = followed(await dataDirectory());
-    const told: string[] = [];
+    const logged: string[] = [];
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, good[0], { mode: 0o600 });
-    const { poll, known: knows } = await follow(createLogger({ write: (line) => void told.push(line) }, 'error'));
+    const { poll, known: knows } = await follow(createLogger({ write: (line) => void logged.push(line) }, 'error'));
     expect(knows()).toEqual(known[0]);
 
     rmSync(path);
@@ -128,7 +128,7 @@ describe.for(Object.entries(followers))('%s', ([, followed]) => {
     await poll();
     await poll();
     expect(knows()).toEqual(known[0]);
-    expect(told).toEqual([expect.stringMatching(words)]);
+    expect(logged).toEqual([expect.stringMatching(words)]);
 
     // A link is as good as the file that it leads to.
     rmSync(path, { recursive: true });

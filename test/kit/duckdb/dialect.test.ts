@@ -129,7 +129,7 @@ describe('parameters', () => {
 });
 
 describe('statements', () => {
-  it('tell reads from writes, whatever their columns are called', async () => {
+  it('distinguish reads from writes, whatever their columns are called', async () => {
     const inserted = await db
       .insertInto('item')
       .values([item, { ...item, id: 2 }])

@@ -7,15 +7,15 @@ const withCode = (code: string) => Object.assign(new Error(`${code}: write '/dat
 it.each([
   ['a full disk', withCode('ENOSPC'), /^The disk is full: free some room/],
   [
-    'a full disk, told by DuckDB',
+    'a full disk, reported by DuckDB',
     new Error('IO Error: Could not write file "/data/x": No space left on device'),
     /^The disk is full/,
   ],
-  ['a full disk, told by SQLite', new Error('database or disk is full'), /^The disk is full/],
+  ['a full disk, reported by SQLite', new Error('database or disk is full'), /^The disk is full/],
   ['a quota', withCode('EDQUOT'), /^The disk is full/],
   ['a folder that cannot be written', withCode('EROFS'), /cannot be read or written/],
   [
-    'missing rights, told by DuckDB',
+    'missing rights, reported by DuckDB',
     new Error('IO Error: Cannot open file "/data/x": Permission denied'),
     /cannot be read or written/,
   ],
@@ -29,11 +29,11 @@ it.each([
     /duckdb\.memory_limit/,
   ],
   ['a failure within another', new Error('the stage failed', { cause: withCode('ENOSPC') }), /^The disk is full/],
-])('%s is told in one line, with what to do and the machine’s own words', (_, error, told) => {
+])('%s is reported in one line, with advice and the original error', (_, error, message) => {
   const failure = machineFailure(error);
   expect(failure).toBeInstanceOf(OfferlineError);
   expect(failure?.exitCode).toBe(exitCode.failed);
-  expect(failure?.message).toMatch(told);
+  expect(failure?.message).toMatch(message);
   expect(failure?.message).not.toContain('\n');
   expect(failure?.message).toContain('What was published stays as it was');
 });

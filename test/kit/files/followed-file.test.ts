@@ -14,13 +14,13 @@ async function followed() {
   onTestFinished(remove);
   const path = join(data.root, 'followed.json');
   writeFileSync(path, '{}', { mode: 0o600 });
-  const told: string[] = [];
-  const state = { path, told, reads: 0, failure: undefined as Error | undefined };
+  const logged: string[] = [];
+  const state = { path, logged, reads: 0, failure: undefined as Error | undefined };
   const read = () => {
     state.reads++;
     if (state.failure !== undefined) throw state.failure;
   };
-  const log = createLogger({ write: (line) => void told.push(line) });
+  const log = createLogger({ write: (line) => void logged.push(line) });
   const file = new FollowedFile(path, log, read, { gone: 'it is gone', broken: 'it is broken' });
   await file.start();
   return { file, state };
@@ -36,22 +36,22 @@ it('is read again when its mode or owner changes: that may be how it was mended'
   expect(state.reads).toBe(2);
 });
 
-it('is tried again until the system lets it be read, which is told once', async () => {
+it('is tried again until the system lets it be read, which is logged once', async () => {
   const { file, state } = await followed();
   state.failure = refused('EMFILE');
   writeFileSync(state.path, '{"other": 1}');
   for (let poll = 0; poll < 3; poll++) await file.poll();
   expect(state.reads).toBe(4);
-  expect(state.told).toEqual([expect.stringContaining('it is broken')]);
+  expect(state.logged).toEqual([expect.stringContaining('it is broken')]);
   state.failure = undefined;
   await file.poll();
   await file.poll();
   expect(state.reads).toBe(5);
-  // Once more, it is told once more.
+  // Another failure is logged again.
   state.failure = refused('EMFILE');
   writeFileSync(state.path, '{"a third": 1}');
   await file.poll();
-  expect(state.told).toHaveLength(2);
+  expect(state.logged).toHaveLength(2);
 });
 
 it('is not read again for what it says wrongly, until it says something else', async () => {
@@ -63,5 +63,5 @@ it('is not read again for what it says wrongly, until it says something else', a
     await file.poll();
   }
   expect(state.reads).toBe(3);
-  expect(state.told).toHaveLength(2);
+  expect(state.logged).toHaveLength(2);
 });

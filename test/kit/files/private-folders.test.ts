@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(join(data.root, '..'), { recursive: true }));
 
-/** Takes up what tells of people, as a refresh, a delivery and the service do first. */
+/** Creates the folders with data about people, as a refresh, a delivery and the service do first. */
 async function useAll(): Promise<void> {
   const before = process.umask(0);
   try {
@@ -39,7 +39,7 @@ const modes = async () =>
     ),
   );
 
-it('keeps what tells of people to the owner, whatever the umask, and nothing else', async () => {
+it('restricts data about people to the owner, whatever the umask, and nothing else', async () => {
   await useAll();
   expect(await modes()).toEqual([0o777, 0o700, 0o700, 0o700, 0o700]);
 });

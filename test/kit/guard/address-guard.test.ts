@@ -13,7 +13,7 @@ function senderForTest(options: Partial<SenderOptions> = {}) {
   return (url: string) => sender.send({ method: 'GET', url, headers: {} });
 }
 
-/** A receiver at every address of this machine, which tells how many requests came through to it. */
+/** A receiver at every address of this machine, which counts the requests that reached it. */
 async function localReceiver() {
   const received: string[] = [];
   const server = createServer((request, response) => {

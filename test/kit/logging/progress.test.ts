@@ -48,7 +48,7 @@ describe('elsewhere than on a terminal', () => {
 });
 
 describe('the progress of a long step elsewhere', () => {
-  it('is told every two seconds, so that a program can follow it', () => {
+  it('is logged every two seconds, so that a program can follow it', () => {
     const output = new Output(false);
     let now = 0;
     const { progress } = createTerminal(output, () => now);

@@ -41,7 +41,7 @@ it('adds no site that could not be read again, and does not repeat what may be a
   expect(readFileSync(file, 'utf8')).toBe('{"sites": []}');
 });
 
-it('tells new sites by POST unless GET is asked for, and leaves those that say nothing of it at GET', async () => {
+it('gives new sites POST unless GET is asked for, and leaves sites without a method at GET', async () => {
   const { data, remove } = await temporaryData();
   onTestFinished(remove);
   const old = { site_key: 'old', site_secret: 'a-secret-of-more-than-16', postback: { url: 'https://a.example/old' } };

@@ -79,7 +79,7 @@ describe('an address', () => {
   });
 });
 
-it('that is wrong in sites.json is told by site and never by its text', () => {
+it('that is wrong in sites.json is reported by site and never by its text', () => {
   const folder = mkdtempSync(join(tmpdir(), 'sites-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'sites.json');

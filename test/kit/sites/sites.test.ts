@@ -41,7 +41,7 @@ describe('sites.json', () => {
     ]);
   });
 
-  it('may be missing, which is told', () => {
+  it('may be missing, which is reported', () => {
     const { sites, warnings } = readSites(file);
     expect(sites).toEqual([]);
     expect(warnings).toEqual([expect.stringContaining('does not exist')]);

@@ -33,7 +33,7 @@ const nameOfTrouble = fc.string({
   ),
 });
 
-it('tells a path again from what it became', () => {
+it('returns the path of an escaped one', () => {
   fc.assert(fc.property(nameOfTrouble, (name) => pathOfLiteral(literalPath(name)) === name));
 });
 

@@ -50,7 +50,7 @@ it('is what log lines are written by, where a text cannot look like a line of it
   }
 });
 
-it('is what progress is told by', () => {
+it('is used by progress', () => {
   const { written, output: to } = output(true);
   const { progress } = createTerminal(to);
   progress.start(`querying ${nasty}\nmore`);

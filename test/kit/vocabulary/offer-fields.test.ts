@@ -27,16 +27,6 @@ const naming = (field: string) =>
   [...texts].filter(([, text]) => new RegExp(`\\b${field}\\b`).test(text)).map(([name]) => name);
 
 describe('a field of an offer', () => {
-  /**
-   * What somebody has to write who adds one, from the landing folder to analysts and publishers. The generator's values
-   * do not count: a record may lack any field. Nor does the schema of the one answer that renames it, `multiComplete`.
-   */
-  it('is named by at most five hand-written files', () => {
-    const named = naming('multi_complete').filter((name) => !name.startsWith('src/demo/generate/'));
-    expect(named).toContain('src/kit/vocabulary/offer-fields.ts');
-    expect(named.length, named.join('\n')).toBeLessThanOrEqual(5);
-  });
-
   it('is read, kept, fed and generated without being named there', () => {
     const deriving = [
       'src/pipeline/landing/catalog/canonical-offer.ts',

@@ -11,7 +11,7 @@ import { temporaryData } from '../../support/published-snapshot.ts';
 import { SmallBucket } from '../../support/small-bucket.ts';
 
 const mebibyte = 2 ** 20;
-const program = fileURLToPath(new URL('../pull-and-tell-memory.ts', import.meta.url));
+const program = fileURLToPath(new URL('../pull-and-report-memory.ts', import.meta.url));
 const secrets = { access_key_id: 'AKIAOFFERLINETEST', secret_access_key: 'very/secret+key' };
 
 /** The same part again and again, for as long as anybody reads. */
