@@ -25,7 +25,7 @@ const maxRedirects = 3;
 const pictureMilliseconds = 30_000;
 
 /** Resources of a pass. */
-export interface Mirror {
+interface Mirror {
   folder: string;
   index: PictureIndex;
   requests: PictureRequests;

@@ -35,7 +35,7 @@ export type MirroredCopy = Pick<IndexedPicture, 'file' | 'bytes' | 'answered_by'
 /**
  * A pass over all pictures. Milliseconds since the epoch; `ended_at` is null while it works and where it was killed.
  */
-export interface PicturePass {
+interface PicturePass {
   started_at: number;
   ended_at: number | null;
   error: string | null;

@@ -9,7 +9,7 @@ const maxValidatorLength = 512;
 const redirects = [301, 302, 303, 307, 308];
 
 /** Reasons for a missing picture; `http_404` and the like name the status. */
-export type PictureProblem =
+type PictureProblem =
   ConnectProblem | 'bad_answer' | 'too_large' | 'packed' | 'not_a_picture' | 'bad_redirect' | `http_${number}`;
 
 /** Outcome of one request. */
@@ -21,7 +21,7 @@ export type PictureAnswer =
   | { kind: 'problem'; problem: PictureProblem };
 
 /** Validators of the copy that we have of the address. */
-export type KnownCopy = Pick<MirroredCopy, 'etag' | 'last_modified'>;
+type KnownCopy = Pick<MirroredCopy, 'etag' | 'last_modified'>;
 
 /** Connections of one pass, to public addresses only. */
 export class PictureRequests {

@@ -34,7 +34,7 @@ export interface ListItem {
   id: string;
 }
 
-export interface PagesReading<Item extends ListItem> {
+interface PagesReading<Item extends ListItem> {
   /** Accepts an empty list, which is an error otherwise. */
   mayBeEmpty?: boolean;
   /** Fetches a page by its number, or by its first row. */

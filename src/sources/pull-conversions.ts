@@ -14,7 +14,7 @@ import { NetworkRecord } from './records/record-fields.ts';
 import { retryIfMoved, MovedError, fetchAllPages } from './fetch-all-pages.ts';
 
 /** Summary of a pull of conversions. */
-export interface ConversionsPull {
+interface ConversionsPull {
   /** Conversions that the network listed, and lines written for them. */
   conversions: number;
   lines: number;

@@ -27,7 +27,7 @@ export interface Pull {
 }
 
 /** Columns that are set when a pull ends. */
-export type PullEnd = Pick<Pull, 'status'> & Partial<Omit<Pull, 'pull_id' | 'source' | 'started_at' | 'status'>>;
+type PullEnd = Pick<Pull, 'status'> & Partial<Omit<Pull, 'pull_id' | 'source' | 'started_at' | 'status'>>;
 
 /** The error of a pull whose process is gone. */
 const endedByForce = 'ended by force, without a word';

@@ -11,7 +11,7 @@ import type { ResolvedSource } from './resolve-source.ts';
 import { retryIfMoved, MovedError, fetchAllPages, type ListItem } from './fetch-all-pages.ts';
 
 /** Summary of a complete pull of offers. */
-export interface OffersPull {
+interface OffersPull {
   pages: number;
   records: number;
   /** The file written into the landing folder; null where the last one has the same content. */

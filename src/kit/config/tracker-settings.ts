@@ -18,7 +18,7 @@ export const fallbackUrl = z
   .transform((url) => new URL(url).href.replaceAll(/%7B(reason|offer_id)%7D/g, '{$1}'));
 
 /** Values about a person that a destination may be given, where the source's settings allow it. */
-export const personalValues = ['user_id', 'ip', 'user_agent', 'gaid', 'idfa'] as const;
+const personalValues = ['user_id', 'ip', 'user_agent', 'gaid', 'idfa'] as const;
 export type PersonalValue = (typeof personalValues)[number];
 
 /** Macros of destinations: each is replaced by that value of the click. */

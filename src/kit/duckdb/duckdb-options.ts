@@ -5,7 +5,7 @@ import type { Settings } from '../config/settings.ts';
 const mebibyte = 2 ** 20;
 
 /** Resources of this process. */
-export interface Machine {
+interface Machine {
   /** Bytes of memory: the machine's, or the control group's limit where that is less. */
   memory: number;
   processors: number;

@@ -20,7 +20,7 @@ import { isSqliteDamage } from '../sqlite/open-sqlite.ts';
 import { momentOfMilliseconds } from '../time/moment.ts';
 
 /** A resource that one process at a time may hold. */
-export interface Lockable {
+interface Lockable {
   /** Name within a sentence: "the warehouse is busy". */
   name: string;
   lockFile: string;

@@ -44,7 +44,7 @@ async function boundedBytes(body: Readable): Promise<Buffer> {
 }
 
 /** Bounds of XML, checked chunk by chunk on its bytes only. */
-export class XmlBounds {
+class XmlBounds {
   /** The bound that is exceeded; undefined while none is. */
   excess: string | undefined;
   #bytes = 0;

@@ -1,5 +1,5 @@
 /** A macro as it is written, such as `{{user_id}}`, and its name `user_id`. */
-export interface WrittenMacro {
+interface WrittenMacro {
   written: string;
   name: string;
 }

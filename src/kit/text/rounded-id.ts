@@ -1,5 +1,5 @@
 /** An example of a long number after a spreadsheet has rounded it. */
-export const roundedExample = '1.23457E+17';
+const roundedExample = '1.23457E+17';
 
 /** A source's name may come before the number; some languages write a comma for the point. */
 const pattern = '(^|[^0-9A-Za-z.,])[0-9]([.,][0-9]{1,17})?[eE][+][0-9]{2,3}$';

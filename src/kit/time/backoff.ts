@@ -1,5 +1,5 @@
 /** Waits that double with each failure in a row. Milliseconds. */
-export interface Backoff {
+interface Backoff {
   /** The wait after the first failure. */
   first: number;
   max: number;

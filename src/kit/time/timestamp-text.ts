@@ -1,7 +1,7 @@
 import { microsecondsOf, momentOf, type Moment } from './moment.ts';
 import { zonedTime } from './zoned-time.ts';
 
-export type TimestampFault = 'timestamp_without_offset' | 'future_timestamp' | 'malformed';
+type TimestampFault = 'timestamp_without_offset' | 'future_timestamp' | 'malformed';
 
 const dayMicroseconds = 86_400_000_000n;
 /** Four digits of year are all that RFC 3339 has; a shift by the offset may lead out of them. */

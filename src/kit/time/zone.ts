@@ -6,7 +6,7 @@ const maxMinutes = 18 * 60;
 /**
  * Returns the minutes by which a zone such as `+02:00` is ahead of UTC; undefined for a zone without a fixed offset.
  */
-export function offsetMinutes(zone: string): number | undefined {
+function offsetMinutes(zone: string): number | undefined {
   const [, sign, hours, minutes = '0'] = /^([+-])(\d\d)(?::?([0-5]\d))?$/.exec(zone) ?? [];
   if (sign === undefined) return undefined;
   const distance = Number(hours) * 60 + Number(minutes);

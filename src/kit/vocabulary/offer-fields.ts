@@ -9,7 +9,7 @@ import { devices, formats, paymentTerms, reportCategories, trackingTypes } from 
  */
 
 /** Reads fields of a landing record: undefined where one is absent or makes no sense, which draws a warning. */
-export interface FieldReader {
+interface FieldReader {
   text(name: string, makesSense?: (text: string) => boolean): string | undefined;
   choice<Choice extends string>(name: string, choices: readonly Choice[]): Choice | undefined;
   integer(name: string, lowest: number, highest: number): number | undefined;
@@ -108,7 +108,7 @@ export const offerFields = {
 } as const satisfies Record<string, OfferField>;
 
 type Fields = typeof offerFields;
-export type OfferFieldName = keyof Fields;
+type OfferFieldName = keyof Fields;
 export const offerFieldNames = Object.keys(offerFields) as OfferFieldName[];
 
 /** Fields that a landing record has under another name, or in parts. */

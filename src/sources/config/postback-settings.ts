@@ -17,7 +17,7 @@ export const reportedFields = [
 export type ReportedField = (typeof reportedFields)[number];
 
 /** Meanings of a status: an `ignored` report is answered and not recorded. */
-export const statusMeanings = [...conversionKinds, 'ignored'] as const;
+const statusMeanings = [...conversionKinds, 'ignored'] as const;
 export type StatusMeaning = (typeof statusMeanings)[number];
 
 /** A secret, or two that are both valid while one replaces the other. */

@@ -16,7 +16,7 @@ export const fieldMapSchema = z
   .refine((fields) => fields.external_id !== undefined, {
     error: 'has no external_id, which identifies an offer in every export',
   });
-export type FieldMap = z.output<typeof fieldMapSchema>;
+type FieldMap = z.output<typeof fieldMapSchema>;
 
 const lists = new Set<LandingFieldName>(['countries', 'devices', 'categories', 'formats']);
 

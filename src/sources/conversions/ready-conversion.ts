@@ -19,7 +19,7 @@ export interface ConversionReading {
 }
 
 /** Reasons for which a conversion is left out, and counted. */
-export type NotReady = 'no_click' | 'bad_time' | 'time_without_zone' | 'bad_payout' | 'no_rate';
+type NotReady = 'no_click' | 'bad_time' | 'time_without_zone' | 'bad_payout' | 'no_rate';
 
 /** Converts a conversion's times to UTC and its amount to USD. */
 export function readyConversion(

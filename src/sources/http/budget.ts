@@ -1,5 +1,5 @@
 /** Limit of requests that may begin within any interval of so many seconds. */
-export interface BudgetLimit {
+interface BudgetLimit {
   requests: number;
   seconds: number;
 }

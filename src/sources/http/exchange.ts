@@ -20,7 +20,7 @@ export interface HttpAnswer {
 }
 
 /** Size of a page, packed and unpacked. */
-export const maxPageBytes = 64 * 1024 * 1024;
+const maxPageBytes = 64 * 1024 * 1024;
 const connectMilliseconds = 10_000;
 /** Limit of a whole exchange, slow bodies included. */
 const exchangeMilliseconds = 120_000;

@@ -5,7 +5,7 @@ import { fillRequest, type TemplateValues } from './request-template.ts';
 import { Token } from './token.ts';
 
 /** Address and secrets of a source. */
-export interface PageRequests {
+interface PageRequests {
   baseUrl: string;
   secrets: TemplateValues;
   /** Receives each short-lived token: it is a secret. */

@@ -1,7 +1,7 @@
 import { alpha2Countries, readCountry } from '../../kit/vocabulary/countries.ts';
 
 /** Targeting of an offer. `nothing`: the lists leave no place where it runs. */
-export type Targeted = { values: string[]; warnings: string[] } | { nothing: true; warnings: string[] };
+type Targeted = { values: string[]; warnings: string[] } | { nothing: true; warnings: string[] };
 
 /**
  * Computes the countries of an allow list and a deny list in any spelling: the denied are removed from the allowed, or

@@ -19,7 +19,7 @@ const int32 = { least: -(2 ** 31), greatest: 2 ** 31 - 1 };
 const int64 = { least: -(2n ** 63n), greatest: 2n ** 63n - 1n };
 
 /** Parameters for DuckDB. Undefined members mean none, which lets DuckDB run several statements at once. */
-export interface BoundParameters {
+interface BoundParameters {
   values: DuckDBValue[] | undefined;
   types: DuckDBType[] | undefined;
 }
