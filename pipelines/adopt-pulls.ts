@@ -8,7 +8,7 @@ import { readMetadata, writeMetadata } from '../src/pipeline/warehouse/metadata.
 const adoptedKey = 'pulls_adopted';
 
 /** Returns the name of a source's pull in the run ledger. */
-export function pullPipeline(source: string): string {
+function pullPipeline(source: string): string {
   return `pull ${source}`;
 }
 

@@ -8,7 +8,7 @@ import { SourceGuard } from '../src/tracker/conversions/guard/source-guard.ts';
 import { askingOf, askSources, bucketAccess, fetchingOf, realPullClock, type SourcesRequest } from './ask-sources.ts';
 
 /** Result of checking a source. */
-export interface CheckedSource extends Partial<SourceCheck>, Partial<BucketCheck> {
+interface CheckedSource extends Partial<SourceCheck>, Partial<BucketCheck> {
   source: string;
   /** Guards of the conversions that it reports, where their secrets can be read. */
   postback?: string;

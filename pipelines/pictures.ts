@@ -15,7 +15,7 @@ import { PictureRequests } from '../src/pictures/picture-request.ts';
 import { currentName } from '../src/pipeline/snapshot/snapshot-store.ts';
 import { verifySnapshot } from '../src/pipeline/snapshot/verify.ts';
 
-export interface PicturesRequest {
+interface PicturesRequest {
   data: DataDirectory;
   terminal: Terminal;
   /** Aborted when the pass is asked to end. */

@@ -14,7 +14,7 @@ import { readSites, type Site } from '../src/kit/sites/sites.ts';
 import { holdsLease, writerEpochVariable } from '../src/pipeline/runs/held-lease.ts';
 import type { Terminal } from '../src/kit/logging/progress.ts';
 
-export interface DeliveryOptions {
+interface DeliveryOptions {
   data: DataDirectory;
   terminal: Terminal;
   /** Command that delivers, shown to processes that wait for it. */

@@ -31,7 +31,7 @@ export interface PullRequest extends SourcesRequest {
 }
 
 /** Result of pulling one source. */
-export interface PulledSource {
+interface PulledSource {
   source: string;
   /** `interrupted`: it was asked to end. */
   status: 'done' | 'failed' | 'interrupted';

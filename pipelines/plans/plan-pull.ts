@@ -8,7 +8,7 @@ import { askSources, realPullClock } from '../ask-sources.ts';
 import type { PullRequest } from '../pull.ts';
 
 /** Requests that a pull would make to one source. */
-export interface PlannedPull {
+interface PlannedPull {
   source: string;
   connector: string | null;
   /** Null where the bucket's SDK decides. */

@@ -17,7 +17,7 @@ import { withWarehouse, type RunRequest } from '../run-pipeline.ts';
 import { leftOut } from './left-out.ts';
 
 /** A landing file that a refresh would ingest. */
-export interface FileToRead {
+interface FileToRead {
   path: string;
   kind: LandingKind;
   source: string | null;

@@ -14,7 +14,7 @@ export interface KeptSnapshot {
 }
 
 /** A folder under `published` whose manifest this version cannot read. */
-export interface UnreadableSnapshot {
+interface UnreadableSnapshot {
   folder: string;
   reason: string;
 }

@@ -3,7 +3,7 @@ import { QuarantineFolder } from '../../kit/files/quarantine-folder.ts';
 import { assertLogsLanded, resetLogs } from '../recovery/reset-logs.ts';
 import { openWarehouse, recoverState, type Opening } from '../recovery/recover-state.ts';
 
-export interface RebuildRequest {
+interface RebuildRequest {
   /** Reads all logs again. */
   fromLanding: boolean;
   /** Allows a landing folder that lacks logs with accepted rows. */

@@ -37,7 +37,7 @@ export interface FileLines {
 }
 
 /** A scratch file of long lines, few enough to be read all at once. */
-export interface LongLines {
+interface LongLines {
   path: string;
   /** The number of each line's record. */
   rows: number[];

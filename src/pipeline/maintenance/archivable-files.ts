@@ -3,7 +3,7 @@ import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 
 /** A landing file that no run needs any more. */
-export interface ArchivableFile {
+interface ArchivableFile {
   /** Under the landing folder. */
   path: string;
   bytes: number;

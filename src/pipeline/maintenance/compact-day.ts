@@ -12,7 +12,7 @@ import { eventOrder, eventRelation, eventRowGroupRows, eventTime, promoteFile } 
 import { runNumberText } from '../../kit/text/run-number.ts';
 
 /** Form of a compacted file: `sorted`, or `reduced`, which also lacks the clicks' details. */
-export type CompactForm = 'sorted' | 'reduced';
+type CompactForm = 'sorted' | 'reduced';
 
 /** One UTC day of one log. */
 export interface EventDay {
@@ -21,7 +21,7 @@ export interface EventDay {
   form: CompactForm;
 }
 
-export interface CompactedDay {
+interface CompactedDay {
   /** Files that were merged. */
   files: number;
   rows: number;

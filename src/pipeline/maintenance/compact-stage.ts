@@ -6,7 +6,7 @@ import { eventKinds } from '../../kit/vocabulary/values.ts';
 import { requestBackup } from '../warehouse/state-copies.ts';
 import { compactDay, type EventDay } from './compact-day.ts';
 
-export interface CompactSummary {
+interface CompactSummary {
   /** Days of a log that were compacted. */
   days: number;
   /** Files that these days had. */

@@ -3,7 +3,7 @@ import { addDays, dateOf, dayOf, startOfDay, type Day, type Moment } from '../..
 import type { Run, Stage } from '../runs/stage.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 
-export interface RetainSummary {
+interface RetainSummary {
   /** Deleted runs of the ledger. */
   runs: number;
   /** Deleted delivery attempts. */

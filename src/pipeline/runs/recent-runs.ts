@@ -7,7 +7,7 @@ import type { StateDatabase } from '../warehouse/database.ts';
 import { readWarehouseHolder } from './lock.ts';
 import { endedByForce } from './run-ledger.ts';
 
-export interface RecentStage {
+interface RecentStage {
   stage: string;
   started_at: Moment;
   finished_at: Moment | null;
@@ -32,7 +32,7 @@ export interface RecentRun {
   stages: RecentStage[];
 }
 
-export interface RecentRuns {
+interface RecentRuns {
   /** The process that wrote the file; a run that is under way is its own. */
   pid: number;
   /** Newest moment of the schedule, by pipeline, whose run ended; the schedule catches up an interrupted one. */

@@ -6,7 +6,7 @@ import type { Logger } from '../../kit/logging/log.ts';
 import type { StateDatabase } from '../warehouse/database.ts';
 
 /** Steps of a run that use object storage, where that is configured. */
-export interface RunOnStorage extends Disposable {
+interface RunOnStorage extends Disposable {
   /** Called with the state open, before the work. */
   begin(state: StateDatabase): Promise<void>;
   /** Called with the state open, after the work: reads what `publish` needs. */

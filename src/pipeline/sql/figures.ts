@@ -2,7 +2,7 @@ import type { MartRow } from './run-model.ts';
 import { readModel } from './sql-model.ts';
 
 /** A figure of an offer: the columns of `offer_stats_2d` without the offer and as-of. */
-export type Figure = Exclude<keyof MartRow<'offer_stats_2d'>, 'offer_id' | 'as_of'>;
+type Figure = Exclude<keyof MartRow<'offer_stats_2d'>, 'offer_id' | 'as_of'>;
 
 /** Returns the names of all figures, in the order of the table. */
 export function figureNames(): Figure[] {

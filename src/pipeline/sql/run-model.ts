@@ -5,7 +5,7 @@ import { modelQuery } from './model-query.ts';
 import type { ModelRows } from './model-rows.ts';
 import { readModel } from './sql-model.ts';
 
-export type MartName = keyof ModelRows['marts'];
+type MartName = keyof ModelRows['marts'];
 export type MartRow<Name extends MartName> = ModelRows['marts'][Name];
 
 /** Runs a mart's query and returns its rows. */

@@ -21,7 +21,7 @@ import type { OutdatedReportsTable } from './tables.ts';
  * Why a daily report is stale: new clicks, new conversion events, a click that conversions waited for, an offer that
  * was unknown.
  */
-export type ReportCause = OutdatedReportsTable['cause'];
+type ReportCause = OutdatedReportsTable['cause'];
 export type PostbackMart = 'postbacks' | 'postback_attempts';
 
 /** The as-of that the marts were computed for last, and the warehouse's revision then. */

@@ -19,7 +19,7 @@ export interface PublisherReward {
   time?: Moment;
 }
 
-export interface PublisherList {
+interface PublisherList {
   /** The file's name of each known column. */
   columns: Partial<Record<Field, string>>;
   ignored: string[];

@@ -9,7 +9,7 @@ import { match } from './match.ts';
 import { claimedClicks, ourConversions } from './our-conversions.ts';
 import { readPublisherFile, type PublisherReward } from './publisher-file.ts';
 
-export interface ReconcileRequest {
+interface ReconcileRequest {
   siteKey: string;
   file: string;
   from?: Day | undefined;

@@ -8,7 +8,7 @@ export interface OfferName {
   externalId: string;
 }
 
-export interface IdRequest extends OfferName {
+interface IdRequest extends OfferName {
   /** The id that the record brings, if any. */
   id: number | null;
 }

@@ -5,7 +5,7 @@ import { landingKinds, type LandingKind } from '../../../kit/vocabulary/values.t
 import { formatOf, isUnfinishedName } from '../../../kit/vocabulary/landing-formats.ts';
 import type { LandingFile } from '../landing-file.ts';
 
-export interface LandingScan {
+interface LandingScan {
   /** By path, ascending: the order in which the first one of two equal clicks wins. */
   files: LandingFile[];
   /** Paths that look like data but are in no place or format that we read. */

@@ -9,7 +9,7 @@ export interface KnownColumns {
   fields: readonly { name: string }[];
 }
 
-export interface ParquetColumn {
+interface ParquetColumn {
   name: string;
   type: string;
 }

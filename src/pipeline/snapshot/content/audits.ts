@@ -10,7 +10,7 @@ import { analyticsTables } from './published-tables.ts';
 /** Bad rows that the error of a failed audit shows, beside their number. */
 const maxSampleRows = 3;
 
-export interface Audit {
+interface Audit {
   name: string;
   /** Returns the rows that break the audit's law. */
   query: string;
