@@ -5,8 +5,8 @@ import type { CommandContext } from './context.ts';
 type AddCommands = (program: Command, context: CommandContext) => void;
 
 /**
- * Commands by the file that adds them, in the order of the help. Loaded when asked for: the service and the delivery of postbacks
- * bring libraries with them that would make up a third of every other command's start.
+ * Commands by the file that adds them, in the order of the help. Loaded when asked for: the service and the delivery of
+ * postbacks bring libraries with them that would make up a third of every other command's start.
  */
 const groups: [commands: string[], load: () => Promise<AddCommands>][] = [
   [['run'], async () => (await import('./commands/pipelines/run.ts')).addRunCommands],

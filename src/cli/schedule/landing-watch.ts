@@ -58,8 +58,8 @@ export function watchLanding(
 }
 
 /**
- * Returns true where something that a run takes in may come at a path. `folders`: as of `watchLanding`; nothing comes to their
- * days before `firstDay` any more, and to know all their files would take memory for each.
+ * Returns true where something that a run takes in may come at a path. `folders`: as of `watchLanding`; nothing comes
+ * to their days before `firstDay` any more, and to know all their files would take memory for each.
  */
 export function isWatched(path: string, folders: readonly string[] | undefined, firstDay: Day): boolean {
   const mayCome = folders?.some(

@@ -47,8 +47,8 @@ interface Waiting {
 }
 
 /**
- * A pipeline's part of the schedule: decides which of its moments get a run, one run at a time. All times in milliseconds
- * since the epoch.
+ * A pipeline's part of the schedule: decides which of its moments get a run, one run at a time. All times in
+ * milliseconds since the epoch.
  */
 export class ScheduleLane {
   readonly #pipeline: ScheduledPipeline;

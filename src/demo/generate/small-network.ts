@@ -17,8 +17,8 @@ export interface SmallNetwork {
 }
 
 /**
- * Makes what `generate` writes, without mess, as lists in memory: for tests that cut and shuffle. A pure function of its
- * arguments.
+ * Makes what `generate` writes, without mess, as lists in memory: for tests that cut and shuffle. A pure function of
+ * its arguments.
  */
 export function smallNetwork(
   seed: number,

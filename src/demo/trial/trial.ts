@@ -7,8 +7,9 @@ import type { OfferTrial } from './offer-trial.ts';
 import { handedOver, postbackOf, postbackText, published } from './wait-for-results.ts';
 
 /**
- * Tries an offer from its link to the postback: link, click, conversion, figures, postback. What was credited is rejected at the end,
- * whatever came between, so that it stays in no figure and with no user. Rejects with what went wrong, and what to do.
+ * Tries an offer from its link to the postback: link, click, conversion, figures, postback. What was credited is
+ * rejected at the end, whatever came between, so that it stays in no figure and with no user. Rejects with what went
+ * wrong, and what to do.
  */
 export async function tryOffer(trial: OfferTrial): Promise<TrialReport> {
   const { data, subject, tracker, report: reportStep } = trial;

@@ -62,7 +62,8 @@ export class GeneratedLog {
 }
 
 /**
- * Counts of what was written of a kind of log. `rows = accepted + duplicates + rejected`, as in the ledger of ingested files.
+ * Counts of what was written of a kind of log. `rows = accepted + duplicates + rejected`, as in the ledger of ingested
+ * files.
  */
 export class LogCount {
   files = 0;

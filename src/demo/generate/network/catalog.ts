@@ -32,7 +32,10 @@ const sourcePattern: readonly Source[] = [
 
 /** The public id of the first offer that brings one. */
 const firstId = 101;
-/** Number of offers of which one is paused; no multiple of the pattern's length, so that it falls on all sources in turn. */
+/**
+ * Number of offers of which one is paused; no multiple of the pattern's length, so that it falls on all sources in
+ * turn.
+ */
 const pausedEvery = 19;
 
 const dayMs = 24 * 60 * 60 * 1000;

@@ -17,7 +17,8 @@ const dayMs = 24 * hourMs;
 const visitsPerOrphan = 4000;
 
 /**
- * Conversions that visits lead to, none later than the end of the traffic: credits, milestones, refusals, money taken back.
+ * Conversions that visits lead to, none later than the end of the traffic: credits, milestones, refusals, money taken
+ * back.
  */
 export function conversionSource(traffic: Traffic): (visit: SiteVisit) => TimedConversion[] {
   const random = new Random(0);
