@@ -2,6 +2,7 @@ import { CommanderError } from 'commander';
 import { exitCode, OfferlineError } from '../kit/errors/errors.ts';
 import { machineFailure } from '../kit/errors/machine-failure.ts';
 import { createTerminal } from '../kit/logging/progress.ts';
+// oxlint-disable-next-line import/no-unassigned-import -- the composition root hands in what settings may ask for
 import './compose.ts';
 import { createProgram } from './program.ts';
 

@@ -90,7 +90,8 @@ function merged(objects: Schema[]): [name: string, of: Schema[]][] {
 function settings(parent: string, name: string, of: Schema[], all: Schema[]): Setting[] {
   const path = parent === '' ? name : `${parent}.${name}`;
   const schemas = of.map(({ properties }) => (properties as Properties)[name] as Schema);
-  const schema = schemas.find(({ description }) => description !== undefined) ?? (schemas[0] as Schema);
+  const [first = {}] = schemas;
+  const schema = schemas.find(({ description }) => description !== undefined) ?? first;
   const parts = below(path, schema);
   if (schema.description === undefined && parts.length > 0) return parts;
   const type = schemas.every(({ const: value }) => value !== undefined)
@@ -110,7 +111,7 @@ function settings(parent: string, name: string, of: Schema[], all: Schema[]): Se
 
 /** Values whose inner keys are no settings, such as a secret's `env`: the page explains them once. */
 function isSimple({ takes, properties }: Schema): boolean {
-  return takes !== undefined && properties === undefined && !String(takes).includes('object');
+  return typeof takes === 'string' && properties === undefined && !takes.includes('object');
 }
 
 /** Names the variants that have the setting where others lack it. */
@@ -142,20 +143,13 @@ function typeOf(schema: Schema): string {
   if (typeof takes === 'string') return takes;
   if (value !== undefined) return code(value);
   if (values !== undefined) return values.map(code).join(', ');
-  if (anyOf !== undefined) return [...new Set((anyOf as Schema[]).map(typeOf))].join(' or ');
-  switch (type) {
-    case 'array':
-      return isObject(items) ? `list of ${typeOf(items)}` : 'list';
-    case 'boolean':
-      return '`true`, `false`';
-    case 'integer':
-    case 'number':
-      return `${type === 'integer' ? 'whole number' : 'number'}${rangeOf(schema)}`;
-    case 'string':
-      return format === 'uri' ? 'address' : 'text';
-    default:
-      return 'object';
-  }
+  if (anyOf !== undefined) return [...new Set(anyOf.map((each) => typeOf(each)))].join(' or ');
+  if (type === 'array') return isObject(items) ? `list of ${typeOf(items)}` : 'list';
+  if (type === 'boolean') return '`true`, `false`';
+  if (type === 'integer') return `whole number${rangeOf(schema)}`;
+  if (type === 'number') return `number${rangeOf(schema)}`;
+  if (type === 'string') return format === 'uri' ? 'address' : 'text';
+  return 'object';
 }
 
 function rangeOf({ minimum, maximum, exclusiveMinimum }: Schema): string {
