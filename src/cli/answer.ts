@@ -25,6 +25,15 @@ export const snapshotOption =
 export const spreadsheetOption =
   'put an apostrophe before each text in the CSV that a spreadsheet would run as a formula; numbers stay';
 
+/**
+ * Names commands in a text as they work where it is read: a checkout has no `offerline` on its path, and npm says there
+ * which script it runs.
+ */
+export function withTypedCommands(text: string, script = process.env['npm_lifecycle_event']): string {
+  const isCheckout = script === 'offerline' || script === 'start';
+  return isCheckout ? text.replaceAll('`offerline ', '`npm run -s offerline -- ') : text;
+}
+
 /** Prints an answer: one JSON document, or text for people. */
 export function printAnswer(
   { print }: CommandContext,
@@ -32,7 +41,9 @@ export function printAnswer(
   document: unknown,
   text: string,
 ): void {
-  print(options.json ? `${visibleJson(JSON.stringify(document, null, 2))}\n` : `${visibleLines(text)}\n`);
+  print(
+    options.json ? `${visibleJson(JSON.stringify(document, null, 2))}\n` : `${visibleLines(withTypedCommands(text))}\n`,
+  );
 }
 
 type Cell = string | number | boolean | null;

@@ -4,6 +4,7 @@ import { machineFailure } from '../kit/errors/machine-failure.ts';
 import { createTerminal } from '../kit/logging/progress.ts';
 // oxlint-disable-next-line import/no-unassigned-import -- the composition root hands in what settings may ask for
 import './compose.ts';
+import { withTypedCommands } from './answer.ts';
 import { createProgram } from './program.ts';
 
 // A reader may have seen enough, as `head` does.
@@ -27,7 +28,7 @@ try {
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.done : exitCode.usage;
   if (error instanceof OfferlineError) {
-    terminal.logger.error(error.message);
+    terminal.logger.error(withTypedCommands(error.message));
     return error.exitCode;
   }
   terminal.logger.error({ err: error }, (error as Error).message);
