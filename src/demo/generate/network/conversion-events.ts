@@ -1,7 +1,7 @@
 import { moneyText } from '../../../kit/text/decimal-text.ts';
 import type { GeneratedConversion } from './canonical-records.ts';
 import { Random, scramble, seedFor } from './random.ts';
-import { clickId, type Traffic, type SiteVisit } from './traffic.ts';
+import { generatedClickId, type Traffic, type SiteVisit } from './traffic.ts';
 
 export interface TimedConversion {
   /** Epoch milliseconds of `occurred_at`. */
@@ -33,7 +33,7 @@ export function conversionSource(traffic: Traffic): (visit: SiteVisit) => TimedC
     random.restart(scramble(seed + visit.index));
     if (visit.index % visitsPerOrphan === Math.min(visitsPerOrphan, traffic.clicks) >> 1) {
       // Ids of indexes past the last click are made like the others and never used by one.
-      const lost = clickId(traffic.seed, traffic.clicks + visit.index);
+      const lost = generatedClickId(traffic.seed, traffic.clicks + visit.index);
       occur(visit.at + 1, { conversion_id: `cv-${lost}`, click_id: lost, kind: 'credit', payout: '0.75' });
     }
     if (!visit.converts) return events;

@@ -49,7 +49,7 @@ export function dateOfDay(traffic: Traffic, day: number): string {
 }
 
 /** Unique over all indexes of a seed, and over different 32-bit seeds, in no order that means anything. */
-export function clickId(seed: number, index: number): string {
+export function generatedClickId(seed: number, index: number): string {
   return hex8(scramble(seed ^ 0x5bd1e995)) + hex8(scramble(index ^ seed));
 }
 
@@ -113,7 +113,7 @@ function visitMaker(network: Network, traffic: Traffic) {
     const rate = traffic.end - at <= dayMs ? offer.conversionRate * offer.momentum : offer.conversionRate;
     const converts = random.next() < rate;
     const click: GeneratedClick = {
-      click_id: clickId(traffic.seed, index),
+      click_id: generatedClickId(traffic.seed, index),
       ...(record.id === undefined
         ? { source: record.source, external_id: record.external_id }
         : { offer_id: record.id }),
