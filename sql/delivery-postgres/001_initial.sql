@@ -2,8 +2,8 @@
 -- since the epoch. Texts sort by their bytes, as in SQLite. `user_id` is written without the character 0, which PostgreSQL
 -- cannot hold (src/fleet/postgres-deliveries/rows.ts).
 
--- One row. Whoever writes locks it first, so that changes are committed in the order of their numbers. Nobody delivers
--- from a store that is being filled by a move, or that was moved away.
+-- One row. A writer locks it first, so that changes are committed in the order of their numbers. Nobody delivers from a
+-- store that is being filled by a move, or that was moved away.
 CREATE TABLE store (
   store_id TEXT NOT NULL,
   changes BIGINT NOT NULL,
@@ -43,6 +43,9 @@ CREATE INDEX postbacks_unfinished_of_click ON postbacks (click_id, sort_key, con
 CREATE INDEX postbacks_by_conversion ON postbacks (conversion_id);
 CREATE INDEX postbacks_by_sort_key ON postbacks (sort_key);
 CREATE INDEX postbacks_by_change ON postbacks (change);
+-- Counts by site and state, and by reason of failure, without reading the postbacks themselves.
+CREATE INDEX postbacks_by_state ON postbacks (state, site_key, sort_key);
+CREATE INDEX postbacks_failed ON postbacks (last_error, last_status, state, site_key) WHERE last_error IS NOT NULL;
 
 CREATE TABLE attempts (
   change BIGINT PRIMARY KEY,

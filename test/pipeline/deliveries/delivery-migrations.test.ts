@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { expect, it, onTestFinished } from 'vitest';
 import {
   DamagedDeliveriesError,
@@ -14,7 +13,6 @@ import { nodeArguments } from '../../support/command-line.ts';
 import { outboxRow } from '../../support/deliveries.ts';
 import { temporaryData } from '../../support/published-snapshot.ts';
 
-const initial = '001_initial.sql';
 const newest = readdirSync(deliveryMigrations).length;
 /** The file name of a migration so many after those of the repository. */
 const following = (steps: number, name: string) => `${String(newest + steps).padStart(3, '0')}_${name}.sql`;
@@ -53,29 +51,6 @@ const addRows = (file: string) =>
 const versionIn = (database: DeliveryDatabase) => database.prepare('PRAGMA user_version').get();
 const schemaIn = (database: DeliveryDatabase) =>
   database.prepare('SELECT name, sql FROM sqlite_schema ORDER BY name').all();
-
-it('a store as the first version of this program made it opens with its id, offsets and postbacks', async () => {
-  const { file } = await storeAndMigrations();
-  const made = new DatabaseSync(file);
-  made.exec(await readFile(join(deliveryMigrations, initial), 'utf8'));
-  made.exec(`DELETE FROM store; INSERT INTO store VALUES ('its own id', 7);
-    INSERT INTO taken VALUES ('first', 5);
-    INSERT INTO postbacks (webhook_id, conversion_id, kind, click_id, site_key, user_id, offer_id, reward, occurred_at, enqueued_at, turn, change)
-    VALUES ('w1', 'c1', 'credit', 'k1', 's', 'u', 7, '0.5', '2026-03-01T00:00:00Z', '2026-03-01T00:00:01Z', '2026-03-01T00:00:00.000000Z 0', 8);
-    PRAGMA user_version = 1`);
-  made.close();
-  const opened = await inStore(file, deliveryMigrations, async (database) => {
-    const store = new SqliteStore(database);
-    const found = await store.find({ since: '2026-03-01T00:00:00Z' }, 10);
-    return [
-      store.storeId,
-      await store.importedUpTo('first'),
-      await store.importedUpTo('second'),
-      found.map((each) => each.webhookId),
-    ];
-  });
-  expect(opened).toEqual(['its own id', 5, 0, ['w1']]);
-});
 
 it('a new migration is applied to old rows, and once', async () => {
   const { file, folder } = await storeAndMigrations([
