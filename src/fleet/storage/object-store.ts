@@ -7,7 +7,8 @@ import { OfferlineError } from '../../kit/errors/errors.ts';
 import type { StorageSettings } from '../../kit/config/storage-settings.ts';
 import { readSecret, Redactor } from '../../kit/config/secrets.ts';
 import { readThrough } from '../../kit/files/read-through.ts';
-import { boundAnswers, OverlongAnswerError } from '../../kit/guard/bounded-answers.ts';
+import { OverlongAnswerError } from '../../kit/guard/bounded-answers.ts';
+import { openS3Client, s3Status } from '../../kit/s3/s3-client.ts';
 
 /** Object storage did not do what was asked of it; what was published before stands. */
 export class StorageError extends OfferlineError {}
@@ -56,7 +57,6 @@ export class ObjectStore implements Disposable {
 
   /** Throws `UsageError` where a key cannot be read. */
   static async open(settings: StorageSettings, patience = storePatience): Promise<ObjectStore> {
-    const sdk = await import('@aws-sdk/client-s3');
     const secretOf = (name: 'access_key_id' | 'secret_access_key' | 'session_token') => {
       const secret = settings[name];
       return secret === undefined ? undefined : readSecret(`offerline.json: storage.${name}`, secret);
@@ -64,25 +64,15 @@ export class ObjectStore implements Disposable {
     const [accessKeyId, secretAccessKey] = [secretOf('access_key_id'), secretOf('secret_access_key')];
     const sessionToken = secretOf('session_token');
     const secrets = [accessKeyId, secretAccessKey, sessionToken].filter((secret) => secret !== undefined);
-    const client = new sdk.S3Client({
+    const { sdk, client } = await openS3Client({
       region: settings.region,
-      ...(settings.endpoint === undefined ? {} : { endpoint: settings.endpoint, forcePathStyle: true }),
-      ...(accessKeyId === undefined || secretAccessKey === undefined
-        ? {}
-        : {
-            credentials: { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) },
-          }),
-      // What fails is thrown.
-      logger: { debug: ignored, info: ignored, warn: ignored, error: ignored },
-      maxAttempts: patience.tries,
-      followRegionRedirects: false,
-      // What is read is checked by its name, what is written by its MD5, which every store knows.
-      requestChecksumCalculation: 'WHEN_REQUIRED',
-      responseChecksumValidation: 'WHEN_REQUIRED',
+      endpoint: settings.endpoint,
+      pathStyle: settings.endpoint !== undefined,
+      keys: { access_key_id: accessKeyId, secret_access_key: secretAccessKey, session_token: sessionToken },
+      tries: patience.tries,
       // No bound for a whole request: a large file takes its time.
-      requestHandler: { connectionTimeout: patience.connect, socketTimeout: patience.silence },
+      timeouts: { connectionTimeout: patience.connect, socketTimeout: patience.silence },
     });
-    boundAnswers(client);
     return new ObjectStore(sdk, client, settings.url, new Redactor(secrets), patience.tries);
   }
 
@@ -114,8 +104,8 @@ export class ObjectStore implements Disposable {
       if (Body === undefined || ETag === undefined) throw new Error('the answer has no body or no ETag');
       return { text: await boundedText(Body as Readable), etag: ETag };
     } catch (error) {
-      if (statusOf(error) === 404 && (error as Error).name !== 'NoSuchBucket') return undefined;
-      if (statusOf(error) === 304) return unless;
+      if (s3Status(error) === 404 && (error as Error).name !== 'NoSuchBucket') return undefined;
+      if (s3Status(error) === 304) return unless;
       throw this.#told('read', key, error);
     }
   }
@@ -153,7 +143,7 @@ export class ObjectStore implements Disposable {
       if (ETag === undefined) throw new Error('the answer has no ETag');
       return ETag;
     } catch (error) {
-      const isRefused = statusOf(error) === 412 || statusOf(error) === 409 || statusOf(error) === 404;
+      const isRefused = s3Status(error) === 412 || s3Status(error) === 409 || s3Status(error) === 404;
       if (!isRefused || (error as Error).name === 'NoSuchBucket') throw this.#told('write', key, error);
       const found = await this.readText(key, { signal });
       if (found?.text === text) return found.etag;
@@ -188,7 +178,7 @@ export class ObjectStore implements Disposable {
         );
         return;
       } catch (error) {
-        const status = statusOf(error) ?? 500;
+        const status = s3Status(error) ?? 500;
         if (attempt === this.#tries || (status < 500 && status !== 429)) throw this.#told('write', key, error);
         await setTimeout(firstWaitMilliseconds * 2 ** attempt);
       } finally {
@@ -240,7 +230,7 @@ export class ObjectStore implements Disposable {
   #told(doing: string, key: string, error: unknown): StorageError {
     if (error instanceof StorageError) return error;
     const { name, message, code } = error as Error & { code?: string };
-    const status = statusOf(error);
+    const status = s3Status(error);
     let reason = status === undefined ? `no whole answer (${code ?? name})` : `HTTP ${status} ${name}: ${message}`;
     if (error instanceof OverlongAnswerError) reason = message;
     if (name === 'CredentialsProviderError') reason = 'there are no keys: give access_key_id and secret_access_key';
@@ -250,10 +240,6 @@ export class ObjectStore implements Disposable {
       { cause: error },
     );
   }
-}
-
-function statusOf(error: unknown): number | undefined {
-  return (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
 }
 
 /** Throws `OverlongAnswerError` where it goes on for ever. */
@@ -267,10 +253,6 @@ async function boundedText(body: Readable): Promise<string> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();
-}
-
-function ignored(): void {
-  // Words that the client would write to standard error.
 }
 
 function abortable(signal: AbortSignal | undefined): { abortSignal?: AbortSignal } {

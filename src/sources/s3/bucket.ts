@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type * as Client from '@aws-sdk/client-s3';
 import type { Redactor } from '../../kit/config/secrets.ts';
 import type { S3Settings } from '../config/s3-settings.ts';
-import { boundAnswers } from '../../kit/guard/bounded-answers.ts';
+import { openS3Client } from '../../kit/s3/s3-client.ts';
 import { BucketError, bucketError } from './bucket-error.ts';
 import type { ListedObject } from './listed-object.ts';
 import { withTries, type Asking } from './tries.ts';
@@ -42,28 +42,19 @@ export class Bucket implements Disposable {
 
   /** Finds the keys, too: those that the client has found are taken out of every text from now on. */
   static async open({ settings, baseUrl, secrets, redactor }: BucketAccess): Promise<Bucket> {
-    const sdk = await import('@aws-sdk/client-s3');
-    const { access_key_id: accessKeyId, secret_access_key: secretAccessKey, session_token: sessionToken } = secrets;
-    const client = new sdk.S3Client({
+    const { sdk, client } = await openS3Client({
       region: settings.region,
-      ...(baseUrl === undefined ? {} : { endpoint: baseUrl }),
-      forcePathStyle: settings.path_style ?? baseUrl !== undefined,
-      ...(accessKeyId === undefined || secretAccessKey === undefined
-        ? {}
-        : { credentials: { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) } }),
-      // Asking again is ours.
-      maxAttempts: 1,
-      followRegionRedirects: false,
-      // Stores that are not AWS give none, or others for a part of an object: asked for where one is whole.
-      requestChecksumCalculation: 'WHEN_REQUIRED',
-      responseChecksumValidation: 'WHEN_REQUIRED',
-      requestHandler: {
+      endpoint: baseUrl,
+      pathStyle: settings.path_style ?? baseUrl !== undefined,
+      keys: secrets,
+      // `Tries` asks again.
+      tries: 1,
+      timeouts: {
         connectionTimeout: connectMilliseconds,
         requestTimeout: answerMilliseconds,
         throwOnRequestTimeout: true,
       },
     });
-    boundAnswers(client);
     try {
       const found = await client.config.credentials();
       for (const secret of [found.accessKeyId, found.secretAccessKey, found.sessionToken])
