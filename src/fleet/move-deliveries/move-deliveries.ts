@@ -15,7 +15,7 @@ import { contentsOf } from './store-adapter.ts';
 import { SqliteAdapter } from './sqlite-adapter.ts';
 
 /**
- * Brings the deliveries of the file to PostgreSQL. Whoever calls it holds the writer's lock and the delivery lock.
+ * Brings the deliveries of the file to PostgreSQL. The caller holds the writer's lock and the delivery lock.
  * Ended by force, it changes nothing that is in use, and goes on when it is called again.
  */
 export async function moveToPostgres(
@@ -57,8 +57,8 @@ export async function moveToPostgres(
 }
 
 /**
- * Whether all of it is there already, and only the file was not put aadapter. Throws `UsageError` where PostgreSQL holds
- * other deliveries, or newer and older ones than these.
+ * Returns true where all of it is there already, and only the file was not put aside. Throws `UsageError` where
+ * PostgreSQL holds other deliveries, or newer and older ones than these.
  */
 async function assertRoom(store: PostgresStore, target: PostgresAdapter, source: SqliteAdapter): Promise<boolean> {
   if (store.standing !== 'in use') return false;

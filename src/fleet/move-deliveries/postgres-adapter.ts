@@ -59,7 +59,7 @@ export class PostgresAdapter implements TargetAdapter {
     await this.#session.run(`UPDATE store SET standing = 'in use'`);
   }
 
-  /** Unless something has changed after that change: whoever writes later is refused. */
+  /** Marks the store as moved away unless something has changed after that change; later writers are refused. */
   async moveAway(lastChange: number): Promise<boolean> {
     const marked = await this.#session.change(`UPDATE store SET standing = 'moved away' WHERE changes = $1`, [
       lastChange,

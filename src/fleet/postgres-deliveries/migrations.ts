@@ -7,7 +7,7 @@ import { schema, type PostgresSession } from './session.ts';
 
 const migrations = fileURLToPath(new URL('../../../sql/delivery-postgres', import.meta.url));
 
-/** Makes and migrates the tables as needed: whoever comes first, while the others wait. */
+/** Makes and migrates the tables as needed: the first session does it, while the others wait. */
 export async function migrate(session: PostgresSession): Promise<void> {
   const files = migrationFiles(migrations);
   const newest = files.at(-1)?.number ?? 0;

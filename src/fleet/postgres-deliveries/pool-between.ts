@@ -1,6 +1,6 @@
 import { UsageError } from '../../kit/errors/errors.ts';
 
-/** What of a session tells whether it is kept; `PostgresSession` is one. */
+/** Part of a session by which a pool is found out; `PostgresSession` has it. */
 interface AskedSession {
   readonly where: string;
   backend(): Promise<unknown>;
@@ -11,8 +11,8 @@ interface AskedSession {
 const looks = 3;
 
 /**
- * Throws `UsageError` where a pool in between, such as PgBouncer, gives the server's processes to whoever has a
- * transaction: locks of a session would be everybody's, or nobody's. Where sessions are kept, the process of one that
+ * Throws `UsageError` where a pool in between, such as PgBouncer, gives the server's processes to any client that has
+ * a transaction: locks of a session would be everybody's, or nobody's. Where sessions are kept, the process of one that
  * is idle stays its own, whatever another one asks for.
  */
 export async function assertKeepsSessions(idle: AskedSession, another: AskedSession): Promise<void> {

@@ -25,7 +25,7 @@ const passSettings = `SELECT set_config(name, '60s', false) FROM pg_settings WHE
 /** After so long a pass that hears nothing sends no more: earlier than the server may give its sites to others. */
 const sureMilliseconds = 45_000;
 
-/** All of it lies in one schema, beside whatever else a database holds. */
+/** Schema of all tables, beside those of others in the same database. */
 export const schema = 'offerline';
 
 export type PostgresRow = Record<string, unknown>;
@@ -45,7 +45,7 @@ export type StoreUse = 'in use' | 'filling' | 'moved away';
 export function assertInUse(standing: StoreUse, where: string): void {
   if (standing === 'filling')
     throw new UsageError(
-      `not all deliveries have arrived in PostgreSQL at ${where}: \`offerline postbacks move --to postgres\` goes on, where their file lies`,
+      `not all deliveries have arrived in PostgreSQL at ${where}: \`offerline postbacks move --to postgres\` goes on, on the machine with their file`,
     );
   if (standing === 'moved away')
     throw new UsageError(
@@ -59,9 +59,9 @@ export interface ChangeNumbers {
   last: number;
 }
 
-/** What the type of node-postgres does not tell of its client. */
-interface ToldByClient {
-  /** The server process, or what a pool in between says. */
+/** Fields of node-postgres' client that its type lacks. */
+interface ClientFields {
+  /** Number of the server process, or one that a pool in between made up. */
   processID: number;
   connection: { stream: { destroy(): void } };
 }
@@ -89,7 +89,7 @@ export class PostgresSession {
       application_name: 'offerline',
       types,
     });
-    // Told by whatever is asked next.
+    // The next query throws it.
     this.#client.on('error', (error) => this.#lost.abort(error));
     this.#client.on('end', () => this.#lost.abort(new Error('the connection has ended')));
   }
@@ -104,8 +104,8 @@ export class PostgresSession {
     try {
       await session.#client.connect();
       session.#backend = await session.backend();
-      // A pool in between tells a number of its own.
-      if (session.#backend !== session.#told.processID) {
+      // A pool in between reports a number of its own.
+      if (session.#backend !== session.#fields.processID) {
         const another = new PostgresSession(new URL(address));
         try {
           await another.#client.connect();
@@ -129,8 +129,8 @@ export class PostgresSession {
     return row?.['backend'];
   }
 
-  get #told(): ToldByClient {
-    return this.#client as unknown as ToldByClient;
+  get #fields(): ClientFields {
+    return this.#client as unknown as ClientFields;
   }
 
   /** Aborted when the connection is, by whomever. */
@@ -233,7 +233,7 @@ export class PostgresSession {
 
   /** Also where the other end does not answer: nothing of this session is carried out after that. */
   #destroy(): void {
-    this.#told.connection.stream.destroy();
+    this.#fields.connection.stream.destroy();
   }
 
   #away(error: unknown): StoreAwayError {
@@ -246,10 +246,10 @@ export class PostgresSession {
     return new OfferlineError(`PostgreSQL at ${this.where} (postbacks.store) failed: ${this.#messageOf(error)}`);
   }
 
-  /** Without a cause: what the client tells of itself holds the password. */
+  /** Returns the message alone: the error of the client holds the password. */
   #messageOf(error: unknown): string {
     const { message, code, errors } = error as Error & { code?: string; errors?: Error[] };
-    return this.#redactor.redact(message || errors?.[0]?.message || code || 'no reason was told');
+    return this.#redactor.redact(message || errors?.[0]?.message || code || 'no reason was given');
   }
 }
 
@@ -263,7 +263,7 @@ function isAddress(text: string): boolean {
   }
 }
 
-/** Whether the server itself told it, by a code of five characters. */
+/** True for an error that the server itself reported, by a code of five characters. */
 function isOfServer(error: unknown): boolean {
   return /^[0-9A-Z]{5}$/.test(String((error as { code?: unknown }).code)) && 'severity' in (error as object);
 }

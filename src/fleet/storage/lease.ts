@@ -33,7 +33,7 @@ export interface Leasing {
   /** Called at each look while another writes. Gives what is wrong with what that publishes. */
   standBy?: () => Promise<string | undefined>;
   /** Called with each look and renewal: who writes, and what storage does not do. */
-  tellRole?: (told: ReportedRole) => Promise<void>;
+  reportRole?: (told: ReportedRole) => Promise<void>;
 }
 
 /** The right of one `schedule` among all on a storage to write. */
@@ -48,7 +48,7 @@ export class WriterLease {
   #etag: string;
   #renewed: LeaseMoment;
   #epoch: number | undefined;
-  #telling: Promise<void> = Promise.resolve();
+  #publishing: Promise<void> = Promise.resolve();
 
   /**
    * Waits until no other schedule writes, then takes the lease. `takeEpoch` has to make the next swap of the one before
@@ -61,13 +61,13 @@ export class WriterLease {
     stop: AbortSignal,
   ): Promise<WriterLease | undefined> {
     const nothing = async () => undefined;
-    const all = { clocks: realLeaseClocks, times: leaseTimes, standBy: nothing, tellRole: nothing, ...leasing };
-    const { store, logger, clocks, times, tellRole } = all;
+    const all = { clocks: realLeaseClocks, times: leaseTimes, standBy: nothing, reportRole: nothing, ...leasing };
+    const { store, logger, clocks, times, reportRole } = all;
     let seen: { etag: string; since: number } | undefined;
-    let told: string | undefined;
-    const tell = (message: string) => {
-      if (told !== message) logger.info({ storage: store.url }, message);
-      told = message;
+    let logged: string | undefined;
+    const logOnce = (message: string) => {
+      if (logged !== message) logger.info({ storage: store.url }, message);
+      logged = message;
     };
     while (!stop.aborted) {
       try {
@@ -84,13 +84,13 @@ export class WriterLease {
           return await new WriterLease(all, id, etag, renewed).#begun(takeEpoch);
         }
         const writer = lease?.holder ?? 'another schedule';
-        tell(`standing by: ${writer} writes`);
-        await tellRole({ role: 'stands_by', writer, error: (await all.standBy()) ?? null });
+        logOnce(`standing by: ${writer} writes`);
+        await reportRole({ role: 'stands_by', writer, error: (await all.standBy()) ?? null });
       } catch (error) {
         if (!(error instanceof StorageError)) throw error;
         if (!(error instanceof LostSwapError)) {
-          tell(`standing by: ${error.message}`);
-          await tellRole({ role: 'stands_by', error: error.message });
+          logOnce(`standing by: ${error.message}`);
+          await reportRole({ role: 'stands_by', error: error.message });
         }
       }
       await setTimeout(times.look, undefined, { signal: stop }).catch(() => undefined);
@@ -112,11 +112,11 @@ export class WriterLease {
   }
 
   async #begun(takeEpoch: (assertHeld: () => Promise<void>) => Promise<number>): Promise<this> {
-    const { logger, store, tellRole } = this.#leasing;
+    const { logger, store, reportRole } = this.#leasing;
     try {
       this.#epoch = await takeEpoch(() => this.#assertHeld());
-      await this.#tellProcesses();
-      await tellRole({ role: 'writes' });
+      await this.#publishToProcesses();
+      await reportRole({ role: 'writes' });
     } catch (error) {
       await this.release();
       throw error;
@@ -134,10 +134,10 @@ export class WriterLease {
   }
 
   async #renew(): Promise<void> {
-    const { store, logger, clocks, times, tellRole } = this.#leasing;
-    let told: string | undefined;
-    const tellWriting = async (error: string | null) => {
-      if (this.#epoch !== undefined) await tellRole({ role: 'writes', error });
+    const { store, logger, clocks, times, reportRole } = this.#leasing;
+    let logged: string | undefined;
+    const reportWriting = async (error: string | null) => {
+      if (this.#epoch !== undefined) await reportRole({ role: 'writes', error });
     };
     const left = () => this.#renewed.steady + times.believed - clocks.steady();
     for (;;) {
@@ -149,50 +149,50 @@ export class WriterLease {
         const giveUp = AbortSignal.any([this.#ending.signal, AbortSignal.timeout(Math.max(left(), times.look))]);
         this.#etag = await writeLease(store, this.#id, { etag: this.#etag }, { signal: giveUp });
         this.#renewed = began;
-        told = undefined;
-        await this.#tellProcesses();
-        await tellWriting(null);
+        logged = undefined;
+        await this.#publishToProcesses();
+        await reportWriting(null);
       } catch (error) {
         const { message } = error as Error;
         if (error instanceof LostSwapError) return this.#lose(message, null);
-        await tellWriting(message);
+        await reportWriting(message);
         if (!(error instanceof StorageError)) logger.error({ err: error }, 'the lease cannot be renewed');
-        else if (told !== message && !this.#ending.signal.aborted)
+        else if (logged !== message && !this.#ending.signal.aborted)
           logger.warn({ storage: store.url }, `the lease cannot be renewed: ${message}`);
-        told = message;
+        logged = message;
       }
-      if (left() <= 0) return this.#lose('it could not be renewed for too long', told ?? null);
+      if (left() <= 0) return this.#lose('it could not be renewed for too long', logged ?? null);
     }
   }
 
   /**
    * Until when they may deliver; before the epoch is known there are none. One time after the other: a renewal may come
-   * while the epoch is told of first.
+   * while the epoch is written first.
    */
-  async #tellProcesses(): Promise<void> {
+  async #publishToProcesses(): Promise<void> {
     const { data, effects, times } = this.#leasing;
     const epoch = this.#epoch;
     if (epoch === undefined) return;
-    const before = this.#telling;
-    const tell = async () => {
+    const before = this.#publishing;
+    const publish = async () => {
       await before;
       const { steady, wall } = this.#renewed;
       const until = { steady: steady + times.believed, wall: wall + times.believed };
       await writeHeldLease(data, { epoch, until }, effects);
     };
-    const told = tell();
-    this.#telling = told.catch(() => undefined);
-    await told;
+    const published = publish();
+    this.#publishing = published.catch(() => undefined);
+    await published;
   }
 
   /** `error`: what storage does not do, where that is why. */
   async #lose(reason: string, error: string | null): Promise<void> {
     this.#leasing.logger.warn(
       { storage: this.#leasing.store.url, epoch: this.#epoch },
-      `another schedule may write now (${reason}): this one stops and stands by`,
+      `another schedule may write now (${reason}): this one stops and is on standby`,
     );
     this.#losing.abort();
-    await this.#leasing.tellRole({ role: 'stands_by', error });
+    await this.#leasing.reportRole({ role: 'stands_by', error });
   }
 
   /** Lets another take over at once. */

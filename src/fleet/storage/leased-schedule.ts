@@ -78,7 +78,7 @@ function leasedSchedule(
       }
       known = stored;
       complaint = undefined;
-      // What stands here now is the writer's, whatever became of our own runs.
+      // The state here is the writer's now, so refused runs of this machine no longer matter.
       await forgetRefusedRuns({ data, effects, logger });
     } catch (error) {
       if (error instanceof WarehouseBusyError) return complaint;
@@ -100,7 +100,7 @@ function leasedSchedule(
       logger,
       effects,
       standBy: keepUp,
-      tellRole: (told: ReportedRole) => note.report(told),
+      reportRole: (role: ReportedRole) => note.report(role),
     };
     const lease = await WriterLease.acquire(leasing, epochTaken, ending.signal);
     if (lease === undefined) return;
@@ -125,7 +125,7 @@ function leasedSchedule(
     }
   })();
   return {
-    // A machine that stands by has nothing to catch up on.
+    // A machine on standby has nothing to catch up on.
     caughtUp: Promise.resolve(),
     async stop() {
       ending.abort();

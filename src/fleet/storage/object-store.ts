@@ -10,7 +10,7 @@ import { readThrough } from '../../kit/files/read-through.ts';
 import { OverlongAnswerError } from '../../kit/guard/bounded-answers.ts';
 import { openS3Client, s3Status } from '../../kit/s3/s3-client.ts';
 
-/** Object storage did not do what was asked of it; what was published before stands. */
+/** A request to object storage failed; the snapshots published before stay valid. */
 export class StorageError extends OfferlineError {}
 
 /** A conditional write that somebody else was faster with. */
@@ -106,7 +106,7 @@ export class ObjectStore implements Disposable {
     } catch (error) {
       if (s3Status(error) === 404 && (error as Error).name !== 'NoSuchBucket') return undefined;
       if (s3Status(error) === 304) return unless;
-      throw this.#told('read', key, error);
+      throw this.#failure('read', key, error);
     }
   }
 
@@ -117,7 +117,7 @@ export class ObjectStore implements Disposable {
       const { Body } = await this.#client.send(new this.#sdk.GetObjectCommand(this.#place(key)));
       return Body as Readable;
     } catch (error) {
-      throw this.#told('read', key, error);
+      throw this.#failure('read', key, error);
     }
   }
 
@@ -144,7 +144,7 @@ export class ObjectStore implements Disposable {
       return ETag;
     } catch (error) {
       const isRefused = s3Status(error) === 412 || s3Status(error) === 409 || s3Status(error) === 404;
-      if (!isRefused || (error as Error).name === 'NoSuchBucket') throw this.#told('write', key, error);
+      if (!isRefused || (error as Error).name === 'NoSuchBucket') throw this.#failure('write', key, error);
       const found = await this.readText(key, { signal });
       if (found?.text === text) return found.etag;
       throw new LostSwapError(`${this.url}: another writer has changed ${key} meanwhile`, undefined, { cause: error });
@@ -162,7 +162,7 @@ export class ObjectStore implements Disposable {
         new this.#sdk.PutObjectCommand({ ...this.#place(key), Body: bytes, ContentMD5: md5Of(bytes) }),
       );
     } catch (error) {
-      throw this.#told('write', key, error);
+      throw this.#failure('write', key, error);
     }
   }
 
@@ -179,7 +179,7 @@ export class ObjectStore implements Disposable {
         return;
       } catch (error) {
         const status = s3Status(error) ?? 500;
-        if (attempt === this.#tries || (status < 500 && status !== 429)) throw this.#told('write', key, error);
+        if (attempt === this.#tries || (status < 500 && status !== 429)) throw this.#failure('write', key, error);
         await setTimeout(firstWaitMilliseconds * 2 ** attempt);
       } finally {
         body.destroy();
@@ -187,7 +187,7 @@ export class ObjectStore implements Disposable {
     }
   }
 
-  /** What lies below a prefix, by the order of keys. */
+  /** Yields the objects below a prefix, by the order of keys. */
   async *list(prefix: string): AsyncGenerator<StoredObject> {
     let next: string | undefined;
     do {
@@ -201,7 +201,7 @@ export class ObjectStore implements Disposable {
           }),
         )
         .catch((error: unknown) => {
-          throw this.#told('list', prefix, error);
+          throw this.#failure('list', prefix, error);
         });
       for (const { Key, LastModified, Size } of page.Contents ?? [])
         if (Key !== undefined && LastModified !== undefined)
@@ -215,7 +215,7 @@ export class ObjectStore implements Disposable {
     try {
       await this.#client.send(new this.#sdk.DeleteObjectCommand(this.#place(key)));
     } catch (error) {
-      throw this.#told('remove', key, error);
+      throw this.#failure('remove', key, error);
     }
   }
 
@@ -227,7 +227,7 @@ export class ObjectStore implements Disposable {
     return { Bucket: this.#bucket, Key: this.#prefix + key };
   }
 
-  #told(doing: string, key: string, error: unknown): StorageError {
+  #failure(doing: string, key: string, error: unknown): StorageError {
     if (error instanceof StorageError) return error;
     const { name, message, code } = error as Error & { code?: string };
     const status = s3Status(error);

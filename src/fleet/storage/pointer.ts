@@ -45,7 +45,7 @@ export async function readPointer(store: ObjectStore, known?: StoredPointer): Pr
   }
 }
 
-/** What is to be told where a machine that has seen a pointer finds none any more. */
+/** Error of a machine that has seen a pointer before and finds none. */
 export function lostPointer({ url }: Pick<ObjectStore, 'url'>): StorageError {
   return new StorageError(
     `${url} has no ${pointerKey} any more, which this machine has seen there: is it the right bucket and prefix? Where what lay there is lost for good, give storage.url a new prefix: the machine that wrote last publishes all that it has there`,
@@ -84,7 +84,7 @@ export async function proveConditionalWrites(store: ObjectStore): Promise<void> 
     await store.writeText(key, '"2"', { etag: first });
     isFit = (await isRefused({ etag: first })) && (await isRefused('none'));
   } finally {
-    // One that stays is swept some day; what went wrong before is what is told.
+    // A probe that stays is swept some day; the error before is the one to report.
     await store.remove(key).catch(() => undefined);
   }
   if (isFit) return;

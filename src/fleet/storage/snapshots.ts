@@ -78,7 +78,7 @@ function readManifest(text: string, folder: string): Manifest {
   return manifest;
 }
 
-/** Where a file of a digest lies in a snapshot here. */
+/** Path of a file of that digest in a snapshot here. */
 async function filesHere(data: DataDirectory): Promise<Map<string, string>> {
   const here = new Map<string, string>();
   for (const name of await snapshotNames(data)) {

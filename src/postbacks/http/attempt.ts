@@ -51,7 +51,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 
   start(): void {
-    // The path is sent as it stands: a URL would take dots in it as steps, and they may be a publisher's user.
+    // The path is sent unchanged: a URL would take dots in it as steps, and they may be a publisher's user.
     const end = this.#pathStart();
     this.#origin = URL.parse(this.#request.url.slice(0, end));
     if (this.#origin === null || !/^https?:$/.test(this.#origin.protocol)) {

@@ -20,7 +20,7 @@ export interface PostbackSender {
 export interface SenderOptions {
   /** Whether addresses of private networks may be reached. */
   allowPrivate: boolean;
-  /** The port on loopback of a demo's receiver, which stands for all names that are kept for examples. */
+  /** Port on loopback of a demo's receiver, which gets requests to all names that are kept for examples. */
   exampleReceiverPort?: number | undefined;
   /** For looking up the host, connecting, sending and reading the response together. */
   deadlineMilliseconds?: number;

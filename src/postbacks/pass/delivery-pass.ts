@@ -74,7 +74,7 @@ export class DeliveryPass {
     const { lost } = this.#effects.store;
     const stop = () => {
       this.#stopAll();
-      // The next update tells why.
+      // The next update throws the reason.
       this.#wake.resolve();
     };
     lost.addEventListener('abort', stop);

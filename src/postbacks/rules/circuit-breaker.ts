@@ -24,8 +24,8 @@ export interface OpenCircuit {
 
 /**
  * Pauses a receiver that cannot be reached or does not answer in time, and the pass its deadlines: after some such
- * failures in a row nothing is sent to the site for a while, then one probe. A status line, whatever it says, tells
- * that the receiver is there: what it refuses is a matter of each postback's own plan.
+ * failures in a row nothing is sent to the site for a while, then one probe. Any status line shows
+ * that the receiver is there: a refusal is a matter of each postback's own plan.
  */
 export class CircuitBreaker {
   #strikes = 0;

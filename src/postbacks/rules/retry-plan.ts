@@ -31,8 +31,8 @@ export function nextAttemptAt(
 }
 
 /**
- * A due time that lies further ahead than any wait of its step was set by a clock that has gone back since. It is
- * brought forward to one step from now: never sooner than planned, and at most one step later.
+ * A due time further ahead than any wait of its step was set by a clock that has gone back since. It is brought forward
+ * to one step from now: never sooner than planned, and at most one step later.
  */
 export function dueLimit(now: number, failed: number): { latest: number; clampedAt: number } {
   const step = steps[failed] ?? 0;

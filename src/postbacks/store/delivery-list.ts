@@ -14,7 +14,7 @@ import {
 } from './delivery-rows.ts';
 import type { DeliveryFilter, FailedPostbacks, SitePostbacks, StateCounts, StatePostbacks } from './query-store.ts';
 
-/** What stands behind `WHERE`, and what for its question marks. */
+/** Condition behind `WHERE`, and the values of its question marks. */
 interface Condition {
   where: string;
   values: string[];

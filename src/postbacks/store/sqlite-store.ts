@@ -21,7 +21,7 @@ import type { DeliveryStore } from './delivery-store.ts';
 import type { PassStore } from './queue-store.ts';
 import { SqlitePass } from './sqlite-pass.ts';
 
-/** The store in a file of this machine. Whoever begins a pass holds the delivery lock. */
+/** The store in a file of this machine. The caller of `beginPass` holds the delivery lock. */
 export class SqliteStore implements DeliveryStore {
   readonly storeId: string;
   readonly database: DeliveryDatabase;

@@ -108,7 +108,7 @@ it.for<[string, (request: PassedRequest) => boolean, ProxyFault]>([
   proxy.fault = (request) => (isHit(request) && proxy.requests.some(isPut) ? fault : undefined);
   proxy.requests.length = 0;
   await expect(run(first, asOf)).rejects.toThrow(
-    /stands here and is not in storage; the next run brings it there.*cannot (read|write)/,
+    /is done here and is not in storage; the next run publishes it there.*cannot (read|write)/,
   );
   proxy.fault = () => undefined;
   await run(first, asOf);
@@ -183,7 +183,7 @@ it('what a discarded run left under the names of the published one is not taken 
   await land('2026-03-09', 'ours', first);
   proxy.fault = (request) => (isPut(request) && isContent(request) ? { cutAfter: 0 } : undefined);
   const asOf = machines.landing.asOf(3);
-  await expect(run(first, asOf)).rejects.toThrow('stands here and is not in storage');
+  await expect(run(first, asOf)).rejects.toThrow('is done here and is not in storage');
   proxy.fault = () => undefined;
   await land('2026-03-08', 'theirs', other);
   await run(other, asOf);

@@ -76,7 +76,7 @@ it('tells which schedule writes and which stands by, that storage is away, and t
   expect(away.alarms.join('\n')).toMatch(/cannot (read|write) .*ECONNRESET/);
   // Runs of the schedule are refused until it gives up, then it stands by; the other machine takes over and is well.
   await second.tells('this schedule writes now');
-  await first.tells('this one stops and stands by');
+  await first.tells('this one stops and is on standby');
   expect(await untilStatus(one, ({ schedule }) => schedule.role === 'stands_by')).toMatchObject({
     code: exitCode.failed,
     schedule: { error: expect.stringContaining('ECONNRESET') as string },

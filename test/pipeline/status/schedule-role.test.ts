@@ -122,11 +122,11 @@ it('one that stands by while storage is away reports it at each look, and goes o
   using store = await ObjectStore.open(storage, { tries: 1, connect: 1_000, silence: 1_000 });
   const stop = new AbortController();
   const reported: ReportedRole[] = [];
-  const tellRole = async (role: ReportedRole) => {
+  const reportRole = async (role: ReportedRole) => {
     if (reported.push(role) === 2) stop.abort();
   };
   const times = { ...leaseTimes, look: 1 };
-  await WriterLease.acquire({ data: here.data, store, logger, effects, times, tellRole }, async () => 1, stop.signal);
+  await WriterLease.acquire({ data: here.data, store, logger, effects, times, reportRole }, async () => 1, stop.signal);
   const error = 's3://bucket/network cannot read lease.json: no whole answer (ECONNREFUSED)';
   expect(reported).toEqual([
     { role: 'stands_by', error },

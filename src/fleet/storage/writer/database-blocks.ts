@@ -12,7 +12,7 @@ import type { Content } from '../pointer.ts';
 const blockBytes = 256 * 1024;
 const headerBytes = 3 * 4096;
 
-/** A part of a file, and where it lies in it. */
+/** A part of a file, and its position. */
 export interface Block {
   content: Content;
   from: number;

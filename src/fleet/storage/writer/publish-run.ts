@@ -25,7 +25,7 @@ export interface PublishingRun {
   logger: Logger;
   effects: Effects;
   store: ObjectStore;
-  /** What the state of this machine stands on. */
+  /** State of the last sync, on which this run builds. */
   memory: SyncState;
   epoch: number;
   snapshotsKept: number;

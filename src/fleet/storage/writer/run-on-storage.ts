@@ -53,7 +53,7 @@ export const openRunOnStorage: OpenRunOnStorage = async (
         if (error instanceof LostSwapError) throw await discarded(sync, names.runId, error);
         if (!(error instanceof StorageError)) throw error;
         throw new StorageError(
-          `run ${names.runId} stands here and is not in storage; the next run brings it there. ${error.message}`,
+          `run ${names.runId} is done here and is not in storage; the next run publishes it there. ${error.message}`,
           undefined,
           { cause: error },
         );

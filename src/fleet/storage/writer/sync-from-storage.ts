@@ -88,9 +88,9 @@ async function stateIfSame(
 }
 
 /**
- * Makes the state here that of storage and gives the pointer the next epoch, so that whoever read it before loses the
- * next swap. The caller holds the writer lock. Throws as `syncFromStorage` does, `LostSwapError` where another was
- * faster, and what `assertHeld` does where the lease is another's.
+ * Makes the state here that of storage and gives the pointer the next epoch, so that any other writer that read it
+ * before loses the next swap. The caller holds the writer lock. Throws as `syncFromStorage` does, `LostSwapError` where
+ * another was faster, and what `assertHeld` does where the lease is another's.
  */
 export async function takeEpoch(sync: StorageSync, assertHeld: () => Promise<void>): Promise<number> {
   const { data, effects, store } = sync;
@@ -106,7 +106,7 @@ export async function takeEpoch(sync: StorageSync, assertHeld: () => Promise<voi
 }
 
 /**
- * Replaces what is here by what storage has; only the delivery store, which tells of attempts since, is put aside, in
+ * Replaces what is here by what storage has; only the delivery store, which knows attempts made since, is put aside, in
  * the place of the one before. May be ended anywhere: the next run begins it again. Throws `UsageError` where the state
  * here never came to storage, `StorageError`.
  */

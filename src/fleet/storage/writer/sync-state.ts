@@ -24,7 +24,7 @@ export async function readStateContents(store: ObjectStore, content: Content): P
   }
 }
 
-/** What storage had when this machine last looked, which is what its state stands on. */
+/** Contents of storage when this machine last looked: its warehouse is a copy of them. */
 export interface SyncState {
   url: string;
   /** Null while nothing of ours is known to be there. */
