@@ -11,6 +11,8 @@ export class StoreThread {
   /** Over the store in that file. */
   constructor(file: string, program = new URL('./store-worker.ts', import.meta.url)) {
     this.#worker = new Worker(program, { workerData: file });
+    // The first of the two is the reason.
+    this.#worker.once('error', (error) => this.#ended.abort(error));
     this.#worker.once('exit', (code) =>
       this.#ended.abort(new OfferlineError(`the thread that writes deliveries ended with code ${code}`)),
     );
