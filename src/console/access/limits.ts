@@ -1,4 +1,4 @@
-import { SlidingWindows, type Bucket, type LimitStatus } from '../../kit/http/sliding-windows.ts';
+import { SlidingWindows, type LimitBucket, type LimitStatus } from '../../kit/http/sliding-windows.ts';
 
 const minute = 60_000;
 /** Users and addresses that are counted at once; beyond that the least recent one starts again from 0. */
@@ -22,7 +22,7 @@ export class AccessLimits {
 
   /** `client`: a user or an address. */
   count(kind: Counted, client: string, now: number): LimitStatus {
-    const bucket: Bucket = { name: client, ...allowances[kind] };
+    const bucket: LimitBucket = { name: client, ...allowances[kind] };
     return this.#windows[kind].consume(bucket, now);
   }
 }

@@ -1,4 +1,4 @@
-import type { Bucket } from '../../kit/http/sliding-windows.ts';
+import type { LimitBucket } from '../../kit/http/sliding-windows.ts';
 
 /** No request waits longer for Redis. Milliseconds. */
 const requestMilliseconds = 200;
@@ -94,7 +94,7 @@ export class RedisCounter {
    * Counts a request of this name where there is room; without a name only looks. Undefined where Redis is away: it may
    * have counted the request all the same.
    */
-  async count(scope: string, { name, limit, length }: Bucket, id = ''): Promise<Decision | undefined> {
+  async count(scope: string, { name, limit, length }: LimitBucket, id = ''): Promise<Decision | undefined> {
     const client = this.#client;
     if (client === undefined) return undefined;
     const words = ['EVAL', this.#script, '1', `${prefix}${scope}:${name}`, String(limit), String(length), id];

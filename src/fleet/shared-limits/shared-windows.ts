@@ -1,4 +1,4 @@
-import type { Bucket, CountingLimits, LimitStatus, RateLimits } from '../../kit/http/sliding-windows.ts';
+import type { LimitBucket, CountingLimits, LimitStatus, RateLimits } from '../../kit/http/sliding-windows.ts';
 import type { RedisCounter } from './redis-counter.ts';
 
 /**
@@ -20,27 +20,27 @@ export class SharedWindows implements RateLimits {
     this.#nextId = nextId;
   }
 
-  async consume(bucket: Bucket, now: number): Promise<LimitStatus> {
+  async consume(bucket: LimitBucket, now: number): Promise<LimitStatus> {
     const decision = await this.#redis.count(this.#scope, bucket, this.#nextId());
     if (decision === undefined) return { ...this.#local.consume(this.#shareOf(bucket), now), limit: bucket.limit };
     if (decision.allowed) this.#local.count(bucket, now);
     return statusOf(bucket, decision, now);
   }
 
-  async peek(bucket: Bucket, now: number): Promise<LimitStatus> {
+  async peek(bucket: LimitBucket, now: number): Promise<LimitStatus> {
     const decision = await this.#redis.count(this.#scope, bucket);
     if (decision === undefined) return { ...this.#local.peek(this.#shareOf(bucket), now), limit: bucket.limit };
     return statusOf(bucket, decision, now);
   }
 
-  #shareOf(bucket: Bucket): Bucket {
+  #shareOf(bucket: LimitBucket): LimitBucket {
     return { ...bucket, limit: Math.floor(bucket.limit / this.#servers) };
   }
 }
 
 /** The window by this server's clock. */
 function statusOf(
-  { limit, length }: Bucket,
+  { limit, length }: LimitBucket,
   { allowed, counted, now: redisNow, oldestAt, blockingAt }: Awaited<ReturnType<RedisCounter['count']>> & object,
   now: number,
 ): LimitStatus {

@@ -14,7 +14,7 @@ export type Query = Readonly<Record<string, QueryValue | undefined>>;
 const undecodableText = '\uDFFF';
 
 /** Reads a query string as a form writes it: `&` between pairs, `+` for a space, percent-encoded UTF-8. */
-export function parseQuery(sent: string): Query {
+export function readQueryString(sent: string): Query {
   // Node's parser takes broken percent-encoding as it is, and all values of a name: here both are mistakes.
   const parsed = parse(sent, '&', '=', { maxKeys: 0, decodeURIComponent: decode });
   const query = parsed as Record<string, QueryValue>;

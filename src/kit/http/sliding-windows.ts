@@ -1,5 +1,5 @@
 /** Requests that share one limit: at most `limit` within any `length`. */
-export interface Bucket {
+export interface LimitBucket {
   name: string;
   limit: number;
   /** Milliseconds. */
@@ -24,15 +24,15 @@ export interface LimitStatus {
  */
 export interface RateLimits {
   /** Counts a request where there is room for it. */
-  consume(bucket: Bucket, now: number): LimitStatus | Promise<LimitStatus>;
+  consume(bucket: LimitBucket, now: number): LimitStatus | Promise<LimitStatus>;
   /** The same status without a request. */
-  peek(bucket: Bucket, now: number): LimitStatus | Promise<LimitStatus>;
+  peek(bucket: LimitBucket, now: number): LimitStatus | Promise<LimitStatus>;
 }
 
 /** Limits that also take requests which somebody else has let in. */
 export interface CountingLimits extends RateLimits {
   /** Counts a request, whatever room there is. */
-  count(bucket: Bucket, now: number): void;
+  count(bucket: LimitBucket, now: number): void;
 }
 
 /** Lengths of windows, milliseconds. */
@@ -76,7 +76,7 @@ export class SlidingWindows implements CountingLimits {
     return this.#windows.size;
   }
 
-  consume(bucket: Bucket, now: number): LimitStatus {
+  consume(bucket: LimitBucket, now: number): LimitStatus {
     this.#sweep(now);
     const window = this.#windowOf(bucket);
     evictExpired(window, now);
@@ -85,24 +85,24 @@ export class SlidingWindows implements CountingLimits {
     return { ...statusOf(window, bucket, now), allowed: true };
   }
 
-  count(bucket: Bucket, now: number): void {
+  count(bucket: LimitBucket, now: number): void {
     this.#sweep(now);
     this.#windowOf(bucket).times.push(now);
   }
 
   /** Counts requests from before this process began, in any order. */
-  restore(counted: Iterable<Pick<Bucket, 'name' | 'length'> & { at: number }>): void {
+  restore(counted: Iterable<Pick<LimitBucket, 'name' | 'length'> & { at: number }>): void {
     for (const { name, length, at } of counted) this.#windowOf({ name, length }).times.push(at);
     for (const { times } of this.#windows.values()) times.sort((one, other) => one - other);
   }
 
-  peek(bucket: Bucket, now: number): LimitStatus {
+  peek(bucket: LimitBucket, now: number): LimitStatus {
     const window = this.#windows.get(bucket.name) ?? { times: [], first: 0, length: bucket.length };
     evictExpired(window, now);
     return statusOf(window, bucket, now);
   }
 
-  #windowOf({ name, length }: Pick<Bucket, 'name' | 'length'>): Window {
+  #windowOf({ name, length }: Pick<LimitBucket, 'name' | 'length'>): Window {
     const known = this.#windows.get(name);
     // Where all windows are kept, their order does not matter.
     if (known !== undefined && this.#maxWindows === Number.POSITIVE_INFINITY) return known;
@@ -139,7 +139,7 @@ function evictExpired(window: Window, now: number): void {
   }
 }
 
-function statusOf({ times, first }: Window, { limit, length }: Bucket, now: number): LimitStatus {
+function statusOf({ times, first }: Window, { limit, length }: LimitBucket, now: number): LimitStatus {
   const counted = times.length - first;
   const oldest = times[first];
   // Where a limit was lowered, more than one request has to leave before the next has room.

@@ -1,5 +1,5 @@
 import type { Site } from '../../kit/sites/sites.ts';
-import type { Bucket, CountingLimits, LimitStatus, RateLimits } from '../../kit/http/sliding-windows.ts';
+import type { LimitBucket, CountingLimits, LimitStatus, RateLimits } from '../../kit/http/sliding-windows.ts';
 import type { Logger } from 'pino';
 import type { DataDirectory } from '../../kit/config/data-directory.ts';
 import { makePrivateFolder } from '../../kit/files/effects.ts';
@@ -12,13 +12,13 @@ export interface LimitRule {
   scope: 'site' | 'address';
   /** Whether its requests count, or only show what is left. */
   counted: boolean;
-  bucket(site: Site, clientAddress: () => string): Bucket;
+  bucket(site: Site, clientAddress: () => string): LimitBucket;
 }
 
 /** Requests of one site within an hour. Endpoints that name the same bucket share it. */
 export function hourly(name: 'B offers' | 'C offers' | 'C reports'): LimitRule {
   // A site is another object when `sites.json` has changed.
-  const buckets = new WeakMap<Site, Bucket>();
+  const buckets = new WeakMap<Site, LimitBucket>();
   return {
     scope: 'site',
     counted: true,
@@ -46,7 +46,7 @@ export function untouched(rule: LimitRule): LimitRule {
 }
 
 /** Failed identifications from one address: enough for a mistake in a script, too few to guess a secret. */
-function failedIdentifications(clientAddress: string): Bucket {
+function failedIdentifications(clientAddress: string): LimitBucket {
   return { name: clientAddress, limit: 60, length: minute };
 }
 

@@ -6,7 +6,7 @@ import { OfferlineError } from '../../kit/errors/errors.ts';
 import { isDiskUnwritable } from '../../kit/errors/machine-failure.ts';
 import { makePrivateFolder } from '../../kit/files/effects.ts';
 import { SlidingWindows } from '../../kit/http/sliding-windows.ts';
-import type { Bucket, CountingLimits, LimitStatus } from '../../kit/http/sliding-windows.ts';
+import type { LimitBucket, CountingLimits, LimitStatus } from '../../kit/http/sliding-windows.ts';
 import { isSqliteDamage } from '../../kit/sqlite/open-sqlite.ts';
 
 /** How often requests that have left their windows are deleted. Milliseconds. */
@@ -49,7 +49,7 @@ export class CountedRequests {
   }
 
   /** Requests of a scope that are within their windows. */
-  remembered(scope: string, now: number): (Pick<Bucket, 'name' | 'length'> & { at: number })[] {
+  remembered(scope: string, now: number): (Pick<LimitBucket, 'name' | 'length'> & { at: number })[] {
     const rows = this.#database?.connection
       .prepare('SELECT bucket, at, expires_at FROM counted_requests WHERE scope = ? AND at <= ? AND expires_at > ?')
       .all(scope, now, now);
@@ -60,7 +60,7 @@ export class CountedRequests {
   }
 
   /** Writes a request down. A full disk must not close the feeds: memory goes on counting, which is logged once. */
-  add(scope: string, { name, length }: Bucket, at: number): void {
+  add(scope: string, { name, length }: LimitBucket, at: number): void {
     try {
       if (this.#isClosed) throw new Error('the table is closed');
       this.#open().insert.run(scope, name, at, at + length);
@@ -149,17 +149,17 @@ export class StoredWindows implements CountingLimits {
     this.#windows.restore(requests.remembered(scope, now));
   }
 
-  consume(bucket: Bucket, now: number): LimitStatus {
+  consume(bucket: LimitBucket, now: number): LimitStatus {
     const status = this.#windows.consume(bucket, now);
     if (status.allowed) this.#requests.add(this.#scope, bucket, now);
     return status;
   }
 
-  peek(bucket: Bucket, now: number): LimitStatus {
+  peek(bucket: LimitBucket, now: number): LimitStatus {
     return this.#windows.peek(bucket, now);
   }
 
-  count(bucket: Bucket, now: number): void {
+  count(bucket: LimitBucket, now: number): void {
     this.#windows.count(bucket, now);
     this.#requests.add(this.#scope, bucket, now);
   }

@@ -24,7 +24,7 @@ import type { PublishedSnapshot } from '../snapshot/published-snapshot.ts';
 import { variantA } from '../variant-a/variant.ts';
 import { variantB } from '../variant-b/variant.ts';
 import { variantC } from '../variant-c/variant.ts';
-import { routeSchema } from './openapi/route-schema.ts';
+import { operationSchema } from './openapi/route-schema.ts';
 import { barePath, operations } from './operations.ts';
 import { mirroredResponse, pictureResponse } from './pictures.ts';
 
@@ -104,7 +104,7 @@ export class PublisherApi {
         method,
         url,
         // Where the operation depends on the site, its parameters do, too: they are validated when the site is known.
-        schema: hasChoice ? { hide: true } : routeSchema(only, isDescribed),
+        schema: hasChoice ? { hide: true } : operationSchema(only, isDescribed),
         preValidation: async (request, reply) => this.#check(request, reply, candidates),
         ...(hasChoice && { preHandler: validateByOperation }),
         handler: async (request, reply) => this.#respond(request, reply),

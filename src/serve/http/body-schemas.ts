@@ -6,7 +6,7 @@ export const int = z
   .min(0)
   .max(2 ** 31 - 1);
 export const usd = z.number().min(0).describe('USD after the site’s commission, with up to 4 decimal places');
-export const momentText = z.iso.datetime({ offset: true });
+export const momentSchema = z.iso.datetime({ offset: true });
 export const paymentTerm = z.enum(['net30', 'net60']);
 export const device = z.enum(['android', 'ios', 'desktop']);
 export const success = z.literal(true);

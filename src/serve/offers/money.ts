@@ -19,6 +19,6 @@ export function leastAmountFrom(minimum: Decimal): TenThousandths {
 }
 
 /** The amount as the shortest JSON number: 1.5, 0.0123, 3. */
-export function amountText(amount: TenThousandths): string {
+export function publishedAmountText(amount: TenThousandths): string {
   return decimalText({ units: amount, places: publishedPlaces });
 }

@@ -1,6 +1,6 @@
 import { decimalOf } from '../../kit/text/decimal-text.ts';
 import type { Decimal } from '../../kit/text/decimal-text.ts';
-import { amountText, publishedAmount } from './money.ts';
+import { publishedAmountText, publishedAmount } from './money.ts';
 import type { ServedOffer } from './served-offer.ts';
 
 /**
@@ -61,6 +61,6 @@ export class Prices {
   }
 
   #textOf(gross: Decimal): string {
-    return amountText(publishedAmount(gross, this.#commission));
+    return publishedAmountText(publishedAmount(gross, this.#commission));
   }
 }

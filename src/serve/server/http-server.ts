@@ -8,7 +8,7 @@ import type { ConnectionError, FastifyInstance, FastifyReply, FastifyRequest } f
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
 import { ApiError } from '../../kit/http/errors.ts';
-import { parseQuery } from '../../kit/http/query.ts';
+import { readQueryString } from '../../kit/http/query.ts';
 import type { Query } from '../../kit/http/query.ts';
 import { describeInterface } from '../api/openapi/document.ts';
 import { isPicture, pictureFolder, pictureFolders } from '../api/pictures.ts';
@@ -93,7 +93,7 @@ export async function createHttpServer(parts: HttpServerParts): Promise<FastifyI
     // What still arrives while the service closes is answered like all before it.
     return503OnClosing: false,
     // Fastify hands on what this returns as it is.
-    routerOptions: { querystringParser: (sent) => parseQuery(sent) as Record<string, unknown> },
+    routerOptions: { querystringParser: (sent) => readQueryString(sent) as Record<string, unknown> },
     // An address whose percent-encoding is broken; hooks do not see it.
     frameworkErrors(_error, request, reply) {
       answer(reply, api.error(request, isTooLong(request) ? tooLong() : unknownPath()));

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { device, int, momentText, success, usd } from '../http/body-schemas.ts';
+import { formats } from '../../kit/vocabulary/values.ts';
+import { device, int, momentSchema, success, usd } from '../http/body-schemas.ts';
 import { offerBodyC } from '../variant-c/bodies.ts';
-import { formats } from './parameters.ts';
 
 /** `GET /api/offers`. */
 export const offersBodyA = z
@@ -27,7 +27,7 @@ export const clickLookupBody = z
       offer_title: z.string().nullable(),
       user_id: z.string(),
       site_key: z.string(),
-      clicked_at: momentText,
+      clicked_at: momentSchema,
       country: z.string().length(2).nullable(),
       device: device.nullable(),
       sub1: z.string().nullable(),
@@ -39,8 +39,8 @@ export const clickLookupBody = z
         event_id: z.string().nullable(),
         status: z.enum(['credited', 'rejected', 'charged_back', 'unattributed']),
         payout: usd.nullable(),
-        credited_at: momentText.nullable(),
-        reversed_at: momentText.nullable(),
+        credited_at: momentSchema.nullable(),
+        reversed_at: momentSchema.nullable(),
       }),
     ),
     postbacks: z.array(
@@ -49,7 +49,7 @@ export const clickLookupBody = z
         reward: z.number().min(0),
         state: z.enum(['pending', 'delivering', 'delivered', 'dead']),
         attempts: int,
-        last_attempt_at: momentText.nullable(),
+        last_attempt_at: momentSchema.nullable(),
         last_status: int.nullable(),
       }),
     ),

@@ -7,7 +7,7 @@ import { siteKey } from '../http/parameters.ts';
 import { pageBody } from '../pages/prepared-page.ts';
 import { clickLookupBody } from './bodies.ts';
 import { clickText } from './click-text.ts';
-import { clickId } from './parameters.ts';
+import { clickIdParameter } from './parameters.ts';
 import { variantA } from './variant.ts';
 
 /** `GET /api/click-lookup`: one click of the site with what became of it, as of the snapshot. */
@@ -18,7 +18,7 @@ export const clickLookup = operation({
   variant: variantA,
   identify: byKey('click_id'),
   limit: perMinuteAndClient,
-  querystring: z.object({ site_key: siteKey, click_id: clickId }),
+  querystring: z.object({ site_key: siteKey, click_id: clickIdParameter }),
   body: clickLookupBody,
   cacheControl: cacheControl.page,
   errorKinds: [...errorsByKey, 'nothing_found'],

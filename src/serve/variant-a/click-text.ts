@@ -1,7 +1,7 @@
 import { momentOf } from '../../kit/time/moment.ts';
 import { decimalOf, decimalText } from '../../kit/text/decimal-text.ts';
 import { withOffset } from '../../kit/time/iso-moment.ts';
-import { amountText, publishedAmount } from '../offers/money.ts';
+import { publishedAmountText, publishedAmount } from '../offers/money.ts';
 import type { FoundClick, FoundConversion, FoundPostback } from '../../pipeline/clicks/snapshot-clicks.ts';
 
 /** The body of a click lookup. Payouts are after the site's commission, as everywhere that a publisher sees money. */
@@ -16,7 +16,8 @@ function conversionText(
   commission: string,
 ): string {
   const start = JSON.stringify({ conversion_id, event_id, status }).slice(0, -1);
-  const money = payout === null ? 'null' : amountText(publishedAmount(decimalOf(payout), decimalOf(commission)));
+  const money =
+    payout === null ? 'null' : publishedAmountText(publishedAmount(decimalOf(payout), decimalOf(commission)));
   const moments = JSON.stringify({ credited_at: momentText(credited_at), reversed_at: momentText(reversed_at) }).slice(
     1,
   );

@@ -9,7 +9,7 @@ import { renderOnce } from '../pages/offer-page.ts';
 import { linkPlaceholder, PageWithoutLinks } from '../pages/page-without-links.ts';
 import { linkEndC, templateC } from '../variant-c/offer-template.ts';
 import { offersBodyA } from './bodies.ts';
-import { format, userId } from './parameters.ts';
+import { formatParameter, userIdParameter } from './parameters.ts';
 import { variantA } from './variant.ts';
 
 /** `GET /api/offers`: the offers of one placement format, with links that carry the user. */
@@ -20,7 +20,7 @@ export const offersA = operation({
   variant: variantA,
   identify: byKey('user_id', 'format'),
   limit: perMinuteAndClient,
-  querystring: z.object({ site_key: siteKey, user_id: userId, format }),
+  querystring: z.object({ site_key: siteKey, user_id: userIdParameter, format: formatParameter }),
   body: offersBodyA,
   cacheControl: cacheControl.page,
   errorKinds: errorsByKey,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { device, int, milestone, momentText, paymentTerm, success, usd, version } from '../http/body-schemas.ts';
+import { device, int, milestone, momentSchema, paymentTerm, success, usd, version } from '../http/body-schemas.ts';
 
 /** Variant A has the same fields. */
 export const offerBodyC = z
@@ -19,8 +19,8 @@ export const offerBodyC = z
     android_min_os: z.string().nullable(),
     ios_min_os: z.string().nullable(),
     tracking_url: z.string().describe('Tracking link; {user_id} is to be replaced with the user’s id'),
-    updated_at: momentText,
-    created_at: momentText,
+    updated_at: momentSchema,
+    created_at: momentSchema,
     events: z.array(milestone).min(1).optional().describe('Of multireward offers only'),
   })
   .meta({ id: 'OfferC' });
@@ -28,7 +28,7 @@ export const offerBodyC = z
 const removedOffer = z
   .strictObject({
     id: int,
-    removed_at: momentText,
+    removed_at: momentSchema,
     reason: z.enum(['vanished', 'paused', 'no_match']),
   })
   .meta({ id: 'RemovedOffer' });
@@ -62,7 +62,7 @@ export const statusBody = z
       site_status: z.literal('active'),
       rate_limit_per_hour: int,
     }),
-    timestamp: momentText,
+    timestamp: momentSchema,
   })
   .meta({ id: 'Status' });
 

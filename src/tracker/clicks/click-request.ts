@@ -1,5 +1,5 @@
 import { unfilledMacro } from '../../kit/text/macros.ts';
-import { parseQuery, repeated, undecodable, type Query } from '../../kit/http/query.ts';
+import { readQueryString, repeated, undecodable, type Query } from '../../kit/http/query.ts';
 import { userIdForm, userIdRule } from '../../kit/vocabulary/user-id.ts';
 
 /** A link as somebody followed it. */
@@ -40,7 +40,7 @@ export function readLink(url: string): FollowedLink | LinkMistake {
   // The placeholder that publishers replace: `{user_id}`, or in reports `[USER_ID]`.
   if (unfilledMacro(userId)?.name.toLowerCase() === 'user_id')
     return mistake('user_id', 'was not put in place of the placeholder');
-  const query = search === undefined ? noQuery : parseQuery(search);
+  const query = search === undefined ? noQuery : readQueryString(search);
   const sub1 = readSub(query, 'sub1');
   if (typeof sub1 === 'object') return sub1;
   const sub2 = readSub(query, 'sub2');
@@ -56,7 +56,7 @@ function readSub(query: Query, name: 'sub1' | 'sub2'): string | undefined | Link
   return value;
 }
 
-const noQuery: Query = parseQuery('');
+const noQuery: Query = readQueryString('');
 
 function mistake(name: string, rule: string): LinkMistake {
   return { status: 422, message: `${name} ${rule}` };

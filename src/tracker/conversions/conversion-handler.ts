@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Logger } from '../../kit/logging/log.ts';
 import { addressGroup } from '../../kit/http/client-address.ts';
 import { maxFailingAddresses, minute, retryAfterHeader } from '../../kit/http/sliding-windows.ts';
-import { SlidingWindows, type Bucket } from '../../kit/http/sliding-windows.ts';
+import { SlidingWindows, type LimitBucket } from '../../kit/http/sliding-windows.ts';
 import { NotRecordedError } from '../logs/row-log.ts';
 import {
   accepted,
@@ -57,7 +57,7 @@ interface Report {
   isReplay: boolean;
 }
 
-const failuresOf = (address: string): Bucket => ({ name: address, limit: 60, length: minute });
+const failuresOf = (address: string): LimitBucket => ({ name: address, limit: 60, length: minute });
 
 /**
  * Answers reports of conversions: each check in its order, then the row, and only when that is on the disk the answer.

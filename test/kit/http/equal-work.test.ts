@@ -2,7 +2,7 @@ import * as crypto from 'node:crypto';
 import { pino } from 'pino';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { SiteRegistry } from '../../../src/kit/http/site-registry.ts';
-import { parseQuery } from '../../../src/kit/http/query.ts';
+import { readQueryString } from '../../../src/kit/http/query.ts';
 import { temporaryData, writeSites } from '../../support/published-snapshot.ts';
 
 /** Bytes of both sides of each comparison, and how many digests were made. */
@@ -42,7 +42,7 @@ function identified(query: string) {
   Object.assign(work, { compared: [], digests: 0 });
   const said = (() => {
     try {
-      return sites.identify(parseQuery(query)).site_key;
+      return sites.identify(readQueryString(query)).site_key;
     } catch (error) {
       return (error as Error).message;
     }

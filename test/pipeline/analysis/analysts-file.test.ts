@@ -2,7 +2,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generate } from '../../../src/demo/generate/generate.ts';
-import { amountText, publishedAmount } from '../../../src/serve/offers/money.ts';
+import { publishedAmountText, publishedAmount } from '../../../src/serve/offers/money.ts';
 import { decimalOf } from '../../../src/kit/text/decimal-text.ts';
 import { analyticsTables, analyticsViews } from '../../../src/pipeline/snapshot/content/published-tables.ts';
 import { modelQuery } from '../../../src/pipeline/sql/model-query.ts';
@@ -71,7 +71,7 @@ describe('metrics', () => {
     for (const { metric, sql } of metrics) {
       const expected = gross.map((row) => [
         keyOf(row),
-        amountText(publishedAmount(decimalOf(row[metric] as string), decimalOf(row['commission'] as string))),
+        publishedAmountText(publishedAmount(decimalOf(row[metric] as string), decimalOf(row['commission'] as string))),
       ]);
       const given = (await pipeline.ask(sql)).map((row) => [keyOf(row), (row[metric] as string).replace(/\.?0+$/, '')]);
       expect(new Map(given as [string, string][])).toEqual(new Map(expected as [string, string][]));

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { amountText, leastAmountFrom, publishedAmount } from '../../../src/serve/offers/money.ts';
+import { publishedAmountText, leastAmountFrom, publishedAmount } from '../../../src/serve/offers/money.ts';
 import { decimalOf, decimalText } from '../../../src/kit/text/decimal-text.ts';
 
 function published(gross: string, commission: string): string {
-  return amountText(publishedAmount(decimalOf(gross), decimalOf(commission)));
+  return publishedAmountText(publishedAmount(decimalOf(gross), decimalOf(commission)));
 }
 
 describe('published money', () => {
@@ -44,7 +44,7 @@ describe('published money', () => {
   test('is written as the shortest JSON number of its value', () => {
     fc.assert(
       fc.property(fc.bigInt(0n, 10n ** 13n), (amount) => {
-        expect(amountText(amount)).toBe(JSON.stringify(Number(amount) / 10_000));
+        expect(publishedAmountText(amount)).toBe(JSON.stringify(Number(amount) / 10_000));
       }),
     );
   });

@@ -12,7 +12,7 @@ import { operations } from '../operations.ts';
 import { pictureFolder } from '../pictures.ts';
 import { answerHeaders, errorHeaders, ifNoneMatch, movedPictureHeaders, pictureHeaders } from './headers.ts';
 import { postbackWebhook } from './postback-webhook.ts';
-import { errorsByStatus, isKept, tagOf } from './route-schema.ts';
+import { errorsByStatus, isKept, variantTag } from './route-schema.ts';
 
 /** A message for each reason, as an example. */
 const messages: Record<ApiErrorKind, string> = {
@@ -55,9 +55,12 @@ export async function describeInterface(server: FastifyInstance, publicUrl: stri
       },
       servers: [{ url: publicUrl ?? '/' }],
       tags: [
-        { name: tagOf(variantA), description: 'Offers with links that carry the user; opened by the site’s key alone' },
-        { name: tagOf(variantB), description: 'The whole list, and the offers that convert best' },
-        { name: tagOf(variantC), description: 'The list by filters and pages, its changes, and reports' },
+        {
+          name: variantTag(variantA),
+          description: 'Offers with links that carry the user; opened by the site’s key alone',
+        },
+        { name: variantTag(variantB), description: 'The whole list, and the offers that convert best' },
+        { name: variantTag(variantC), description: 'The list by filters and pages, its changes, and reports' },
         { name: 'Pictures', description: 'Pictures of offers, without credentials' },
         {
           name: 'Postbacks',

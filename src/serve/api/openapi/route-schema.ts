@@ -10,13 +10,13 @@ import type { Variant } from '../../http/variant.ts';
 import { variantC } from '../../variant-c/variant.ts';
 
 /** Fastify's schema of a route: what it validates, and what the OpenAPI document has of it. */
-export function routeSchema(operation: Operation, isDescribed: boolean): FastifySchema {
+export function operationSchema(operation: Operation, isDescribed: boolean): FastifySchema {
   const { operationId, summary, variant, identify, querystring, body, errorKinds } = operation;
   return {
     hide: !isDescribed,
     operationId,
     summary,
-    tags: [tagOf(variant)],
+    tags: [variantTag(variant)],
     security: [identify === bySecret ? { siteKey: [], siteSecret: [] } : { siteKey: [] }],
     querystring,
     response: {
@@ -51,7 +51,7 @@ export function pictureSchema(isDescribed: boolean): FastifySchema {
   };
 }
 
-export function tagOf({ letter }: Variant): string {
+export function variantTag({ letter }: Variant): string {
   return `Variant ${letter}`;
 }
 
