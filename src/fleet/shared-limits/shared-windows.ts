@@ -22,14 +22,15 @@ export class SharedWindows implements RateLimits {
 
   async consume(bucket: LimitBucket, now: number): Promise<LimitStatus> {
     const decision = await this.#redis.count(this.#scope, bucket, this.#nextId());
-    if (decision === undefined) return { ...this.#local.consume(this.#shareOf(bucket), now), limit: bucket.limit };
-    if (decision.allowed) this.#local.count(bucket, now);
+    if (decision === undefined)
+      return { ...(await this.#local.consume(this.#shareOf(bucket), now)), limit: bucket.limit };
+    if (decision.allowed) await this.#local.count(bucket, now);
     return statusOf(bucket, decision, now);
   }
 
   async peek(bucket: LimitBucket, now: number): Promise<LimitStatus> {
     const decision = await this.#redis.count(this.#scope, bucket);
-    if (decision === undefined) return { ...this.#local.peek(this.#shareOf(bucket), now), limit: bucket.limit };
+    if (decision === undefined) return { ...(await this.#local.peek(this.#shareOf(bucket), now)), limit: bucket.limit };
     return statusOf(bucket, decision, now);
   }
 

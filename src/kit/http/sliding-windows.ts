@@ -32,7 +32,7 @@ export interface RateLimits {
 /** Limits that also take requests which somebody else has let in. */
 export interface CountingLimits extends RateLimits {
   /** Counts a request, whatever room there is. */
-  count(bucket: LimitBucket, now: number): void;
+  count(bucket: LimitBucket, now: number): void | Promise<void>;
 }
 
 /** Lengths of windows, milliseconds. */

@@ -7,7 +7,7 @@ import { isDiskUnwritable } from '../../kit/errors/machine-failure.ts';
 import { makePrivateFolder } from '../../kit/files/effects.ts';
 import { SlidingWindows } from '../../kit/http/sliding-windows.ts';
 import type { LimitBucket, CountingLimits, LimitStatus } from '../../kit/http/sliding-windows.ts';
-import { isSqliteDamage } from '../../kit/sqlite/open-sqlite.ts';
+import { isSqliteDamage, sqliteTransaction } from '../../kit/sqlite/open-sqlite.ts';
 
 /** How often requests that have left their windows are deleted. Milliseconds. */
 const sweepMilliseconds = 10 * 60_000;
@@ -21,6 +21,8 @@ export class CountedRequests {
   readonly #log: Logger;
   readonly #makeFolder: (path: string) => void;
   #database: { connection: DatabaseSync; insert: StatementSync } | undefined;
+  #waiting: [scope: string, bucket: string, at: number, expiresAt: number][] = [];
+  #written: Promise<void> | undefined;
   #sweptAt: number;
   #isFailing = false;
   #isClosed = false;
@@ -59,19 +61,20 @@ export class CountedRequests {
     });
   }
 
-  /** Writes a request down. A full disk must not close the feeds: memory goes on counting, which is logged once. */
-  add(scope: string, { name, length }: LimitBucket, at: number): void {
-    try {
-      if (this.#isClosed) throw new Error('the table is closed');
-      this.#open().insert.run(scope, name, at, at + length);
-      if (Math.abs(at - this.#sweptAt) >= sweepMilliseconds) this.#sweep(at);
-      this.#isFailing = false;
-    } catch (error) {
-      this.#complain(error as Error);
-    }
+  /** Returns when the request is written down, together with all others of this turn of the event loop. */
+  add(scope: string, { name, length }: LimitBucket, at: number): Promise<void> {
+    this.#waiting.push([scope, name, at, at + length]);
+    return (this.#written ??= new Promise((resolve) => {
+      setImmediate(() => {
+        this.#write();
+        resolve();
+      });
+    }));
   }
 
   close(): void {
+    if (this.#isClosed) return;
+    this.#write();
     this.#isClosed = true;
     this.#database?.connection.close();
     this.#database = undefined;
@@ -94,6 +97,26 @@ export class CountedRequests {
     }
     const insert = connection.prepare('INSERT INTO counted_requests VALUES (?, ?, ?, ?)');
     return (this.#database = { connection, insert });
+  }
+
+  /** A full disk must not close the feeds: memory goes on counting, which is logged once. */
+  #write(): void {
+    const rows = this.#waiting;
+    this.#waiting = [];
+    this.#written = undefined;
+    const [, , now] = rows[0] ?? [];
+    if (now === undefined) return;
+    try {
+      if (this.#isClosed) throw new Error('the table is closed');
+      const { connection, insert } = this.#open();
+      sqliteTransaction(connection, () => {
+        for (const row of rows) insert.run(...row);
+      });
+      if (Math.abs(now - this.#sweptAt) >= sweepMilliseconds) this.#sweep(now);
+      this.#isFailing = false;
+    } catch (error) {
+      this.#complain(error as Error);
+    }
   }
 
   #sweep(now: number): void {
@@ -149,9 +172,9 @@ export class StoredWindows implements CountingLimits {
     this.#windows.restore(requests.remembered(scope, now));
   }
 
-  consume(bucket: LimitBucket, now: number): LimitStatus {
+  async consume(bucket: LimitBucket, now: number): Promise<LimitStatus> {
     const status = this.#windows.consume(bucket, now);
-    if (status.allowed) this.#requests.add(this.#scope, bucket, now);
+    if (status.allowed) await this.#requests.add(this.#scope, bucket, now);
     return status;
   }
 
@@ -159,8 +182,8 @@ export class StoredWindows implements CountingLimits {
     return this.#windows.peek(bucket, now);
   }
 
-  count(bucket: LimitBucket, now: number): void {
+  async count(bucket: LimitBucket, now: number): Promise<void> {
     this.#windows.count(bucket, now);
-    this.#requests.add(this.#scope, bucket, now);
+    await this.#requests.add(this.#scope, bucket, now);
   }
 }

@@ -30,11 +30,11 @@ function open(now = 0, makeFolder?: (path: string) => void): CountedRequests {
 
 const windows = (requests: CountedRequests, now: number) => new StoredWindows('site', requests, now);
 
-test('requests that have not left their windows come back, without a close before', () => {
+test('requests that have not left their windows come back, without a close before', async () => {
   const first = windows(open(), 0);
-  for (const at of [0, 10, 10, 20]) first.consume(bucket(5), at);
-  first.consume(bucket(5, 'other'), 30);
-  first.count(bucket(5, 'counted'), 30);
+  for (const at of [0, 10, 10, 20]) await first.consume(bucket(5), at);
+  await first.consume(bucket(5, 'other'), 30);
+  await first.count(bucket(5, 'counted'), 30);
   const restarted = windows(open(length), length);
   expect(restarted.peek(bucket(5), length)).toEqual({
     allowed: true,
@@ -47,42 +47,61 @@ test('requests that have not left their windows come back, without a close befor
   expect(restarted.peek(bucket(5, 'counted'), length)).toMatchObject({ remaining: 4 });
 });
 
-test('a request that is refused is not written down, and scopes do not mix', () => {
+test('requests of one turn are written together, and each only returns when it is written', async () => {
+  const first = windows(open(), 0);
+  const answers = await Promise.all(Array.from({ length: 50 }, () => first.consume(bucket(40), 5)));
+  expect(answers.filter(({ allowed }) => allowed)).toHaveLength(40);
+  expect(open(5).remembered('site', 5)).toHaveLength(40);
+});
+
+test('requests that wait to be written are written when the table is closed', async () => {
+  const requests = open();
+  const written = requests.add('site', bucket(5), 5);
+  requests.close();
+  await written;
+  expect(open(5).remembered('site', 5)).toHaveLength(1);
+});
+
+test('a request that is refused is not written down, and scopes do not mix', async () => {
   const requests = open();
   const first = windows(requests, 0);
-  for (const at of [1, 2, 3]) first.consume(bucket(2), at);
+  for (const at of [1, 2, 3]) await first.consume(bucket(2), at);
   expect(windows(open(4), 4).peek(bucket(9), 4).remaining).toBe(7);
   expect(new StoredWindows('address', requests, 4).peek(bucket(9), 4).remaining).toBe(9);
 });
 
-test('requests that have left their windows are deleted while the service runs', () => {
+test('requests that have left their windows are deleted while the service runs', async () => {
   const first = windows(open(), 0);
-  for (let minutes = 0; minutes < 180; minutes++) first.consume(bucket(5_000), minutes * 60_000);
+  for (let minutes = 0; minutes < 180; minutes++) await first.consume(bucket(5_000), minutes * 60_000);
   const database = new DatabaseSync(join(folder, 'counted.sqlite'), { readOnly: true });
   const rows = Number(database.prepare('SELECT count(*) AS rows FROM counted_requests').get()?.['rows']);
   database.close();
   expect(rows).toBeLessThanOrEqual(71);
 });
 
-test('a table that cannot be written to is logged once, and counting goes on', () => {
+test('a table that cannot be written to is logged once, and counting goes on', async () => {
   const requests = open();
   const first = windows(requests, 0);
   requests.close();
-  expect([1, 2, 3].map((at) => first.consume(bucket(2), at).allowed)).toEqual([true, true, false]);
+  const allowed: boolean[] = [];
+  for (const at of [1, 2, 3]) allowed.push((await first.consume(bucket(2), at)).allowed);
+  expect(allowed).toEqual([true, true, false]);
   expect(lines).toHaveLength(1);
 });
 
-test('on a full disk requests are counted in memory, logged once, and written down once there is room', () => {
+test('on a full disk requests are counted in memory, logged once, and written down once there is room', async () => {
   let isFull = true;
   const makeFolder = (path: string) => {
     if (isFull) throw Object.assign(new Error('ENOSPC: no space left on device, mkdir'), { code: 'ENOSPC' });
     mkdirSync(path, { recursive: true });
   };
   const first = windows(open(0, makeFolder), 0);
-  expect([1, 2, 3].map((at) => first.consume(bucket(2), at).allowed)).toEqual([true, true, false]);
+  const allowed: boolean[] = [];
+  for (const at of [1, 2, 3]) allowed.push((await first.consume(bucket(2), at)).allowed);
+  expect(allowed).toEqual([true, true, false]);
   expect(lines).toEqual([expect.stringContaining('they are counted in memory')]);
   isFull = false;
-  first.consume(bucket(2, 'other'), 4);
+  await first.consume(bucket(2, 'other'), 4);
   const restarted = windows(open(5), 5);
   expect(restarted.peek(bucket(2, 'other'), 5).remaining).toBe(1);
   expect(restarted.peek(bucket(2), 5).remaining).toBe(2);
@@ -95,7 +114,7 @@ test.each(['', 'no database at all '.repeat(1000)])(
     mkdirSync(folder);
     await writeFile(join(folder, 'counted.sqlite'), content);
     const first = windows(open(), 0);
-    first.consume(bucket(5), 1);
+    await first.consume(bucket(5), 1);
     expect(windows(open(2), 2).peek(bucket(5), 2).remaining).toBe(4);
     expect(lines.filter((line) => line.includes('damaged'))).toHaveLength(content === '' ? 0 : 1);
   },
