@@ -67,7 +67,7 @@ export interface LocalCounters {
   site: CountingLimits;
   address: CountingLimits;
   failure: CountingLimits;
-  close(): void;
+  close: () => void;
 }
 
 /**

@@ -75,19 +75,31 @@ export async function describeInterface(server: FastifyInstance, publicUrl: stri
       },
     },
     transform: jsonSchemaTransform,
-    transformObject: (collected) => complete(jsonSchemaTransformObject(collected)),
+    transformObject: (collected) => complete(jsonSchemaTransformObject(collected) as unknown as CollectedDocument),
   });
 }
 
+/** The parts of the document that are added to, as `@fastify/swagger` collects them. */
+interface CollectedDocument {
+  paths: Record<string, { get: CollectedOperation }>;
+  components: { schemas: Record<string, object>; responses?: object };
+  webhooks?: object;
+}
+interface CollectedOperation {
+  parameters?: { required?: boolean; allowEmptyValue?: boolean }[];
+  responses: Record<string, object>;
+}
+
 /** Adds parts that no schema of a route has: headers, examples of errors, empty parameters, postbacks. */
-function complete(document: any): object {
+function complete(document: CollectedDocument): object {
   for (const operation of operations) {
-    const { get } = document.paths[operation.path];
-    for (const parameter of get.parameters ?? []) if (!parameter.required) parameter.allowEmptyValue = true;
+    const { get } = document.paths[operation.path] as { get: CollectedOperation };
+    for (const parameter of get.parameters ?? []) if (parameter.required !== true) parameter.allowEmptyValue = true;
     if (isKept(operation)) (get.parameters ??= []).push(ifNoneMatch);
     describeAnswers(operation, get.responses);
   }
-  describePictures(document.paths[`${pictureFolder}{name}`].get);
+  const pictures = document.paths[`${pictureFolder}{name}`] as { get: CollectedOperation };
+  describePictures(pictures.get);
   const { schemas } = document.components;
   // Each named schema is there as that of an input, too, which none of them is.
   for (const name of Object.keys(schemas)) if (name.endsWith('Input')) delete schemas[name];
@@ -101,28 +113,28 @@ function complete(document: any): object {
   return document;
 }
 
-function describeAnswers(operation: Operation, responses: any): void {
+function describeAnswers(operation: Operation, responses: CollectedOperation['responses']): void {
   const { variant, errorKinds } = operation;
-  Object.assign(responses[200], {
+  Object.assign(responses[200] as object, {
     description: 'What was asked for',
     headers: answerHeaders(operation, { mayBeCompressed: isKept(operation) }),
   });
   if (isKept(operation))
-    Object.assign(responses[304], {
+    Object.assign(responses[304] as object, {
       description: 'What If-None-Match names is still the answer',
       headers: answerHeaders(operation, { mayBeCompressed: false }),
     });
   for (const [status, kinds] of errorsByStatus(variant, errorKinds)) responses[status] = errorResponse(variant, kinds);
 }
 
-function describePictures({ parameters, responses }: any): void {
+function describePictures({ parameters = [], responses }: CollectedOperation): void {
   parameters.push(ifNoneMatch);
-  Object.assign(responses[200], { description: 'The mirrored picture', headers: pictureHeaders });
-  Object.assign(responses[302], {
+  Object.assign(responses[200] as object, { description: 'The mirrored picture', headers: pictureHeaders });
+  Object.assign(responses[302] as object, {
     description: 'Not mirrored: where the advertiser has it',
     headers: movedPictureHeaders,
   });
-  Object.assign(responses[304], {
+  Object.assign(responses[304] as object, {
     description: 'What If-None-Match names is still the mirrored picture',
     headers: pictureHeaders,
   });
