@@ -38,7 +38,7 @@ describe('the bare host', () => {
     expect(await textOf(`${bare}?${credentials(site)}`)).toBe(await textOf(`${based}?${credentials(site)}`));
   });
 
-  test('a pending site is told in its own variant’s form', async () => {
+  test('a pending site is refused in its own variant’s form', async () => {
     expect(await running.json(`/api/v1/offers?${credentials('pending-b')}`, 202)).toMatchObject({
       error: 'pending_site',
     });

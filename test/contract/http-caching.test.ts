@@ -192,7 +192,7 @@ describe('Accept-Encoding', () => {
     expect((await wire(reports, { 'if-none-match': gzipTag })).status).toBe(200);
   });
 
-  test('what fills one packet either way leaves as it stands, unless that is refused', async () => {
+  test('a page that fills one packet either way leaves uncompressed, unless that is refused', async () => {
     const small = `${listC}&offset=100`;
     expect((await wire(small, { 'accept-encoding': 'gzip, br' })).headers['content-encoding']).toBeUndefined();
     expect((await wire(small, { 'accept-encoding': 'gzip, identity;q=0' })).headers['content-encoding']).toBe('gzip');

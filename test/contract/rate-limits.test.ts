@@ -35,7 +35,7 @@ beforeEach(async () => {
 });
 
 /** Limit, remaining and reset, and how long to wait; null where the answer does not say. */
-function told({ headers }: Response): (string | null)[] {
+function limitsOf({ headers }: Response): (string | null)[] {
   return ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'retry-after'].map((name) =>
     headers.get(name),
   );
@@ -45,16 +45,16 @@ const seconds = (milliseconds: number) => String(Math.ceil(milliseconds / 1000))
 const nothing = [null, null, null, null];
 
 describe('Variant C', () => {
-  test('every answer tells what is left, and the request after the last is a 429', async () => {
+  test('every answer shows what is left, and the request after the last is a 429', async () => {
     for (const left of ['2', '1', '0']) {
       const answer = await running.get(listC);
       expect(answer.status).toBe(200);
-      expect(told(answer)).toEqual(['3', left, seconds(start + 3_600_000), null]);
+      expect(limitsOf(answer)).toEqual(['3', left, seconds(start + 3_600_000), null]);
       now += 60_500;
     }
     const refused = await running.get(listC);
     expect(refused.status).toBe(429);
-    expect(told(refused)).toEqual(['3', '0', seconds(start + 3_600_000), seconds(3_600_000 - 3 * 60_500)]);
+    expect(limitsOf(refused)).toEqual(['3', '0', seconds(start + 3_600_000), seconds(3_600_000 - 3 * 60_500)]);
     expect(refused.headers.get('x-api-version')).toBe('1.0');
     expect(refused.headers.get('cache-control')).toBe('no-store');
     expect(await refused.json()).toStrictEqual({
@@ -84,16 +84,16 @@ describe('Variant C', () => {
     now += 1_000_000;
     for (let request = 0; request < 20; request++) expect((await running.get(listC)).status).toBe(429);
     now = start + 3_600_000;
-    expect(told(await running.get(listC)).slice(0, 2)).toEqual(['3', '2']);
+    expect(limitsOf(await running.get(listC)).slice(0, 2)).toEqual(['3', '2']);
   });
 
   test('errors in parameters, HEAD and 304 count', async () => {
     const wrong = await running.get(`${listC}&limit=0`);
-    expect([wrong.status, ...told(wrong).slice(0, 2)]).toEqual([422, '3', '2']);
+    expect([wrong.status, ...limitsOf(wrong).slice(0, 2)]).toEqual([422, '3', '2']);
     const head = await running.get(listC, { method: 'HEAD' });
-    expect([head.status, ...told(head).slice(0, 2)]).toEqual([200, '3', '1']);
+    expect([head.status, ...limitsOf(head).slice(0, 2)]).toEqual([200, '3', '1']);
     const unchanged = await running.get(listC, { headers: { 'if-none-match': head.headers.get('etag') ?? '' } });
-    expect([unchanged.status, ...told(unchanged).slice(0, 2)]).toEqual([304, '3', '0']);
+    expect([unchanged.status, ...limitsOf(unchanged).slice(0, 2)]).toEqual([304, '3', '0']);
     expect((await running.get(`${listC}&limit=0`)).status).toBe(429);
     expect((await running.get(listC, { method: 'HEAD' })).status).toBe(429);
     expect((await running.get(listC, { headers: { 'if-none-match': head.headers.get('etag') ?? '' } })).status).toBe(
@@ -103,19 +103,19 @@ describe('Variant C', () => {
 
   test('reports have a bucket of their own', async () => {
     for (let request = 0; request < 4; request++) await running.get(listC);
-    expect(told(await running.get(reports)).slice(0, 2)).toEqual(['3', '2']);
+    expect(limitsOf(await running.get(reports)).slice(0, 2)).toEqual(['3', '2']);
   });
 
   test('status is free and shows the offers bucket, untouched', async () => {
-    expect(told(await running.get(status))).toEqual(['3', '3', seconds(start), null]);
+    expect(limitsOf(await running.get(status))).toEqual(['3', '3', seconds(start), null]);
     await running.get(listC);
     await running.get(reports);
     for (let request = 0; request < 10; request++)
-      expect(told(await running.get(status))).toEqual(['3', '2', seconds(start + 3_600_000), null]);
+      expect(limitsOf(await running.get(status))).toEqual(['3', '2', seconds(start + 3_600_000), null]);
     for (let request = 0; request < 3; request++) await running.get(listC);
     const exhausted = await running.get(status);
     expect(exhausted.status).toBe(200);
-    expect(told(exhausted).slice(0, 2)).toEqual(['3', '0']);
+    expect(limitsOf(exhausted).slice(0, 2)).toEqual(['3', '0']);
   });
 
   test('a changed limit holds from the next request on', async () => {
@@ -125,26 +125,26 @@ describe('Variant C', () => {
       sites.map((site) => ({ ...site, rate_limit_per_hour: 5 })),
     );
     await running.service.poll();
-    expect(told(await running.get(listC)).slice(0, 2)).toEqual(['5', '1']);
+    expect(limitsOf(await running.get(listC)).slice(0, 2)).toEqual(['5', '1']);
     await writeSites(
       data,
       sites.map((site) => ({ ...site, rate_limit_per_hour: 1 })),
     );
     await running.service.poll();
-    expect(told(await running.get(status)).slice(0, 2)).toEqual(['1', '0']);
+    expect(limitsOf(await running.get(status)).slice(0, 2)).toEqual(['1', '0']);
     expect((await running.get(listC)).status).toBe(429);
   });
 });
 
 describe('Variant B', () => {
   test('offers and top-converting share a bucket; only the 429 speaks of it', async () => {
-    expect(told(await running.get(listB))).toEqual(nothing);
-    expect(told(await running.get(top))).toEqual(nothing);
+    expect(limitsOf(await running.get(listB))).toEqual(nothing);
+    expect(limitsOf(await running.get(top))).toEqual(nothing);
     expect((await running.get(`${top}&take=0`)).status).toBe(400);
     for (const path of [listB, top, `/api/v1/offers/top-converting?${of('three')}`]) {
       const refused = await running.get(path);
       expect(refused.status).toBe(429);
-      expect(told(refused)).toEqual(['3', '0', seconds(start + 3_600_000), '3600']);
+      expect(limitsOf(refused)).toEqual(['3', '0', seconds(start + 3_600_000), '3600']);
       expect(await refused.json()).toStrictEqual({ error: 'too_many_requests', message: expect.any(String) });
     }
     // The bucket of Variant C is another.
@@ -154,19 +154,19 @@ describe('Variant B', () => {
 
 test('sites do not share', async () => {
   for (let request = 0; request < 4; request++) await running.get(listC);
-  expect(told(await running.get(`/c/api/v1/offers?${of('other')}`)).slice(0, 2)).toEqual(['3', '2']);
+  expect(limitsOf(await running.get(`/c/api/v1/offers?${of('other')}`)).slice(0, 2)).toEqual(['3', '2']);
 });
 
 test('the bare host counts with the base addresses', async () => {
   await running.get(listC);
-  expect(told(await running.get(`/api/v1/offers?${of('three')}`)).slice(0, 2)).toEqual(['3', '1']);
-  expect(told(await running.get(`/api/v1/status?${of('three')}`)).slice(0, 2)).toEqual(['3', '1']);
+  expect(limitsOf(await running.get(`/api/v1/offers?${of('three')}`)).slice(0, 2)).toEqual(['3', '1']);
+  expect(limitsOf(await running.get(`/api/v1/status?${of('three')}`)).slice(0, 2)).toEqual(['3', '1']);
 });
 
 test('a site that is not approved sees its bucket and does not use it', async () => {
   for (let request = 0; request < 5; request++) {
     const answer = await running.get(`/c/api/v1/offers?${of('waiting')}`);
-    expect([answer.status, ...told(answer).slice(0, 2)]).toEqual([403, '3', '3']);
+    expect([answer.status, ...limitsOf(answer).slice(0, 2)]).toEqual([403, '3', '3']);
   }
 });
 
@@ -176,8 +176,8 @@ test.each([
   '/c/api/v1/offers?site_key=three&site_secret=x',
   '/c/nowhere',
   '/healthz',
-])('nobody identified is told nothing: %s', async (path) => {
-  expect(told(await running.get(path))).toEqual(nothing);
+])('an answer to nobody identified shows no limits: %s', async (path) => {
+  expect(limitsOf(await running.get(path))).toEqual(nothing);
 });
 
 test('a restart does not refill a window', async () => {
@@ -187,7 +187,7 @@ test('a restart does not refill a window', async () => {
   await running.service.close();
   now += 600_000;
   running = await serviceForTest(data, proxied, () => now);
-  expect(told(await running.get(listC))).toEqual(['3', '0', seconds(start + 3_600_000), null]);
+  expect(limitsOf(await running.get(listC))).toEqual(['3', '0', seconds(start + 3_600_000), null]);
   expect((await running.get(listC)).status).toBe(429);
   expect((await running.get(listB)).status).toBe(200);
   expect((await running.get(listB)).status).toBe(200);
@@ -205,19 +205,19 @@ describe('failed identification', () => {
     now += 12_000;
     const refused = await running.get(wrong(60), from('203.0.113.9'));
     expect(refused.status).toBe(429);
-    expect(told(refused)).toEqual([null, null, null, '48']);
+    expect(limitsOf(refused)).toEqual([null, null, null, '48']);
     expect(await refused.json()).toMatchObject({ error: { code: 'RATE_LIMIT_EXCEEDED' } });
     expect(await running.json('/b/api/v1/offers?site_key=x&site_secret=y', 401)).toMatchObject({
       error: 'authentication_failed',
     });
     expect((await running.get('/b/api/v1/offers?site_key=x&site_secret=y', from('203.0.113.9'))).status).toBe(429);
     const right = await running.get(listC, from('203.0.113.9'));
-    expect([right.status, ...told(right).slice(0, 2)]).toEqual([200, '3', '2']);
+    expect([right.status, ...limitsOf(right).slice(0, 2)]).toEqual([200, '3', '2']);
     now = start + 60_000;
     expect((await running.get(wrong(61), from('203.0.113.9'))).status).toBe(401);
   });
 
-  test('whoever has a /64 of IPv6 is one', async () => {
+  test('anyone who has a /64 of IPv6 is one client', async () => {
     for (let attempt = 0; attempt < 60; attempt++) await running.get(wrong(attempt), from(`2001:db8:1:2::${attempt}`));
     expect((await running.get(wrong(60), from('2001:db8:1:2:ffff::1'))).status).toBe(429);
     expect((await running.get(wrong(61), from('2001:db8:1:3::1'))).status).toBe(401);
@@ -246,8 +246,8 @@ describe('failed identification', () => {
       }
     };
     await Promise.all([0, 1, 2, 3, 4, 5, 6, 7].map(attack));
-    expect(told(await running.get(status)).slice(0, 2)).toEqual(['3', '2']);
-    expect(told(await running.get(listC)).slice(0, 2)).toEqual(['3', '1']);
+    expect(limitsOf(await running.get(status)).slice(0, 2)).toEqual(['3', '2']);
+    expect(limitsOf(await running.get(listC)).slice(0, 2)).toEqual(['3', '1']);
   });
 
   test('an unknown key and a wrong secret get the same answer', async () => {

@@ -8,9 +8,9 @@ import { acquireServiceLock } from '../../src/serve/service-lock.ts';
 const withCode = (code: string) => Object.assign(new Error(`${code}: of the system`), { code });
 const data = new DataDirectory('/there/is/no/such');
 
-async function acquired(error: unknown): Promise<{ failure: unknown; told: string[] }> {
-  const told: string[] = [];
-  const log = createLogger({ write: (line) => void told.push(line) });
+async function acquired(error: unknown): Promise<{ failure: unknown; logged: string[] }> {
+  const logged: string[] = [];
+  const log = createLogger({ write: (line) => void logged.push(line) });
   const request = { command: 'serve', waitSeconds: 0, onWaiting: () => undefined };
   const refuse = async (): Promise<never> => {
     throw error;
@@ -21,18 +21,18 @@ async function acquired(error: unknown): Promise<{ failure: unknown; told: strin
   } catch (thrown) {
     failure = thrown;
   }
-  return { failure, told };
+  return { failure, logged };
 }
 
 it.for([
   ['a full disk', withCode('ENOSPC')],
   ['a used up quota', machineFailure(withCode('EDQUOT'))],
   ['a disk that became read-only', machineFailure(withCode('EROFS'))],
-  ['a full disk, as SQLite tells it', machineFailure(new Error('database or disk is full'))],
-] as const)('%s keeps nothing from being served, and is told', async ([, error]) => {
+  ['a full disk, as SQLite reports it', machineFailure(new Error('database or disk is full'))],
+] as const)('%s keeps nothing from being served, and is logged', async ([, error]) => {
   expect(await acquired(error)).toEqual({
     failure: undefined,
-    told: [expect.stringMatching(/the disk takes nothing more: what was published is served .* free some room/)],
+    logged: [expect.stringMatching(/the disk takes nothing more: what was published is served .* free some room/)],
   });
 });
 
@@ -40,5 +40,5 @@ it.for([
   ['another service', new OfferlineError('The HTTP service is busy')],
   ['a folder of somebody else', machineFailure(withCode('EACCES'))],
 ] as const)('%s does', async ([, error]) => {
-  expect(await acquired(error)).toEqual({ failure: error, told: [] });
+  expect(await acquired(error)).toEqual({ failure: error, logged: [] });
 });

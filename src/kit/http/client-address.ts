@@ -8,7 +8,7 @@ const addressesSeen = 1000;
 export type ClientAddresses = (remoteAddress: string | undefined, forwardedFor: string | undefined) => string;
 
 /**
- * Clients as limits know them: an IPv4 address, or the /64 of an IPv6 one, since whoever has one address of a /64
+ * Clients as limits know them: an IPv4 address, or the /64 of an IPv6 one, since anyone who has one address of a /64
  * has them all.
  */
 export function clientAddresses(trustedProxies: readonly string[]): ClientAddresses {

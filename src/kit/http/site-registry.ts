@@ -58,7 +58,7 @@ export class SiteRegistry {
       throw new ApiError('missing_credentials', `${key === undefined ? 'site_key' : 'site_secret'} is missing`);
     }
     const known = typeof key === 'string' ? this.#sites.get(key) : undefined;
-    // Compared where the key is unknown too, so that the time taken does not tell which keys exist.
+    // Compared where the key is unknown too, so that the time taken does not reveal which keys exist.
     const digest = digestOf(typeof secret === 'string' ? secret : '');
     const isSame = timingSafeEqual(digest, known?.secretDigest ?? noDigest);
     if (!isSame || known === undefined || typeof secret !== 'string') {

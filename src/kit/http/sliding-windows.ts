@@ -8,13 +8,13 @@ export interface LimitBucket {
 
 /** A bucket at one moment, after the request that it was asked for. Moments are milliseconds since the epoch. */
 export interface LimitStatus {
-  /** Whether the request has room. One that has not is not counted. */
+  /** True where the request has room. One that has not is not counted. */
   allowed: boolean;
   limit: number;
   remaining: number;
-  /** When the oldest counted request leaves the window; the moment of reading where none is counted. */
+  /** Moment at which the oldest counted request leaves the window; the moment of reading where none is counted. */
   resetAt: number;
-  /** When the next request has room. */
+  /** Moment at which the next request has room. */
   freeAt: number;
 }
 
@@ -46,7 +46,7 @@ export function retryAfterHeader({ freeAt }: LimitStatus, now: number): Record<s
   return { 'retry-after': String(Math.max(1, Math.ceil((freeAt - now) / 1000))) };
 }
 
-/** How often windows that ran empty are cleared away. Milliseconds. */
+/** Milliseconds between clearings of windows that ran empty. */
 const sweepMilliseconds = 10_000;
 
 interface Window {
@@ -71,7 +71,7 @@ export class SlidingWindows implements CountingLimits {
     this.#maxWindows = maxWindows;
   }
 
-  /** How many windows are held. */
+  /** Number of windows that are held. */
   get size(): number {
     return this.#windows.size;
   }

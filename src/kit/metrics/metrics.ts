@@ -48,7 +48,7 @@ export class Metrics {
     });
   }
 
-  /** The same for several things, which labels tell apart. */
+  /** The same for several things, each under its labels. */
   gauges<Label extends string>(
     name: MetricName,
     help: string,

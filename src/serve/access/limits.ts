@@ -6,11 +6,11 @@ import { makePrivateFolder } from '../../kit/files/effects.ts';
 import { CountedRequests, StoredWindows } from './stored-windows.ts';
 import { hour, maxFailingAddresses, minute, SlidingWindows } from '../../kit/http/sliding-windows.ts';
 
-/** How an endpoint's requests are limited. */
+/** Rule by which an operation's requests are limited. */
 export interface LimitRule {
   /** `site`: one window per site; `address`: one per site and client, of whom there may be any number. */
   scope: 'site' | 'address';
-  /** Whether its requests count, or only show what is left. */
+  /** True where requests count; else they only show what is left. */
   counted: boolean;
   bucket(site: Site, clientAddress: () => string): LimitBucket;
 }

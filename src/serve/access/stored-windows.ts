@@ -9,7 +9,7 @@ import { SlidingWindows } from '../../kit/http/sliding-windows.ts';
 import type { LimitBucket, CountingLimits, LimitStatus } from '../../kit/http/sliding-windows.ts';
 import { isSqliteDamage, sqliteTransaction } from '../../kit/sqlite/open-sqlite.ts';
 
-/** How often requests that have left their windows are deleted. Milliseconds. */
+/** Milliseconds between deletions of requests that have left their windows. */
 const sweepMilliseconds = 10 * 60_000;
 
 /**

@@ -12,7 +12,7 @@ export const pictureFolder = '/asset/images/offers/';
 /** Under each base address, so that `{base_url}` of every variant leads to them. */
 export const pictureFolders: readonly string[] = ['', '/a', '/b', '/c'].map((base) => base + pictureFolder);
 
-/** Whether a path is that of a picture, there or not. */
+/** Returns whether a path is that of a picture, there or not. */
 export function isPicture(path: string): boolean {
   return pictureFolders.some((start) => path.startsWith(start) && /^[^/]+$/.test(path.slice(start.length)));
 }
@@ -32,7 +32,7 @@ export function pictureResponse(address: string, variant: Variant, snapshot: Sna
   };
 }
 
-/** Who opens a picture by its address gets a page of it: it runs nothing and loads nothing. */
+/** Policy for anyone who opens a picture by its address and gets a page of it: it runs nothing and loads nothing. */
 export const pictureSecurityPolicy = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 /**

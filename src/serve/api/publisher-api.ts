@@ -28,7 +28,7 @@ import { operationSchema } from './openapi/route-schema.ts';
 import { barePath, operations } from './operations.ts';
 import { mirroredResponse, pictureResponse } from './pictures.ts';
 
-/** What responses need from the running service, as it is at the moment of the request. */
+/** Parts of the running service that responses need, as they are at the moment of the request. */
 export interface ServiceState {
   sites: SiteRegistry;
   limits: RequestLimits;
@@ -42,22 +42,22 @@ export interface ServiceState {
 
 /** A publisher's request, as far as its checks have come. */
 interface PublisherRequest {
-  /** Where it depends on the site: that of nobody identified, until the site is known. */
+  /** For a path whose operation depends on the site: that of nobody identified, until the site is known. */
   operation: Operation;
   site: Site | undefined;
   /** Read once: a snapshot that arrives meanwhile must not mix into the answer. */
   snapshot: PublishedSnapshot | undefined;
-  /** When it came, milliseconds since the epoch. */
+  /** Moment at which it came, milliseconds since the epoch. */
   now: number;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Of requests at publishers' paths only. */
+    /** Set for requests at publishers' paths only. */
     asked: PublisherRequest | undefined;
   }
   interface FastifyReply {
-    /** Sends a response, or what stands for it where too much waits for slow clients. */
+    /** Sends a response, or its replacement where too much waits for slow clients. */
     answer(response: HttpResponse): FastifyReply;
   }
 }

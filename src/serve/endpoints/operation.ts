@@ -25,7 +25,7 @@ export interface RequestContext<Parameters> {
   snapshot: PublishedSnapshot;
   feed: SiteFeed;
   pages: PageCache;
-  /** When it came, milliseconds since the epoch. */
+  /** Moment at which it came, milliseconds since the epoch. */
   now: number;
 }
 
@@ -43,9 +43,9 @@ export interface Operation {
   limit: LimitRule;
   /** Credentials among them. */
   querystring: z.ZodType;
-  /** Of the answer of status 200. */
+  /** Schema of the answer of status 200. */
   body: z.ZodType;
-  /** Of that answer; one that may be kept also has an ETag. */
+  /** `Cache-Control` of that answer; one that may be kept also has an ETag. */
   cacheControl: string;
   /** Reasons for which it may be refused. */
   errorKinds: readonly ApiErrorKind[];

@@ -1,5 +1,5 @@
 /**
- * How long clients may keep a response, declared here alone. `private`: credentials stand in the address,
+ * Times for which clients may keep a response, declared here alone. `private`: credentials stand in the address,
  * so no cache that several clients share may hold one.
  */
 export const cacheControl = {

@@ -13,7 +13,7 @@ export interface PiecedBody {
   pieces(): Iterable<Buffer>;
 }
 
-/** Of a body in pieces a few at a time wait beside what it is made of. */
+/** Size of a piece; a few at a time wait beside the bytes that they are made of. */
 export const pieceBytes = 32 * 1024;
 
 export type Body = Buffer | PiecedBody;
@@ -44,7 +44,7 @@ export type FixedRoute = (
   remoteAddress: string | undefined,
 ) => HttpResponse | Promise<HttpResponse>;
 
-/** What a response says of the snapshot that it was made from. */
+/** Identity of the snapshot that a response was made from. */
 export interface SnapshotIdentity {
   readonly id: string;
   readonly asOf: string;

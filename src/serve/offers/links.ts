@@ -13,7 +13,7 @@ export function linksOf(trackingUrl: string, publicUrl: string): Links {
   return { tracking: baseOf(trackingUrl), pictures: `${baseOf(publicUrl)}/asset/images/offers/` };
 }
 
-/** Where the picture of a published name is; empty for an offer that has none. */
+/** Returns the address of the picture of a published name; empty for an offer that has none. */
 export function pictureAddress({ pictures }: Links, name: string): string {
   return name === '' ? '' : pictures + percentEncoded(name);
 }

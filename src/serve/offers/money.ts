@@ -7,7 +7,7 @@ export type TenThousandths = bigint;
 /** Published money has four decimal places. */
 const publishedPlaces = 4;
 
-/** What a publisher sees of a gross amount: gross × (1 − commission), rounded half away from zero to 4 places. */
+/** Returns a gross amount as a publisher sees it: gross × (1 − commission), rounded half away from zero to 4 places. */
 export function publishedAmount(gross: Decimal, commission: Decimal): TenThousandths {
   const share = tenTo(commission.places) - commission.units;
   return roundedUnits({ units: gross.units * share, places: gross.places + commission.places }, publishedPlaces);

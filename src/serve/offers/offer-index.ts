@@ -6,7 +6,7 @@ import type { OfferType } from '../http/parameters.ts';
 const bitsOfIndex = 32;
 
 /**
- * Which of a snapshot's offers each filter of Variant C lets pass, and which each format of Variant A has. Countries
+ * Offers of a snapshot that each filter of Variant C lets pass, and that each format of Variant A has. Countries
  * and devices are few, so each has a set of its own. Categories are what advertisers make up: each has a list, so that
  * all take no more room than the offers do; only those of many offers have a set too, made when it is first asked for.
  */

@@ -7,9 +7,9 @@ import type { Microseconds } from '../../kit/time/iso-moment.ts';
 /** An active offer as far as answers depend on it beside its text: what it is found, priced and dated by. */
 export interface ServedOffer {
   id: number;
-  /** Its number among the snapshot's active offers, by which sets, prices and templates know it. */
+  /** Place among the snapshot's active offers, by which sets, prices and templates know it. */
   index: number;
-  /** Its line in the feed's file. */
+  /** Line in the feed's file. */
   line: number;
   multireward: boolean;
   grossPayout: Decimal;

@@ -4,7 +4,7 @@ import type { Microseconds } from '../../kit/time/iso-moment.ts';
 import type { Links } from './links.ts';
 import type { Prices } from './prices.ts';
 
-/** What a snapshot fixes of a site; for a site that is newer than the snapshot, what `sites.json` says. */
+/** Terms of a site that a snapshot fixes; for a site that is newer than the snapshot, what `sites.json` says. */
 export interface SiteTerms {
   /** Decimal text of a share from 0 to 1. */
   commission: string;
@@ -14,7 +14,7 @@ export interface SiteTerms {
 
 /** All that sets one site's feed of a snapshot apart from another's. */
 export interface SiteFeed {
-  /** Unique in this process: stands for snapshot, site and terms in the keys of cached pages. */
+  /** A number for snapshot, site and terms in the keys of cached pages, unique in this process. */
   number: number;
   commission: string;
   /** The same for sites whose offers differ in their keys alone. */

@@ -16,15 +16,15 @@ export interface OfferPage {
   offers: readonly number[];
   templates: OfferTemplates;
   feed: SiteFeed;
-  /** What each offer's link goes on with: percent-encoded. */
+  /** Rest of each offer's link, percent-encoded. */
   link: string;
-  /** The rank of the first offer, for templates that tell ranks. */
+  /** The rank of the first offer, for templates that have ranks. */
   firstRank?: number;
   /** JSON after the last offer. */
   tail: string;
 }
 
-/** So many offers are rendered between two turns of the event loop: about a millisecond of work. */
+/** Offers rendered between two turns of the event loop: about a millisecond of work. */
 const offersPerTurn = 250;
 
 /** Several long pages at a time would each take as long as all together, and all their memory. */
@@ -32,7 +32,7 @@ const oneAtATime = pLimit(1);
 
 /**
  * Renders a page and makes something of it: a short one at once; a long one in turns, so that other requests go on
- * meanwhile, and after those asked for before. Where somebody else has made it by then, `known` tells.
+ * meanwhile, and after those asked for before. `known` finds it where somebody else has made it by then.
  */
 export function renderOnce<Made>(
   page: OfferPage,

@@ -5,12 +5,12 @@ import type { ServedOffer } from '../offers/served-offer.ts';
 import type { SiteFeed } from '../offers/site-feed.ts';
 
 /**
- * What differs from site to site or page to page within an offer's JSON; a number: the payout of the milestone of that
+ * Part of an offer's JSON that differs from site to site or page to page; a number: the payout of the milestone of that
  * number.
  */
 export type Slot = 'payout' | 'epc' | 'link' | 'updatedAt' | 'rank' | number;
 
-/** JSON text, or where something of the site or the page stands. */
+/** JSON text, or a slot for something of the site or the page. */
 export type TemplatePart = string | { readonly slot: Slot };
 
 /** One way of writing an offer. What is the same for all sites is kept as text, the rest is filled in for each. */
@@ -20,11 +20,11 @@ export interface Template {
   compile(offer: FeedOffer, links: Links): TemplatePart[];
 }
 
-/** What fills the slots of a page's offers. */
+/** Values that fill the slots of a page's offers. */
 export interface PageValues {
   feed: SiteFeed;
   prices: Prices;
-  /** What each offer's link goes on with: percent-encoded. */
+  /** Rest of each offer's link, percent-encoded. */
   link: string;
 }
 

@@ -13,7 +13,7 @@ export const linkPlaceholder = '\0';
 export class PageWithoutLinks {
   readonly #source: Buffer;
   readonly #tag: string;
-  /** Where the gaps are. */
+  /** Places of the placeholders. */
   readonly #gaps: readonly number[];
 
   constructor({ bytes, tag }: PageBody) {

@@ -6,7 +6,7 @@ import pLimit from 'p-limit';
 import { wholeOf } from '../http/response.ts';
 import type { Body, HttpResponse } from '../http/response.ts';
 
-/** How hard each coding tries. */
+/** Effort of each coding. */
 interface Effort {
   br: number;
   gzip: number;
@@ -18,7 +18,7 @@ interface Effort {
 const forKept: Effort = { br: 5, gzip: constants.Z_DEFAULT_COMPRESSION };
 /** For one request alone: a sixth of the time, an eighth longer. */
 const forOnce: Effort = { br: 1, gzip: 1 };
-/** So many at a time: each has its page as a whole, and anybody can ask for them. */
+/** Limit of how many run at a time: each has its page as a whole, and anybody can ask for them. */
 const once = pLimit(2);
 
 const compress: Record<Exclude<ContentCoding, 'identity'>, (body: Buffer, effort: Effort) => Promise<Buffer>> = {
@@ -33,13 +33,13 @@ const compress: Record<Exclude<ContentCoding, 'identity'>, (body: Buffer, effort
   gzip: (body, effort) => promisify(gzipCompress)(body, { level: effort.gzip }),
 };
 
-/** A page's bytes, and the text that stands for exactly these bytes in entity tags. */
+/** A page's bytes, and the text that names exactly these bytes in entity tags. */
 export interface PageBody<Bytes extends Body = Buffer> {
   bytes: Bytes;
   tag: string;
 }
 
-/** One form of a page: as it stands, or compressed. */
+/** One form of a page: plain, or compressed. */
 interface Form {
   etag: string;
   whole: HttpResponse | Promise<HttpResponse> | undefined;
@@ -74,7 +74,7 @@ export class PreparedPage {
     this.#bytes = bytes.length;
   }
 
-  /** Of all its forms so far. */
+  /** Bytes of all its forms so far. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -124,10 +124,10 @@ export function pageBody(bytes: Buffer): PageBody {
   return { bytes, tag: entityTag(bytes) };
 }
 
-/** The forms in which a body can leave; `identity` is the body as it stands. */
+/** The forms in which a body can leave; `identity` is the plain body. */
 type ContentCoding = 'br' | 'gzip' | 'identity';
 
-/** A smaller body leaves as it stands where the client takes that: it fills one packet either way. Bytes. */
+/** A smaller body leaves uncompressed where the client takes that: it fills one packet either way. Bytes. */
 const minCodedBytes = 1024;
 
 /** Acceptable without being named, but wanted least. */
@@ -152,7 +152,7 @@ function chooseCoding(accepted: string | undefined, bytes: number): ContentCodin
   return br === most ? 'br' : 'gzip';
 }
 
-/** What cannot be read is left out, as if it had not been sent. */
+/** Reads weights; a part that cannot be read is left out, as if it had not been sent. */
 function weightsOf(accepted: string): Map<string, number> {
   const weights = new Map<string, number>();
   for (const part of accepted.split(',')) {

@@ -1,7 +1,7 @@
 import type { MetricName, Metrics } from '../../kit/metrics/metrics.ts';
 import type { Manifest } from '../../pipeline/snapshot/manifest.ts';
 
-/** A snapshot that tells of postbacks as the run that built it found them. */
+/** Postbacks of a snapshot, as the run that built it found them. */
 interface DeliveringSnapshot {
   deliveries: Manifest['deliveries'];
   asOf: string;

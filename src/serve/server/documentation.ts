@@ -9,7 +9,7 @@ import { entityTag } from '../../kit/http/entity-tag.ts';
 
 const javaScript = 'text/javascript; charset=utf-8';
 
-/** What is needed of Swagger UI's files; whatever else its package holds is not served. */
+/** Files of Swagger UI that are served; its package holds more. */
 const swaggerUi: readonly (readonly [name: string, type: string])[] = [
   ['swagger-ui.css', 'text/css; charset=utf-8'],
   ['swagger-ui-bundle.js', javaScript],
@@ -28,7 +28,7 @@ const start = `SwaggerUIBundle({
 });
 `;
 
-/** Its addresses are relative, so that it also works behind a proxy that puts a path before ours. */
+/** The page, with relative addresses, so that it also works behind a proxy that puts a path before ours. */
 const pageIn = (folder: string) => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

@@ -27,11 +27,11 @@ const requestTimeout = 15_000;
 /** A socket that says nothing for so long is closed; longer than the usual keep-alive of proxies. Milliseconds. */
 const connectionTimeout = 75_000;
 const keepAliveTimeout = 72_000;
-/** Of the request line and all headers together. Bytes. */
+/** Bytes of the request line and all headers together. */
 const maxHeaderSize = 16 * 1024;
 /** RFC 9110 asks that 8,000 be taken; ours are far shorter. Bytes. */
 const maxAddressBytes = 8 * 1024;
-/** How often Node looks for requests that overran their time; its own 30 s would double the limits. Milliseconds. */
+/** Milliseconds between Node's looks for requests that overran their time; its own 30 s would double the limits. */
 const connectionsCheckingInterval = 5_000;
 
 /** Statuses of what cannot be read, by Node's word for it; otherwise 400. */
@@ -49,7 +49,7 @@ export interface HttpServerParts {
   connections: Connections;
   unsent: UnsentAnswers;
   log: Logger;
-  /** Where publishers reach the service, if that is configured. */
+  /** Address at which publishers reach the service, if that is configured. */
   publicUrl: string | undefined;
 }
 
@@ -86,9 +86,9 @@ export async function createHttpServer(parts: HttpServerParts): Promise<FastifyI
       return node;
     },
     bodyLimit: 1024,
-    // Ours tell HEAD and GET apart: a 304 has no length.
+    // Fastify's own routes of HEAD give a 304 a length.
     exposeHeadRoutes: false,
-    // Unique over restarts and processes, so that a log of many tells one request's lines apart.
+    // Unique over restarts and processes, so that one request's lines are known in a log of many.
     genReqId: () => randomUUID(),
     // What still arrives while the service closes is answered like all before it.
     return503OnClosing: false,
@@ -228,7 +228,7 @@ function answerAndClose(socket: Socket, { status, headers, body }: HttpResponse)
 }
 
 function unreadable(api: PublisherApi, { code, rawPacket }: ConnectionError): HttpResponse {
-  // Node does not tell whether the address or a header was too long: a first line without an end was the address.
+  // Node does not report whether the address or a header was too long: a first line without an end was the address.
   const start = (rawPacket as unknown as Buffer | undefined)?.subarray(0, maxAddressBytes).toString('latin1') ?? '';
   if (code === 'HPE_HEADER_OVERFLOW' && /^[A-Z]+ [^\r\n]*$/.test(start)) return api.error(undefined, tooLong());
   const status = statuses.get(code) ?? 400;

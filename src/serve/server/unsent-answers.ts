@@ -4,7 +4,7 @@ import { pieceBytes } from '../http/response.ts';
 import type { Body, HttpResponse } from '../http/response.ts';
 
 /**
- * As much as the page cache may hold, nearly: that many pages can be on their way at once, whatever their clients do.
+ * Nearly as much as the page cache may hold: that many pages can be on their way at once, whatever their clients do.
  */
 const maxUnsentBytes = 128 * 1024 * 1024;
 /**

@@ -36,7 +36,7 @@ export interface GoneOffer {
 /** The prices of 5,000 offers at more than a hundred commissions; to make others again takes a millisecond. */
 const maxPriceBytes = 32 * 1024 * 1024;
 
-/** What is made of a snapshot's offers before anybody asks. */
+/** Offers of a snapshot, prepared before anybody asks. */
 interface PreparedOffers {
   feed: FeedOffers;
   offers: ServedOffer[];
@@ -55,9 +55,9 @@ const compiledPerTurn = 20;
 /** A verified snapshot held in memory, with all that was prepared from it. It never changes. */
 export class PublishedSnapshot {
   readonly id: string;
-  /** As the manifest writes it. */
+  /** The moment as the manifest writes it. */
   readonly asOf: string;
-  /** How postbacks stood when it was built. */
+  /** Counts of postbacks when it was built. */
   readonly deliveries: Manifest['deliveries'];
   /** Active offers by id, ascending. */
   readonly offers: readonly ServedOffer[];
@@ -122,7 +122,7 @@ export class PublishedSnapshot {
     return feed;
   }
 
-  /** Its offers by a template. Links are the same for as long as it is served. */
+  /** Returns its offers by a template. Links are the same for as long as it is served. */
   templatesOf(template: Template, links: Links): OfferTemplates {
     let templates = this.#templates.get(template.name);
     if (templates === undefined) {

@@ -22,7 +22,7 @@ export class SnapshotFollower {
   readonly #prepare: (snapshot: PublishedSnapshot) => Promise<void>;
   readonly #now: () => number;
   #serving: PublishedSnapshot | undefined;
-  /** Which file the manifest of what is served was. */
+  /** Identity of the manifest file of the served snapshot. */
   #servedManifest: string | undefined;
   /** Snapshots that were found bad: neither hashed nor complained about again. */
   readonly #refused = new Set<string>();

@@ -24,7 +24,7 @@ function conversionText(
   return `${start},"payout":${money},${moments}`;
 }
 
-/** The reward as it is told: in the site's points, frozen when the postback was written. */
+/** The reward as postbacks have it: in the site's points, frozen when the postback was written. */
 function postbackText({ event, reward, state, attempts, last_attempt_at, last_status }: FoundPostback): string {
   const rest = JSON.stringify({ state, attempts, last_attempt_at: momentText(last_attempt_at), last_status }).slice(1);
   return `{"event":${JSON.stringify(event)},"reward":${decimalText(decimalOf(reward))},${rest}`;

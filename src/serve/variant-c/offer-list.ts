@@ -34,7 +34,7 @@ const querystring = z
     site_key: siteKey,
     site_secret: siteSecret,
     type: offerType.optional().meta({ default: 'offer' }),
-    // An alias is checked even where the name that it stands for wins.
+    // An alias is checked even where the name that it replaces wins.
     take: integer('take', 'Alias of limit', defaultLimit, 1, 500),
     skip: integer('skip', 'Alias of offset', defaultOffset, 0),
     limit: integer('limit', 'Most offers to return; wins over take', defaultLimit, 1, 500),

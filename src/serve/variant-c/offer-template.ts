@@ -40,7 +40,7 @@ export const templateC: Template = {
   },
 };
 
-/** What the link goes on with; the user is percent-encoded, or the placeholder for one. */
+/** Returns the rest of a link; the user is percent-encoded, or the placeholder for one. */
 export function linkEndC(encodedKey: string, user = '{user_id}'): string {
   return `${user}/site/${encodedKey}`;
 }

@@ -8,7 +8,7 @@ import { startService } from '../../support/running-service.ts';
 import type { RunningService } from '../../support/running-service.ts';
 import { offers, sites } from '../../support/small-network.ts';
 
-/** A parameter as the served document tells of it. */
+/** A parameter as the served document has it. */
 interface Described {
   in: string;
   name: string;

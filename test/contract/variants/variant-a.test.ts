@@ -136,7 +136,7 @@ describe('offers', () => {
     expect(whole.headers.get('x-ratelimit-limit')).toBeNull();
   });
 
-  test('every coding holds the same page, under a tag and a length of its own, and HEAD tells both', async () => {
+  test('every coding holds the same page, under a tag and a length of its own, and HEAD has both', async () => {
     const tags = new Set<string | null>();
     const bodies = new Set<string>();
     for (const coding of ['identity', 'gzip', 'br']) {

@@ -132,7 +132,7 @@ describe('a changed commission', () => {
 });
 
 describe('include_removed', () => {
-  test('tells what changed or went and is not in the full result', async () => {
+  test('lists offers that changed or went and are not in the full result', async () => {
     const body = await running.json(`${path}&updated_since=2026-11-09&device=ios&include_removed=1&limit=1`);
     expect(idsOf(body.offers)).toEqual([2]);
     expect(body.removed).toStrictEqual([

@@ -96,7 +96,7 @@ test('of what a client sends at once little is read before its turn, and all of 
   }
 });
 
-test('requests are told apart wherever packets end', async () => {
+test('requests are separated wherever packets end', async () => {
   const { open, next } = await serving();
   const socket = open().setNoDelay();
   const bytes = requests('/1', '/2', '/3', '/4');

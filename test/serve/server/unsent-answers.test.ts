@@ -49,7 +49,7 @@ test('pages are refused while too much waits for clients that do not read, and o
     'x-api-version': '1.0',
     'x-ratelimit-limit': '10',
   });
-  // As the OpenAPI document tells.
+  // As the OpenAPI document has it.
   const { paths } = await running.json('/openapi.json');
   expect(paths['/c/api/v1/offers'].get.responses[503].headers['Retry-After']).toMatchObject({
     required: false,
@@ -59,7 +59,7 @@ test('pages are refused while too much waits for clients that do not read, and o
     success: false,
     error: { code: 'SERVICE_UNAVAILABLE', message: expect.stringContaining('slow clients') },
   });
-  // In the form of the site's variant, also where the path does not tell it.
+  // In the form of the site's variant, also where the path does not show it.
   const refusedB = await running.get(pathOf('five', ''));
   expect([refusedB.status, await refusedB.json()]).toEqual([
     503,

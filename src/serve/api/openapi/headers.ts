@@ -5,7 +5,7 @@ import type { Variant } from '../../http/variant.ts';
 import { pictureSecurityPolicy } from '../pictures.ts';
 import { isKept } from './route-schema.ts';
 
-/** Of an answer; one that is not required comes with some of the answers of its status. */
+/** Header of an answer; one that is not required comes with some of the answers of its status. */
 interface Header {
   description: string;
   required: boolean;
@@ -49,7 +49,7 @@ const keeping = (value: string): Headers => ({
   'Cache-Control': header('Who may keep the answer, and for how many seconds', { const: value }),
 });
 
-/** Of every answer of a variant. */
+/** Returns headers of every answer of a variant. */
 function headersOf({ headers }: Variant, kept: string): Headers {
   const version = headers['x-api-version'];
   return {

@@ -55,7 +55,7 @@ export function variantTag({ letter }: Variant): string {
   return `Variant ${letter}`;
 }
 
-/** Whether clients may keep the answer, which then has an ETag. */
+/** Returns whether clients may keep the answer, which then has an ETag. */
 export function isKept({ cacheControl: keeping }: Operation): boolean {
   return keeping !== cacheControl.noStore;
 }
