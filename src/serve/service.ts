@@ -42,7 +42,10 @@ export interface ServiceOptions {
   log: Logger;
   /** Serves this snapshot and no newer one. Default: the current one, and what follows it. */
   snapshotId?: string | undefined;
-  /** Address at which a tracker beside us listens, as each snapshot is taken up. Default: where one does by the settings. */
+  /**
+   * Address at which a tracker beside us listens, as each snapshot is taken up. Default: where one does by the
+   * settings.
+   */
   trackerAddress?: () => string;
   /** Needed where `limits` of the settings names Redis. */
   openSharedLimits?: OpenSharedLimits;
@@ -91,7 +94,8 @@ export async function createService({
     listening ? snapshot.prepareTemplates(preparedTemplates, state.links(snapshot)) : undefined;
   const follower = new SnapshotFollower(data, log, snapshotId, prepare, () => effects.now());
   await sites.start();
-  // Before the snapshot is read: counters that cannot be used are reported at once. Measured, too: opened after it, V8 keeps
+  // Before the snapshot is read: counters that cannot be used are reported at once. Measured, too: opened after it, V8
+  // keeps
   // `process.nextTick` six times as slow, of which a request takes seven.
   if (settings.limits !== undefined && openSharedLimits === undefined)
     throw new UsageError('limits of offerline.json names Redis, which this program was built without');

@@ -31,7 +31,9 @@ export function pattern(name: string, description: string, form: string, rule: s
   return z.string(mistake).regex(new RegExp(form, 'u'), mistake).describe(description);
 }
 
-/** Plain digits within bounds; may be absent. `otherwise`: documented as its default, which the reader puts in place. */
+/**
+ * Plain digits within bounds; may be absent. `otherwise`: documented as its default, which the reader puts in place.
+ */
 export function integer(name: string, description: string, otherwise: number, from: number, to = maxInteger) {
   const mistake = saying(name, `${name} must be an integer from ${from} to ${to}, written in plain digits`);
   // The document has what is said of the inner schema only.

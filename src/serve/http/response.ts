@@ -10,10 +10,11 @@ export interface PiecedBody {
   readonly length: number;
   readonly source: Buffer;
   whole(): Buffer;
+  /** Each is valid until the next is asked for. */
   pieces(): Iterable<Buffer>;
 }
 
-/** Size of a piece; a few at a time wait beside the bytes that they are made of. */
+/** Size of a piece; one at a time waits beside the bytes that it is made of. */
 export const pieceBytes = 32 * 1024;
 
 export type Body = Buffer | PiecedBody;

@@ -61,9 +61,12 @@ function* filledIn(
   yield source.subarray(from);
 }
 
-/** The same bytes in pieces of equal size, since the parts are many and short. */
+/**
+ * The same bytes in pieces of equal size, since the parts are many and short; all in the same memory, one after the
+ * other.
+ */
 function* inPieces(parts: Iterable<Buffer>): Generator<Buffer, void, undefined> {
-  let piece = Buffer.allocUnsafeSlow(pieceBytes);
+  const piece = Buffer.allocUnsafeSlow(pieceBytes);
   let length = 0;
   for (const part of parts) {
     for (let from = 0; from < part.length;) {
@@ -72,7 +75,6 @@ function* inPieces(parts: Iterable<Buffer>): Generator<Buffer, void, undefined> 
       length += copied;
       if (length < pieceBytes) continue;
       yield piece;
-      piece = Buffer.allocUnsafeSlow(pieceBytes);
       length = 0;
     }
   }

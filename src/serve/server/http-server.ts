@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, STATUS_CODES } from 'node:http';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fastify } from 'fastify';
 import type { ConnectionError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -168,7 +168,10 @@ function send(reply: FastifyReply, unsent: UnsentAnswers, { status, headers, bod
   if (body === undefined) return reply.send();
   if (reply.request.method === 'HEAD') return reply.header('content-length', body.length).send();
   if ('pieces' in body) {
-    reply.header('content-length', body.length).send(Readable.from(piecesInTurns(body)));
+    reply.hijack();
+    reply.raw.writeHead(status, { ...(reply.getHeaders() as OutgoingHttpHeaders), 'content-length': body.length });
+    // It fails where the client goes before it has all, and that is no failure of ours.
+    void sendInPieces(body, reply.raw).catch(() => undefined);
     unsent.hold(body, reply.raw);
     return reply;
   }
@@ -178,12 +181,17 @@ function send(reply: FastifyReply, unsent: UnsentAnswers, { status, headers, bod
   return reply;
 }
 
-/** The next piece is made when the one before is on its way, and other requests have had their turn. */
-async function* piecesInTurns(body: PiecedBody): AsyncGenerator<Buffer, void, undefined> {
+/**
+ * The next piece is made, in the same memory, when the system has taken the one before and other requests have had their
+ * turn. A stream piped by Fastify would have a piece of its own for all that the system takes: 300 clients of 4 MB each
+ * took 100 MB more.
+ */
+async function sendInPieces(body: PiecedBody, raw: ServerResponse): Promise<void> {
   for (const piece of body.pieces()) {
-    yield piece;
+    await new Promise<void>((resolve, reject) => void raw.write(piece, (error) => (error ? reject(error) : resolve())));
     await nextTurn();
   }
+  raw.end();
 }
 
 /** Returns an error if the request is malformed. */

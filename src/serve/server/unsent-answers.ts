@@ -8,8 +8,8 @@ import type { Body, HttpResponse } from '../http/response.ts';
  */
 const maxUnsentBytes = 128 * 1024 * 1024;
 /**
- * Up to here there is room for what something else can stand for. Pictures are such, and need no credentials: anyone who
- * asks for many and reads none must leave room for pages.
+ * Up to here there is room for what something else can stand for. Pictures are such, and need no credentials: anyone
+ * who asks for many and reads none must leave room for pages.
  */
 const maxReplaceableBytes = 32 * 1024 * 1024;
 /**
@@ -55,5 +55,5 @@ export class UnsentAnswers {
 }
 
 function memoryOf(body: Body): { shared: Buffer; own: number } {
-  return 'pieces' in body ? { shared: body.source, own: 3 * pieceBytes } : { shared: body, own: 0 };
+  return 'pieces' in body ? { shared: body.source, own: pieceBytes } : { shared: body, own: 0 };
 }
