@@ -54,7 +54,7 @@ export interface FoundConversion {
 export interface FoundPostback {
   /** credit, reject or chargeback. */
   event: string;
-  /** In the site's points. */
+  /** Amount in the site's points. */
   reward: string;
   state: string;
   attempts: number;
@@ -64,10 +64,10 @@ export interface FoundPostback {
 
 /** Lookups occupy threads that the process also needs for files and compression: more of them wait their turn. */
 const maxConcurrentLookups = 2;
-/** Whoever would have to wait behind so many is told to come back. */
+/** A lookup that would have to wait behind so many is refused with `unavailable`. */
 const maxWaitingLookups = 100;
 
-/** More files than these are asked for their keys before any of them is asked for the click. */
+/** Number of files above which all are asked for their keys before any is asked for the click. */
 const fewFiles = 4;
 
 interface OpenDatabase {
@@ -114,7 +114,7 @@ export class SnapshotClicks {
     });
   }
 
-  /** Which offer a click of any site is on; undefined where there is no such click. Throws as `find` does. */
+  /** Returns the offer of a click of any site; undefined where there is no such click. Throws as `find` does. */
   findOffer(clickId: string): Promise<ClickedOffer | undefined> {
     const queryOf = (clicks: string) => clickedOfferQuery(clicks, soughtKey);
     return this.#ask((connection, { files }) => findClick<ClickedOffer>(connection, files, queryOf, [clickId]));

@@ -40,7 +40,7 @@ export interface IngestInput {
   state: StateDatabase;
   /** Whose postback addresses, commissions and reward rates decide which postbacks are sent to whom. */
   sites: Pick<Sites, 'sites'>;
-  /** What reads events and looks them up. Default: the run's own DuckDB. */
+  /** Engine that reads events and looks them up. Default: the run's own DuckDB. */
   engine?: (run: Run, connection: DuckDBConnection) => EventEngine | Promise<EventEngine>;
 }
 
@@ -50,9 +50,9 @@ export interface IngestSummary {
   /** Landing files read again, since the configuration that decides what they say has changed. */
   readAgain: number;
   quarantined: number;
-  /** Of the landing files ingested, as they lie there. */
+  /** Size of the landing files ingested, packed or not. */
   bytes: number;
-  /** Of files read again only those that count from now on. */
+  /** Rows of new files, and of files read again those that count from now on. */
   rows: number;
   accepted: number;
   duplicates: number;
@@ -156,14 +156,14 @@ function ofRun({ runId }: Run, again: readonly LedgerRow[]): string {
   return `file_id IN (SELECT file_id FROM ingest_files WHERE run_id = ${runId} ${ids.length === 0 ? '' : `OR file_id IN (${ids.join(', ')})`})`;
 }
 
-/** Of fewer rows the temporary tables take less memory than is worth a statement. */
+/** Temporary tables of fewer rows take less memory than is worth a statement. */
 const rowsWorthMemory = 1_000_000;
 
 function duckdbEngine(run: Run, connection: DuckDBConnection): EventEngine {
   return new DuckdbEngine(run, connection);
 }
 
-/** Those that the landing folder should have. */
+/** Files that the landing folder should have. */
 async function filesOfLedger({ wallClock }: Run, { connection }: StateDatabase): Promise<KnownFile[]> {
   return queryRows<KnownFile>(connection, knownFiles(`TIMESTAMPTZ '${wallClock}'`));
 }
@@ -173,12 +173,12 @@ export async function emptyScratch({ data, effects }: Run): Promise<void> {
   await effects.files.makeDirectory(data.scratch);
 }
 
-/** Those that could be read, whole or not. */
+/** Files that could be read, whole or not. */
 function lookedAt({ readable, broken }: CheckedLanding): CheckedFile[] {
   return [...readable, ...broken.map(({ file }) => file)];
 }
 
-/** Both in one, in the order of paths, in which the first of two equal clicks wins. */
+/** Joins both in the order of paths, in which the first of two equal clicks wins. */
 function byPath(one: CheckedLanding, other: CheckedLanding): CheckedLanding {
   const order = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
   return {
@@ -258,9 +258,9 @@ async function withoutKnownContent(
 
 interface Landing {
   newFiles: NewFiles;
-  /** All files that lie there, as far as they could be read. */
+  /** All files of the landing folder that could be read. */
   landed: readonly SeenFile[];
-  /** When they were listed, in milliseconds since the epoch. */
+  /** Moment of the listing, in milliseconds since the epoch. */
   seenAt: number;
 }
 
@@ -328,7 +328,7 @@ async function promoteNewFiles(
   };
 }
 
-/** Of files that an earlier run ingested, now that they are read again: rows that they give now, and give no more. */
+/** Counts rows of files read again: those that count from now on, and those that count no more. */
 async function movedRows(
   connection: DuckDBConnection,
   { runId }: Run,

@@ -9,13 +9,13 @@ import { macrosIn, withPlainAmpersands } from '../../kit/text/macros.ts';
 
 export interface KnownSecrets {
   redactor: Redactor;
-  /** One of each, in order. */
+  /** Digests of the secrets, sorted, each once. */
   digests: string[];
 }
 
 /**
  * The secrets of all that is configured here: what has one of them in it may be a copy of the configuration, landed by
- * mistake. One that cannot be read, and a `sources.json` that cannot be used, are told by those who need them; what
+ * mistake. One that cannot be read, and a `sources.json` that cannot be used, are reported by those who need them; what
  * they hold is taken out once they can.
  */
 export function knownSecrets(data: DataDirectory, settings: Settings, sites: readonly Site[]): KnownSecrets {
@@ -42,7 +42,7 @@ export function knownSecrets(data: DataDirectory, settings: Settings, sites: rea
   };
 }
 
-/** As much of it as tells secrets apart. */
+/** Digest long enough to distinguish secrets. */
 function digestOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex').slice(0, 16);
 }
@@ -57,7 +57,7 @@ function sourcesOf(data: DataDirectory): readonly SourceEntry[] {
 }
 
 /** A shorter value of a query may be a common word, such as a kind of offer, which other texts have by right. */
-const shortestValue = 16;
+const minValueLength = 16;
 
 /**
  * The whole address of a publisher where it says more than a host: a key may stand in any part of it. The long values
@@ -68,17 +68,17 @@ function secretsOfPostback(address = ''): string[] {
   const values = withPlainAmpersands(query)
     .split('&')
     .map((pair) => pair.slice(pair.indexOf('=') + 1))
-    .filter((value) => value.length >= shortestValue && macrosIn(`=${value}`).length === 0);
+    .filter((value) => value.length >= minValueLength && macrosIn(`=${value}`).length === 0);
   return [...(target === '' ? [] : [address]), ...values.flatMap(withDecoded)];
 }
 
-/** The password of an address such as `redis://user:password@host`, or a user that stands alone as a token does. */
+/** The password of an address such as `redis://user:password@host`, or a user without one, as a token is. */
 function secretsOfUser(address = ''): string[] {
   const { username, password } = URL.parse(address) ?? { username: '', password: '' };
-  return withDecoded(password || (username.length >= shortestValue ? username : ''));
+  return withDecoded(password || (username.length >= minValueLength ? username : ''));
 }
 
-/** As it stands in an address, and decoded. */
+/** The text as it is in an address, and decoded. */
 function withDecoded(text: string): string[] {
   try {
     return [text, decodeURIComponent(text)];

@@ -19,7 +19,7 @@ export interface NewContent {
 
 /** A run's new files, read as far as it takes to know that each of them is whole. */
 export interface NewFiles {
-  /** How many files there are that do not count yet, whatever becomes of them. */
+  /** Number of files that do not count yet, whatever the outcome of their ingest. */
   files: number;
   /** The ledger rows of those that are read again. */
   again: LedgerRow[];

@@ -27,13 +27,13 @@ export interface RemovedOffer {
 interface Reading {
   data: DataDirectory;
   settings: Settings;
-  /** Of the process, for timestamps that lie ahead. */
+  /** The clock of the process, for timestamps ahead of it. */
   wallClock: Date;
 }
 
 /**
- * What a held export takes out of its source's catalog as that is now, by id: the file is read once more, by the rules
- * of a run, and nothing is written but scratch. Throws `UsageError` where it no longer lies there as it was held.
+ * Reads a held export once more, by the rules of a run, and returns what it would remove from its source's catalog as
+ * that is now. Writes nothing but scratch. Throws `UsageError` where the file is gone or has changed since.
  */
 export async function previewHeldExport(
   connection: DuckDBConnection,
@@ -75,7 +75,7 @@ async function openHeld(
   const landed = (await findLandingFiles(data.landing)).files.find(({ path }) => path === held.path);
   if (landed === undefined)
     throw new UsageError(
-      `${held.path} no longer lies in the landing folder, so there is nothing to accept: land it again`,
+      `${held.path} is no longer in the landing folder, so there is nothing to accept: land it again`,
     );
   const maxUnpackedBytes = maxUnpackedBytesOf({ settings });
   const { readable, broken } = await checkFiles([landed], scratch, { limits: { ...noLimits, maxUnpackedBytes } });

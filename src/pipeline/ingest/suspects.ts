@@ -22,8 +22,8 @@ export interface Admitted {
 }
 
 /**
- * After so many runs in a row that ended by force, each file is noted before it is tried, and files that can be read
- * one by one are no longer read together.
+ * Forced ends in a row from which each file is noted before it is tried, and files that can be read one by one are no
+ * longer read together.
  */
 export const maxForcedEnds = 5;
 

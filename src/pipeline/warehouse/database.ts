@@ -89,12 +89,12 @@ async function openFile(path: string, options: Record<string, string>, effects: 
 }
 
 /**
- * The state is not as we wrote it: a block fails its checksum, the log cannot be replayed, or the file is none of
- * DuckDB's.
+ * Thrown where the state is not as we wrote it: a block fails its checksum, the log cannot be replayed, or the file is
+ * none of DuckDB's.
  */
 export class DamagedStateError extends OfferlineError {}
 
-/** Whether an error of DuckDB tells of damage, at whatever statement it came up. */
+/** Returns whether an error of DuckDB means damage, whatever statement failed. */
 export function isDamage({ message }: Error): boolean {
   return /Corrupt database file|does not match stored checksum|Could not read enough bytes|not a valid DuckDB database file|replaying WAL|Corrupt WAL/i.test(
     message,

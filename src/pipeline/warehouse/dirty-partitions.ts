@@ -8,9 +8,9 @@ import { kyselyOn } from './kysely.ts';
 import type { OutdatedReportsTable } from './tables.ts';
 
 /*
- * What of the marts is stale: computed from less than is known by now. Every mark is written, read and removed here, by
- * UTC day: `dirty_days` for the marts of events, `outdated_reports` for daily reports with the cause,
- * `dirty_postback_days` for the marts of postbacks; and the revision that all of them were computed at. Whoever
+ * Marks of marts that are out of date: computed from less than is known by now. Every mark is written, read and removed
+ * here, by UTC day: `dirty_days` for the marts of events, `outdated_reports` for daily reports with the cause,
+ * `dirty_postback_days` for the marts of postbacks; and the revision that all of them were computed at. Code that
  * changes data marks what it makes stale, in its own transaction; the models stage computes it again and removes the
  * marks.
  *
@@ -34,7 +34,7 @@ export async function markMartDays(connection: DuckDBConnection, days: string): 
 }
 
 /**
- * Marks every day that any event of these conversions (a query for their ids) lies on: a late credit moves its
+ * Marks every day that has an event of these conversions (a query for their ids): a late credit moves its
  * conversion to another day.
  */
 export async function markDaysOfConversions(connection: DuckDBConnection, conversionIds: string): Promise<void> {
@@ -111,12 +111,12 @@ export async function clearPostbackDays(connection: DuckDBConnection): Promise<v
   await kyselyOn(connection).deleteFrom('dirty_postback_days').execute();
 }
 
-/** As-of of the marts, whether or not they are stale; undefined where there are none. */
+/** Returns the as-of of the marts, up to date or not; undefined where there are none. */
 export async function martsAsOf(connection: DuckDBConnection): Promise<Moment | undefined> {
   return readMetadata(connection, asOfKey);
 }
 
-/** As-of of the marts; undefined where there are none, or where what they were computed from has changed since. */
+/** Returns the as-of of the marts; undefined where there are none, or where their inputs have changed since. */
 export async function currentMarts({ connection }: Pick<StateDatabase, 'connection'>): Promise<Moment | undefined> {
   const metadata = await readAllMetadata(connection);
   return metadata.get(martsRevisionKey) === String(revisionIn(metadata)) ? metadata.get(asOfKey) : undefined;
@@ -139,7 +139,7 @@ export async function reopenReportsAfter(connection: DuckDBConnection, moment: M
   await reopenedReports(connection).where('as_of', '>', moment).execute();
 }
 
-/** A report counts as unfinished where its as-of lies before the end of its day; which of them the caller adds. */
+/** Marks reports as unfinished, with an as-of before the end of their day; the caller adds the condition. */
 function reopenedReports(connection: DuckDBConnection) {
   return kyselyOn(connection)
     .updateTable('mart_files')
@@ -180,7 +180,7 @@ export async function invalidateMarts(connection: DuckDBConnection, lost: readon
 
 /**
  * Marks every day that has a mart of events or a report, also those that get nothing any more. What a backfill has
- * computed goes: nobody can tell any more what it was computed from.
+ * computed goes: its inputs are not known any more.
  */
 export async function invalidateAllMarts(connection: DuckDBConnection): Promise<void> {
   await markMartDays(connection, 'SELECT day FROM mart_files');

@@ -11,7 +11,7 @@ export async function readMetadata(connection: DuckDBConnection, key: string): P
   return row?.value;
 }
 
-/** All of it at once, for those who need several. */
+/** Reads all of it at once. */
 export async function readAllMetadata(connection: DuckDBConnection): Promise<Map<string, string>> {
   const rows = await kyselyOn(connection).selectFrom('warehouse_facts').select(['fact', 'value']).execute();
   return new Map(rows.map(({ fact, value }) => [fact, value]));
@@ -22,13 +22,14 @@ export async function writeMetadata(connection: DuckDBConnection, key: string, v
 }
 
 /**
- * How often the warehouse's content has changed: equal revisions mean that there is nothing new to compute or publish.
+ * Reads the number of changes of the warehouse's content: equal revisions mean that there is nothing new to compute or
+ * publish.
  */
 export async function readRevision(connection: DuckDBConnection): Promise<number> {
   return revisionOf(await readMetadata(connection, revisionKey));
 }
 
-/** The same, of metadata that was read already. */
+/** Returns the revision in metadata that was read already. */
 export function revisionIn(metadata: ReadonlyMap<string, string>): number {
   return revisionOf(metadata.get(revisionKey));
 }
@@ -37,14 +38,14 @@ const revisionKey = 'revision';
 const revisionOf = (value: string | undefined) => Number(value ?? 0);
 
 /**
- * To be called in every transaction that changes what a snapshot shows. `steps`: more than 1 leaps over revisions that
- * are not to come again.
+ * Raises the revision; called in every transaction that changes what a snapshot shows. `steps`: more than 1 leaps over
+ * revisions that are not to come again.
  */
 export async function bumpRevision(connection: DuckDBConnection, steps = 1): Promise<void> {
   await writeMetadata(connection, revisionKey, String((await readRevision(connection)) + steps));
 }
 
-/** To be called in a transaction where it matters. */
+/** Deletes a key; in the caller's transaction where that matters. */
 export async function deleteMetadata(connection: DuckDBConnection, key: string): Promise<void> {
   await kyselyOn(connection).deleteFrom('warehouse_facts').where('fact', '=', key).execute();
 }

@@ -26,7 +26,7 @@ class SqlFiles implements MigrationProvider {
 }
 
 /**
- * Whether the folder holds migrations that the database has not seen.
+ * Returns whether the folder holds migrations that the database has not seen.
  * Throws `OfferlineError` when the database was written by a newer program: this one does not know its tables.
  */
 export async function isMigrationPending<T>(db: Kysely<T>, folder: string = migrationsFolder): Promise<boolean> {
@@ -58,7 +58,7 @@ export async function migrate<T>(db: Kysely<T>, folder: string = migrationsFolde
 }
 
 async function executedMigrations<T>(db: Kysely<T>): Promise<string[]> {
-  // Whether there is the table, it tells itself: reading the catalog takes several times as long.
+  // The error shows that there is no table: reading the catalog takes several times as long.
   try {
     const { rows } = await sql<{ name: string }>`SELECT name FROM ${sql.table(DEFAULT_MIGRATION_TABLE)}`.execute(db);
     return rows.map(({ name }) => name);

@@ -20,7 +20,7 @@ export interface NamedFile {
 
 export type FileTrouble = 'missing' | 'size' | 'sha256';
 
-/** All of them, oldest day first. */
+/** Returns all named files, oldest day first. */
 export function namedFiles(connection: DuckDBConnection): Promise<NamedFile[]> {
   const db = kyselyOn(connection);
   const about = ['day', 'path', 'bytes', 'sha256'] as const;
@@ -51,7 +51,7 @@ export function namedFiles(connection: DuckDBConnection): Promise<NamedFile[]> {
 }
 
 /**
- * What is wrong with a file on the disk, if anything. `deep` reads its bytes: a flipped one changes neither name nor
+ * Returns the trouble with a file on the disk, if any. `deep` reads its bytes: a flipped one changes neither name nor
  * size.
  */
 export async function checkNamedFile(

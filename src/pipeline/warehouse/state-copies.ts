@@ -14,7 +14,7 @@ export interface StateCopy {
   runId: number;
 }
 
-/** More than one, since a copy may turn out to hold the damage already. */
+/** Number of copies kept: one may turn out to hold the damage already. */
 const copiesKept = 3;
 
 /** Up to this size a copy is made with every snapshot: it takes some hundredths of a second. */

@@ -94,7 +94,7 @@ it('the configuration lands under names of all kinds: what is kept, shown and lo
   expect(code).toBe(0);
   expect((stdout + stderr).split('\n').filter(holdsSecret)).toEqual([]);
   expect(stderr).toMatch(
-    /"files":\d+,"first":\["[^\]]*copy-[^\]]*\],"msg":"secrets of the configuration stand in landing files: .*change the secrets/,
+    /"files":\d+,"first":\["[^\]]*copy-[^\]]*\],"msg":"landing files hold secrets of the configuration: .*change the secrets/,
   );
   expect(await pipeline.ask(`SELECT count(*) = ${landed} AS all_told FROM ingest_files`)).toEqual([{ all_told: true }]);
   expect(await found(pipeline)).toEqual([]);

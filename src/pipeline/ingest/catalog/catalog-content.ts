@@ -3,7 +3,7 @@ import { servedText } from '../../feed/feed-document.ts';
 import type { CanonicalOffer } from '../../landing/catalog/canonical-offer.ts';
 import type { Moment } from '../../../kit/time/moment.ts';
 
-/** Digests by which versions are told apart, as lower-case hex SHA-256. */
+/** Digests that distinguish versions, as lower-case hex SHA-256. */
 export interface ContentDigests {
   /** Over all that a version keeps: another digest makes a new version. */
   contentSha256: string;

@@ -32,7 +32,7 @@ export interface RejectedRow extends KeptRow {
 /** A catalog file after reading and normalising, before it is held against the catalog. */
 export interface CatalogExport {
   file: NewFile;
-  /** How its records were read. */
+  /** Digest of how its records were read. */
   readAsSha256: string;
   rows: number;
   /** At most one for each `external_id`: the first. Without those of `unchanged`. */
@@ -49,14 +49,14 @@ export interface CatalogExport {
   rejectedRows: RejectedRow[];
   /** Offers that rejected rows were about: they stay as they were. */
   rejectedIds: Set<string>;
-  /** Why the lack of an offer in this export does not mean that it is gone; null where it does. */
+  /** The reason why an offer that this export lacks is not gone; null where it is. */
   incomplete: 'empty_export' | 'truncated_export' | 'unidentified_reject' | null;
   warnings: WarningCounts;
   /** Those that it names, as far as one may have a rate; other than USD. */
   currencies: Set<string>;
 }
 
-/** How an export's records are to be read, and those that need not be. */
+/** Settings for reading an export's records, and the records that need not be read. */
 export interface ExportReading {
   offers: Omit<OfferReading, 'textCells' | 'onCurrency'>;
   readAsSha256: string;
@@ -65,7 +65,7 @@ export interface ExportReading {
 
 /**
  * Reads a catalog file's records. Throws what reading them throws. Undefined where the file says something else of an
- * offer after a known record of it: whether they differ is told only by reading that one, too, so without known ones.
+ * offer after a known record of it: only reading that one, too, shows whether they differ, so without known ones.
  */
 export async function readExport(
   file: NewFile,

@@ -1,7 +1,7 @@
 import type { CheckedFile } from '../../landing/landing-file.ts';
 
 /**
- * What orders the exports of a source: modification time, at most the moment when the file was first seen; then name.
+ * The order of a source's exports: modification time, at most the moment when the file was first seen; then name.
  */
 export type FileAge = Pick<CheckedFile, 'modifiedNs' | 'path'>;
 
@@ -23,11 +23,11 @@ export function compareAge(a: FileAge, b: FileAge): number {
 export interface LoadedExport {
   path: string;
   sha256: string;
-  /** When it was ingested, in nanoseconds since the epoch; not before it was first seen. */
+  /** The moment of its ingest, in nanoseconds since the epoch; not before it was first seen. */
   seenNs: bigint;
 }
 
-/** A catalog file as it lies in the landing folder. */
+/** A catalog file in the landing folder. */
 export type LandedExport = FileAge & Pick<CheckedFile, 'sha256'>;
 
 /**

@@ -58,7 +58,7 @@ export async function acceptHeldExport(connection: DuckDBConnection, fileId: num
   return held;
 }
 
-/** Whether an operator accepted what this file removes. */
+/** Returns whether an operator accepted what this file removes. */
 export async function isAccepted(
   connection: DuckDBConnection,
   file: Pick<CheckedFile, 'source' | 'sha256'>,

@@ -9,7 +9,7 @@ import { maxRejectsKept, type LedgerCounts } from '../ledger/ledger.ts';
 import type { NewFile, LedgerRow } from '../ledger/read-again.ts';
 import type { ReadingSettings } from '../ledger/reading-settings.ts';
 
-/** One row of the ledger of landing files: rows = accepted + duplicates + rejected. */
+/** Row of the ledger of landing files: rows = accepted + duplicates + rejected. */
 export interface CatalogLedgerEntry extends LedgerCounts {
   file_id: number;
   run_id: number;
@@ -38,11 +38,11 @@ interface WarningRow {
   rows: number;
 }
 
-/** What became of the catalog files of one run, gathered and then written in bulk. */
+/** Ledger rows, rejects and warnings of one run's catalog files, gathered and then written in bulk. */
 export class CatalogLedger {
-  /** Of files that are new. */
+  /** Rows of new files. */
   readonly entries: CatalogLedgerEntry[] = [];
-  /** Of files that were read again: their rows are brought up to date. */
+  /** Rows of files that were read again, which are updated. */
   readonly #again: { entry: CatalogLedgerEntry; before: LedgerRow }[] = [];
   readonly #rejects: RejectRow[] = [];
   readonly #warnings: WarningRow[] = [];
@@ -158,7 +158,7 @@ export class CatalogLedger {
   }
 }
 
-/** What of a file's row another reading may change, as far as it is shown. */
+/** Published columns that another reading of a file may change. */
 const shown = [
   'run_id',
   'rows',

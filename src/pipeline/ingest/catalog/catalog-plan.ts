@@ -9,7 +9,7 @@ import type { SettledRecord } from './offer-records.ts';
 /** An offer as the catalog has it now. */
 export interface KnownOffer extends OfferName, ContentDigests {
   offerId: number;
-  /** As-of of the run that first saw it. */
+  /** The as-of of the run that first saw the offer. */
   firstSeenAt: Moment;
   version: number;
   status: VersionStatus;
@@ -19,19 +19,19 @@ export interface KnownOffer extends OfferName, ContentDigests {
   destinationUrl: string | null;
 }
 
-/** Whether an offer is there now. */
+/** Returns whether an offer is in the catalog now. */
 export interface PresentOffer {
   externalId: string;
   status: VersionStatus;
 }
 
-/** What one source brings to a run. */
+/** Exports of one source in a run. */
 export interface SourceExports {
   source: string;
   mode: 'full' | 'delta';
-  /** Its offers before the run, gone ones too. */
+  /** Offers of the source before the run, gone ones too. */
   present: PresentOffer[];
-  /** Of a full source the one that decides, of a delta source all in order. */
+  /** The deciding export of a full source, all in order of a delta source. */
   exports: CatalogExport[];
   /** An operator accepted what the export removes. */
   released: boolean;
@@ -58,7 +58,7 @@ export interface HeldExport {
 
 export interface CatalogPlan {
   versions: NewVersion[];
-  /** What need not be read again. */
+  /** Records that need not be read again. */
   settled: SettledRecord[];
   /**
    * Versions that were taken over from a snapshot, which has no destinations: their digest says that they had these.
@@ -79,7 +79,7 @@ export interface AppliedExports {
 /** Smaller catalogs turn over by half in the ordinary course of business. */
 const minGuardedOffers = 10;
 
-/** Tells the exports that count from those that wait for an operator. */
+/** Separates the exports that count from those that wait for an operator. */
 export function applicable(sources: readonly SourceExports[]): { applied: AppliedExports[]; held: HeldExport[] } {
   const applied: AppliedExports[] = [];
   const held: HeldExport[] = [];
@@ -143,7 +143,7 @@ interface LatestRecord {
 }
 
 /**
- * Of several delta files about one offer the last one tells its state; one run makes one version of it. Notes in the
+ * The last of several delta files about one offer decides; one run makes one version of it. Notes in the
  * plan what became of the ids that records bring: `outcomes` are those of the accepted records, in their order.
  */
 function latestRecords(
@@ -177,7 +177,7 @@ export function removals({ mode, present, exports: [catalog] }: SourceExports): 
   return present.filter(({ status, externalId }) => status !== 'vanished' && !isThere(externalId));
 }
 
-/** More than half of the active offers at once is rather a broken export than a decision. */
+/** An export that removes more than half of the active offers is rather broken than a decision. */
 function tooManyRemovals(
   { present, exports: [catalog] }: SourceExports,
   removed: readonly PresentOffer[],
@@ -234,7 +234,7 @@ function settled(
   return [{ offerId, version, recordSha256, readAsSha256, remarks }];
 }
 
-/** As the source says, else when we first saw it; one that returns keeps what it had. */
+/** The source's date, else the moment we first saw the offer; an offer that returns keeps its date. */
 function createdAtOf(offer: CanonicalOffer, last: KnownOffer | undefined): Moment | undefined {
   return last?.status === 'vanished' ? last.createdAt : (offer.created_at ?? last?.firstSeenAt);
 }

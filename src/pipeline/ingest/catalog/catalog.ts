@@ -26,7 +26,7 @@ import { catalogReadingSettings, sourceSettings, type DecidingSettings } from '.
 export interface CatalogSyncInput {
   /** Catalog files of any source that are new or read again; as they were first seen. */
   files: readonly NewFile[];
-  /** All catalog files that lie in the landing folder now, known ones too. */
+  /** Catalog files that are in the landing folder now, known ones too. */
   landed: readonly LandedExport[];
   /**
    * A file's records, some at a time. Throws `QuarantineError`, at once or later, for one that cannot be read whole.
@@ -40,9 +40,9 @@ export interface CatalogSyncInput {
 }
 
 export interface CatalogSyncResult {
-  /** What was added to the ledger. */
+  /** Rows added to the ledger. */
   files: CatalogLedgerEntry[];
-  /** Whether what the ledger said of a file that was read again has changed. */
+  /** True where the ledger's row of a file that was read again has changed. */
   ledgerChanged: boolean;
   changes: {
     offerId: number;
@@ -52,7 +52,7 @@ export interface CatalogSyncResult {
     version: number;
     validFrom: Moment;
   }[];
-  /** For the operator, a sentence each. */
+  /** Sentences for the operator. */
   warnings: string[];
 }
 
@@ -99,7 +99,7 @@ async function knownOffers(connection: DuckDBConnection, applied: readonly Appli
   return known;
 }
 
-/** Which ids are free is of interest only where an offer needs a new one. */
+/** Reads all ids only where an offer needs a new one. */
 async function idOwners(
   connection: DuckDBConnection,
   applied: readonly AppliedExports[],
@@ -113,7 +113,10 @@ async function idOwners(
   return [...(await readIdOwners(connection, brought)), ...known];
 }
 
-/** By name, so that ids are assigned in the same order whatever order the files were found in. */
+/**
+ * Groups files by source, sources by name, so that ids are assigned in an order that does not depend on how files were
+ * found.
+ */
 function bySource(files: readonly NewFile[]): [string, NewFile[]][] {
   const groups = Map.groupBy(files, ({ source }) => source ?? '');
   return [...groups].toSorted(([a], [b]) => (a < b ? -1 : 1));
@@ -138,7 +141,7 @@ async function readSource(
     known.set(readAsSha256, records);
     return records;
   };
-  /** Undefined for one that cannot be read whole. */
+  /** Returns undefined for a file that cannot be read whole. */
   const read = async <Result>(
     file: NewFile,
     use: (records: AsyncIterable<LandingRecord[]>) => Promise<Result>,
@@ -196,8 +199,8 @@ async function readSource(
 }
 
 /**
- * Those that are read again come first, in the order in which they were ingested. Of each offer in them only the last
- * record is kept: they may be many.
+ * Reads a delta source's files. Those that are read again come first, in the order in which they were ingested. Of each
+ * offer in them only the last record is kept: they may be many.
  */
 async function readDeltas(
   files: readonly NewFile[],
@@ -282,7 +285,7 @@ async function resolveHolds(
 }
 
 function heldMessage({ catalog, removes, active }: HeldExport): string {
-  return `${catalog.file.path} is held: it would remove ${removes} of ${active} active offers. Approve it with \`offerline offers accept <file_id>\`, by the id that \`offerline offers held\` tells, or land a newer export`;
+  return `${catalog.file.path} is held: it would remove ${removes} of ${active} active offers. Approve it with \`offerline offers accept <file_id>\`, by its id in \`offerline offers held\`, or land a newer export`;
 }
 
 function setAsideMessage([first, ...others]: readonly NewFile[], newer: string): string {

@@ -6,7 +6,7 @@ import { momentOfMilliseconds, type Moment } from '../../../kit/time/moment.ts';
 import { listed } from '../../../kit/duckdb/dialect/listed.ts';
 import { kyselyOn } from '../../warehouse/kysely.ts';
 
-/** What an accepted record says beside its offer. */
+/** Remarks of an accepted record beside its offer. */
 export interface RecordRemarks {
   /** The one that it names, other than USD. */
   currency?: string;
@@ -20,7 +20,7 @@ export interface KnownRecord {
   remarks: string | null;
 }
 
-/** By the digests of their texts. */
+/** Known records by the digests of their texts. */
 export type KnownRecords = ReadonlyMap<string, KnownRecord>;
 
 /** A record and the version that says all that it says. */
@@ -35,7 +35,7 @@ export interface SettledRecord {
 /** Longer ones are not kept, and their record is read each time: its field names may be as long as a file. */
 const maxRemarkCharacters = 1000;
 
-/** Undefined where they are too long to be kept. */
+/** Returns undefined where the remarks are too long to be kept. */
 export function remarksText(remarks: RecordRemarks): string | null | undefined {
   if (remarks.currency === undefined && (remarks.warnings ?? []).length === 0) return null;
   const text = JSON.stringify(remarks);
@@ -63,7 +63,7 @@ export async function readKnownRecords(
   return new Map(records.map(({ recordSha256, ...known }) => [recordSha256, known]));
 }
 
-/** In place of what was known of these offers. The table has no key: to keep one takes as long as all else here. */
+/** Replaces the known records of these offers. The table has no key: to keep one takes as long as all else here. */
 export async function writeSettledRecords(
   connection: DuckDBConnection,
   records: readonly SettledRecord[],

@@ -3,14 +3,15 @@ import type { CheckedFile } from '../../landing/landing-file.ts';
 import type { OfferReading } from '../../landing/catalog/offer-record.ts';
 
 /**
- * To be raised when a record may come to another offer than before, or to other warnings: then every record is read
+ * Raise it when a record may come to another offer than before, or to other warnings: then every record is read
  * again. A test asks for it where what reads records has changed.
  */
 export const readingVersion = 1;
 
 /**
- * What decides beside its text what a record says: the version of the reading, the time zones and the Unicode of its
- * Node, the configuration, and whether its values come from cells of text. Equal texts with equal digests say the same.
+ * Digest of all that decides beside its text what a record says: the version of the reading, the time zones and the
+ * Unicode of its Node, the configuration, and whether its values come from cells of text. Equal texts with equal
+ * digests say the same.
  */
 export function readingDigest(
   { format }: Pick<CheckedFile, 'format'>,
@@ -22,7 +23,7 @@ export function readingDigest(
     .digest('hex');
 }
 
-/** In CSV and Parquet an empty text is absent, and nested values are JSON text. */
+/** Returns whether values come from cells of text: an empty text is absent, and nested values are JSON text. */
 export function hasTextCells(format: CheckedFile['format']): boolean {
   return format === 'csv' || format === 'parquet';
 }

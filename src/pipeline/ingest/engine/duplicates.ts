@@ -55,7 +55,7 @@ export async function findDuplicates(
   return { events, byFile: new Map(counts.map(({ file_id, ...count }) => [file_id, count])) };
 }
 
-/** Of history first only the 8-byte key of every event is read, then whole rows of the files that hold one. */
+/** Reads only the 8-byte keys of history's events first, then whole rows of the files that hold one. */
 async function findCopiesOfHistory(
   connection: DuckDBConnection,
   schema: LogSchema,
@@ -90,7 +90,7 @@ async function findCopiesOfHistory(
   );
 }
 
-/** What the warehouse does not have, but this run more than once. */
+/** Finds events that the warehouse does not have, and this run more than once. */
 async function findRepeats(
   connection: DuckDBConnection,
   schema: LogSchema,
@@ -126,7 +126,7 @@ async function findRepeats(
   );
 }
 
-/** Where one file contradicts itself, the line decides; only then are its lines numbered. */
+/** Numbers the lines of files that contradict themselves: there the line decides. */
 async function numberContradictions(
   connection: DuckDBConnection,
   schema: LogSchema,
@@ -165,7 +165,7 @@ async function numberContradictions(
   }
 }
 
-/** For more ids than these all lines of a file are parsed. */
+/** Limit beyond which all lines of a file are parsed. */
 const maxIdsLookedFor = 200;
 
 /**
@@ -184,7 +184,7 @@ async function linesWithIds(
   return `contains(raw, '\\') OR regexp_matches(raw, getvariable('sought_ids'))`;
 }
 
-/** All that an event says, in eight bytes. */
+/** SQL for a hash of all that an event says. */
 function contentOf({ fields }: LogSchema): string {
   return `hash(${fields.map(({ name }) => name).join(', ')})`;
 }

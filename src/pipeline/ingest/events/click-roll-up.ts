@@ -7,8 +7,8 @@ import { markMartDays } from '../../warehouse/dirty-partitions.ts';
 export type NewClickHours = TempTable<'new_click_hourly'>;
 
 /**
- * Adds new clicks to `click_hourly`, one row per UTC hour and offer as the clicks name it. Touches only the hours that
- * the new clicks lie in, whatever history holds, and marks their days.
+ * Adds new clicks to `click_hourly`, one row per UTC hour and offer as the clicks name it. Touches only the hours of
+ * the new clicks, whatever history holds, and marks their days.
  */
 export async function rollUpClicks(
   connection: DuckDBConnection,

@@ -5,8 +5,8 @@ import { modelQuery, withFunctions } from '../../sql/model-query.ts';
 import type { FoundClicks, NewConversionEvents } from './attribution.ts';
 
 /** Clocks differ by less. Microseconds. */
-const furthestApart = 3_600_000_000;
-const fewNamed = 5;
+const maxClockDifference = 3_600_000_000;
+const maxNamed = 5;
 
 interface OddCredits {
   before_click: number;
@@ -16,7 +16,7 @@ interface OddCredits {
 }
 
 /**
- * Tells of credits whose click became known in this run and that are hardly what happened: older than their click, or
+ * Warns of credits whose click became known in this run and that are hardly what happened: older than their click, or
  * of no milestone though their offer has some. They count as they say, since a log's word is all that there is.
  */
 export async function warnOfOddCredits(
@@ -34,7 +34,7 @@ export async function warnOfOddCredits(
        WHERE kind = 'credit' AND click_id IN (SELECT click_id FROM ${foundClicks})
      ),
      credits AS (
-       SELECT event.conversion_id, epoch_us(click.clicked_at) - epoch_us(event.occurred_at) > ${furthestApart} AS is_before_click,
+       SELECT event.conversion_id, epoch_us(click.clicked_at) - epoch_us(event.occurred_at) > ${maxClockDifference} AS is_before_click,
          event.event_id IS NULL AND milestones.offer_id IS NOT NULL AS is_without_milestone
        FROM news AS event
        JOIN (SELECT * FROM conversion_clicks WHERE click_id IN (SELECT click_id FROM news)) AS click
@@ -46,9 +46,9 @@ export async function warnOfOddCredits(
          ON milestones.offer_id = span.offer_id AND milestones.version = span.version
      )
      SELECT count(*) FILTER (is_before_click) AS before_click,
-       coalesce(min(conversion_id, ${fewNamed}) FILTER (is_before_click), []) AS first_before_click,
+       coalesce(min(conversion_id, ${maxNamed}) FILTER (is_before_click), []) AS first_before_click,
        count(*) FILTER (is_without_milestone) AS without_milestone,
-       coalesce(min(conversion_id, ${fewNamed}) FILTER (is_without_milestone), []) AS first_without_milestone
+       coalesce(min(conversion_id, ${maxNamed}) FILTER (is_without_milestone), []) AS first_without_milestone
      FROM credits`,
   );
   if (odd === undefined) return;

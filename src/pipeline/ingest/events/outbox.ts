@@ -50,7 +50,7 @@ export async function writeOutbox(connection: DuckDBConnection, sites: readonly 
   return rowsChanged;
 }
 
-/** What the model reads of `sites.json`: neither a secret nor an address. */
+/** Loads what the model reads of `sites.json`: neither a secret nor an address. */
 async function loadPostbackSites(connection: DuckDBConnection, sites: readonly Site[]): Promise<void> {
   await insertRows(
     connection,

@@ -25,7 +25,7 @@ export const maxRejectsKept = 1000;
 
 /** Unknown field names are listed up to this number a file, and counted beyond it. */
 export const maxUnknownFieldsNamed = 20;
-/** So many of them are counted at most: a file of made-up names would fill the memory with them. */
+/** Limit of the unknown fields that are counted: a file of made-up names would fill the memory. */
 export const maxUnknownFieldsCounted = 100_000;
 /** A longer name of a field is cut. */
 export const maxFieldNameCharacters = 100;
@@ -142,7 +142,7 @@ export function logKey(
   return JSON.stringify([kind, sha256, ...(status === 'loaded' ? [] : [formatOf(path)])]);
 }
 
-/** Whether a file of the ledger was read to its end. */
+/** SQL that is true of files that were read to their end. */
 const wasRead = sql<boolean>`NOT coalesce(starts_with(reason, ${endedARun}), false)`;
 
 /** Keys of the logs' bytes that count already, whatever their names: of bytes that these files have. */

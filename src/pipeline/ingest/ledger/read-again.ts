@@ -28,7 +28,7 @@ export interface LedgerRow extends LedgerCounts {
   reason: string | null;
   ingested_at: Moment;
   read_with: string;
-  /** When it was ingested, in nanoseconds since the epoch; not before it was first seen. */
+  /** Moment of the ingest, in nanoseconds since the epoch; not before the file was first seen. */
   seen_ns: string;
 }
 
@@ -38,10 +38,10 @@ export interface NewFile extends CheckedFile {
 }
 
 /**
- * Files that lie in the landing folder as they did when they were ingested, and that mean something else by the present
- * configuration than by the one that they were read with: logs with rows that lacked a time zone, files beyond a limit
- * that is another now, catalogs whose source's time zone or mode has changed, or the rate of a currency that they name.
- * By their path in the landing folder.
+ * Files that are in the landing folder as they were when they were ingested, and that mean something else by the
+ * present configuration than by the one that they were read with: logs with rows that lacked a time zone, files beyond
+ * a limit that is another now, catalogs whose source's time zone or mode has changed, or the rate of a currency that
+ * they name. By their path in the landing folder.
  */
 export async function filesToReadAgain(
   { connection }: StateDatabase,
@@ -130,7 +130,7 @@ async function catalogsToReadAgain(
   });
 }
 
-/** Whether the present configuration may make something else of a catalog file than the one that it was read with. */
+/** Returns whether the present configuration may read a catalog file in another way than it was read. */
 function saysOther(
   { file_id, source, status, read_with }: CatalogRow,
   settings: DecidingSettings,
@@ -155,8 +155,8 @@ function saysOther(
 }
 
 /**
- * Of a delta source's files, in the order in which they were ingested, those to be read again: from the first one that
- * says something else on, so that later files still decide. Where one of these is gone, only those after
+ * Returns the files of a delta source to be read again, in the order of their ingest: from the first one that says
+ * something else on, so that later files still decide. Where one of these is gone, only those after
  * it; and none from before the source became a delta, of which the last one decided.
  */
 function fromFirstChange(

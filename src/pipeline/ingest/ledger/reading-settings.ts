@@ -7,15 +7,15 @@ import type { Settings } from '../../../kit/config/settings.ts';
 export interface ReadingSettings {
   unpacked_gigabytes: number;
   time_zone: string | null;
-  /** Of a catalog. */
+  /** The mode of a catalog. */
   mode?: 'full' | 'delta';
-  /** Of a catalog: the rate of each currency that it names, null where there was none. */
+  /** The rates of the currencies that a catalog names, null where there was none. */
   rates?: Record<string, string | null>;
 }
 
 export type DecidingSettings = Pick<Settings, 'sources' | 'logs' | 'rates' | 'unpacked_gigabytes'>;
 
-/** Why a file was quarantined, and the limit whose change can mend it. */
+/** Limits by the reason of quarantine that another value of the limit can heal. */
 export const limits = { unpacked_too_large: 'unpacked_gigabytes' } as const satisfies Record<
   string,
   keyof ReadingSettings

@@ -6,7 +6,7 @@ import type { Run } from '../../runs/stage.ts';
 import { readMetadata, writeMetadata } from '../../warehouse/metadata.ts';
 import { kyselyOn } from '../../warehouse/kysely.ts';
 
-/** What the ledger keeps of the text of landing files: rejected rows, reasons, names of unknown fields. */
+/** Columns that keep text of landing files: rejected rows, reasons, names of unknown fields. */
 const keptTexts = [
   { table: 'rejects', column: 'raw', isCut: `length(raw) < raw_length` },
   { table: 'ingest_files', column: 'reason', isCut: 'false' },
@@ -24,9 +24,9 @@ interface Kept {
 const changeShape = { file_id: 'BIGINT', digest: 'VARCHAR', shown: 'VARCHAR' } as const;
 
 /** Files that are named; the others are counted. */
-const mostNamed = 5;
+const maxNamed = 5;
 
-/** For which secrets all that is kept was gone through: their digests, a blank between. */
+/** Metadata: digests of the secrets that all kept texts were searched for, separated by blanks. */
 const doneFor = 'secrets_taken_out';
 
 /**
@@ -74,13 +74,13 @@ export async function redactKeptTexts(
 }
 
 const secretsLanded =
-  'secrets of the configuration stand in landing files: they are taken out of what is kept of them; move these files away, change the secrets, and know that snapshots published before may have them until they are retired';
+  'landing files hold secrets of the configuration: the kept text of these files is redacted; move these files away, change the secrets, and know that snapshots published before may have them until they are retired';
 
 async function pathsOf(connection: DuckDBConnection, files: ReadonlySet<number>): Promise<string[]> {
   const rows = await kyselyOn(connection)
     .selectFrom('ingest_files')
     .select('path')
-    .where('file_id', 'in', [...files].slice(0, mostNamed))
+    .where('file_id', 'in', [...files].slice(0, maxNamed))
     .orderBy('path')
     .execute();
   return rows.map(({ path }) => path);

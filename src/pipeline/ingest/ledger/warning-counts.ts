@@ -37,7 +37,7 @@ export class WarningCounts {
   }
 }
 
-/** What the fields are counted as that are not named. */
+/** Warning that counts the fields that are not named. */
 export const furtherFields = 'further_unknown_fields';
 
 /** An unknown field counts once per file, however many rows have it. */
@@ -45,7 +45,7 @@ export function totalOf(warnings: readonly CountedWarning[]): number {
   return warnings.reduce((sum, { warning, rows }) => sum + (warning === 'unknown_field' ? 1 : rows), 0);
 }
 
-/** As it can be written down: half a surrogate cannot, and a name may be as long as a file. */
+/** Returns a name as it can be stored: half a surrogate cannot, and a name may be as long as a file. */
 function fieldName(name: string): string {
   return name.length <= maxFieldNameCharacters
     ? name.toWellFormed()

@@ -26,7 +26,7 @@ import { runNumberText } from '../../../kit/text/run-number.ts';
 export interface OpenedLog {
   schema: LogSchema;
   batch: LogBatch;
-  /** Those that cannot be read whole. */
+  /** Files that cannot be read whole. */
   broken: BrokenFile[];
 }
 
@@ -88,7 +88,7 @@ export async function ingestLog(
   return newFiles;
 }
 
-/** Above so many, an ingest merges key runs itself; maintenance does it sooner. */
+/** Number of key runs from which an ingest merges them itself; maintenance does it sooner. */
 const manyKeyRuns = 32;
 
 async function recordUnread(

@@ -57,7 +57,7 @@ export async function recordWarnings(
   return counts;
 }
 
-/** Fields that tell things apart by what somebody's list may have had as long numbers. */
+/** Identifiers that somebody's list may have had as long numbers. */
 const ids: Record<EventKind, readonly string[]> = {
   clicks: ['click_id', 'user_id', 'external_id'],
   conversions: ['conversion_id', 'click_id', 'event_id'],
@@ -83,7 +83,7 @@ async function roundedIds(
   );
 }
 
-/** What is searched to find out what unknown fields are called; that there are any is known from every row. */
+/** Bounds of the search for the names of unknown fields; their presence is known from every row. */
 const maxRowsSearched = 10_000;
 const maxFieldsSearched = 100;
 

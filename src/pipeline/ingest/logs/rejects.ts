@@ -42,7 +42,7 @@ export async function recordRejects(
 interface RejectCount {
   file_id: number;
   rejected: number;
-  /** Those whose lines are not known yet: an engine may tell them, and of long lines they are. */
+  /** Rejects without a line number: some engines give it, and those of long lines have it. */
   unnumbered: number;
 }
 
@@ -56,7 +56,7 @@ function reasonOf({ format, unterminatedRow }: LogBatchFile): string {
     : 'reason';
 }
 
-/** So many rejected rows are looked for by their texts, all at once. */
+/** Limit of the rejected rows that are searched for by their texts at once. */
 const maxSought = 10_000;
 
 /**
@@ -72,7 +72,7 @@ function numberedRejects(file: LogBatchFile, rejects: string): string {
         AND CASE WHEN sought.digest IS NULL THEN sought.raw_length = length(lines.raw) ELSE sought.digest = sha256(lines.raw) END`;
 }
 
-/** Where there are more of them, the first ones come soon: lines are parsed in their order until there are enough. */
+/** Parses lines in their order until there are enough rejects: where there are many, the first ones come soon. */
 function firstRejects(schema: LogSchema, file: LogBatchFile): string {
   const [lines = ''] = numberedLines(file);
   const parsed = parsedLog(schema, rowsOfFile(file.fileId, lines));

@@ -14,7 +14,7 @@ import { daysOf, shortDayNumber } from './find-days.ts';
 import { entriesPerPage, writeKeyRun, type SortedKeys } from './key-run.ts';
 import { runNumberText } from '../../../kit/text/run-number.ts';
 
-/** What key runs are read and written with. */
+/** Access to the key runs of a warehouse. */
 export interface KeyRunsOf {
   connection: DuckDBConnection;
   data: DataDirectory;
@@ -55,7 +55,7 @@ export function entriesOf(kind: EventKind, files: readonly string[]): string {
   return `SELECT ${words('event_key', shortDayNumber(eventTime[kind]))} FROM ${eventRelation(kind, files)}`;
 }
 
-/** What a key run of a run's new events is called, or one that it made of several. */
+/** Returns the name of a key run: of a run's new events, or made of several. */
 export function keyRunName(runId: number, of?: 'all' | 'merged'): string {
   return ['run', runNumberText(runId), ...(of === undefined ? [] : [of])].join('-');
 }

@@ -2,7 +2,7 @@ import { dayNumber, numberOfDay } from '../../../kit/time/day-number.ts';
 import type { Day } from '../../../kit/time/moment.ts';
 import { KeyRun, type SortedKeys } from './key-run.ts';
 
-/** Days are numbered from 1970-01-01, in 16 bits; 0 stands for it and all earlier and later ones. */
+/** Days are numbered from 1970-01-01, in 16 bits; 0 means that day and all earlier and later ones. */
 const dayZero = numberOfDay('1970-01-01');
 const lastNumber = 0xffff;
 /** SQL for the number that key runs have for the day of a TIMESTAMPTZ. */
@@ -16,8 +16,8 @@ function shortNumberOf(day: Day): number {
 }
 
 /**
- * Looks keys up in key runs: the days that may have an event with one of them. Throws `DamagedKeyRun`, and errors of the
- * file system.
+ * Looks keys up in key runs: the days that may have an event with one of them. Throws `DamagedKeyRun`, and errors of
+ * the file system.
  */
 export function daysOf(keyRuns: readonly string[], sought: SortedKeys): (day: Day) => boolean {
   const days = new Set<number>();
@@ -28,7 +28,7 @@ export function daysOf(keyRuns: readonly string[], sought: SortedKeys): (day: Da
   return (day) => days.has(shortNumberOf(day));
 }
 
-/** One key as a look-up takes it. */
+/** Returns a key as a look-up takes it. */
 export function soughtKey(key: bigint): SortedKeys {
   return {
     high: Uint32Array.of(Number(key >> 28n)),

@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 import type { WordPairs } from '../../../kit/duckdb/word-pairs.ts';
 
 /**
- * A key run: the keys of many events, sorted, each with the day that its event lies on. The file is a page with what it
+ * A key run: the keys of many events, sorted, each with the day of its event. The file is a page with what it
  * is, then pages of entries, then of every page of entries the high word of its first entry. All numbers are
  * little-endian. An entry is 64 bits: the upper 48 bits of the key, then the day's number. Two events may share those
  * 48 bits, so what is found is a day to look at and no proof.
@@ -17,7 +17,7 @@ export const entriesPerPage = (pageBytes - pageHeaderBytes) / 8;
 
 /** Pages read at once where most of them are asked for. */
 const pagesAtOnce = 64;
-/** Above so many pages for each key that is looked up, only the pages that may have one are read. */
+/** Pages for each key looked up, above which only the pages that may have one are read. */
 const sparse = 4;
 
 /** Sorted by both words: `high` are the upper 32 bits of a key, the upper half of `low` are the next 16. */
@@ -141,7 +141,7 @@ export class KeyRun implements Disposable {
     }
   }
 
-  /** All entries, a page at a time. */
+  /** Yields all entries, a page at a time. */
   *all(): Generator<SortedKeys> {
     for (let page = 0; page < this.pages; page++) {
       const bytes = this.#page(page, false);

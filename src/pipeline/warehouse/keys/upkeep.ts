@@ -8,7 +8,7 @@ import { addKeyRun, entriesOf, keyRunName, promoteKeyRun, type KeyRunsOf } from 
 import { KeyRun, type SortedKeys } from './key-run.ts';
 
 /**
- * What is wrong with the key runs of a kind, if anything: they have to name every event, or a copy would pass as new.
+ * Returns the trouble with the key runs of a kind, if any: they have to name every event, or a copy would pass as new.
  * `deep` reads every entry and compares their sums with those of the event files.
  */
 export async function troubleWithKeyRuns(
@@ -68,7 +68,7 @@ async function sumsDiffer(
 export async function ensureKeyRuns(of: KeyRunsOf, kind: EventKind, runId: number): Promise<void> {
   const trouble = await troubleWithKeyRuns(of, kind);
   if (trouble === undefined) return;
-  of.logger.info({ kind, reason: trouble }, 'keys of events are written again');
+  of.logger.info({ kind, reason: trouble }, 'key runs are incomplete: writing them again from the events');
   await writeKeysAgain(of, kind, runId);
 }
 
