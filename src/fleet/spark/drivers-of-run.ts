@@ -39,7 +39,7 @@ export function driversOfRun(
       }));
     },
     async [Symbol.asyncDispose]() {
-      // One that did not start has told so.
+      // A driver that did not start has reported it.
       await (await started?.catch(() => undefined))?.[Symbol.asyncDispose]();
     },
   };

@@ -21,7 +21,7 @@ const madeColumns = 'event_key, file_id, warnings, day_number';
 
 /**
  * Parses the lines that Spark left, by the one parser, and writes the events among them for Spark to go on with, and
- * the rejects. Every line has its number: Spark tells the part of a file that it read and counts within it.
+ * the rejects. Every line has its number: Spark names the part of a file that it read and counts within it.
  */
 export async function parseOddLines(
   connection: DuckDBConnection,

@@ -135,7 +135,7 @@ export class SparkDriver implements AsyncDisposable {
         resolve();
       });
     });
-    // What is written to a process that has ended is told by its end.
+    // Writing to a process that has ended fails; its end is the error to report.
     this.#child.stdin.on('error', () => undefined);
     createInterface({ input: this.#child.stdout }).on('line', (line) => this.#take(JSON.parse(line) as Answer));
     this.#timer = setTimeout(
@@ -161,7 +161,7 @@ export class SparkDriver implements AsyncDisposable {
     });
   }
 
-  /** `onProgress` is told the share that is done, from 0 to 1. */
+  /** `onProgress` gets the share that is done, from 0 to 1. */
   write(
     { query, folder, partitionBy, options = {} }: WrittenQuery,
     onProgress: (share: number) => void = () => {},
@@ -190,7 +190,7 @@ export class SparkDriver implements AsyncDisposable {
 
   #kill(why: Error): void {
     this.#fail(why);
-    // With its input closed it cancels its jobs and ends; what still waits for it has been told.
+    // With its input closed it cancels its jobs and ends; commands that still wait for it have failed.
     this.#child.stdin.end();
   }
 

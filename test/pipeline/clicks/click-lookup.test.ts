@@ -120,7 +120,7 @@ test('lookups go on while snapshots are switched', async () => {
   );
 });
 
-test('a database that cannot be opened is our failure, told in the variant’s form', async () => {
+test('a database that cannot be opened is our failure, reported in the variant’s form', async () => {
   const { data, remove } = await temporaryData();
   onTestFinished(remove);
   await writeSites(data, [wall]);

@@ -64,7 +64,7 @@ async function landConfiguration({ data }: PipelineUnderTest): Promise<number> {
   return count;
 }
 
-/** Texts of any table in which one of the secrets stands, in any spelling. */
+/** Texts of any table that hold one of the secrets, in any spelling. */
 async function found({ data }: PipelineUnderTest): Promise<string[]> {
   const texts = await readAnalytics(data.current, async (query) => {
     const columns = await query<{ place: string; sql: string }>(

@@ -33,8 +33,8 @@ it('ids that a spreadsheet has rounded are counted by field, and the pattern is 
     `b,B,,"[{""event_id"":""${rounded}"",""description"":""E"",""payout"":""1""}]"`,
     'c,C,1,',
   ]);
-  const told: object[] = [];
-  const logger = createLogger({ write: (line: string) => told.push(JSON.parse(line) as object) > 0 }, 'warn');
+  const logged: object[] = [];
+  const logger = createLogger({ write: (line: string) => logged.push(JSON.parse(line) as object) > 0 }, 'warn');
   await landing.ingest({ logger });
   expect(await landing.warnings()).toEqual([
     'clicks/a.csv id_like_1.23457E+17 click_id 1',
@@ -49,8 +49,8 @@ it('ids that a spreadsheet has rounded are counted by field, and the pattern is 
     { path: 'clicks/a.csv', warnings: 2 },
     { path: 'clicks/good.ndjson', warnings: 1 },
   ]);
-  expect(told).toHaveLength(7);
-  expect(told[0]).toMatchObject({
+  expect(logged).toHaveLength(7);
+  expect(logged[0]).toMatchObject({
     file: 'clicks/a.csv',
     field: 'click_id',
     rows: 1,
@@ -58,5 +58,5 @@ it('ids that a spreadsheet has rounded are counted by field, and the pattern is 
   });
   await landing.put('clicks/later.ndjson', [click('c9')]);
   await landing.ingest({ logger });
-  expect(told).toHaveLength(7);
+  expect(logged).toHaveLength(7);
 });

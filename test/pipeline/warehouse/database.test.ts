@@ -156,7 +156,7 @@ describe('openStateDatabase', () => {
     await open();
   });
 
-  it('tells a damaged file from other trouble, and may be tried again', async () => {
+  it('distinguishes a damaged file from other trouble, and may be tried again', async () => {
     await (await open()).close();
     await writeFile(data.stateFile, 'not a database');
     await expect(open()).rejects.toThrow(DamagedStateError);

@@ -14,13 +14,13 @@ const offer = (payout: string) => [{ external_id: 'a', title: 'A', payout }];
 
 /** A landing folder over which runs go at given clocks. */
 async function exportsOf(landing: LogLanding) {
-  const told: string[] = [];
+  const messages: string[] = [];
   const logger = createLogger(
-    { write: (line: string) => told.push((JSON.parse(line) as { msg: string }).msg) > 0 },
+    { write: (line: string) => messages.push((JSON.parse(line) as { msg: string }).msg) > 0 },
     'warn',
   );
   return {
-    told,
+    messages,
     land: async (name: string, payout: string, modified: string) => {
       const path = await landing.put(`offers/net/${name}`, offer(payout));
       await utimes(path, at(modified), at(modified));
@@ -38,9 +38,9 @@ async function exportsOf(landing: LogLanding) {
   };
 }
 
-it('an export whose time lies ahead counts as of when it was first seen, so that later ones decide', async () => {
+it('an export whose time is ahead counts as of when it was first seen, so that later ones decide', async () => {
   await using landing = await LogLanding.create();
-  const { land, run, payout, told, touch } = await exportsOf(landing);
+  const { land, run, payout, messages, touch } = await exportsOf(landing);
   await land('a.ndjson', '1', '2030-01-01T00:00:00Z');
   await run('2026-11-18T10:00:00Z');
   await land('b.ndjson', '2', '2026-11-18T11:00:00Z');
@@ -52,7 +52,7 @@ it('an export whose time lies ahead counts as of when it was first seen, so that
   await land('c.ndjson', '3', '2026-11-18T11:30:00Z');
   await run('2026-11-18T11:35:00Z');
   expect(await payout()).toBe('3.000000');
-  expect(told).toEqual([]);
+  expect(messages).toEqual([]);
   expect(await landing.query(`SELECT path, status FROM ingest_files ORDER BY file_id`)).toEqual(
     ['a', 'b', 'c'].map((name) => ({ path: `offers/net/${name}.ndjson`, status: 'loaded' })),
   );
@@ -76,9 +76,9 @@ it('of several whose times lie ahead the name decides, and then when they came',
   expect(await payout()).toBe('3.000000');
 });
 
-it('an export that is set aside is told with the one that is newer', async () => {
+it('an export that is set aside is named with the newer one', async () => {
   await using landing = await LogLanding.create();
-  const { land, run, payout, told } = await exportsOf(landing);
+  const { land, run, payout, messages } = await exportsOf(landing);
   await land('a.ndjson', '1', '2026-11-18T09:00:00Z');
   await run('2026-11-18T10:00:00Z');
   await land('b.ndjson', '2', '2026-11-18T08:00:00Z');
@@ -86,7 +86,7 @@ it('an export that is set aside is told with the one that is newer', async () =>
   await run('2026-11-18T11:00:00Z');
   await run('2026-11-18T12:00:00Z');
   expect(await payout()).toBe('1.000000');
-  expect(told).toEqual([
+  expect(messages).toEqual([
     'offers/net/c.ndjson and 1 more of its source are set aside: offers/net/a.ndjson is newer by its modification time. Land an export that should count under a new name',
   ]);
   expect(await landing.query(`SELECT DISTINCT reason FROM ingest_files WHERE status = 'superseded'`)).toEqual([
@@ -109,7 +109,7 @@ it('an export that is touched is as old as its new time says, and never younger 
   expect(await payout()).toBe('2.000000');
 });
 
-it('status tells for a day what was set aside', async () => {
+it('status shows for a day what was set aside', async () => {
   const noon = '2026-03-10T12:00:00Z';
   await using pipeline = await PipelineUnderTest.create(at(noon));
   const land = async (name: string, payout: string, modified: string) => {

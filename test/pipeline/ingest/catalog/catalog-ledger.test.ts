@@ -86,7 +86,7 @@ it('understands text cells of CSV and Parquet', async () => {
   ]);
 });
 
-it('tells rows of CSV that have too few or too many cells', async () => {
+it('names rows of CSV that have too few or too many cells', async () => {
   await using warehouse = await CatalogWarehouse.create();
   await warehouse.run(asOf, { name: '1.csv', format: 'csv', modified: 1, rows: ['["a","Game"]', record('b')] });
   expect(await warehouse.query('SELECT line, reason FROM rejects')).toEqual([

@@ -207,7 +207,7 @@ describe('which export decides', () => {
     ]);
   });
 
-  it('not one that arrives late and is older than the one that decided, while that still lies there', async () => {
+  it('not one that arrives late and is older than the one that decided, while that is still there', async () => {
     await using warehouse = await CatalogWarehouse.create();
     await warehouse.run(day(1), { name: 'new.ndjson', modified: 9, rows: [record('a')] });
     await warehouse.run(day(2), { name: 'late.ndjson', modified: 5, rows: [record('b')] });

@@ -28,7 +28,7 @@ const offer = (externalId: string, payout: string, currency?: string, fields: ob
 /** One source over runs an hour apart; files get times in the order of their landing. */
 class NetSource {
   readonly landing: LogLanding;
-  readonly told: string[] = [];
+  readonly messages: string[] = [];
   #hour = 0;
   #landed = 0;
 
@@ -49,7 +49,7 @@ class NetSource {
     const before = await readRevision(this.landing.state.connection);
     const clock = `2026-11-18T${String(++this.#hour).padStart(2, '0')}:00:00Z`;
     const logger = createLogger(
-      { write: (line: string) => this.told.push((JSON.parse(line) as { msg: string }).msg) > 0 },
+      { write: (line: string) => this.messages.push((JSON.parse(line) as { msg: string }).msg) > 0 },
       'warn',
     );
     const { files, readAgain, offerVersions } = await this.landing.ingest({
@@ -127,10 +127,10 @@ describe('a full source', () => {
     // A rate that is taken away refuses the row again, and the offer stays as it was.
     expect(await source.run(settingsOf({ EUR: '1.20' }))).toEqual({ ...unchanged, readAgain: 1, changed: true });
     expect(await source.catalog()).toEqual(['eur active 1.2', 'gbp active 2.6', 'gone vanished 9.9', 'usd active 3.0']);
-    expect(source.told).toEqual([]);
+    expect(source.messages).toEqual([]);
   });
 
-  it('is not read again where its last export lies there no more, or others have taken its name', async ({
+  it('is not read again where its last export is there no more, or others have taken its name', async ({
     landing,
     source,
   }) => {
@@ -153,7 +153,7 @@ describe('a full source', () => {
       'offers/net/a.ndjson loaded 1=1+0+0',
       'offers/net/b.ndjson loaded 1=1+0+0',
     ]);
-    expect(source.told).toEqual([]);
+    expect(source.messages).toEqual([]);
   });
 
   it('is read again for its time zone, and says nothing new where no time lacks an offset', async ({
@@ -223,7 +223,7 @@ describe('a delta source', () => {
     expect(await source.run(settingsOf({ EUR: '1.2', GBP: '1.3' }, delta))).toEqual({ ...unchanged, readAgain: 0 });
   });
 
-  it('does not let an older file speak over one that lies there no more', async ({ landing, source }) => {
+  it('does not let an older file speak over one that is there no more', async ({ landing, source }) => {
     for (const [name, payout] of [
       ['a', '1'],
       ['b', '2'],

@@ -15,7 +15,7 @@ async function warned(landing: LogLanding): Promise<Record<string, unknown>[]> {
 }
 
 describe('a credit in a log', () => {
-  it('that is more than an hour older than its click is told, whichever came first', async () => {
+  it('that is more than an hour older than its click is warned of, whichever came first', async () => {
     await using landing = await LogLanding.create();
     await landing.put('offers/net/first.ndjson', offers);
     const at = (time: string) => ({ occurred_at: `2026-11-18T${time}Z` });
@@ -41,7 +41,7 @@ describe('a credit in a log', () => {
     expect(await warned(landing)).toEqual([]);
   });
 
-  it('that names no milestone of an offer with some is told', async () => {
+  it('that names no milestone of an offer with some is warned of', async () => {
     await using landing = await LogLanding.create();
     await landing.put('offers/net/first.ndjson', offers);
     await landing.put('clicks/1.ndjson', [

@@ -22,7 +22,7 @@ const later = (kind: string, time: string, more: object = {}) => ({
   ...more,
 });
 
-interface Told {
+interface Written {
   conversion_id: string;
   kind: string;
   reward: string;
@@ -52,7 +52,7 @@ class Steps implements AsyncDisposable {
     conversions?: readonly object[];
     offers?: readonly object[];
     sites?: readonly object[];
-  }): Promise<Told[]> {
+  }): Promise<Written[]> {
     const hour = this.#hour++;
     this.#sites = landed.sites ?? this.#sites;
     const { offers, clicks, conversions } = landed;
@@ -60,7 +60,7 @@ class Steps implements AsyncDisposable {
       if (rows) await this.#landing.put(`${folder}/${hour}.ndjson`, rows);
     const sites = this.#sites.map((each) => siteSchema.parse(each));
     await this.#landing.ingest({ asOf: `2026-11-18T${hour}:00:00Z`, wallClock: '2026-11-18T23:00:00Z' }, { sites });
-    return this.#landing.query<Told>(
+    return this.#landing.query<Written>(
       'SELECT conversion_id, kind, reward, enqueued_at, webhook_id FROM outbox ORDER BY enqueued_at, occurred_at, kind',
     );
   }
@@ -70,12 +70,12 @@ class Steps implements AsyncDisposable {
   }
 }
 
-const inShort = (told: readonly Told[]) =>
-  told.map(
+const inShort = (written: readonly Written[]) =>
+  written.map(
     ({ conversion_id, kind, reward, enqueued_at }) => `${conversion_id} ${kind} ${reward} ${enqueued_at.slice(11, 13)}`,
   );
 
-test('a credit is told once, with the reward of that time, whatever lands again', async () => {
+test('a credit is sent once, with the reward of that time, whatever lands again', async () => {
   await using steps = await Steps.begin();
   const first = await steps.next({ clicks: [click], conversions: [credit] });
   expect(inShort(first)).toEqual(['v-1 credit 120.0000 11']);
@@ -91,26 +91,26 @@ test('a credit is told once, with the reward of that time, whatever lands again'
 test('a chargeback carries what its credit carried, even after the commission changed', async () => {
   await using steps = await Steps.begin();
   await steps.next({ clicks: [click], conversions: [credit] });
-  const told = await steps.next({
+  const written = await steps.next({
     conversions: [later('chargeback', '10:30:00', { payout: '0.10' })],
     sites: [{ ...site, commission: 0.9 }],
   });
-  expect(inShort(told)).toEqual(['v-1 credit 120.0000 11', 'v-1 chargeback 120.0000 12']);
+  expect(inShort(written)).toEqual(['v-1 credit 120.0000 11', 'v-1 chargeback 120.0000 12']);
 });
 
 test("without a credit, a reject carries its own amount, else the catalog's at its time", async () => {
   await using steps = await Steps.begin();
-  const told = await steps.next({
+  const written = await steps.next({
     clicks: [click, { ...click, click_id: 'c-2' }],
     conversions: [
       later('reject', '10:00:00', { payout: '0.5' }),
       later('reject', '10:00:01', { conversion_id: 'v-2', click_id: 'c-2' }),
     ],
   });
-  expect(inShort(told)).toEqual(['v-1 reject 40.0000 11', 'v-2 reject 120.0000 11']);
+  expect(inShort(written)).toEqual(['v-1 reject 40.0000 11', 'v-2 reject 120.0000 11']);
 });
 
-test('what lacks its click or offer is told by the run that brings it, an unknown milestone by none', async () => {
+test('an event that lacks its click or offer is sent by the run that brings it, an unknown milestone by none', async () => {
   const many = { ...offer, events: [{ event_id: 'level-5', description: 'Level 5', payout: '1' }] };
   await using steps = await Steps.begin([site], []);
   expect(
@@ -129,7 +129,7 @@ test('an event stamped ahead waits for its time, without further news', async ()
   expect(inShort(await steps.next({}))).toEqual(['v-1 credit 120.0000 12']);
 });
 
-test('a site without an address is told nothing of the past; one that is unknown for a while loses nothing', async () => {
+test('a site without an address is sent nothing of the past; one that is unknown for a while loses nothing', async () => {
   await using steps = await Steps.begin([{ ...site, postback: undefined }]);
   const elsewhere = { ...click, click_id: 'c-2', site_key: 'new' };
   expect(
@@ -161,7 +161,7 @@ test('rewards are exact and rounded once, half away from zero', async () => {
       reward_rate: rate / 1e6,
     })),
   );
-  const told = await steps.next({
+  const written = await steps.next({
     clicks: cases.map((_, index) => ({ ...click, click_id: `c${index}`, site_key: `s${index}` })),
     conversions: cases.map(({ payout }, index) => ({
       ...credit,
@@ -175,7 +175,7 @@ test('rewards are exact and rounded once, half away from zero', async () => {
     const rounded = (2n * scaled + 10n ** 14n) / (2n * 10n ** 14n);
     return [`v${index}`, `${rounded / 10_000n}.${String(rounded % 10_000n).padStart(4, '0')}`];
   });
-  expect(new Map(told.map(({ conversion_id, reward }) => [conversion_id, reward]))).toEqual(
+  expect(new Map(written.map(({ conversion_id, reward }) => [conversion_id, reward]))).toEqual(
     new Map(expected as [string, string][]),
   );
 });

@@ -238,9 +238,9 @@ describe('CSV whose last line has no end', () => {
   const offers = (count: number) =>
     `external_id,title,payout\n${Array.from({ length: count }, (_, index) => `x${index},Offer,12.11\n`).join('')}`;
 
-  it('waits until it is ten minutes old, told and not remembered; what is whole goes on', async ({ landing }) => {
-    const told: string[] = [];
-    const logger = createLogger({ write: (line: string) => told.push(line) > 0 }, 'info');
+  it('waits until it is ten minutes old, logged and not remembered; what is whole goes on', async ({ landing }) => {
+    const logged: string[] = [];
+    const logger = createLogger({ write: (line: string) => logged.push(line) > 0 }, 'info');
     await landing.putAt('conversions/a.csv', torn, '2026-11-18T11:50:00.001Z');
     await landing.putAt(
       'conversions/b.csv.gz',
@@ -257,7 +257,7 @@ describe('CSV whose last line has no end', () => {
     await landing.putAt('conversions/whole.csv', `${header}${row('whole', '1')}\n`, '2026-11-18T11:59:59Z');
     expect(await landing.ingest({ logger })).toMatchObject({ files: 1, accepted: 1 });
     expect(
-      told
+      logged
         .filter((line) => line.includes('its last line has no end'))
         .map((line) => (JSON.parse(line) as { file: string }).file)
         .toSorted(),

@@ -6,7 +6,7 @@ import { parquet } from '../../../support/parquet.ts';
 
 const at = '2026-11-18T12:00:00Z';
 
-/** Ingests lines of one log together and tells of each what became of it: `loaded`, or why it was rejected. */
+/** Ingests lines of one log together and returns the outcome of each: `loaded`, or why it was rejected. */
 async function outcomes(
   kind: 'clicks' | 'conversions',
   lines: readonly (string | object)[],
@@ -190,7 +190,7 @@ describe('CSV', () => {
     expect(await landing.ids('clicks')).toEqual(['0', 'ok']);
   });
 
-  it('tells names that differ in case only apart', async ({ landing }) => {
+  it('keeps names apart that differ in case only', async ({ landing }) => {
     await landing.put('clicks/a.csv', csv([{ ...click('a'), User_ID: 'other', Note: '1', note: '2' }]));
     await landing.ingest();
     expect(await landing.events('clicks', 'user_id')).toEqual([{ user_id: 'u' }]);

@@ -78,7 +78,7 @@ describe('a log whose rows lacked a time zone', () => {
     await landing.ingest();
     await landing.ingest({ settings: zoned('Europe/Berlin') });
     const before = await landing.query('SELECT path, sha256 FROM event_files');
-    // The second row lies more than a day ahead in either zone.
+    // The second row is more than a day ahead in either zone.
     expect(await ledger(landing)).toEqual(['clicks/a.ndjson loaded 3=1+0+2 0 0 1']);
     expect(await landing.rejects()).toEqual([
       'clicks/a.ndjson:2 not_json_object',
@@ -169,7 +169,7 @@ describe('a log whose rows lacked a time zone', () => {
     ]);
   });
 
-  it('is left as it is where it lies there no more, and found under another name', async ({ landing }) => {
+  it('is left as it is where it is there no more, and found under another name', async ({ landing }) => {
     const gone = await landing.put('clicks/a.ndjson', [click('a', { clicked_at: local })]);
     const moved = await landing.put('clicks/b.ndjson', [click('b', { clicked_at: local })]);
     await landing.ingest();

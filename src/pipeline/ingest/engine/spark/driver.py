@@ -4,8 +4,8 @@ The first line says how Spark is reached; each one after it is a command:
   {"id": 1, "view": "name", "format": "text", "paths": […], "options": {…}, "columns": […]}   names files for queries
   {"id": 2, "write": "folder", "query": "SELECT …", "partition_by": […], "options": {…}}      writes Parquet
 Answers: {"ready": true, "version": "…"}; {"id": 2, "progress": 0.5}; {"id": 2, "done": true}; {"id": 2, "error": "…"}.
-Whatever Spark has to tell goes to standard error. Ends, and all of its work on the cluster with it, when standard
-input does: so whoever started it may end in any way. It holds no logic of its own: the queries come ready.
+Spark's own output goes to standard error. Ends, and all of its work on the cluster with it, when standard
+input does: so the program that started it may end in any way. It holds no logic of its own: the queries come ready.
 """
 
 import json
@@ -33,7 +33,7 @@ def answer(**content):
 
 
 def reason_of(error):
-    """What went wrong, in one line: what it all began with, where Spark tells that."""
+    """Returns the error in one line: its first cause, where Spark names one."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     causes = [line[len("Caused by: "):] for line in lines if line.startswith("Caused by: ")]
     first = lines[0] if lines else type(error).__name__
