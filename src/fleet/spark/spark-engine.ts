@@ -21,7 +21,7 @@ import {
   eventViews,
   inputName,
   linesView,
-  parseQuery,
+  eventsQuery,
   type StagingFolders,
 } from './spark-staging.ts';
 
@@ -68,7 +68,7 @@ export class SparkEngine implements EventEngine {
       driver,
       `parsing ${kind} on Spark`,
       `events of ${kind}: parsed by Spark`,
-      parseQuery(schema, folders, await steadyDays(this.#connection, schema.reading)),
+      eventsQuery(schema, folders, await steadyDays(this.#connection, schema.reading)),
       [lines],
     );
     const odd = await effects.perform(`events of ${kind}: odd lines parsed`, () =>

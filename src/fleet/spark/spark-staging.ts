@@ -49,7 +49,7 @@ export function linesView(paths: readonly string[]): ViewOfFiles {
   };
 }
 
-export function parseQuery(
+export function eventsQuery(
   schema: LogSchema,
   { parsed }: StagingFolders,
   steady: readonly SteadyDays[] = [],

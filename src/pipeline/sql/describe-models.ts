@@ -3,7 +3,7 @@ import { Kysely } from 'kysely';
 import { DuckDBDialect } from '../../kit/duckdb/dialect/dialect.ts';
 import { queryRows } from '../../kit/duckdb/dialect/rows.ts';
 import { inMemory, openDuckDB } from '../../kit/duckdb/open.ts';
-import { migrate } from '../warehouse/migrations.ts';
+import { migrateState } from '../warehouse/migrations.ts';
 import { runInputs, makeRunInput, type RunInputName } from './run-inputs.ts';
 import { modelQuery } from './model-query.ts';
 import { modelNames, readModel, type ModelFolder, type SqlModel } from './sql-model.ts';
@@ -39,7 +39,7 @@ export async function describeModels(): Promise<DescribedModel[]> {
   const { connection } = database;
   const db = new Kysely<unknown>({ dialect: new DuckDBDialect(connection) });
   try {
-    await migrate(db);
+    await migrateState(db);
     for (const name of Object.keys(runInputs)) await makeRunInput(connection, name as RunInputName);
     await connection.run("ATTACH ':memory:' AS snapshot");
     const described: DescribedModel[] = [];

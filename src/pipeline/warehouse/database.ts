@@ -9,7 +9,7 @@ import { machineFailure } from '../../kit/errors/machine-failure.ts';
 import { commitTransaction, inTransaction } from '../../kit/duckdb/dialect/transaction.ts';
 import { duckdbOptions } from '../../kit/duckdb/duckdb-options.ts';
 import { openDuckDB, type OpenDuckDB } from '../../kit/duckdb/open.ts';
-import { isMigrationPending, migrate, migrationsFolder } from './migrations.ts';
+import { isMigrationPending, migrateState, migrationsFolder } from './migrations.ts';
 import { kyselyOn } from './kysely.ts';
 import type { Tables } from './tables.ts';
 
@@ -56,7 +56,7 @@ export async function openStateDatabase(
   try {
     if (!(await isMigrationPending(opened.db, migrations))) return opened;
     // Replaying schema changes from the log has crashed: they get an opening of their own that ends without a log.
-    await effects.perform('state: migrated', () => migrate(opened.db, migrations));
+    await effects.perform('state: migrated', () => migrateState(opened.db, migrations));
   } catch (error) {
     await opened.close();
     throw error;

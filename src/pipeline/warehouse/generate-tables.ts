@@ -8,7 +8,7 @@ import { Kysely, sql } from 'kysely';
 import type { ColumnMetadata, TableMetadata } from 'kysely';
 import { DuckDBDialect } from '../../kit/duckdb/dialect/dialect.ts';
 import { inMemory, withDuckDB } from '../../kit/duckdb/open.ts';
-import { migrate, migrationsFolder } from './migrations.ts';
+import { migrateState, migrationsFolder } from './migrations.ts';
 
 export const tablesFile = fileURLToPath(new URL('tables.ts', import.meta.url));
 
@@ -25,7 +25,7 @@ interface CheckRow {
 export async function generateTables(migrations: string = migrationsFolder): Promise<string> {
   return withDuckDB(inMemory, {}, async (connection) => {
     const db = new Kysely<unknown>({ dialect: new DuckDBDialect(connection) });
-    await migrate(db, migrations);
+    await migrateState(db, migrations);
     const tables = await db.introspection.getTables();
     const { rows: checks } = await sql<CheckRow>`
       SELECT table_name, constraint_column_names AS column_names, expression

@@ -45,7 +45,7 @@ export async function isMigrationPending<T>(db: Kysely<T>, folder: string = migr
  * Brings the database to the newest schema; a migration that fails is rolled back whole. Nothing else may run
  * meanwhile.
  */
-export async function migrate<T>(db: Kysely<T>, folder: string = migrationsFolder): Promise<void> {
+export async function migrateState<T>(db: Kysely<T>, folder: string = migrationsFolder): Promise<void> {
   const { error, results } = await new Migrator({ db, provider: new SqlFiles(folder) }).migrateToLatest();
   if (error === undefined) return;
   const failed = results?.find(({ status }) => status === 'Error')?.migrationName;

@@ -4,7 +4,7 @@ import {
   daysQuery,
   duplicatesQuery,
   linesView,
-  parseQuery,
+  eventsQuery,
   type StagingFolders,
 } from '../../../src/fleet/spark/spark-staging.ts';
 import { LogLanding } from '../../support/log-landing.ts';
@@ -26,7 +26,7 @@ it.for([clickSchema(reading), conversionSchema(reading)])(
     const { columns, options } = linesView(['/scratch/input/0-1.ndjson']);
     const steps = {
       lines: columns.join(',\n'),
-      parsed: parseQuery(schema, folders).query,
+      parsed: eventsQuery(schema, folders).query,
       duplicates: duplicatesQuery(schema, folders).query,
       days: daysQuery(schema, folders).query,
     };
