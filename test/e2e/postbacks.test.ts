@@ -146,7 +146,7 @@ test('a refresh tells publishers once, signed, and the next snapshot shows what 
   await writeFile(pipeline.data.deliveriesFile, Buffer.alloc(size));
   await rm(`${pipeline.data.deliveriesFile}-wal`, { force: true });
   const healed = await refresh('12:15');
-  expect(healed).toMatchObject({ code: 0, stderr: expect.stringContaining('put aside') as string });
+  expect(healed).toMatchObject({ code: 0, stderr: expect.stringContaining('moved to put-aside/') as string });
   expect(JSON.parse(healed.stdout)).toMatchObject({ delivery: { due: 0, remaining: 0 } });
   expect(received).toHaveLength(2);
 });
