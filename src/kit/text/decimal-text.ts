@@ -75,7 +75,7 @@ export function parseAmount(text: string): Amount | undefined {
 }
 
 /** Writes the shortest plain decimal text, such as `-0.25`. */
-export function amountText(amount: Amount): string {
+export function pointsText(amount: Amount): string {
   return decimalText({ units: amount, places: amountPlaces });
 }
 

@@ -1,5 +1,5 @@
 import { addDays, compareMoments, startOfDay, type Day, type Moment } from '../../../kit/time/moment.ts';
-import { amountText, type Amount } from '../../../kit/text/decimal-text.ts';
+import { pointsText, type Amount } from '../../../kit/text/decimal-text.ts';
 import type { Claim, Matched } from './match.ts';
 import type { ClaimedClick, OurConversion } from './our-conversions.ts';
 import type { PublisherReward } from './publisher-file.ts';
@@ -110,7 +110,7 @@ function sortPair(sorted: Sorted, claim: Claim, conversion: OurConversion, scope
         'amount',
         claim,
         conversion,
-        `${amountText(gap)} more there than here`.replace(/^-(\S+) more/, '$1 less'),
+        `${pointsText(gap)} more there than here`.replace(/^-(\S+) more/, '$1 less'),
         there,
         here,
       );
@@ -214,8 +214,8 @@ function add(
     line: row?.line ?? null,
     state_there: row?.state ?? null,
     state_here: conversion?.status ?? null,
-    amount_there: row?.amount === undefined ? null : amountText(row.amount),
-    amount_here: conversion?.amount === undefined ? null : amountText(conversion.amount),
+    amount_there: row?.amount === undefined ? null : pointsText(row.amount),
+    amount_here: conversion?.amount === undefined ? null : pointsText(conversion.amount),
     time_there: row?.time ?? null,
     time_here: conversion?.time ?? null,
     detail,

@@ -3,7 +3,7 @@ import { dayOf, type Day } from '../../../kit/time/moment.ts';
 import type { KeptSnapshot } from '../kept-snapshots.ts';
 import { withSnapshotDatabase } from '../snapshot-database.ts';
 import { looksRounded } from '../../../kit/text/rounded-id.ts';
-import { amountText, type Amount } from '../../../kit/text/decimal-text.ts';
+import { pointsText, type Amount } from '../../../kit/text/decimal-text.ts';
 import { differenceKinds, sortDifferences, type Difference, type DifferenceKind } from './differences.ts';
 import { match } from './match.ts';
 import { claimedClicks, ourConversions } from './our-conversions.ts';
@@ -99,9 +99,9 @@ function summaryOf(difference: DifferenceKind, differences: readonly Difference[
 }
 
 function sumTexts(there: Amount, here: Amount) {
-  return { there: amountText(there), here: amountText(here) };
+  return { there: pointsText(there), here: pointsText(here) };
 }
 
 function balanceTexts(there: Amount, here: Amount) {
-  return { ...sumTexts(there, here), balance: amountText(there - here) };
+  return { ...sumTexts(there, here), balance: pointsText(there - here) };
 }

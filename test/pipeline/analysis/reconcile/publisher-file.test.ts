@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../../../src/kit/errors/errors.ts';
-import { amountText, parseAmount } from '../../../../src/kit/text/decimal-text.ts';
+import { pointsText, parseAmount } from '../../../../src/kit/text/decimal-text.ts';
 import { parsePublisherList } from '../../../../src/pipeline/analysis/reconcile/publisher-file.ts';
 
 const read = (...lines: string[]) => parsePublisherList(lines.join('\n'), 'list.csv');
@@ -121,8 +121,8 @@ describe("a publisher's list", () => {
 
 it('amounts are exact', () => {
   for (const text of ['0', '1', '0.1', '0.000000001', '123456789012345.999999999', '-2.5'])
-    expect(amountText(parseAmount(text) as bigint)).toBe(text);
+    expect(pointsText(parseAmount(text) as bigint)).toBe(text);
   for (const text of ['', '.5', '1.', '1e3', '+1', '1,5', '1.0000000001', '$1'])
     expect(parseAmount(text), text).toBeUndefined();
-  expect(amountText((parseAmount('0.1') as bigint) + (parseAmount('0.2') as bigint))).toBe('0.3');
+  expect(pointsText((parseAmount('0.1') as bigint) + (parseAmount('0.2') as bigint))).toBe('0.3');
 });
