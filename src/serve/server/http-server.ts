@@ -182,9 +182,9 @@ function send(reply: FastifyReply, unsent: UnsentAnswers, { status, headers, bod
 }
 
 /**
- * The next piece is made, in the same memory, when the system has taken the one before and other requests have had their
- * turn. A stream piped by Fastify would have a piece of its own for all that the system takes: 300 clients of 4 MB each
- * took 100 MB more.
+ * The next piece is made, in the same memory, when the system has taken the one before and other requests have had
+ * their turn. A stream piped by Fastify would have a piece of its own for all that the system takes: 300 clients of 4
+ * MB each took 100 MB more.
  */
 async function sendInPieces(body: PiecedBody, raw: ServerResponse): Promise<void> {
   for (const piece of body.pieces()) {
