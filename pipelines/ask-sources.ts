@@ -89,7 +89,10 @@ function onRetryOf({ name, redactor }: ResolvedSource, { logger }: Terminal): As
 }
 
 /** Returns the context of requests to a network. */
-export function fetchingOf(source: ResolvedSource, { exchanges, budgets, clock, stop, terminal }: AskingSources): Fetching {
+export function fetchingOf(
+  source: ResolvedSource,
+  { exchanges, budgets, clock, stop, terminal }: AskingSources,
+): Fetching {
   const limit = (source.offers ?? source.conversions)?.stream.budget ?? { requests: 1, seconds: 1 };
   return {
     exchanges,

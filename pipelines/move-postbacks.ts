@@ -42,9 +42,11 @@ export async function movePostbacks(
       onWaiting: (message) => logger.info(message),
     });
     try {
-      const { moveToPostgres, moveToSqlite } = await postgresDeliveries.load();
-      const move = to === 'postgres' ? moveToPostgres : moveToSqlite;
-      return await move({ data, address, dryRun, progress }, effects);
+      const deliveries = await postgresDeliveries.load();
+      const moving = { data, address, dryRun, progress };
+      return to === 'postgres'
+        ? await deliveries.moveToPostgres(moving, effects)
+        : await deliveries.moveToSqlite(moving, effects);
     } finally {
       lock.release();
     }

@@ -1,3 +1,4 @@
+// oxlint-disable-next-line import/no-unassigned-import -- the composition root hands in what settings may ask for
 import '../../../src/cli/compose.ts';
 import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';

@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { deliverPostbacks } from '../../../pipelines/postbacks.ts';
 import { refresh } from '../../../pipelines/refresh.ts';
+// oxlint-disable-next-line import/no-unassigned-import -- the composition root hands in what settings may ask for
 import '../../../src/cli/compose.ts';
 import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { readSettings } from '../../../src/kit/config/settings.ts';
