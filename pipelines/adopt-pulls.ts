@@ -13,8 +13,8 @@ function pullPipeline(source: string): string {
 }
 
 /**
- * Copies pulls that have ended into the run ledger, each as a run with one stage. A pull does not do that itself, since it
- * would wait for the run that holds the warehouse.
+ * Copies pulls that have ended into the run ledger, each as a run with one stage. A pull does not do that itself, since
+ * it would wait for the run that holds the warehouse.
  */
 export async function adoptPulls(data: DataDirectory, state: StateDatabase): Promise<void> {
   using ledger = PullLedger.existing(data);

@@ -38,8 +38,8 @@ export const realPullClock: PullClock = {
 };
 
 /**
- * Asks sources concurrently: the named ones, or all of `among` (by default those with a connector) that are wanted. Throws
- * `UsageError` where `sources.json` cannot be used or lacks a named source.
+ * Asks sources concurrently: the named ones, or all of `among` (by default those with a connector) that are wanted.
+ * Throws `UsageError` where `sources.json` cannot be used or lacks a named source.
  */
 export async function askSources<Result>(
   { data, terminal, names = [], stop = new AbortController().signal }: SourcesRequest,

@@ -5,8 +5,8 @@ import { retainStage } from '../src/pipeline/maintenance/retain-stage.ts';
 import { runPipeline, type RunRequest } from './run-pipeline.ts';
 
 /**
- * Sweeps unnamed files, compacts closed days, and deletes what is older than configured. Changes no figure and publishes
- * nothing; the next snapshot has the compacted files. Bounded: the next run does the rest.
+ * Sweeps unnamed files, compacts closed days, and deletes what is older than configured. Changes no figure and
+ * publishes nothing; the next snapshot has the compacted files. Bounded: the next run does the rest.
  */
 export function maintenance(request: RunRequest, effects?: Effects) {
   return runPipeline(

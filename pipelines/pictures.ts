@@ -39,8 +39,8 @@ class PicturesBusyError extends OfferlineError {
 }
 
 /**
- * Mirrors the pictures of the published snapshot's active offers. Never opens the warehouse. Throws `UsageError` where it
- * is not switched on, and the machine's errors; a failed picture is counted.
+ * Mirrors the pictures of the published snapshot's active offers. Never opens the warehouse. Throws `UsageError` where
+ * it is not switched on, and the machine's errors; a failed picture is counted.
  */
 export async function mirrorPublishedPictures(
   { data, terminal, stop = new AbortController().signal, pictureMilliseconds }: PicturesRequest,

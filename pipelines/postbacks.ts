@@ -24,8 +24,8 @@ interface DeliveryOptions {
 }
 
 /**
- * Makes one pass over the postbacks that are due. Throws `DeliveryBusyError` where the store allows one pass at a time and
- * another process keeps delivering.
+ * Makes one pass over the postbacks that are due. Throws `DeliveryBusyError` where the store allows one pass at a time
+ * and another process keeps delivering.
  */
 export async function deliverPostbacks(
   { data, terminal, command, waitSeconds }: DeliveryOptions,

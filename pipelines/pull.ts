@@ -58,8 +58,8 @@ class SourceBusyError extends OfferlineError {
 }
 
 /**
- * Pulls sources concurrently: each writes its own landing file, and one that fails or waits delays no other. Never opens
- * the warehouse. Throws `UsageError` where `sources.json` cannot be used or lacks a named source.
+ * Pulls sources concurrently: each writes its own landing file, and one that fails or waits delays no other. Never
+ * opens the warehouse. Throws `UsageError` where `sources.json` cannot be used or lacks a named source.
  */
 export async function pullSources(
   request: PullRequest,

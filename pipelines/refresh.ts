@@ -25,8 +25,8 @@ const publish = ({ stage, state, sites }: OpenRun, { asOf, allowOlder, allowFutu
   stage(publishStage, { state, sites, asOf, allowOlder, allowFuture }, ({ rows, bytes }) => ({ rowsOut: rows, bytes }));
 
 /**
- * Runs `work`. Throws `UsageError` where an offer version or commission takes effect later than as-of and clock: credits
- * would go by older prices than the feeds show.
+ * Runs `work`. Throws `UsageError` where an offer version or commission takes effect later than as-of and clock:
+ * credits would go by older prices than the feeds show.
  */
 function runPriced<Result extends object>(
   pipeline: string,

@@ -67,7 +67,10 @@ function brokenLinks(path: string, text: string): string[] {
     });
 }
 
-/** Files of the code that a text names by a path, below the page's folder, `src`, `test` or the root, and that are not there. */
+/**
+ * Files of the code that a text names by a path, below the page's folder, `src`, `test` or the root, and that are not
+ * there.
+ */
 function missingFiles(path: string, text: string): string[] {
   const named = codeIn(text).filter((code) => /^[\w.-]+(\/[\w.-]+)+\.(ts|mjs|sql)$/.test(code));
   const folders = [dirname(path), '.', 'src', 'test'];

@@ -11,8 +11,8 @@ const maxBytesRead = 2 ** 30;
 
 /**
  * Returns which new or changed files, in the order of their paths, a run would not ingest, and why: their bytes count
- * already, or they are not whole yet. Reads only files with the size of a known or another new file: the `digested` ones.
- * `now` in milliseconds since the epoch.
+ * already, or they are not whole yet. Reads only files with the size of a known or another new file: the `digested`
+ * ones. `now` in milliseconds since the epoch.
  */
 export async function leftOut(
   state: StateDatabase,

@@ -23,7 +23,7 @@ try {
 }
 
 /**
- * The error's one line for people, its stack only where it is none of ours; and the exit code the contract promises.
+ * The error's one line for people, its stack only where it is none of ours; and the exit code that its kind has.
  */
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.done : exitCode.usage;

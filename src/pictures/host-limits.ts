@@ -8,8 +8,8 @@ const maxRequestsOfHost = 2;
 const maxUnanswered = 5;
 
 /**
- * Limits on requests by host. A host's requests wait for each other first and then for a place among all, so a slow host
- * takes two places at most; one that does not answer costs a pass a few time limits, however many pictures it has.
+ * Limits on requests by host. A host's requests wait for each other first and then for a place among all, so a slow
+ * host takes two places at most; one that does not answer costs a pass a few time limits, however many pictures it has.
  */
 export class HostLimits {
   readonly #all = pLimit(maxRequests);

@@ -52,8 +52,8 @@ export interface MirrorSummary {
 }
 
 /**
- * Makes one pass: fetches new pictures, checks those older than a day, removes unneeded files. A picture that fails delays
- * no other. Throws errors of the machine after all requests have ended.
+ * Makes one pass: fetches new pictures, checks those older than a day, removes unneeded files. A picture that fails
+ * delays no other. Throws errors of the machine after all requests have ended.
  */
 export async function mirrorPictures(
   wanted: readonly FeedPicture[],
@@ -80,8 +80,8 @@ export async function mirrorPictures(
 }
 
 /**
- * Returns the pictures that are due, and those whose file is gone or has another size. A time more than a day ahead comes
- * from a clock that was set back since, and counts as due.
+ * Returns the pictures that are due, and those whose file is gone or has another size. A time more than a day ahead
+ * comes from a clock that was set back since, and counts as due.
  */
 async function duePictures({ folder, index }: Mirror, now: number): Promise<IndexedPicture[]> {
   const due: IndexedPicture[] = [];

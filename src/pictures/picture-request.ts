@@ -60,8 +60,8 @@ export class PictureRequests {
 }
 
 /**
- * Headers that prefer formats which every browser shows, since all clients get the same file, and no packing, so that the
- * counted bytes are the stored ones.
+ * Headers that prefer formats which every browser shows, since all clients get the same file, and no packing, so that
+ * the counted bytes are the stored ones.
  */
 function headersFor(known: KnownCopy | undefined): Record<string, string> {
   return {

@@ -45,9 +45,9 @@ interface PagesReading<Item extends ListItem> {
 }
 
 /**
- * Reads all pages of a list and returns the number of pages and of records. Succeeds only for a complete list: every page
- * has new records, and their number is the total that the first and the last page state. Throws `MovedError` where the
- * list changed meanwhile, `FetchError` where its paging makes no sense.
+ * Reads all pages of a list and returns the number of pages and of records. Succeeds only for a complete list: every
+ * page has new records, and their number is the total that the first and the last page state. Throws `MovedError` where
+ * the list changed meanwhile, `FetchError` where its paging makes no sense.
  */
 export async function fetchAllPages<Item extends ListItem>(
   stream: Stream,
@@ -163,7 +163,9 @@ function csvRecords(text: string): JsonValue[] {
   return rows.map(({ cells }) => Object.fromEntries(head.cells.map((name, column) => [name, cells[column] ?? ''])));
 }
 
-/** Returns the records of a page, and the total that the list states. Throws `FetchError` where their place is missing. */
+/**
+ * Returns the records of a page, and the total that the list states. Throws `FetchError` where their place is missing.
+ */
 export function pageFacts(stream: Stream, answer: JsonValue): { records: JsonValue[]; total: number | undefined } {
   const records = recordsOf(stream, answer);
   return { records, total: statedTotal(stream, answer, records.length) };

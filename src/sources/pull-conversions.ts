@@ -26,8 +26,8 @@ interface ConversionsPull {
 const marginDays = 1;
 
 /**
- * Pulls the conversions of the last `days`, window by window, and writes lines for those that changed into the folder. An
- * incomplete window writes nothing and ends the pull with a `FetchError`.
+ * Pulls the conversions of the last `days`, window by window, and writes lines for those that changed into the folder.
+ * An incomplete window writes nothing and ends the pull with a `FetchError`.
  */
 export async function pullConversions(
   source: ResolvedSource,

@@ -35,8 +35,8 @@ const endedByForce = 'ended by force, without a word';
 const maxPulls = 10_000;
 
 /**
- * Ledger of all pulls, in an SQLite file beside the warehouse: pulls of several sources write to it at once, and none of
- * them waits for a run.
+ * Ledger of all pulls, in an SQLite file beside the warehouse: pulls of several sources write to it at once, and none
+ * of them waits for a run.
  */
 export class PullLedger implements Disposable {
   readonly #database: DatabaseSync;

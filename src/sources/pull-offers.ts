@@ -21,7 +21,9 @@ interface OffersPull {
   warnings: Record<string, number>;
 }
 
-/** Pulls a source's complete list of offers and writes it as one export; throws `FetchError` and writes nothing else. */
+/**
+ * Pulls a source's complete list of offers and writes it as one export; throws `FetchError` and writes nothing else.
+ */
 export async function pullOffers(
   source: ResolvedSource,
   folder: string,

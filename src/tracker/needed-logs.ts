@@ -5,8 +5,8 @@ import { daysRemembered } from './conversions/recorded-conversions.ts';
 import { dayNumberOf, dayText, ownLogs } from './logs/log-names.ts';
 
 /**
- * Paths within the landing folder that a tracker reads when it starts: the conversions of 90 days for duplicates, and the
- * newest clicks for caps. `now` in milliseconds since the epoch.
+ * Paths within the landing folder that a tracker reads when it starts: the conversions of 90 days for duplicates, and
+ * the newest clicks for caps. `now` in milliseconds since the epoch.
  */
 export function logsReadAtStart(data: DataDirectory, now: number): ReadonlySet<string> {
   const logs = [

@@ -35,7 +35,9 @@ export interface Measure {
   rounds: string;
 }
 
-/** Fixed, so that the same options measure the same bytes; close to midnight, so that all days count the same clicks. */
+/**
+ * Fixed, so that the same options measure the same bytes; close to midnight, so that all days count the same clicks.
+ */
 export const historyEnd = '2026-01-31T23:55:00Z';
 export const arrivalEnd = '2026-01-31T23:59:00Z';
 
@@ -44,7 +46,9 @@ export interface GeneratedLogs {
   clicks: number;
 }
 
-/** Fills a folder of this name with NDJSON without mess, which a bare COPY can read as well. Any seed has one network. */
+/**
+ * Fills a folder of this name with NDJSON without mess, which a bare COPY can read as well. Any seed has one network.
+ */
 export async function generateLogs(
   { options, folder, terminal, signal }: Bench,
   name: string,

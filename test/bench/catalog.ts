@@ -16,8 +16,8 @@ const secondAsOf = '2026-01-31T23:30:00Z';
 const bareRead = new URL('./bare-read.ts', import.meta.url);
 
 /**
- * Refreshes, as processes, of a catalog of 50,000 offers and nothing else, and of its next export, in which one offer in
- * a hundred differs, each against DuckDB's bare read of the file, by processor time.
+ * Refreshes, as processes, of a catalog of 50,000 offers and nothing else, and of its next export, in which one offer
+ * in a hundred differs, each against DuckDB's bare read of the file, by processor time.
  */
 export async function measureCatalog({ options, folder, signal }: Bench): Promise<Measure[]> {
   const data = new DataDirectory(join(folder, 'catalog'));

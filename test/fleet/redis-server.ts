@@ -11,7 +11,9 @@ import { freePort } from './free-port.ts';
 /** The password of a Redis that nobody is to use yet. */
 const notOpenYet = 'not-open-yet';
 
-/** A Redis of its own for a test: on loopback, in a folder of its own, everything written down before it is answered. */
+/**
+ * A Redis of its own for a test: on loopback, in a folder of its own, everything written down before it is answered.
+ */
 export class RedisServer {
   readonly port: number;
   readonly #folder: string;
@@ -39,7 +41,9 @@ export class RedisServer {
     return `redis://${this.#password === '' ? '' : `:${encodeURIComponent(this.#password)}@`}127.0.0.1:${this.port}/0`;
   }
 
-  /** Returns when it answers. `forget`: with nothing of what it held; `first`: a command that it runs before any other. */
+  /**
+   * Returns when it answers. `forget`: with nothing of what it held; `first`: a command that it runs before any other.
+   */
   async start({ forget = false, first }: { forget?: boolean; first?: string[] } = {}): Promise<void> {
     if (forget) await rm(join(this.#folder, 'appendonlydir'), { recursive: true, force: true });
     const options = {
@@ -48,7 +52,8 @@ export class RedisServer {
       dir: this.#folder,
       save: '',
       appendonly: 'yes',
-      // What is written outlives a kill. A disk that others keep busy would hold answers up for longer than requests wait.
+      // What is written outlives a kill. A disk that others keep busy would hold answers up for longer than requests
+      // wait.
       appendfsync: 'no',
       requirepass: notOpenYet,
     };

@@ -2,8 +2,8 @@ import { copyFile, link, lstat, mkdir, readdir, readlink, symlink, utimes } from
 import { join } from 'node:path';
 
 /**
- * Copies a folder with the modes of folders and the times of its files, and as the folder has them its symbolic and its hard links, by which
- * snapshots share files with the warehouse.
+ * Copies a folder with the modes of folders and the times of its files, and as the folder has them its symbolic and its
+ * hard links, by which snapshots share files with the warehouse.
  */
 export async function copyFolder(from: string, to: string, copies = new Map<bigint, string>()): Promise<void> {
   await mkdir(to, { mode: (await lstat(from)).mode });

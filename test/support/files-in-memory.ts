@@ -8,8 +8,8 @@ const prefix = 'offerline-tests-';
 const enoughRoom = 2 * 1024 ** 3;
 
 /**
- * Lets the temporary files of a run of the suite lie in memory where there is room, and removes them after it: a tenth of
- * its time is the disk's, and no test cuts the power. A `TMPDIR` that is given is left as it is.
+ * Lets the temporary files of a run of the suite lie in memory where there is room, and removes them after it: a tenth
+ * of its time is the disk's, and no test cuts the power. A `TMPDIR` that is given is left as it is.
  */
 export default function keepFilesInMemory(): (() => void) | undefined {
   if (process.env['TMPDIR'] !== undefined || freeOf(memory) < enoughRoom) return undefined;

@@ -24,7 +24,10 @@ declare module 'fastify' {
     user: ConsoleUser | null;
   }
   interface FastifyContextConfig {
-    /** The required role. Default: viewer for GET and HEAD, operator for other methods. `anybody` has no rate limit, either. */
+    /**
+     * The required role. Default: viewer for GET and HEAD, operator for other methods. `anybody` has no rate limit,
+     * either.
+     */
     access?: 'anybody' | Role;
   }
 }
@@ -48,8 +51,8 @@ export function requireRole(access: 'anybody' | Role) {
 }
 
 /**
- * Adds the checks of every request, and the routes to sign in and out. Call it on the root before any route is added, so
- * that unknown paths are checked, too.
+ * Adds the checks of every request, and the routes to sign in and out. Call it on the root before any route is added,
+ * so that unknown paths are checked, too.
  */
 export async function addAccess(
   app: FastifyInstance,
@@ -117,8 +120,8 @@ export async function addAccess(
 }
 
 /**
- * Fastify's option of this name. An address with broken percent-encoding passes no hook; Fastify's own answer would lack
- * our headers and repeat the address.
+ * Fastify's option of this name. An address with broken percent-encoding passes no hook; Fastify's own answer would
+ * lack our headers and repeat the address.
  */
 export function frameworkErrors(_error: Error, _request: FastifyRequest, reply: FastifyReply): void {
   refuse(reply.headers(securityHeaders), 400, 'This address is not valid.');

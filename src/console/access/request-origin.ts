@@ -31,8 +31,8 @@ export function knownHosts({ host, public_url, hosts }: ConsoleSettings): (reque
 
 /**
  * Returns whether a page of this console made the request. Over TLS and on loopback browsers say so in a header that no
- * page can set. Without that header the origin decides, which programs may set. A form of an older browser has none under
- * our referrer policy, and is refused.
+ * page can set. Without that header the origin decides, which programs may set. A form of an older browser has none
+ * under our referrer policy, and is refused.
  */
 export function isOwnPage({ headers }: IncomingMessage, isSecure: boolean): boolean {
   const site = headers['sec-fetch-site'];

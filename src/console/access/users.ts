@@ -69,8 +69,8 @@ export function readUsers(file: string): StoredUser[] {
 }
 
 /**
- * Adds a user and returns the token, which is shown only here. Throws `UsageError` where the name is taken or not valid,
- * or the file is broken.
+ * Adds a user and returns the token, which is shown only here. Throws `UsageError` where the name is taken or not
+ * valid, or the file is broken.
  */
 export async function addUser(
   file: string,

@@ -104,8 +104,8 @@ export class ActionJobs {
 
   /**
    * Starts an action as it was previewed. The same form again returns the job that it started, also while that starts.
-   * Throws `StalePreviewError` where the changes are no longer those of the preview, and `ActionBusyError` where another
-   * job has to end first.
+   * Throws `StalePreviewError` where the changes are no longer those of the preview, and `ActionBusyError` where
+   * another job has to end first.
    */
   async start(
     name: string,

@@ -34,8 +34,8 @@ const axisStyle = {
 } as const;
 
 /**
- * Draws a chart as SVG. `summary` says in a sentence what it shows, for readers who do not see it; a table of the page has
- * the numbers.
+ * Draws a chart as SVG. `summary` says in a sentence what it shows, for readers who do not see it; a table of the page
+ * has the numbers.
  */
 export async function chart(summary: string, spec: Spec): Promise<Html> {
   const view = new View(parse({ padding: 4, autosize: 'pad', ...spec, config: { axis: axisStyle } }), {

@@ -9,7 +9,10 @@ export interface Column<R> {
   /** The column of the query, and of the CSV file. */
   name: keyof R & string;
   title: string;
-  /** `number` and `money` (at least two places): aligned right; `moment`: to the second; `status`: a badge. Default: text. */
+  /**
+   * `number` and `money` (at least two places): aligned right; `moment`: to the second; `status`: a badge. Default:
+   * text.
+   */
   kind?: 'text' | 'number' | 'money' | 'moment' | 'status';
   /** The pages that the value is an id of. */
   link?: LinkedPages;

@@ -106,7 +106,9 @@ export class LiveDeliveries {
   }
 }
 
-/** A count from the known counts, where the filter is by site and state only: counting millions takes most of a page. */
+/**
+ * A count from the known counts, where the filter is by site and state only: counting millions takes most of a page.
+ */
 function countIn(states: readonly StatePostbacks[], { site, state, ...others }: DeliveryFilter): number | undefined {
   if (Object.values(others).some((value) => value !== undefined)) return undefined;
   return states

@@ -25,7 +25,10 @@ export interface SourcePulls {
   error: string | null;
 }
 
-/** Returns all sources by name. `now` in milliseconds since the epoch. Throws `UsageError` where `sources.json` is wrong. */
+/**
+ * Returns all sources by name. `now` in milliseconds since the epoch. Throws `UsageError` where `sources.json` is
+ * wrong.
+ */
 export function readPulls(data: DataDirectory, { schedule }: Pick<Settings, 'schedule'>, now: number): SourcePulls[] {
   const { sources } = readSources(data);
   if (sources.length === 0) return [];

@@ -3,7 +3,9 @@ import { identifier } from '../text/sql-text.ts';
 import { queryRows } from './dialect/rows.ts';
 import { readOnly, withDuckDB } from './open.ts';
 
-/** Reads every value of every table, and so checks every block's checksum. Throws DuckDB's error of the first failure. */
+/**
+ * Reads every value of every table, and so checks every block's checksum. Throws DuckDB's error of the first failure.
+ */
 export async function readWholeDatabase(connection: DuckDBConnection): Promise<void> {
   const tables = await queryRows<{ name: string }>(
     connection,

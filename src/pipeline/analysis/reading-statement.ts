@@ -1,7 +1,9 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { UsageError } from '../../kit/errors/errors.ts';
 
-/** Result of DuckDB's parser. FROM, WITH, VALUES, DESCRIBE, SUMMARIZE and SHOW count as SELECT; the rest gives nothing. */
+/**
+ * Result of DuckDB's parser. FROM, WITH, VALUES, DESCRIBE, SUMMARIZE and SHOW count as SELECT; the rest gives nothing.
+ */
 interface Parsed {
   error_type?: string;
   statements?: object[];

@@ -5,8 +5,8 @@ const integers = new Set([DuckDBTypeId.BIGINT, DuckDBTypeId.UBIGINT, DuckDBTypeI
 const floats = new Set([DuckDBTypeId.FLOAT, DuckDBTypeId.DOUBLE]);
 
 /**
- * Converts values of any type for an answer. Numbers that JSON has not exactly (integers beyond ±(2⁵³−1), NaN, infinity)
- * and types that it lacks become text.
+ * Converts values of any type for an answer. Numbers that JSON has not exactly (integers beyond ±(2⁵³−1), NaN,
+ * infinity) and types that it lacks become text.
  */
 export const shownValue: DuckDBValueConverter<ColumnValue> = (value, type, converter) => {
   if (value === null || value === undefined) return null;

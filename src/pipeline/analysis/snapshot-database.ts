@@ -15,9 +15,9 @@ import type { KeptSnapshot } from './kept-snapshots.ts';
 const memoryShare = 4;
 
 /**
- * Opens a snapshot's `analytics.duckdb` for people's queries: read-only, with access to the snapshot's own files and those
- * of `writable`, and with locked settings. The open file keeps the snapshot from being retired. When `stop` is aborted,
- * interrupts the statement and throws `StoppedError`.
+ * Opens a snapshot's `analytics.duckdb` for people's queries: read-only, with access to the snapshot's own files and
+ * those of `writable`, and with locked settings. The open file keeps the snapshot from being retired. When `stop` is
+ * aborted, interrupts the statement and throws `StoppedError`.
  */
 export async function withSnapshotDatabase<Answer>(
   { folder }: Pick<KeptSnapshot, 'folder'>,

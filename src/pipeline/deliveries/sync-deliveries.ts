@@ -35,9 +35,9 @@ const chunkRows = 20_000;
 const nothingSynced: DeliverySync = { handedOver: 0, changed: 0, attempts: 0 };
 
 /**
- * Hands new postbacks of the outbox to the delivery store, and reads changed states back into the warehouse. Nothing else
- * connects the two. Both steps can be repeated, so a killed run does no harm, and a new warehouse or a new store gets
- * everything from the other. Changed states alone make no snapshot; the next one shows them.
+ * Hands new postbacks of the outbox to the delivery store, and reads changed states back into the warehouse. Nothing
+ * else connects the two. Both steps can be repeated, so a killed run does no harm, and a new warehouse or a new store
+ * gets everything from the other. Changed states alone make no snapshot; the next one shows them.
  */
 export const syncDeliveries: Stage<StateDatabase, DeliverySync> = {
   name: 'sync-deliveries',

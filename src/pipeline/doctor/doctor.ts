@@ -108,7 +108,9 @@ export async function examine(opening: Opening, request: DoctorRequest): Promise
   return { findings, repaired: request.repair ? findings.filter(({ repairable }) => repairable) : [] };
 }
 
-/** Opens the state without recovering it. Returns undefined where there is none, or with a finding where it is damaged. */
+/**
+ * Opens the state without recovering it. Returns undefined where there is none, or with a finding where it is damaged.
+ */
 async function openUnrepaired(
   { data, settings, effects }: Opening,
   findings: Finding[],

@@ -8,8 +8,8 @@ import { allowedSilence, describeSilence, readSilentSites, type SilentSite } fro
 import { note, trouble, type Finding } from './finding.ts';
 
 /**
- * Examines the delivery store: damage of the file, or a PostgreSQL that does not answer or has no store of ours, and sites
- * that accept nothing. `now` in milliseconds since the epoch.
+ * Examines the delivery store: damage of the file, or a PostgreSQL that does not answer or has no store of ours, and
+ * sites that accept nothing. `now` in milliseconds since the epoch.
  */
 export async function examineDeliveries(data: DataDirectory, deep: boolean, now: number): Promise<Finding[]> {
   const settings = readSettings(data);

@@ -9,8 +9,8 @@ import type { Day } from '../../kit/time/moment.ts';
 import { martsAsOf } from '../warehouse/dirty-partitions.ts';
 
 /**
- * Returns the UTC days on which sums by hour, by day and by site differ: the audit of a publish, over all days of history.
- * Needs all files of its marts.
+ * Returns the UTC days on which sums by hour, by day and by site differ: the audit of a publish, over all days of
+ * history. Needs all files of its marts.
  */
 export async function daysOfWrongSums(connection: DuckDBConnection, data: DataDirectory): Promise<Day[]> {
   const asOf = await martsAsOf(connection);

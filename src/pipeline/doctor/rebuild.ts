@@ -11,8 +11,8 @@ interface RebuildRequest {
 }
 
 /**
- * Recovers the state from the newest good copy and the published snapshot; or keeps it, and makes the next ingest read all
- * logs again. The caller holds the writer lock; the next refresh computes and publishes. Throws `UsageError`, with
+ * Recovers the state from the newest good copy and the published snapshot; or keeps it, and makes the next ingest read
+ * all logs again. The caller holds the writer lock; the next refresh computes and publishes. Throws `UsageError`, with
  * nothing changed, where the landing folder lacks logs with accepted rows.
  */
 export async function rebuild(opening: Opening, { fromLanding, withoutMissing }: RebuildRequest): Promise<void> {

@@ -8,8 +8,8 @@ import { invalidatePricedSince } from '../warehouse/dirty-partitions.ts';
 /**
  * Moves offer versions and commissions that take effect after the clock back; `now` in milliseconds since the epoch. A
  * version takes effect when its run wrote it, by that run's wall clock and at most now: from then on feeds showed its
- * price. Versions keep their order, a microsecond apart where needed. What this changes for publishers counts as updated
- * now. Marks days with other prices to be computed again; the outbox stays.
+ * price. Versions keep their order, a microsecond apart where needed. What this changes for publishers counts as
+ * updated now. Marks days with other prices to be computed again; the outbox stays.
  */
 export async function repairFutureDates(state: StateDatabase, now: number): Promise<void> {
   const { connection } = state;

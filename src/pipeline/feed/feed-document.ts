@@ -12,8 +12,8 @@ const timestamp = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z
 
 /**
  * One line of `feed-offers.ndjson`: everything that any variant publishes of an offer and that does not depend on the
- * site, as commission and links do. One line per offer that was ever in the catalog, by id; offers that are not `active`
- * are for `include_removed` only.
+ * site, as commission and links do. One line per offer that was ever in the catalog, by id; offers that are not
+ * `active` are for `include_removed` only.
  */
 export const feedOfferSchema = z.strictObject({
   id: z.int().min(1),

@@ -4,8 +4,8 @@ import type { FeedOffer } from './feed-document.ts';
 const lineFeed = 0x0a;
 
 /**
- * Offers of a published snapshot, which was checked against its manifest. Keeps the bytes of the file and parses an offer
- * when it is needed: as objects all would take several times the memory, and the garbage collector's time.
+ * Offers of a published snapshot, which was checked against its manifest. Keeps the bytes of the file and parses an
+ * offer when it is needed: as objects all would take several times the memory, and the garbage collector's time.
  */
 export class FeedOffers {
   readonly #bytes: Buffer;

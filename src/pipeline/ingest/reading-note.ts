@@ -5,8 +5,8 @@ import type { LandingFile } from '../landing/landing-file.ts';
 import type { Run } from '../runs/stage.ts';
 
 /**
- * A file of the warehouse folder that is there while landing files are read. Where it is left over, a run ended by force
- * meanwhile.
+ * A file of the warehouse folder that is there while landing files are read. Where it is left over, a run ended by
+ * force meanwhile.
  */
 export interface ReadingNote {
   files: NotedFile[];

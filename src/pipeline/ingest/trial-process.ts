@@ -8,8 +8,8 @@ import { emptyScratch, ingestFiles } from './ingest-stage.ts';
 import type { TrialReading } from './suspects.ts';
 
 /*
- * The process in which `suspects.ts` has files read that a run may have ended by force over, one after the other, into a
- * warehouse that is thrown away. It answers each that it survives.
+ * The process in which `suspects.ts` has files read that a run may have ended by force over, one after the other, into
+ * a warehouse that is thrown away. It answers each that it survives.
  */
 let state: StateDatabase | undefined;
 let runId = 0;

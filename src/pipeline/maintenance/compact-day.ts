@@ -30,16 +30,16 @@ interface CompactedDay {
 }
 
 /**
- * Columns with personal data and free text. Without them a click still identifies duplicates, attributes late conversions
- * and counts.
+ * Columns with personal data and free text. Without them a click still identifies duplicates, attributes late
+ * conversions and counts.
  */
 const clickDetails = ['ip', 'user_agent', 'sub1', 'sub2'] as const;
 
 /**
  * Merges a day's event files into one, with the same rows and columns, sorted by event key. Its row in `event_files`
  * replaces theirs in one transaction. The next run sweeps the old files, when a copy of the state exists that does not
- * need them; published snapshots keep their hard links. Throws `OfferlineError` for a damaged file: the merged file would
- * have a valid digest of the damage.
+ * need them; published snapshots keep their hard links. Throws `OfferlineError` for a damaged file: the merged file
+ * would have a valid digest of the damage.
  */
 export async function compactDay(run: Run, state: StateDatabase, { kind, day, form }: EventDay): Promise<CompactedDay> {
   const { connection, db } = state;

@@ -11,9 +11,9 @@ import { eventRelation } from '../warehouse/event-files.ts';
 import { onDays, openDays, type DayRows } from './incremental-marts.ts';
 
 /**
- * Computes `network_hourly` and `site_days` of these days, ascending, as of the run's as-of. The state keeps them: a few
- * rows a day are too few for a file each. Later days, from a run with a later as-of, are deleted; a run that reaches
- * them computes them again.
+ * Computes `network_hourly` and `site_days` of these days, ascending, as of the run's as-of. The state keeps them: a
+ * few rows a day are too few for a file each. Later days, from a run with a later as-of, are deleted; a run that
+ * reaches them computes them again.
  */
 export async function replaceDaySums(
   run: Run,
@@ -34,8 +34,8 @@ export async function replaceDaySums(
 }
 
 /**
- * Makes a table of the clicks of these days by site, from their event files: a roll-up by site, hour and offer would have
- * about as many rows as there are clicks.
+ * Makes a table of the clicks of these days by site, from their event files: a roll-up by site, hour and offer would
+ * have about as many rows as there are clicks.
  */
 async function loadSiteClicks(
   connection: DuckDBConnection,

@@ -27,8 +27,8 @@ export interface DayRows<Days extends 'touched' | 'day'> {
 }
 
 /**
- * Makes the tables that a run computes from: clicks and conversions of the touched days, ascending, and of the window of
- * its figures. Both at once, since reading some conversions' events and clicks scans those of all history.
+ * Makes the tables that a run computes from: clicks and conversions of the touched days, ascending, and of the window
+ * of its figures. Both at once, since reading some conversions' events and clicks scans those of all history.
  */
 export async function loadTouchedRows(
   run: Run,
@@ -52,8 +52,8 @@ export async function loadTouchedRows(
 
 /**
  * Writes the incremental marts of these days, ascending, as of the run's as-of. One statement writes all days of few
- * rows, since a statement each would take minutes for thousands. A day without rows has no file, but the last day always
- * has one: a view over no file fails.
+ * rows, since a statement each would take minutes for thousands. A day without rows has no file, but the last day
+ * always has one: a view over no file fails.
  */
 export async function writeTouchedDays(
   run: Run,

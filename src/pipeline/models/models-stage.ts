@@ -30,14 +30,14 @@ export interface ModelsSummary {
 }
 
 /**
- * Closed reports that one run computes, the newest first, so that late data on many days does not hold it up. The others
- * stay marked in `report_days` for later runs.
+ * Closed reports that one run computes, the newest first, so that late data on many days does not hold it up. The
+ * others stay marked in `report_days` for later runs.
  */
 const maxReportsPerRun = 10;
 
 /**
- * Computes figures and marts from roll-ups, events and catalog, as of the run's as-of: days that new data or the passing
- * of time made stale, and the figures of the window each time.
+ * Computes figures and marts from roll-ups, events and catalog, as of the run's as-of: days that new data or the
+ * passing of time made stale, and the figures of the window each time.
  */
 export const modelsStage: Stage<StateDatabase, ModelsSummary> = {
   name: 'models',
@@ -67,8 +67,8 @@ export const modelsStage: Stage<StateDatabase, ModelsSummary> = {
 };
 
 /**
- * Returns the days up to as-of that new data changes, days with data that passed since the last run, days of events that
- * were later than its as-of, and today. Empty days of a long pause are left out.
+ * Returns the days up to as-of that new data changes, days with data that passed since the last run, days of events
+ * that were later than its as-of, and today. Empty days of a long pause are left out.
  */
 async function touchedDays(run: Run, { connection }: StateDatabase, before: Moment | undefined): Promise<Day[]> {
   const since = before === undefined || compareMoments(before, run.asOf) > 0 ? run.asOf : before;

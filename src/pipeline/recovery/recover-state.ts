@@ -32,9 +32,9 @@ export interface Opening {
 }
 
 /**
- * Opens the state. Where it is damaged, missing or older than what is published, recovers it first: from the file without
- * its log, else the newest whole copy, else an empty one. Copies what only a published snapshot has; the next ingest
- * reads what landed since.
+ * Opens the state. Where it is damaged, missing or older than what is published, recovers it first: from the file
+ * without its log, else the newest whole copy, else an empty one. Copies what only a published snapshot has; the next
+ * ingest reads what landed since.
  */
 export async function openWarehouse(opening: Opening): Promise<StateDatabase> {
   const { data, settings, effects } = opening;
@@ -60,7 +60,10 @@ async function reasonForRecovery(data: DataDirectory): Promise<string | undefine
   return wasThere ? `${data.stateFile} is missing` : undefined;
 }
 
-/** Moves the state to put-aside/ with the reason, and restores it. Where it is interrupted, the next opening begins again. */
+/**
+ * Moves the state to put-aside/ with the reason, and restores it. Where it is interrupted, the next opening begins
+ * again.
+ */
 export async function recoverState(opening: Opening, reason: string): Promise<StateDatabase> {
   const { data, logger, effects } = opening;
   logger.warn({ reason }, 'state.duckdb is damaged: moved to put-aside/, restoring the newest good copy');
@@ -141,8 +144,8 @@ async function finishRecovery(
   const finish = (adopt: boolean) =>
     state.transaction(async () => {
       await invalidateMarts(connection, lost);
-      // The delivery store may know other postbacks under the numbers that this outbox gives next: as a new warehouse it
-      // hands all of them over again.
+      // The delivery store may know other postbacks under the numbers that this outbox gives next: as a new warehouse
+      // it hands all of them over again.
       await deleteMetadata(connection, warehouseIdKey);
       // An earlier fingerprint must not come back with other content.
       await bumpRevision(connection, skippedRevisions);

@@ -26,8 +26,9 @@ export async function troubledFiles(
 }
 
 /**
- * Restores files of the warehouse from snapshots, which share them as hard links: they still have a file that was removed
- * or replaced, but not the bytes of one that was changed in place. Returns the files that no snapshot has whole.
+ * Restores files of the warehouse from snapshots, which share them as hard links: they still have a file that was
+ * removed or replaced, but not the bytes of one that was changed in place. Returns the files that no snapshot has
+ * whole.
  */
 export async function restoreFiles(
   data: DataDirectory,

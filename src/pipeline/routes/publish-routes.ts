@@ -7,8 +7,8 @@ import { readRoutesHead, routesText, type RoutesHead } from './routes-file.ts';
 const ending = '.json';
 
 /**
- * Writes the routes of a snapshot, readable for their owner alone: destinations are never published. The running tracker
- * reads them when `current` names them.
+ * Writes the routes of a snapshot, readable for their owner alone: destinations are never published. The running
+ * tracker reads them when `current` names them.
  */
 export async function writeRoutes(
   data: DataDirectory,

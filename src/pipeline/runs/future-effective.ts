@@ -14,7 +14,9 @@ const relations = {
   snapshot: `SELECT 'version' AS what, valid_from FROM offer_history UNION ALL SELECT 'commission', commission_changed_at FROM sites`,
 };
 
-/** Counts versions and commissions of the state or a snapshot that take effect after a moment; undefined without any. */
+/**
+ * Counts versions and commissions of the state or a snapshot that take effect after a moment; undefined without any.
+ */
 export async function readFutureEffective(
   after: Moment,
   where: keyof typeof relations,

@@ -4,8 +4,8 @@ import { makePrivateFolder, replaceFile, type Effects } from '../../kit/files/ef
 
 /**
  * A holder renews its lease often and relies on it for `believed` after each renewal; others take over a lease that has
- * not changed for `silence`. The difference is more than the 15 seconds that a postback may take, so that the old holder's
- * last postback has ended when the next holder begins. Clocks of machines are never compared.
+ * not changed for `silence`. The difference is more than the 15 seconds that a postback may take, so that the old
+ * holder's last postback has ended when the next holder begins. Clocks of machines are never compared.
  */
 export const leaseTimes = { renewal: 4_000, look: 1_500, believed: 28_000, silence: 45_000 };
 
@@ -38,8 +38,8 @@ export async function writeHeldLease(data: DataDirectory, lease: HeldLease, { fi
 }
 
 /**
- * Returns whether the schedule of that epoch still is the writer. A stopped schedule renews nothing, so its processes get
- * false before another machine can take over.
+ * Returns whether the schedule of that epoch still is the writer. A stopped schedule renews nothing, so its processes
+ * get false before another machine can take over.
  */
 export function holdsLease(data: DataDirectory, epoch: number, clocks: LeaseClocks = realLeaseClocks): boolean {
   const held = readHeldLease(data, clocks);

@@ -45,8 +45,8 @@ interface RecentRuns {
 const maxRuns = 500;
 
 /**
- * Copies the newest part of the run ledger to a file beside the warehouse, for readers while a run holds it, and for runs
- * that published nothing. Where the file cannot be written the run goes on, and the next one writes it.
+ * Copies the newest part of the run ledger to a file beside the warehouse, for readers while a run holds it, and for
+ * runs that published nothing. Where the file cannot be written the run goes on, and the next one writes it.
  */
 export async function copyRecentRuns(
   { data, effects, logger }: Pick<Run, 'data' | 'effects' | 'logger'>,
@@ -103,8 +103,8 @@ export async function copyRecentRuns(
 }
 
 /**
- * Returns the newest runs from the copy of the ledger. A run that was under way then, and whose process does not hold the
- * warehouse any more, was killed: no later run has recorded that yet.
+ * Returns the newest runs from the copy of the ledger. A run that was under way then, and whose process does not hold
+ * the warehouse any more, was killed: no later run has recorded that yet.
  */
 export function readRecentRuns(data: DataDirectory): Omit<RecentRuns, 'pid'> {
   for (;;) {

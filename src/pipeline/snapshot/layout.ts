@@ -25,9 +25,9 @@ export interface LinkedFile {
 }
 
 /**
- * Everything the snapshot's views read, and the keys by which clicks are looked up, with digests that were taken when the
- * files were written. Marts of days after as-of, left by a run that was further on, have nothing to say in it, but for
- * those of postbacks: what was sent was sent.
+ * Everything the snapshot's views read, and the keys by which clicks are looked up, with digests that were taken when
+ * the files were written. Marts of days after as-of, left by a run that was further on, have nothing to say in it, but
+ * for those of postbacks: what was sent was sent.
  */
 export async function linkedFiles(
   connection: DuckDBConnection,

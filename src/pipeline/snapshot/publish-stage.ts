@@ -52,9 +52,9 @@ export interface PublishSummary {
 }
 
 /**
- * Builds a snapshot beside the old ones, audits and checksums it, and only then switches `current` to it. Its as-of is that
- * of its marts. Throws `UsageError` where the marts are out of date or have another as-of than was asked for, `AuditError`
- * with nothing published.
+ * Builds a snapshot beside the old ones, audits and checksums it, and only then switches `current` to it. Its as-of is
+ * that of its marts. Throws `UsageError` where the marts are out of date or have another as-of than was asked for,
+ * `AuditError` with nothing published.
  */
 export const publishStage: Stage<PublishInput, PublishSummary> = {
   name: 'publish',

@@ -6,8 +6,8 @@ import { snapshotsWithReaders } from './open-readers.ts';
 import { manifestFile } from './manifest.ts';
 
 /**
- * Removes snapshots beyond `snapshots_kept` and half-built folders of killed runs. Keeps the current one, and those that
- * a reader has open: an analyst's queries go on giving the same answers.
+ * Removes snapshots beyond `snapshots_kept` and half-built folders of killed runs. Keeps the current one, and those
+ * that a reader has open: an analyst's queries go on giving the same answers.
  */
 export async function retireSnapshots(run: Run): Promise<string[]> {
   const current = await currentName(run.data);

@@ -25,8 +25,8 @@ export async function isCurrentIntact(run: Run, snapshotId: string): Promise<boo
 }
 
 /**
- * Makes sure that a new snapshot shares no damaged file with the old one: keys are written again from the events. Throws
- * `OfferlineError` naming any other file.
+ * Makes sure that a new snapshot shares no damaged file with the old one: keys are written again from the events.
+ * Throws `OfferlineError` naming any other file.
  */
 export async function assertSharedFilesWhole(run: Run, state: StateDatabase): Promise<void> {
   const { connection } = state;

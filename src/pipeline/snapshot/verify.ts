@@ -23,8 +23,8 @@ export class DamagedSnapshotError extends OfferlineError {
 const readBytes = 1024 * 1024;
 
 /**
- * Digests of files that this process has read, by device, inode, size and modification time. Snapshots share event files
- * as hard links, which keep all four, so history is hashed once.
+ * Digests of files that this process has read, by device, inode, size and modification time. Snapshots share event
+ * files as hard links, which keep all four, so history is hashed once.
  */
 const digests = new Map<string, string>();
 const maxDigests = 100_000;

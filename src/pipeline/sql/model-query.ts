@@ -35,7 +35,9 @@ export function stagingBehind(folder: ModelFolder, name: string): string[] {
   return [...new Set(direct.flatMap((each) => [...stagingBehind('staging', each), each]))];
 }
 
-/** Replaces calls of the functions of `sql/functions` by their expressions, also nested ones; not in comments and texts. */
+/**
+ * Replaces calls of the functions of `sql/functions` by their expressions, also nested ones; not in comments and texts.
+ */
 export function withFunctions(query: string, functions: Map<string, SqlFunction> = readFunctions()): string {
   const call = new RegExp(`'(?:[^']|'')*'|--[^\\n]*|\\b(${[...functions.keys()].join('|')})\\(`, 'g');
   let result = '';

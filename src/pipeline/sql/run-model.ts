@@ -18,8 +18,8 @@ export async function readMart<Name extends MartName>(
 }
 
 /**
- * Returns some columns of a published table, in the order of its key. `schema`: where the snapshot is attached, with the
- * dot; by default the open database.
+ * Returns some columns of a published table, in the order of its key. `schema`: where the snapshot is attached, with
+ * the dot; by default the open database.
  */
 export async function readPublished<Name extends MartName, Column extends keyof MartRow<Name> & string>(
   connection: DuckDBConnection,

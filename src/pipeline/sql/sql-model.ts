@@ -16,8 +16,8 @@ export interface SqlModel {
   /** Meaning of each column that the header lists; published as comments. */
   columns: Record<string, string>;
   /**
-   * Columns that may be NULL: listed ones with `?` after their name, or those of a line `nullable:`, where `as in offers`
-   * means those of that mart. Undefined where the header has neither.
+   * Columns that may be NULL: listed ones with `?` after their name, or those of a line `nullable:`, where `as in
+   * offers` means those of that mart. Undefined where the header has neither.
    */
   nullable: ReadonlySet<string> | undefined;
   /** Further lines of the header, such as `unit: USD`, by the word before the colon. */

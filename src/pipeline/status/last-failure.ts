@@ -13,8 +13,8 @@ export interface LastFailure {
 }
 
 /**
- * Returns the newest run that failed or was killed, first one that no later run put right; null without any lately. Leaves
- * out pulls: their own ledger is ahead of the run ledger.
+ * Returns the newest run that failed or was killed, first one that no later run put right; null without any lately.
+ * Leaves out pulls: their own ledger is ahead of the run ledger.
  */
 export function readLastFailure(data: DataDirectory): LastFailure | null {
   const { runs } = readRecentRuns(data);

@@ -51,8 +51,8 @@ export const nothingPublished: PublishedStatus = {
 const microsecondsPerDay = 86_400_000_000n;
 
 /**
- * Reads the snapshot, without ages. `now` in milliseconds since the epoch. Throws DuckDB's error where its database cannot
- * be read.
+ * Reads the snapshot, without ages. `now` in milliseconds since the epoch. Throws DuckDB's error where its database
+ * cannot be read.
  */
 export function readPublishedStatus(data: DataDirectory, now: number): Promise<PublishedStatus> {
   const until = `<= TIMESTAMPTZ '${momentOfMilliseconds(now)}'`;

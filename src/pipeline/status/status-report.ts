@@ -46,8 +46,8 @@ export interface StatusReport extends PublishedStatus {
   /** Damage of the state, the snapshot or the delivery store. */
   damage: string[];
   /**
-   * Little free space, folders that cannot be written, damaged files in put-aside/, unreadable notes of other processes,
-   * and a PostgreSQL that cannot be used.
+   * Little free space, folders that cannot be written, damaged files in put-aside/, unreadable notes of other
+   * processes, and a PostgreSQL that cannot be used.
    */
   machine: string[];
   /** Trouble with `sites.json`, without secrets. */
@@ -67,8 +67,8 @@ export interface StatusReport extends PublishedStatus {
 }
 
 /**
- * Reads the published snapshot and files beside the warehouse, so that it works during a run. `now` in milliseconds since
- * the epoch.
+ * Reads the published snapshot and files beside the warehouse, so that it works during a run. `now` in milliseconds
+ * since the epoch.
  */
 export async function readStatusReport(
   data: DataDirectory,

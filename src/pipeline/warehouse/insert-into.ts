@@ -4,8 +4,9 @@ import { insertRows, type RowShape } from '../../kit/duckdb/insert-rows.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * Inserts rows into a table of the state by the names of their columns, as those of the first row are; rows of the table
- * with the same values of `replacing`, columns of text, go before. In the caller's transaction where that matters.
+ * Inserts rows into a table of the state by the names of their columns, as those of the first row are; rows of the
+ * table with the same values of `replacing`, columns of text, go before. In the caller's transaction where that
+ * matters.
  */
 export async function insertInto<Name extends keyof Tables>(
   connection: DuckDBConnection,

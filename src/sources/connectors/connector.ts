@@ -12,8 +12,8 @@ export interface SourceSettings {
 }
 
 /**
- * A record as landing reads it, with warnings, or the reason why it is deliberately left out. A record that cannot become
- * an offer is passed on, so that landing rejects it by name and keeps the offer as it was.
+ * A record as landing reads it, with warnings, or the reason why it is deliberately left out. A record that cannot
+ * become an offer is passed on, so that landing rejects it by name and keeps the offer as it was.
  */
 export type CanonicalRecord = { record: JsonObject; warnings?: readonly string[] } | { leftOut: string };
 

@@ -7,8 +7,8 @@ import type { NetworkRecord } from '../records/record-fields.ts';
 import { targetCountries } from '../records/targeting.ts';
 
 /**
- * Everflow, affiliate API v1. All affiliates of a network share five requests a second; we use two. Times are seconds since
- * the epoch. Landing warns of rules for platforms that it does not know.
+ * Everflow, affiliate API v1. All affiliates of a network share five requests a second; we use two. Times are seconds
+ * since the epoch. Landing warns of rules for platforms that it does not know.
  */
 export const everflow: Connector = {
   name: 'everflow',

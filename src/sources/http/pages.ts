@@ -13,8 +13,8 @@ interface PageRequests {
 }
 
 /**
- * Returns a function that fetches a page of a stream by its number, or by its first row. A token that the network refuses
- * is replaced once per page. `values`: placeholders beside secrets, page and size.
+ * Returns a function that fetches a page of a stream by its number, or by its first row. A token that the network
+ * refuses is replaced once per page. `values`: placeholders beside secrets, page and size.
  */
 export function pagesOf(
   { baseUrl, secrets, onToken }: PageRequests,

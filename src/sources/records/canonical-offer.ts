@@ -1,7 +1,9 @@
 import { landingFieldNames, type LandingFieldName } from '../../kit/vocabulary/offer-fields.ts';
 import { JsonNumber, type JsonObject, type JsonValue } from '../../kit/text/json-text.ts';
 
-/** Builds an offer for landing without undefined fields and in a fixed order, so that the same offer is the same text. */
+/**
+ * Builds an offer for landing without undefined fields and in a fixed order, so that the same offer is the same text.
+ */
 export function canonicalOffer(fields: Partial<Record<LandingFieldName, JsonValue | undefined>>): JsonObject {
   return Object.fromEntries(
     landingFieldNames.flatMap((name) => {

@@ -11,7 +11,9 @@ export interface Agent {
   isBot: boolean;
   /** Undefined where the description names none that offers know. */
   device: Device | undefined;
-  /** Another possible device: an iPad describes itself as a Mac, and an Android that shows a desktop site as a Linux. */
+  /**
+   * Another possible device: an iPad describes itself as a Mac, and an Android that shows a desktop site as a Linux.
+   */
   mayBe: Device | undefined;
   /** Such as `Android`; empty where unknown. */
   system: string;

@@ -84,8 +84,8 @@ const sayNoPerson = patternOf([...list.filter((pattern) => !metByPersons.has(pat
 const isNoBrowser = patternOf(list);
 
 /**
- * Returns true for an agent that identifies itself as a robot's. A person who is taken for a robot sees a blank page and
- * earns nothing, so a browser is refused only for words that no person's browser has.
+ * Returns true for an agent that identifies itself as a robot's. A person who is taken for a robot sees a blank page
+ * and earns nothing, so a browser is refused only for words that no person's browser has.
  */
 export function isRobot(agent: string): boolean {
   if (!browser.test(agent)) return isNoBrowser.test(agent);

@@ -5,7 +5,10 @@ import { addressGroup } from '../../kit/http/client-address.ts';
 const maxClicks = 60;
 /** Milliseconds. */
 const within = 60_000;
-/** Sites and addresses that are counted; beyond that the one that clicked longest ago is forgotten, which is none that clicks each second. */
+/**
+ * Sites and addresses that are counted; beyond that the one that clicked longest ago is forgotten, which is none that
+ * clicks each second.
+ */
 const maxKnown = 50_000;
 
 /** Bounds the clicks of one site from one address, IPv6 by its /64. Kept in memory: a restart forgets them. */

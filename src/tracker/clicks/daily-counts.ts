@@ -48,8 +48,8 @@ export class DailyCounts {
   }
 
   /**
-   * Counts a conversion by the day on which it was received. For the first credit of a click, returns how many clicks of
-   * its offer have one that day.
+   * Counts a conversion by the day on which it was received. For the first credit of a click, returns how many clicks
+   * of its offer have one that day.
    */
   addConversion(
     { offerId, clickId, conversionId, isCredit }: CountedConversion,

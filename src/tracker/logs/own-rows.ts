@@ -7,8 +7,8 @@ const newline = 10;
 
 /**
  * Reads every row that the tracker wrote from a day on, in the order of its files, for what it has to remember over a
- * restart; `day` is when a row was written. Called when no `.part` file is left. A file that begins as another one is the
- * same: it was moved away, written again, and has come back.
+ * restart; `day` is when a row was written. Called when no `.part` file is left. A file that begins as another one is
+ * the same: it was moved away, written again, and has come back.
  */
 export async function readOwnRows(
   data: DataDirectory,

@@ -41,7 +41,9 @@ const maxBody = 16 * 1024;
 /** Time between two looks for requests that overran their time. Milliseconds. */
 const connectionsCheckingInterval = 5_000;
 
-/** Headers of all answers to links: nothing may keep them, and the next page does not learn where the user came from. */
+/**
+ * Headers of all answers to links: nothing may keep them, and the next page does not learn where the user came from.
+ */
 const forLinks = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex' };
 
 /** Makes the tracker's listener: Node's own server without a framework, since a click is answered in microseconds. */

@@ -62,8 +62,8 @@ export class ClickStand implements AsyncDisposable {
   }
 
   /**
-   * Removes what was handed to landing: nothing reads it, and a long bench would fill the disk. Between loads where that
-   * can be, since the disk has work with it.
+   * Removes what was handed to landing: nothing reads it, and a long bench would fill the disk. Between loads where
+   * that can be, since the disk has work with it.
    */
   async #sweep(): Promise<void> {
     for (const data of this.#data)

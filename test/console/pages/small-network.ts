@@ -44,8 +44,8 @@ export interface SmallNetwork {
 }
 
 /**
- * Two refreshes of a network that is small enough to compute by hand: between them offer 7 changed its price and offer 9
- * left its catalog. Each click and conversion counts, or does not, for another reason.
+ * Two refreshes of a network that is small enough to compute by hand: between them offer 7 changed its price and offer
+ * 9 left its catalog. Each click and conversion counts, or does not, for another reason.
  */
 export function smallNetwork(): SmallNetwork {
   const network = {} as SmallNetwork;

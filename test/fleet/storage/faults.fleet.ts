@@ -68,7 +68,9 @@ async function expectSameAsAlone(data: DataDirectory): Promise<void> {
   expect(differences(handedOver(machines.alone), handedOver(data))).toEqual([]);
 }
 
-/** One request that met the fault in every one of its tries would fail its run, as it should; chance brings that about. */
+/**
+ * One request that met the fault in every one of its tries would fail its run, as it should; chance brings that about.
+ */
 function notInAllTries(isAmongThem: (request: PassedRequest) => boolean): (request: PassedRequest) => boolean {
   const hitInARow = new Map<string, number>();
   return (request) => {

@@ -5,8 +5,8 @@ import type { Micros, Millionths } from './facts.ts';
 import { quotient, type DayFigures, type HourFigures, type Reference } from './figures.ts';
 
 /**
- * The reference's answers in the columns and forms of the published tables. `kept`: how many per cent a site keeps after
- * its commission, null where nobody knows the site.
+ * The reference's answers in the columns and forms of the published tables. `kept`: how many per cent a site keeps
+ * after its commission, null where nobody knows the site.
  */
 export function asPublished(
   reference: Reference,

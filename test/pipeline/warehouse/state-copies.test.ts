@@ -31,7 +31,8 @@ it('copies the state once for each run that published and keeps the newest three
 it('makes no copy of a state that is damaged where nobody has looked', async () => {
   const file = await open(data.stateFile, 'r+');
   const { size } = await file.stat();
-  // Every block but the three headers, whose damage the next opening would find; at its beginning, since most are empty behind.
+  // Every block but the three headers, whose damage the next opening would find; at its beginning, since most are empty
+  // behind.
   for (let at = 3 * 4096 + 100; at < size; at += 262_144) await file.write(Buffer.alloc(64, 0xa5), 0, 64, at);
   await file.close();
   await expect(copy(1)).rejects.toThrow(DamagedStateError);

@@ -12,8 +12,8 @@ export class SharedDriver implements AsyncDisposable {
   readonly #folder: string;
 
   /**
-   * `settings`: Spark's own, as an operator's `spark-defaults.conf` has them. `connect`: a Spark Connect server in place
-   * of the shared cluster.
+   * `settings`: Spark's own, as an operator's `spark-defaults.conf` has them. `connect`: a Spark Connect server in
+   * place of the shared cluster.
    */
   static async start(settings: Record<string, string> = {}, connect?: string): Promise<SharedDriver> {
     const { python, master } = inject('spark');

@@ -23,7 +23,9 @@ const offers = [
   },
 ];
 
-/** Two sources' offers published, and a tracker that answers over sockets of its own, by a clock that the test moves. */
+/**
+ * Two sources' offers published, and a tracker that answers over sockets of its own, by a clock that the test moves.
+ */
 export class TrackedNetwork implements AsyncDisposable {
   readonly pipeline: PipelineUnderTest;
   now = begin;

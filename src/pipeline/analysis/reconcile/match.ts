@@ -80,7 +80,9 @@ function merge(claim: Claim, row: PublisherReward): void {
   }
 }
 
-/** Pairs the claims and conversions of one click that have no common id. `paired`: pairs of this click that have one. */
+/**
+ * Pairs the claims and conversions of one click that have no common id. `paired`: pairs of this click that have one.
+ */
 function matchClick(claims: Claim[], conversions: OurConversion[], paired: Matched['pairs']): Matched {
   const pairs: Matched['pairs'] = [];
   const open = { claims: new Set(claims), conversions: new Set(conversions) };

@@ -101,7 +101,7 @@ export function plannedOffers({ source, removed }: AppliedExports): string[] {
 }
 
 /**
- * Works out what the exports that count change in the catalog (contract section 2). Changes nothing itself.
+ * Works out what the exports that count change in the catalog. Changes nothing itself.
  * `known` are the present versions of the offers that these are about, `owners` the offers that have an id which may be
  * given: all that ever were, where an offer is new.
  */

@@ -35,7 +35,7 @@ export type OfferReadingResult =
 const knownFields = new Set<string>(landingFieldNames);
 const maxInteger = 2 ** 31 - 1;
 
-/** Turns one record of a catalog, as JSON text, into a canonical offer (contract section 2). Never throws. */
+/** Turns one record of a catalog, as JSON text, into a canonical offer. Never throws. */
 export function parseOfferRecord(raw: string, reading: OfferReading): OfferReadingResult {
   const record = parseJson(raw);
   if (!isJsonObject(record)) return { reject: 'not_json_object', externalId: externalIdIn(raw), warnings: [] };

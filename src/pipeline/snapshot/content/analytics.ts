@@ -22,8 +22,8 @@ const keptByTheState: ReadonlySet<string> = new Set(['offer_stats_2d', 'network_
 
 /**
  * Writes the tables and views of `analytics.duckdb`, attached as `snapshot`, with a comment on every table and column.
- * `parquet` returns the absolute paths of a group's files in the snapshot's folder: views list files, never a pattern, so
- * they give the same answers for as long as the folder exists. Returns the number of rows of each table.
+ * `parquet` returns the absolute paths of a group's files in the snapshot's folder: views list files, never a pattern,
+ * so they give the same answers for as long as the folder exists. Returns the number of rows of each table.
  */
 export async function writeAnalytics(
   connection: DuckDBConnection,
@@ -79,8 +79,8 @@ async function comment(connection: DuckDBConnection, what: 'TABLE' | 'VIEW', mod
 }
 
 /**
- * Makes the view that `newest_events` reads of event files that as-of cuts, which also have later events. For all others
- * their row in `event_files` has the newest event.
+ * Makes the view that `newest_events` reads of event files that as-of cuts, which also have later events. For all
+ * others their row in `event_files` has the newest event.
  */
 async function openCutEventFiles(connection: DuckDBConnection, data: DataDirectory, asOf: Moment): Promise<void> {
   const moments: string[] = [];

@@ -28,9 +28,9 @@ export interface Audited {
 }
 
 /**
- * Makes the relations that audits read: of marts with a file a day, the days that runs after `publishedRunId` wrote, since
- * older ones were audited when they were published. A run that ended after its models leaves its days to the next audit.
- * `parquet` returns the absolute paths of a group's files in the snapshot's folder, the oldest day first.
+ * Makes the relations that audits read: of marts with a file a day, the days that runs after `publishedRunId` wrote,
+ * since older ones were audited when they were published. A run that ended after its models leaves its days to the next
+ * audit. `parquet` returns the absolute paths of a group's files in the snapshot's folder, the oldest day first.
  */
 export async function openAudited(
   connection: DuckDBConnection,

@@ -17,8 +17,8 @@ interface Audit {
 }
 
 /**
- * Runs every audit over the snapshot being built, attached as `snapshot`, and over the part of history that `openAudited`
- * opens. Returns the number of audits. Throws `AuditError` with the failed audits and some bad rows.
+ * Runs every audit over the snapshot being built, attached as `snapshot`, and over the part of history that
+ * `openAudited` opens. Returns the number of audits. Throws `AuditError` with the failed audits and some bad rows.
  */
 export async function auditSnapshot(
   connection: DuckDBConnection,

@@ -13,8 +13,8 @@ export const offerNamesFile = 'offer_names.parquet';
 
 /**
  * Stores the table macros `figures_explained(offer_id, newest := NULL)`, `figures_by_site()` and `postbacks_by_site()`.
- * They read files only: DuckDB looks up a macro's tables where it is called, so one that reads tables fails where the file
- * is attached.
+ * They read files only: DuckDB looks up a macro's tables where it is called, so one that reads tables fails where the
+ * file is attached.
  */
 export async function writeExplained(
   connection: DuckDBConnection,

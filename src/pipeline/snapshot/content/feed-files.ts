@@ -66,7 +66,9 @@ function feedLines(): string {
     FROM (SELECT ${fields.join(', ')} FROM (${modelQuery('marts', 'feed_offers')})) AS offer ORDER BY id`;
 }
 
-/** Returns SQL that shortens each payout of a JSON list of milestones. A quote within a text has a backslash before it. */
+/**
+ * Returns SQL that shortens each payout of a JSON list of milestones. A quote within a text has a backslash before it.
+ */
 function eventsInShortest(events: string): string {
   const payout = String.raw`("payout":"\d+(?:\.\d*[1-9])?)\.?0*"`;
   return `CASE WHEN ${events} = '[]' THEN ${events} ELSE regexp_replace(${events}, '${payout}', '\\1"', 'g')::JSON END`;

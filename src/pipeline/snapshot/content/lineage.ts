@@ -22,7 +22,9 @@ export async function loadLineage(connection: DuckDBConnection): Promise<void> {
   );
 }
 
-/** Returns table or step, its layer, input and the input's layer, each once. `warehouse`: names of the state's tables. */
+/**
+ * Returns table or step, its layer, input and the input's layer, each once. `warehouse`: names of the state's tables.
+ */
 async function lineage(connection: DuckDBConnection, warehouse: ReadonlySet<string>): Promise<string[][]> {
   const staging = modelNames('staging').map((name) => readModel('staging', name));
   const marts = [...analyticsTables, ...analyticsViews].map((name) => readModel('marts', name));

@@ -1,6 +1,8 @@
 import { dayMarts } from '../../models/day-marts.ts';
 
-/** Tables of `analytics.duckdb`, copied whole into each snapshot: small, however long history is. Models: `sql/marts`. */
+/**
+ * Tables of `analytics.duckdb`, copied whole into each snapshot: small, however long history is. Models: `sql/marts`.
+ */
 export const analyticsTables = [
   'offers',
   'offer_history',
@@ -19,5 +21,7 @@ export const analyticsTables = [
   'lineage',
 ] as const;
 
-/** Views of `analytics.duckdb`: `clicks` over event files and `offers`, the others over a mart's files of a day each. */
+/**
+ * Views of `analytics.duckdb`: `clicks` over event files and `offers`, the others over a mart's files of a day each.
+ */
 export const analyticsViews = ['clicks', ...dayMarts] as const;

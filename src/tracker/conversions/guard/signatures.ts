@@ -5,7 +5,9 @@ import { signedContent, singleHeader, type ConversionRequest } from './conversio
 import { isOneOf } from './secret-text.ts';
 import type { SentParameters } from './sent-parameters.ts';
 
-/** Bounds the difference of a request's own time to ours, either way, so that it cannot be sent again later. Seconds. */
+/**
+ * Bounds the difference of a request's own time to ours, either way, so that it cannot be sent again later. Seconds.
+ */
 const toleranceSeconds = 300;
 
 /** Returns true for a request with the signature of one of the secrets. `now` in milliseconds since the epoch. */

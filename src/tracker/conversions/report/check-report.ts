@@ -44,10 +44,10 @@ const maxBeforeClick = 3_600_000;
 const maxTimesThePayout = 10n;
 
 /**
- * Turns a report into a record, if its click is known, on an offer of the source and recent enough, its milestone is one
- * of the offer's, and its payout is credible, by the terms of the click's time or by those of now. Age and amount of a
- * reversal do not matter. Throws `Refusal` for the first check that fails; rejects otherwise where a click cannot be
- * looked up now.
+ * Turns a report into a record, if its click is known, on an offer of the source and recent enough, its milestone is
+ * one of the offer's, and its payout is credible, by the terms of the click's time or by those of now. Age and amount
+ * of a reversal do not matter. Throws `Refusal` for the first check that fails; rejects otherwise where a click cannot
+ * be looked up now.
  */
 export async function checkReport(
   report: ReportedConversion & { kind: ConversionKind },
