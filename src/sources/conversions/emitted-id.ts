@@ -18,8 +18,10 @@ export function emittedAs(
   const emitted = store.get(plain);
   if (emitted?.source === source) return { id: plain, emitted };
   const emittedApart = store.get(apart);
-  if (emittedApart !== undefined) return { id: apart, emitted: emittedApart };
-  const isAnothers = (other: string) => other.startsWith(`${source}-`) && plain.startsWith(`${other}-`);
+  if (emittedApart?.source === source) return { id: apart, emitted: emittedApart };
+  // `b/5` of `a` is `a-b/5`, as `5` of `a-b` is where a slash replaces its hyphen.
+  const isAnothers = (other: string) =>
+    other.startsWith(`${source}-`) && (plain.startsWith(`${other}-`) || plain.startsWith(`${other}/`));
   const isAmbiguous = emitted !== undefined || networkId.includes('~') || otherSources.some(isAnothers);
   return { id: isAmbiguous ? apart : plain, emitted: undefined };
 }
