@@ -48,7 +48,15 @@ export class Metrics {
     });
   }
 
-  /** The same for several things, each under its labels. */
+  /** A gauge of something that may be absent, such as a snapshot; without a sample then, and where it has no value. */
+  gaugeOf<Of>(of: () => Of | undefined, name: MetricName, help: string, read: (of: Of) => number | null): void {
+    this.gauge(name, help, () => {
+      const present = of();
+      return present === undefined ? undefined : (read(present) ?? undefined);
+    });
+  }
+
+  /** A gauge of several things, each under its labels. */
   gauges<Label extends string>(
     name: MetricName,
     help: string,

@@ -10,42 +10,44 @@ type SiteDeliveries = DeliveringSnapshot['deliveries']['sites'][number];
 
 /** Measures postbacks as of the snapshot that is served. */
 export function measureDeliveries(metrics: Metrics, snapshot: () => DeliveringSnapshot | undefined): void {
-  const gauge = (name: MetricName, help: string, read: (of: DeliveringSnapshot) => number | null) =>
-    metrics.gauge(name, help, () => {
-      const served = snapshot();
-      return served === undefined ? undefined : (read(served) ?? undefined);
-    });
-  gauge(
+  metrics.gaugeOf(
+    snapshot,
     'offerline_postbacks_pending',
     'Postbacks that wait for an attempt, as of the snapshot.',
     ({ deliveries }) => deliveries.pending,
   );
-  gauge(
+  metrics.gaugeOf(
+    snapshot,
     'offerline_postbacks_delivered',
     'Postbacks that their sites have taken, as of the snapshot.',
     ({ deliveries }) => deliveries.delivered,
   );
-  gauge(
+  metrics.gaugeOf(
+    snapshot,
     'offerline_postbacks_dead',
     'Postbacks that nothing more is tried for until somebody revives them, as of the snapshot.',
     ({ deliveries }) => deliveries.dead,
   );
-  gauge(
+  metrics.gaugeOf(
+    snapshot,
     'offerline_postback_attempts',
     'Attempts at delivering postbacks, as of the snapshot.',
     ({ deliveries }) => deliveries.attempts,
   );
-  gauge(
+  metrics.gaugeOf(
+    snapshot,
     'offerline_postback_attempts_failed',
     'Attempts that failed, as of the snapshot.',
     ({ deliveries }) => deliveries.failed_attempts,
   );
-  gauge(
+  metrics.gaugeOf(
+    snapshot,
     'offerline_postbacks_oldest_pending_seconds',
     'How long the oldest pending postback had waited at the as-of of the snapshot.',
     ({ deliveries, asOf }) => secondsSince(deliveries.oldest_pending_at, asOf),
   );
-  gauge(
+  metrics.gaugeOf(
+    snapshot,
     'offerline_postbacks_lag_seconds_p95',
     'From writing a postback to its delivery, 95th percentile of the last 24 hours of deliveries.',
     ({ deliveries }) => deliveries.lag_seconds_p95,

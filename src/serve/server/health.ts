@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Settings } from '../../kit/config/settings.ts';
 import { isFromThisMachine } from '../../kit/http/loopback.ts';
-import { type MetricName, Metrics, metricsContentType } from '../../kit/metrics/metrics.ts';
+import { Metrics, metricsContentType } from '../../kit/metrics/metrics.ts';
 import { aheadOfClock, futureTimestampsAdvice } from '../../kit/time/ahead-of-clock.ts';
 import { cacheControl } from '../http/caching.ts';
 import { noStoreResponse, snapshotHeaders, withHeaders } from '../http/response.ts';
@@ -80,29 +80,38 @@ export class Health {
     metrics.gauge('offerline_snapshot_present', 'Whether a snapshot is served.', () =>
       snapshot() === undefined ? 0 : 1,
     );
-    const gauge = (name: MetricName, help: string, read: (of: PublishedSnapshot) => number) =>
-      metrics.gauge(name, help, () => {
-        const served = snapshot();
-        return served === undefined ? undefined : read(served);
-      });
-    gauge(
+    metrics.gaugeOf(
+      snapshot,
       'offerline_snapshot_age_seconds',
       'Time since the as-of of the snapshot that is served; infinite where that lies ahead of the clock, so that nobody takes it for young.',
       (served) => this.#ageOf(served),
     );
-    gauge(
+    metrics.gaugeOf(
+      snapshot,
       'offerline_snapshot_ahead_seconds',
       'By how much the as-of of the snapshot that is served lies ahead of the clock; 0 where by no more than clocks differ.',
       (served) => this.#aheadOf(served),
     );
-    gauge('offerline_snapshot_offers', 'Active offers in the snapshot that is served.', ({ offers }) => offers.length);
-    gauge('offerline_price_lists', 'Commissions whose prices are kept.', ({ keptPrices }) => keptPrices.commissions);
-    gauge(
+    metrics.gaugeOf(
+      snapshot,
+      'offerline_snapshot_offers',
+      'Active offers in the snapshot that is served.',
+      ({ offers }) => offers.length,
+    );
+    metrics.gaugeOf(
+      snapshot,
+      'offerline_price_lists',
+      'Commissions whose prices are kept.',
+      ({ keptPrices }) => keptPrices.commissions,
+    );
+    metrics.gaugeOf(
+      snapshot,
       'offerline_price_list_bytes',
       'Memory held by the prices of commissions.',
       ({ keptPrices }) => keptPrices.bytes,
     );
-    gauge(
+    metrics.gaugeOf(
+      snapshot,
       'offerline_price_list_bytes_limit',
       'Beyond so much, the prices unused for longest are dropped.',
       ({ keptPrices }) => keptPrices.maxBytes,
