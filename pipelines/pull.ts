@@ -159,9 +159,9 @@ async function pullLists(
       rates: settings.rates,
       pulledAt: startedAt,
     };
-    using told = new EmittedStore(data);
+    using emitted = new EmittedStore(data);
     const folder = join(data.landing, 'conversions');
-    const pulled = await pullConversions(source, folder, reversal_days, reading, told, fetching, effects);
+    const pulled = await pullConversions(source, folder, reversal_days, reading, emitted, fetching, effects);
     if (pulled.leftOut['time_without_zone'] !== undefined)
       throw new UsageError(`its times have no zone: say which by "time_zone" of ${source.name} in sources.json`);
     const { conversions, lines: conversion_lines, leftOut } = pulled;

@@ -39,7 +39,7 @@ export const scheduleSchema = z
           .meta({
             takes: '`true`, `false` or `"tracker"`',
             description:
-              'Also runs as soon as files have landed: `"tracker"` those that the tracker hands over, `true` all, where whoever lands them renames them into place',
+              'Also runs as soon as files have landed: `"tracker"`: files that the tracker hands over; `true`: all files, where their sender renames them into place',
           }),
       },
       ', "watch": true',

@@ -37,7 +37,7 @@ export const storageSchema = z
   .meta({
     absent: 'all stays on this machine',
     description:
-      '[Object storage](../src/fleet/storage/README.md) that speaks S3 and has conditional writes: snapshots and the state are published there for machines that serve and stand by',
+      '[Object storage](../src/fleet/storage/README.md) that speaks S3 and has conditional writes: snapshots and the state are published there for machines that serve or are on standby',
   });
 
 export type StorageSettings = z.output<typeof storageSchema>;

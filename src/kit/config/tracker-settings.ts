@@ -48,7 +48,7 @@ const source = z.strictObject({
   }),
   macros: z.record(z.string().regex(/^\w+$/), z.enum(destinationMacros)).default({}).meta({
     takes: 'macro of ours by name',
-    description: 'Macro of ours that a name in its destinations stands for, such as `{"cid": "click_id"}`',
+    description: 'Our macro for each name that its destinations use, such as `{"cid": "click_id"}`',
   }),
   pass: z
     .array(z.enum(personalValues))

@@ -18,7 +18,7 @@ const postback = objectOf({
   method: z
     .enum(['GET', 'POST'])
     .default('GET')
-    .describe('Method of the requests; `sites add --postback` writes `POST` unless it is told another'),
+    .describe('Method of the requests; `sites add --postback` writes `POST` unless `--postback-method` names another'),
 });
 
 /** A number that its shortest decimal text states exactly, with up to 6 places. */
