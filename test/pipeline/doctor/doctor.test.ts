@@ -59,6 +59,9 @@ it('notes where no keys of events are here, as after a takeover, and has them ma
   const pipeline = await refreshed();
   await rm(pipeline.data.keys, { recursive: true });
   expect(listed(await doctor(pipeline))).toEqual(['note keys clicks', 'note keys conversions']);
+  // Nothing is ingested, and the snapshot needs the keys of clicks.
+  await pipeline.refresh('2025-03-10T12:30:00Z');
+  expect(listed(await doctor(pipeline))).toEqual(['note files warehouse', 'note keys conversions']);
   await doctor(pipeline, { repair: true });
   expect(listed(await doctor(pipeline, { deep: true }))).toEqual([]);
 });
