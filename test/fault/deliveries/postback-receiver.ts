@@ -2,8 +2,7 @@
  * A receiver as publishers run them, in a process of its own: it answers late, with errors, or breaks off, drawn by the
  * seed in its first argument; with `quick` as the second it answers at once, a tenth with errors, with `calm` all well.
  * Prints its address; answers `/calm` by being well from then on, `/count` and `/receipts` with all it got, and
- * `/wait?for=N` when N more have come. After `/refuse?next=N` it answers 503 to the next N postbacks that are new to
- * it, however often they come, until `/refuse?next=0`.
+ * `/wait?for=N` when N more have come.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -25,8 +24,6 @@ const random = new Random(Number(process.argv[2] ?? 1));
 const receipts: Receipt[] = [];
 const [quick, alwaysCalm] = [process.argv[3] === 'quick', process.argv[3] === 'calm'];
 let calm = alwaysCalm;
-let toRefuse = 0;
-const refused = new Set<string>();
 let awaited: { count: number; answer: () => void }[] = [];
 
 const server = createServer((request, response) => {
@@ -37,18 +34,12 @@ const server = createServer((request, response) => {
     calm = true;
     return void response.end();
   }
-  if (pathname === '/refuse') {
-    toRefuse = Number(searchParams.get('next'));
-    refused.clear();
-    return void response.end();
-  }
   if (pathname === '/wait') {
     awaited.push({ count: receipts.length + Number(searchParams.get('for')), answer: () => void response.end() });
     return tellThoseWhoWait();
   }
   const field = (name: string) => searchParams.get(name) ?? '';
   const webhookId = String(request.headers['webhook-id']);
-  if (refused.size < toRefuse && !receipts.some((receipt) => receipt.webhookId === webhookId)) refused.add(webhookId);
   receipts.push({
     webhookId,
     clickId: field('click_id'),
@@ -58,7 +49,6 @@ const server = createServer((request, response) => {
     path: pathname,
   });
   tellThoseWhoWait();
-  if (refused.has(webhookId)) return void response.writeHead(503).end();
   const drawn = calm ? 1 : random.next();
   if (drawn < 0.1) return void response.writeHead(500).end();
   if (quick) return void response.end('ok');

@@ -4,6 +4,8 @@ import type { Random } from '../../../src/demo/generate/network/random.ts';
 /** Fate of one thing that was sent. */
 export type Fate = 'answered' | 'refused' | 'lost';
 
+const maxTries = 20;
+
 export const tokenOfSource = 'a-token-of-the-source-0123456789';
 
 /** Everything that was sent to a tracker, with its answers. */
@@ -32,11 +34,15 @@ export class Sent {
     }
   }
 
-  /** Sends every report again that nobody answered, as senders do. */
+  /**
+   * Sends every report again that was not accepted, as senders do. By the tracker's quick clock the disk of a busy
+   * machine may stall for a moment, so it may ask for another try.
+   */
   async reportTheLost(address: string): Promise<void> {
     const dispatcher = new Agent();
-    for (const [transaction, { fate, clickId }] of this.conversions)
-      if (fate !== 'answered') await this.#send(address, dispatcher, transaction, clickId);
+    for (let tries = 0; tries < maxTries; tries++)
+      for (const [transaction, { fate, clickId }] of this.conversions)
+        if (fate !== 'answered') await this.#send(address, dispatcher, transaction, clickId);
     await dispatcher.destroy();
   }
 

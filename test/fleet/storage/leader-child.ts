@@ -29,6 +29,8 @@ export interface Orders {
   ahead: number;
   /** Nothing is to be done while files land: a run of the round before would take them up at its own as-of. */
   rests?: true;
+  /** Who makes passes of delivery; leaders where absent. */
+  senders?: 'leaders' | 'workers' | 'all';
 }
 
 const times = { renewal: 250, look: 100, believed: 2_000, silence: 3_500 };
@@ -66,11 +68,11 @@ for (;;) {
     }
     try {
       if (orders.round !== done) await refresh({ data, terminal, asOf: orders.asOf }, clockAt(wallClock));
-      const { remaining } = await deliverPostbacks(
-        { data, terminal, command: 'postbacks deliver' },
-        clockAt(wallClock + orders.ahead),
-      );
-      const word = `round ${orders.round} done, ${remaining} remaining;`;
+      const delivered =
+        orders.senders === 'workers'
+          ? undefined
+          : await deliverPostbacks({ data, terminal, command: 'postbacks deliver' }, clockAt(wallClock + orders.ahead));
+      const word = `round ${orders.round} done, ${delivered?.remaining ?? 'an unknown number'} remaining;`;
       if (word !== told) tell(word);
       told = word;
       done = orders.round;

@@ -18,12 +18,13 @@ const terminal = { logger: createLogger(process.stderr, 'error'), progress: noPr
 
 process.stdout.write('works\n');
 for (;;) {
-  const { ahead } = JSON.parse(await readFile(ordersFile, 'utf8')) as Orders;
+  const { ahead, senders } = JSON.parse(await readFile(ordersFile, 'utf8')) as Orders;
   try {
-    await deliverPostbacks(
-      { data, terminal, command: 'postbacks deliver' },
-      { ...realEffects, now: () => wallClock + ahead },
-    );
+    if (senders !== 'leaders')
+      await deliverPostbacks(
+        { data, terminal, command: 'postbacks deliver' },
+        { ...realEffects, now: () => wallClock + ahead },
+      );
   } catch (error) {
     if (!(error instanceof StoreAwayError)) throw error;
     process.stdout.write(`away: ${error.message}\n`);
