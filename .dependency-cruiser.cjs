@@ -15,6 +15,84 @@ const uses = {
   demo: ['kit', 'sources', 'postbacks', 'pipeline', 'tracker'],
 };
 
+/**
+ * Doors: the rooms (with a slash at the end) and files of a context that other contexts may import; of `kit`, all.
+ * `pipelines` compose stages and may reach into any room.
+ */
+const doors = {
+  sources: ['resolve-source', 'pull-ledger', 'config/'],
+  pictures: ['feed-pictures', 'mirrored-pictures', 'picture-files', 'picture-index', 'picture-type'],
+  postbacks: [
+    'open-store',
+    'due-postbacks',
+    'silent-sites',
+    'postgres-deliveries',
+    'store/',
+    'rules/',
+    'http/example-route',
+    'http/signature',
+  ],
+  pipeline: [
+    'analysis/',
+    'clicks/',
+    'deliveries/',
+    'doctor/',
+    'feed/',
+    'routes/',
+    'runs/',
+    'snapshot/',
+    'status/',
+    'ingest/engine/',
+    'ingest/ingest-stage',
+    'ingest/catalog/catalog-holds',
+    'landing/logs/',
+    'maintenance/archivable-files',
+    'models/report-backfill',
+    'models/report-days',
+    'recovery/recover-state',
+    'sql/figures',
+    'sql/model-query',
+    'sql/model-rows',
+    'warehouse/event-files',
+    'warehouse/metadata',
+    'warehouse/named-files',
+  ],
+  serve: ['service', 'service-lock', 'access/limits'],
+  tracker: [
+    'tracker',
+    'tracker-address',
+    'tracker-lock',
+    'needed-logs',
+    'logs/log-names',
+    'conversions/refused-conversions',
+    'conversions/replay',
+    'conversions/guard/guarded-report',
+    'server/unnamed-proxy',
+  ],
+  console: ['console', 'access/safe-listener', 'access/users'],
+  fleet: [
+    'spark/drivers-of-run',
+    'storage/follow',
+    'storage/leased-schedule',
+    'storage/writer/run-on-storage',
+    'postgres-deliveries/postgres-store',
+    'move-deliveries/move-deliveries',
+    'shared-limits/shared-limits',
+  ],
+  demo: [
+    'demo-networks',
+    'demo-traffic',
+    'postback-receiver',
+    'generate/generate',
+    'generate/network/network',
+    'trial/trial',
+    'trial/trial-subject',
+    'trial/tracker-access',
+  ],
+};
+/** The pattern of a room, or of a file. */
+const entrance = (context, name) => `^src/${context}/${name.endsWith('/') ? name : `${name}\\.ts$`}`;
+
 const contexts = Object.entries(uses).map(([context, used]) => ({
   name: `${context}-uses-what-it-may`,
   severity: 'error',
@@ -22,9 +100,17 @@ const contexts = Object.entries(uses).map(([context, used]) => ({
   to: { path: '^(?:src|pipelines)/', pathNot: [context, ...used].map((name) => `^src/${name}/`) },
 }));
 
+const entered = Object.entries(doors).map(([context, door]) => ({
+  name: `${context}-is-entered-by-its-door`,
+  severity: 'error',
+  from: { path: '^src/', pathNot: `^src/${context}/` },
+  to: { path: `^src/${context}/`, pathNot: door.map((name) => entrance(context, name)) },
+}));
+
 module.exports = {
   forbidden: [
     ...contexts,
+    ...entered,
     {
       name: 'fleet-is-handed-in',
       comment: 'a build without it compiles but for the composition root',
