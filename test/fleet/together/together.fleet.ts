@@ -46,7 +46,8 @@ const workerFile = fileURLToPath(new URL('worker-child.ts', import.meta.url));
 const quiet = () => watchedEffects(wallClock, () => undefined);
 
 /** In some rounds only one kind may send, so that it has sent at all, whatever the machine's pace. */
-const sendersOf = (round: number): 'leaders' | 'workers' | 'all' => (['leaders', 'workers'] as const)[round % 4] ?? 'all';
+const sendersOf = (round: number): 'leaders' | 'workers' | 'all' =>
+  (['leaders', 'workers'] as const)[round % 4] ?? 'all';
 
 const happenings = [
   'leader killed',
@@ -168,6 +169,10 @@ it(
         const done = (round: number) => (machine: Leader) => machine.child.tells(`round ${round} done`);
         /** What leaders sent from their waking up until they knew that they lead no more. */
         const late: number[] = [];
+        const workersSendMoreThan = (sent: number) =>
+          expect
+            .poll(() => fleet.sentBy(workers), { timeout: 120_000, message: 'sent by workers' })
+            .toBeGreaterThan(sent);
         const noFork = async () => expect(await machines.forks(), told()).toEqual([]);
         for (let round = 0; round < count; round++) {
           const random = new Random(seedFor(5, `round ${first + round}`));
@@ -212,10 +217,7 @@ it(
           } else await Promise.race(leaders.map(done(round)));
           await noFork();
           for (const { child } of workers) child.kill('SIGCONT');
-          if (sendersOf(round) === 'workers')
-            await expect
-              .poll(() => fleet.sentBy(workers), { timeout: 120_000, message: 'sent by workers' })
-              .toBeGreaterThan(sentBefore);
+          if (sendersOf(round) === 'workers') await workersSendMoreThan(sentBefore);
         }
         expect(await fleet.sentBy(leaders), told()).toBeGreaterThan(0);
         await fetch(`${address}/calm`);
