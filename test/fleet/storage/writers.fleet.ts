@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
 import { refresh } from '../../../pipelines/refresh.ts';
 import type { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { Random, seedFor } from '../../../src/demo/generate/network/random.ts';
@@ -22,6 +22,8 @@ await moto.createBucket();
 afterAll(() => moto[Symbol.asyncDispose]());
 
 const rounds = Number(process.env['OFFERLINE_FLEET_ROUNDS'] ?? 8);
+// A round that hangs fails within minutes.
+vi.setConfig({ testTimeout: 120_000 + rounds * 60_000 });
 const roundsOfALife = 10;
 const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
 const child = fileURLToPath(new URL('../../fault/lives/refresh-child.ts', import.meta.url));
@@ -47,34 +49,30 @@ function pick(points: readonly StepPoint[], random: Random): StepPoint {
   return point;
 }
 
-it(
-  `${rounds} times a writer is killed, another machine goes on, and all is as on one machine`,
-  async () => {
-    for (let first = 0; first < rounds; first += roundsOfALife) {
-      await using machines = await Machines.create(seedFor(1, first), roundsOfALife, [moto.url, moto.url]);
-      let points: StepPoint[] = [];
-      for (let round = 0; round < Math.min(roundsOfALife, rounds - first); round++) {
-        const random = new Random(seedFor(1, `round ${first + round}`));
-        const asOf = machines.landing.asOf(round);
-        await machines.land(round);
-        await whole(machines.alone, asOf);
-        const [killed, other] = random.shuffle([...machines.together]) as [DataDirectory, DataDirectory];
-        const killAt = points.length === 0 || random.chance(0.3) ? null : pick(points, random);
-        await killedRefresh(
-          { pipeline: 'refresh', root: killed.root, asOf, wallClock, killAt },
-          killAt === null ? random.next() * 2500 : undefined,
-        );
-        const about = `round ${first + round}, killed at ${JSON.stringify(killAt)}`;
-        expect(await machines.forks(), about).toEqual([]);
-        points = await whole(other, asOf);
-        expect(await machines.forks(), about).toEqual([]);
-        expect(differences(await publishedTables(machines.alone), await publishedTables(other)), about).toEqual([]);
-        expect(differences(handedOver(machines.alone), handedOver(other)), about).toEqual([]);
-      }
+it(`${rounds} times a writer is killed, another machine goes on, and all is as on one machine`, async () => {
+  for (let first = 0; first < rounds; first += roundsOfALife) {
+    await using machines = await Machines.create(seedFor(1, first), roundsOfALife, [moto.url, moto.url]);
+    let points: StepPoint[] = [];
+    for (let round = 0; round < Math.min(roundsOfALife, rounds - first); round++) {
+      const random = new Random(seedFor(1, `round ${first + round}`));
+      const asOf = machines.landing.asOf(round);
+      await machines.land(round);
+      await whole(machines.alone, asOf);
+      const [killed, other] = random.shuffle([...machines.together]) as [DataDirectory, DataDirectory];
+      const killAt = points.length === 0 || random.chance(0.3) ? null : pick(points, random);
+      await killedRefresh(
+        { pipeline: 'refresh', root: killed.root, asOf, wallClock, killAt },
+        killAt === null ? random.next() * 2500 : undefined,
+      );
+      const about = `round ${first + round}, killed at ${JSON.stringify(killAt)}`;
+      expect(await machines.forks(), about).toEqual([]);
+      points = await whole(other, asOf);
+      expect(await machines.forks(), about).toEqual([]);
+      expect(differences(await publishedTables(machines.alone), await publishedTables(other)), about).toEqual([]);
+      expect(differences(handedOver(machines.alone), handedOver(other)), about).toEqual([]);
     }
-  },
-  120_000 + rounds * 60_000,
-);
+  }
+});
 
 it('a writer that was stopped for a while, and wakes up after another has published, changes nothing', async () => {
   const turns = 6;
