@@ -1,5 +1,7 @@
 /** One pass by a clock that is ahead, for whoever wants to kill it. Says when it begins, and how it ended. */
 import { deliverPostbacks } from '../../../pipelines/postbacks.ts';
+// oxlint-disable-next-line import/no-unassigned-import -- the composition root hands in what settings may ask for
+import '../../../src/cli/compose.ts';
 import { DataDirectory } from '../../../src/kit/config/data-directory.ts';
 import { realEffects } from '../../../src/kit/files/effects.ts';
 import { createLogger } from '../../../src/kit/logging/log.ts';
