@@ -1,5 +1,6 @@
 import type { Settings } from '../../kit/config/settings.ts';
 import type { Opening } from '../recovery/recover-state.ts';
+import type { ProcessLock } from '../../kit/files/process-lock.ts';
 import { acquireWriterLock } from './lock.ts';
 
 /** Runs `work` while it holds the writer's lock. Waits as long as configured, then throws `WarehouseBusyError`. */
@@ -9,16 +10,17 @@ export async function withWriterLock<Result>(
   work: (opening: Opening) => Promise<Result>,
 ): Promise<Result> {
   const { data, settings, logger, effects } = opening;
-  const lock = await effects.perform('lock: taken', () =>
-    acquireWriterLock(data, {
-      command,
-      waitSeconds: settings.lock_wait_seconds,
-      onWaiting: (message) => logger.info(message),
-    }),
-  );
+  let lock: ProcessLock | undefined;
   try {
+    await effects.perform('lock: taken', async () => {
+      lock = await acquireWriterLock(data, {
+        command,
+        waitSeconds: settings.lock_wait_seconds,
+        onWaiting: (message) => logger.info(message),
+      });
+    });
     return await work(opening);
   } finally {
-    lock.release();
+    lock?.release();
   }
 }
