@@ -11,7 +11,7 @@ import { differences, handedOver, publishedTables } from '../../fault/lives/publ
 import { watchedEffects } from '../../fault/lives/watched-effects.ts';
 
 const terminal = { logger: createLogger({ write: () => true }, 'silent'), progress: noProgress };
-const rounds = 4;
+const rounds = 3;
 
 /** Has the next runs stage logs by this engine. */
 async function configure({ settingsFile }: DataDirectory, engine: 'duckdb' | 'spark'): Promise<void> {
