@@ -52,9 +52,30 @@ const moneyPlaces = 6;
 /** Money stays below this: DECIMAL(15,6) holds nine digits before the point. */
 const limit = 10n ** 15n;
 
+const plainMoney = /^\d{1,9}(\.\d{1,6})?$/;
+/** The same in another spelling: `+1.5`, `.5`, ` 1.50000000`, `1.5e0`. */
+const spelledMoney =
+  /^[ \t]*\+?(?=\.?\d)(\d{0,18})(?:\.(\d{1,9}(?=[eE])|\d{1,40}(?![eE])))?(?:[eE]([+-]?0?\d))?[ \t]*$/;
+
 /** Reads plain digits with up to 6 places, below 10⁹; no sign, exponent or separator. Undefined for anything else. */
+export function parsePlainMoney(text: string): Micros | undefined {
+  return plainMoney.test(text) ? roundedUnits(decimalOf(text), moneyPlaces) : undefined;
+}
+
+/**
+ * Reads a decimal number from 0 on and below 10⁹ that 6 places hold exactly, also with an exponent, a plus, noughts
+ * behind or blanks around. Undefined for anything else.
+ */
 export function parseMoney(text: string): Micros | undefined {
-  return /^\d{1,9}(\.\d{1,6})?$/.test(text) ? roundedUnits(decimalOf(text), moneyPlaces) : undefined;
+  const plain = parsePlainMoney(text);
+  if (plain !== undefined) return plain;
+  const [, whole = '', fraction = '', exponent = '0'] = spelledMoney.exec(text) ?? [];
+  if (whole === '' && fraction === '') return undefined;
+  const units = BigInt(whole + fraction);
+  const places = fraction.length - Number(exponent);
+  if (places <= moneyPlaces) return withinLimit(units * tenTo(moneyPlaces - places));
+  const divisor = tenTo(places - moneyPlaces);
+  return units % divisor === 0n ? withinLimit(units / divisor) : undefined;
 }
 
 /** Writes the shortest plain decimal text, such as `2.5`. */

@@ -11,9 +11,16 @@ const latest = microsecondsOf('9999-12-31T23:59:59.999999Z') as bigint;
 /** The form of a moment without a fraction: a text that reads so, and reads well, need not be written again. */
 const isMoment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:[0-5]\dZ$/;
 
+/** RFC 3339, and what says the same: no seconds, an offset as `+00`, `+0000`, ` +0000`, ` Z`, ` UTC` or ` GMT`. */
+const spelled = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d(?:\.\d+)?)?(?: ?([Zz]|UTC|GMT|[+-]\d\d(?::?\d\d)?))?$/i;
+/** Digits of a number since the epoch, by its unit: seconds, milli-, micro- and nanoseconds. */
+const sinceEpoch = /^(\d{10}|\d{13}|\d{16}|\d{19})(?:\.0+)?$/;
+
 /**
- * Reads a source's timestamp: RFC 3339 with seconds; an offset up to ±18:00; a space for the `T` is fine; digits past
- * microseconds are cut. Text without an offset is understood in `timeZone`, and without one refused.
+ * Reads a source's timestamp: RFC 3339; an offset up to ±18:00; a space for the `T`, absent seconds and offsets such as
+ * `+0000` or ` UTC` are fine; digits past microseconds are cut. Whole numbers of 10, 13, 16 or 19 digits are seconds,
+ * milli-, micro- or nanoseconds since the epoch. Text without an offset is understood in `timeZone`, and without one
+ * refused.
  * A leap second counts as the microsecond before it, where there can be one: at the end of a month, UTC.
  * More than 24 hours after `wallClock` is refused too.
  */
@@ -23,8 +30,14 @@ export function readTimestamp(
   timeZone?: string,
 ): { moment: Moment } | { fault: TimestampFault } {
   let micros = readMicroseconds(text, timeZone);
+  if (micros === 'malformed') micros = epochMicroseconds(text) ?? micros;
   if (micros === 'malformed') {
-    micros = readMicroseconds(text.replace(/:60(\.\d+)?/, ':59.999999'), timeZone);
+    const plain = plainSpelling(text);
+    micros = plain === undefined ? micros : readMicroseconds(plain, timeZone);
+    if (typeof micros !== 'bigint' && micros !== 'malformed') return { fault: micros };
+  }
+  if (micros === 'malformed') {
+    micros = readMicroseconds((plainSpelling(text) ?? text).replace(/:60(\.\d+)?/, ':59.999999'), timeZone);
     if (typeof micros === 'bigint' && !momentOf(micros + 1n).endsWith('-01T00:00:00Z')) return { fault: 'malformed' };
   }
   if (typeof micros !== 'bigint') return { fault: micros };
@@ -41,4 +54,19 @@ function readMicroseconds(text: string, timeZone: string | undefined): bigint | 
   if (timeZone === undefined) return 'timestamp_without_offset';
   const fraction = ((clockFace % 1000n) + 1000n) % 1000n;
   return BigInt(zonedTime(Number((clockFace - fraction) / 1000n), timeZone)) * 1000n + fraction;
+}
+
+/** Writes a timestamp as RFC 3339 does, without an offset where it has none; undefined for another text. */
+function plainSpelling(text: string): string | undefined {
+  const [, day, clock, seconds = ':00', offset = ''] = spelled.exec(text) ?? [];
+  if (day === undefined) return undefined;
+  const [, sign, hours, minutes = '00'] = /^([+-])(\d\d):?(\d\d)?$/.exec(offset) ?? [];
+  const zone = sign !== undefined ? `${sign}${hours}:${minutes}` : offset === '' ? '' : 'Z';
+  return `${day}T${clock}${seconds}${zone}`;
+}
+
+function epochMicroseconds(text: string): bigint | undefined {
+  const digits = sinceEpoch.exec(text)?.[1];
+  if (digits === undefined) return undefined;
+  return digits.length <= 16 ? BigInt(digits.padEnd(16, '0')) : BigInt(digits) / 1000n;
 }

@@ -11,33 +11,22 @@ describe('money as text', () => {
     ['1.5', 1_500_000n],
     ['1.500000', 1_500_000n],
     ['007', 7_000_000n],
+    [' 1 ', 1_000_000n],
+    ['+1', 1_000_000n],
+    ['1e3', 1_000_000_000n],
+    ['1E-3', 1000n],
+    ['.5', 500_000n],
     ['999999999.999999', 10n ** 15n - 1n],
   ])('reads %s', (text, micros) => {
     expect(parseMoney(text)).toBe(micros);
   });
 
-  it.each([
-    '',
-    ' 1',
-    '1 ',
-    '-1',
-    '-0',
-    '+1',
-    '1e3',
-    '1E-3',
-    '1_000',
-    '1,5',
-    '.5',
-    '5.',
-    '0.1234567',
-    '1000000000',
-    'NaN',
-    'Infinity',
-    '0x10',
-    '١',
-  ])('refuses %j', (text) => {
-    expect(parseMoney(text)).toBeUndefined();
-  });
+  it.each(['', '-1', '-0', '1_000', '1,5', '5.', '0.1234567', '1000000000', 'NaN', 'Infinity', '0x10', '١'])(
+    'refuses %j',
+    (text) => {
+      expect(parseMoney(text)).toBeUndefined();
+    },
+  );
 
   it('writes what it reads, in the shortest form', () => {
     fc.assert(

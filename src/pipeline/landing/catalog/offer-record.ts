@@ -101,7 +101,8 @@ function readContent(
 function readId(fields: RecordFields): number | null {
   const text = fields.name('id');
   if (text === undefined) return null;
-  if (text === null || !/^[1-9]\d{0,9}$/.test(text) || Number(text) > maxInteger) throw new RecordReject('bad_id');
+  if (text === null || !/^[1-9]\d{0,9}(\.0+)?$/.test(text) || Number(text) > maxInteger)
+    throw new RecordReject('bad_id');
   return Number(text);
 }
 

@@ -24,8 +24,6 @@ export interface LogField {
   name: string;
   type: LogFieldType;
   value: string;
-  /** A condition that several faults ask for, computed once as the column `<name>_unlike`. */
-  unlike?: string;
   /** In the order in which they are asked for. */
   faults: LogFault[];
   /** Holds where a descriptive value made no sense and became NULL. */
@@ -70,7 +68,7 @@ export function clickSchema(reading: LogReading): LogSchema {
         faults: [
           { when: 'offer_id IS NULL AND (source IS NULL OR external_id IS NULL)', reason: 'missing_offer' },
           {
-            when: `offer_id IS NOT NULL AND (offer_id_value IS NULL OR offer_id_value < 1 OR NOT regexp_full_match(offer_id, '[0-9]+'))`,
+            when: `offer_id IS NOT NULL AND (offer_id_value IS NULL OR offer_id_value < 1 OR NOT regexp_full_match(offer_id, '[0-9]+(\\.0+)?'))`,
             reason: 'bad_offer_id',
           },
         ],
@@ -129,15 +127,30 @@ const payoutField: LogField = (() => {
   // Asked only of rows that have a payout: on a line that is no JSON, `json_type` would stop the whole query.
   const text = `CASE WHEN payout IS NULL THEN NULL WHEN is_plain THEN coalesce(${plainNumber}, payout)
     WHEN json_type(record, '$.payout') = 'VARCHAR' THEN payout WHEN len(${meant}) = 1 THEN ${meant}[1] END`;
+  const isPlainMoney = `regexp_full_match(${text}, '[0-9]{1,9}(\\.[0-9]{1,6})?')`;
   return {
     name: 'payout',
     type: 'payout',
-    value: `TRY_CAST(${text} AS DECIMAL(15, 6))`,
-    unlike: `payout IS NOT NULL AND NOT coalesce(regexp_full_match(${text}, '[0-9]{1,9}(\\.[0-9]{1,6})?'), false)`,
+    value: `CASE WHEN ${isPlainMoney} THEN TRY_CAST(${text} AS DECIMAL(15, 6)) ELSE ${spelledMoney(text)} END`,
     bare: `regexp_full_match(payout, '[0-9]{1,18}(\\.[0-9]{1,18})?')`,
-    faults: [{ when: 'payout_unlike', reason: 'bad_payout' }],
+    faults: [{ when: 'payout IS NOT NULL AND payout_value IS NULL', reason: 'bad_payout' }],
   };
 })();
+
+/**
+ * SQL of an amount in another spelling than plain digits: a plus, blanks around, nothing before the point, noughts
+ * behind, an exponent. NULL where 6 places do not hold it exactly; 18 places hold any that is compared with them.
+ */
+function spelledMoney(text: string): string {
+  const trimmed = `trim(${text}, ' ' || chr(9))`;
+  const short = `regexp_replace(${trimmed}, '(\\.[0-9]*?)0+$', '\\1')`;
+  const digits = (places: number) => `\\+?(?:[0-9]{1,18}(?:\\.[0-9]{1,${places}})?|\\.[0-9]{1,${places}})`;
+  const isDecimal = `regexp_full_match(${trimmed}, '${digits(40)}') AND regexp_full_match(${short}, '[^.]*(?:\\.[0-9]{0,6})?')`;
+  const hasExponent = `regexp_full_match(${trimmed}, '${digits(9)}[eE][+-]?0?[0-9]')`;
+  const exact = `TRY_CAST('0' || ltrim(rtrim(${short}, '.'), '+') AS DECIMAL(38, 18))`;
+  return `CASE WHEN (${isDecimal}) OR ${hasExponent}
+      THEN CASE WHEN ${exact} < 1000000000 AND ${exact} = round(${exact}, 6) THEN ${exact}::DECIMAL(15, 6) END END`;
+}
 
 /** Unique ids: 1–128 printable ASCII characters. */
 function identifierField(name: string): LogField {
@@ -200,35 +213,59 @@ function hasNoValue(name: string): string {
   return `${name} IS NOT NULL AND ${name}_value IS NULL`;
 }
 
+/** SQL of a number since the epoch: its digits say whether it counts seconds, milli-, micro- or nanoseconds. */
+function sinceEpoch(name: string): string {
+  const digits = `regexp_extract(${name}, '^([0-9]{10}(?:[0-9]{3}){0,3})(?:\\.0+)?$', 1)`;
+  return `CASE WHEN ${digits} <> '' THEN make_timestamptz(left(rpad(${digits}, 16, '0'), 16)::BIGINT) END`;
+}
+
 /**
- * RFC 3339 with seconds; digits past microseconds are cut by the cast, which knows neither lower-case letters nor leap
- * seconds. One of these counts as the microsecond before it, where there can be one: at the end of a month, UTC.
+ * SQL of a timestamp in RFC 3339's own spelling, from one that says the same: without seconds, the offset as `+00`,
+ * `+0000`, ` +0000`, ` Z`, ` UTC` or ` GMT`.
+ */
+function plainSpelling(name: string): string {
+  const withSeconds = `regexp_replace(upper(${name}), '^(.{16})( ?(?:Z|UTC|GMT|[+-].*))?$', '\\1:00\\2')`;
+  const named = `regexp_replace(${withSeconds}, ' ?(?:Z|UTC|GMT)$', 'Z')`;
+  const withMinutes = `regexp_replace(${named}, '(:[0-9.]+) ?([+-][0-9]{2})$', '\\1\\2:00')`;
+  return `regexp_replace(${withMinutes}, '(:[0-9.]+) ?([+-][0-9]{2}):?([0-9]{2})$', '\\1\\2:\\3')`;
+}
+
+/**
+ * RFC 3339, what says the same in another spelling, and numbers since the epoch; digits past microseconds are cut by
+ * the cast, which knows neither lower-case letters nor leap seconds. One of these counts as the microsecond before it,
+ * where there can be one: at the end of a month, UTC.
  */
 function timeField(name: string, { wallClock, timeZone }: LogReading): LogField {
-  const local = `[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)(\\.[0-9]+)?`;
-  const offset = `([Zz]|[+-](0[0-9]|1[0-7]):[0-5][0-9]|[+-]18:00)`;
-  const isLocal = `regexp_full_match(${name}, '${local}')`;
+  const local = `[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]([01][0-9]|2[0-3]):[0-5][0-9](:([0-5][0-9]|60)(\\.[0-9]+)?)?`;
+  const plainLocal = `[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)(\\.[0-9]+)?`;
+  const plainOffset = `([Zz]|[+-](0[0-9]|1[0-7]):[0-5][0-9]|[+-]18:00)`;
+  const offset = `( ?((?i:Z|UTC|GMT)|[+-](0[0-9]|1[0-7])(:?[0-5][0-9])?|[+-]18(:?00)?))`;
+  const mayLackOffset = timeZone === undefined ? '' : '?';
+  const isLocal = (text: string) => `regexp_full_match(${text}, '${local}')`;
   const cast = (text: string) =>
     timeZone === undefined
       ? `TRY_CAST(${text} AS TIMESTAMPTZ)`
-      : `CASE WHEN ${isLocal} THEN ${momentInZone(`TRY_CAST(${text} AS TIMESTAMP)`, timeZone)} ELSE TRY_CAST(${text} AS TIMESTAMPTZ) END`;
-  const before = cast(`regexp_replace(upper(${name}), ':60(\\.[0-9]+)?', ':59.999999')`);
-  const next = `timezone('UTC', ${before}) + INTERVAL 1 MICROSECOND`;
-  const leapSecond = `CASE WHEN contains(${name}, ':60') AND date_trunc('month', ${next}) = ${next} THEN ${before} END`;
-  const unlike = `NOT regexp_full_match(${name}, '${local}${offset}${timeZone === undefined ? '' : '?'}')`;
+      : `CASE WHEN ${isLocal(text)} THEN ${momentInZone(`TRY_CAST(${text} AS TIMESTAMP)`, timeZone)} ELSE TRY_CAST(${text} AS TIMESTAMPTZ) END`;
+  const leapSecondOf = (text: string) => {
+    const before = cast(`regexp_replace(upper(${text}), ':60(\\.[0-9]+)?', ':59.999999')`);
+    const next = `timezone('UTC', ${before}) + INTERVAL 1 MICROSECOND`;
+    return `CASE WHEN contains(${text}, ':60') AND date_trunc('month', ${next}) = ${next} THEN ${before} END`;
+  };
+  const momentOf = (text: string) => `coalesce(${cast(text)}, ${cast(`upper(${text})`)}, ${leapSecondOf(text)})`;
+  const isPlain = `regexp_full_match(${name}, '${plainLocal}${plainOffset}${mayLackOffset}')`;
+  const isSpelled = `regexp_full_match(${name}, '${local}${offset}${mayLackOffset}')`;
   return {
     name,
     type: 'time',
-    value: `coalesce(${cast(name)}, ${cast(`upper(${name})`)}, ${leapSecond})`,
-    unlike,
+    value: `CASE WHEN ${isPlain} THEN ${momentOf(name)} WHEN ${isSpelled} THEN ${momentOf(plainSpelling(name))} ELSE ${sinceEpoch(name)} END`,
     faults: [
       { when: `${name} IS NULL`, reason: `missing_${name}` },
       ...(timeZone === undefined
-        ? [{ when: `CASE WHEN ${name}_unlike THEN ${isLocal} END`, reason: 'timestamp_without_offset' }]
+        ? [{ when: `CASE WHEN ${name}_value IS NULL THEN ${isLocal(name)} END`, reason: 'timestamp_without_offset' }]
         : []),
       // An offset may lead out of the four digits of year that RFC 3339 has.
       {
-        when: `${name}_unlike OR ${name}_value IS NULL OR ${name}_value < TIMESTAMPTZ '0001-01-01 00:00:00+00'`,
+        when: `${name}_value IS NULL OR ${name}_value < TIMESTAMPTZ '0001-01-01 00:00:00+00'`,
         reason: `bad_${name}`,
       },
       { when: `${name}_value > TIMESTAMPTZ ${quoted(wallClock)} + INTERVAL 24 HOURS`, reason: 'future_timestamp' },

@@ -65,10 +65,10 @@ function judgedRows(schema: LogSchema, rows: string): string {
         unnest(CASE WHEN is_plain THEN texts ELSE from_json(CASE WHEN is_object THEN record END, ${shape}) END)
       FROM objects
     ),
-    -- <field>_value: the typed value; <field>_unlike: the text is not of the field's form.
+    -- <field>_value: the typed value.
     typed AS (
       SELECT *,
-        ${fields.flatMap(computedColumns).join(',\n        ')}
+        ${fields.map(({ name, value }) => `${value} AS ${name}_value`).join(',\n        ')}
       FROM parsed
     ),
     -- fault: the reason to reject the row; warnings: bits of what was dropped or replaced in it.
@@ -157,10 +157,6 @@ export function plainObject({ fields }: LogSchema, further = '*', none = ''): st
   const decimal = `${named(fields.filter(({ bare }) => bare))}${wholeNumber}\\.[0-9]{1,18}`;
   const pair = `(?:${value}|${decimal})`;
   return `\\{${pair}(?:, ?${pair})${further}\\}`;
-}
-
-function computedColumns({ name, value, unlike }: LogField): string[] {
-  return [`${value} AS ${name}_value`, ...(unlike === undefined ? [] : [`${unlike} AS ${name}_unlike`])];
 }
 
 /** Fields whose values may be dropped with a warning, in the order of their bits. */

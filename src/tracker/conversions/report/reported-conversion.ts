@@ -5,7 +5,7 @@ import {
   type ReversalSettings,
   type StatusMeaning,
 } from '../../../sources/config/postback-settings.ts';
-import { parseMoney, type Micros } from '../../../kit/text/decimal-text.ts';
+import { parsePlainMoney, type Micros } from '../../../kit/text/decimal-text.ts';
 import { unfilledMacro } from '../../../kit/text/macros.ts';
 import { momentOf, momentOfMilliseconds, type Moment } from '../../../kit/time/moment.ts';
 import { readTimestamp } from '../../../kit/time/timestamp-text.ts';
@@ -166,7 +166,7 @@ function amountOf(fields: ReportFields): { payout: Micros; isNegative: boolean }
   const text = fields.get('payout');
   if (text === undefined) return undefined;
   const [, minus, digits] = /^(-?)(.*)$/s.exec(text) as unknown as [string, string, string];
-  const payout = parseMoney(digits);
+  const payout = parsePlainMoney(digits);
   if (payout === undefined)
     throw fields.mistake('payout', 'is not plain digits with up to 6 places and below a billion');
   return { payout, isNegative: minus !== '' && payout > 0n };

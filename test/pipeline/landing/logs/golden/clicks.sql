@@ -28,7 +28,7 @@ COPY (
         unnest(CASE WHEN is_plain THEN texts ELSE from_json(CASE WHEN is_object THEN record END, '{"click_id":"VARCHAR","offer_id":"VARCHAR","source":"VARCHAR","external_id":"VARCHAR","site_key":"VARCHAR","user_id":"VARCHAR","clicked_at":"VARCHAR","country":"VARCHAR","device":"VARCHAR","ip":"VARCHAR","user_agent":"VARCHAR","sub1":"VARCHAR","sub2":"VARCHAR"}') END)
       FROM objects
     ),
-    -- <field>_value: the typed value; <field>_unlike: the text is not of the field's form.
+    -- <field>_value: the typed value.
     typed AS (
       SELECT *,
         click_id AS click_id_value,
@@ -37,8 +37,7 @@ COPY (
         external_id AS external_id_value,
         site_key AS site_key_value,
         user_id AS user_id_value,
-        coalesce(TRY_CAST(clicked_at AS TIMESTAMPTZ), TRY_CAST(upper(clicked_at) AS TIMESTAMPTZ), CASE WHEN contains(clicked_at, ':60') AND date_trunc('month', timezone('UTC', TRY_CAST(regexp_replace(upper(clicked_at), ':60(\.[0-9]+)?', ':59.999999') AS TIMESTAMPTZ)) + INTERVAL 1 MICROSECOND) = timezone('UTC', TRY_CAST(regexp_replace(upper(clicked_at), ':60(\.[0-9]+)?', ':59.999999') AS TIMESTAMPTZ)) + INTERVAL 1 MICROSECOND THEN TRY_CAST(regexp_replace(upper(clicked_at), ':60(\.[0-9]+)?', ':59.999999') AS TIMESTAMPTZ) END) AS clicked_at_value,
-        NOT regexp_full_match(clicked_at, '[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)(\.[0-9]+)?([Zz]|[+-](0[0-9]|1[0-7]):[0-5][0-9]|[+-]18:00)') AS clicked_at_unlike,
+        CASE WHEN regexp_full_match(clicked_at, '[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)(\.[0-9]+)?([Zz]|[+-](0[0-9]|1[0-7]):[0-5][0-9]|[+-]18:00)') THEN coalesce(TRY_CAST(clicked_at AS TIMESTAMPTZ), TRY_CAST(upper(clicked_at) AS TIMESTAMPTZ), CASE WHEN contains(clicked_at, ':60') AND date_trunc('month', timezone('UTC', TRY_CAST(regexp_replace(upper(clicked_at), ':60(\.[0-9]+)?', ':59.999999') AS TIMESTAMPTZ)) + INTERVAL 1 MICROSECOND) = timezone('UTC', TRY_CAST(regexp_replace(upper(clicked_at), ':60(\.[0-9]+)?', ':59.999999') AS TIMESTAMPTZ)) + INTERVAL 1 MICROSECOND THEN TRY_CAST(regexp_replace(upper(clicked_at), ':60(\.[0-9]+)?', ':59.999999') AS TIMESTAMPTZ) END) WHEN regexp_full_match(clicked_at, '[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]([01][0-9]|2[0-3]):[0-5][0-9](:([0-5][0-9]|60)(\.[0-9]+)?)?( ?((?i:Z|UTC|GMT)|[+-](0[0-9]|1[0-7])(:?[0-5][0-9])?|[+-]18(:?00)?))') THEN coalesce(TRY_CAST(regexp_replace(regexp_replace(regexp_replace(regexp_replace(upper(clicked_at), '^(.{16})( ?(?:Z|UTC|GMT|[+-].*))?$', '\1:00\2'), ' ?(?:Z|UTC|GMT)$', 'Z'), '(:[0-9.]+) ?([+-][0-9]{2})$', '\1\2:00'), '(:[0-9.]+) ?([+-][0-9]{2}):?([0-9]{2})$', '\1\2:\3') AS TIMESTAMPTZ), TRY_CAST(upper(regexp_replace(regexp_replace(regexp_replace(regexp_replace(upper(clicked_at), '^(.{16})( ?(?:Z|UTC|GMT|[+-].*))?$', '\1:00\2'), ' ?(?:Z|UTC|GMT)$', 'Z'), '(:[0-9.]+) ?([+-][0-9]{2})$', '\1\2:00'), '(:[0-9.]+) ?([+-][0-9]{2}):?([0-9]{2})$', '\1\2:\3')) AS TIMESTAMPTZ), CASE WHEN contains(regexp_replace(regexp_replace(regexp_replace(regexp_replace(upper(clicked_at), '^(.{16})( ?(?:Z|UTC|GMT|[+-].*))?$', '\1:00\2'), ' ?(?:Z|UTC|GMT)$', 'Z'), '(:[0-9.]+) ?([+-][0-9]{2})$', '\1\2:00'), '(:[0-9.]+) ?([+-][0-9]{2}):?([0-9]{2})$', '\1\2:\3'), ':60') AND date_trunc('month', timezone('UTC', TRY_CAST(regexp_replace(upper(regexp_replace(regexp_replace(regexp_replace(regexp_replace(upper(clicked_at), '^(.{16})( ?(?:Z|UTC|GMT|[+-].*))?$', '\1:00\2'), ' ?(?:Z|UTC|GMT)$', 'Z'), '(:[0-9.]+) ?([+-][0-9]{2})$', '\1\2:00'), '(:[0-9.]+) ?([+-][0-9]{2}):?([0-9]{2})$', '\1\2:\3')), ':60(\.[0-9]+)?', ':59.999999') AS TIMESTAMPTZ)) + INTERVAL 1 MICROSECOND) = timezone('UTC', TRY_CAST(regexp_replace(upper(regexp_replace(regexp_replace(regexp_replace(regexp_replace(upper(clicked_at), '^(.{16})( ?(?:Z|UTC|GMT|[+-].*))?$', '\1:00\2'), ' ?(?:Z|UTC|GMT)$', 'Z'), '(:[0-9.]+) ?([+-][0-9]{2})$', '\1\2:00'), '(:[0-9.]+) ?([+-][0-9]{2}):?([0-9]{2})$', '\1\2:\3')), ':60(\.[0-9]+)?', ':59.999999') AS TIMESTAMPTZ)) + INTERVAL 1 MICROSECOND THEN TRY_CAST(regexp_replace(upper(regexp_replace(regexp_replace(regexp_replace(regexp_replace(upper(clicked_at), '^(.{16})( ?(?:Z|UTC|GMT|[+-].*))?$', '\1:00\2'), ' ?(?:Z|UTC|GMT)$', 'Z'), '(:[0-9.]+) ?([+-][0-9]{2})$', '\1\2:00'), '(:[0-9.]+) ?([+-][0-9]{2}):?([0-9]{2})$', '\1\2:\3')), ':60(\.[0-9]+)?', ':59.999999') AS TIMESTAMPTZ) END) ELSE CASE WHEN regexp_extract(clicked_at, '^([0-9]{10}(?:[0-9]{3}){0,3})(?:\.0+)?$', 1) <> '' THEN make_timestamptz(left(rpad(regexp_extract(clicked_at, '^([0-9]{10}(?:[0-9]{3}){0,3})(?:\.0+)?$', 1), 16, '0'), 16)::BIGINT) END END AS clicked_at_value,
         TRY_CAST(upper(country) AS ENUM('AD', 'AE', 'AF', 'AG', 'AI', 'AL', 'AM', 'AO', 'AQ', 'AR', 'AS', 'AT', 'AU', 'AW', 'AX', 'AZ', 'BA', 'BB', 'BD', 'BE', 'BF', 'BG', 'BH', 'BI', 'BJ', 'BL', 'BM', 'BN', 'BO', 'BQ', 'BR', 'BS', 'BT', 'BV', 'BW', 'BY', 'BZ', 'CA', 'CC', 'CD', 'CF', 'CG', 'CH', 'CI', 'CK', 'CL', 'CM', 'CN', 'CO', 'CR', 'CU', 'CV', 'CW', 'CX', 'CY', 'CZ', 'DE', 'DJ', 'DK', 'DM', 'DO', 'DZ', 'EC', 'EE', 'EG', 'EH', 'ER', 'ES', 'ET', 'FI', 'FJ', 'FK', 'FM', 'FO', 'FR', 'GA', 'GB', 'GD', 'GE', 'GF', 'GG', 'GH', 'GI', 'GL', 'GM', 'GN', 'GP', 'GQ', 'GR', 'GS', 'GT', 'GU', 'GW', 'GY', 'HK', 'HM', 'HN', 'HR', 'HT', 'HU', 'ID', 'IE', 'IL', 'IM', 'IN', 'IO', 'IQ', 'IR', 'IS', 'IT', 'JE', 'JM', 'JO', 'JP', 'KE', 'KG', 'KH', 'KI', 'KM', 'KN', 'KP', 'KR', 'KW', 'KY', 'KZ', 'LA', 'LB', 'LC', 'LI', 'LK', 'LR', 'LS', 'LT', 'LU', 'LV', 'LY', 'MA', 'MC', 'MD', 'ME', 'MF', 'MG', 'MH', 'MK', 'ML', 'MM', 'MN', 'MO', 'MP', 'MQ', 'MR', 'MS', 'MT', 'MU', 'MV', 'MW', 'MX', 'MY', 'MZ', 'NA', 'NC', 'NE', 'NF', 'NG', 'NI', 'NL', 'NO', 'NP', 'NR', 'NU', 'NZ', 'OM', 'PA', 'PE', 'PF', 'PG', 'PH', 'PK', 'PL', 'PM', 'PN', 'PR', 'PS', 'PT', 'PW', 'PY', 'QA', 'RE', 'RO', 'RS', 'RU', 'RW', 'SA', 'SB', 'SC', 'SD', 'SE', 'SG', 'SH', 'SI', 'SJ', 'SK', 'SL', 'SM', 'SN', 'SO', 'SR', 'SS', 'ST', 'SV', 'SX', 'SY', 'SZ', 'TC', 'TD', 'TF', 'TG', 'TH', 'TJ', 'TK', 'TL', 'TM', 'TN', 'TO', 'TR', 'TT', 'TV', 'TW', 'TZ', 'UA', 'UG', 'UM', 'US', 'UY', 'UZ', 'VA', 'VC', 'VE', 'VG', 'VI', 'VN', 'VU', 'WF', 'WS', 'YE', 'YT', 'ZA', 'ZM', 'ZW'))::VARCHAR AS country_value,
         TRY_CAST(lower(device) AS ENUM('android', 'ios', 'desktop'))::VARCHAR AS device_value,
         CASE WHEN is_plain OR NOT contains(ip, chr(0)) THEN ip END AS ip_value,
@@ -54,7 +53,7 @@ COPY (
           WHEN click_id IS NULL THEN 'missing_click_id'
           WHEN strlen(click_id) NOT BETWEEN 1 AND 128 OR strlen(click_id) <> length(click_id) OR contains(click_id, chr(127)) THEN 'bad_click_id'
           WHEN offer_id IS NULL AND (source IS NULL OR external_id IS NULL) THEN 'missing_offer'
-          WHEN offer_id IS NOT NULL AND (offer_id_value IS NULL OR offer_id_value < 1 OR NOT regexp_full_match(offer_id, '[0-9]+')) THEN 'bad_offer_id'
+          WHEN offer_id IS NOT NULL AND (offer_id_value IS NULL OR offer_id_value < 1 OR NOT regexp_full_match(offer_id, '[0-9]+(\.0+)?')) THEN 'bad_offer_id'
           WHEN length(source) NOT BETWEEN 1 AND 256 THEN 'bad_source'
           WHEN length(external_id) NOT BETWEEN 1 AND 256 THEN 'bad_external_id'
           WHEN site_key IS NULL THEN 'missing_site_key'
@@ -62,8 +61,8 @@ COPY (
           WHEN user_id IS NULL THEN 'missing_user_id'
           WHEN length(user_id) NOT BETWEEN 1 AND 256 THEN 'bad_user_id'
           WHEN clicked_at IS NULL THEN 'missing_clicked_at'
-          WHEN CASE WHEN clicked_at_unlike THEN regexp_full_match(clicked_at, '[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)(\.[0-9]+)?') END THEN 'timestamp_without_offset'
-          WHEN clicked_at_unlike OR clicked_at_value IS NULL OR clicked_at_value < TIMESTAMPTZ '0001-01-01 00:00:00+00' THEN 'bad_clicked_at'
+          WHEN CASE WHEN clicked_at_value IS NULL THEN regexp_full_match(clicked_at, '[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]([01][0-9]|2[0-3]):[0-5][0-9](:([0-5][0-9]|60)(\.[0-9]+)?)?') END THEN 'timestamp_without_offset'
+          WHEN clicked_at_value IS NULL OR clicked_at_value < TIMESTAMPTZ '0001-01-01 00:00:00+00' THEN 'bad_clicked_at'
           WHEN clicked_at_value > TIMESTAMPTZ '2026-11-20T00:00:00Z' + INTERVAL 24 HOURS THEN 'future_timestamp' END
         ELSE CASE
           WHEN NOT is_object OR regexp_matches(regexp_replace(record, '"([^"\\]|\\.)*"', '""', 'g'), ',\s*[}\]]|[nN]a[nN]|[iI]nf|/[*/]') THEN 'not_json_object'
@@ -74,7 +73,7 @@ COPY (
           WHEN CASE WHEN click_id IS NOT NULL THEN (record <> raw AND contains(click_id, chr(65533)))
     OR (json_type(record, '$.click_id') NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') AND NOT (json_type(record, '$.click_id') = 'DOUBLE' AND regexp_full_match(click_id, '-?[0-9]+'))) END THEN 'bad_click_id'
           WHEN offer_id IS NULL AND (source IS NULL OR external_id IS NULL) THEN 'missing_offer'
-          WHEN offer_id IS NOT NULL AND (offer_id_value IS NULL OR offer_id_value < 1 OR NOT regexp_full_match(offer_id, '[0-9]+')) THEN 'bad_offer_id'
+          WHEN offer_id IS NOT NULL AND (offer_id_value IS NULL OR offer_id_value < 1 OR NOT regexp_full_match(offer_id, '[0-9]+(\.0+)?')) THEN 'bad_offer_id'
           WHEN length(source) NOT BETWEEN 1 AND 256 THEN 'bad_source'
           WHEN contains(source, chr(0)) THEN 'bad_source'
           WHEN CASE WHEN source IS NOT NULL THEN (record <> raw AND contains(source, chr(65533)))
@@ -94,8 +93,8 @@ COPY (
           WHEN CASE WHEN user_id IS NOT NULL THEN (record <> raw AND contains(user_id, chr(65533)))
     OR (json_type(record, '$.user_id') NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT') AND NOT (json_type(record, '$.user_id') = 'DOUBLE' AND regexp_full_match(user_id, '-?[0-9]+'))) END THEN 'bad_user_id'
           WHEN clicked_at IS NULL THEN 'missing_clicked_at'
-          WHEN CASE WHEN clicked_at_unlike THEN regexp_full_match(clicked_at, '[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)(\.[0-9]+)?') END THEN 'timestamp_without_offset'
-          WHEN clicked_at_unlike OR clicked_at_value IS NULL OR clicked_at_value < TIMESTAMPTZ '0001-01-01 00:00:00+00' THEN 'bad_clicked_at'
+          WHEN CASE WHEN clicked_at_value IS NULL THEN regexp_full_match(clicked_at, '[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]([01][0-9]|2[0-3]):[0-5][0-9](:([0-5][0-9]|60)(\.[0-9]+)?)?') END THEN 'timestamp_without_offset'
+          WHEN clicked_at_value IS NULL OR clicked_at_value < TIMESTAMPTZ '0001-01-01 00:00:00+00' THEN 'bad_clicked_at'
           WHEN clicked_at_value > TIMESTAMPTZ '2026-11-20T00:00:00Z' + INTERVAL 24 HOURS THEN 'future_timestamp' END
         END AS fault,
         (CASE WHEN is_plain THEN 0
