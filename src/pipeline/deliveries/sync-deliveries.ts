@@ -13,7 +13,7 @@ import { hasStore, openStore } from '../../postbacks/open-store.ts';
 import type { AttemptRecord, DeliveryState, OutboxRow } from '../../postbacks/store/delivery-rows.ts';
 import { StoreAwayError } from '../../postbacks/store/delivery-store.ts';
 import type { SyncStore } from '../../postbacks/store/sync-store.ts';
-import { putDeliveriesAside } from '../../postbacks/store/put-deliveries-aside.ts';
+import { quarantineDeliveries } from '../../postbacks/store/quarantine-deliveries.ts';
 
 export interface DeliverySync {
   /** Postbacks handed to delivery. */
@@ -81,7 +81,7 @@ async function quarantineStore({ data, settings, logger, effects }: Run, problem
     waitSeconds: settings.lock_wait_seconds,
     onWaiting: (message: string) => logger.info(message),
   };
-  const folder = await putDeliveriesAside(data, problem, request, effects);
+  const folder = await quarantineDeliveries(data, problem, request, effects);
   logger.warn({ folder, problem }, 'the delivery store is damaged: moved to put-aside/, making a new one');
 }
 

@@ -5,7 +5,7 @@ import { DuckdbEngine } from '../ingest/engine/duckdb-engine.ts';
 import { rollUpClicks } from '../ingest/events/click-roll-up.ts';
 import { readSettings } from '../../kit/config/settings.ts';
 import { UsageError } from '../../kit/errors/errors.ts';
-import { putDeliveriesAside } from '../../postbacks/store/put-deliveries-aside.ts';
+import { quarantineDeliveries } from '../../postbacks/store/quarantine-deliveries.ts';
 import type { Day } from '../../kit/time/moment.ts';
 import { noProgress, type Progress } from '../../kit/logging/progress.ts';
 import { switchCurrent } from '../snapshot/snapshot-store.ts';
@@ -74,7 +74,7 @@ export async function examine(opening: Opening, request: DoctorRequest): Promise
   const damaged = deliveries.filter(({ repairable }) => repairable);
   if (request.repair && damaged.length > 0) {
     const reason = damaged.map(({ problem }) => problem).join('\n');
-    await putDeliveriesAside(
+    await quarantineDeliveries(
       data,
       reason,
       { command: 'doctor --repair', waitSeconds: 0, onWaiting: () => undefined },

@@ -6,7 +6,7 @@ import { UsageError } from '../../../kit/errors/errors.ts';
 import type { Effects } from '../../../kit/files/effects.ts';
 import { severalAtOnce } from '../../../kit/files/several-at-once.ts';
 import type { Logger } from '../../../kit/logging/log.ts';
-import { putDeliveriesAside } from '../../../postbacks/store/put-deliveries-aside.ts';
+import { quarantineDeliveries } from '../../../postbacks/store/quarantine-deliveries.ts';
 import { currentName, snapshotNames } from '../../../pipeline/snapshot/snapshot-store.ts';
 import { checkNamedFile } from '../../../pipeline/warehouse/named-files.ts';
 import { fetchFile } from '../contents.ts';
@@ -131,7 +131,8 @@ export async function takeOver(sync: StorageSync, stored: StoredPointer): Promis
     onWaiting: (message: string) => logger.info(message),
   };
   const reason = `another machine has written run ${pointer.run_id} to ${store.url}`;
-  if (existsSync(data.deliveriesFile)) await putDeliveriesAside(data, reason, request, effects, 'replaced-deliveries');
+  if (existsSync(data.deliveriesFile))
+    await quarantineDeliveries(data, reason, request, effects, 'replaced-deliveries');
   // What this machine made beyond storage's state comes of its landing files again. A log would be replayed into the
   // other state, and key runs of the same name would pass for those of its events: they are made again.
   for (const path of [`${data.stateFile}.wal`, data.stateCopies, data.damageNote, data.keys])

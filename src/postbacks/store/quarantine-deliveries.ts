@@ -5,10 +5,10 @@ import { QuarantineFolder } from '../../kit/files/quarantine-folder.ts';
 import { acquireDeliveryLock } from './delivery-lock.ts';
 
 /**
- * Puts a damaged delivery store aside, with its log, so that a new one can be made of what the warehouse knows. No pass
- * goes on meanwhile. Gives the folder: a new one, or that of `name`, in the place of what was in it.
+ * Moves a damaged delivery store and its log to a quarantine folder, so that a new one can be made from the warehouse.
+ * No delivery pass runs meanwhile. Returns the folder: a new one, or the one called `name`, which is emptied first.
  */
-export async function putDeliveriesAside(
+export async function quarantineDeliveries(
   data: DataDirectory,
   reason: string,
   request: LockRequest,
