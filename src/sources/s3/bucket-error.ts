@@ -27,8 +27,8 @@ interface ClientError {
   $response?: { headers?: Record<string, string | undefined> };
 }
 
-/** More of what a store said does not help. */
-const maxToldCharacters = 300;
+/** A longer quotation of what the store said does not help. */
+const maxQuotedCharacters = 300;
 
 const advices: Readonly<Record<string, string>> = {
   InvalidAccessKeyId: 'see access_key_id in "secrets"',
@@ -44,7 +44,7 @@ const advices: Readonly<Record<string, string>> = {
   CredentialsProviderError: 'give access_key_id and secret_access_key in "secrets"',
 };
 
-/** What the client threw, told of the bucket, or of an object where a key is given. */
+/** Turns an error of the client into one that names the bucket, and the object where a key is given. */
 export function bucketError(error: unknown, bucket: string, key?: string): BucketError {
   if (error instanceof BucketError) return error;
   const { name = 'Error', $metadata } = error as ClientError;
@@ -62,21 +62,21 @@ export function bucketError(error: unknown, bucket: string, key?: string): Bucke
   const isOfObject = key !== undefined && status !== undefined && status >= 400 && status < 500 && status !== 429;
   return new BucketError(
     isOfObject ? 'object' : 'bucket',
-    `${where}: ${toldOf(error)}${advice === undefined ? '' : `; ${advice}`}`,
+    `${where}: ${summaryOf(error)}${advice === undefined ? '' : `; ${advice}`}`,
     { cause: error },
   );
 }
 
-/** What came in place of a good answer, in a few words; to be redacted before it is shown. */
-export function toldOf(error: unknown): string {
+/** Summary of a failed request in a few words; to be redacted before it is shown. */
+export function summaryOf(error: unknown): string {
   const { name = 'Error', message = '', code, $metadata } = error as ClientError;
   const status = $metadata?.httpStatusCode;
-  const said = `${name}: ${message.replaceAll(/\s+/g, ' ').slice(0, maxToldCharacters)}`;
-  if (name === 'CredentialsProviderError') return said;
-  // The message of a failed connection names the address; that of the client's own timeouts tells its settings.
+  const text = `${name}: ${message.replaceAll(/\s+/g, ' ').slice(0, maxQuotedCharacters)}`;
+  if (name === 'CredentialsProviderError') return text;
+  // The message of a failed connection names the address; that of the client's own timeouts its settings.
   if (status === undefined) return `no whole answer: ${code ?? name}`;
   if (status < 300) return `HTTP ${status} with an answer that is none of S3; see base_url`;
-  return `HTTP ${status} ${said}`;
+  return `HTTP ${status} ${text}`;
 }
 
 const passingNames = ['SlowDown', 'Throttling', 'ThrottlingException', 'RequestTimeout', 'RequestTimeTooSkewed'];

@@ -91,7 +91,7 @@ export class Bucket implements Disposable {
         throw new BucketError('bucket', `bucket ${this.name}: its list says there is more, and not where`);
       return { objects: (page.Contents ?? []).map((object) => this.#listed(object, plain)), next };
     } catch (error) {
-      throw this.#told(error, asking.signal);
+      throw this.#asBucketError(error, asking.signal);
     }
   }
 
@@ -124,7 +124,7 @@ export class Bucket implements Disposable {
   }
 
   /** An error of the client as one for an operator, but the signal's reason once that is aborted. */
-  #told(error: unknown, signal: AbortSignal): unknown {
+  #asBucketError(error: unknown, signal: AbortSignal): unknown {
     return signal.aborted ? signal.reason : bucketError(error, this.name);
   }
 

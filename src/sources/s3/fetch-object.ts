@@ -42,7 +42,7 @@ export async function fetchObject(
     const file = await open(part.file, from === 0 ? 'w' : 'r+');
     const written = new WrittenPart(file, part, from, fetching.taken);
     try {
-      // What lies behind may have been lost with the machine's power.
+      // Bytes after `from` may have been lost when the machine lost its power.
       if (from > 0) await file.truncate(from);
       await fetchInto(written, object, to, fetching);
     } finally {
@@ -113,7 +113,7 @@ async function readInto(written: WrittenPart, body: Readable, to: number, signal
   if (written.bytes < to) throw brokenOff('a body that is too short');
 }
 
-/** `code` is what an operator is told. */
+/** An error whose `code` an operator is shown. */
 function brokenOff(code: string): Error {
   return Object.assign(new Error(code), { code });
 }

@@ -12,7 +12,7 @@ export interface ObjectList {
   kind: LandingKind;
 }
 
-/** An object that lies in the landing folder under its name. */
+/** An object that is in the landing folder under its name. */
 export interface TakenObject {
   object: ListedObject;
   /** Relative to the landing folder. */

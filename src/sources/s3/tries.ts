@@ -1,6 +1,6 @@
 import type { PullClock } from '../http/budget.ts';
 import { requestedWait, waitAfter } from '../http/retry-waits.ts';
-import { isPassing, retryAfter, toldOf } from './bucket-error.ts';
+import { isPassing, retryAfter, summaryOf } from './bucket-error.ts';
 
 /** What asking again takes. */
 export interface Asking {
@@ -31,8 +31,8 @@ export class Tries {
     this.#failed = 0;
   }
 
-  /** Throws the signal's reason once that is aborted. `told`: what failed, for the log, which adds the reason. */
-  async failed(error: unknown, told: string): Promise<void> {
+  /** Throws the signal's reason once that is aborted. `what` failed, for the log, which adds the reason. */
+  async failed(error: unknown, what: string): Promise<void> {
     const { clock, signal, onRetry } = this.#asking;
     signal.throwIfAborted();
     this.#failed++;
@@ -42,19 +42,19 @@ export class Tries {
       waitAfter(this.#failed, () => clock.random()),
     );
     if (wait > maxWaitMilliseconds) throw error;
-    onRetry(`${told}: ${toldOf(error)}`, wait);
+    onRetry(`${what}: ${summaryOf(error)}`, wait);
     await clock.wait(wait, signal);
   }
 }
 
 /** Does a piece of work, again where that may help. Throws its last error. */
-export async function withTries<T>(asking: Asking, told: string, work: () => Promise<T>): Promise<T> {
+export async function withTries<T>(asking: Asking, what: string, work: () => Promise<T>): Promise<T> {
   const tries = new Tries(asking);
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      await tries.failed(error, told);
+      await tries.failed(error, what);
     }
   }
 }

@@ -176,7 +176,7 @@ async function readSource(
   const loaded = await readLoadedExport(connection, source);
   const { newestFirst, outdated } = candidates(files, loaded, input.landed, accepted);
   const exports: CatalogExport[] = [];
-  const setAside: NewFile[] = [];
+  const olderExports: NewFile[] = [];
   for (const file of [...newestFirst, ...outdated]) {
     if (exports.length === 0 && !outdated.includes(file)) {
       const catalog = await exportOf(file);
@@ -188,13 +188,13 @@ async function readSource(
       for await (const _ of records);
       return true;
     });
-    if (isReadable) setAside.push(file);
+    if (isReadable) olderExports.push(file);
   }
   const [decides] = exports;
   const newer = decides?.file.path ?? loaded?.path ?? '';
-  for (const file of setAside) ledger.unread(file, 'superseded', `older_export: ${newer} is newer`, readWith);
-  const landedNow = setAside.filter(({ before }) => before === undefined);
-  if (landedNow.length > 0) warnings.push(setAsideMessage(landedNow, newer));
+  for (const file of olderExports) ledger.unread(file, 'superseded', `older_export: ${newer} is newer`, readWith);
+  const landedNow = olderExports.filter(({ before }) => before === undefined);
+  if (landedNow.length > 0) warnings.push(olderExportsMessage(landedNow, newer));
   return { source, mode, present, exports, released: decides !== undefined && accepted.has(decides.file) };
 }
 
@@ -288,7 +288,7 @@ function heldMessage({ catalog, removes, active }: HeldExport): string {
   return `${catalog.file.path} is held: it would remove ${removes} of ${active} active offers. Approve it with \`offerline offers accept <file_id>\`, by its id in \`offerline offers held\`, or land a newer export`;
 }
 
-function setAsideMessage([first, ...others]: readonly NewFile[], newer: string): string {
+function olderExportsMessage([first, ...others]: readonly NewFile[], newer: string): string {
   const more = others.length === 0 ? 'is' : `and ${others.length} more of its source are`;
   return `${first?.path} ${more} set aside: ${newer} is newer by its modification time. Land an export that should count under a new name`;
 }
